@@ -1,0 +1,60 @@
+# `make run` starts a hub, `make test` runs the whole test suite; both set up everything they need first.
+# Needed beforehand: Python 3.11 or newer, make and a C compiler. The rest comes from the package registry, each
+# package checked against its hash in requirements.lock, into .venv.
+
+BIN := .venv/bin
+READY := .venv/.ready
+SUITABLE := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input
+
+.PHONY: help setup run test check lint conformance demo bench lock
+
+help:
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1	\2/p' Makefile
+
+setup: $(READY) ## prepare .venv; the command is then .venv/bin/hubbub
+	@echo 'ready: $(BIN)/hubbub'
+
+run: $(READY) ## start a hub on 127.0.0.1:8420
+	@exec $(BIN)/hubbub serve
+
+test: $(READY) ## run the whole test suite
+	@$(BIN)/python -m pytest -n logical --maxprocesses 8
+
+check: lint test conformance ## everything that must pass: lint, types, layer rules, tests, protocol conformance
+
+lint: $(READY) ## style, types and layer rules
+	@$(BIN)/ruff check
+	@$(BIN)/ruff format --check
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+conformance: $(READY) ## the official MCP conformance suite, where Node is present
+	@if [ -x tests/conformance/run ]; then tests/conformance/run; fi
+
+demo: $(READY) ## a small team of agents does real work through a fresh hub, and the story is printed
+	@$(BIN)/python demo/run.py
+
+bench: $(READY) ## measure the hub on this machine
+	@for part in store http events; do $(BIN)/python -m bench.$$part || exit 1; done
+
+lock: ## compile requirements.lock from pyproject.toml (needs uv)
+	@command -v uv >/dev/null || { echo 'make lock needs uv: https://docs.astral.sh/uv/' >&2; exit 1; }
+	@uv pip compile pyproject.toml --quiet --group dev --universal --python-version 3.11 --generate-hashes \
+	    --no-emit-index-url --no-emit-find-links --no-annotate --no-header -o requirements.lock
+
+# The first Python on the path that will do; PYTHON names another. Some offer a version that is not installed, and
+# some come without the parts that make environments: only running them tells.
+$(READY): pyproject.toml requirements.lock
+	@$(BIN)/python -c '$(SUITABLE)' 2>/dev/null && $(BIN)/python -c 'import pip' 2>/dev/null || { \
+	    for python in "$$PYTHON" python3 python3.14 python3.13 python3.12 python3.11 python; do \
+	        if "$$python" -c '$(SUITABLE)' 2>/dev/null; then \
+	            echo "making .venv with $$("$$python" --version)"; \
+	            "$$python" -m venv --clear .venv; exit; \
+	        fi; \
+	    done; \
+	    echo 'hubbub needs Python 3.11 or newer with its venv module; name one with PYTHON=…' >&2; exit 1; }
+	@echo 'installing what requirements.lock pins'
+	@$(PIP) install --require-hashes -r requirements.lock
+	@$(PIP) install --no-deps --no-build-isolation --editable .
+	@touch $(READY)
