@@ -1,0 +1,1 @@
+"""Nouns and rules, without any machinery: standard library only."""

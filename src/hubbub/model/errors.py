@@ -1,0 +1,149 @@
+"""Everything the core can refuse, by name. Edges turn these into their words; the core never does.
+
+`code` is stable and public. The message is one sentence for people: what was wrong and, where there is a choice,
+what is allowed.
+"""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+
+class HubError(Exception):
+    """Base of every refusal."""
+
+    code: ClassVar[str] = "refused"
+
+
+class Unauthorized(HubError):
+    """No token, or one that is unknown, expired or revoked; which of them is nobody's business."""
+
+    code: ClassVar[str] = "unauthorized"
+
+    def __init__(self) -> None:
+        super().__init__("a valid token is needed: Authorization: Bearer ntok_… or utok_…")
+
+
+class Forbidden(HubError):
+    """The caller may not do this."""
+
+    code: ClassVar[str] = "forbidden"
+
+
+class ProjectRequired(HubError):
+    """A person who belongs to several projects, or to none, must say which one a write is for."""
+
+    code: ClassVar[str] = "project_required"
+
+    def __init__(self, slugs: Sequence[str]) -> None:
+        known = f": one of {', '.join(slugs)}" if slugs else "; you belong to no project yet"
+        super().__init__(f"name the project{known}")
+        self.slugs = tuple(slugs)
+
+
+class ProjectDenied(HubError):
+    """The project named is not among the caller's; whether it exists is not told."""
+
+    code: ClassVar[str] = "project_denied"
+
+    def __init__(self, ref: str) -> None:
+        super().__init__(f"project {ref!r} is not one of yours")
+        self.ref = ref
+
+
+class WrongIdentity(HubError):
+    """A token bound to one agent tried to act as another."""
+
+    code: ClassVar[str] = "wrong_identity"
+
+    def __init__(self, bound: str, asked: str) -> None:
+        super().__init__(f"this token acts as {bound!r} only, not as {asked!r}")
+        self.bound, self.asked = bound, asked
+
+
+class NotFound(HubError):
+    """No such `kind` by that key, or it is not the caller's to see."""
+
+    code: ClassVar[str] = "not_found"
+
+    def __init__(self, kind: str, key: object) -> None:
+        super().__init__(f"{kind} {str(key)!r} not found")
+        self.kind, self.key = kind, str(key)
+
+
+class UnknownAgent(NotFound):
+    """The project has never seen an agent of that name; `near` are names much like it."""
+
+    code: ClassVar[str] = "unknown_agent"
+
+    def __init__(self, name: str, near: Sequence[str]) -> None:
+        super().__init__("agent", name)
+        self.name, self.near = name, tuple(near)
+
+    def __str__(self) -> str:
+        hint = f"; did you mean {', '.join(self.near)}?" if self.near else ""
+        return f"no agent named {self.name!r} was ever seen in this project{hint}"
+
+
+class InvalidTransition(HubError):
+    """The task's `status` does not allow `event`."""
+
+    code: ClassVar[str] = "invalid_transition"
+
+    def __init__(self, status: str, event: str) -> None:
+        super().__init__(f"cannot {event} a task that is {status}")
+        self.status, self.event = status, event
+
+
+class NotHolder(HubError):
+    """The task belongs to somebody else (any more): a report from an old epoch, or from a stranger."""
+
+    code: ClassVar[str] = "not_holder"
+
+    def __init__(self, assignee: str | None) -> None:
+        holder = f"is assigned to {assignee!r}" if assignee else "is free; claim it first"
+        super().__init__(f"the task {holder}")
+        self.assignee = assignee
+
+
+class Unavailable(HubError):
+    """The task cannot be claimed now; `reason` says why."""
+
+    code: ClassVar[str] = "unavailable"
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"the task cannot be claimed: {reason}")
+        self.reason = reason
+
+
+class Invalid(HubError):
+    """A value that is not allowed."""
+
+    code: ClassVar[str] = "invalid"
+
+
+class Conflict(HubError):
+    """Something by that name, or under that key, is there already and is different."""
+
+    code: ClassVar[str] = "conflict"
+
+
+class TooMany(HubError):
+    """Too many tries; `retry_after` says how many seconds to wait."""
+
+    code: ClassVar[str] = "too_many"
+
+    def __init__(self, retry_after: int) -> None:
+        super().__init__(f"too many tries; wait {retry_after} s")
+        self.retry_after = retry_after
+
+
+class StoreUnavailable(HubError):
+    """The store could not do it (disk full, database locked or gone); nothing of the call was kept."""
+
+    code: ClassVar[str] = "store_unavailable"
+
+
+class StoreRefused(HubError):
+    """The store cannot be opened: another hub holds it, or it is of another version than the program."""
+
+    code: ClassVar[str] = "store_refused"

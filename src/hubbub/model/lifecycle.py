@@ -1,0 +1,90 @@
+"""The life of a task. This table is the only place that knows which step may follow which.
+
+A task is *queued* while nobody has it, *delivered* once it lies in its assignee's inbox, and then *held* in one of
+several ways until it ends. The SQL that moves a task takes its WHERE from this table (`store/tasks.py`), so that of two
+racing callers one wins; the picture in the documentation is drawn from it (`as_mermaid`).
+"""
+
+from enum import StrEnum, auto
+
+from hubbub.model.errors import InvalidTransition
+
+
+class Status(StrEnum):
+    """Where a task is in its life."""
+
+    QUEUED = auto()  # nobody has it yet
+    DELIVERED = auto()  # in an agent's inbox, unread
+    ACCEPTED = auto()  # the agent has said yes
+    WORKING = auto()  # the agent has begun
+    BLOCKED = auto()  # the agent waits for something
+    IN_REVIEW = auto()  # the agent is done, somebody looks at it
+    COMPLETED = auto()
+    FAILED = auto()
+    CANCELLED = auto()
+    EXPIRED = auto()  # nobody began in time
+
+
+class Event(StrEnum):
+    """What can happen to a task."""
+
+    DELIVER = auto()  # it reaches its assignee's inbox
+    ACCEPT = auto()
+    START = auto()
+    BLOCK = auto()
+    SUBMIT = auto()  # handed in for review
+    COMPLETE = auto()
+    FAIL = auto()
+    CANCEL = auto()
+    EXPIRE = auto()
+    RELEASE = auto()  # its holder is gone, or is back after it was gone
+    RETRY = auto()
+    REASSIGN = auto()
+
+
+S, E = Status, Event
+ENDED = frozenset({S.COMPLETED, S.FAILED, S.CANCELLED, S.EXPIRED})
+OPEN = frozenset(Status) - ENDED
+HELD = OPEN - {S.QUEUED}
+UNDER_WAY = frozenset({S.ACCEPTED, S.WORKING, S.BLOCKED})  # somebody has said yes and not yet handed in
+
+LIFECYCLE: dict[Event, tuple[frozenset[Status], Status]] = {
+    # event      from                                       to
+    E.DELIVER:  (frozenset({S.QUEUED}),                     S.DELIVERED),
+    E.ACCEPT:   (frozenset({S.QUEUED, S.DELIVERED}),        S.ACCEPTED),
+    E.START:    (HELD - {S.WORKING},                        S.WORKING),
+    E.BLOCK:    (frozenset({S.ACCEPTED, S.WORKING}),        S.BLOCKED),
+    E.SUBMIT:   (frozenset({S.WORKING}),                    S.IN_REVIEW),
+    E.COMPLETE: (OPEN,                                      S.COMPLETED),
+    E.FAIL:     (OPEN,                                      S.FAILED),
+    E.CANCEL:   (OPEN,                                      S.CANCELLED),
+    E.EXPIRE:   (frozenset({S.QUEUED, S.DELIVERED, S.ACCEPTED}), S.EXPIRED),
+    E.RELEASE:  (HELD,                                      S.QUEUED),
+    E.RETRY:    (frozenset({S.FAILED, S.CANCELLED, S.EXPIRED}), S.QUEUED),
+    E.REASSIGN: (OPEN,                                      S.QUEUED),
+}  # fmt: skip
+
+# After these the task may be in other hands: what the old holder still says about it is refused by its epoch.
+CHANGES_HANDS = frozenset({E.RELEASE, E.RETRY, E.REASSIGN})
+
+
+def advance(status: Status, *events: Event) -> Status:
+    """The status after `events`, one after the other, or `InvalidTransition` for the first that may not follow."""
+    for event in events:
+        allowed_from, target = LIFECYCLE[event]
+        if status not in allowed_from:
+            raise InvalidTransition(status, event)
+        status = target
+    return status
+
+
+def as_mermaid() -> str:
+    """The table as a state diagram, for the documentation."""
+    edges = [
+        f"    {source} --> {target}: {event}"
+        for event, (sources, target) in LIFECYCLE.items()
+        for source in Status
+        if source in sources
+    ]
+    ends = [f"    {status} --> [*]" for status in Status if status in ENDED]
+    return "\n".join(["stateDiagram-v2", f"    [*] --> {S.QUEUED}", *edges, *ends])

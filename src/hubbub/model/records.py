@@ -1,0 +1,275 @@
+"""The nouns, as frozen dataclasses.
+
+Every `…_at` is Unix milliseconds, UTC. No behaviour beyond derived fields, no imports from above.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import IntEnum, StrEnum, auto
+from uuid import UUID
+
+from hubbub.model.lifecycle import ENDED, Status
+from hubbub.model.rights import Role
+
+TITLE_LENGTH = 80
+
+
+class Priority(IntEnum):
+    """How urgent a task is; the smaller number goes first."""
+
+    CRITICAL = 0
+    HIGH = 1
+    MEDIUM = 2
+    LOW = 3
+
+
+class Condition(StrEnum):
+    """What an agent says it is doing."""
+
+    WORKING = auto()
+    IDLE = auto()
+    BLOCKED = auto()
+    ERROR = auto()
+    WAITING = auto()  # for a person's input
+    OFFLINE = auto()
+
+
+class Kind(StrEnum):
+    """What lies in an inbox. Tasks and broadcasts ask for thought; messages and replies are only shown."""
+
+    TASK = auto()
+    MESSAGE = auto()
+    REPLY = auto()
+    BROADCAST = auto()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class User:
+    id: UUID
+    name: str
+    password: str | None  # an argon2id hash, never the password
+    owns_hub: bool
+    created_at: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Project:
+    id: UUID
+    slug: str
+    name: str
+    conflict_mode: str
+    repo_url: str | None
+    heartbeat_interval: int  # seconds
+    heartbeat_ttl: int  # seconds
+    created_at: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Token:
+    """What is kept of a token: never the secret itself, only its SHA-256."""
+
+    id: UUID
+    hash: str
+    user_id: UUID | None
+    project_id: UUID | None
+    agent: str | None
+    role: Role | None
+    created_at: int
+    expires_at: int | None
+    revoked_at: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agent:
+    """A name the project knows, with the presence it has or last had."""
+
+    project_id: UUID
+    name: str
+    created_at: int
+    presence_id: UUID | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Profile:
+    """What an agent tells about itself. None means not told: what was told before stays."""
+
+    doing: str | None = None
+    output: str | None = None
+    score: float | None = None
+    progress: float | None = None
+    server: str | None = None
+    hostname: str | None = None
+    runtime: str | None = None
+    workdir: str | None = None
+    version: str | None = None
+    terminal: str | None = None
+    node: str | None = None
+    thread: str | None = None
+    config_path: str | None = None
+    channels: str | None = None
+    model: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Presence(Profile):
+    """One stay of an agent: from its first report to its leaving, its silence, or its replacement."""
+
+    id: UUID
+    project_id: UUID
+    agent: str
+    instance: str  # which run of the agent's program this is, in the words of whoever reports
+    condition: Condition
+    ttl: int  # milliseconds of silence after which it is gone
+    opened_at: int
+    seen_at: int
+    expires_at: int
+    ended_at: int | None
+    end_reason: str | None
+
+    def is_live(self, now: int) -> bool:
+        return self.ended_at is None and self.expires_at > now
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    id: UUID
+    project_id: UUID
+    number: int  # counted in the project, from 1
+    sender: str
+    assignee: str | None  # None: free for anyone to claim
+    addressed: bool  # sent to its assignee by name, rather than claimed from the open queue
+    title: str
+    description: str
+    context: str | None
+    priority: Priority
+    status: Status
+    result: str | None
+    parent_id: UUID | None
+    epoch: int  # rises with every change of hands
+    attempt: int  # 1 for the first delivery; rises with retries and redeliveries
+    leased: bool  # held by an agent with a heartbeat: when that falls silent, the hold ends
+    delivery_id: UUID | None  # its current row in an inbox
+    created_at: int
+    updated_at: int
+    delivered_at: int | None
+    accepted_at: int | None
+    started_at: int | None
+    ended_at: int | None
+    expires_at: int | None
+
+    @property
+    def text(self) -> str:
+        return joined(self.title, self.description)
+
+    @property
+    def is_ended(self) -> bool:
+        return self.status in ENDED
+
+
+def joined(title: str, description: str) -> str:
+    """Title and description as one text; the description alone when it already starts with the title."""
+    if description.startswith(title):
+        return description
+    return f"{title}\n\n{description}" if description else title
+
+
+def title_of(text: str) -> str:
+    """The title of a task that was given as one text: its first line, at most 80 characters."""
+    return text.strip().split("\n", 1)[0][:TITLE_LENGTH].strip()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    id: UUID
+    project_id: UUID
+    number: int  # counted in the project, from 1
+    kind: Kind
+    sender: str
+    recipient: str | None  # None: everyone
+    body: str
+    in_reply_to: UUID | None  # a task or a message
+    outcome: Status | None  # how the task that it answers ended
+    created_at: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delivery:
+    """One row of one inbox, and how far it got: stored, notified, seen, acknowledged, or withdrawn."""
+
+    id: UUID
+    project_id: UUID
+    recipient: str
+    task_id: UUID | None
+    message_id: UUID | None
+    priority: Priority
+    stored_at: int
+    notified_at: int | None = None
+    seen_at: int | None = None
+    acked_at: int | None = None
+    withdrawn_at: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Letter:
+    """A delivery together with what was delivered, as its reader sees it."""
+
+    delivery: Delivery
+    kind: Kind
+    sender: str
+    title: str
+    body: str
+    context: str | None = None
+    task_id: UUID | None = None
+    in_reply_to: UUID | None = None
+    outcome: Status | None = None
+
+    @property
+    def text(self) -> str:
+        return joined(self.title, self.body)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Completion:
+    """What an agent said it had done; kept whole, whatever became of the task."""
+
+    id: UUID
+    project_id: UUID
+    agent: str
+    task: str  # the words of the agent: an id or a text
+    task_id: UUID | None
+    result: str
+    artifacts: str | None  # a JSON array
+    score: float | None
+    duration_minutes: float | None
+    completed_at: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    """A machine, as the agents on it describe it."""
+
+    project_id: UUID
+    key: str
+    name: str | None
+    model: str | None
+    runtime: str | None
+    seen_at: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Activity:
+    """One thing that happened. `agent` is whom it concerns; (`tx`, `seq`) is its place in the log.
+
+    `tx` is the writing transaction, on engines that give out `seq` before the commit.
+    """
+
+    seq: int
+    tx: int = 0
+    project_id: UUID | None
+    at: int
+    kind: str
+    actor: str
+    agent: str | None
+    task_id: UUID | None
+    message_id: UUID | None
+    detail: Mapping[str, object]

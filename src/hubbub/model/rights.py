@@ -1,0 +1,61 @@
+"""Who is asking, and what a role allows."""
+
+from dataclasses import dataclass
+from enum import StrEnum, auto
+from uuid import UUID
+
+
+class Role(StrEnum):
+    """What somebody is in a project."""
+
+    OWNER = auto()
+    ADMIN = auto()
+    MEMBER = auto()
+    VIEWER = auto()
+
+
+class Right(StrEnum):
+    """What an operation needs."""
+
+    READ = auto()
+    WRITE = auto()  # send, claim, report
+    MANAGE = auto()  # projects, tokens, members
+
+
+GRANTS: dict[Role, frozenset[Right]] = {
+    Role.OWNER: frozenset(Right),
+    Role.ADMIN: frozenset(Right),
+    Role.MEMBER: frozenset({Right.READ, Right.WRITE}),
+    Role.VIEWER: frozenset({Right.READ}),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Actor:
+    """Who is asking, as their token says. Arguments may narrow this, never widen it.
+
+    A person (`utok_`) has `user_id` and no `project_id`: their role is that of their membership in each project.
+    An agent's token (`ntok_`) has `project_id` and `role`, and, when it is bound to one agent, that agent's name.
+    """
+
+    token_id: UUID | None
+    user_id: UUID | None = None
+    user_name: str | None = None
+    owns_hub: bool = False
+    project_id: UUID | None = None
+    role: Role | None = None
+    agent: str | None = None
+    expires_at: int | None = None
+
+    @property
+    def is_person(self) -> bool:
+        return self.project_id is None
+
+    @property
+    def label(self) -> str:
+        """How the activity log names the actor when no agent's name was given."""
+        return self.agent or self.user_name or HUB
+
+
+HUB = "hub"  # the name of everyone who has no name of their own; always a legal receiver of replies
+SYSTEM = Actor(token_id=None, owns_hub=True)  # the hub itself: the sweep, the first start
