@@ -1,0 +1,120 @@
+"""SQL for the activity log: reading on from a position, and looking back.
+
+Writing is `Tx.record`. The order of the log is (tx, seq), and whoever follows it reads only what is *settled*: on
+PostgreSQL `seq` is handed out before the commit, so a reader that asks for a greater `seq` than its last would
+step over what a slower transaction commits later.
+"""
+
+import json
+from collections.abc import Sequence
+from typing import NamedTuple
+from uuid import UUID
+
+from hubbub.model.records import Activity
+from hubbub.store.tx import Row, Tx
+
+COLUMNS = "tx, seq, project_id, at, kind, actor, agent, task_id, message_id, detail"
+
+
+class Position(NamedTuple):
+    """A place in the log: behind the activity `seq` of the transaction `tx`."""
+
+    tx: int
+    seq: int
+
+
+START = Position(0, 0)  # before everything
+
+
+class Page(NamedTuple):
+    """Activities in the order of the log, and the position behind the last: where the next page begins."""
+
+    activities: list[Activity]
+    position: Position
+
+
+def tail(tx: Tx, after: Position, limit: int) -> Page:
+    """Up to `limit` settled activities of all projects, after `after`; who goes on from there misses nothing."""
+    rows = tx.all(
+        f"""SELECT {COLUMNS} FROM activity
+            WHERE (tx, seq) > (:tx, :seq) AND {tx.db.settled}
+            ORDER BY tx, seq LIMIT :limit""",
+        tx=after.tx,
+        seq=after.seq,
+        limit=limit,
+    )
+    return _page(rows, after)
+
+
+def since(tx: Tx, project_id: UUID, after: Position, limit: int, *, agent: str | None = None) -> Page:
+    """As `tail`, of one project; with `agent`, only what concerns that agent."""
+    whose = "AND agent = :agent" if agent is not None else ""
+    rows = tx.all(
+        f"""SELECT {COLUMNS} FROM activity
+            WHERE project_id = :project_id {whose} AND (tx, seq) > (:tx, :seq) AND {tx.db.settled}
+            ORDER BY tx, seq LIMIT :limit""",
+        project_id=project_id,
+        agent=agent,
+        tx=after.tx,
+        seq=after.seq,
+        limit=limit,
+    )
+    return _page(rows, after)
+
+
+def history(
+    tx: Tx,
+    project_id: UUID,
+    limit: int,
+    *,
+    before_seq: int | None = None,
+    agent: str | None = None,
+    task_id: UUID | None = None,
+) -> list[Activity]:
+    """The latest activities of a project, newest first: at most `limit`, before the activity `before_seq` if given.
+
+    `agent` and `task_id` narrow it to what concerns them. Nothing is before an activity that does not exist.
+    """
+    before = position_of(tx, before_seq) if before_seq is not None else None
+    if before is None and before_seq is not None:
+        return []
+    conditions = {
+        "agent = :agent": agent is not None,
+        "task_id = :task_id": task_id is not None,
+        "(tx, seq) < (:tx, :seq)": before is not None,
+    }
+    narrowed = "".join(f" AND {condition}" for condition, wanted in conditions.items() if wanted)
+    at = before or START
+    rows = tx.all(
+        f"""SELECT {COLUMNS} FROM activity WHERE project_id = :project_id{narrowed}
+            ORDER BY tx DESC, seq DESC LIMIT :limit""",
+        project_id=project_id,
+        agent=agent,
+        task_id=task_id,
+        tx=at.tx,
+        seq=at.seq,
+        limit=limit,
+    )
+    return [_activity(row) for row in rows]
+
+
+def position_of(tx: Tx, seq: int) -> Position | None:
+    """The position behind the activity `seq`; None if there is none (any more)."""
+    row = tx.one("SELECT tx, seq FROM activity WHERE seq = :seq", seq=seq)
+    return Position(row["tx"], row["seq"]) if row else None
+
+
+def head(tx: Tx) -> Position:
+    """The position behind everything that is settled now: where somebody begins who only wants what comes."""
+    row = tx.one(f"SELECT tx, seq FROM activity WHERE {tx.db.settled} ORDER BY tx DESC, seq DESC LIMIT 1")
+    return Position(row["tx"], row["seq"]) if row else START
+
+
+def _page(rows: Sequence[Row], after: Position) -> Page:
+    position = Position(rows[-1]["tx"], rows[-1]["seq"]) if rows else after
+    return Page([_activity(row) for row in rows], position)
+
+
+def _activity(row: Row) -> Activity:
+    values = {name: value for name, value in row.items() if name != "detail"}
+    return Activity(**values, detail=json.loads(row["detail"]))

@@ -1,0 +1,145 @@
+"""SQL for agents, their presences, and the machines they describe."""
+
+from dataclasses import fields
+from uuid import UUID
+
+from hubbub.model.records import Agent, Condition, Node, Presence, Profile
+from hubbub.store.tx import Row, Tx
+
+_PROFILE = tuple(field.name for field in fields(Profile))
+_PRESENCE = (
+    "id", "project_id", "agent", "instance", "condition", *_PROFILE,
+    "ttl", "opened_at", "seen_at", "expires_at", "ended_at", "end_reason",
+)  # fmt: skip
+_COLUMNS = ", ".join(f"p.{name}" for name in _PRESENCE)
+
+
+def _presence(row: Row) -> Presence:
+    return Presence(**{**row, "condition": Condition(row["condition"])})
+
+
+def meet(tx: Tx, project_id: UUID, name: str) -> bool:
+    """Make the name known to the project; True if it was not before."""
+    row = tx.one(
+        """INSERT INTO agents (project_id, name, created_at) VALUES (:project_id, :name, :now)
+           ON CONFLICT (project_id, name) DO NOTHING RETURNING name""",
+        project_id=project_id,
+        name=name,
+        now=tx.now,
+    )
+    return row is not None
+
+
+def find(tx: Tx, project_id: UUID, name: str) -> Agent | None:
+    row = tx.one(
+        """SELECT project_id, name, created_at, presence_id FROM agents
+           WHERE project_id = :project_id AND name = :name""",
+        project_id=project_id,
+        name=name,
+    )
+    return Agent(**row) if row else None
+
+
+def of_project(tx: Tx, project_id: UUID) -> list[Agent]:
+    rows = tx.all(
+        "SELECT project_id, name, created_at, presence_id FROM agents WHERE project_id = :id ORDER BY name",
+        id=project_id,
+    )
+    return [Agent(**row) for row in rows]
+
+
+def presence(tx: Tx, project_id: UUID, name: str, *, lock: bool = False) -> Presence | None:
+    """The presence that the agent has, or the last one it had; `lock` it against other writers."""
+    row = tx.one(
+        f"""SELECT {_COLUMNS} FROM agents a JOIN presences p ON p.id = a.presence_id
+            WHERE a.project_id = :project_id AND a.name = :name {tx.db.for_update if lock else ""}""",
+        project_id=project_id,
+        name=name,
+    )
+    return _presence(row) if row else None
+
+
+def presences(tx: Tx, project_id: UUID) -> list[Presence]:
+    """The present or last presence of every agent of the project, oldest first."""
+    rows = tx.all(
+        f"""SELECT {_COLUMNS} FROM agents a JOIN presences p ON p.id = a.presence_id
+            WHERE a.project_id = :id ORDER BY p.opened_at, p.id""",
+        id=project_id,
+    )
+    return [_presence(row) for row in rows]
+
+
+def open_presence(tx: Tx, new: Presence) -> Presence:
+    """Begin a presence and make it the agent's."""
+    tx.run(
+        f"""INSERT INTO presences ({", ".join(_PRESENCE)})
+            VALUES ({", ".join(f":{name}" for name in _PRESENCE)})""",
+        **{name: getattr(new, name) for name in _PRESENCE},
+    )
+    tx.run(
+        "UPDATE agents SET presence_id = :id WHERE project_id = :project_id AND name = :name",
+        id=new.id,
+        project_id=new.project_id,
+        name=new.agent,
+    )
+    return new
+
+
+def update_presence(tx: Tx, presence: Presence) -> Presence:
+    """Keep what a heartbeat brought."""
+    changing = ("condition", *_PROFILE, "ttl", "seen_at", "expires_at", "ended_at", "end_reason")
+    tx.run(
+        f"UPDATE presences SET {', '.join(f'{name} = :{name}' for name in changing)} WHERE id = :id",
+        id=presence.id,
+        **{name: getattr(presence, name) for name in changing},
+    )
+    return presence
+
+
+def end_presence(tx: Tx, presence_id: UUID, reason: str) -> Presence | None:
+    """End a presence that has not ended; None if it has."""
+    row = tx.one(
+        f"""UPDATE presences AS p SET ended_at = :now, end_reason = :reason, condition = :offline
+            WHERE p.id = :id AND p.ended_at IS NULL RETURNING {_COLUMNS}""",
+        id=presence_id,
+        now=tx.now,
+        reason=reason,
+        offline=Condition.OFFLINE,
+    )
+    return _presence(row) if row else None
+
+
+def lapsed(tx: Tx, limit: int) -> list[Presence]:
+    """Presences whose agents have been silent for too long, longest first."""
+    rows = tx.all(
+        f"""SELECT {_COLUMNS} FROM presences p WHERE p.ended_at IS NULL AND p.expires_at <= :now
+            ORDER BY p.expires_at LIMIT :limit {tx.db.for_update}""",
+        now=tx.now,
+        limit=limit,
+    )
+    return [_presence(row) for row in rows]
+
+
+def put_node(tx: Tx, node: Node) -> None:
+    """Keep what is known of a machine; what is None stays as it was."""
+    tx.run(
+        """INSERT INTO nodes (project_id, key, name, model, runtime, seen_at)
+           VALUES (:project_id, :key, :name, :model, :runtime, :seen_at)
+           ON CONFLICT (project_id, key) DO UPDATE SET
+               name = COALESCE(excluded.name, nodes.name), model = COALESCE(excluded.model, nodes.model),
+               runtime = COALESCE(excluded.runtime, nodes.runtime), seen_at = excluded.seen_at""",
+        project_id=node.project_id,
+        key=node.key,
+        name=node.name,
+        model=node.model,
+        runtime=node.runtime,
+        seen_at=node.seen_at,
+    )
+
+
+def nodes(tx: Tx, project_id: UUID) -> list[Node]:
+    rows = tx.all(
+        "SELECT project_id, key, name, model, runtime, seen_at FROM nodes WHERE project_id = :id ORDER BY key",
+        id=project_id,
+    )
+    return [Node(**row) for row in rows]

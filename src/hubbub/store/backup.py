@@ -1,0 +1,38 @@
+"""A copy of a whole SQLite database while it is in use."""
+
+import os
+from pathlib import Path
+
+import apsw
+
+from hubbub.model.errors import StoreRefused
+
+
+def copy(db: apsw.Connection, target: Path) -> None:
+    """Write everything committed so far to the new file `target`, which only its owner may read.
+
+    Takes a while when there is much, and stops nobody from writing. The file appears when it is complete; of a copy
+    that fails nothing is left. Raises `StoreRefused` if there is such a file, or no such folder.
+    """
+    if target.exists():
+        raise StoreRefused(f"{target.name} exists already; name a file that does not")
+    if not target.parent.is_dir():
+        raise StoreRefused(f"there is no folder to put {target.name} in; make it first")
+    partial = target.with_name(f".{target.name}.partial")
+    partial.unlink(missing_ok=True)
+    partial.touch(mode=0o600, exist_ok=False)
+    try:
+        db.execute("VACUUM INTO ?", (str(partial),))
+        _sync(partial)
+        partial.rename(target)
+    finally:
+        partial.unlink(missing_ok=True)
+    _sync(target.parent)
+
+
+def _sync(path: Path) -> None:
+    file = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(file)
+    finally:
+        os.close(file)

@@ -1,0 +1,18 @@
+"""Numbers counted per project: 1, 2, 3, … for its tasks and for its messages."""
+
+from uuid import UUID
+
+from hubbub.store.tx import Tx
+
+
+def next_number(tx: Tx, project_id: UUID, noun: str) -> int:
+    """The next number of `noun` in the project. On PostgreSQL the counter stays locked until the commit."""
+    row = tx.one(
+        """INSERT INTO counters (project_id, noun, value) VALUES (:project_id, :noun, 1)
+           ON CONFLICT (project_id, noun) DO UPDATE SET value = counters.value + 1
+           RETURNING value""",
+        project_id=project_id,
+        noun=noun,
+    )
+    assert row is not None  # an upsert always returns its row
+    return int(row["value"])

@@ -1,0 +1,168 @@
+"""Bringing a database to the version of the program: numbered SQL files, each applied once, all or none.
+
+The files are written for SQLite and spelled for PostgreSQL by the table below. What was applied is written down with
+its checksum, so that a database of a newer program, or one made by other files, is refused instead of damaged.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import apsw
+
+from hubbub.model.errors import StoreRefused
+from hubbub.store import backup
+from hubbub.store.tx import unix_ms
+
+if TYPE_CHECKING:  # a hub on SQLite does not load PostgreSQL's driver
+    import psycopg
+    from psycopg.rows import TupleRow
+
+FOLDER = Path(__file__).parent / "migrations"
+BACKUPS = "backups"
+
+TABLE = """CREATE TABLE migrations (
+    number INTEGER PRIMARY KEY,
+    name TEXT NOT NULL,
+    checksum TEXT NOT NULL,
+    applied_at INTEGER NOT NULL
+) STRICT"""
+APPLIED = "SELECT number, checksum FROM migrations"
+
+SPELLING = (  # SQLite's words, and PostgreSQL's; the first that fits is taken
+    (r"\bINTEGER PRIMARY KEY AUTOINCREMENT\b", "bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY"),
+    (r"\bINTEGER\b", "bigint"),
+    (r"\bREAL\b", "double precision"),
+    (r"\bBLOB\b", "uuid"),
+    (r"\) STRICT(, WITHOUT ROWID)?", ")"),
+)
+
+# Two programs that migrate one PostgreSQL database take turns by this lock; the number is any that is always the same.
+_ADVISORY_LOCK = 0x687562627562
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    """One numbered file."""
+
+    number: int
+    name: str
+    text: str
+
+    @property
+    def checksum(self) -> str:
+        return hashlib.sha256(self.text.encode()).hexdigest()
+
+    def row(self) -> tuple[int, str, str, int]:
+        """What is written down of it in the table `migrations`."""
+        return self.number, self.name, self.checksum, unix_ms()
+
+
+def spell_for_postgres(text: str) -> str:
+    """The same table definitions, in PostgreSQL's words."""
+    for pattern, word in SPELLING:
+        text = re.sub(pattern, word, text)
+    return text
+
+
+def known(folder: Path = FOLDER) -> list[Migration]:
+    """The migrations that the program brings, in order."""
+    return [
+        Migration(int(file.name.split("_", 1)[0]), file.name, file.read_text("utf-8"))
+        for file in sorted(folder.glob("[0-9][0-9][0-9][0-9]_*.sql"))
+    ]
+
+
+def missing(migrations: Sequence[Migration], applied: Mapping[int, str]) -> list[Migration]:
+    """Those of `migrations` that are not among `applied`, checksums by number.
+
+    Raises `StoreRefused` when the database is newer than the program, or was made by another text.
+    """
+    newest = max((migration.number for migration in migrations), default=0)
+    if max(applied, default=0) > newest:
+        raise StoreRefused(
+            f"the database is at version {max(applied)} and this program knows versions up to {newest}; "
+            "update hubbub, or restore a backup of that age"
+        )
+    for migration in migrations:
+        if applied.get(migration.number, migration.checksum) != migration.checksum:
+            raise StoreRefused(
+                f"the database was made with another {migration.name} than this program brings; "
+                "use the hubbub it was made with"
+            )
+    return [migration for migration in migrations if migration.number not in applied]
+
+
+def migrate_sqlite(db: apsw.Connection, folder: Path, *, migrations: Path = FOLDER) -> None:
+    """Apply what is missing, in one transaction, after a backup into `folder`/backups unless the database is new.
+
+    The caller holds the lock of the folder. On any error the database is as it was.
+    """
+    applied = _applied_sqlite(db)
+    todo = missing(known(migrations), applied)
+    if not todo:
+        return
+    if applied:
+        _back_up(db, folder, max(applied))
+    with db:
+        if not applied:
+            db.execute(TABLE)
+        for migration in todo:
+            db.execute(migration.text)
+            db.execute("INSERT INTO migrations VALUES (?, ?, ?, ?)", migration.row())
+        db.pragma("user_version", todo[-1].number)
+
+
+def _applied_sqlite(db: apsw.Connection) -> dict[int, str]:
+    tables = {name for (name,) in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+    if not tables:
+        return {}
+    if "migrations" not in tables:
+        raise StoreRefused("the database holds tables that hubbub did not make; choose another data folder")
+    return {int(number): str(checksum) for number, checksum in db.execute(APPLIED)}
+
+
+def _back_up(db: apsw.Connection, folder: Path, version: int) -> None:
+    backups = folder / BACKUPS
+    backups.mkdir(mode=0o700, exist_ok=True)
+    moment = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%fZ")
+    backup.copy(db, backups / f"version-{version:04}-{moment}.db")
+
+
+def migrate_postgres(db: psycopg.Connection[TupleRow], *, migrations: Path = FOLDER) -> int:
+    """Apply what is missing, in one transaction, and return the version that the database has now.
+
+    Two programs that do it at once take turns. Raises `StoreRefused` as `missing` does.
+    """
+    with db.transaction():
+        db.execute("SELECT pg_advisory_xact_lock(%s)", (_ADVISORY_LOCK,))
+        applied = _applied_postgres(db)
+        todo = missing(known(migrations), applied)
+        if not applied:
+            db.execute(spell_for_postgres(TABLE).encode())
+        for migration in todo:
+            db.execute(spell_for_postgres(migration.text).encode())
+            db.execute("INSERT INTO migrations VALUES (%s, %s, %s, %s)", migration.row())
+        # A dump that was restored into a younger server carries transaction numbers that are still to come; the log
+        # would not count as settled until then.
+        db.execute("UPDATE activity SET tx = 0 WHERE tx >= pg_current_xact_id()::text::bigint")
+        return max(migration.number for migration in known(migrations))
+
+
+def check_postgres(db: psycopg.Connection[TupleRow]) -> None:
+    """Raise `StoreRefused` unless the database is at the program's version."""
+    if missing(known(), _applied_postgres(db)):
+        raise StoreRefused("the database is not prepared for this version of hubbub; run: hubbub migrate")
+
+
+def _applied_postgres(db: psycopg.Connection[TupleRow]) -> dict[int, str]:
+    found = db.execute("SELECT to_regclass('migrations') IS NOT NULL").fetchone()
+    if found is None or not found[0]:
+        return {}
+    return dict(db.execute(APPLIED).fetchall())

