@@ -1,0 +1,115 @@
+"""Who may do what: from a token to an actor, from an actor to the projects and names it may use."""
+
+import hashlib
+from uuid import UUID
+
+from hubbub.core import agents
+from hubbub.model.errors import Forbidden, ProjectDenied, ProjectRequired, Unauthorized, WrongIdentity
+from hubbub.model.records import Project
+from hubbub.model.rights import GRANTS, HUB, Actor, Right, Role
+from hubbub.store import projects, tokens, users
+from hubbub.store.tx import Tx
+
+
+def fingerprint(secret: str) -> str:
+    """What is kept of a secret. Tokens are 128 random bits, so that one round of SHA-256 is enough for them."""
+    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def authenticate(tx: Tx, secret: str) -> Actor:
+    """The actor that a bearer token stands for. Raises `Unauthorized` for every bad one alike."""
+    token = tokens.find_valid(tx, fingerprint(secret))
+    if token is None:
+        raise Unauthorized
+    user = users.find(tx, token.user_id) if token.user_id else None
+    is_person = token.project_id is None
+    return Actor(
+        token_id=token.id,
+        user_id=token.user_id,
+        user_name=user.name if user and is_person else None,
+        owns_hub=bool(user and user.owns_hub and is_person),
+        project_id=token.project_id,
+        role=token.role,
+        agent=token.agent,
+        expires_at=token.expires_at,
+    )
+
+
+def memberships(tx: Tx) -> list[tuple[Project, Role]]:
+    """The projects the caller may see, oldest first, with its role in each."""
+    actor = tx.actor
+    if actor.project_id is not None:
+        project = projects.find(tx, actor.project_id)
+        return [(project, actor.role or Role.VIEWER)] if project else []
+    return projects.of_user(tx, actor.user_id) if actor.user_id else []
+
+
+def names(project: Project) -> tuple[str, ...]:
+    """What a project may be called by: its slug, its id, and `net_` with the last 12 digits of its id."""
+    return project.slug, str(project.id), short_name(project)
+
+
+def short_name(project: Project) -> str:
+    """A short stable name of the project, for clients that do not know its slug."""
+    return f"net_{project.id.hex[-12:]}"
+
+
+def visible(tx: Tx, ref: str | None = None) -> list[Project]:
+    """The projects to read from: the one called `ref`, or all that the caller may see.
+
+    Raises `ProjectDenied` if `ref` is not among them.
+    """
+    known = [project for project, _role in memberships(tx)]
+    if ref is None:
+        return known
+    named = [project for project in known if ref in names(project)]
+    if not named:
+        raise ProjectDenied(ref)
+    return named
+
+
+def enter(tx: Tx, ref: str | None = None, right: Right = Right.WRITE) -> Project:
+    """The one project to work in, with `right` granted there.
+
+    Without `ref` it is the caller's only one. Raises `ProjectDenied`, `ProjectRequired` or `Forbidden`.
+    """
+    known = memberships(tx)
+    named = [each for each in known if ref is None or ref in names(each[0])]
+    if ref is not None and not named:
+        raise ProjectDenied(ref)
+    if len(named) != 1:
+        raise ProjectRequired([project.slug for project, _role in known])
+    project, role = named[0]
+    if right not in GRANTS[role]:
+        raise Forbidden(f"the role {role} may not {right} in project {project.slug!r}")
+    return project
+
+
+def require_hub_owner(tx: Tx) -> None:
+    """Raise `Forbidden` unless the caller owns the hub."""
+    if not tx.actor.owns_hub:
+        raise Forbidden("only the owner of the hub may do this")
+
+
+def speak(tx: Tx, project_id: UUID, name: str | None = None) -> str:
+    """The name that the caller acts by, which the project knows from now on.
+
+    A token bound to an agent is that agent; any other may be any agent, or else `hub`. Raises `WrongIdentity`.
+    """
+    bound = tx.actor.agent
+    if bound is not None and name not in (None, bound):
+        raise WrongIdentity(bound, name or "")
+    spoken = bound or name or HUB
+    if spoken != HUB:
+        agents.meet(tx, project_id, spoken)
+    return spoken
+
+
+def reads_for_agent(tx: Tx) -> bool:
+    """Whether what the caller reads in an inbox has reached its receiver; people and viewers only look on."""
+    return tx.actor.role is not None and Right.WRITE in GRANTS[tx.actor.role]
+
+
+def may_read_inbox(tx: Tx, name: str) -> bool:
+    """Whether the caller may read what is addressed to `name`: a bound token only its own agent's mail."""
+    return tx.actor.agent in (None, name)

@@ -1,0 +1,61 @@
+"""The names a project knows, and how they are."""
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+from uuid import UUID
+
+from hubbub.model.errors import UnknownAgent
+from hubbub.model.records import Agent, Condition, Node, Presence
+from hubbub.store import agents
+from hubbub.store.tx import Tx
+
+
+def meet(tx: Tx, project_id: UUID, name: str) -> None:
+    """Make `name` an agent that the project knows. Records `agent.met` the first time."""
+    if agents.meet(tx, project_id, name):
+        tx.record("agent.met", project_id=project_id, agent=name)
+
+
+def is_known(tx: Tx, project_id: UUID, name: str) -> bool:
+    """Whether the project has ever seen an agent of that name."""
+    return agents.find(tx, project_id, name) is not None
+
+
+def require_known(tx: Tx, project_id: UUID, name: str) -> None:
+    """Raise `UnknownAgent`, with up to three near names, if the project has never seen `name`."""
+    if agents.find(tx, project_id, name) is None:
+        known = [agent.name for agent in agents.of_project(tx, project_id)]
+        folded = {each.casefold(): each for each in known}
+        near = get_close_matches(name.casefold(), folded, n=3, cutoff=0.5)
+        raise UnknownAgent(name, [folded[each] for each in near])
+
+
+def of_project(tx: Tx, project_id: UUID) -> list[Agent]:
+    """Every agent the project knows, by name."""
+    return agents.of_project(tx, project_id)
+
+
+def presence(tx: Tx, project_id: UUID, name: str) -> Presence | None:
+    """The presence that the agent has or last had; None if it never had one."""
+    return agents.presence(tx, project_id, name)
+
+
+def presences(tx: Tx, project_ids: Sequence[UUID]) -> list[Presence]:
+    """The present or last presence of every agent of the projects, oldest first."""
+    return [presence for project_id in project_ids for presence in agents.presences(tx, project_id)]
+
+
+def condition(tx: Tx, project_id: UUID, name: str) -> Condition:
+    """What the agent said it was doing; `offline` if it is silent, or was never there."""
+    current = agents.presence(tx, project_id, name)
+    return current.condition if current and current.is_live(tx.now) else Condition.OFFLINE
+
+
+def describe_node(tx: Tx, node: Node) -> None:
+    """Keep what an agent tells about the machine it runs on."""
+    agents.put_node(tx, node)
+
+
+def nodes(tx: Tx, project_id: UUID) -> list[Node]:
+    """The machines that agents of the project have described."""
+    return agents.nodes(tx, project_id)

@@ -1,0 +1,39 @@
+"""Sending the same write twice: the second time gets the answer of the first, and nothing happens again."""
+
+import json
+from collections.abc import Mapping
+from datetime import timedelta
+
+from hubbub.model.errors import Conflict, Invalid
+from hubbub.store import idempotency
+from hubbub.store.tx import Operation, Tx
+
+KEEP = timedelta(days=1)
+KEY_LENGTH = 256
+
+Reply = Mapping[str, object]
+
+
+def once(key: str | None, digest: str, operation: Operation[Reply]) -> Operation[Reply]:
+    """`operation`, done at most once for each `key` of one token.
+
+    `digest` stands for what is asked: the same key with another digest is a `Conflict`. A refusal is not kept, so
+    that the call may be tried again. Without a key the operation is returned as it is.
+    """
+    if key is None:
+        return operation
+    if not 0 < len(key) <= KEY_LENGTH:
+        raise Invalid(f"an idempotency key has 1 to {KEY_LENGTH} characters")
+
+    def keyed(tx: Tx) -> Reply:
+        owner = str(tx.actor.token_id)
+        if known := idempotency.find(tx, owner, key):
+            if known["digest"] != digest:
+                raise Conflict(f"the idempotency key {key!r} was used for another call")
+            reply: Reply = json.loads(known["reply"])
+            return reply
+        reply = operation(tx)
+        idempotency.insert(tx, owner, key, digest, json.dumps(reply, ensure_ascii=False))
+        return reply
+
+    return keyed

@@ -1,0 +1,69 @@
+"""An agent's inbox: what is pending for it, and acknowledging that it has come."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from hubbub.core import tasks
+from hubbub.model.errors import NotFound
+from hubbub.model.ids import parse_id
+from hubbub.model.lifecycle import Status
+from hubbub.model.records import Delivery, Letter
+from hubbub.store import messages
+from hubbub.store.tx import Tx
+
+
+def read(tx: Tx, project_id: UUID, name: str, limit: int) -> list[Letter]:
+    """What is pending for `name`: most urgent first, then in order of arrival. Changes nothing."""
+    return messages.inbox(tx, project_id, name, limit)
+
+
+def note_seen(tx: Tx, letters: Sequence[Letter]) -> None:
+    """Note that their receiver has read these letters, for those that it reads for the first time."""
+    messages.mark_seen(tx, [letter.delivery.id for letter in letters if letter.delivery.seen_at is None])
+
+
+def pending(tx: Tx, project_id: UUID, name: str) -> int:
+    """How many letters wait to be acknowledged by `name`."""
+    return messages.pending(tx, project_id, name)
+
+
+def holds(tx: Tx, project_id: UUID, ref: str) -> bool:
+    """Whether `ref` is the id of a row in any inbox of the project."""
+    letter_id = parse_id(ref)
+    row = messages.find_delivery(tx, letter_id) if letter_id else None
+    return row is not None and row.project_id == project_id
+
+
+def ack(tx: Tx, project_id: UUID, name: str, ref: str) -> None:
+    """Acknowledge a letter of `name`: by the id of its row, or of its task. A task so acknowledged is accepted.
+
+    Doing it again changes nothing. Records `task.accepted`, or `message.acked`. Raises `NotFound` if there is no such
+    letter, or it is somebody else's (any more).
+    """
+    letter_id = parse_id(ref)
+    row = messages.find_delivery(tx, letter_id) if letter_id else None
+    if row is None or row.project_id != project_id:
+        raise NotFound("message", ref)
+    if row.task_id is not None:
+        _ack_task(tx, project_id, name, row, ref)
+    elif row.recipient != name:
+        raise NotFound("message", ref)
+    elif messages.ack(tx, row.id):
+        tx.record(
+            "message.acked",
+            project_id=project_id,
+            actor=name,
+            agent=name,
+            message_id=row.message_id,
+            detail={"delivery_id": str(row.id)},
+        )
+
+
+def _ack_task(tx: Tx, project_id: UUID, name: str, row: Delivery, ref: str) -> None:
+    task = tasks.find(tx, [project_id], str(row.task_id), lock=True)
+    if task.assignee != name:
+        raise NotFound("message", ref)
+    if task.status is Status.DELIVERED:
+        tasks.accept(tx, task, name)
+    elif task.delivery_id is not None:
+        messages.ack(tx, task.delivery_id)

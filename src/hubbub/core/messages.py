@@ -1,0 +1,143 @@
+"""Messages: to one agent, in answer to something, or to everyone who is there."""
+
+from collections.abc import Iterable, Sequence
+from uuid import UUID
+
+from hubbub.core import agents
+from hubbub.model.errors import NotFound
+from hubbub.model.ids import new_id, parse_id
+from hubbub.model.lifecycle import Status
+from hubbub.model.records import Delivery, Kind, Message, Priority
+from hubbub.model.rights import HUB
+from hubbub.store import counters, messages
+from hubbub.store.tx import Tx
+
+NOUN = "message"
+
+
+def send(
+    tx: Tx,
+    project_id: UUID,
+    *,
+    sender: str,
+    to: str,
+    body: str,
+    kind: Kind = Kind.MESSAGE,
+    in_reply_to: UUID | None = None,
+    outcome: Status | None = None,
+) -> Message:
+    """Put a message into the inbox of `to`; `in_reply_to` is the task or message that a reply answers.
+
+    Its id is also the id of the inbox row. `outcome` says how the task that it answers ended. Records `message.sent`.
+    Raises `UnknownAgent`; `hub` may always be written to.
+    """
+    if to != HUB:
+        agents.require_known(tx, project_id, to)
+    message = _insert(
+        tx,
+        project_id,
+        kind=kind,
+        sender=sender,
+        recipient=to,
+        body=body,
+        in_reply_to=in_reply_to,
+        outcome=outcome,
+    )
+    _deliver(tx, message, to, delivery_id=message.id)
+    return message
+
+
+def broadcast(
+    tx: Tx, project_id: UUID, *, sender: str, body: str, recipients: Iterable[str]
+) -> tuple[Message, list[Delivery]]:
+    """Put one message into the inboxes of all `recipients`. Records `message.sent` for each."""
+    message = _insert(tx, project_id, kind=Kind.BROADCAST, sender=sender, recipient=None, body=body)
+    rows = [_deliver(tx, message, name, delivery_id=new_id()) for name in sorted(set(recipients))]
+    return message, rows
+
+
+def find(tx: Tx, project_ids: Sequence[UUID], ref: str) -> Message:
+    """The message of that id, which may also be the id of one of its inbox rows. Raises `NotFound`."""
+    message_id = parse_id(ref)
+    message = messages.find(tx, message_id) if message_id else None
+    if message_id and message is None:
+        row = messages.find_delivery(tx, message_id)
+        message = messages.find(tx, row.message_id) if row and row.message_id else None
+    if message is None or message.project_id not in project_ids:
+        raise NotFound("message", ref)
+    return message
+
+
+def history(tx: Tx, project_id: UUID, *, before: int | None = None, limit: int) -> list[Message]:
+    """The project's messages, newest first; `before` is the number to go on from."""
+    return messages.history(tx, project_id, before=before or 2**62, limit=limit)
+
+
+def thread(tx: Tx, subject_id: UUID, limit: int = 200) -> list[Message]:
+    """The messages that answer a task or a message, oldest first."""
+    return messages.thread(tx, subject_id, limit)
+
+
+def deliveries(tx: Tx, message: Message) -> list[Delivery]:
+    """How far the message got with each of its receivers."""
+    return messages.deliveries_of(tx, message.id)
+
+
+def note_notified(tx: Tx, delivery_ids: Sequence[UUID]) -> None:
+    """Note that somebody who follows an inbox was told of these rows."""
+    messages.mark_notified(tx, delivery_ids)
+
+
+def _insert(
+    tx: Tx,
+    project_id: UUID,
+    *,
+    kind: Kind,
+    sender: str,
+    recipient: str | None,
+    body: str,
+    in_reply_to: UUID | None = None,
+    outcome: Status | None = None,
+) -> Message:
+    return messages.insert(
+        tx,
+        Message(
+            id=new_id(),
+            project_id=project_id,
+            number=counters.next_number(tx, project_id, NOUN),
+            kind=kind,
+            sender=sender,
+            recipient=recipient,
+            body=body,
+            in_reply_to=in_reply_to,
+            outcome=outcome,
+            created_at=tx.now,
+        ),
+    )
+
+
+def _deliver(tx: Tx, message: Message, to: str, *, delivery_id: UUID) -> Delivery:
+    row = Delivery(
+        id=delivery_id,
+        project_id=message.project_id,
+        recipient=to,
+        task_id=None,
+        message_id=message.id,
+        priority=Priority.MEDIUM,
+        stored_at=tx.now,
+    )
+    tx.record(
+        "message.sent",
+        project_id=message.project_id,
+        actor=tx.actor.label if message.sender == HUB else message.sender,
+        agent=to,
+        message_id=message.id,
+        detail={
+            "kind": message.kind,
+            "sender": message.sender,
+            "delivery_id": str(delivery_id),
+            "in_reply_to": str(message.in_reply_to) if message.in_reply_to else None,
+            "outcome": message.outcome,
+        },
+    )
+    return messages.deliver(tx, row)

@@ -1,0 +1,195 @@
+"""Presences: how an agent comes, stays by its heartbeat, and goes; and what that means for the work it holds."""
+
+from dataclasses import fields, replace
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from hubbub.core import agents as names
+from hubbub.core import handovers
+from hubbub.model.errors import Conflict, NotFound
+from hubbub.model.ids import new_id
+from hubbub.model.records import Condition, Presence, Profile
+from hubbub.store import agents
+from hubbub.store.tx import Tx
+
+LEFT = "left"
+REPLACED = "replaced"
+SILENT = "silent"
+
+
+def report(
+    tx: Tx,
+    project_id: UUID,
+    name: str,
+    *,
+    instance: str,
+    condition: Condition,
+    profile: Profile,
+    ttl: timedelta,
+) -> Presence:
+    """Take an agent's report, which is also its heartbeat; what `profile` leaves out stays as it was.
+
+    A report from another `instance` replaces the presence the name has. An agent that comes back finds the work it
+    had begun in its inbox again. Records `agent.online`, `agent.changed` or `agent.offline`; nothing for a heartbeat
+    that changes neither condition nor occupation.
+    """
+    names.meet(tx, project_id, name)
+    last = agents.presence(tx, project_id, name, lock=True)
+    stays = last is not None and last.instance == instance and last.is_live(tx.now)
+    if last is not None and not stays and last.ended_at is None:
+        last = _end(tx, last, SILENT if last.instance == instance else REPLACED) or last
+    if last is not None and stays:
+        current = _heard(tx, last, condition, profile, ttl)
+    else:
+        known = last if last is not None and last.instance == instance else Profile()
+        current = _open(
+            tx,
+            project_id,
+            name,
+            instance=instance,
+            condition=condition,
+            profile=_merged(known, profile),
+            ttl=ttl,
+        )
+        if last is not None and condition is not Condition.OFFLINE:
+            handovers.redeliver(tx, project_id, name, begun_before=last.ended_at or tx.now)
+    return _end(tx, current, LEFT) or current if condition is Condition.OFFLINE else current
+
+
+def take(
+    tx: Tx,
+    project_id: UUID,
+    name: str,
+    *,
+    instance: str,
+    profile: Profile,
+    ttl: timedelta,
+    instead_of: str | None = None,
+) -> Presence:
+    """Begin to be `name`, unless somebody else is that agent now.
+
+    Raises `Conflict`, which says who and for how long at the least, if the name is live under another instance;
+    except that `instead_of` names the instance that the caller knows to be dead.
+    """
+    last = agents.presence(tx, project_id, name, lock=True)
+    if last is not None and last.is_live(tx.now) and last.instance not in (instance, instead_of):
+        seconds = max(1, (last.expires_at - tx.now) // 1000)
+        where = f" on {last.hostname}" if last.hostname else ""
+        raise Conflict(f"{name!r} is live as {last.instance}{where}; free in {seconds} s if it stays silent")
+    return report(tx, project_id, name, instance=instance, condition=Condition.IDLE, profile=profile, ttl=ttl)
+
+
+def beat(
+    tx: Tx,
+    project_id: UUID,
+    name: str,
+    *,
+    instance: str,
+    condition: Condition,
+    profile: Profile,
+) -> Presence:
+    """A heartbeat of an instance that is there already. Raises `NotFound` if it is not, or not any more."""
+    last = agents.presence(tx, project_id, name, lock=True)
+    if last is None or last.instance != instance or not last.is_live(tx.now):
+        raise NotFound("presence", instance)
+    ttl = timedelta(milliseconds=last.ttl)
+    return report(tx, project_id, name, instance=instance, condition=condition, profile=profile, ttl=ttl)
+
+
+def rest(tx: Tx, project_id: UUID, name: str) -> None:
+    """Note that the agent is idle, doing nothing; unless it is not there. Records `agent.changed`."""
+    last = agents.presence(tx, project_id, name, lock=True)
+    if last is None or not last.is_live(tx.now):
+        return
+    resting = agents.update_presence(tx, replace(last, condition=Condition.IDLE, doing=None, progress=0))
+    if (resting.condition, resting.doing) != (last.condition, last.doing):
+        _record(tx, "agent.changed", resting)
+
+
+def leave(tx: Tx, project_id: UUID, name: str, *, instance: str) -> Presence | None:
+    """End the presence of an instance; None if it is not there (any more)."""
+    last = agents.presence(tx, project_id, name, lock=True)
+    return _end(tx, last, LEFT) if last and last.instance == instance else None
+
+
+def lapse(tx: Tx, presence: Presence) -> None:
+    """End the presence of an agent that has been silent for too long."""
+    _end(tx, presence, SILENT)
+
+
+def _open(
+    tx: Tx,
+    project_id: UUID,
+    name: str,
+    *,
+    instance: str,
+    condition: Condition,
+    profile: Profile,
+    ttl: timedelta,
+) -> Presence:
+    milliseconds = int(ttl.total_seconds() * 1000)
+    opened = agents.open_presence(
+        tx,
+        Presence(
+            id=new_id(),
+            project_id=project_id,
+            agent=name,
+            instance=instance,
+            condition=condition,
+            ttl=milliseconds,
+            opened_at=tx.now,
+            seen_at=tx.now,
+            expires_at=tx.now + milliseconds,
+            ended_at=None,
+            end_reason=None,
+            **_told(profile),
+        ),
+    )
+    if condition is not Condition.OFFLINE:
+        _record(tx, "agent.online", opened)
+    return opened
+
+
+def _heard(tx: Tx, last: Presence, condition: Condition, profile: Profile, ttl: timedelta) -> Presence:
+    milliseconds = int(ttl.total_seconds() * 1000)
+    heard = replace(
+        last,
+        condition=condition,
+        ttl=milliseconds,
+        seen_at=tx.now,
+        expires_at=tx.now + milliseconds,
+        **_told(_merged(last, profile)),
+    )
+    agents.update_presence(tx, heard)
+    if (heard.condition, heard.doing) != (last.condition, last.doing) and condition is not Condition.OFFLINE:
+        _record(tx, "agent.changed", heard)
+    return heard
+
+
+def _end(tx: Tx, presence: Presence, reason: str) -> Presence | None:
+    ended = agents.end_presence(tx, presence.id, reason)
+    if ended is not None:
+        _record(tx, "agent.offline", ended, reason)
+        handovers.release(tx, ended.project_id, ended.agent, reason=f"{ended.agent} is gone ({reason})")
+    return ended
+
+
+def _record(tx: Tx, kind: str, presence: Presence, reason: str | None = None) -> None:
+    tx.record(
+        kind,
+        project_id=presence.project_id,
+        actor=presence.agent,
+        agent=presence.agent,
+        detail={"condition": presence.condition, "doing": presence.doing, "reason": reason},
+    )
+
+
+def _told(profile: Profile) -> dict[str, Any]:
+    return {field.name: getattr(profile, field.name) for field in fields(Profile)}
+
+
+def _merged(known: Profile, told: Profile) -> Profile:
+    """`told`, completed by what was known before."""
+    values = {name: value for name, value in _told(told).items() if value is not None}
+    return Profile(**{**_told(known), **values})

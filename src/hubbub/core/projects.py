@@ -1,0 +1,71 @@
+"""Projects: the tenants of a hub. Nothing crosses from one to another."""
+
+import re
+
+from hubbub.core import access
+from hubbub.model.errors import Conflict, Forbidden, Invalid
+from hubbub.model.ids import new_id
+from hubbub.model.records import Project
+from hubbub.model.rights import Role
+from hubbub.store import projects
+from hubbub.store.tx import Tx
+
+DEFAULT = "default"
+CONFLICT_MODES = ("off", "warn", "block")
+HEARTBEAT_INTERVAL = 60  # seconds
+HEARTBEAT_TTL = 180  # seconds
+_SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,62}[a-z0-9]|[a-z0-9]")
+
+
+def create(
+    tx: Tx,
+    slug: str,
+    *,
+    name: str | None = None,
+    conflict_mode: str = "warn",
+    repo_url: str | None = None,
+    heartbeat_interval: int = HEARTBEAT_INTERVAL,
+    heartbeat_ttl: int = HEARTBEAT_TTL,
+) -> Project:
+    """Make a project; the person who makes it owns it. Records `project.created`.
+
+    Raises `Invalid` for a value that is not allowed, `Conflict` if the slug is taken, `Forbidden` for agents' tokens.
+    """
+    if not tx.actor.is_person:
+        raise Forbidden("only a person (utok_) may make a project")
+    _check(slug, conflict_mode, heartbeat_interval, heartbeat_ttl)
+    if projects.find_by_slug(tx, slug) is not None:
+        raise Conflict(f"there is a project {slug!r} already")
+    project = projects.insert(
+        tx,
+        Project(
+            id=new_id(),
+            slug=slug,
+            name=name or slug,
+            conflict_mode=conflict_mode,
+            repo_url=repo_url,
+            heartbeat_interval=heartbeat_interval,
+            heartbeat_ttl=heartbeat_ttl,
+            created_at=tx.now,
+        ),
+    )
+    if tx.actor.user_id is not None:
+        projects.put_member(tx, project.id, tx.actor.user_id, Role.OWNER)
+    tx.record("project.created", project_id=project.id, detail={"slug": slug})
+    return project
+
+
+def show(tx: Tx, ref: str) -> Project:
+    """The project called `ref`. Raises `ProjectDenied` if it is not one of the caller's."""
+    return access.visible(tx, ref)[0]
+
+
+def _check(slug: str, conflict_mode: str, interval: int, ttl: int) -> None:
+    if not _SLUG.fullmatch(slug):
+        raise Invalid("a slug has 1 to 64 lower-case letters, digits and hyphens, no hyphen at either end")
+    if conflict_mode not in CONFLICT_MODES:
+        raise Invalid(f"the conflict mode is one of {', '.join(CONFLICT_MODES)}")
+    if not 0 < interval < ttl <= 24 * 3600:
+        raise Invalid(
+            "the heartbeat interval must be at least 1 s, and shorter than its ttl of at most a day"
+        )

@@ -1,0 +1,111 @@
+"""Tokens: making them, listing them, taking them back. The secret is shown once; only its hash is kept."""
+
+import secrets
+from collections.abc import Sequence
+from datetime import timedelta
+from uuid import UUID
+
+from hubbub.core import access, agents
+from hubbub.model.errors import Forbidden, Invalid, NotFound
+from hubbub.model.ids import new_id
+from hubbub.model.records import Project, Token
+from hubbub.model.rights import GRANTS, Right, Role
+from hubbub.store import tokens
+from hubbub.store.tx import Tx
+
+PERSON = "utok_"
+AGENT = "ntok_"
+
+
+def for_person(tx: Tx, user_id: UUID, *, ttl: timedelta | None = None) -> tuple[Token, str]:
+    """A token that is the person, and its secret: `utok_` and 32 hex digits. Records `token.created`."""
+    return _create(tx, PERSON, user_id=user_id, ttl=ttl)
+
+
+def for_project(
+    tx: Tx, project: Project, *, role: Role, agent: str | None = None, ttl: timedelta | None = None
+) -> tuple[Token, str]:
+    """A token for the project, bound to `agent` if named, and its secret: `ntok_` and 32 hex digits.
+
+    Members may make tokens of the role member or viewer, for their own programs; others need the right to manage.
+    Records `token.created`. Raises `Forbidden`.
+    """
+    mine = {known.id: held for known, held in access.memberships(tx)}.get(project.id, Role.VIEWER)
+    if not GRANTS[role] <= GRANTS[mine] or Right.WRITE not in GRANTS[mine]:
+        raise Forbidden(f"the role {mine} may not make a token of the role {role}")
+    if tx.actor.agent is not None and agent != tx.actor.agent:
+        raise Forbidden(f"this token acts as {tx.actor.agent!r} only, and can only make tokens for it")
+    if agent is not None:
+        agents.meet(tx, project.id, agent)
+    return _create(tx, AGENT, user_id=tx.actor.user_id, project=project, agent=agent, role=role, ttl=ttl)
+
+
+def visible(tx: Tx, projects: Sequence[Project]) -> list[Token]:
+    """The agents' tokens of the projects, and, for the owner of the hub, those of people too."""
+    people = tokens.of_people(tx) if tx.actor.owns_hub else []
+    return people + tokens.of_projects(tx, [project.id for project in projects])
+
+
+def revoke(tx: Tx, token_id: UUID) -> Token:
+    """Take a token back, at once: its open streams end too. Records `token.revoked`.
+
+    A person's own tokens, and those that somebody made, are theirs to revoke; others need the right to manage.
+    Revoking it again changes nothing. Raises `NotFound` and `Forbidden`.
+    """
+    token = tokens.find(tx, token_id)
+    if token is None or not _may_see(tx, token):
+        raise NotFound("token", token_id)
+    if not _may_revoke(tx, token):
+        raise Forbidden("only whoever made the token, or an admin of its project, may revoke it")
+    if tokens.revoke(tx, token_id):
+        tx.record(
+            "token.revoked",
+            project_id=token.project_id,
+            agent=token.agent,
+            detail={"token_id": str(token_id)},
+        )
+    return token
+
+
+def _create(
+    tx: Tx,
+    prefix: str,
+    *,
+    user_id: UUID | None,
+    project: Project | None = None,
+    agent: str | None = None,
+    role: Role | None = None,
+    ttl: timedelta | None = None,
+) -> tuple[Token, str]:
+    if ttl is not None and ttl <= timedelta(0):
+        raise Invalid("a token must expire in the future")
+    secret = f"{prefix}{secrets.token_hex(16)}"
+    token = tokens.insert(
+        tx,
+        Token(
+            id=new_id(),
+            hash=access.fingerprint(secret),
+            user_id=user_id,
+            project_id=project.id if project else None,
+            agent=agent,
+            role=role,
+            created_at=tx.now,
+            expires_at=tx.now + int(ttl.total_seconds() * 1000) if ttl else None,
+            revoked_at=None,
+        ),
+    )
+    detail = {"token_id": str(token.id), "role": role}
+    tx.record("token.created", project_id=token.project_id, agent=agent, detail=detail)
+    return token, secret
+
+
+def _may_see(tx: Tx, token: Token) -> bool:
+    mine = token.user_id is not None and token.user_id == tx.actor.user_id
+    ours = token.project_id in {project.id for project, _role in access.memberships(tx)}
+    return mine or ours or tx.actor.owns_hub
+
+
+def _may_revoke(tx: Tx, token: Token) -> bool:
+    made_it = tx.actor.is_person and token.user_id is not None and token.user_id == tx.actor.user_id
+    manages = {project.id for project, role in access.memberships(tx) if Right.MANAGE in GRANTS[role]}
+    return made_it or tx.actor.owns_hub or token.id == tx.actor.token_id or token.project_id in manages

@@ -1,0 +1,47 @@
+"""How an operation is run: one call, one transaction, with everything that is overdue settled before it looks."""
+
+from collections.abc import Awaitable
+from typing import TypeVar
+
+from hubbub.core import sweep
+from hubbub.model.rights import SYSTEM, Actor
+from hubbub.store.tx import Operation, Store, Tx
+
+T = TypeVar("T")
+
+
+class _Overdue(Exception):
+    """A snapshot was taken in which something is overdue; it must be settled before anybody looks."""
+
+
+class Transactions:
+    """The way from an edge to the core."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+
+    def write(self, actor: Actor, operation: Operation[T]) -> Awaitable[T]:
+        """Run `operation` in a writing transaction, after what is overdue by now has been settled in it."""
+
+        def settled(tx: Tx) -> T:
+            sweep.settle(tx)
+            return operation(tx)
+
+        return self.store.write(actor, settled)
+
+    async def read(self, actor: Actor, operation: Operation[T], *, long: bool = False) -> T:
+        """Run `operation` on a snapshot in which nothing is overdue.
+
+        An expired task or an absent agent is thus never shown as it was, however seldom the sweep comes by.
+        """
+
+        def settled(tx: Tx) -> T:
+            if sweep.is_due(tx):
+                raise _Overdue
+            return operation(tx)
+
+        while True:
+            try:
+                return await self.store.read(actor, settled, long=long)
+            except _Overdue:
+                await self.store.write(SYSTEM, sweep.settle)
