@@ -1,0 +1,97 @@
+"""The tools that only look."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Annotated
+
+from pydantic import Field
+
+from hubbub.core import access, agents, completions, inbox, tasks
+from hubbub.dialects.commhub import words
+from hubbub.dialects.commhub.tongue import DIALECT, WHOLE, Name
+from hubbub.dialects.dialect import Reply
+from hubbub.model.errors import Invalid
+from hubbub.store.tx import Tx
+
+DAY = timedelta(days=1)
+
+
+@DIALECT.tool(reads=True)
+def get_task(tx: Tx, task_id: str, network_id: str | None = None) -> Reply:
+    """Query task details."""
+    known = {project.id: project for project in access.visible(tx, network_id)}
+    task = tasks.find(tx, list(known), task_id)
+    return {"task": words.task_row(task, known[task.project_id])}
+
+
+@DIALECT.tool(reads=True)
+def list_tasks(
+    tx: Tx,
+    alias: str | None = None,
+    status: str | None = None,
+    from_name: str | None = None,
+    network_id: str | None = None,
+    limit: Annotated[float, Field(le=100, **WHOLE)] = 20,
+) -> Reply:
+    """Query task list with multi-dimensional filtering, newest first."""
+    known = {project.id: project for project in access.visible(tx, network_id)}
+    wanted = words.statuses(status) if status is not None else []
+    found = tasks.search(tx, list(known), status=wanted, assignee=alias, sender=from_name, limit=int(limit))
+    if status is not None and not wanted:
+        found = []  # a word that CommHub does not have: no task is in that status
+    stats = [(words.STATUS[each], count) for each, count in tasks.counts(tx, list(known)).items()]
+    rows = [words.listed_task(task, known[task.project_id]) for task in found]
+    return {"tasks": rows, "count": len(rows), "stats": words.grouped(stats)}
+
+
+@DIALECT.tool(reads=True)
+def get_all_status(
+    tx: Tx, filter_status: str | None = None, filter_server: str | None = None, network_id: str | None = None
+) -> Reply:
+    """Get all session statuses. Sessions without a heartbeat for over 10 minutes are offline."""
+    known = {project.id: project for project in access.visible(tx, network_id)}
+    present = agents.presences(tx, list(known))
+    rows = [
+        words.session_row(presence, known[presence.project_id])
+        for presence in present
+        if filter_status in (None, words.CONDITION[presence.condition])
+        and filter_server in (None, presence.server)
+    ]
+    summary = words.grouped((words.CONDITION[presence.condition], 1) for presence in present)
+    return {"sessions": rows, "summary": summary}
+
+
+@DIALECT.tool(reads=True)
+def get_session_status(tx: Tx, alias: Name, network_id: str | None = None) -> Reply:
+    """Get detailed status of a single session, including pending inbox count and recent completions."""
+    known = {project.id: project for project in access.visible(tx, network_id)}
+    present = [found for project_id in known if (found := agents.presence(tx, project_id, alias))]
+    recent = completions.search(tx, list(known), agent=alias, limit=5)
+    return {
+        "session": words.session_row(present[0], known[present[0].project_id]) if present else None,
+        "inbox_pending": sum(inbox.pending(tx, project_id, alias) for project_id in known),
+        "recent_completions": [words.completion_row(each, known[each.project_id]) for each in recent],
+    }
+
+
+@DIALECT.tool(reads=True)
+def get_completions(
+    tx: Tx,
+    alias: str | None = None,
+    since: str | None = None,
+    network_id: str | None = None,
+    limit: Annotated[float, Field(le=500, **WHOLE)] = 50,
+) -> Reply:
+    """Get completion records, newest first; of the last 24 hours, unless since says otherwise."""
+    known = {project.id: project for project in access.visible(tx, network_id)}
+    start = _instant(since) if since is not None else tx.now - int(DAY.total_seconds() * 1000)
+    found = completions.search(tx, list(known), agent=alias, since=start, limit=int(limit))
+    return {"completions": [words.completion_row(each, known[each.project_id]) for each in found]}
+
+
+def _instant(text: str) -> int:
+    """The moment that ISO 8601 `text` names, in milliseconds; UTC where it names no zone."""
+    try:
+        moment = datetime.fromisoformat(text.strip())
+    except ValueError:
+        raise Invalid("since: must be an ISO 8601 time, such as 2026-04-12T10:00:00Z") from None
+    return int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1000)

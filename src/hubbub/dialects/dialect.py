@@ -1,0 +1,207 @@
+"""What a dialect is: a name, its tools, and its way of saying yes and no.
+
+A dialect is one module that fills a `Dialect`. It knows the core; it knows no SQL, no HTTP, no MCP, no other dialect.
+"""
+
+import hashlib
+import inspect
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError, create_model
+
+from hubbub.core import idempotency
+from hubbub.core.transaction import Transactions
+from hubbub.model.errors import HubError, Invalid
+from hubbub.model.records import Activity, Project
+from hubbub.model.rights import Actor
+from hubbub.store.tx import Tx
+
+Reply = Mapping[str, object]
+Refusal = Callable[[Any], Reply]
+Run = TypeVar("Run", bound=Callable[..., Reply])
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a tool call comes to: a JSON object, and whether the protocol is to call it an error."""
+
+    content: Reply
+    is_error: bool = False
+
+    @property
+    def text(self) -> str:
+        return json.dumps(self.content, ensure_ascii=False, separators=(",", ":"))
+
+
+class BadArguments(Exception):
+    """The arguments are not the tool's; the message says which and why, in one sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """One tool: its contract, the function behind it, and how its refusals are said."""
+
+    name: str
+    description: str
+    input: type[BaseModel]
+    schema: Mapping[str, object]
+    run: Callable[..., Reply]
+    reads: bool
+    refusals: Mapping[type[HubError], Refusal]
+
+    def check(self, arguments: Mapping[str, object]) -> dict[str, object]:
+        """The arguments as the function takes them. Unknown ones are ignored, null means omitted."""
+        given = {name: value for name, value in arguments.items() if value is not None}
+        if path := _unstorable(given):
+            raise BadArguments(f"{path}: must be Unicode text without NUL characters")
+        try:
+            return dict(self.input.model_validate(given))
+        except ValidationError as error:
+            raise BadArguments(_sentence(error)) from None
+
+
+@dataclass(slots=True)
+class Dialect:
+    """A tool set spoken by the hub.
+
+    `success` and `refusals` shape the replies; `invalid` says that arguments are wrong, `unknown` that there is no
+    such tool. `guide` tells an agent how to work here. Followers of one inbox are met by `greeting` and told of
+    activities by `inbox_event`, which is None for what is not their business.
+    """
+
+    name: str
+    guide: str
+    success: Callable[[Reply], Reply]
+    refusals: Mapping[type[HubError], Refusal]
+    invalid: Callable[[str], Reply]
+    unknown: Callable[[str], Reply]
+    greeting: Callable[[str, Project], Reply] | None = None
+    inbox_event: Callable[[Tx, Activity], Reply | None] | None = None
+    tools: dict[str, Tool] = field(default_factory=dict)
+
+    def tool(
+        self, refusals: Mapping[type[HubError], Refusal] | None = None, *, reads: bool = False
+    ) -> Callable[[Run], Run]:
+        """Register a function as a tool: its name, signature and docstring are the contract.
+
+        Its first parameter is the transaction. `reads` promises that it changes nothing.
+        """
+
+        def register(run: Run) -> Run:
+            _tx, *parameters = inspect.signature(run, eval_str=True).parameters.values()
+            fields: dict[str, Any] = {
+                p.name: (p.annotation, ... if p.default is p.empty else p.default) for p in parameters
+            }
+            arguments = create_model(run.__name__, __config__=ConfigDict(strict=True), **fields)
+            self.tools[run.__name__] = Tool(
+                name=run.__name__,
+                description=inspect.getdoc(run) or "",
+                input=arguments,
+                schema=_plain_schema(arguments),
+                run=run,
+                reads=reads,
+                refusals={**self.refusals, **(refusals or {})},
+            )
+            return run
+
+        return register
+
+    async def call(
+        self,
+        transactions: Transactions,
+        actor: Actor,
+        name: str,
+        arguments: Mapping[str, object],
+        key: str | None = None,
+    ) -> Answer:
+        """Call a tool as `actor`, in one transaction.
+
+        With an idempotency `key`, a repeated write gets the answer of the first and changes nothing.
+        """
+        tool = self.tools.get(name)
+        if tool is None:
+            return Answer(self.unknown(name), is_error=True)
+        try:
+            values = tool.check(arguments)
+        except BadArguments as error:
+            return Answer(self.invalid(str(error)), is_error=True)
+        try:
+            if tool.reads:
+                return Answer(self.success(await transactions.read(actor, lambda tx: tool.run(tx, **values))))
+            once = idempotency.once(
+                key, _digest(self.name, name, arguments), lambda tx: tool.run(tx, **values)
+            )
+            return Answer(self.success(await transactions.write(actor, once)))
+        except HubError as error:
+            return self.refuse(error, tool.refusals)
+
+    def refuse(self, error: HubError, refusals: Mapping[type[HubError], Refusal] | None = None) -> Answer:
+        """`error` in this dialect's words."""
+        known = self.refusals if refusals is None else refusals
+        if isinstance(error, Invalid):
+            return Answer(self.invalid(str(error)), is_error=True)
+        for kind in type(error).__mro__:
+            if kind in known:
+                return Answer(known[kind](error))
+        raise error
+
+
+def _digest(*call: object) -> str:
+    return hashlib.sha256(
+        json.dumps(call, sort_keys=True, default=str).encode("utf-8", "replace")
+    ).hexdigest()
+
+
+def _unstorable(value: object, path: str = "") -> str | None:
+    """Where in `value` there is text that no store can keep: NUL characters, halves of surrogate pairs."""
+    if isinstance(value, str):
+        return None if _is_storable(value) else path
+    if isinstance(value, Mapping):
+        children = [(f"{path}.{name}".lstrip("."), child) for name, child in value.items()]
+    elif isinstance(value, Sequence):
+        children = [(f"{path}[{index}]", child) for index, child in enumerate(value)]
+    else:
+        return None
+    return next((found for name, child in children if (found := _unstorable(child, name))), None)
+
+
+def _is_storable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return "\0" not in text
+
+
+def _sentence(error: ValidationError) -> str:
+    """All that is wrong, in one sentence, without quoting the input."""
+    problems = []
+    for problem in error.errors(include_input=False, include_url=False, include_context=False):
+        path = ".".join(str(part) for part in problem["loc"])
+        message = problem["msg"][:1].lower() + problem["msg"][1:]
+        problems.append(f"{path}: {message}")
+    return "; ".join(problems)
+
+
+def _plain_schema(arguments: type[BaseModel]) -> Mapping[str, object]:
+    """The JSON Schema of the arguments as documented: no titles, optional ones not drawn as nullable."""
+    schema = arguments.model_json_schema()
+    properties = {name: _plain(prop) for name, prop in schema.get("properties", {}).items()}
+    required = schema.get("required", [])
+    return {"type": "object", "properties": properties, **({"required": required} if required else {})}
+
+
+def _plain(prop: Mapping[str, Any]) -> dict[str, Any]:
+    """One property without its title, its null and its null default."""
+    choices = [choice for choice in prop.get("anyOf", []) if choice.get("type") != "null"]
+    plain = {k: v for k, v in prop.items() if k not in ("anyOf", "title", "default")}
+    if len(choices) == 1:
+        plain |= choices[0]
+    elif choices:
+        plain["anyOf"] = choices
+    if prop.get("default") is not None:
+        plain["default"] = prop["default"]
+    return plain
