@@ -29,8 +29,9 @@ lint: $(READY) ## style, types and layer rules
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 
-conformance: $(READY) ## the official MCP conformance suite, where Node is present
-	@if [ -x tests/conformance/run ]; then tests/conformance/run; fi
+conformance: $(READY) ## the official MCP conformance suite and clients of every age, where Node is present
+	@tests/conformance/run
+	@tests/clients/run
 
 demo: $(READY) ## a small team of agents does real work through a fresh hub, and the story is printed
 	@$(BIN)/python demo/run.py

@@ -30,6 +30,14 @@ def require_known(tx: Tx, project_id: UUID, name: str) -> None:
         raise UnknownAgent(name, [folded[each] for each in near])
 
 
+def find(tx: Tx, project_id: UUID, name: str) -> Agent:
+    """The agent of that name. Raises `UnknownAgent`, with up to three near names."""
+    require_known(tx, project_id, name)
+    agent = agents.find(tx, project_id, name)
+    assert agent is not None  # names are never forgotten
+    return agent
+
+
 def of_project(tx: Tx, project_id: UUID) -> list[Agent]:
     """Every agent the project knows, by name."""
     return agents.of_project(tx, project_id)

@@ -80,7 +80,7 @@ def search(
 
 def _meant(tx: Tx, project_id: UUID, agent: str, task: str) -> Task | None:
     try:
-        named = tasks.find(tx, [project_id], task, lock=True)
+        named = tasks.find(tx, [project_id], task, lock=True, by_number=False)
     except NotFound:
         return _by_text(tx, project_id, agent, task)
     if named.assignee != agent:

@@ -36,10 +36,15 @@ def reassign(tx: Tx, task: Task, *, to: str, by: str) -> Task:
 
 
 def release(tx: Tx, project_id: UUID, assignee: str, *, reason: str) -> None:
-    """Put what a vanished agent had claimed from the open queue back there. Records `task.released`."""
+    """Put what a vanished agent had claimed from the open queue back there. Records `task.released`.
+
+    The time during which it was held does not count against the time in which to begin it.
+    """
     for task in tasks.under_way(tx, project_id, assignee, UNDER_WAY):
         if task.leased and not task.addressed:
-            _again(tx, task, Event.RELEASE, to=None, by=HUB, detail={"reason": reason})
+            held = tx.now - (task.accepted_at or tx.now)
+            changes = {"expires_at": task.expires_at + held if task.expires_at else None}
+            _again(tx, task, Event.RELEASE, to=None, by=HUB, changes=changes, detail={"reason": reason})
 
 
 def redeliver(tx: Tx, project_id: UUID, assignee: str, *, begun_before: int) -> None:
@@ -50,7 +55,8 @@ def redeliver(tx: Tx, project_id: UUID, assignee: str, *, begun_before: int) -> 
     for task in tasks.under_way(tx, project_id, assignee, UNDER_WAY):
         begun_at = max(task.accepted_at or 0, task.started_at or 0)
         if task.leased and begun_at <= begun_before:
-            changes = {"expires_at": tx.now + task.expires_at - task.created_at if task.expires_at else None}
+            given_at = task.delivered_at or task.created_at
+            changes = {"expires_at": tx.now + task.expires_at - given_at if task.expires_at else None}
             detail = {"reason": f"{assignee} is back after it was gone"}
             _again(tx, task, Event.RELEASE, to=assignee, by=HUB, changes=changes, detail=detail)
 

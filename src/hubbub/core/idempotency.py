@@ -27,13 +27,14 @@ def once(key: str | None, digest: str, operation: Operation[Reply]) -> Operation
 
     def keyed(tx: Tx) -> Reply:
         owner = str(tx.actor.token_id)
-        if known := idempotency.find(tx, owner, key):
-            if known["digest"] != digest:
-                raise Conflict(f"the idempotency key {key!r} was used for another call")
-            reply: Reply = json.loads(known["reply"])
-            return reply
+        claimed = idempotency.claim(tx, owner, key, digest)  # first, so that of two at once one waits
+        if claimed["digest"] != digest:
+            raise Conflict(f"the idempotency key {key!r} was used for another call")
+        if claimed["reply"]:
+            known: Reply = json.loads(claimed["reply"])
+            return known
         reply = operation(tx)
-        idempotency.insert(tx, owner, key, digest, json.dumps(reply, ensure_ascii=False))
+        idempotency.keep(tx, owner, key, json.dumps(reply, ensure_ascii=False))
         return reply
 
     return keyed

@@ -9,6 +9,7 @@ from hubbub.model.ids import parse_id
 from hubbub.model.lifecycle import Status
 from hubbub.model.records import Delivery, Letter
 from hubbub.store import messages
+from hubbub.store import tasks as task_rows
 from hubbub.store.tx import Tx
 
 
@@ -28,10 +29,8 @@ def pending(tx: Tx, project_id: UUID, name: str) -> int:
 
 
 def holds(tx: Tx, project_id: UUID, ref: str) -> bool:
-    """Whether `ref` is the id of a row in any inbox of the project."""
-    letter_id = parse_id(ref)
-    row = messages.find_delivery(tx, letter_id) if letter_id else None
-    return row is not None and row.project_id == project_id
+    """Whether `ref` is the id of a row in any inbox of the project, or of a task that has one."""
+    return _row(tx, project_id, ref) is not None
 
 
 def ack(tx: Tx, project_id: UUID, name: str, ref: str) -> None:
@@ -40,9 +39,8 @@ def ack(tx: Tx, project_id: UUID, name: str, ref: str) -> None:
     Doing it again changes nothing. Records `task.accepted`, or `message.acked`. Raises `NotFound` if there is no such
     letter, or it is somebody else's (any more).
     """
-    letter_id = parse_id(ref)
-    row = messages.find_delivery(tx, letter_id) if letter_id else None
-    if row is None or row.project_id != project_id:
+    row = _row(tx, project_id, ref)
+    if row is None:
         raise NotFound("message", ref)
     if row.task_id is not None:
         _ack_task(tx, project_id, name, row, ref)
@@ -57,6 +55,17 @@ def ack(tx: Tx, project_id: UUID, name: str, ref: str) -> None:
             message_id=row.message_id,
             detail={"delivery_id": str(row.id)},
         )
+
+
+def _row(tx: Tx, project_id: UUID, ref: str) -> Delivery | None:
+    """The inbox row of that id; or of that task, which has another id where the task was free at first."""
+    letter_id = parse_id(ref)
+    if letter_id is None:
+        return None
+    row = messages.find_delivery(tx, letter_id)
+    if row is None and (task := task_rows.find(tx, letter_id)) and task.delivery_id:
+        row = messages.find_delivery(tx, task.delivery_id)
+    return row if row and row.project_id == project_id else None
 
 
 def _ack_task(tx: Tx, project_id: UUID, name: str, row: Delivery, ref: str) -> None:

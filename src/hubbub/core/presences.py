@@ -7,9 +7,9 @@ from uuid import UUID
 
 from hubbub.core import agents as names
 from hubbub.core import handovers
-from hubbub.model.errors import Conflict, NotFound
+from hubbub.model.errors import Conflict, InvalidTransition, NotFound, NotHolder
 from hubbub.model.ids import new_id
-from hubbub.model.records import Condition, Presence, Profile
+from hubbub.model.records import Condition, Presence, Profile, Task
 from hubbub.store import agents
 from hubbub.store.tx import Tx
 
@@ -72,6 +72,9 @@ def take(
     Raises `Conflict`, which says who and for how long at the least, if the name is live under another instance;
     except that `instead_of` names the instance that the caller knows to be dead.
     """
+    names.meet(
+        tx, project_id, name
+    )  # before looking, so that two who take a new name do not both find it free
     last = agents.presence(tx, project_id, name, lock=True)
     if last is not None and last.is_live(tx.now) and last.instance not in (instance, instead_of):
         seconds = max(1, (last.expires_at - tx.now) // 1000)
@@ -105,6 +108,25 @@ def rest(tx: Tx, project_id: UUID, name: str) -> None:
     resting = agents.update_presence(tx, replace(last, condition=Condition.IDLE, doing=None, progress=0))
     if (resting.condition, resting.doing) != (last.condition, last.doing):
         _record(tx, "agent.changed", resting)
+
+
+def progress(
+    tx: Tx, task: Task, by: str, *, output: str | None = None, progress: float | None = None
+) -> None:
+    """Note how far an agent is with its task; `progress` in percent. Records `task.progress`.
+
+    Raises `NotHolder` if it is not its task, `InvalidTransition` if that has ended.
+    """
+    if task.assignee != by:
+        raise NotHolder(task.assignee)
+    if task.is_ended:
+        raise InvalidTransition(task.status, "report on")
+    last = agents.presence(tx, task.project_id, by, lock=True)
+    if last is not None and last.is_live(tx.now):
+        told = _merged(last, Profile(output=output, progress=progress))
+        agents.update_presence(tx, replace(last, **_told(told)))
+    detail = {"number": task.number, "progress": progress}
+    tx.record("task.progress", project_id=task.project_id, actor=by, agent=by, task_id=task.id, detail=detail)
 
 
 def leave(tx: Tx, project_id: UUID, name: str, *, instance: str) -> Presence | None:

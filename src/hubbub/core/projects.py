@@ -34,8 +34,6 @@ def create(
     if not tx.actor.is_person:
         raise Forbidden("only a person (utok_) may make a project")
     _check(slug, conflict_mode, heartbeat_interval, heartbeat_ttl)
-    if projects.find_by_slug(tx, slug) is not None:
-        raise Conflict(f"there is a project {slug!r} already")
     project = projects.insert(
         tx,
         Project(
@@ -49,6 +47,8 @@ def create(
             created_at=tx.now,
         ),
     )
+    if project is None:
+        raise Conflict(f"there is a project {slug!r} already")
     if tx.actor.user_id is not None:
         projects.put_member(tx, project.id, tx.actor.user_id, Role.OWNER)
     tx.record("project.created", project_id=project.id, detail={"slug": slug})

@@ -84,26 +84,31 @@ def send(
 
 
 def _parent(tx: Tx, project_id: UUID, ref: str) -> Task:
-    parent = _find(tx, [project_id], ref)
-    if parent is None or parent.project_id != project_id:
-        raise NotFound("parent task", ref)
-    return parent
+    try:
+        return find(tx, [project_id], ref)
+    except NotFound:
+        raise NotFound("parent task", ref) from None
 
 
-def find(tx: Tx, project_ids: Sequence[UUID], ref: str, *, lock: bool = False) -> Task:
+def find(
+    tx: Tx, project_ids: Sequence[UUID], ref: str, *, lock: bool = False, by_number: bool = True
+) -> Task:
     """The task that `ref` names: by its id, by the id of any of its inbox rows, or by its number in the only project.
 
-    `lock` it to change it. Raises `NotFound`, also for what belongs to another project.
+    `lock` it to change it. Without `by_number` a number is no name: for words that may be anything. Raises
+    `NotFound`, also for what belongs to another project.
     """
-    task = _find(tx, project_ids, ref)
+    is_number = by_number and ref.isascii() and ref.isdigit() and len(ref) < len(str(tasks.LAST_NUMBER))
+    if is_number and len(project_ids) == 1:
+        task = tasks.find_by_number(tx, project_ids[0], int(ref))
+    else:
+        task = _find_by_id(tx, ref)
     if task is None or task.project_id not in project_ids:
         raise NotFound("task", ref)
     return (tasks.find(tx, task.id, lock=True) or task) if lock else task
 
 
-def _find(tx: Tx, project_ids: Sequence[UUID], ref: str) -> Task | None:
-    if ref.isascii() and ref.isdigit() and len(ref) < len(str(tasks.LAST_NUMBER)) and len(project_ids) == 1:
-        return tasks.find_by_number(tx, project_ids[0], int(ref))
+def _find_by_id(tx: Tx, ref: str) -> Task | None:
     task_id = parse_id(ref)
     if task_id is None:
         return None
@@ -226,7 +231,8 @@ def cancel(tx: Tx, task: Task, *, by: str, reason: str | None) -> Task:
 
 def expire(tx: Tx, task: Task) -> Task:
     """End a task that nobody began in time, and tell who waits for it. Records `task.expired`."""
-    seconds = ((task.expires_at or tx.now) - task.created_at) // 1000
+    given_at = task.delivered_at or task.created_at
+    seconds = ((task.expires_at or tx.now) - given_at) // 1000
     text = f"expired: nobody began it within {seconds} s"
     return finish(tx, task, Event.EXPIRE, by=HUB, text=text, result=None)
 

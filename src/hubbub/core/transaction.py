@@ -24,7 +24,9 @@ class Transactions:
         """Run `operation` in a writing transaction, after what is overdue by now has been settled in it."""
 
         def settled(tx: Tx) -> T:
+            tx.actor = SYSTEM  # what is overdue is nobody's doing
             sweep.settle(tx)
+            tx.actor = actor
             return operation(tx)
 
         return self.store.write(actor, settled)

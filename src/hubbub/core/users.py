@@ -39,7 +39,7 @@ def create(
     Records `user.created`. Raises `Forbidden`, `Invalid`, `Conflict`.
     """
     access.require_hub_owner(tx)
-    user = _insert(tx, _checked(tx, name), None)
+    user = _insert(tx, _checked(name), None)
     if project is not None:
         project_rows.put_member(tx, project.id, user.id, role)
     _token, secret = tokens.for_person(tx, user.id)
@@ -69,7 +69,7 @@ def register(
     Who was invited joins the project of the invitation; who was not gets a project of their own, named after them.
     Records `user.created`. Raises `Forbidden`, `Invalid`, `Conflict`.
     """
-    _checked(tx, name)
+    _checked(name)
     place = users.use_invite(tx, access.fingerprint(invite_code)) if invite_code else None
     if place is None and (invite_code or not is_open):
         raise Forbidden("registering needs an invitation code that is unused and not too old")
@@ -102,15 +102,15 @@ def _insert(tx: Tx, name: str, password_hash: str | None, *, owns_hub: bool = Fa
     user = users.insert(
         tx, User(id=new_id(), name=name, password=password_hash, owns_hub=owns_hub, created_at=tx.now)
     )
+    if user is None:
+        raise Conflict(f"the username {name!r} is taken")
     tx.record("user.created", project_id=None, actor=name, detail={"user": name})
     return user
 
 
-def _checked(tx: Tx, name: str) -> str:
+def _checked(name: str) -> str:
     if not _NAME.fullmatch(name):
         raise Invalid("a username has 2 to 50 letters (of any script), digits, '_' and '-'")
-    if users.find_by_name(tx, name) is not None:
-        raise Conflict(f"the username {name!r} is taken")
     return name
 
 

@@ -26,10 +26,14 @@ Run = TypeVar("Run", bound=Callable[..., Reply])
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a tool call comes to: a JSON object, and whether the protocol is to call it an error."""
+    """What a tool call comes to: a JSON object, and whether the protocol is to call it an error.
+
+    `refusal` is what the hub refused it with, for edges that have words of their own for that.
+    """
 
     content: Reply
     is_error: bool = False
+    refusal: HubError | None = None
 
     @property
     def text(self) -> str:
@@ -142,10 +146,10 @@ class Dialect:
         """`error` in this dialect's words."""
         known = self.refusals if refusals is None else refusals
         if isinstance(error, Invalid):
-            return Answer(self.invalid(str(error)), is_error=True)
+            return Answer(self.invalid(str(error)), is_error=True, refusal=error)
         for kind in type(error).__mro__:
             if kind in known:
-                return Answer(known[kind](error))
+                return Answer(known[kind](error), refusal=error)
         raise error
 
 

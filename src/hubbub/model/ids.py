@@ -26,8 +26,12 @@ def new_id() -> UUID:
 
 
 def parse_id(text: str) -> UUID | None:
-    """The id written in `text`, or None where it is no id: then there is nothing by that id either."""
+    """The id written in `text`, or None where it is no id: then there is nothing by that id either.
+
+    Its usual form counts, in capitals too, and its hex digits alone; none of the odd forms that `UUID` puts up with.
+    """
     try:
-        return UUID(text) if len(text) in (32, 36) else None
+        found = UUID(text)
     except ValueError:
         return None
+    return found if text.lower() in (str(found), found.hex) else None

@@ -167,8 +167,11 @@ class Task:
 
 
 def joined(title: str, description: str) -> str:
-    """Title and description as one text; the description alone when it already starts with the title."""
-    if description.startswith(title):
+    """Title and description as one text; the description alone when it already starts with the title.
+
+    A title is without the blanks that a text may begin with, so they do not count.
+    """
+    if description.lstrip().startswith(title):
         return description
     return f"{title}\n\n{description}" if description else title
 

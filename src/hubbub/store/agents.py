@@ -49,7 +49,16 @@ def of_project(tx: Tx, project_id: UUID) -> list[Agent]:
 
 
 def presence(tx: Tx, project_id: UUID, name: str, *, lock: bool = False) -> Presence | None:
-    """The presence that the agent has, or the last one it had; `lock` it against other writers."""
+    """The presence that the agent has, or the last one it had; `lock` it against other writers.
+
+    The name is locked first: so it is also when there is no presence yet, or when it is about to be replaced.
+    """
+    if lock:
+        tx.run(
+            f"SELECT name FROM agents WHERE project_id = :project_id AND name = :name {tx.db.for_update}",
+            project_id=project_id,
+            name=name,
+        )
     row = tx.one(
         f"""SELECT {_COLUMNS} FROM agents a JOIN presences p ON p.id = a.presence_id
             WHERE a.project_id = :project_id AND a.name = :name {tx.db.for_update if lock else ""}""",
@@ -99,8 +108,8 @@ def update_presence(tx: Tx, presence: Presence) -> Presence:
 def end_presence(tx: Tx, presence_id: UUID, reason: str) -> Presence | None:
     """End a presence that has not ended; None if it has."""
     row = tx.one(
-        f"""UPDATE presences AS p SET ended_at = :now, end_reason = :reason, condition = :offline
-            WHERE p.id = :id AND p.ended_at IS NULL RETURNING {_COLUMNS}""",
+        f"""UPDATE presences SET ended_at = :now, end_reason = :reason, condition = :offline
+            WHERE id = :id AND ended_at IS NULL RETURNING {", ".join(_PRESENCE)}""",
         id=presence_id,
         now=tx.now,
         reason=reason,

@@ -3,21 +3,31 @@
 from hubbub.store.tx import Row, Tx
 
 
-def find(tx: Tx, owner: str, key: str) -> Row | None:
-    return tx.one(
-        "SELECT digest, reply FROM idempotency WHERE owner = :owner AND key = :key", owner=owner, key=key
-    )
+def claim(tx: Tx, owner: str, key: str, digest: str) -> Row:
+    """The `digest` and `reply` of that key, which is the caller's if there was none: then its reply is empty.
 
-
-def insert(tx: Tx, owner: str, key: str, digest: str, reply: str) -> None:
-    tx.run(
+    Who claims a key that somebody else is just using waits for that one's commit.
+    """
+    row = tx.one(
         """INSERT INTO idempotency (owner, key, digest, reply, created_at)
-           VALUES (:owner, :key, :digest, :reply, :now)""",
+           VALUES (:owner, :key, :digest, '', :now)
+           ON CONFLICT (owner, key) DO UPDATE SET key = excluded.key RETURNING digest, reply""",
         owner=owner,
         key=key,
         digest=digest,
-        reply=reply,
         now=tx.now,
+    )
+    assert row is not None  # an upsert always returns its row
+    return row
+
+
+def keep(tx: Tx, owner: str, key: str, reply: str) -> None:
+    """Keep the answer to the write of a key that was claimed."""
+    tx.run(
+        "UPDATE idempotency SET reply = :reply WHERE owner = :owner AND key = :key",
+        owner=owner,
+        key=key,
+        reply=reply,
     )
 
 

@@ -104,7 +104,7 @@ def migrate_sqlite(db: apsw.Connection, folder: Path, *, migrations: Path = FOLD
 
     The caller holds the lock of the folder. On any error the database is as it was.
     """
-    applied = _applied_sqlite(db)
+    applied = applied_sqlite(db)
     todo = missing(known(migrations), applied)
     if not todo:
         return
@@ -119,7 +119,7 @@ def migrate_sqlite(db: apsw.Connection, folder: Path, *, migrations: Path = FOLD
         db.pragma("user_version", todo[-1].number)
 
 
-def _applied_sqlite(db: apsw.Connection) -> dict[int, str]:
+def applied_sqlite(db: apsw.Connection) -> dict[int, str]:
     tables = {name for (name,) in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
     if not tables:
         return {}

@@ -80,8 +80,10 @@ class PostgresConnection:
         self._db = db
 
     def query(self, sql: str, values: Mapping[str, object]) -> Sequence[Row]:
-        cursor = self._db.execute(spell(sql), values)
-        return cursor.fetchall() if cursor.description else []
+        return self._db.execute(spell(sql), values).fetchall()
+
+    def run(self, sql: str, values: Mapping[str, object]) -> None:
+        self._db.execute(spell(sql), values)
 
 
 class Postgres:
@@ -183,16 +185,18 @@ class Postgres:
     def _write(self, actor: Actor, operation: Operation[T]) -> T:
         with self._pool.connection() as db:
             db.isolation_level, db.read_only = IsolationLevel.READ_COMMITTED, False
-            tx = Tx(PostgresConnection(db), actor, self._clock())
-            result = perform(operation, tx)
-            tally.flush(tx.db, tx.tally)
-            _commit(db)
+            with db.pipeline():
+                tx = Tx(PostgresConnection(db), actor, self._clock())
+                result = perform(operation, tx)
+                tally.flush(tx.db, tx.tally)
+                _commit(db)
             return result
 
     def _read(self, actor: Actor, operation: Operation[T]) -> T:
         with self._pool.connection() as db:
             db.isolation_level, db.read_only = IsolationLevel.REPEATABLE_READ, True
-            return perform(operation, Tx(PostgresConnection(db), actor, self._clock()))
+            with db.pipeline():
+                return perform(operation, Tx(PostgresConnection(db), actor, self._clock()))
 
 
 def _configure(db: Db) -> None:

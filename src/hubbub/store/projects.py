@@ -15,11 +15,13 @@ def _project(row: Row) -> Project:
     return Project(**{key: value for key, value in row.items() if key != "role"})
 
 
-def insert(tx: Tx, project: Project) -> Project:
-    tx.run(
+def insert(tx: Tx, project: Project) -> Project | None:
+    """Add the project; None if the slug is taken."""
+    row = tx.one(
         """INSERT INTO projects (id, slug, name, conflict_mode, repo_url, heartbeat_interval, heartbeat_ttl,
                                  created_at)
-           VALUES (:id, :slug, :name, :conflict_mode, :repo_url, :heartbeat_interval, :heartbeat_ttl, :created_at)""",
+           VALUES (:id, :slug, :name, :conflict_mode, :repo_url, :heartbeat_interval, :heartbeat_ttl, :created_at)
+           ON CONFLICT (slug) DO NOTHING RETURNING id""",
         id=project.id,
         slug=project.slug,
         name=project.name,
@@ -29,7 +31,7 @@ def insert(tx: Tx, project: Project) -> Project:
         heartbeat_ttl=project.heartbeat_ttl,
         created_at=project.created_at,
     )
-    return project
+    return project if row else None
 
 
 def find(tx: Tx, project_id: UUID) -> Project | None:

@@ -20,6 +20,7 @@ Row = Mapping[str, Any]
 T = TypeVar("T")
 Operation = Callable[["Tx"], T]
 Clock = Callable[[], int]  # the time, in Unix milliseconds
+_to_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 def unix_ms() -> int:
@@ -45,7 +46,11 @@ class Connection(Protocol):
     settled: str
     for_update: str
 
-    def query(self, sql: str, values: Mapping[str, object]) -> Sequence[Row]: ...
+    def query(self, sql: str, values: Mapping[str, object]) -> Sequence[Row]:
+        """The rows that the statement finds or returns."""
+
+    def run(self, sql: str, values: Mapping[str, object]) -> None:
+        """Have the statement done by the next query or the commit; its error may come as late as that."""
 
 
 @dataclass(slots=True)
@@ -59,7 +64,7 @@ class Tx:
     recorded: int = 0  # activities written; on commit, a reason to wake whoever follows the log
 
     def run(self, sql: str, **values: object) -> None:
-        self.db.query(sql, values)
+        self.db.run(sql, values)
 
     def one(self, sql: str, **values: object) -> Row | None:
         rows = self.db.query(sql, values)
@@ -92,7 +97,7 @@ class Tx:
             agent=agent,
             task_id=task_id,
             message_id=message_id,
-            detail=json.dumps(detail or {}, ensure_ascii=False, separators=(",", ":")),
+            detail=_to_json(detail or {}),
         )
 
 

@@ -13,16 +13,18 @@ def _user(row: Row) -> User:
     return User(**{**row, "owns_hub": bool(row["owns_hub"])})
 
 
-def insert(tx: Tx, user: User) -> User:
-    tx.run(
-        f"INSERT INTO users ({_COLUMNS}) VALUES (:id, :name, :password, :owns_hub, :created_at)",
+def insert(tx: Tx, user: User) -> User | None:
+    """Add the person; None if the name is taken."""
+    row = tx.one(
+        f"""INSERT INTO users ({_COLUMNS}) VALUES (:id, :name, :password, :owns_hub, :created_at)
+            ON CONFLICT (name) DO NOTHING RETURNING id""",
         id=user.id,
         name=user.name,
         password=user.password,
         owns_hub=int(user.owns_hub),
         created_at=user.created_at,
     )
-    return user
+    return user if row else None
 
 
 def find(tx: Tx, user_id: UUID) -> User | None:

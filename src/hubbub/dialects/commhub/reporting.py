@@ -77,7 +77,7 @@ def _begin(tx: Tx, project: Project, name: str, words_of_task: str) -> None:
     """Start the task that a working agent names by its id or its text; nothing if there is none it could start."""
     ready = (Status.DELIVERED, Status.ACCEPTED)
     try:
-        task = tasks.find(tx, [project.id], words_of_task, lock=True)
+        task = tasks.find(tx, [project.id], words_of_task, lock=True, by_number=False)
     except NotFound:
         alike = [t for t in tasks.under_way(tx, project.id, name, ready) if t.text == words_of_task]
         if alike:
@@ -91,7 +91,7 @@ def _begin(tx: Tx, project: Project, name: str, words_of_task: str) -> None:
 def report_completion(
     tx: Tx,
     alias: Name,
-    task: Text,
+    task: str,
     result: LongText,
     artifacts: Annotated[list[str], Field(max_length=50)] | None = None,
     score: Score | None = None,

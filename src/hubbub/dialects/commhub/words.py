@@ -13,11 +13,15 @@ from hubbub.model.records import (
     Condition,
     Kind,
     Letter,
+    Message,
+    Node,
     Presence,
     Priority,
     Project,
     Task,
+    User,
 )
+from hubbub.model.rights import Role
 from hubbub.store.tx import Tx
 
 Row = Mapping[str, object]
@@ -155,6 +159,42 @@ def completion_row(completion: Completion, project: Project) -> Row:
         "network_id": network_id(project),
         "completed_at": moment(completion.completed_at),
     }
+
+
+def message_row(message: Message, project: Project) -> Row:
+    """A row of the history of messages."""
+    return {
+        "id": str(message.id),
+        "type": KIND[message.kind],
+        "from_session": message.sender,
+        "to_session": message.recipient,
+        "content": message.body,
+        "in_reply_to": str(message.in_reply_to) if message.in_reply_to else None,
+        "created_at": moment(message.created_at),
+        "network_id": network_id(project),
+    }
+
+
+def node_row(node: Node, project: Project) -> Row:
+    """A machine, as the agents on it describe it."""
+    return {
+        "node_id": node.key,
+        "node_name": node.name,
+        "model": node.model,
+        "runtime": node.runtime,
+        "last_seen_at": moment(node.seen_at),
+        "network_id": network_id(project),
+    }
+
+
+def user_row(user: User) -> Row:
+    """A person."""
+    return {"user_id": str(user.id), "username": user.name, "created_at": moment(user.created_at)}
+
+
+def network_row(project: Project, role: Role) -> Row:
+    """A network, and what the caller is in it."""
+    return {"network_id": network_id(project), "name": project.name, "slug": project.slug, "role": role}
 
 
 def grouped(words: Iterable[tuple[str, int]]) -> list[Row]:

@@ -160,7 +160,7 @@ CREATE TABLE messages (
     created_at INTEGER NOT NULL
 ) STRICT;
 CREATE UNIQUE INDEX messages_by_number ON messages (project_id, number);
-CREATE INDEX messages_by_thread ON messages (in_reply_to) WHERE in_reply_to IS NOT NULL;
+CREATE INDEX messages_by_thread ON messages (in_reply_to, number) WHERE in_reply_to IS NOT NULL;
 
 -- The inboxes. A row is pending until it is acknowledged or withdrawn.
 CREATE TABLE deliveries (

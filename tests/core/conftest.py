@@ -1,0 +1,170 @@
+"""A small project to try the core in: three agents that know each other, on either engine."""
+
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Any, Concatenate, ParamSpec, TypeVar
+from uuid import UUID
+
+import pytest
+
+from hubbub.core import access, agents, inbox, presences, projects, sweep, tasks, users
+from hubbub.model.ids import new_id
+from hubbub.model.records import Activity, Condition, Letter, Presence, Profile, Project, Task
+from hubbub.model.rights import SYSTEM, Actor, Role
+from hubbub.store import activity
+from hubbub.store.tx import Store, Tx
+from tests.conftest import MovableClock
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+CREW = ("ann", "bob", "代码1号")
+TEN_MINUTES = timedelta(minutes=10)
+RACERS = 8
+
+
+@dataclass(frozen=True)
+class World:
+    """The core over one store, as one actor, in one project."""
+
+    store: Store
+    clock: MovableClock
+    project: Project
+    actor: Actor
+
+    @property
+    def id(self) -> UUID:
+        return self.project.id
+
+    def acting(self, actor: Actor) -> "World":
+        """The same world as somebody else."""
+        return replace(self, actor=actor)
+
+    def elsewhere(self, slug: str) -> "World":
+        """Another project of the same hub, where the same names are known."""
+        project = self.acting(SYSTEM).do(projects.create, slug)
+        other = replace(self, project=project, actor=member(project))
+        for name in CREW:
+            other.do(agents.meet, project.id, name)
+        return other
+
+    def do(self, operation: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """One call of the core in one transaction."""
+        return self.store.write_now(self.actor, lambda tx: operation(tx, *args, **kwargs))
+
+    def at(
+        self, moment: int, operation: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """The same, at a moment that is exact to the millisecond."""
+
+        def then(tx: Tx) -> T:
+            tx.now = moment
+            return operation(tx, *args, **kwargs)
+
+        return self.store.write_now(self.actor, then)
+
+    def pass_time(self, duration: timedelta) -> None:
+        """Let time pass, and settle what has become overdue by it."""
+        self.clock.advance(duration)
+        self.do(sweep.settle)
+
+    def send(self, to: str | None = "bob", text: str = "count the lines", **more: Any) -> Task:
+        return self.do(tasks.send, self.id, **{"sender": "ann", "to": to, "text": text, **more})
+
+    def task(self, task: Task) -> Task:
+        """The task as it is now."""
+        return self.do(tasks.find, [self.id], str(task.id))
+
+    def accept(self, task: Task, by: str | None = "bob") -> Task:
+        return self.on(task, tasks.accept, by)
+
+    def start(self, task: Task, by: str | None = "bob") -> Task:
+        return self.on(task, tasks.start, by)
+
+    def on(
+        self,
+        task: Task,
+        operation: Callable[Concatenate[Tx, Task, P], T],
+        *args: P.args,
+        **kwargs: P.kwargs,
+    ) -> T:
+        """An operation on the task as it is now, locked against others, as the edges do it."""
+
+        def locked(tx: Tx) -> T:
+            return operation(tx, tasks.find(tx, [self.id], str(task.id), lock=True), *args, **kwargs)
+
+        return self.store.write_now(self.actor, locked)
+
+    def inbox(self, name: str) -> list[Letter]:
+        return self.do(inbox.read, self.id, name, 1000)
+
+    def mail(self, name: str) -> list[str]:
+        """The texts in an inbox, in their order."""
+        return [letter.text for letter in self.inbox(name)]
+
+    def report(
+        self, name: str, condition: Condition = Condition.IDLE, *, instance: str = "first", **told: Any
+    ) -> Presence:
+        return self.do(
+            presences.report,
+            self.id,
+            name,
+            instance=instance,
+            condition=condition,
+            profile=Profile(**told),
+            ttl=TEN_MINUTES,
+        )
+
+    def log(self) -> list[Activity]:
+        """Everything that happened in the project, in order."""
+        return self.do(activity.history, self.id, 100_000)[::-1]
+
+    def kinds(self) -> list[str]:
+        return [each.kind for each in self.log()]
+
+    def race(self, *operations: Callable[[Tx], object]) -> list[object]:
+        """What came of each operation, an outcome or an error, when all began at once."""
+        barrier = threading.Barrier(len(operations))
+
+        def run(operation: Callable[[Tx], object]) -> object:
+            self.store.read_now(SYSTEM, lambda _tx: barrier.wait())  # by then, each has a connection
+            barrier.wait()
+            try:
+                return self.store.write_now(self.actor, operation)
+            except Exception as error:  # noqa: BLE001  # a racer's outcome, to be looked at
+                return error
+
+        with ThreadPoolExecutor(len(operations)) as threads:
+            return list(threads.map(run, operations))
+
+
+def member(project: Project, role: Role = Role.MEMBER, agent: str | None = None) -> Actor:
+    """Whoever holds a token of the project."""
+    return Actor(token_id=new_id(), project_id=project.id, role=role, agent=agent)
+
+
+def person(world: World, name: str, role: Role | None = None) -> Actor:
+    """A new person, with that role in the project."""
+    owner = world.acting(Actor(token_id=None, owns_hub=True))
+    _user, secret = owner.do(
+        users.create, name, project=world.project if role else None, role=role or Role.MEMBER
+    )
+    return owner.do(access.authenticate, secret)
+
+
+def errors_of(outcomes: Sequence[object]) -> list[type]:
+    """The kinds of the errors among the outcomes of a race."""
+    return [type(outcome) for outcome in outcomes if isinstance(outcome, Exception)]
+
+
+@pytest.fixture
+def world(store: Store, clock: MovableClock) -> World:
+    """The project `lab`, in which ann, bob and 代码1号 are known, and whoever may act as any of them."""
+    project = store.write_now(SYSTEM, lambda tx: projects.create(tx, "lab"))
+    world = World(store, clock, project, member(project))
+    for name in CREW:
+        world.do(agents.meet, project.id, name)
+    return world

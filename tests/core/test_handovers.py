@@ -1,0 +1,331 @@
+"""How tasks change hands, and what becomes of them when their holder is gone."""
+
+from datetime import timedelta
+
+import pytest
+
+from hubbub.core import completions, handovers, inbox, sweep, tasks
+from hubbub.model.errors import InvalidTransition, NotHolder, UnknownAgent
+from hubbub.model.lifecycle import ENDED, OPEN, Event, Status
+from hubbub.model.records import Condition, Task
+from hubbub.store import messages as rows
+from tests.core.conftest import TEN_MINUTES, World, errors_of
+from tests.core.test_tasks import in_status
+
+S, E = Status, Event
+HOUR = timedelta(hours=1)
+TWO_HOURS = timedelta(hours=2)
+
+
+def retry(world: World, task: Task, ttl: timedelta | None = HOUR) -> Task:
+    return world.on(task, handovers.retry, by="ann", ttl=ttl)
+
+
+def reassign(world: World, task: Task, to: str = "代码1号") -> Task:
+    return world.on(task, handovers.reassign, to=to, by="ann")
+
+
+def released(world: World, task: Task) -> list[object]:
+    """The reasons for which a task came free."""
+    return [
+        each.detail["reason"]
+        for each in world.log()
+        if each.kind == "task.released" and each.task_id == task.id
+    ]
+
+
+@pytest.mark.parametrize("status", [S.FAILED, S.CANCELLED, S.EXPIRED])
+def test_what_ended_badly_is_tried_again(world: World, status: Status) -> None:
+    """A failed, cancelled or expired task is delivered again, like new."""
+    task = in_status(world, status)
+    again = retry(world, task)
+
+    assert (again.id, again.status, again.assignee, again.sender) == (task.id, S.DELIVERED, "bob", "ann")
+    assert (again.epoch, again.attempt) == (task.epoch + 1, task.attempt + 1)
+    assert (again.result, again.accepted_at, again.started_at, again.ended_at) == (None, None, None, None)
+    assert again.delivered_at == again.updated_at
+    (letter,) = world.inbox("bob")
+    assert letter.delivery.id == again.delivery_id != task.id
+    assert world.do(tasks.counts, [world.id]) == {S.DELIVERED: 1}
+
+
+def test_nothing_else_is_tried_again(world: World) -> None:
+    """A task that is open, or was completed, refuses a retry, and stays as it is."""
+    for status in OPEN | {S.COMPLETED}:
+        task = in_status(world, status)
+        mail = world.mail("bob")
+        with pytest.raises(InvalidTransition):
+            retry(world, task)
+        assert world.task(task) == task
+        assert world.mail("bob") == mail
+
+
+def test_a_retry_has_its_own_time(world: World) -> None:
+    """A retried task has a fresh time to begin, whatever was left of the first, and keeps its context."""
+    task = world.send(ttl=timedelta(minutes=1), context="today")
+    world.pass_time(TWO_HOURS)
+    again = retry(world, task)
+
+    assert again.context == "today"
+    assert again.expires_at == again.updated_at + 3_600_000
+    world.on(task, tasks.cancel, by="ann", reason=None)
+    assert retry(world, task, ttl=None).expires_at is None
+
+
+def test_a_claimed_task_is_tried_again_by_anyone(world: World) -> None:
+    """What was claimed from the open queue and failed goes back there when it is retried."""
+    task = world.start(world.send(to=None))
+    world.on(task, tasks.finish, E.FAIL, by="bob", text="no", result="no")
+    again = retry(world, task)
+
+    assert (again.status, again.assignee, again.delivery_id) == (S.QUEUED, None, None)
+    assert again.epoch == task.epoch + 1
+    assert world.inbox("bob") == []
+
+
+def test_what_is_open_is_given_to_another(world: World) -> None:
+    """An open task is delivered to whom it is given, like new, and is out of the old inbox, whatever its status."""
+    for status in OPEN:
+        task = in_status(world, status)
+        moved = reassign(world, task)
+
+        assert (moved.status, moved.assignee, moved.addressed) == (S.DELIVERED, "代码1号", True)
+        assert (moved.epoch, moved.attempt) == (task.epoch + 1, task.attempt + 1)
+        assert (moved.accepted_at, moved.started_at, moved.leased) == (None, None, False)
+        assert moved.delivered_at == moved.updated_at
+        assert moved.expires_at == task.expires_at
+        assert world.inbox("bob") == []
+        assert world.inbox("代码1号")[-1].delivery.id == moved.delivery_id
+        recorded = world.log()[-1]
+        assert (recorded.kind, recorded.actor) == ("task.reassigned", "ann")
+        assert recorded.detail["taken_from"] == task.assignee
+
+
+def test_what_has_ended_is_given_to_nobody(world: World) -> None:
+    """An ended task refuses to be reassigned, stays as it is, and lies in nobody's inbox."""
+    for status in ENDED:
+        task = in_status(world, status)
+        with pytest.raises(InvalidTransition):
+            reassign(world, task)
+        assert world.task(task) == task
+    assert world.inbox("代码1号") == []
+
+
+def test_only_the_known_can_be_given_work(world: World) -> None:
+    """A reassignment to a name that was never seen is refused, and the task stays where it lies."""
+    task = world.send()
+    with pytest.raises(UnknownAgent):
+        reassign(world, task, to="nobody")
+    assert world.task(task) == task
+    assert world.mail("bob") == ["count the lines"]
+
+
+def test_the_old_holder_is_refused(world: World) -> None:
+    """What the old holder of a reassigned task still does or says of it is refused, and changes nothing."""
+    task = world.start(world.send())
+    moved = reassign(world, task)
+
+    with pytest.raises(NotHolder):
+        world.accept(task)
+    with pytest.raises(NotHolder):
+        world.do(completions.report, world.id, "bob", task=str(task.id), result="late")
+    assert world.task(task) == moved
+    assert world.do(completions.search, [world.id], limit=10) == []
+
+
+def test_racing_reassignments_deliver_once(world: World) -> None:
+    """However many reassign a task at once, it lies in one inbox, and its epoch counts every change."""
+    for turn in range(1, 4):
+        task = world.send(text=f"task {turn}")
+        outcomes = world.race(
+            *[
+                lambda tx, to=to, task=task: handovers.reassign(
+                    tx, tasks.find(tx, [world.id], str(task.id), lock=True), to=to, by="ann"
+                )
+                for to in ("ann", "代码1号") * 3
+            ]
+        )
+        assert errors_of(outcomes) == []
+        assert world.task(task).epoch == 7
+        everywhere = [text for name in ("ann", "bob", "代码1号") for text in world.mail(name)]
+        assert everywhere.count(f"task {turn}") == 1
+
+
+@pytest.mark.parametrize("how", ["silent", "left", "replaced"])
+def test_claimed_work_of_the_gone_is_free_again(world: World, how: str) -> None:
+    """What an agent claimed from the open queue goes back there when it is gone, with the reason recorded."""
+    world.report("bob")
+    begun, accepted = world.start(world.send(to=None)), world.accept(world.send(to=None))
+    match how:
+        case "silent":
+            world.pass_time(TEN_MINUTES)
+        case "left":
+            world.report("bob", Condition.OFFLINE)
+        case _:
+            world.report("bob", instance="second")
+
+    for held in (begun, accepted):
+        free = world.task(held)
+        assert (free.status, free.assignee, free.leased) == (S.QUEUED, None, False)
+        assert (free.epoch, free.attempt) == (held.epoch + 1, held.attempt + 1)
+        assert (free.accepted_at, free.started_at) == (None, None)
+        assert released(world, held) == [f"bob is gone ({how})"]
+    assert world.accept(begun, by="ann").assignee == "ann"
+
+
+def test_the_living_keep_their_work(world: World) -> None:
+    """Nothing is taken from an agent whose heartbeat is heard, however long it works."""
+    world.report("bob")
+    held = [world.start(world.send(to=None, ttl=HOUR)), world.start(world.send(ttl=HOUR))]
+    for _ in range(20):
+        world.pass_time(timedelta(minutes=9))
+        world.report("bob")
+
+    assert [world.task(task) for task in held] == held
+
+
+def test_others_keep_their_work(world: World) -> None:
+    """That one agent is gone takes nothing from another, nor from its namesake in another project."""
+    other = world.elsewhere("other")
+    for home in (world, other):
+        home.report("bob")
+        home.report("ann")
+    kept = [(world, world.start(world.send(to=None), by="ann")), (other, other.start(other.send(to=None)))]
+    world.report("bob", Condition.OFFLINE)
+
+    assert [home.task(task) for home, task in kept] == [task for _home, task in kept]
+
+
+@pytest.mark.parametrize("status", [S.ACCEPTED, S.WORKING, S.BLOCKED])
+def test_addressed_work_waits_for_its_agent(world: World, status: Status) -> None:
+    """Work addressed to an agent by name stays as it was while the agent is gone, and is delivered again to it."""
+    world.report("bob")
+    held = in_status(world, status)
+    world.do(inbox.ack, world.id, "bob", str(held.id))
+    world.report("bob", Condition.OFFLINE)
+    assert world.task(held) == held
+    assert world.inbox("bob") == []
+
+    world.report("bob")
+    again = world.task(held)
+    assert (again.status, again.assignee, again.addressed) == (S.DELIVERED, "bob", True)
+    assert (again.epoch, again.attempt) == (held.epoch + 1, held.attempt + 1)
+    (letter,) = world.inbox("bob")
+    assert letter.delivery.id == again.delivery_id
+    assert released(world, held) == ["bob is back after it was gone"]
+
+
+def test_an_agent_that_was_killed_finds_its_work_again(world: World) -> None:
+    """A new run of an agent's program gets what the last one had begun, though that never said goodbye."""
+    world.report("bob", instance="first")
+    task = world.start(world.send())
+    world.report("bob", instance="second")
+
+    assert world.task(task).status is S.DELIVERED
+    assert world.mail("bob") == ["count the lines"]
+
+
+def test_it_is_delivered_again_once(world: World) -> None:
+    """A return delivers again once; later heartbeats of the same stay do not."""
+    world.report("bob")
+    task = world.accept(world.send())
+    world.report("bob", Condition.OFFLINE)
+    world.report("bob")
+    world.report("bob", Condition.WORKING)
+
+    assert world.task(task).attempt == 2
+    assert world.mail("bob") == ["count the lines"]
+
+
+def test_what_was_begun_since_is_not_delivered_again(world: World) -> None:
+    """What an agent took up after it had gone, or before it first came, is nothing that it lost."""
+    early = world.start(world.send())
+    world.report("bob")
+    world.report("bob", Condition.OFFLINE)
+    world.clock.advance(timedelta(seconds=1))
+    late = world.start(world.send())
+    world.report("bob")
+
+    assert world.task(late) == late
+    assert world.task(early).attempt == 2
+
+
+def test_unread_work_is_not_delivered_twice(world: World) -> None:
+    """What lies in the inbox unacknowledged still lies there when the agent is back, once and under the same id."""
+    world.report("bob")
+    task = world.send()
+    world.report("bob", Condition.OFFLINE)
+    world.report("bob")
+
+    assert world.task(task) == task
+    assert [letter.delivery.id for letter in world.inbox("bob")] == [task.id]
+
+
+def test_a_claim_without_heartbeat_does_not_lapse(world: World) -> None:
+    """Who claimed without a heartbeat keeps the work, come what may."""
+    world.report("bob")
+    held = [
+        world.on(world.send(to=None), tasks.start, "bob", leased=False),
+        world.on(world.send(), tasks.accept, "bob", leased=False),
+    ]
+    world.report("bob", Condition.OFFLINE)
+    world.report("bob")
+
+    assert [world.task(task) for task in held] == held
+
+
+def test_work_handed_in_is_not_delivered_again(world: World) -> None:
+    """What lies with the reviewer waits there, though its agent goes and comes back."""
+    world.report("bob")
+    task = in_status(world, S.IN_REVIEW)
+    world.report("bob", Condition.OFFLINE)
+    world.report("bob")
+    assert world.task(task) == task
+
+
+def test_a_late_return_does_not_find_its_work_expired(world: World) -> None:
+    """Delivered again, a task has the same time to begin as at first, each time, however late its agent is back."""
+    world.report("bob")
+    task = world.start(world.send(ttl=HOUR))
+    for _ in range(3):
+        world.pass_time(TWO_HOURS)
+        assert world.task(task).status is S.WORKING
+        world.report("bob")
+        again = world.task(task)
+        assert again.status is S.DELIVERED
+        assert again.expires_at == again.updated_at + 3_600_000
+        world.start(task)
+
+
+def test_a_dead_claim_does_not_cost_the_task_its_time(world: World) -> None:
+    """A task that comes free again has as long to be begun as it had when it was claimed."""
+    task = world.send(to=None, ttl=HOUR)
+    world.clock.advance(timedelta(minutes=40))
+    world.report("bob")
+    claimed = world.start(task)
+    world.clock.advance(TWO_HOURS)
+    world.do(sweep.settle)
+    free = world.task(task)
+
+    assert free.status is S.QUEUED
+    assert (free.expires_at or 0) - free.updated_at == (claimed.expires_at or 0) - (claimed.accepted_at or 0)
+
+
+def test_rows_are_acknowledged_or_withdrawn(world: World) -> None:
+    """Of all rows that a task ever had, the last is the one that counts; an older one is never pending."""
+    world.report("bob")
+    task = world.send()
+    ids = [task.delivery_id]
+    ids.append(reassign(world, task, to="ann").delivery_id)
+    ids.append(reassign(world, task, to="bob").delivery_id)
+    world.accept(task)
+    world.report("bob", instance="second")
+    ids.append(world.task(task).delivery_id)
+
+    ways = []
+    for row_id in ids:
+        assert row_id is not None
+        row = world.do(rows.find_delivery, row_id)
+        assert row is not None
+        ways.append("acked" if row.acked_at else "withdrawn" if row.withdrawn_at else "pending")
+    assert ways == ["withdrawn", "withdrawn", "acked", "pending"]

@@ -1,0 +1,164 @@
+"""Messages: to one agent, in answer to something, to everyone."""
+
+import pytest
+
+from hubbub.core import inbox, messages
+from hubbub.model.errors import NotFound, UnknownAgent
+from hubbub.model.ids import new_id
+from hubbub.model.lifecycle import Status
+from hubbub.model.records import Kind, Message, Priority
+from hubbub.model.rights import HUB
+from tests.core.conftest import RACERS, World, errors_of
+
+
+def send(world: World, body: str = "hello", to: str = "bob", **more: object) -> Message:
+    return world.do(messages.send, world.id, **{"sender": "ann", "to": to, "body": body, **more})  # type: ignore[arg-type]
+
+
+def test_a_message_is_in_its_receivers_inbox(world: World) -> None:
+    """A message is in the inbox of its receiver, and of nobody else, under its own id, and the log says so."""
+    message = send(world, "你好")
+    (letter,) = world.inbox("bob")
+
+    assert letter.delivery.id == letter.delivery.message_id == message.id
+    assert (letter.kind, letter.sender, letter.text) == (Kind.MESSAGE, "ann", "你好")
+    assert letter.delivery.priority is Priority.MEDIUM
+    assert world.inbox("ann") == []
+    sent = world.log()[-1]
+    assert (sent.kind, sent.actor, sent.agent, sent.message_id) == ("message.sent", "ann", "bob", message.id)
+    assert sent.detail["delivery_id"] == str(message.id)
+
+
+def test_a_message_to_nobody_is_refused_whole(world: World) -> None:
+    """A message to a name that was never seen is refused, and nothing of it is kept, not even a number."""
+    before = world.kinds()
+    with pytest.raises(UnknownAgent):
+        send(world, to="nobody")
+
+    assert world.do(messages.history, world.id, limit=10) == []
+    assert world.kinds() == before
+    assert send(world).number == 1
+
+
+def test_the_hub_can_always_be_written_to(world: World) -> None:
+    """`hub` has an inbox though it is no agent, and it can write: its actor is whoever did it."""
+    send(world, "for people", to=HUB)
+    send(world, "from people", sender=HUB)
+
+    assert world.mail(HUB) == ["for people"]
+    assert [letter.sender for letter in world.inbox("bob")] == [HUB]
+    assert world.log()[-1].actor == HUB
+
+
+def test_a_reply_says_what_it_answers(world: World) -> None:
+    """A reply is linked to the task or message it answers, says how that ended, and is found by it."""
+    question = send(world, "how many?")
+    task = world.send()
+    answer = send(world, "three", to="ann", sender="bob", kind=Kind.REPLY, in_reply_to=question.id)
+    result = send(
+        world, "done", to="ann", sender="bob", kind=Kind.REPLY, in_reply_to=task.id, outcome=Status.COMPLETED
+    )
+
+    assert [(letter.in_reply_to, letter.outcome) for letter in world.inbox("ann")] == [
+        (question.id, None),
+        (task.id, Status.COMPLETED),
+    ]
+    assert world.do(messages.thread, question.id) == [answer]
+    assert world.do(messages.thread, task.id) == [result]
+    assert world.do(messages.thread, new_id()) == []
+
+
+def test_a_broadcast_reaches_each_once(world: World) -> None:
+    """A broadcast is one message with a row in each receiver's inbox, each with an id and a line in the log."""
+    message, rows = world.do(
+        messages.broadcast, world.id, sender=HUB, body="stop", recipients=["bob", "ann", "bob"]
+    )
+
+    assert [row.recipient for row in rows] == ["ann", "bob"]
+    assert len({message.id, *(row.id for row in rows)}) == 3
+    assert world.do(messages.deliveries, message) == rows
+    for name in ("ann", "bob"):
+        (letter,) = world.inbox(name)
+        assert (letter.kind, letter.text) == (Kind.BROADCAST, "stop")
+    assert world.inbox("代码1号") == []
+    assert [each.agent for each in world.log() if each.kind == "message.sent"] == ["ann", "bob"]
+
+
+def test_a_broadcast_to_nobody_is_none(world: World) -> None:
+    """A broadcast that nobody is there to hear has no receivers, and that is no error."""
+    _message, rows = world.do(messages.broadcast, world.id, sender=HUB, body="stop", recipients=[])
+    assert rows == []
+
+
+def test_a_broadcast_is_acknowledged_one_by_one(world: World) -> None:
+    """That one receiver has it says nothing of the others."""
+    _message, rows = world.do(
+        messages.broadcast, world.id, sender=HUB, body="stop", recipients=["ann", "bob"]
+    )
+    world.do(inbox.ack, world.id, "ann", str(rows[0].id))
+
+    assert world.mail("ann") == []
+    assert world.mail("bob") == ["stop"]
+
+
+def test_a_message_is_found_by_either_id(world: World) -> None:
+    """A message is found by its id and by that of any of its inbox rows, in its project alone."""
+    other = world.elsewhere("other")
+    message, rows = world.do(messages.broadcast, world.id, sender=HUB, body="stop", recipients=["ann", "bob"])
+
+    for known in (message.id, *(row.id for row in rows)):
+        assert world.do(messages.find, [world.id], str(known)) == message
+        with pytest.raises(NotFound):
+            other.do(messages.find, [other.id], str(known))
+    for nonsense in ("", "nonsense", str(new_id()), str(world.send().id)):
+        with pytest.raises(NotFound, match=r"^message .* not found$"):
+            world.do(messages.find, [world.id], nonsense)
+
+
+def test_history_is_read_backwards(world: World) -> None:
+    """The project's messages are read newest first, page by page, without those of other projects."""
+    sent = [send(world, f"message {number}") for number in range(5)]
+    send(world.elsewhere("other"))
+    first = world.do(messages.history, world.id, limit=2)
+    second = world.do(messages.history, world.id, before=first[-1].number, limit=10)
+
+    assert first + second == sent[::-1]
+
+
+def test_racing_senders_get_numbers_of_their_own(world: World) -> None:
+    """The messages of a project are counted from 1 without gap or double, however many are sent at once."""
+    for _ in range(3):
+        outcomes = world.race(
+            *[lambda tx: messages.send(tx, world.id, sender="ann", to="bob", body="hello")] * RACERS
+        )
+        assert errors_of(outcomes) == []
+
+    numbers = [message.number for message in world.do(messages.history, world.id, limit=100)]
+    assert numbers == list(range(3 * RACERS, 0, -1))
+    assert len(world.inbox("bob")) == 3 * RACERS
+
+
+def test_each_project_counts_for_itself(world: World) -> None:
+    """Numbers are counted in each project by itself."""
+    other = world.elsewhere("other")
+    assert [send(world).number, send(world).number, send(other).number] == [1, 2, 1]
+
+
+def test_how_far_a_message_got_is_known(world: World) -> None:
+    """Each receiver's row says when it was stored, told of, read, and acknowledged; each for the first time."""
+    message = send(world)
+    start = message.created_at
+
+    def progress() -> tuple[int | None, ...]:
+        (row,) = world.do(messages.deliveries, message)
+        return row.stored_at, row.notified_at, row.seen_at, row.acked_at
+
+    world.at(start + 1, messages.note_notified, [message.id])
+    world.at(start + 2, messages.note_notified, [message.id])
+    assert progress() == (start, start + 1, None, None)
+    world.at(start + 3, inbox.note_seen, world.inbox("bob"))
+    world.at(start + 4, inbox.note_seen, world.inbox("bob"))
+    assert progress() == (start, start + 1, start + 3, None)
+    world.at(start + 5, inbox.ack, world.id, "bob", str(message.id))
+    world.at(start + 6, inbox.ack, world.id, "bob", str(message.id))
+    assert progress() == (start, start + 1, start + 3, start + 5)

@@ -1,0 +1,242 @@
+"""Bringing databases to the version of the program."""
+
+import re
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
+from uuid import uuid4
+
+import apsw
+import psycopg
+import pytest
+from psycopg import sql
+
+from hubbub.model.errors import StoreRefused, StoreUnavailable
+from hubbub.model.rights import SYSTEM
+from hubbub.store import migrate
+from hubbub.store.postgres import Postgres
+from hubbub.store.sqlite import DATABASE, SQLite
+from tests.conftest import url_of
+
+FIRST = "CREATE TABLE ants (id BLOB PRIMARY KEY, legs INTEGER NOT NULL) STRICT;\n"
+SECOND = "ALTER TABLE ants ADD COLUMN weight REAL;\nCREATE INDEX ants_by_legs ON ants (legs);\n"
+BROKEN = "ALTER TABLE ants ADD COLUMN weight REAL;\nCREATE INDEX x ON bees (legs);\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Migrations of a smaller world: one file so far."""
+    path = tmp_path / "migrations"
+    path.mkdir()
+    (path / "0001_ants.sql").write_text(FIRST)
+    return path
+
+
+@pytest.fixture
+def empty_postgres(postgres_server: str) -> Iterator[str]:
+    """The URL of a database with nothing in it."""
+    name = f"hubbub_{uuid4().hex}"
+    with psycopg.connect(postgres_server, autocommit=True) as db:
+        db.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+        yield url_of(postgres_server, name)
+        db.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
+
+
+def migrate_sqlite(data: Path, migrations: Path) -> None:
+    with closing(apsw.Connection(str(data / DATABASE))) as db:
+        migrate.migrate_sqlite(db, data, migrations=migrations)
+
+
+def migrate_postgres(url: str, migrations: Path) -> int:
+    with psycopg.connect(url) as db:
+        return migrate.migrate_postgres(db, migrations=migrations)
+
+
+def shape(file: Path) -> tuple[object, list[object]]:
+    """The version of a SQLite database, and everything its schema says."""
+    with closing(apsw.Connection(str(file))) as db:
+        return db.pragma("user_version"), list(
+            db.execute("SELECT name, sql FROM sqlite_schema ORDER BY name")
+        )
+
+
+def test_a_new_database_gets_the_newest_version(tmp_path: Path) -> None:
+    """A folder without a database gets one of this version, and a second start changes nothing."""
+    SQLite.open(tmp_path).close()
+    first = shape(tmp_path / DATABASE)
+    SQLite.open(tmp_path).close()
+
+    assert first[0] == max(migration.number for migration in migrate.known())
+    assert shape(tmp_path / DATABASE) == first
+    assert not (tmp_path / migrate.BACKUPS).exists()
+
+
+def test_the_files_are_numbered_from_one_without_a_gap() -> None:
+    """The migrations are 0001, 0002 and so on, each number once."""
+    assert [migration.number for migration in migrate.known()] == list(range(1, len(migrate.known()) + 1))
+
+
+def test_an_old_database_is_backed_up_and_brought_forward(tmp_path: Path, folder: Path) -> None:
+    """Before an existing database is changed, a copy of it as it was is put into backups/."""
+    migrate_sqlite(tmp_path, folder)
+    before = shape(tmp_path / DATABASE)
+    (folder / "0002_weight.sql").write_text(SECOND)
+
+    migrate_sqlite(tmp_path, folder)
+
+    (backup,) = (tmp_path / migrate.BACKUPS).iterdir()
+    assert shape(backup) == before
+    assert backup.name.startswith("version-0001-")
+    version, schema = shape(tmp_path / DATABASE)
+    assert version == 2
+    assert "ants_by_legs" in str(schema)
+
+
+def test_a_migration_that_fails_changes_nothing(tmp_path: Path, folder: Path) -> None:
+    """When one statement of one file fails, version and tables are as before, those of earlier files too."""
+    migrate_sqlite(tmp_path, folder)
+    before = shape(tmp_path / DATABASE)
+    (folder / "0002_weight.sql").write_text(SECOND)
+    (folder / "0003_broken.sql").write_text(BROKEN)
+
+    with pytest.raises(apsw.SQLError):
+        migrate_sqlite(tmp_path, folder)
+
+    assert shape(tmp_path / DATABASE) == before
+
+
+def test_a_newer_database_is_refused(tmp_path: Path, folder: Path) -> None:
+    """A database that a newer program has migrated is left alone; the sentence names both versions."""
+    (folder / "0002_weight.sql").write_text(SECOND)
+    migrate_sqlite(tmp_path, folder)
+    (folder / "0002_weight.sql").unlink()
+
+    with pytest.raises(StoreRefused, match="at version 2 and this program knows versions up to 1"):
+        migrate_sqlite(tmp_path, folder)
+
+
+def test_a_changed_migration_is_refused(tmp_path: Path, folder: Path) -> None:
+    """A database that was made by another text of the same file is left alone; the sentence names the file."""
+    migrate_sqlite(tmp_path, folder)
+    (folder / "0001_ants.sql").write_text(FIRST.replace("legs", "feet"))
+
+    with pytest.raises(StoreRefused, match=r"another 0001_ants\.sql"):
+        migrate_sqlite(tmp_path, folder)
+
+
+def test_a_strangers_database_is_refused(tmp_path: Path) -> None:
+    """A database with tables that are not ours is not touched, and the folder is free afterwards."""
+    with closing(apsw.Connection(str(tmp_path / DATABASE))) as db:
+        db.execute("CREATE TABLE recipes (name TEXT)")
+    before = shape(tmp_path / DATABASE)
+
+    for _attempt in range(2):
+        with pytest.raises(StoreRefused, match="tables that hubbub did not make"):
+            SQLite.open(tmp_path)
+
+    assert shape(tmp_path / DATABASE) == before
+
+
+def test_a_file_that_is_no_database_is_refused(tmp_path: Path) -> None:
+    """Something else by the name of the database is refused with a sentence, and stays as it is."""
+    (tmp_path / DATABASE).write_bytes(b"not a database " * 1000)
+
+    with pytest.raises(StoreUnavailable, match="is not a database; nothing was changed"):
+        SQLite.open(tmp_path)
+
+    assert (tmp_path / DATABASE).read_bytes() == b"not a database " * 1000
+
+
+def test_postgres_is_not_migrated_by_opening_it(empty_postgres: str) -> None:
+    """A PostgreSQL database that is not at this version is refused by a sentence that names the command."""
+    with pytest.raises(StoreRefused, match="run: hubbub migrate"):
+        Postgres.open(empty_postgres)
+
+
+def test_postgres_is_migrated_by_asking_for_it(empty_postgres: str) -> None:
+    """`migrate` says the version it has reached, may be run again, and then the store opens."""
+    newest = max(migration.number for migration in migrate.known())
+
+    assert Postgres.migrate(empty_postgres) == newest
+    assert Postgres.migrate(empty_postgres) == newest
+    with closing(Postgres.open(empty_postgres)) as store:
+        assert store.read_now(SYSTEM, lambda tx: tx.all("SELECT * FROM users")) == []
+
+
+def test_two_programs_migrate_postgres_in_turns(empty_postgres: str) -> None:
+    """Several programs that migrate one database at once all succeed, and each file is applied once."""
+    with ThreadPoolExecutor(4) as threads:
+        versions = list(threads.map(Postgres.migrate, [empty_postgres] * 4))
+
+    assert len(set(versions)) == 1
+    with psycopg.connect(empty_postgres) as db:
+        numbers = [number for (number,) in db.execute("SELECT number FROM migrations ORDER BY number")]
+    assert numbers == [migration.number for migration in migrate.known()]
+
+
+def test_a_migration_that_fails_on_postgres_changes_nothing(postgres_url: str, folder: Path) -> None:
+    """On PostgreSQL too, one failing statement leaves the version and all tables as they were."""
+    for file in migrate.FOLDER.glob("*.sql"):
+        (folder / file.name).write_bytes(file.read_bytes())
+    (folder / "0001_ants.sql").unlink()
+    (folder / "9998_ants.sql").write_text(FIRST)
+    (folder / "9999_broken.sql").write_text(BROKEN)
+
+    with pytest.raises(psycopg.errors.UndefinedTable):
+        migrate_postgres(postgres_url, folder)
+
+    with psycopg.connect(postgres_url) as db:
+        assert db.execute("SELECT to_regclass('ants')").fetchone() == (None,)
+        migrate.check_postgres(db)
+
+
+def test_a_newer_postgres_database_is_refused(postgres_url: str) -> None:
+    """A newer PostgreSQL database is neither opened nor migrated, and the sentence does not advise to migrate."""
+    with psycopg.connect(postgres_url) as db:
+        db.execute("INSERT INTO migrations VALUES (9999, '9999_future.sql', '', 0)")
+
+    for opening in (Postgres.open, Postgres.migrate):
+        with pytest.raises(StoreRefused, match="at version 9999"):
+            opening(postgres_url)
+
+
+def test_sqlites_words_are_spelled_for_postgres() -> None:
+    """The table of spellings turns the types and table options of SQLite into those of PostgreSQL."""
+    text = """CREATE TABLE ants (seq INTEGER PRIMARY KEY AUTOINCREMENT, id BLOB, legs INTEGER NOT NULL) STRICT;
+    CREATE TABLE bees (id BLOB PRIMARY KEY, weight REAL, name TEXT) STRICT, WITHOUT ROWID;"""
+
+    spelled = """CREATE TABLE ants (seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, id uuid, legs bigint NOT NULL);
+    CREATE TABLE bees (id uuid PRIMARY KEY, weight double precision, name TEXT);"""
+    assert migrate.spell_for_postgres(text) == spelled
+
+
+LITE_COLUMNS = """
+    SELECT t.name || '.' || c.name, iif(c."notnull" OR c.pk, 'needed', 'may be empty')
+    FROM pragma_table_list AS t, pragma_table_info(t.name) AS c
+    WHERE t.schema = 'main' AND t.name NOT LIKE 'sqlite%'"""
+LITE_INDEXES = "SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL"
+COLUMNS = """
+    SELECT table_name || '.' || column_name, CASE is_nullable WHEN 'NO' THEN 'needed' ELSE 'may be empty' END
+    FROM information_schema.columns WHERE table_schema = 'public'"""
+INDEXES = """
+    SELECT indexname, indexdef FROM pg_indexes
+    WHERE schemaname = 'public' AND indexname !~ '_(pkey|key)$'"""
+
+
+def test_both_engines_have_the_same_tables(tmp_path: Path, postgres_url: str) -> None:
+    """Tables, columns, whether they may be empty, and indexes are the same on SQLite and PostgreSQL."""
+    SQLite.open(tmp_path).close()
+    with closing(apsw.Connection(str(tmp_path / DATABASE))) as lite, psycopg.connect(postgres_url) as db:
+        columns = {str(name): empty for name, empty in lite.execute(LITE_COLUMNS)}
+        indexes = {str(name): indexed(text) for name, text in lite.execute(LITE_INDEXES)}
+
+        assert dict(db.execute(COLUMNS).fetchall()) == columns
+        assert {name: indexed(text) for name, text in db.execute(INDEXES)} == indexes
+
+
+def indexed(definition: object) -> list[str]:
+    """The columns of an index, as both engines write them."""
+    found = re.search(r"\(([^()]*)\)", str(definition))
+    assert found is not None
+    return [column.strip() for column in found[1].split(",")]

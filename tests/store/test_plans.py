@@ -1,0 +1,210 @@
+"""How the engines find what the everyday calls ask for: by an index, in its order, however much there is.
+
+The statements are not copied here: the calls are made, what they send to the database is overheard, and the engine
+is asked for its plan.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from uuid import UUID
+
+import pytest
+
+from hubbub.core import (
+    access,
+    completions,
+    idempotency,
+    inbox,
+    messages,
+    presences,
+    projects,
+    sweep,
+    tasks,
+    tokens,
+)
+from hubbub.model.lifecycle import OPEN, Event, Status
+from hubbub.model.records import Condition, Profile, Project, Task
+from hubbub.model.rights import SYSTEM, Actor, Role
+from hubbub.store import activity, tally
+from hubbub.store.activity import START
+from hubbub.store.postgres import Postgres
+from hubbub.store.sqlite import SQLite
+from hubbub.store.tx import Connection, Row, Tx
+from tests.store.test_engines import add_user
+
+
+@dataclass(frozen=True)
+class World:
+    """A person's project with two agents, a task that one has sent to the other, and one that is free."""
+
+    project: Project
+    sent: Task
+    free: Task
+    secret: str
+
+
+def build(tx: Tx) -> World:
+    user_id = add_user("owner")(tx)
+    tx.actor = Actor(token_id=None, user_id=user_id, user_name="owner", owns_hub=True)
+    project = projects.create(tx, "default")
+    for name in ("ann", "bob"):
+        report(tx, project.id, name)
+    return World(
+        project=project,
+        sent=tasks.send(tx, project.id, sender="ann", to="bob", text="count", ttl=timedelta(hours=1)),
+        free=tasks.send(tx, project.id, sender="ann", to=None, text="sort"),
+        secret=tokens.for_person(tx, user_id)[1],
+    )
+
+
+def report(tx: Tx, project_id: UUID, name: str) -> object:
+    return presences.report(
+        tx,
+        project_id,
+        name,
+        instance="1",
+        condition=Condition.WORKING,
+        profile=Profile(),
+        ttl=timedelta(minutes=10),
+    )
+
+
+def read_and_acknowledge(tx: Tx, world: World) -> None:
+    letters = inbox.read(tx, world.project.id, "bob", 10)
+    inbox.note_seen(tx, letters)
+    messages.note_notified(tx, [letter.delivery.id for letter in letters])
+    inbox.ack(tx, world.project.id, "bob", str(letters[0].delivery.id))
+
+
+def work(tx: Tx, world: World) -> None:
+    begun = tasks.start(tx, tasks.find(tx, [world.project.id], str(world.free.id), lock=True), "bob")
+    tasks.finish(tx, begun, Event.COMPLETE, by="bob", text="done", result="done")
+
+
+def expire(tx: Tx, _world: World) -> None:
+    tx.now += 3_600_000 * 24
+    sweep.settle(tx)
+
+
+def keep_an_answer(tx: Tx, _world: World) -> None:
+    once = idempotency.once("key", "digest", lambda _tx: {"answer": 42})
+    once(tx)
+    once(tx)
+
+
+CALLS: dict[str, Callable[[Tx, World], object]] = {
+    "authenticate": lambda tx, world: access.authenticate(tx, world.secret),
+    "memberships": lambda tx, _world: access.memberships(tx),
+    "report": lambda tx, world: report(tx, world.project.id, "ann"),
+    "send a task": lambda tx, world: tasks.send(
+        tx, world.project.id, sender="ann", to="bob", text="x", parent=str(world.sent.id)
+    ),
+    "send a message": lambda tx, world: messages.send(tx, world.project.id, sender="ann", to="bob", body="x"),
+    "read and acknowledge": read_and_acknowledge,
+    "work": work,
+    "report a completion": lambda tx, world: completions.report(
+        tx, world.project.id, "bob", task=str(world.sent.id), result="done"
+    ),
+    "report one by its text": lambda tx, world: completions.report(
+        tx, world.project.id, "bob", task="count", result="done"
+    ),
+    "cancel": lambda tx, world: tasks.cancel(tx, world.sent, by="ann", reason=None),
+    "find by number": lambda tx, world: tasks.find(tx, [world.project.id], str(world.sent.number)),
+    "list tasks": lambda tx, world: tasks.search(tx, [world.project.id], limit=20),
+    "list by status": lambda tx, world: tasks.search(tx, [world.project.id], status=OPEN, limit=20),
+    "list by assignee": lambda tx, world: tasks.search(tx, [world.project.id], assignee="bob", limit=20),
+    "list by sender": lambda tx, world: tasks.search(
+        tx, [world.project.id], sender="ann", status=[Status.QUEUED], limit=20
+    ),
+    "count tasks": lambda tx, world: tally.counts(tx, world.project.id),
+    "count mail": lambda tx, world: inbox.pending(tx, world.project.id, "bob"),
+    "messages": lambda tx, world: messages.history(tx, world.project.id, limit=20),
+    "thread": lambda tx, world: messages.thread(tx, world.sent.id),
+    "completions": lambda tx, world: completions.search(tx, [world.project.id], limit=20),
+    "completions of one": lambda tx, world: completions.search(tx, [world.project.id], agent="bob", limit=20),
+    "is anything overdue": lambda tx, _world: sweep.is_due(tx),
+    "expire": expire,
+    "forget answers": lambda tx, _world: sweep.forget(tx),
+    "keep an answer": keep_an_answer,
+    "tail of the log": lambda tx, _world: activity.tail(tx, START, 100),
+    "log of a project": lambda tx, world: activity.since(tx, world.project.id, START, 100),
+    "log of an agent": lambda tx, world: activity.since(tx, world.project.id, START, 100, agent="bob"),
+    "place in the log": lambda tx, _world: activity.position_of(tx, 1),
+    "end of the log": lambda tx, _world: activity.head(tx),
+    "history": lambda tx, world: activity.history(tx, world.project.id, 20, before_seq=2),
+    "history of an agent": lambda tx, world: activity.history(tx, world.project.id, 20, agent="bob"),
+    "history of a task": lambda tx, world: activity.history(tx, world.project.id, 20, task_id=world.sent.id),
+    "token for a project": lambda tx, world: tokens.for_project(tx, world.project, role=Role.MEMBER),
+}
+
+each_call = pytest.mark.parametrize("call", CALLS.values(), ids=CALLS.keys())
+
+
+class Overhearing:
+    """A connection that remembers what it was asked."""
+
+    def __init__(self, db: Connection) -> None:
+        self._db = db
+        self.transaction_number, self.settled, self.for_update = (
+            db.transaction_number,
+            db.settled,
+            db.for_update,
+        )
+        self.heard: list[tuple[str, Mapping[str, object]]] = []
+
+    def query(self, sql: str, values: Mapping[str, object]) -> Sequence[Row]:
+        self.heard.append((sql, values))
+        return self._db.query(sql, values)
+
+    def run(self, sql: str, values: Mapping[str, object]) -> None:
+        self.heard.append((sql, values))
+        self._db.run(sql, values)
+
+
+def plans(tx: Tx, call: Callable[[Tx, World], object], explain: str) -> dict[str, str]:
+    """What the engine says of each statement that the call sends."""
+    world = build(tx)
+    plain, overhearing = tx.db, Overhearing(tx.db)
+    tx.db = overhearing
+    call(tx, world)
+    assert overhearing.heard
+    return {
+        sql: "\n".join(str([*row.values()][-1]) for row in plain.query(f"{explain} {sql}", values))
+        for sql, values in overhearing.heard
+    }
+
+
+def sorts_a_handful(sql: str) -> bool:
+    """A person is a member of few projects; sorting those is no work."""
+    return "FROM members" in sql
+
+
+@each_call
+def test_sqlite_looks_up(sqlite_store: SQLite, call: Callable[[Tx, World], object]) -> None:
+    """On SQLite no everyday call reads a table from end to end, and none sorts what an index could bring in order."""
+    found = sqlite_store.write_now(SYSTEM, lambda tx: plans(tx, call, "EXPLAIN QUERY PLAN"))
+
+    for sql, plan in found.items():
+        steps = plan.splitlines()
+        whole = [step for step in steps if re.match(r"SCAN (?!CONSTANT ROW)", step)]
+        reads_the_end = sql.endswith("LIMIT 1") and all("USING COVERING INDEX" in step for step in whole)
+        assert not whole or reads_the_end, f"{sql}\n{plan}"
+        assert sorts_a_handful(sql) or "TEMP B-TREE" not in plan, f"{sql}\n{plan}"
+
+
+@each_call
+def test_postgres_can_look_up(postgres_store: Postgres, call: Callable[[Tx, World], object]) -> None:
+    """On PostgreSQL there is an index for every everyday statement: told not to scan or sort, it does neither."""
+
+    def forbidden(tx: Tx) -> dict[str, str]:
+        for way in ("seqscan", "bitmapscan", "sort", "incremental_sort"):
+            tx.run(f"SET LOCAL enable_{way} = off")
+        return plans(tx, call, "EXPLAIN")
+
+    found = postgres_store.write_now(SYSTEM, forbidden)
+
+    for sql, plan in found.items():
+        assert "Seq Scan" not in plan, f"{sql}\n{plan}"
+        assert sorts_a_handful(sql) or "Sort" not in plan, f"{sql}\n{plan}"
