@@ -34,7 +34,7 @@ conformance: $(READY) ## the official MCP conformance suite and clients of every
 	@tests/clients/run
 
 demo: $(READY) ## a small team of agents does real work through a fresh hub, and the story is printed
-	@$(BIN)/python demo/run.py
+	@$(BIN)/python -m demo.run
 
 bench: $(READY) ## measure the hub on this machine
 	@for part in store http events; do $(BIN)/python -m bench.$$part || exit 1; done

@@ -1,0 +1,143 @@
+"""The documents, compared with the code and with each other: what they say is there, and what is there they say."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import fields
+from pathlib import Path
+
+import click
+import pytest
+
+from hubbub.cli import hubbub
+from hubbub.dialects import discover
+from hubbub.model import lifecycle
+from hubbub.settings import Settings
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCS = ROOT / "docs"
+PAGES = sorted([*ROOT.glob("*.md"), *DOCS.rglob("*.md")])
+DECISIONS = sorted(DOCS.glob("decisions/0*.md"))
+
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+MAKE = re.compile(r"(?:^|`)make ([a-z]+)", re.MULTILINE)
+
+each_page = pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+
+
+def _read(*path: str) -> str:
+    return ROOT.joinpath(*path).read_text("utf-8")
+
+
+def _anchors(page: Path) -> set[str]:
+    """The names under which a page's headings can be linked to."""
+    titles = re.findall(r"^#+ (.*)$", page.read_text("utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+def _commands(command: click.Command, path: str = "hubbub") -> Iterator[tuple[str, click.Command]]:
+    """Every command that does something, with the words that call it."""
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            child = command.get_command(context, name)
+            assert child is not None
+            yield from _commands(child, f"{path} {name}")
+    else:
+        yield path, command
+
+
+def _options(command: click.Command) -> Iterator[str]:
+    return (name for option in command.params if isinstance(option, click.Option) for name in option.opts)
+
+
+def _places(section: str) -> list[str]:
+    """Where a command can be described: in a section of its own, or in a row of a table."""
+    return [section] if section.startswith("hubbub ") else section.splitlines()
+
+
+@each_page
+def test_links_lead_somewhere(page: Path) -> None:
+    """Every relative link of a page names a file that is there, and a heading that is in it."""
+    for link in LINK.findall(page.read_text("utf-8")):
+        if "://" in link:
+            continue
+        name, _, anchor = link.partition("#")
+        target = (page.parent / name) if name else page
+        assert target.exists(), link
+        assert not anchor or anchor in _anchors(target), link
+
+
+@each_page
+def test_make_can_do_what_the_pages_say(page: Path) -> None:
+    """Every `make …` on a page is a target of the Makefile."""
+    targets = set(re.findall(r"^([a-z]+):", _read("Makefile"), re.MULTILINE))
+
+    assert set(MAKE.findall(page.read_text("utf-8"))) <= targets
+
+
+def test_the_readme_begins_with_the_two_commands() -> None:
+    """`make run` and `make test` are what somebody with a fresh clone needs to know."""
+    assert {"run", "test"} <= set(MAKE.findall(_read("README.md")))
+
+
+def test_every_setting_is_documented() -> None:
+    """A setting that the reference does not name, or one it names that is not there, is a mistake."""
+    documented = set(re.findall(r"`HUBBUB_(\w+)`", _read("docs", "reference", "settings.md")))
+
+    assert {field.name.upper() for field in fields(Settings)} <= documented
+
+
+def test_every_command_is_documented() -> None:
+    """The reference of the command line has every command, and beside it, or with what all have, each option."""
+    head, *sections = re.split(r"^## ", _read("docs", "reference", "cli.md"), flags=re.MULTILINE)
+    places = [place for section in sections for place in _places(section)]
+
+    for path, command in _commands(hubbub):
+        described = [
+            place for place in places if re.search(rf"(?:`|^){path}(?:[ `\[]|$)", place, re.MULTILINE)
+        ]
+        assert described, path
+        for option in _options(command):
+            assert re.search(rf"[` ]{option}[ `]", "".join([head, *described])), f"{path} {option}"
+
+
+def test_every_tool_is_documented() -> None:
+    """The page of a dialect names each of its tools."""
+    for name, dialect in discover().items():
+        page = _read("docs", "dialects", f"{name}.md")
+        assert not [tool for tool in dialect.tools if f"`{tool}`" not in page]
+
+
+def test_every_kind_of_activity_is_documented() -> None:
+    """Whoever follows the log can look up every kind of line that may come."""
+    page = _read("docs", "reference", "events.md")
+    core = "\n".join(module.read_text("utf-8") for module in (ROOT / "src" / "hubbub" / "core").glob("*.py"))
+    kinds = set(re.findall(r'"((?:agent|completion|message|project|task|token|user)\.[a-z]+)"', core))
+
+    assert "task.sent" in kinds
+    assert not [kind for kind in kinds if f"`{kind}`" not in page]
+
+
+def test_the_picture_of_the_lifecycle_is_drawn_from_the_table() -> None:
+    """The diagram in the documentation is what `lifecycle.as_mermaid` draws, to the letter."""
+    assert f"```mermaid\n{lifecycle.as_mermaid()}\n```" in _read("docs", "lifecycle.md")
+
+
+@pytest.mark.parametrize("record", DECISIONS, ids=lambda path: path.stem)
+def test_a_decision_says_why(record: Path) -> None:
+    """Every decision record tells its status, context, decision and consequences, in this order."""
+    assert re.findall(r"^## (.+)$", record.read_text("utf-8"), re.MULTILINE) == [
+        "Status",
+        "Context",
+        "Decision",
+        "Consequences",
+    ]
+
+
+def test_decisions_are_numbered_without_gaps() -> None:
+    """The records count on from 0001, and the list of them names each."""
+    listed = _read("docs", "decisions", "README.md")
+
+    assert [int(record.name[:4]) for record in DECISIONS] == list(range(1, len(DECISIONS) + 1))
+    assert DECISIONS
+    assert all(record.name in listed for record in DECISIONS)

@@ -1,0 +1,126 @@
+"""What every file of the house has to be like: the rules that no linter knows."""
+
+import ast
+import os
+import re
+import tomllib
+from collections.abc import Iterator
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+SOURCE = ROOT / "src" / "hubbub"
+MODULES = sorted(SOURCE.rglob("*.py"))
+
+MODULE_LINES = 400
+FUNCTION_LINES = 40
+NOT_OURS = {".git", ".hypothesis", ".venv", "node_modules", "build", "dist"}
+MACHINE_PATH = re.compile(rb"(?<![\w.])/(?:work|root|tmp|home/\w+|Users/\w+)/\w")
+
+SPEAKS_OF_SESSIONS = {"dialects", "mcp", "bridge"}
+
+# What the rooms below the edges may know beside the standard library.
+DRIVERS_AND_HASH = {"apsw", "psycopg", "argon2-cffi"}
+
+each_module = pytest.mark.parametrize("module", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
+
+
+def _tree(module: Path) -> ast.Module:
+    return ast.parse(module.read_text("utf-8"))
+
+
+def _functions(tree: ast.Module) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    return (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+
+
+def _own_names(tree: ast.Module) -> Iterator[str]:
+    """Every name that the module itself gives: functions, classes, arguments, variables, fields."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                yield name
+            case ast.arg(arg=name) | ast.Name(id=name, ctx=ast.Store()):
+                yield name
+            case ast.Attribute(attr=name, ctx=ast.Store()):
+                yield name
+
+
+def _files() -> Iterator[Path]:
+    for folder, subfolders, names in os.walk(ROOT):
+        subfolders[:] = [name for name in subfolders if name not in NOT_OURS and "cache" not in name]
+        yield from (Path(folder, name) for name in names)
+
+
+def _pyproject() -> dict[str, dict[str, object]]:
+    return tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+
+
+@each_module
+def test_a_module_introduces_itself(module: Path) -> None:
+    """Every module begins with a docstring that says what it is."""
+    assert ast.get_docstring(_tree(module))
+
+
+@each_module
+def test_a_module_fits_in_the_head(module: Path) -> None:
+    """No module has more than 400 lines, and no function more than 40 below its signature."""
+    too_long = {
+        function.name: lines
+        for function in _functions(_tree(module))
+        if (lines := (function.end_lineno or 0) - function.body[0].lineno + 1) > FUNCTION_LINES
+    }
+
+    assert module.read_text("utf-8").count("\n") <= MODULE_LINES
+    assert not too_long
+
+
+@each_module
+def test_a_session_is_always_somebody_elses(module: Path) -> None:
+    """The bare word means four things in four dialects; it is used only where a dialect or MCP itself is spoken."""
+    if not SPEAKS_OF_SESSIONS & {*module.relative_to(SOURCE).parts}:
+        assert not [name for name in _own_names(_tree(module)) if re.search("session", name, re.IGNORECASE)]
+
+
+def test_the_lock_pins_every_package_by_hash_and_names_no_registry() -> None:
+    """What is installed is what was locked, wherever it is fetched from."""
+    entries = re.split(
+        r"^(?=[A-Za-z0-9])", (ROOT / "requirements.lock").read_text("utf-8"), flags=re.MULTILINE
+    )
+
+    assert len(entries) > len(_dependencies())
+    for entry in filter(None, entries):
+        assert re.match(r"[A-Za-z0-9._-]+==\S+", entry), entry
+        assert "--hash=sha256:" in entry, entry
+        assert not re.search(r"https?:|file:|--index|--find-links|@", entry), entry
+
+
+def test_no_file_knows_the_machine_it_was_written_on() -> None:
+    """Paths are relative, or made when the program runs."""
+    found = {
+        str(path.relative_to(ROOT)): match.group()
+        for path in _files()
+        if (match := MACHINE_PATH.search(path.read_bytes()))
+    }
+    assert not found
+
+
+def test_what_is_installed_for_the_edges_is_forbidden_below_them() -> None:
+    """A new dependency is out of reach of model, store and core until somebody lets it in on purpose."""
+    contracts = _pyproject()["tool"]["importlinter"]["contracts"]  # type: ignore[index]
+    forbidden = next(c for c in contracts if c["name"].startswith("Below the edges"))["forbidden_modules"]
+    modules = {
+        module.split(".")[0]
+        for module, distributions in packages_distributions().items()
+        if {d.lower() for d in distributions} & (_dependencies() - DRIVERS_AND_HASH)
+    }
+
+    assert modules
+    assert modules <= set(forbidden)
+
+
+def _dependencies() -> set[str]:
+    listed = _pyproject()["project"]["dependencies"]
+    assert isinstance(listed, list)
+    return {re.split(r"[\[<>=; ]", requirement)[0] for requirement in listed}
