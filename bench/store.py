@@ -69,10 +69,6 @@ class Overhearing:
         self.heard.append((sql, values))
         return self._db.query(sql, values)
 
-    def run(self, sql: str, values: Mapping[str, object]) -> None:
-        self.heard.append((sql, values))
-        self._db.run(sql, values)
-
 
 def prepare(tx: Tx) -> UUID:
     """A project in which an agent waits for tasks."""

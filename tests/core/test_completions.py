@@ -6,9 +6,10 @@ import pytest
 
 from hubbub.core import completions, tasks
 from hubbub.core.completions import RESULT_LENGTH, Outcome
-from hubbub.model.errors import NotHolder
+from hubbub.model.errors import InvalidTransition, NotHolder
 from hubbub.model.lifecycle import Event, Status
 from hubbub.model.records import Kind
+from hubbub.store.tx import Tx
 from tests.core.conftest import RACERS, World, errors_of
 
 S = Status
@@ -42,8 +43,9 @@ def test_a_completion_ends_its_task(world: World, status: Status) -> None:
 
 def test_everything_told_is_kept(world: World) -> None:
     """A completion keeps all that the agent said of its work, its artifacts as a JSON array."""
-    told = {"score": 8.5, "duration_minutes": 2.25}
-    completion = report(world, "无任务", "写完了", artifacts=["/报告.md", "b"], **told).completion
+    completion = report(
+        world, "无任务", "写完了", artifacts=["/报告.md", "b"], score=8.5, duration_minutes=2.25
+    ).completion
 
     assert (completion.task, completion.result) == ("无任务", "写完了")
     assert (completion.score, completion.duration_minutes) == (8.5, 2.25)
@@ -168,17 +170,16 @@ def test_completing_and_failing_race(world: World) -> None:
     """A completion that meets another end of its task is kept, and the task ends once."""
     for turn in range(1, 4):
         task = world.start(world.send())
-        world.race(
-            lambda tx, task=task: completions.report(tx, world.id, "bob", task=str(task.id), result="three"),
-            lambda tx, task=task: tasks.finish(
-                tx,
-                tasks.find(tx, [world.id], str(task.id), lock=True),
-                Event.FAIL,
-                by="bob",
-                text="no",
-                result="no",
-            ),
-        )
+
+        def complete(tx: Tx, ref: str = str(task.id)) -> object:
+            return completions.report(tx, world.id, "bob", task=ref, result="three")
+
+        def fail(tx: Tx, ref: str = str(task.id)) -> object:
+            locked = tasks.find(tx, [world.id], ref, lock=True)
+            return tasks.finish(tx, locked, Event.FAIL, by="bob", text="no", result="no")
+
+        outcomes = world.race(complete, fail)
+        assert set(errors_of(outcomes)) <= {InvalidTransition}
         assert world.mail("ann")[-1:] == [world.task(task).result]
         assert len(world.inbox("ann")) == len(kept(world)) == turn
 

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from hubbub.core import messages, tasks
+from hubbub.core import handovers, messages, tasks
 from hubbub.model.errors import Conflict, InvalidTransition, NotFound, NotHolder, Unavailable, UnknownAgent
 from hubbub.model.ids import new_id
 from hubbub.model.lifecycle import ENDED, OPEN, Event, Status
@@ -136,8 +136,6 @@ def test_racing_senders_get_numbers_of_their_own(world: World) -> None:
 
 def test_a_task_is_found_by_its_ids_and_its_number(world: World) -> None:
     """A task is found by its id, by that of any row it ever had, and, in one project, by its number."""
-    from hubbub.core import handovers
-
     other = world.elsewhere("other")
     task = world.send(to="ann")
     moved = world.on(task, handovers.reassign, to="bob", by="ann")

@@ -146,7 +146,7 @@ def test_racing_revocations_are_one(world: World) -> None:
 
 
 def test_who_may_revoke(world: World) -> None:
-    """A token is revoked by itself, by the person who made it, by whoever manages its project, or by the hub's owner."""
+    """A token is revoked by itself, by the person who made it, by who manages its project, or by the hub's owner."""
     eve = world.acting(person(world, "eve", Role.MEMBER))
 
     def made_by_eve() -> Token:

@@ -136,6 +136,14 @@ store.close()
 """
 
 
+def test_a_data_folder_that_cannot_be_used_is_said(tmp_path: Path) -> None:
+    """Where the folder cannot be made, opening fails with a sentence, without the path."""
+    (tmp_path / "data").write_text("a file in its place")
+
+    with pytest.raises(StoreUnavailable, match=r"^the data folder cannot be used: File exists$"):
+        SQLite.open(tmp_path / "data")
+
+
 # A lock in other hands
 
 LOCKER = """
@@ -370,7 +378,7 @@ def test_a_server_that_is_not_there_is_said(tmp_path: Path) -> None:
 
 def test_operations_that_wait_for_each_other_are_begun_again(postgres_url: str) -> None:
     """Of two operations that lock the same rows in opposite order one is begun again from the start, with a new
-    transaction, and both succeed.
+    transaction, until both have succeeded.
     """
     with psycopg.connect(postgres_url, autocommit=True) as db:
         db.execute(f"ALTER DATABASE {db.info.dbname} SET deadlock_timeout = '20ms'")
@@ -401,7 +409,7 @@ def test_operations_that_wait_for_each_other_are_begun_again(postgres_url: str) 
         rows = store.read_now(SYSTEM, lambda tx: tx.all("SELECT name, owns_hub FROM users ORDER BY name"))
 
     assert rows == [{"name": "ann", "owns_hub": 2}, {"name": "bob", "owns_hub": 2}]
-    assert len({id(tx) for tx in seen}) == 3
+    assert len({id(tx) for tx in seen}) > 2
 
 
 def test_a_row_that_stays_locked_is_said(postgres_store: Postgres, postgres_url: str) -> None:

@@ -158,10 +158,6 @@ class Overhearing:
         self.heard.append((sql, values))
         return self._db.query(sql, values)
 
-    def run(self, sql: str, values: Mapping[str, object]) -> None:
-        self.heard.append((sql, values))
-        self._db.run(sql, values)
-
 
 def plans(tx: Tx, call: Callable[[Tx, World], object], explain: str) -> dict[str, str]:
     """What the engine says of each statement that the call sends."""

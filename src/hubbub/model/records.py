@@ -143,18 +143,18 @@ class Task:
     context: str | None
     priority: Priority
     status: Status
-    result: str | None
+    result: str | None = None
     parent_id: UUID | None
-    epoch: int  # rises with every change of hands
-    attempt: int  # 1 for the first delivery; rises with retries and redeliveries
-    leased: bool  # held by an agent with a heartbeat: when that falls silent, the hold ends
+    epoch: int = 1  # rises with every change of hands
+    attempt: int = 1  # 1 for the first delivery; rises with retries and redeliveries
+    leased: bool = False  # held by an agent with a heartbeat: when that falls silent, the hold ends
     delivery_id: UUID | None  # its current row in an inbox
     created_at: int
     updated_at: int
     delivered_at: int | None
-    accepted_at: int | None
-    started_at: int | None
-    ended_at: int | None
+    accepted_at: int | None = None
+    started_at: int | None = None
+    ended_at: int | None = None
     expires_at: int | None
 
     @property

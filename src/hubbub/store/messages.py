@@ -13,6 +13,7 @@ _DELIVERY = (
     "stored_at", "notified_at", "seen_at", "acked_at", "withdrawn_at",
 )  # fmt: skip
 _DELIVERY_COLUMNS = ", ".join(f"d.{name}" for name in _DELIVERY)
+_DELIVER = f"INSERT INTO deliveries ({', '.join(_DELIVERY)}) VALUES ({', '.join(f':{n}' for n in _DELIVERY)})"
 _PENDING = "acked_at IS NULL AND withdrawn_at IS NULL"
 
 
@@ -74,7 +75,7 @@ def thread(tx: Tx, subject_id: UUID, limit: int) -> list[Message]:
 def deliver(tx: Tx, delivery: Delivery) -> Delivery:
     """Put a row into an inbox."""
     tx.run(
-        f"INSERT INTO deliveries ({', '.join(_DELIVERY)}) VALUES ({', '.join(f':{n}' for n in _DELIVERY)})",
+        _DELIVER,
         **{**{name: getattr(delivery, name) for name in _DELIVERY}, "priority": int(delivery.priority)},
     )
     return delivery

@@ -5,7 +5,9 @@ from the start, with a new `Tx`, which is safe because an operation does nothing
 """
 
 import asyncio
+import random
 import re
+import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
@@ -26,7 +28,8 @@ T = TypeVar("T")
 Db = psycopg.Connection[DictRow]
 
 WORKERS = 16  # threads, and connections: more only queue inside the server
-ATTEMPTS = 5  # of an operation that meets another, before its caller hears of it
+TRIES = 6  # at an operation that meets another or loses its connection, before its caller hears of it
+STEP_BACK = 0.01  # seconds, doubled with every try
 PATIENCE = 5.0  # seconds to wait for a connection
 LIMITS = """
     SET statement_timeout = '60s';
@@ -80,10 +83,8 @@ class PostgresConnection:
         self._db = db
 
     def query(self, sql: str, values: Mapping[str, object]) -> Sequence[Row]:
-        return self._db.execute(spell(sql), values).fetchall()
-
-    def run(self, sql: str, values: Mapping[str, object]) -> None:
-        self._db.execute(spell(sql), values)
+        cursor = self._db.execute(spell(sql), values)
+        return cursor.fetchall() if cursor.description else []
 
 
 class Postgres:
@@ -169,34 +170,36 @@ class Postgres:
         self, once: Callable[[Actor, Operation[T]], T], actor: Actor, operation: Operation[T]
     ) -> T:
         """Run the operation, again where that may help, and explain why where it does not."""
-        for attempt in range(1, ATTEMPTS + 1):
+        tries = 0
+        while True:
+            tries += 1
             try:
                 return once(actor, operation)
             except errors.ReadOnlySqlTransaction as error:
                 raise WroteInRead from error
             except psycopg.OperationalError as error:
-                is_lost = _is_lost(error)
-                if attempt == ATTEMPTS or not (is_lost or isinstance(error, COLLISIONS)):
+                if tries == TRIES:
                     raise _explained(error) from error
-                if is_lost:
+                if isinstance(error, COLLISIONS):
+                    _step_back(tries)
+                elif _is_lost(error):
                     self._pool.check()  # where one connection is gone, all may be
-        raise AssertionError("the last attempt returns or raises")
+                else:
+                    raise _explained(error) from error
 
     def _write(self, actor: Actor, operation: Operation[T]) -> T:
         with self._pool.connection() as db:
             db.isolation_level, db.read_only = IsolationLevel.READ_COMMITTED, False
-            with db.pipeline():
-                tx = Tx(PostgresConnection(db), actor, self._clock())
-                result = perform(operation, tx)
-                tally.flush(tx.db, tx.tally)
-                _commit(db)
+            tx = Tx(PostgresConnection(db), actor, self._clock())
+            result = perform(operation, tx)
+            tally.flush(tx.db, tx.tally)
+            _commit(db)
             return result
 
     def _read(self, actor: Actor, operation: Operation[T]) -> T:
         with self._pool.connection() as db:
             db.isolation_level, db.read_only = IsolationLevel.REPEATABLE_READ, True
-            with db.pipeline():
-                return perform(operation, Tx(PostgresConnection(db), actor, self._clock()))
+            return perform(operation, Tx(PostgresConnection(db), actor, self._clock()))
 
 
 def _configure(db: Db) -> None:
@@ -214,6 +217,11 @@ def _commit(db: Db) -> None:
         raise StoreUnavailable(
             "the connection to the database server was lost during the commit; look whether this call was kept"
         ) from error
+
+
+def _step_back(tries: int) -> None:
+    """Let the other one pass: who comes back at once takes the row again before the other has woken up."""
+    time.sleep(STEP_BACK * 2**tries * random.uniform(0.5, 1))  # noqa: S311  # nothing secret
 
 
 def _is_lost(error: psycopg.OperationalError) -> bool:

@@ -74,10 +74,6 @@ class SQLiteConnection:
         names = [column[0] for column in cursor.get_description()]
         return [_row(names, values) for values in (first, *cursor)]
 
-    def run(self, sql: str, values: Mapping[str, object]) -> None:
-        for _ in self.db.execute(sql, values):
-            pass
-
 
 def _milliseconds(duration: timedelta) -> int:
     return duration // timedelta(milliseconds=1)
@@ -367,7 +363,10 @@ def _open_writer(file: Path, busy_timeout: timedelta) -> SQLiteConnection:
         ("synchronous", "FULL"),  # what was answered survives a power cut
         ("fullfsync", "ON"),  # also on macOS, where fsync alone does not reach the disk
         ("journal_size_limit", WAL_LIMIT),
-        ("temp_store", "MEMORY"),  # what savepoints keep for an undo; in files it would cost a third of the time
+        (
+            "temp_store",
+            "MEMORY",
+        ),  # what savepoints keep for an undo; in files it would cost a third of the time
         ("cache_size", -CACHE),
         ("foreign_keys", "ON"),
     ):

@@ -1,6 +1,7 @@
 """SQL for tasks: one function a statement, the same text on both engines."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from operator import attrgetter
 from uuid import UUID
 
 from hubbub.model.lifecycle import CHANGES_HANDS, ENDED, LIFECYCLE, Event, Status, advance
@@ -15,6 +16,7 @@ _COLUMNS = (
 LAST_NUMBER = 2**62  # greater than the number of any task
 
 _SELECT = ", ".join(_COLUMNS)
+_values = attrgetter(*_COLUMNS)
 _INSERT = f"INSERT INTO tasks ({_SELECT}) VALUES ({', '.join(f':{name}' for name in _COLUMNS)})"
 
 
@@ -41,18 +43,15 @@ def _task(row: Row) -> Task:
 
 
 def insert(tx: Tx, task: Task) -> Task:
-    values = {name: getattr(task, name) for name in _COLUMNS}
-    flags = {"addressed": int(task.addressed), "leased": int(task.leased)}
-    tx.run(_INSERT, **{**values, **flags, "priority": int(task.priority)})
+    flags = {"addressed": int(task.addressed), "leased": int(task.leased), "priority": int(task.priority)}
+    tx.run(_INSERT, **{**dict(zip(_COLUMNS, _values(task), strict=True)), **flags})
     tx.tally[task.project_id, task.status] += 1
     return task
 
 
 def find(tx: Tx, task_id: UUID, *, lock: bool = False) -> Task | None:
     """The task of that id; `lock` it for a change, so that it is still the same when the change comes."""
-    row = tx.one(
-        f"SELECT {_SELECT} FROM tasks WHERE id = :id {tx.db.for_update if lock else ''}", id=task_id
-    )
+    row = tx.one(f"SELECT {_SELECT} FROM tasks WHERE id = :id {tx.db.for_update if lock else ''}", id=task_id)
     return _task(row) if row else None
 
 

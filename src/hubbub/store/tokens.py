@@ -46,7 +46,9 @@ def of_projects(tx: Tx, project_ids: Sequence[UUID]) -> list[Token]:
     """The agents' tokens of the projects, oldest first."""
     found: list[Token] = []
     for project_id in project_ids:
-        rows = tx.all(f"SELECT {_COLUMNS} FROM tokens t WHERE t.project_id = :id ORDER BY t.id", id=project_id)
+        rows = tx.all(
+            f"SELECT {_COLUMNS} FROM tokens t WHERE t.project_id = :id ORDER BY t.id", id=project_id
+        )
         found += [_token(row) for row in rows]
     return found
 

@@ -46,11 +46,7 @@ class Connection(Protocol):
     settled: str
     for_update: str
 
-    def query(self, sql: str, values: Mapping[str, object]) -> Sequence[Row]:
-        """The rows that the statement finds or returns."""
-
-    def run(self, sql: str, values: Mapping[str, object]) -> None:
-        """Have the statement done by the next query or the commit; its error may come as late as that."""
+    def query(self, sql: str, values: Mapping[str, object]) -> Sequence[Row]: ...
 
 
 @dataclass(slots=True)
@@ -64,7 +60,7 @@ class Tx:
     recorded: int = 0  # activities written; on commit, a reason to wake whoever follows the log
 
     def run(self, sql: str, **values: object) -> None:
-        self.db.run(sql, values)
+        self.db.query(sql, values)
 
     def one(self, sql: str, **values: object) -> Row | None:
         rows = self.db.query(sql, values)

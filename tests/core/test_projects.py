@@ -1,0 +1,97 @@
+"""Projects: the tenants of a hub."""
+
+from dataclasses import replace
+
+import pytest
+
+from hubbub.core import access, projects
+from hubbub.model.errors import Conflict, Forbidden, Invalid, ProjectDenied
+from hubbub.model.records import Project
+from hubbub.model.rights import SYSTEM, Role
+from tests.core.conftest import RACERS, World, errors_of, member, person
+
+
+def create(world: World, slug: str = "shop", **more: object) -> Project:
+    return world.acting(person(world, "eve")).do(projects.create, slug, **more)  # type: ignore[arg-type]
+
+
+def test_who_makes_a_project_owns_it(world: World) -> None:
+    """A project is its maker's, who becomes its owner, and the log says that it was made."""
+    eve = world.acting(person(world, "eve"))
+    shop = eve.do(
+        projects.create, "shop", name="The shop", conflict_mode="block", repo_url="https://example.org"
+    )
+
+    assert eve.do(access.memberships) == [(shop, Role.OWNER)]
+    assert eve.do(projects.show, "shop") == shop
+    assert (shop.name, shop.conflict_mode, shop.repo_url) == ("The shop", "block", "https://example.org")
+    (made,) = replace(eve, project=shop).log()
+    assert (made.kind, made.actor, made.detail) == ("project.created", "eve", {"slug": "shop"})
+
+
+def test_a_project_has_defaults(world: World) -> None:
+    """Unless it is said otherwise, a project is called by its slug, warns of conflicts, and waits three minutes."""
+    shop = create(world)
+
+    assert (shop.name, shop.conflict_mode, shop.repo_url) == ("shop", "warn", None)
+    assert (shop.heartbeat_interval, shop.heartbeat_ttl) == (60, 180)
+
+
+def test_programs_make_no_projects(world: World) -> None:
+    """Only people make projects; the owner's programs do not."""
+    with pytest.raises(Forbidden, match="only a person"):
+        world.acting(member(world.project, Role.OWNER)).do(projects.create, "shop")
+
+
+@pytest.mark.parametrize("slug", ["a", "7", "a-b", "a--b", "x" * 64])
+def test_good_slugs(world: World, slug: str) -> None:
+    """A slug has up to 64 lower-case letters, digits and hyphens between them."""
+    assert create(world, slug).slug == slug
+
+
+@pytest.mark.parametrize(
+    "slug", ["", "-a", "a-", "-", "A", "a_b", "a b", "a\n", "ä", "张三", "x" * 65, "a/b", "a.b"]
+)
+def test_bad_slugs_are_refused(world: World, slug: str) -> None:
+    """Any other slug is refused with what is allowed."""
+    with pytest.raises(Invalid, match="a slug has 1 to 64 lower-case letters"):
+        create(world, slug)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"conflict_mode": "maybe"},
+        {"heartbeat_interval": 0},
+        {"heartbeat_interval": 180},
+        {"heartbeat_interval": 10, "heartbeat_ttl": 9},
+        {"heartbeat_ttl": 24 * 3600 + 1},
+    ],
+)
+def test_bad_settings_are_refused(world: World, given: dict[str, object]) -> None:
+    """A setting out of its range is refused, and no project is made."""
+    with pytest.raises(Invalid):
+        create(world, **given)  # type: ignore[arg-type]
+    assert world.do(lambda tx: len(tx.all("SELECT id FROM projects"))) == 1
+
+
+def test_a_slug_is_taken_once(world: World) -> None:
+    """A second project of the same slug is refused, though its maker cannot see the first."""
+    with pytest.raises(Conflict, match="there is a project 'lab' already"):
+        create(world, "lab")
+
+
+def test_one_slug_is_given_to_one_of_many(world: World) -> None:
+    """Of many who make a project of one slug at once one does; the others are told that it is there."""
+    outcomes = world.acting(SYSTEM).race(*[lambda tx: projects.create(tx, "shop")] * RACERS)
+    assert errors_of(outcomes) == [Conflict] * (RACERS - 1)
+
+
+def test_a_project_is_shown_to_its_own(world: World) -> None:
+    """A project of others is not shown, no more than one that does not exist."""
+    other = world.elsewhere("other").project
+
+    assert world.do(projects.show, "lab") == world.project
+    for ref in (other.slug, str(other.id), "nowhere"):
+        with pytest.raises(ProjectDenied):
+            world.do(projects.show, ref)

@@ -1,0 +1,102 @@
+"""How an operation is run: in one transaction, in which nothing is overdue."""
+
+from datetime import timedelta
+
+import pytest
+
+from hubbub.core import agents, messages, tasks
+from hubbub.core.transaction import Transactions
+from hubbub.model.errors import NotFound
+from hubbub.model.lifecycle import Status
+from hubbub.model.records import Condition
+from hubbub.model.rights import HUB, SYSTEM, Actor
+from hubbub.store.tx import Tx, WroteInRead
+from tests.core.conftest import TEN_MINUTES, World, member
+
+S = Status
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def transactions(world: World) -> Transactions:
+    return Transactions(world.store)
+
+
+async def test_a_reader_never_sees_what_is_overdue(world: World, transactions: Transactions) -> None:
+    """Who reads finds an expired task expired and a silent agent offline, though no sweep came by, for good."""
+    world.report("bob")
+    task = world.send(ttl=TEN_MINUTES)
+    world.clock.advance(TEN_MINUTES)
+
+    def look(tx: Tx) -> tuple[Status, list[Condition], bool]:
+        present = agents.presences(tx, [world.id])
+        found = tasks.find(tx, [world.id], str(task.id))
+        return found.status, [each.condition for each in present], tx.actor == world.actor
+
+    assert await transactions.read(world.actor, look) == (S.EXPIRED, [Condition.OFFLINE], True)
+    assert world.task(task).status is S.EXPIRED
+
+
+async def test_a_writer_never_acts_on_what_is_overdue(world: World, transactions: Transactions) -> None:
+    """Who writes does so after what is overdue was settled, in the same transaction and as who they are."""
+    task = world.send(ttl=TEN_MINUTES)
+    world.clock.advance(TEN_MINUTES)
+
+    def look(tx: Tx) -> tuple[Status, int | None, Actor]:
+        found = tasks.find(tx, [world.id], str(task.id))
+        return found.status, found.ended_at and tx.now - found.ended_at, tx.actor
+
+    assert await transactions.write(world.actor, look) == (S.EXPIRED, 0, world.actor)
+
+
+async def test_what_is_overdue_is_nobodys_doing(world: World, transactions: Transactions) -> None:
+    """That time ran out is recorded as the hub's doing, not as that of whoever came next."""
+    world.send(ttl=TEN_MINUTES)
+    world.clock.advance(TEN_MINUTES)
+    before = len(world.log())
+    await transactions.write(member(world.project, agent="bob"), lambda _tx: None)
+
+    settled = world.log()[before:]
+    assert [(each.kind, each.actor) for each in settled] == [("task.expired", HUB), ("message.sent", HUB)]
+
+
+async def test_a_refusal_undoes_everything(world: World, transactions: Transactions) -> None:
+    """Of a refused call nothing is kept, nothing that was settled on the way either; the next call settles it."""
+    task = world.send(ttl=TEN_MINUTES)
+    world.clock.advance(TEN_MINUTES)
+
+    def send_then_fail(tx: Tx) -> None:
+        messages.send(tx, world.id, sender="ann", to="bob", body="half")
+        raise NotFound("task", "7")
+
+    before = world.log()
+    with pytest.raises(NotFound):
+        await transactions.write(world.actor, send_then_fail)
+    assert world.log() == before
+    assert world.mail("bob") == ["count the lines"]
+    assert world.task(task).status is S.DELIVERED
+
+    await transactions.write(world.actor, lambda _tx: None)
+    assert world.task(task).status is S.EXPIRED
+
+
+async def test_reading_is_only_reading(world: World, transactions: Transactions) -> None:
+    """An operation that was promised to read and writes is a bug, and loud."""
+
+    def write(tx: Tx) -> None:
+        messages.send(tx, world.id, sender="ann", to="bob", body="half")
+
+    with pytest.raises(WroteInRead):
+        await transactions.read(world.actor, write)
+    assert world.mail("bob") == []
+
+
+async def test_reading_without_anything_overdue_writes_nothing(
+    world: World, transactions: Transactions
+) -> None:
+    """Where nothing is overdue, a read leaves no trace."""
+    world.send(ttl=TEN_MINUTES)
+    world.clock.advance(timedelta(minutes=1))
+    before = world.log()
+    assert await transactions.read(SYSTEM, lambda tx: tx.recorded, long=True) == 0
+    assert world.log() == before

@@ -1,0 +1,591 @@
+"""The core against a small model of it: whatever agents do, in whatever order, both agree on what is the case.
+
+The model is plain Python and knows nothing of the code: it says by a few lists and dictionaries what the documents
+promise. Hypothesis makes up stories; after each step statuses, inboxes, counts and presences are compared, and at the
+end of a story the log and every row that was ever delivered.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from copy import deepcopy
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+
+from hubbub.core import agents, completions, handovers, inbox, messages, presences, projects, sweep, tasks
+from hubbub.model.errors import HubError, NotHolder
+from hubbub.model.ids import new_id
+from hubbub.model.lifecycle import Event
+from hubbub.model.records import Condition, Priority, Profile
+from hubbub.model.rights import HUB, SYSTEM
+from hubbub.store import activity
+from hubbub.store.postgres import Postgres
+from hubbub.store.tx import Store, Tx
+from tests.conftest import MovableClock
+
+CREW = ("ann", "bob", "代码1号")
+MINUTE = 60_000
+HEARTBEAT = 10 * MINUTE
+OVER = ("completed", "failed", "cancelled", "expired")
+BEGUN = ("accepted", "working", "blocked")
+
+
+class TickingClock(MovableClock):
+    """A clock that stands still, but for a millisecond with each look: so no two transactions have the same time."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._now = 1_800_000_000_000
+
+    def __call__(self) -> int:
+        self._now += 1
+        return self._now
+
+    def advance(self, duration: timedelta) -> None:
+        self._now += duration // timedelta(milliseconds=1)
+
+
+@dataclass
+class Job:
+    """What the documents say of a task."""
+
+    sender: str
+    holder: str | None
+    addressed: bool
+    urgency: int
+    parent: UUID | None
+    status: str
+    due: int | None
+    given: int
+    epoch: int = 1
+    attempt: int = 1
+    result: str | None = None
+    leased: bool = False
+    begun: int = 0
+    accepted: int = 0
+    moves: int = 1
+
+    @property
+    def is_over(self) -> bool:
+        return self.status in OVER
+
+
+@dataclass
+class Item:
+    """Something in an inbox."""
+
+    urgency: int
+    place: int
+    words: tuple[object, ...]
+    job: UUID | None = None
+    fate: str = "pending"
+
+
+@dataclass
+class Stay:
+    """An agent that is or was there."""
+
+    program: str
+    until: int
+    left: int | None = None
+
+
+class Refused(Exception):
+    """What the model refuses, by the name of the refusal."""
+
+
+@dataclass
+class Model:
+    """The world as the documents tell it."""
+
+    jobs: dict[UUID, Job] = field(default_factory=dict)
+    items: dict[str, list[Item]] = field(default_factory=lambda: {name: [] for name in (*CREW, HUB)})
+    stays: dict[str, Stay] = field(default_factory=dict)
+    now: int = 0
+    place: int = 0
+    offline: int = 0
+
+    def pending(self, name: str) -> list[Item]:
+        waiting = [item for item in self.items[name] if item.fate == "pending"]
+        return sorted(waiting, key=lambda item: (item.urgency, item.place))
+
+    def put(self, name: str, urgency: int, words: tuple[object, ...], job: UUID | None = None) -> None:
+        self.place += 1
+        self.items[name].append(Item(urgency, self.place, words, job))
+
+    def take_out(self, job_id: UUID, fate: str) -> None:
+        for item in (item for items in self.items.values() for item in items):
+            if item.job == job_id and item.fate == "pending":
+                item.fate = fate
+
+    def settle(self) -> None:
+        while self._is_anything_due():
+            late = [(job.due, job_id) for job_id, job in self.jobs.items() if self._is_due(job)]
+            for _due, job_id in sorted(late, key=lambda each: each[0] or 0):
+                self.end(job_id, "expired", HUB, None)
+            silent = [(stay.until, name) for name, stay in self.stays.items() if self._is_silent(stay)]
+            for _until, name in sorted(silent):
+                self.leave(name)
+
+    def _is_due(self, job: Job) -> bool:
+        return (
+            job.status in ("queued", "delivered", "accepted") and job.due is not None and job.due <= self.now
+        )
+
+    def _is_silent(self, stay: Stay) -> bool:
+        return stay.left is None and stay.until <= self.now
+
+    def _is_anything_due(self) -> bool:
+        return any(map(self._is_due, self.jobs.values())) or any(map(self._is_silent, self.stays.values()))
+
+    def send(self, job_id: UUID, job: Job) -> None:
+        self.jobs[job_id] = job
+        if job.holder:
+            self.put(job.holder, job.urgency, ("task", job.sender, str(job_id)), job_id)
+
+    def hold(self, job_id: UUID, by: str) -> None:
+        job = self.jobs[job_id]
+        if job.holder is None and not job.is_over:
+            job.holder, job.addressed = by, False
+            job.epoch += 1
+        elif job.holder != by:
+            raise Refused("NotHolder" if job.holder else "InvalidTransition")
+
+    def accept(self, job_id: UUID, by: str) -> None:
+        job = self.jobs[job_id]
+        self.hold(job_id, by)
+        if job.status not in ("queued", "delivered"):
+            raise Refused("InvalidTransition")
+        job.status, job.leased, job.accepted, job.begun = "accepted", True, self.now, self.now
+        job.moves += 1
+        self.take_out(job_id, "acked")
+
+    def start(self, job_id: UUID, by: str) -> None:
+        job = self.jobs[job_id]
+        if job.holder is None:
+            self.accept(job_id, by)
+        self.hold(job_id, by)
+        if job.is_over or job.status == "working":
+            raise Refused("InvalidTransition")
+        job.status, job.leased, job.begun = "working", True, self.now
+        job.accepted = job.accepted or self.now
+        job.moves += 1
+
+    def step(self, job_id: UUID, sources: tuple[str, ...], target: str) -> None:
+        job = self.jobs[job_id]
+        if job.status not in sources:
+            raise Refused("InvalidTransition")
+        job.status = target
+        job.moves += 1
+
+    def end(self, job_id: UUID, status: str, by: str, text: str | None) -> None:
+        job = self.jobs[job_id]
+        if job.is_over:
+            raise Refused("InvalidTransition")
+        job.status, job.result, job.leased = status, text, False
+        job.moves += 1
+        self.take_out(job_id, "acked" if status in ("completed", "failed") else "withdrawn")
+        if job.sender != by:
+            self.put(job.sender, 2, ("reply", by, str(job_id), status))
+        parent = job.parent
+        for _ in range(5):
+            if parent is None:
+                return
+            if self.jobs[parent].sender != by:
+                self.put(self.jobs[parent].sender, 2, ("reply", by, str(parent), status))
+            parent = self.jobs[parent].parent
+
+    def again(self, job_id: UUID, to: str | None) -> None:
+        job = self.jobs[job_id]
+        self.take_out(job_id, "withdrawn")
+        job.status, job.holder, job.leased = "delivered" if to else "queued", to, False
+        job.epoch, job.attempt, job.moves = job.epoch + 1, job.attempt + 1, job.moves + 1
+        job.begun = job.accepted = 0
+        if to:
+            job.given = self.now
+            self.put(to, job.urgency, ("task", job.sender, str(job_id)), job_id)
+
+    def retry(self, job_id: UUID, due: int) -> None:
+        job = self.jobs[job_id]
+        if job.status not in ("failed", "cancelled", "expired"):
+            raise Refused("InvalidTransition")
+        job.result, job.due = None, due
+        self.again(job_id, job.holder if job.addressed else None)
+
+    def reassign(self, job_id: UUID, to: str) -> None:
+        job = self.jobs[job_id]
+        if job.is_over:
+            raise Refused("InvalidTransition")
+        job.addressed = True
+        self.again(job_id, to)
+
+    def leave(self, name: str) -> None:
+        self.stays[name].left = self.now
+        self.offline += 1
+        for job_id, job in self.jobs.items():
+            if job.holder == name and job.leased and not job.addressed and job.status in BEGUN:
+                if job.due is not None:
+                    job.due += self.now - job.accepted
+                self.again(job_id, None)
+
+    def report(self, name: str, program: str, is_leaving: bool) -> None:
+        last = self.stays.get(name)
+        if last is None or last.left is not None or last.program != program:
+            if last is not None and last.left is None:
+                self.leave(name)
+            self.stays[name] = Stay(program, 0)
+            if last is not None and not is_leaving:
+                self._deliver_again(name, last.left or 0)
+        self.stays[name].until = self.now + HEARTBEAT
+        if is_leaving:
+            self.leave(name)
+
+    def _deliver_again(self, name: str, left: int) -> None:
+        for job_id, job in self.jobs.items():
+            if job.holder == name and job.leased and job.status in BEGUN and job.begun <= left:
+                if job.due is not None:
+                    job.due += self.now - job.given
+                self.again(job_id, name)
+
+
+names = st.sampled_from(CREW)
+speakers = st.sampled_from((*CREW, HUB))
+picks = st.integers(0, 1_000)
+
+
+class Story(RuleBasedStateMachine):
+    """One project, from its making on. Each rule does the same thing in the core and in the model."""
+
+    def __init__(self, store: Store, clock: TickingClock) -> None:
+        super().__init__()
+        self.store, self.clock = store, clock
+        self.model = Model()
+        self.epochs: dict[UUID, int] = {}
+        self.project_id = self.run(lambda tx: projects.create(tx, f"story-{new_id()}").id)
+        for name in CREW:
+            self.run(lambda tx, name=name: agents.meet(tx, self.project_id, name))
+
+    def run(self, operation: Callable[[Tx], Any]) -> Any:
+        return self.store.write_now(SYSTEM, operation)
+
+    @contextmanager
+    def both(self, operation: Callable[[Tx], object]) -> Iterator[tuple[Model, Any]]:
+        """Do it in the core, and then, on a copy of the model, in the body; both must be refused, or neither."""
+        looked: list[int] = []
+
+        def settled(tx: Tx) -> object:
+            looked.append(tx.now)
+            sweep.settle(tx)
+            return operation(tx)
+
+        try:
+            outcome, refusal = self.run(settled), None
+        except HubError as error:
+            outcome, refusal = None, type(error).__name__
+        trial = deepcopy(self.model)
+        trial.now = looked[-1]
+        trial.settle()
+        try:
+            yield trial, outcome
+        except Refused as expected:
+            assert refusal == str(expected)
+        else:
+            assert refusal is None
+            self.model = trial
+
+    def pick(self, number: int) -> UUID:
+        known = list(self.model.jobs)
+        return known[number % len(known)]
+
+    def on(
+        self, job_id: UUID, operation: Callable[..., object], *args: object, **more: object
+    ) -> Callable[[Tx], object]:
+        return lambda tx: operation(
+            tx, tasks.find(tx, [self.project_id], str(job_id), lock=True), *args, **more
+        )
+
+    @rule(
+        sender=speakers,
+        to=st.none() | names,
+        urgency=st.sampled_from(Priority),
+        minutes=st.sampled_from((None, 20, 60)),
+        parent=st.none() | picks,
+    )
+    def send(
+        self, sender: str, to: str | None, urgency: Priority, minutes: int | None, parent: int | None
+    ) -> None:
+        above = self.pick(parent) if parent is not None and self.model.jobs else None
+        ttl = timedelta(minutes=minutes) if minutes else None
+
+        def operation(tx: Tx) -> object:
+            return tasks.send(
+                tx,
+                self.project_id,
+                sender=sender,
+                to=to,
+                text="count",
+                priority=urgency,
+                ttl=ttl,
+                parent=str(above) if above else None,
+            )
+
+        with self.both(operation) as (model, task):
+            due = model.now + minutes * MINUTE if minutes else None
+            status = "delivered" if to else "queued"
+            model.send(task.id, Job(sender, to, to is not None, int(urgency), above, status, due, model.now))
+
+    @rule(sender=speakers, to=speakers)
+    def write(self, sender: str, to: str) -> None:
+        with self.both(lambda tx: messages.send(tx, self.project_id, sender=sender, to=to, body="hello")) as (
+            model,
+            _,
+        ):
+            model.put(to, 2, ("message", sender))
+
+    @rule(to=st.sets(names))
+    def broadcast(self, to: set[str]) -> None:
+        with self.both(
+            lambda tx: messages.broadcast(tx, self.project_id, sender=HUB, body="hello", recipients=to)
+        ) as (model, _):
+            for name in sorted(to):
+                model.put(name, 2, ("broadcast", HUB))
+
+    @rule(name=names)
+    def read(self, name: str) -> None:
+        with self.both(lambda tx: inbox.note_seen(tx, inbox.read(tx, self.project_id, name, 1000))):
+            """Reading changes nothing."""
+
+    @rule(name=speakers, number=picks)
+    def ack(self, name: str, number: int) -> None:
+        waiting = self.run(lambda tx: inbox.read(tx, self.project_id, name, 1000))
+        if not waiting:
+            return
+        place = number % len(waiting)
+        ref = str(waiting[place].delivery.id)
+        item = self.model.pending(name)[place].place
+        with self.both(lambda tx: inbox.ack(tx, self.project_id, name, ref)) as (model, _):
+            (mine,) = [each for each in model.items[name] if each.place == item]
+            if mine.job is None:
+                mine.fate = "acked"
+            elif model.jobs[mine.job].status == "delivered":
+                model.accept(mine.job, name)
+            else:
+                model.take_out(mine.job, "acked")
+
+    @precondition(lambda self: self.model.jobs)
+    @rule(number=picks, by=names)
+    def accept(self, number: int, by: str) -> None:
+        job_id = self.pick(number)
+        with self.both(self.on(job_id, tasks.accept, by)) as (model, _):
+            model.accept(job_id, by)
+
+    @precondition(lambda self: self.model.jobs)
+    @rule(number=picks, by=names)
+    def start(self, number: int, by: str) -> None:
+        job_id = self.pick(number)
+        with self.both(self.on(job_id, tasks.start, by)) as (model, _):
+            model.start(job_id, by)
+
+    @precondition(lambda self: self.model.jobs)
+    @rule(number=picks, is_blocked=st.booleans())
+    def pause(self, number: int, is_blocked: bool) -> None:
+        job_id = self.pick(number)
+        with self.both(self.on(job_id, tasks.step, Event.BLOCK if is_blocked else Event.SUBMIT)) as (
+            model,
+            _,
+        ):
+            sources = ("accepted", "working") if is_blocked else ("working",)
+            model.step(job_id, sources, "blocked" if is_blocked else "in_review")
+
+    @precondition(lambda self: self.model.jobs)
+    @rule(number=picks, by=speakers, how=st.sampled_from((Event.COMPLETE, Event.FAIL, Event.CANCEL)))
+    def end(self, number: int, by: str, how: Event) -> None:
+        job_id = self.pick(number)
+        status = {Event.COMPLETE: "completed", Event.FAIL: "failed", Event.CANCEL: "cancelled"}[how]
+        with self.both(self.on(job_id, tasks.finish, how, by=by, text="end", result="end")) as (model, _):
+            model.end(job_id, status, by, "end")
+
+    @precondition(lambda self: self.model.jobs)
+    @rule(number=picks, by=names)
+    def complete(self, number: int, by: str) -> None:
+        job_id = self.pick(number)
+        with self.both(
+            lambda tx: completions.report(tx, self.project_id, by, task=str(job_id), result="done")
+        ) as (model, _):
+            if model.jobs[job_id].holder != by:
+                raise Refused(NotHolder.__name__)
+            if not model.jobs[job_id].is_over:
+                model.end(job_id, "completed", by, "done")
+
+    @precondition(lambda self: self.model.jobs)
+    @rule(number=picks)
+    def retry(self, number: int) -> None:
+        job_id = self.pick(number)
+        with self.both(self.on(job_id, handovers.retry, by="ann", ttl=timedelta(hours=1))) as (model, _):
+            model.retry(job_id, model.now + 60 * MINUTE)
+
+    @precondition(lambda self: self.model.jobs)
+    @rule(number=picks, to=names)
+    def reassign(self, number: int, to: str) -> None:
+        job_id = self.pick(number)
+        with self.both(self.on(job_id, handovers.reassign, to=to, by="ann")) as (model, _):
+            model.reassign(job_id, to)
+
+    @rule(
+        name=names,
+        program=st.sampled_from(("first", "second")),
+        condition=st.sampled_from((Condition.IDLE, Condition.WORKING, Condition.OFFLINE)),
+    )
+    def report(self, name: str, program: str, condition: Condition) -> None:
+        def operation(tx: Tx) -> object:
+            return presences.report(
+                tx,
+                self.project_id,
+                name,
+                instance=program,
+                condition=condition,
+                profile=Profile(),
+                ttl=timedelta(minutes=10),
+            )
+
+        with self.both(operation) as (model, _):
+            model.report(name, program, condition is Condition.OFFLINE)
+
+    @rule(minutes=st.sampled_from((3, 7, 11, 61)))
+    def wait(self, minutes: int) -> None:
+        self.clock.advance(timedelta(minutes=minutes))
+        with self.both(lambda _tx: None):
+            """What is overdue is settled on the way."""
+
+    @invariant()
+    def tasks_are_as_told(self) -> None:
+        """Every task is in the status, the hands and the epoch that the story gave it, and epochs only rise."""
+        found = self.run(lambda tx: tasks.search(tx, [self.project_id], limit=10_000))
+        core = {
+            t.id: (str(t.status), t.assignee, t.addressed, t.leased, t.epoch, t.attempt, t.result)
+            for t in found
+        }
+        model = {
+            job_id: (j.status, j.holder, j.addressed, j.leased, j.epoch, j.attempt, j.result)
+            for job_id, j in self.model.jobs.items()
+        }
+        assert core == model
+        assert {t.id: t.expires_at for t in found} == {
+            job_id: job.due for job_id, job in self.model.jobs.items()
+        }
+        assert all(task.epoch >= self.epochs.get(task.id, 0) for task in found)
+        self.epochs = {task.id: task.epoch for task in found}
+
+    @invariant()
+    def inboxes_are_as_told(self) -> None:
+        """Each inbox holds what was sent and not yet acknowledged or withdrawn, in its order, and its count is right."""
+
+        def look(tx: Tx) -> dict[str, tuple[list[tuple[object, ...]], int]]:
+            return {
+                name: (
+                    [_words(letter) for letter in inbox.read(tx, self.project_id, name, 1000)],
+                    inbox.pending(tx, self.project_id, name),
+                )
+                for name in self.model.items
+            }
+
+        told = {name: [item.words for item in self.model.pending(name)] for name in self.model.items}
+        assert self.run(look) == {name: (words, len(words)) for name, words in told.items()}
+
+    @invariant()
+    def counts_are_as_told(self) -> None:
+        """The tally counts the tasks in each status."""
+        counted = self.run(lambda tx: tasks.counts(tx, [self.project_id]))
+        assert counted == Counter(job.status for job in self.model.jobs.values())
+
+    @invariant()
+    def presences_are_as_told(self) -> None:
+        """Who is there is there once, as the program and for the time that it said; the others are offline."""
+        rows = self.run(
+            lambda tx: tx.all(
+                "SELECT agent, instance, expires_at FROM presences WHERE project_id = :id AND ended_at IS NULL",
+                id=self.project_id,
+            )
+        )
+        live = {name: stay for name, stay in self.model.stays.items() if stay.left is None}
+        assert sorted((row["agent"], row["instance"], row["expires_at"]) for row in rows) == sorted(
+            (name, stay.program, stay.until) for name, stay in live.items()
+        )
+
+    def teardown(self) -> None:
+        """The log tells each task's life without a gap; each row ever delivered is pending, acknowledged or withdrawn."""
+        if not hasattr(self, "project_id"):
+            return
+        self.log_is_whole()
+        self.rows_are_whole()
+        self.clock.advance(timedelta(days=2))  # so that the next story begins with nothing overdue
+        self.run(sweep.settle)
+
+    def log_is_whole(self) -> None:
+        log = self.run(lambda tx: activity.history(tx, self.project_id, 100_000))[::-1]
+        for job_id, job in self.model.jobs.items():
+            steps = [each.detail for each in log if each.task_id == job_id and "after" in each.detail]
+            assert len(steps) == job.moves
+            assert steps[0]["before"] is None
+            assert [each["after"] for each in steps[:-1]] == [each["before"] for each in steps[1:]]
+            assert steps[-1]["after"] == job.status
+        assert sum(each.kind == "agent.offline" for each in log) == self.model.offline
+
+    def rows_are_whole(self) -> None:
+        rows = self.run(
+            lambda tx: tx.all("SELECT * FROM deliveries WHERE project_id = :id", id=self.project_id)
+        )
+        fates: Counter[tuple[str, str]] = Counter()
+        for row in rows:
+            assert row["acked_at"] is None or row["withdrawn_at"] is None
+            assert row["withdrawn_at"] is None or row["task_id"] is not None
+            fate = "acked" if row["acked_at"] else "withdrawn" if row["withdrawn_at"] else "pending"
+            fates[row["recipient"], fate] += 1
+        assert fates == Counter(
+            (name, item.fate) for name, items in self.model.items.items() for item in items
+        )
+
+
+def _words(letter: Any) -> tuple[object, ...]:
+    kind, sender = str(letter.kind), letter.sender
+    if kind == "task":
+        return kind, sender, str(letter.task_id)
+    if kind == "reply":
+        return kind, sender, str(letter.in_reply_to), str(letter.outcome)
+    return kind, sender
+
+
+@pytest.fixture
+def clock() -> TickingClock:
+    return TickingClock()
+
+
+def test_whatever_happens_the_world_is_as_told(store: Store, clock: TickingClock) -> None:
+    """In any order of sending, reading, working, ending, leaving and waiting, nothing is lost, doubled or mixed up."""
+    is_slow = isinstance(store, Postgres)
+    run_state_machine_as_test(  # type: ignore[no-untyped-call]
+        lambda: Story(store, clock),
+        settings=settings(
+            max_examples=12 if is_slow else 60,
+            stateful_step_count=40,
+            derandomize=True,
+            database=None,
+            deadline=None,
+            suppress_health_check=list(HealthCheck),
+        ),
+    )
