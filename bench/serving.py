@@ -1,0 +1,151 @@
+"""A hub in a process of its own, to be measured from outside, with two tools that no hub has.
+
+Run with `python -m bench.serving DATA`: it prints its address, and serves until a signal.
+"""
+
+import asyncio
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from hubbub import app, settings
+from hubbub.dialects.dialect import Dialect, Reply
+from hubbub.model.errors import HubError
+from hubbub.store.tx import Tx
+
+BENCH = Dialect(
+    name="bench",
+    guide="For measuring.",
+    success=lambda reply: {"ok": True, **reply},
+    refusals={HubError: lambda error: {"ok": False, "error": error.code}},
+    invalid=lambda sentence: {"ok": False, "error": sentence},
+    unknown=lambda name: {"ok": False, "error": name},
+)
+
+
+@BENCH.tool(reads=True)
+def no_op(_tx: Tx, alias: str, task: str) -> Reply:
+    """Takes what a send takes, and does nothing."""
+    return {"message_id": "", "session_status": ""}
+
+
+@BENCH.tool(reads=True)
+def usage(_tx: Tx) -> Reply:
+    """The CPU that the hub has used, in seconds."""
+    return {"cpu": time.process_time()}
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """A hub that runs: where, as which process, and its owner's token."""
+
+    url: str
+    pid: int
+    secret: str
+
+    @property
+    def address(self) -> tuple[str, int]:
+        parts = urlsplit(self.url)
+        return parts.hostname or "", parts.port or 0
+
+    def memory(self) -> int:
+        """Bytes of memory that the hub holds now."""
+        printed = subprocess.run(
+            ["ps", "-o", "rss=", "-p", str(self.pid)], check=True, capture_output=True, text=True
+        )
+        return int(printed.stdout) * 1024
+
+
+class Line:
+    """One connection, kept alive: requests one after the other, at little cost to the measuring side."""
+
+    def __init__(self, served: Served, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader, self._writer = reader, writer
+        self._common = (
+            f"Host: {urlsplit(served.url).netloc}\r\nAuthorization: Bearer {served.secret}\r\n"
+            "Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n"
+        )
+
+    @classmethod
+    async def to(cls, served: Served) -> "Line":
+        return cls(served, *await asyncio.open_connection(*served.address))
+
+    async def ask(self, method: str, path: str, body: object = None) -> dict[str, object]:
+        """The JSON of an answer. Raises `RuntimeError` when it is a refusal."""
+        content = json.dumps(body).encode() if body is not None else b""
+        head = f"{method} {path} HTTP/1.1\r\n{self._common}Content-Length: {len(content)}\r\n\r\n"
+        self._writer.write(head.encode() + content)
+        status = await self._reader.readline()
+        length = 0
+        while (line := await self._reader.readline()) != b"\r\n":
+            name, _, value = line.partition(b":")
+            length = int(value) if name.lower() == b"content-length" else length
+        answer: dict[str, object] = json.loads(await self._reader.readexactly(length))
+        if b" 20" not in status:
+            raise RuntimeError(f"{status.decode().strip()}: {answer}")
+        return answer
+
+    async def call(self, dialect: str, tool: str, **arguments: object) -> dict[str, object]:
+        """What a tool answers."""
+        params = {"name": tool, "arguments": arguments}
+        message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+        answer = await self.ask("POST", f"/mcp/{dialect}", message)
+        result = answer["result"]
+        assert isinstance(result, dict)
+        content: dict[str, object] = result["structuredContent"]
+        if not content["ok"]:
+            raise RuntimeError(str(content))
+        return content
+
+    async def stream(self, path: str) -> asyncio.StreamReader:
+        """The connection from now on gives the frames of an event stream; its greeting has been read."""
+        self._writer.write(f"GET {path} HTTP/1.1\r\n{self._common}\r\n".encode())
+        await self._reader.readuntil(b"\r\n\r\n")
+        await self._reader.readuntil(b"\n\n")
+        return self._reader
+
+    def close(self) -> None:
+        self._writer.close()
+
+
+@contextmanager
+def served() -> Iterator[Served]:
+    """A fresh hub with the tools of this module, until the context ends."""
+    with tempfile.TemporaryDirectory() as folder:
+        data = Path(folder) / "hub"
+        with running([sys.executable, "-m", "bench.serving", str(data)], data) as hub:
+            yield hub
+
+
+@contextmanager
+def running(command: list[str], data: Path) -> Iterator[Served]:
+    """A hub started by `command`, which prints its address when it is ready."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, max(soft, 20_000)), hard))
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:
+        assert child.stdout is not None
+        try:
+            url = child.stdout.readline().strip()
+            yield Served(url, child.pid, (data / "owner-token").read_text().strip())
+        finally:
+            child.terminate()
+
+
+def main() -> None:
+    chosen = settings.read(data=sys.argv[1], port="0", log_level="warning")
+    app.prepare_process(chosen)
+    hub = app.Hub(chosen)
+    hub.dialects |= {BENCH.name: BENCH}
+    hub.serve(lambda ready: print(ready.url, flush=True))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,291 @@
+"""The composition root: the only place that knows every part of a hub. Here they are put together, started, stopped."""
+
+import asyncio
+import errno
+import json
+import os
+import resource
+import secrets
+import signal
+import socket
+import sys
+import threading
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
+from datetime import timedelta
+from pathlib import Path
+
+import structlog
+from starlette.types import ASGIApp
+
+from hubbub.core import sweep, users
+from hubbub.core.transaction import Transactions
+from hubbub.dialects import discover
+from hubbub.model.errors import Conflict, Forbidden, Invalid, StoreUnavailable
+from hubbub.model.rights import SYSTEM
+from hubbub.serve import log as logs
+from hubbub.serve.application import Parts, application
+from hubbub.serve.feed import Feed
+from hubbub.serve.followers import Followers
+from hubbub.serve.notified import Notified
+from hubbub.serve.server import HubServer, configured
+from hubbub.settings import Settings
+from hubbub.store.lock import FolderLock
+from hubbub.store.sqlite import SQLite
+from hubbub.store.tx import Store, Tx, unix_ms
+
+log = structlog.get_logger("hubbub")
+
+OWNER_TOKEN = "owner-token"
+HUB_FILE = "hub.json"  # in the data folder while the hub runs: where it is
+BACKLOG = 2048
+SWEEP_EVERY = timedelta(milliseconds=500)
+FORGET_EVERY = timedelta(hours=1)
+SWITCH_INTERVAL = 0.0005  # seconds; at Python's own 5 ms a busy event loop starves the writer thread
+
+
+def run(settings: Settings) -> None:
+    """Run a hub until it is told to stop by a signal.
+
+    Raises a `HubError` with one sentence when it cannot start: the port is taken, the data folder is in use or
+    belongs to a newer program, the database is out of reach.
+    """
+    prepare_process(settings)
+    hub = Hub(settings)
+    hub.serve(_greet if sys.stdout.isatty() else _say_where)
+
+
+def prepare_process(settings: Settings) -> None:
+    """What a process needs in order to be a good hub: its log, its turns between threads, its open files."""
+    logs.configure(form=settings.log_format, level=settings.log_level)
+    sys.setswitchinterval(SWITCH_INTERVAL)
+    _raise_file_limit()
+
+
+class Hub:
+    """A hub that listens already and has its data; calls are answered while `serve` runs."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.dialects = discover()
+        if settings.root_dialect not in self.dialects:
+            known = ", ".join(self.dialects)
+            raise Invalid(f"there is no dialect {settings.root_dialect!r}; the hub speaks {known}")
+        self._socket = _listen(settings.host, settings.port)
+        try:
+            self.port: int = self._socket.getsockname()[1]
+            self.url = _url(settings.host, self.port)
+            self._lock, self.store = _open(settings, self.url)
+        except BaseException:
+            self._socket.close()
+            raise
+        self._started = threading.Event()
+        self._server: HubServer | None = None
+        self._is_stopping = False
+        self._announce: Callable[[Hub], None] | None = None
+
+    def serve(self, announce: "Callable[[Hub], None] | None" = None) -> None:
+        """Answer calls until a signal or `stop`, and then close everything. `announce` is called when it is ready."""
+        self._announce = announce
+        try:
+            self.store.write_now(SYSTEM, self._first_start)
+            app, followers = self._compose()
+            is_proxied = self.settings.public_url is not None
+            config = configured(app, self.settings.host, self.port, behind_proxy=is_proxied)
+            self._server = HubServer(config, followers.close)
+            self._server.should_exit = self._is_stopping
+            with _signals_caught(self.stop):
+                self._server.run([self._socket])
+        finally:
+            self._socket.close()
+            self.store.close()
+            if self._lock is not None:
+                self._lock.release()
+            self._started.set()  # whoever waits for it waits no longer
+            log.info("the hub has stopped", url=self.url)
+
+    def wait_until_ready(self) -> None:
+        """Block until calls are answered, or will never be. For other threads than the one that serves."""
+        self._started.wait()
+
+    def stop(self) -> None:
+        """Have `serve` end soon. May be called from any thread."""
+        self._is_stopping = True
+        if self._server is not None:
+            self._server.should_exit = True
+
+    def _compose(self) -> tuple[ASGIApp, Followers]:
+        transactions = Transactions(self.store)
+        feed, followers, notified = Feed(self.store), Followers(), Notified(transactions)
+        feed.listen(followers.hear)
+        work = (feed.run, notified.run, self._sweep, self._forget)
+
+        @asynccontextmanager
+        async def alive() -> AsyncIterator[None]:
+            await feed.start()
+            async with self._background(*work), self._findable():
+                yield
+
+        parts = Parts(
+            transactions=transactions,
+            dialects=self.dialects,
+            feed=feed,
+            followers=followers,
+            notified=notified,
+            settings=self.settings,
+            port=self.port,
+            copier=self.store if isinstance(self.store, SQLite) else None,
+        )
+        return application(parts, alive), followers
+
+    @asynccontextmanager
+    async def _background(self, *work: Callable[[], Coroutine[None, None, None]]) -> AsyncIterator[None]:
+        """What the hub does by itself. It never ends; if some of it fails, that is a bug, and the hub stops."""
+
+        def ended(task: "asyncio.Task[None]") -> None:
+            if not task.cancelled() and (error := task.exception()):
+                log.critical("the hub stops, as it cannot go on", exc_info=error)
+                self.stop()
+
+        tasks = [asyncio.create_task(each()) for each in work]
+        for task in tasks:
+            task.add_done_callback(ended)
+        try:
+            yield
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    @asynccontextmanager
+    async def _findable(self) -> AsyncIterator[None]:
+        """Tell where the hub is: commands on this machine read it from the data folder."""
+        file = self.settings.data / HUB_FILE
+        _write_private(file, json.dumps({"url": self.url, "pid": os.getpid(), "started_at": unix_ms()}))
+        log.info("the hub is ready", url=self.url)
+        if self._announce is not None:
+            self._announce(self)
+        self._started.set()
+        try:
+            yield
+        finally:
+            file.unlink(missing_ok=True)
+
+    def _first_start(self, tx: Tx) -> None:
+        """Make the owner of a new hub. Their token is in the file before it is in the store, so it cannot get lost."""
+        if secret := users.first_start(tx):
+            _write_private(self.settings.data / OWNER_TOKEN, f"{secret}\n")
+
+    async def _sweep(self) -> None:
+        while True:
+            await asyncio.sleep(SWEEP_EVERY.total_seconds())
+            try:
+                if await self.store.read(SYSTEM, sweep.is_due):
+                    await self.store.write(SYSTEM, sweep.settle)
+            except StoreUnavailable as error:
+                log.warning("what is overdue could not be settled", reason=str(error))
+
+    async def _forget(self) -> None:
+        while True:
+            with suppress(StoreUnavailable):  # then in an hour
+                await self.store.write(SYSTEM, sweep.forget)
+            await asyncio.sleep(FORGET_EVERY.total_seconds())
+
+
+@contextmanager
+def _signals_caught(stop: Callable[[], None]) -> Iterator[None]:
+    """Let a signal only `stop` the hub: uvicorn raises it again when it is done, before the store is closed."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {each: signal.signal(each, lambda *_: stop()) for each in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)
+
+
+def _open(settings: Settings, url: str) -> tuple[FolderLock | None, Store]:
+    """The store, and the lock of the data folder where the store is elsewhere and does not hold it itself."""
+    if settings.database is None:
+        return None, SQLite.open(settings.data, url=url)
+    from hubbub.store.postgres import Postgres  # takes a while to import, and most hubs never need it
+
+    settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
+    lock = FolderLock.take(settings.data, url=url)
+    try:
+        return lock, Postgres.open(settings.database)
+    except BaseException:
+        lock.release()
+        raise
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    """A listening socket: who connects from now on waits until the hub is ready, rather than being turned away."""
+    try:
+        family, kind, protocol, _name, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        listening = socket.socket(family, kind, protocol)
+    except OSError as error:
+        raise Invalid(f"the host {host!r} cannot be found; name an address of this machine") from error
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(address)
+        listening.listen(BACKLOG)
+    except OSError as error:
+        listening.close()
+        if error.errno == errno.EADDRINUSE:
+            sentence = f"port {port} of {host} is in use, perhaps by a hub that runs already; choose another"
+            raise Conflict(f"{sentence} with --port") from error
+        if error.errno == errno.EACCES:
+            raise Forbidden(
+                f"port {port} needs rights that this user does not have; choose another"
+            ) from error
+        raise Invalid(f"the hub cannot listen on {host!r}; name an address of this machine") from error
+    return listening
+
+
+def _url(host: str, port: int) -> str:
+    """Where a program on this machine reaches the hub."""
+    reachable = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104  # compared, not bound
+    return f"http://[{reachable}]:{port}" if ":" in reachable else f"http://{reachable}:{port}"
+
+
+def _raise_file_limit() -> None:
+    """A stream is an open file, and the usual limit of 1,024 is soft."""
+    _soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with suppress(ValueError, OSError):  # where the system does not allow as much as it says
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+
+
+def _write_private(file: Path, text: str) -> None:
+    """Put a file in its place at once, readable by its owner only."""
+    partial = file.with_name(f".{file.name}.{secrets.token_hex(4)}")
+    descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as new:
+        new.write(text)
+        new.flush()
+        os.fsync(descriptor)
+    partial.replace(file)
+
+
+def _say_where(hub: Hub) -> None:
+    sys.stdout.write(f"{hub.url}\n")
+    sys.stdout.flush()
+
+
+def _greet(hub: Hub) -> None:
+    token = hub.settings.data / OWNER_TOKEN
+    dialects = [f"{hub.url}/mcp/{name}" for name in sorted(hub.dialects)]
+    lines = [
+        f"hubbub is ready at {hub.url}",
+        f"  MCP          {', '.join(dialects)}",
+        f"               and {hub.settings.root_dialect} at {hub.url}/mcp",
+        f"  your token   in {token}",
+        "  an agent     hubbub work NAME --run COMMAND",
+        "  a client     give it the MCP address and the header  Authorization: Bearer TOKEN",
+        "               with a token from  hubbub token create --project default --agent NAME",
+        "  to stop      Ctrl-C",
+    ]
+    sys.stdout.write("\n".join(lines) + "\n")
+    sys.stdout.flush()

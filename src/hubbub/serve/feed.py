@@ -1,0 +1,199 @@
+"""The one tail of the activity log in this process, and everybody who follows it.
+
+What the store wakes us for is only a hint; the truth is the log, which is read on from where we stood. A reader is a
+place in the log, not a queue: it takes what is new when it gets round to it. From a short memory of what came last
+if that reaches back far enough, else from the store, so that a slow reader costs nobody else anything, and one that
+comes back after a day is served by the same code as one that blinked.
+"""
+
+import asyncio
+import logging
+from bisect import bisect_right
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from datetime import timedelta
+from uuid import UUID
+
+from hubbub.model.errors import StoreUnavailable
+from hubbub.model.records import Activity
+from hubbub.model.rights import SYSTEM
+from hubbub.store import activity as log_of
+from hubbub.store.activity import START, Page, Position
+from hubbub.store.tx import Store, Tx
+
+log = logging.getLogger(__name__)
+
+PAGE = 500  # activities read from the store at once
+REMEMBERED = 2_000  # activities kept for readers that are a little behind
+POLL = timedelta(seconds=1)  # how long a lost hint may delay an activity
+
+Hear = Callable[[Sequence[Activity]], None]
+
+
+def _place(activity: Activity) -> Position:
+    return Position(activity.tx, activity.seq)
+
+
+class Reading:
+    """One reader's place in the log of some projects; with `agent`, in what concerns that agent.
+
+    Call `take` until it gives nothing, then wait: `wake` is called once when there is more.
+    """
+
+    __slots__ = ("_feed", "_is_idle", "_was_told", "agent", "position", "projects", "wake")
+
+    def __init__(
+        self,
+        feed: "Feed",
+        projects: frozenset[UUID],
+        agent: str | None,
+        after: Position,
+        wake: Callable[[], None],
+    ) -> None:
+        self._feed, self.projects, self.agent, self.position, self.wake = feed, projects, agent, after, wake
+        self._is_idle = self._was_told = False
+
+    @property
+    def keys(self) -> list[Hashable]:
+        return [(project_id, self.agent) for project_id in self.projects]
+
+    async def take(self) -> list[Activity]:
+        """What came since the last call, in order, at most a page of it. Raises `StoreUnavailable`."""
+        self._is_idle = False
+        while True:
+            self._was_told = False
+            found = self._remembered() if self._feed.remembers(self.position) else await self._stored()
+            if found:
+                return found
+            if not self._was_told:  # while the store was asked
+                self._is_idle = True
+                return []
+
+    def tell(self, before: Position) -> None:
+        """There is something for this reader behind `before`, which is the first since it last found nothing."""
+        self._was_told = True
+        if self._is_idle:
+            self._is_idle = False
+            self.position = max(self.position, before)
+            self.wake()
+
+    def wants(self, activity: Activity) -> bool:
+        return activity.project_id in self.projects and self.agent in (None, activity.agent)
+
+    def _remembered(self) -> list[Activity]:
+        found = [each for each in self._feed.after(self.position) if self.wants(each)]
+        self.position = max(self.position, self._feed.position)
+        return found
+
+    async def _stored(self) -> list[Activity]:
+        """From the store, where a page may hold nothing for this reader; then the next."""
+        while True:
+            page = await self._feed.store.read(SYSTEM, self._page)
+            if not page.activities:
+                return []
+            self.position = page.position
+            if found := [each for each in page.activities if self.wants(each)]:
+                return found
+
+    def _page(self, tx: Tx) -> Page:
+        if len(self.projects) == 1:
+            (project_id,) = self.projects
+            return log_of.since(tx, project_id, self.position, PAGE, agent=self.agent)
+        return log_of.tail(tx, self.position, PAGE)
+
+
+class Feed:
+    """The tail of the log, for one event loop. It works while `run` runs."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self.position = START  # behind everything that was passed on
+        self._recent: list[Activity] = []
+        self._recent_from = START
+        self._hear: list[Hear] = []
+        self._readings: dict[Hashable, dict[Reading, None]] = {}
+        self._news = asyncio.Event()
+
+    async def start(self) -> None:
+        """Begin at the end of the log: what happened before is history."""
+        self.position = self._recent_from = await self.store.read(SYSTEM, log_of.head)
+        loop = asyncio.get_running_loop()
+
+        def wake() -> None:
+            with suppress(RuntimeError):  # the loop is closed, and nobody follows any more
+                loop.call_soon_threadsafe(self._news.set)
+
+        self.store.on_activity(wake)
+
+    async def run(self) -> None:
+        """Pass on what happens, until cancelled."""
+        while True:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(POLL.total_seconds()):
+                    await self._news.wait()
+            self._news.clear()
+            try:
+                await self._catch_up()
+            except StoreUnavailable as error:
+                log.warning("the activity log cannot be read: %s", error)
+                await asyncio.sleep(POLL.total_seconds())
+
+    def listen(self, hear: Hear) -> None:
+        """Have `hear` called with everything that happens, in order, a page at a time; it must not block."""
+        self._hear.append(hear)
+
+    @contextmanager
+    def reading(
+        self,
+        wake: Callable[[], None],
+        projects: frozenset[UUID],
+        agent: str | None = None,
+        after: Position | None = None,
+    ) -> Iterator[Reading]:
+        """A reader of `projects`, from `after` on, by default from now on; `wake` must not block."""
+        reading = Reading(self, projects, agent, self.position if after is None else after, wake)
+        for key in reading.keys:
+            self._readings.setdefault(key, {})[reading] = None
+        try:
+            yield reading
+        finally:
+            for key in reading.keys:
+                del self._readings[key][reading]
+                if not self._readings[key]:
+                    del self._readings[key]
+
+    def remembers(self, position: Position) -> bool:
+        """Whether everything after `position` that was passed on is still in memory."""
+        return position >= self._recent_from
+
+    def after(self, position: Position) -> list[Activity]:
+        """What was passed on after `position`, as far as it is remembered."""
+        return self._recent[bisect_right(self._recent, position, key=_place) :]
+
+    async def _catch_up(self) -> None:
+        while (page := await self.store.read(SYSTEM, self._next)).activities:
+            before, self.position = self.position, page.position
+            self._remember(page.activities)
+            for hear in self._hear:
+                hear(page.activities)
+            for reading in self._concerned(page.activities):
+                reading.tell(before)
+
+    def _next(self, tx: Tx) -> Page:
+        return log_of.tail(tx, self.position, PAGE)
+
+    def _remember(self, activities: Sequence[Activity]) -> None:
+        """Keep them, and forget the oldest half of what is more than twice as much as is to be kept."""
+        self._recent.extend(activities)
+        if len(self._recent) > 2 * REMEMBERED:
+            forgotten = len(self._recent) - REMEMBERED
+            self._recent_from = _place(self._recent[forgotten - 1])
+            del self._recent[:forgotten]
+
+    def _concerned(self, activities: Sequence[Activity]) -> dict[Reading, None]:
+        concerned: dict[Reading, None] = {}
+        for activity in activities:
+            concerned.update(self._readings.get((activity.project_id, None), {}))
+            if activity.agent is not None:
+                concerned.update(self._readings.get((activity.project_id, activity.agent), {}))
+        return concerned

@@ -1,0 +1,137 @@
+"""Who holds a response open, what they want to hear of, and what makes it end.
+
+A follower never makes anyone wait: it keeps the *set* of resources that changed since it last looked, so that a slow
+reader hears of each once instead of queueing them all. It ends when its token is revoked or expires, when its reader
+leaves, and when the hub closes.
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Iterable, Iterator
+from contextlib import contextmanager
+from uuid import UUID
+
+from hubbub.model.records import Activity
+from hubbub.model.rights import Actor
+from hubbub.serve.resources import Topic, touched
+
+REVOCATION = "token.revoked"  # the kind of activity
+
+
+class Follower:
+    """One open response. Iterate over `changes`, or wait until it has `ended`."""
+
+    def __init__(self, actor: Actor) -> None:
+        self.actor = actor
+        self.topics: dict[Topic, str] = {}  # with the names that the reader knows them by
+        self._waiting = asyncio.Event()
+        self._ended = asyncio.Event()
+        self._changed: dict[str, None] = {}
+
+    def tell(self, name: str) -> None:
+        """Note that something changed, by the name that the follower knows it by."""
+        self._changed[name] = None
+        self._waiting.set()
+
+    def end(self) -> None:
+        """Let the reader go; what it has not heard yet it still hears."""
+        self._ended.set()
+        self._waiting.set()
+
+    @property
+    def has_ended(self) -> bool:
+        return self._ended.is_set()
+
+    async def ended(self) -> None:
+        """Wait until there is nothing more to hear."""
+        await self._ended.wait()
+
+    async def changes(self) -> AsyncIterator[str]:
+        """What changed, each once however often it did meanwhile, until the follower ends."""
+        while True:
+            await self._waiting.wait()
+            self._waiting.clear()
+            changed, self._changed = self._changed, {}
+            for name in changed:
+                yield name
+            if self._ended.is_set():
+                return
+
+
+class Followers:
+    """All open responses of the hub. Belongs to one event loop."""
+
+    def __init__(self) -> None:
+        self._open: dict[UUID | None, set[Follower]] = {}
+        self._wanted: dict[Topic, set[Follower]] = {}
+        self._revoked: set[UUID | None] = set()
+        self._closed = False
+
+    @contextmanager
+    def open(self, actor: Actor) -> Iterator[Follower]:
+        """A follower for as long as the context lasts, at the longest until the actor's token expires."""
+        follower = Follower(actor)
+        self._open.setdefault(actor.token_id, set()).add(follower)
+        expiry = self._end_at(follower, actor.expires_at) if actor.expires_at is not None else None
+        if self._closed or actor.token_id in self._revoked:  # since the token was looked up
+            follower.end()
+        try:
+            yield follower
+        finally:
+            if expiry is not None:
+                expiry.cancel()
+            self._forget(follower)
+
+    def want(self, follower: Follower, topics: Iterable[Topic], name: str) -> None:
+        """From now on tell the follower `name` when one of the topics changes."""
+        for topic in topics:
+            follower.topics[topic] = name
+            self._wanted.setdefault(topic, set()).add(follower)
+
+    def drop(self, follower: Follower, name: str) -> None:
+        """Tell the follower no more of what it knows by that name."""
+        for topic in [topic for topic, known_as in follower.topics.items() if known_as == name]:
+            self._drop(follower, topic)
+
+    def hear(self, activities: Iterable[Activity]) -> None:
+        """Pass on what happened: tell everyone who wants to hear of it, end whoever came by a revoked token."""
+        for activity in activities:
+            for topic in touched(activity):
+                for follower in self._wanted.get(topic, ()):
+                    follower.tell(follower.topics[topic])
+            if activity.kind == REVOCATION:
+                self._revoke(UUID(str(activity.detail["token_id"])))
+
+    def close(self) -> None:
+        """End every follower, and from now on every new one at once."""
+        self._closed = True
+        for followers in self._open.values():
+            for follower in followers:
+                follower.end()
+
+    def __len__(self) -> int:
+        return sum(map(len, self._open.values()))
+
+    def _end_at(self, follower: Follower, expires_at: int) -> asyncio.TimerHandle:
+        remaining = max(0.0, expires_at / 1000 - time.time())
+        return asyncio.get_running_loop().call_later(remaining, follower.end)
+
+    def _drop(self, follower: Follower, topic: Topic) -> None:
+        del follower.topics[topic]
+        interested = self._wanted[topic]
+        interested.discard(follower)
+        if not interested:
+            del self._wanted[topic]
+
+    def _forget(self, follower: Follower) -> None:
+        for topic in list(follower.topics):
+            self._drop(follower, topic)
+        siblings = self._open[follower.actor.token_id]
+        siblings.discard(follower)
+        if not siblings:
+            del self._open[follower.actor.token_id]
+
+    def _revoke(self, token_id: UUID) -> None:
+        self._revoked.add(token_id)  # for those that are just coming in
+        for follower in self._open.get(token_id, ()):
+            follower.end()

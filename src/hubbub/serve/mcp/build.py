@@ -1,0 +1,48 @@
+"""All dialects over MCP, ready to be put into the hub's application."""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+
+from starlette.routing import BaseRoute, Route
+
+from hubbub.core.transaction import Transactions
+from hubbub.dialects.dialect import Dialect
+from hubbub.serve.followers import Followers
+from hubbub.serve.mcp.dialect_server import DialectServer, Measure, unmeasured
+from hubbub.serve.mcp.endpoint import Endpoint
+
+
+@dataclass(frozen=True, slots=True)
+class Mcp:
+    """The routes of all dialects. They work while `run` is entered, and expect `auth.Guard` around them."""
+
+    routes: list[BaseRoute]
+    endpoints: tuple[Endpoint, ...]
+
+    @asynccontextmanager
+    async def run(self) -> AsyncIterator[None]:
+        async with AsyncExitStack() as stack:
+            for endpoint in self.endpoints:
+                await stack.enter_async_context(endpoint.run())
+            yield
+
+
+def build(
+    transactions: Transactions,
+    dialects: Mapping[str, Dialect],
+    followers: Followers,
+    root: str,
+    measure: Measure = unmeasured,
+) -> Mcp:
+    """Each dialect at `/mcp/<name>`, and the one called `root` at `/mcp` too; `measure` is put around each call.
+
+    Whoever composes the application ends the `followers` before the server waits for its open streams.
+    """
+    endpoints = {
+        name: Endpoint(DialectServer(dialect, transactions, followers, measure).server, followers)
+        for name, dialect in dialects.items()
+    }
+    routes: list[BaseRoute] = [Route(f"/mcp/{name}", endpoint) for name, endpoint in endpoints.items()]
+    routes.append(Route("/mcp", endpoints[root]))
+    return Mcp(routes, tuple(endpoints.values()))

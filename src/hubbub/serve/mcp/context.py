@@ -1,0 +1,55 @@
+"""What a handler wants to know of the request that the SDK hands it, and how it says what it did not find."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from mcp.server import ServerRequestContext
+from mcp.server.connection import Connection
+from mcp.shared.exceptions import MCPError
+from mcp.types import INVALID_PARAMS
+from mcp.types.version import MODERN_PROTOCOL_VERSIONS
+
+from hubbub.model.errors import Invalid, NotFound, Unauthorized
+from hubbub.model.rights import Actor
+from hubbub.serve.auth import actor_of
+
+Context = ServerRequestContext[Any, Any]
+
+IDEMPOTENCY_HEADER = "idempotency-key"
+IDEMPOTENCY_META = "hubbub/idempotency-key"
+RESOURCE_NOT_FOUND = -32002  # up to 2025-11-25; since then it is an invalid parameter
+
+
+def caller(ctx: Context) -> Actor:
+    """Who sent the request, by the token that came with it. Raises `Unauthorized`."""
+    if ctx.request is None:
+        raise Unauthorized
+    return actor_of(ctx.request.scope)
+
+
+def idempotency_key(ctx: Context) -> str | None:
+    """The key that makes this call safe to repeat: from `_meta`, or from the header. Raises `Invalid`."""
+    meta: Any = ctx.meta or {}
+    key = meta.get(IDEMPOTENCY_META)
+    if key is None and ctx.request is not None:
+        key = ctx.request.headers.get(IDEMPOTENCY_HEADER)
+    if key is not None and not isinstance(key, str):
+        raise Invalid(f"{IDEMPOTENCY_META} must be text")
+    return key
+
+
+def connection(ctx: Context) -> Connection:
+    """The client's connection. The SDK keeps it private, but it alone knows when the transport session ends."""
+    return ctx.session._connection  # noqa: SLF001
+
+
+@contextmanager
+def resource_not_found(ctx: Context, uri: str) -> Iterator[None]:
+    """Say `NotFound` as the client's revision says that there is no such resource."""
+    try:
+        yield
+    except NotFound:
+        modern = ctx.protocol_version in MODERN_PROTOCOL_VERSIONS
+        code = INVALID_PARAMS if modern else RESOURCE_NOT_FOUND
+        raise MCPError(code, "there is no such resource, or it is not yours to read", {"uri": uri}) from None

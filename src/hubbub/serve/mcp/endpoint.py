@@ -1,0 +1,212 @@
+"""One dialect at one HTTP path, for clients of every age and manner.
+
+The SDK serves transport sessions (revisions up to 2025-11-25) and self-contained requests (2026-07-28). Beside them
+stand clients that post a bare call without ever having said `initialize`, and those that accept only JSON or only
+event frames; this module reads each message once, sees which kind it is, and gives it to who can serve it.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from http import HTTPStatus
+from typing import Any
+
+import pydantic_core
+from mcp import types
+from mcp.server import Server
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+from mcp.server.auth.provider import AccessToken
+from mcp.server.streamable_http import check_accept_headers
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.shared.exceptions import MCPError
+from mcp.types.version import HANDSHAKE_PROTOCOL_VERSIONS
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.types import Message, Receive, Scope, Send
+
+from hubbub.model.rights import Actor
+from hubbub.serve.auth import LARGE_BODY_LIMIT, actor_of, replay
+from hubbub.serve.followers import Follower, Followers
+from hubbub.serve.mcp import bare
+
+JSON_CONTENT = (b"content-type", b"application/json")
+FIELDS = {"method": str, "id": str | int, "params": dict}
+STALLED = timedelta(seconds=30)  # after which a stream whose reader takes nothing is given up
+
+
+class Endpoint:
+    """The ASGI application of a path; `run` it for as long as it may be called.
+
+    A call is answered by JSON in either revision, never by a stream of events: that costs less than half, and no tool
+    has anything to say before it is done. What streams is what is followed: resources.
+    """
+
+    def __init__(self, server: Server[Any], followers: Followers) -> None:
+        self.server = server
+        self.followers = followers
+        self.sdk = StreamableHTTPSessionManager(
+            server, json_response=True, max_request_body_size=LARGE_BODY_LIMIT
+        )
+
+    @asynccontextmanager
+    async def run(self) -> AsyncIterator[None]:
+        async with self.sdk.run():
+            yield
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        scope["user"] = _owner(actor_of(scope))
+        if scope["method"] == "POST":
+            await self._post(scope, receive, send)
+        elif scope["method"] == "GET":
+            await self._stream(scope, receive, send)
+        else:
+            await self.sdk.handle_request(scope, receive, send)
+
+    async def _post(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request = Request(scope, receive)
+        body = await request.body()
+        try:
+            message = decoded(body)
+        except MCPError as error:
+            await _rejected(error)(scope, receive, send)
+            return
+        takes_json, takes_events = accepted(request)
+        if takes_events and not takes_json:
+            send = as_events(send)
+        if _is_bare(request, message):
+            await (await bare.answer(self.server, message, request))(scope, receive, send)
+        else:
+            await self.sdk.handle_request(_tidied(scope, takes_events), replay(body, receive), send)
+
+    async def _stream(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """A transport session's GET stream, which ends with its token."""
+        with self.followers.open(actor_of(scope)) as follower:
+            stream = _Stream(follower, receive, send)
+            await self.sdk.handle_request(scope, stream.receive, stream.send)
+            await stream.finish()
+
+
+def _is_bare(request: Request, message: dict[str, Any]) -> bool:
+    """Whether the message neither belongs to a transport session, nor begins one, nor is of a revision without any."""
+    revision = request.headers.get("mcp-protocol-version")
+    return (
+        (revision is None or revision in HANDSHAKE_PROTOCOL_VERSIONS)
+        and "mcp-session-id" not in request.headers
+        and message.get("method") != "initialize"
+    )
+
+
+def _owner(actor: Actor) -> AuthenticatedUser:
+    """The actor in the SDK's words: a transport session may be used by the token that began it, and no other."""
+    return AuthenticatedUser(AccessToken(token="", client_id=str(actor.token_id), scopes=[]))
+
+
+def decoded(body: bytes) -> dict[str, Any]:
+    """The JSON-RPC message in a body. Raises `MCPError` with a sentence that says what is wrong with it."""
+    try:
+        message = pydantic_core.from_json(body, allow_inf_nan=False)
+    except ValueError as error:
+        raise MCPError(types.PARSE_ERROR, f"the body is not JSON: {error}") from None
+    if problem := _problem(message):
+        raise MCPError(types.INVALID_REQUEST, problem)
+    return dict(message)
+
+
+def _problem(message: Any) -> str | None:
+    """Why this is not one JSON-RPC message; None if it is."""
+    if isinstance(message, list):
+        return "send one JSON-RPC message per request, not a batch"
+    if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
+        return 'the body must be a JSON-RPC message: an object with "jsonrpc": "2.0"'
+    if "method" not in message and not {"result", "error"} & message.keys():
+        return "the message has no method"
+    for name, kinds in FIELDS.items():
+        if name in message and (not isinstance(message[name], kinds) or isinstance(message[name], bool)):
+            return f"the message's {name} is of the wrong type"
+    return None
+
+
+def accepted(request: Request) -> tuple[bool, bool]:
+    """Whether the client takes JSON, and whether it takes event frames; both, if it does not say."""
+    return check_accept_headers(request) if "accept" in request.headers else (True, True)
+
+
+def _tidied(scope: Scope, takes_events: bool) -> Scope:
+    """The request as the SDK wants it: accepting JSON whatever it is sent, and no blanks around a header's value."""
+    accept = b"application/json, text/event-stream" if takes_events else b"application/json"
+    headers = [(name, value.strip(b" \t")) for name, value in scope["headers"] if name != b"accept"]
+    return {**scope, "headers": [*headers, (b"accept", accept)]}
+
+
+def _rejected(problem: MCPError) -> Response:
+    error = problem.error.model_dump(exclude_none=True)
+    return JSONResponse({"jsonrpc": "2.0", "id": None, "error": error}, HTTPStatus.BAD_REQUEST)
+
+
+def as_events(send: Send) -> Send:
+    """A `send` that puts a JSON answer into one event frame, for clients that read nothing else."""
+    start: Message | None = None
+
+    async def framed(message: Message) -> None:
+        nonlocal start
+        if message.get("status") == HTTPStatus.OK and JSON_CONTENT in message["headers"]:
+            start = message
+        elif start is None:
+            await send(message)
+        else:
+            body = b"event: message\r\ndata: " + message["body"] + b"\r\n\r\n"
+            await send({**start, "headers": _event_headers(start, len(body))})
+            await send({**message, "body": body})
+
+    return framed
+
+
+def _event_headers(start: Message, length: int) -> list[tuple[bytes, bytes]]:
+    replaced = {b"content-type": b"text/event-stream", b"content-length": str(length).encode()}
+    return [(name, replaced.get(name, value)) for name, value in start["headers"]]
+
+
+class _Stream:
+    """A response held open, seen from both sides.
+
+    It ends for the SDK when its follower ends, and for the client properly when the SDK is done with it.
+    """
+
+    def __init__(self, follower: Follower, receive: Receive, send: Send) -> None:
+        self._follower = follower
+        self._receive = receive
+        self._send = send
+        self._is_open = False
+
+    async def receive(self) -> Message:
+        """What the client sends; that it left, once the follower has ended."""
+        return await _first(self._receive, self._hang_up)
+
+    async def send(self, message: Message) -> None:
+        self._is_open = message["type"] == "http.response.start" or message.get("more_body", False)
+        try:
+            async with asyncio.timeout(STALLED.total_seconds()):
+                await self._send(message)
+        except TimeoutError:
+            self._is_open = False
+            self._follower.end()
+
+    async def finish(self) -> None:
+        if self._is_open:
+            await self.send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    async def _hang_up(self) -> Message:
+        await self._follower.ended()
+        return {"type": "http.disconnect"}
+
+
+async def _first(*waiting: Callable[[], Awaitable[Message]]) -> Message:
+    """The result of whichever is ready first; the others are called off."""
+    tasks = [asyncio.ensure_future(each()) for each in waiting]
+    try:
+        done, _pending = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        return done.pop().result()
+    finally:
+        for task in tasks:
+            task.cancel()

@@ -1,0 +1,68 @@
+"""What the hub counts about itself, as Prometheus reads it. Labels are few and known beforehand: never a name."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import ClassVar
+
+from prometheus_client import (
+    CONTENT_TYPE_LATEST,
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    PlatformCollector,
+    ProcessCollector,
+    generate_latest,
+)
+
+from hubbub.core import tasks
+from hubbub.core.transaction import Transactions
+from hubbub.dialects.dialect import Dialect
+from hubbub.model.lifecycle import Status
+from hubbub.model.rights import SYSTEM
+
+UNKNOWN = "(unknown)"
+SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
+
+
+class Metrics:
+    """The numbers of one hub."""
+
+    MEDIA_TYPE: ClassVar[str] = CONTENT_TYPE_LATEST
+
+    def __init__(self, transactions: Transactions, streams: Callable[[], int]) -> None:
+        """`streams` says how many responses are being held open."""
+        self._transactions = transactions
+        self._registry = CollectorRegistry()
+        ProcessCollector(registry=self._registry)
+        PlatformCollector(registry=self._registry)
+        self._requests = Counter(
+            "hubbub_requests", "Requests answered", ("route", "status"), registry=self._registry
+        )
+        self._calls = Histogram(
+            "hubbub_tool_seconds",
+            "Calls of tools",
+            ("dialect", "tool"),
+            buckets=SECONDS,
+            registry=self._registry,
+        )
+        self._tasks = Gauge("hubbub_tasks", "Tasks by status", ("status",), registry=self._registry)
+        open_streams = Gauge("hubbub_open_streams", "Streams that are followed now", registry=self._registry)
+        open_streams.set_function(streams)
+
+    def request(self, route: str, status: int) -> None:
+        """Count an answered request; `route` is the pattern it matched, not its path."""
+        self._requests.labels(route, status).inc()
+
+    @contextmanager
+    def call(self, dialect: Dialect, tool: str) -> Iterator[None]:
+        """Measure a call of a tool; what callers invent is counted together."""
+        with self._calls.labels(dialect.name, tool if tool in dialect.tools else UNKNOWN).time():
+            yield
+
+    async def text(self) -> bytes:
+        """All numbers, as of now. Raises `StoreUnavailable`."""
+        totals = await self._transactions.read(SYSTEM, tasks.totals)
+        for status in Status:
+            self._tasks.labels(status).set(totals.get(status, 0))
+        return generate_latest(self._registry)

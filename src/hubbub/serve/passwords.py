@@ -1,0 +1,77 @@
+"""Passwords: hashed with argon2id in a thread of their own, as that takes long and much memory on purpose."""
+
+import asyncio
+import time
+from collections import OrderedDict, deque
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+
+from argon2 import PasswordHasher
+from argon2.exceptions import InvalidHashError, VerificationError
+
+from hubbub.model.errors import Invalid, TooMany
+
+SHORTEST, LONGEST = 8, 1_000
+COMMON = frozenset(
+    """00000000 11111111 11223344 12121212 12341234 12344321 12345678 123456789 1234567890 123123123 1q2w3e4r
+    1qaz2wsx 22222222 55555555 66666666 77777777 87654321 88888888 987654321 99999999 a1234567 aa123456 abc12345
+    abcd1234 abcdefgh adminadmin admin123 administrator asdfasdf asdfghjk asdfghjkl baseball changeme computer football
+    iloveyou internet letmein1 liverpool michelle passw0rd password password! password1 password12 password123
+    princess q1w2e3r4 qazwsxedc qwer1234 qwerty12 qwerty123 qwertyui qwertyuiop starwars sunshine superman trustno1
+    welcome1 welcome123 whatever zaq12wsx zxcvbnm1""".split()  # noqa: SIM905  # a list of words reads best as a text
+)
+WINDOW = timedelta(minutes=1)
+TRIES = 10  # in a window, from one address
+ADDRESSES = 10_000  # remembered at the most
+
+
+def check(password: str, username: str) -> None:
+    """Raise `Invalid` for a password that others would guess."""
+    if not SHORTEST <= len(password) <= LONGEST:
+        raise Invalid(f"a password has {SHORTEST} to {LONGEST} characters")
+    if password.casefold() in COMMON or password.casefold() == username.casefold():
+        raise Invalid("that password is among the first that are tried; choose another")
+
+
+class Passwords:
+    """Hashes and verifies, one at a time, without holding up the event loop."""
+
+    def __init__(self) -> None:
+        self._hasher = PasswordHasher()
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="hubbub-passwords")
+        self._nobodys: str | None = None
+
+    async def hash(self, password: str) -> str:
+        """What is kept of a password."""
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self._hasher.hash, password)
+
+    async def verify(self, kept: str | None, password: str) -> bool:
+        """Whether `password` is the one that was kept. With nothing kept it is not, which takes just as long to say."""
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self._verify, kept, password)
+
+    def _verify(self, kept: str | None, password: str) -> bool:
+        if self._nobodys is None:
+            self._nobodys = self._hasher.hash("nobody's password")
+        try:
+            self._hasher.verify(kept or self._nobodys, password)
+        except (VerificationError, InvalidHashError):
+            return False
+        return kept is not None
+
+
+class Attempts:
+    """How often each address has tried to log in of late."""
+
+    def __init__(self) -> None:
+        self._tries: OrderedDict[str, deque[float]] = OrderedDict()
+
+    def count(self, address: str) -> None:
+        """Count one more try. Raises `TooMany` if there were too many in the last minute."""
+        now = time.monotonic()
+        tries = self._tries.setdefault(address, deque(maxlen=TRIES))
+        self._tries.move_to_end(address)
+        if len(self._tries) > ADDRESSES:
+            self._tries.popitem(last=False)
+        if len(tries) == TRIES and (wait := tries[0] + WINDOW.total_seconds() - now) > 0:
+            raise TooMany(int(wait) + 1)
+        tries.append(now)

@@ -1,0 +1,242 @@
+"""Agents: who there is, how they come, stay and go, and what waits in their inboxes."""
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import timedelta
+from functools import partial
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
+from pydantic import BaseModel, Field
+
+from hubbub.core import access, agents, inbox, presences
+from hubbub.model.errors import Forbidden
+from hubbub.model.records import Agent, Condition, Letter, Presence, Profile, Project
+from hubbub.model.rights import HUB, Right
+from hubbub.serve.feed import Feed
+from hubbub.serve.followers import Followers
+from hubbub.serve.rest.call import Call, RestCall
+from hubbub.serve.rest.shapes import (
+    AgentShape,
+    Body,
+    LetterShape,
+    Line,
+    LongText,
+    Name,
+    Percent,
+    PresenceShape,
+    Seconds,
+)
+from hubbub.store.tx import Tx
+
+router = APIRouter(tags=["agents"])
+
+LONGEST_WAIT = 45  # seconds; proxies tend to give up after 60
+
+
+class Agents(BaseModel):
+    agents: list[AgentShape]
+
+
+class OneAgent(BaseModel):
+    agent: AgentShape
+
+
+class Report(Body):
+    """What an agent tells of itself. What it omits stays as it was."""
+
+    instance: Name = Field(description="which run of the agent's program this is")
+    condition: Condition = Condition.IDLE
+    ttl_seconds: Seconds = Field(180.0, description="silence after which it is gone; counts when it comes")
+    take: Annotated[bool, Field(strict=True)] = Field(
+        False, description="begin to be the agent, if nobody else is"
+    )
+    instead_of: Name | None = Field(None, description="the instance that is known to be dead")
+    doing: LongText | None = None
+    output: LongText | None = None
+    progress: Percent | None = None
+    server: Line | None = None
+    hostname: Line | None = None
+    runtime: Line | None = None
+    workdir: Line | None = None
+    version: Line | None = None
+    model: Line | None = None
+
+
+PROFILE = Report.model_fields.keys() - {"instance", "condition", "ttl_seconds", "take", "instead_of"}
+
+
+class Present(BaseModel):
+    presence: PresenceShape
+    unread: int
+
+
+class Gone(BaseModel):
+    presence: PresenceShape | None = Field(description="the presence that ended; null if it was not there")
+
+
+class Inbox(BaseModel):
+    letters: list[LetterShape]
+
+
+class Acknowledged(BaseModel):
+    unread: int
+
+
+@router.get("/agents")
+async def list_agents(call: Call) -> Agents:
+    """Every agent that the caller's projects, or the one named, know."""
+
+    def look(tx: Tx) -> list[AgentShape]:
+        return [
+            _shape(tx, agent) for project in access.visible(tx, call.project) for agent in _of(tx, project)
+        ]
+
+    return Agents(agents=await call.read(look, long=True))
+
+
+@router.get("/agents/{name:path}/inbox")
+async def read_inbox(
+    request: Request,
+    call: Call,
+    name: str,
+    limit: Annotated[int, Query(ge=1, le=500)] = 50,
+    wait_seconds: Annotated[float, Query(ge=0, le=LONGEST_WAIT)] = 0,
+) -> Inbox:
+    """What waits for the agent, most urgent first. Where nothing does, the answer waits for something to come."""
+    project = await call.read(lambda tx: _readable(tx, call, name))
+    letters = await call.read(lambda tx: inbox.read(tx, project.id, name, limit))
+    if not letters and wait_seconds:
+        letters = await _wait(request, call, project, name=name, limit=limit, seconds=wait_seconds)
+    if any(letter.delivery.seen_at is None for letter in letters):
+        await call.write(lambda tx: _note_seen(tx, letters))
+    return Inbox(letters=[LetterShape.of(letter, **_of_delivery(letter)) for letter in letters])
+
+
+@router.post("/agents/{name:path}/inbox/{letter_id}/ack")
+async def acknowledge(call: Call, name: str, letter_id: str) -> Acknowledged:
+    """Acknowledge a letter, by its id or that of its task. A task is so accepted. Doing it again changes nothing."""
+
+    def ack(tx: Tx) -> int:
+        project = _readable(tx, call, name, Right.WRITE)
+        inbox.ack(tx, project.id, name, letter_id)
+        return inbox.pending(tx, project.id, name)
+
+    return Acknowledged(unread=await call.write(ack))
+
+
+@router.put("/agents/{name:path}/presence")
+async def report(call: Call, name: Name, body: Report) -> Present:
+    """A heartbeat of an instance that is there (404 if it is not); with `take`, coming (409 if somebody else is it)."""
+    profile = Profile(**{member: getattr(body, member) for member in PROFILE})
+
+    def tell(tx: Tx) -> Present:
+        project = call.enter(tx)
+        agent = access.speak(tx, project.id, name)
+        if body.take:
+            current = presences.take(
+                tx,
+                project.id,
+                agent,
+                instance=body.instance,
+                profile=profile,
+                ttl=timedelta(seconds=body.ttl_seconds),
+                instead_of=body.instead_of,
+            )
+        else:
+            current = presences.beat(
+                tx, project.id, agent, instance=body.instance, condition=body.condition, profile=profile
+            )
+        return Present(presence=PresenceShape.of(current), unread=inbox.pending(tx, project.id, agent))
+
+    return await call.write(tell)
+
+
+@router.delete("/agents/{name:path}/presence")
+async def leave(call: Call, name: str, instance: str) -> Gone:
+    """The instance leaves: what it had claimed from the open queue goes back there."""
+
+    def go(tx: Tx) -> Presence | None:
+        project = call.enter(tx)
+        return presences.leave(tx, project.id, access.speak(tx, project.id, name), instance=instance)
+
+    ended = await call.write(go)
+    return Gone(presence=PresenceShape.of(ended) if ended else None)
+
+
+@router.get("/agents/{name:path}")
+async def show_agent(call: Call, name: str) -> OneAgent:
+    """One agent."""
+
+    def look(tx: Tx) -> AgentShape:
+        project = call.enter(tx, Right.READ)
+        return _shape(tx, agents.find(tx, project.id, name))
+
+    return OneAgent(agent=await call.read(look))
+
+
+def _of(tx: Tx, project: Project) -> list[Agent]:
+    return agents.of_project(tx, project.id)
+
+
+def _shape(tx: Tx, agent: Agent) -> AgentShape:
+    presence = agents.presence(tx, agent.project_id, agent.name)
+    is_live = presence is not None and presence.is_live(tx.now)
+    more = {
+        "created_at": agent.created_at,
+        "name": agent.name,
+        "condition": presence.condition if presence and is_live else Condition.OFFLINE,
+        "live": is_live,
+        "now": tx.now,
+        "unread": inbox.pending(tx, agent.project_id, agent.name),
+        "since": presence.opened_at if presence else None,
+    }
+    shape: AgentShape = AgentShape.of(presence, **more)
+    return shape
+
+
+def _readable(tx: Tx, call: RestCall, name: str, right: Right = Right.READ) -> Project:
+    """The project of an inbox that the caller may read. Raises `Forbidden`, `UnknownAgent` and what `enter` does."""
+    if not access.may_read_inbox(tx, name):
+        raise Forbidden(f"this token reads the inbox of {tx.actor.agent!r} only")
+    project = call.enter(tx, right)
+    if name not in (HUB, tx.actor.user_name):
+        agents.require_known(tx, project.id, name)
+    return project
+
+
+async def _wait(
+    request: Request, call: RestCall, project: Project, *, name: str, limit: int, seconds: float
+) -> list[Letter]:
+    """What comes into the inbox within so many seconds; nothing if nothing does, or the token ends."""
+    feed: Feed = request.app.state.feed
+    followers: Followers = request.app.state.followers
+    letters: list[Letter] = []
+    with followers.open(call.actor) as follower:
+        wake = partial(follower.tell, "news")
+        wake()  # for what came before the reading began
+        with feed.reading(wake, frozenset({project.id}), name) as reading, suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                async for _change in follower.changes():
+                    while await reading.take():
+                        pass
+                    if letters := await call.read(lambda tx: inbox.read(tx, project.id, name, limit)):
+                        break
+    return letters
+
+
+def _note_seen(tx: Tx, letters: Sequence[Letter]) -> None:
+    if access.reads_for_agent(tx):
+        inbox.note_seen(tx, letters)
+
+
+def _of_delivery(letter: Letter) -> dict[str, object]:
+    delivery = letter.delivery
+    return {
+        "id": delivery.id,
+        "priority": delivery.priority,
+        "stored_at": delivery.stored_at,
+        "notified_at": delivery.notified_at,
+        "seen_at": delivery.seen_at,
+    }

@@ -1,0 +1,69 @@
+"""The REST application: one router a noun, one form for every refusal, and OpenAPI made from the same types."""
+
+from collections.abc import Sequence
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from hubbub import __version__
+from hubbub.core.transaction import Transactions
+from hubbub.model.errors import HubError
+from hubbub.serve.auth import error_response
+from hubbub.serve.errors import broken, http_error, refused
+from hubbub.serve.feed import Feed
+from hubbub.serve.followers import Followers
+from hubbub.serve.rest import agents, hub, messages, people, projects, tasks
+from hubbub.serve.rest.shapes import Failure
+
+ROUTERS = (people.router, projects.router, agents.router, tasks.router, messages.router, hub.router)
+REFUSALS: dict[int | str, dict[str, Any]] = {
+    "4XX": {"model": Failure, "description": "Refused: what was wrong and what is allowed, in one sentence"},
+    "503": {"model": Failure, "description": "The store could not do it; nothing of the call was kept"},
+}
+
+
+def application(
+    transactions: Transactions, feed: Feed, followers: Followers, data: Path, copier: hub.Copier | None
+) -> FastAPI:
+    """The application to mount. `copier` makes backups, where the store can; `data` is where there is room for them."""
+    app = FastAPI(
+        title="hubbub",
+        version=__version__,
+        docs_url=None,
+        redoc_url=None,
+        responses=REFUSALS,
+        exception_handlers={
+            HubError: refused,
+            HTTPException: http_error,
+            RequestValidationError: _misunderstood,
+            Exception: broken,
+        },
+    )
+    app.state.transactions, app.state.feed, app.state.followers = transactions, feed, followers
+    app.state.data, app.state.copier = data, copier
+    for router in ROUTERS:
+        app.include_router(router)
+    return app
+
+
+async def _misunderstood(_request: Request, error: Exception) -> Response:
+    """The answer to a call whose arguments are wrong: one sentence that names each, without quoting it."""
+    problems: Sequence[Any] = error.errors() if isinstance(error, RequestValidationError) else ()
+    sentence = "; ".join(map(_sentence, problems))
+    return error_response(HTTPStatus.BAD_REQUEST, "invalid", sentence)
+
+
+def _sentence(problem: dict[str, Any]) -> str:
+    if problem["type"] == "json_invalid":
+        return "the body must be JSON"
+    if problem["type"] == "model_attributes_type":
+        return "the body must be a JSON object, sent as application/json"
+    where = ".".join(str(part) for part in problem["loc"][1:]) or "the body"
+    message = str(problem["msg"]).removeprefix("Value error, ")
+    return f"{where}: {message[:1].lower()}{message[1:]}"

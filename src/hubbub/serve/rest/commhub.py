@@ -1,0 +1,201 @@
+"""The REST that CommHub's node clients call. Its words are the dialect's; here are only the addresses."""
+
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from http import HTTPStatus
+from typing import Annotated, TypeVar
+
+from pydantic import BaseModel, Field, ValidationError
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from hubbub.core import users
+from hubbub.core.transaction import Transactions
+from hubbub.dialects.commhub import DIALECT, rest
+from hubbub.dialects.dialect import Answer, Reply
+from hubbub.model.errors import HubError, Invalid, TooMany, Unauthorized
+from hubbub.model.records import User
+from hubbub.model.rights import SYSTEM, Actor
+from hubbub.serve.auth import actor_of
+from hubbub.serve.errors import status_of
+from hubbub.serve.passwords import Attempts, Passwords, check
+from hubbub.serve.rest.shapes import LongText, Name
+from hubbub.store.tx import Operation, Tx
+
+HISTORY = 50
+LONGEST_HISTORY = 500
+NUMBERS = frozenset({"limit", "ttl_seconds"})  # in a query everything is text
+
+Model = TypeVar("Model", bound=BaseModel)
+Body = Mapping[str, object]
+Handler = Callable[[Request], Awaitable[Answer]]
+
+
+class Account(BaseModel):
+    username: Name
+    password: LongText
+    invite_code: Name | None = None
+
+
+class NodeToken(BaseModel):
+    network_id: Name | None = None
+    node_name: Name | None = None
+
+
+class History(BaseModel):
+    network_id: Name | None = None
+    limit: Annotated[int, Field(ge=1, le=LONGEST_HISTORY)] = HISTORY
+
+
+class CommHubRest:
+    """The handlers of all addresses."""
+
+    def __init__(self, transactions: Transactions, *, is_open: bool) -> None:
+        """`is_open` lets anyone register, not only who has an invitation."""
+        self.transactions = transactions
+        self.is_open = is_open
+        self.passwords = Passwords()
+        self.attempts = Attempts()
+
+    def routes(self) -> list[BaseRoute]:
+        return [
+            _route("POST", "/api/auth/register", self.register),
+            _route("POST", "/api/auth/login", self.login),
+            _route("GET", "/api/auth/me", self.me),
+            _route("POST", "/api/auth/node-token", self.node_token),
+            _route("GET", "/api/status", self._tool("get_all_status")),
+            _route("GET", "/api/tasks", self._tool("list_tasks")),
+            _route("GET", "/api/task/{task_id}", self._tool("get_task")),
+            _route("GET", "/api/completions", self._tool("get_completions")),
+            _route("GET", "/api/messages", self.messages),
+            _route("GET", "/api/nodes", self.nodes),
+            _route("POST", "/api/task", self.send_task),
+            _route("POST", "/api/broadcast", self._tool("broadcast")),
+        ]
+
+    async def register(self, request: Request) -> Answer:
+        asked = _checked(Account, await _body(request))
+        check(asked.password, asked.username)
+        kept = await self.passwords.hash(asked.password)
+
+        def register(tx: Tx) -> Reply:
+            return rest.register(
+                tx, asked.username, kept, invite_code=asked.invite_code, is_open=self.is_open
+            )
+
+        return _yes(await self.transactions.write(SYSTEM, register))
+
+    async def login(self, request: Request) -> Answer:
+        self.attempts.count(request.client.host if request.client else "")
+        asked = _checked(Account, await _body(request))
+        user: User | None = await self.transactions.read(SYSTEM, lambda tx: users.by_name(tx, asked.username))
+        is_right = await self.passwords.verify(user.password if user else None, asked.password)
+        if user is None or not is_right:
+            raise WrongPassword
+        return _yes(await self.transactions.write(SYSTEM, lambda tx: rest.login(tx, user)))
+
+    async def me(self, request: Request) -> Answer:
+        return await self._read(request, rest.me)
+
+    async def node_token(self, request: Request) -> Answer:
+        asked = _checked(NodeToken, await _body(request))
+        return _yes(
+            await self.transactions.write(
+                actor_of(request.scope), lambda tx: rest.node_token(tx, asked.network_id, asked.node_name)
+            )
+        )
+
+    async def messages(self, request: Request) -> Answer:
+        asked = _checked(History, dict(request.query_params))
+        return await self._read(request, lambda tx: rest.message_history(tx, asked.network_id, asked.limit))
+
+    async def nodes(self, request: Request) -> Answer:
+        asked = _checked(History, dict(request.query_params))
+        return await self._read(request, lambda tx: rest.nodes(tx, asked.network_id))
+
+    async def send_task(self, request: Request) -> Answer:
+        body = await _body(request)
+        arguments = {**body, "from_session": body.get("from") or body.get("from_session")}
+        answer = await self._call(request, "send_task", arguments)
+        if answer.refusal is not None or answer.is_error:
+            return answer
+        return _yes({"task_id": answer.content["message_id"], **answer.content})
+
+    def _tool(self, name: str) -> Handler:
+        """The tool of that name, with the members of the body, or of the query and the path, as its arguments."""
+
+        async def handle(request: Request) -> Answer:
+            given = await _body(request) if request.method == "POST" else _numbered(request.query_params)
+            return await self._call(request, name, {**given, **request.path_params})
+
+        return handle
+
+    async def _call(self, request: Request, tool: str, arguments: Body) -> Answer:
+        key = request.headers.get("idempotency-key")
+        return await DIALECT.call(self.transactions, actor_of(request.scope), tool, arguments, key)
+
+    async def _read(self, request: Request, operation: Operation[Reply]) -> Answer:
+        actor: Actor = actor_of(request.scope)
+        return _yes(await self.transactions.read(actor, operation))
+
+
+class WrongPassword(Unauthorized):
+    """There is no such person, or that is not their password; which of them is nobody's business."""
+
+    def __str__(self) -> str:
+        return "the username or the password is wrong"
+
+
+def _route(method: str, path: str, handler: Handler) -> BaseRoute:
+    async def answer(request: Request) -> Response:
+        try:
+            return _response(await handler(request))
+        except HubError as error:
+            return _response(DIALECT.refuse(error))
+
+    return Route(path, answer, methods=[method])
+
+
+def _response(answer: Answer) -> Response:
+    refusal = answer.refusal
+    status = status_of(refusal) if refusal else HTTPStatus.BAD_REQUEST if answer.is_error else HTTPStatus.OK
+    headers = {"Retry-After": str(refusal.retry_after)} if isinstance(refusal, TooMany) else None
+    return JSONResponse(answer.content, status, headers)
+
+
+def _yes(reply: Reply) -> Answer:
+    return Answer(DIALECT.success(reply))
+
+
+async def _body(request: Request) -> Body:
+    """The JSON object in a body; none is an empty one. Raises `Invalid`."""
+    try:
+        content = json.loads(await request.body() or b"{}")
+    except (ValueError, RecursionError):
+        raise Invalid("the body must be JSON, in UTF-8 and not too deep") from None
+    if not isinstance(content, dict):
+        raise Invalid("the body must be a JSON object")
+    return content
+
+
+def _checked(model: type[Model], given: Body) -> Model:
+    """What was given, as the address takes it. Raises `Invalid`."""
+    try:
+        return model.model_validate({name: value for name, value in given.items() if value is not None})
+    except ValidationError as error:
+        problems = error.errors(include_input=False, include_url=False)
+        sentences = [f"{each['loc'][0]}: {each['msg'].removeprefix('Value error, ')}" for each in problems]
+        raise Invalid("; ".join(sentences)) from None
+
+
+def _numbered(query: Mapping[str, str]) -> dict[str, object]:
+    """A query with its numbers as numbers; what should be one and is not stays text, for the tool to refuse."""
+    return {name: _number(value) if name in NUMBERS else value for name, value in query.items()}
+
+
+def _number(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text

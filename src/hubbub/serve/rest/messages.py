@@ -1,0 +1,134 @@
+"""Messages, broadcasts, and what agents say they have done."""
+
+from contextlib import suppress
+from http import HTTPStatus
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, Field
+
+from hubbub.core import access, agents, completions, messages, tasks
+from hubbub.core.idempotency import Reply
+from hubbub.model.errors import NotFound
+from hubbub.model.records import Condition, Kind, Project
+from hubbub.model.rights import Right
+from hubbub.serve.rest.call import Call
+from hubbub.serve.rest.shapes import Body, CompletionShape, Line, MessageShape, Name, Text
+from hubbub.store.tx import Tx
+
+router = APIRouter(tags=["messages"])
+
+
+class Messages(BaseModel):
+    messages: list[MessageShape]
+
+
+class OneMessage(BaseModel):
+    message: MessageShape
+
+
+class NewMessage(Body):
+    to: Name
+    text: Text
+    sender: Name | None = None
+    in_reply_to: Name | None = Field(None, description="a task or a message")
+
+
+class NewBroadcast(Body):
+    text: Text
+    sender: Name | None = None
+    condition: Condition | None = Field(
+        None, description="only to agents in this; by default to all that are there"
+    )
+    server: Line | None = None
+
+
+class Broadcast(OneMessage):
+    recipients: list[str]
+
+
+class Completions(BaseModel):
+    completions: list[CompletionShape]
+
+
+@router.get("/messages")
+async def list_messages(
+    call: Call,
+    before: Annotated[int | None, Query(ge=1, le=2**62)] = None,
+    limit: Annotated[int, Query(ge=1, le=500)] = 50,
+) -> Messages:
+    """The project's messages, newest first; `before` is the number to go on from."""
+    found = await call.read(
+        lambda tx: messages.history(tx, call.enter(tx, Right.READ).id, before=before, limit=limit)
+    )
+    return Messages(messages=[MessageShape.of(message) for message in found])
+
+
+@router.post("/messages", status_code=HTTPStatus.CREATED, response_model=OneMessage)
+async def send_message(call: Call, body: NewMessage) -> Reply:
+    """Put a message into an inbox; a reply, when it says what it answers. A reply here does not end a task."""
+
+    def send(tx: Tx) -> Reply:
+        project = call.enter(tx)
+        sent = messages.send(
+            tx,
+            project.id,
+            sender=access.speak(tx, project.id, body.sender),
+            to=body.to,
+            body=body.text,
+            kind=Kind.MESSAGE if body.in_reply_to is None else Kind.REPLY,
+            in_reply_to=_subject(tx, project, body.in_reply_to) if body.in_reply_to is not None else None,
+        )
+        return OneMessage(message=MessageShape.of(sent)).model_dump(mode="json")
+
+    return await call.create(send)
+
+
+@router.post("/broadcasts", status_code=HTTPStatus.CREATED, response_model=Broadcast)
+async def broadcast(call: Call, body: NewBroadcast) -> Reply:
+    """Put one message into the inboxes of all agents that are there, or in a condition, or on a server."""
+
+    def send(tx: Tx) -> Reply:
+        project = call.enter(tx)
+        sender = access.speak(tx, project.id, body.sender)
+        recipients = [
+            presence.agent
+            for presence in agents.presences(tx, [project.id])
+            if body.server in (None, presence.server) and _is_meant(presence.condition, body.condition)
+        ]
+        message, rows = messages.broadcast(
+            tx, project.id, sender=sender, body=body.text, recipients=set(recipients) - {sender}
+        )
+        told = [row.recipient for row in rows]
+        return Broadcast(message=MessageShape.of(message), recipients=told).model_dump(mode="json")
+
+    return await call.create(send)
+
+
+@router.get("/completions")
+async def list_completions(
+    call: Call,
+    agent: str | None = None,
+    since: Annotated[int, Query(ge=0, le=2**62, description="Unix milliseconds")] = 0,
+    limit: Annotated[int, Query(ge=1, le=500)] = 50,
+) -> Completions:
+    """What agents said they had done, newest first."""
+
+    def look(tx: Tx) -> list[CompletionShape]:
+        ids = [project.id for project in access.visible(tx, call.project)]
+        found = completions.search(tx, ids, agent=agent, since=since, limit=limit)
+        return [CompletionShape.of(each) for each in found]
+
+    return Completions(completions=await call.read(look))
+
+
+def _is_meant(condition: Condition, wanted: Condition | None) -> bool:
+    return condition is not Condition.OFFLINE if wanted is None else condition is wanted
+
+
+def _subject(tx: Tx, project: Project, ref: str) -> UUID:
+    """The id of the task or the message that a reply answers. Raises `NotFound`."""
+    with suppress(NotFound):
+        return tasks.find(tx, [project.id], ref).id
+    return messages.find(tx, [project.id], ref).id

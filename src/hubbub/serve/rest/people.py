@@ -1,0 +1,157 @@
+"""Who asks, the people of the hub, and tokens."""
+
+from datetime import timedelta
+from http import HTTPStatus
+
+from fastapi import APIRouter
+from pydantic import BaseModel
+
+from hubbub.core import access, projects, tokens, users
+from hubbub.core.idempotency import Reply
+from hubbub.model.errors import NotFound
+from hubbub.model.ids import parse_id
+from hubbub.model.records import Token
+from hubbub.model.rights import Role
+from hubbub.serve.rest.call import Call
+from hubbub.serve.rest.shapes import Body, Line, Name, ProjectShape, Seconds, TokenShape, UserShape
+from hubbub.store.tx import Tx
+
+router = APIRouter(tags=["people"])
+
+
+class Me(BaseModel):
+    """Whom a token stands for."""
+
+    user: str | None
+    owns_hub: bool
+    agent: str | None
+    role: Role | None
+    expires_at: int | None
+    projects: list[ProjectShape]
+
+
+class Users(BaseModel):
+    users: list[UserShape]
+
+
+class NewUser(Body):
+    name: Line
+    project: Line | None = None
+    role: Role = Role.MEMBER
+
+
+class CreatedUser(BaseModel):
+    """A person, and their token, which is told only now."""
+
+    user: UserShape
+    token: str
+
+
+class NewInvite(Body):
+    role: Role = Role.MEMBER
+
+
+class Invite(BaseModel):
+    code: str
+
+
+class Tokens(BaseModel):
+    tokens: list[TokenShape]
+
+
+class NewToken(Body):
+    agent: Name | None = None
+    role: Role = Role.MEMBER
+    expires_seconds: Seconds | None = None
+
+
+class OneToken(BaseModel):
+    token: TokenShape
+
+
+class CreatedToken(OneToken):
+    """A token, and its secret, which is told only now."""
+
+    secret: str
+
+
+@router.get("/me")
+async def me(call: Call) -> Me:
+    """Whom the token stands for, and what it may enter."""
+    actor = call.actor
+    known = await call.read(access.memberships)
+    return Me(
+        user=actor.user_name,
+        owns_hub=actor.owns_hub,
+        agent=actor.agent,
+        role=actor.role,
+        expires_at=actor.expires_at,
+        projects=[ProjectShape.of(project, role=role) for project, role in known],
+    )
+
+
+@router.get("/users")
+async def list_users(call: Call) -> Users:
+    """All people. For the owner of the hub."""
+    return Users(users=[UserShape.of(user) for user in await call.read(users.everyone)])
+
+
+@router.post("/users", status_code=HTTPStatus.CREATED)
+async def create_user(call: Call, body: NewUser) -> CreatedUser:
+    """Make a person, as a member of `project` if it is named. For the owner of the hub."""
+
+    def create(tx: Tx) -> tuple[Reply, str]:
+        place = projects.show(tx, body.project) if body.project is not None else None
+        user, secret = users.create(tx, body.name, project=place, role=body.role)
+        return _kept(UserShape.of(user)), secret
+
+    reply, secret = await call.create_secret(create)
+    return CreatedUser(user=UserShape.model_validate(reply), token=secret)
+
+
+@router.post("/users/invites", status_code=HTTPStatus.CREATED)
+async def invite(call: Call, body: NewInvite) -> Invite:
+    """A code with which one person can register within a week, as a member of the project."""
+
+    def create(tx: Tx) -> tuple[Reply, str]:
+        return {}, users.invite(tx, call.enter(tx), body.role)
+
+    _reply, code = await call.create_secret(create)
+    return Invite(code=code)
+
+
+@router.get("/tokens")
+async def list_tokens(call: Call) -> Tokens:
+    """The tokens of the caller's projects, and for the owner of the hub those of people: never their secrets."""
+    found = await call.read(lambda tx: tokens.visible(tx, access.visible(tx, call.project)))
+    return Tokens(tokens=[TokenShape.of(token) for token in found])
+
+
+@router.post("/tokens", status_code=HTTPStatus.CREATED)
+async def create_token(call: Call, body: NewToken) -> CreatedToken:
+    """Make a token of the project, bound to `agent` if it is named."""
+    ttl = timedelta(seconds=body.expires_seconds) if body.expires_seconds is not None else None
+
+    def create(tx: Tx) -> tuple[Reply, str]:
+        token, secret = tokens.for_project(tx, call.enter(tx), role=body.role, agent=body.agent, ttl=ttl)
+        return _kept(TokenShape.of(token)), secret
+
+    reply, secret = await call.create_secret(create)
+    return CreatedToken(token=TokenShape.model_validate(reply), secret=secret)
+
+
+@router.delete("/tokens/{token_id}")
+async def revoke_token(call: Call, token_id: str) -> OneToken:
+    """Take a token back at once: its open streams end too."""
+
+    def revoke(tx: Tx) -> Token:
+        known = parse_id(token_id)
+        if known is None:
+            raise NotFound("token", token_id)
+        return tokens.revoke(tx, known)
+
+    return OneToken(token=TokenShape.of(await call.write(revoke)))
+
+
+def _kept(shape: BaseModel) -> Reply:
+    return shape.model_dump(mode="json")

@@ -1,0 +1,229 @@
+"""The JSON of the REST interface: what the nouns look like from outside, and what may be said about them."""
+
+from typing import Annotated, Any
+from uuid import UUID
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    WithJsonSchema,
+)
+
+from hubbub.model.lifecycle import Status
+from hubbub.model.records import Condition, Kind, Priority
+from hubbub.model.rights import Role
+
+PRIORITIES = {priority.name.lower(): priority for priority in Priority}
+
+
+def storable(text: str) -> str:
+    """`text`, unless it holds what no store can keep."""
+    if "\0" in text:
+        raise ValueError("must not contain NUL characters")
+    return text
+
+
+def _priority(given: object) -> object:
+    if isinstance(given, Priority):
+        return given
+    if not isinstance(given, str) or given not in PRIORITIES:
+        raise ValueError(f"must be one of {', '.join(PRIORITIES)}")
+    return PRIORITIES[given]
+
+
+def _is_given(text: str) -> str:
+    if not text.strip():
+        raise ValueError("must not be empty")
+    return text
+
+
+Storable = AfterValidator(storable)
+Name = Annotated[str, Field(min_length=1, max_length=200), Storable, AfterValidator(_is_given)]
+Line = Annotated[str, Field(max_length=1_000), Storable]
+Text = Annotated[str, Field(min_length=1, max_length=50_000), Storable, AfterValidator(_is_given)]
+LongText = Annotated[str, Field(max_length=50_000), Storable]
+Whole = Annotated[int, Field(strict=True)]
+Seconds = Annotated[float, Field(strict=True, gt=0, le=366 * 24 * 3600, allow_inf_nan=False)]
+Percent = Annotated[float, Field(strict=True, ge=0, le=100, allow_inf_nan=False)]
+PriorityName = Annotated[
+    Priority,
+    BeforeValidator(_priority),
+    PlainSerializer(lambda priority: priority.name.lower(), return_type=str),
+    WithJsonSchema({"type": "string", "enum": list(PRIORITIES)}),
+]
+
+
+class Body(BaseModel):
+    """What a call brings. Members that are not known are ignored, null means omitted."""
+
+    model_config = ConfigDict(hide_input_in_errors=True)
+
+
+class Shape(BaseModel):
+    """What a call answers, made from a record: times are Unix milliseconds, UTC."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    @classmethod
+    def of(cls, record: object, **more: object) -> Any:
+        """The shape of a record; `more` are the members that the record does not have."""
+        known = {name: getattr(record, name) for name in cls.model_fields if hasattr(record, name)}
+        return cls.model_validate({**known, **more})
+
+
+class Failure(BaseModel):
+    """Any refusal: a stable code, and a sentence for people."""
+
+    error: str
+    message: str
+
+
+class ProjectShape(Shape):
+    id: UUID
+    slug: str
+    name: str
+    conflict_mode: str
+    repo_url: str | None
+    heartbeat_interval: int = Field(description="seconds")
+    heartbeat_ttl: int = Field(description="seconds")
+    role: Role | None = Field(None, description="the caller's, where it was asked who the caller is")
+    created_at: int
+
+
+class UserShape(Shape):
+    id: UUID
+    name: str
+    owns_hub: bool
+    created_at: int
+
+
+class TokenShape(Shape):
+    id: UUID
+    user_id: UUID | None
+    project_id: UUID | None
+    agent: str | None
+    role: Role | None
+    created_at: int
+    expires_at: int | None
+    revoked_at: int | None
+
+
+class PresenceShape(Shape):
+    instance: str
+    condition: Condition
+    doing: str | None
+    output: str | None
+    progress: float | None
+    score: float | None
+    server: str | None
+    hostname: str | None
+    runtime: str | None
+    workdir: str | None
+    version: str | None
+    model: str | None
+    opened_at: int
+    seen_at: int
+    expires_at: int
+    ended_at: int | None
+    end_reason: str | None
+
+
+class AgentShape(Shape):
+    name: str
+    condition: Condition
+    live: bool = Field(description="whether it is there now")
+    unread: int = Field(description="letters that wait to be acknowledged")
+    doing: str | None = None
+    instance: str | None = None
+    hostname: str | None = None
+    server: str | None = None
+    runtime: str | None = None
+    model: str | None = None
+    output: str | None = None
+    progress: float | None = None
+    since: int | None = Field(None, description="when its present or last presence began")
+    seen_at: int | None = None
+    expires_at: int | None = Field(None, description="when it is gone, if it stays silent")
+    now: int = Field(description="the hub's time, to see how long that is")
+    created_at: int
+
+
+class TaskShape(Shape):
+    id: UUID
+    number: int
+    title: str
+    description: str
+    text: str = Field(description="title and description as one text")
+    context: str | None
+    status: Status
+    priority: PriorityName
+    sender: str
+    assignee: str | None
+    addressed: bool
+    result: str | None
+    parent_id: UUID | None
+    epoch: int = Field(description="rises with every change of hands")
+    attempt: int
+    created_at: int
+    updated_at: int
+    delivered_at: int | None
+    accepted_at: int | None
+    started_at: int | None
+    ended_at: int | None
+    expires_at: int | None
+
+
+class MessageShape(Shape):
+    id: UUID
+    number: int
+    kind: Kind
+    sender: str
+    recipient: str | None = Field(description="null: everyone who was there")
+    body: str
+    in_reply_to: UUID | None
+    outcome: Status | None
+    created_at: int
+
+
+class LetterShape(Shape):
+    """A row of an inbox."""
+
+    id: UUID
+    kind: Kind
+    sender: str
+    text: str
+    context: str | None
+    priority: PriorityName
+    task_id: UUID | None
+    in_reply_to: UUID | None
+    outcome: Status | None
+    stored_at: int
+    notified_at: int | None
+    seen_at: int | None
+
+
+class CompletionShape(Shape):
+    id: UUID
+    agent: str
+    task: str
+    task_id: UUID | None
+    result: str
+    artifacts: str | None = Field(description="a JSON array")
+    score: float | None
+    duration_minutes: float | None
+    completed_at: int
+
+
+class ActivityShape(Shape):
+    id: int = Field(description="its place in the log")
+    kind: str
+    at: int
+    actor: str
+    agent: str | None
+    task_id: UUID | None
+    message_id: UUID | None
+    detail: dict[str, Any]

@@ -1,0 +1,43 @@
+"""The HTTP server: uvicorn, which lets go of open streams before it waits for them."""
+
+import socket
+from collections.abc import Callable
+from datetime import timedelta
+
+import uvicorn
+from starlette.types import ASGIApp
+
+PATIENCE = timedelta(seconds=3)  # for calls that are still being answered when the hub is asked to stop
+
+
+class HubServer(uvicorn.Server):
+    """Runs the hub until a signal. On its way down it first calls `release`, which ends every stream held open."""
+
+    def __init__(self, config: uvicorn.Config, release: Callable[[], None]) -> None:
+        super().__init__(config)
+        self.release = release
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self.release()
+        await super().shutdown(sockets)
+
+
+def configured(app: ASGIApp, host: str, port: int, *, behind_proxy: bool = False) -> uvicorn.Config:
+    """How the hub is served; `port` 0 takes any free one.
+
+    Only `behind_proxy` is a proxy on this machine believed about where a request comes from; else any program here
+    could claim to be anybody, and try passwords for ever.
+    """
+    return uvicorn.Config(
+        app,
+        host=host,
+        port=port,
+        loop="uvloop",
+        http="httptools",
+        lifespan="on",
+        access_log=False,  # requests are logged by the hub itself, without what is secret in them
+        log_config=None,
+        server_header=False,
+        proxy_headers=behind_proxy,
+        timeout_graceful_shutdown=int(PATIENCE.total_seconds()),
+    )

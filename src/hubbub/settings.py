@@ -1,0 +1,133 @@
+"""What can be set about a hub: each thing once, with its default, and the sentence for a value that will not do.
+
+A setting comes from the command line, else from the environment as `HUBBUB_<NAME>`, else from here.
+"""
+
+import os
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import platformdirs
+
+from hubbub.model.errors import Invalid
+
+APP = "hubbub"
+PREFIX = "HUBBUB_"
+
+LOG_FORMATS = ("auto", "json", "pretty")
+LOG_LEVELS = ("debug", "info", "warning", "error")
+YES, NO = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
+
+
+def _text(value: str) -> str:
+    if not value or "\0" in value:
+        raise ValueError("text")
+    return value
+
+
+def _folder(value: str) -> Path:
+    return Path(_text(value)).expanduser().absolute()
+
+
+def _port(value: str) -> int:
+    if not re.fullmatch(r"[0-9]{1,5}", value) or int(value) > 65535:
+        raise ValueError("a whole number from 0 (any free port) to 65535")
+    return int(value)
+
+
+def _switch(value: str) -> bool:
+    if value.lower() not in YES + NO:
+        raise ValueError(f"one of {', '.join(YES)} or {', '.join(NO)}")
+    return value.lower() in YES
+
+
+def _one_of(*allowed: str) -> Callable[[str], str]:
+    def parse(value: str) -> str:
+        if value.lower() not in allowed:
+            raise ValueError(f"one of {', '.join(allowed)}")
+        return value.lower()
+
+    return parse
+
+
+def _url_of(*schemes: str) -> Callable[[str], str]:
+    def parse(value: str) -> str:
+        parts = urlsplit(value)
+        if parts.scheme not in schemes or not (parts.netloc or parts.path.strip("/")):
+            raise ValueError(" or ".join(f"{scheme}://…" for scheme in schemes))
+        return value.rstrip("/")
+
+    return parse
+
+
+def _setting(default: Any, parse: Callable[[str], object], about: str) -> Any:
+    metadata = {"parse": parse, "about": about}
+    if callable(default):
+        return field(default_factory=default, metadata=metadata)
+    return field(default=default, metadata=metadata)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """The settings of one hub."""
+
+    data: Path = _setting(
+        lambda: Path(platformdirs.user_data_dir(APP, appauthor=False)),
+        _folder,
+        "the folder of the hub's data",
+    )
+    config: Path = _setting(
+        lambda: Path(platformdirs.user_config_dir(APP, appauthor=False)),
+        _folder,
+        "the folder of configuration files",
+    )
+    host: str = _setting("127.0.0.1", _text, "the address to listen on")
+    port: int = _setting(8420, _port, "the port to listen on; 0 takes any free one")
+    database: str | None = _setting(
+        None, _url_of("postgresql", "postgres"), "a PostgreSQL database; without it SQLite in the data folder"
+    )
+    root_dialect: str = _setting("commhub", _text, "the dialect that is served at /mcp")
+    public_url: str | None = _setting(None, _url_of("http", "https"), "where the hub is reached from outside")
+    no_node: bool = _setting(False, _switch, "do not offer this machine as a node")
+    open_registration: bool = _setting(False, _switch, "let anyone who reaches the hub register")
+    log_format: str = _setting(
+        "auto", _one_of(*LOG_FORMATS), "lines of JSON, or pretty; auto: pretty on a terminal"
+    )
+    log_level: str = _setting(
+        "info", _one_of(*LOG_LEVELS), "the least important kind of event that is logged"
+    )
+
+
+def variable(name: str) -> str:
+    """The environment variable of the setting `name`."""
+    return PREFIX + name.upper()
+
+
+def read(environment: Mapping[str, str] | None = None, /, **given: object) -> Settings:
+    """The settings from `environment`, of the process by default; those `given`, unless None, go before it.
+
+    What is given as text is checked like what is in the environment; an empty variable is one that is not set. Raises
+    `Invalid` with one sentence that says what was wrong and what is allowed.
+    """
+    environment = os.environ if environment is None else environment
+    values: dict[str, Any] = {}
+    for each in fields(Settings):
+        name, value = each.name, given.get(each.name)
+        source = f"--{name.replace('_', '-')}" if value is not None else variable(name)
+        value = environment.get(variable(name)) or None if value is None else value
+        if isinstance(value, str):
+            values[name] = _parsed(source, value, each.metadata["parse"])
+        elif value is not None:
+            values[name] = value
+    return Settings(**values)
+
+
+def _parsed(source: str, value: str, parse: Callable[[str], object]) -> object:
+    try:
+        return parse(value)
+    except ValueError as allowed:
+        raise Invalid(f"{source} must be {allowed}, not {value!r}") from None

@@ -1,0 +1,62 @@
+"""A running hub for whoever asks, and peers of both revisions of MCP."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from tests.serve.hub import Hub, running_hub
+from tests.serve.web import Visit, Web
+from tests.serve.wire import LEGACY, MODERN, Connect, Peer
+
+
+@pytest.fixture
+def hub(tmp_path: Path) -> Iterator[Hub]:
+    with running_hub(tmp_path / "hub") as running:
+        yield running
+
+
+@pytest.fixture
+def postgres_hub(tmp_path: Path, postgres_url: str) -> Iterator[Hub]:
+    with running_hub(tmp_path / "hub", database=postgres_url) as running:
+        yield running
+
+
+@pytest.fixture(params=["hub", "postgres_hub"])
+def any_hub(request: pytest.FixtureRequest) -> Hub:
+    """A running hub; a test that asks for it runs on both engines."""
+    running: Hub = request.getfixturevalue(request.param)
+    return running
+
+
+@pytest.fixture
+def visit() -> Iterator[Visit]:
+    """Makes clients of plain HTTP, and closes them."""
+    with ExitStack() as clients:
+
+        def made(hub: Hub, secret: str | None = None, root: str = "/api/v1") -> Web:
+            client = Web(hub.url + root, secret)
+            clients.callback(client.http.close)
+            return client
+
+        yield made
+
+
+@pytest.fixture(params=[LEGACY, MODERN])
+def revision(request: pytest.FixtureRequest) -> str:
+    """A test that asks for it is run in both revisions."""
+    return str(request.param)
+
+
+@pytest.fixture
+def connect(hub: Hub) -> Iterator[Connect]:
+    """Makes peers, from a token's secret and a revision, and closes them."""
+    with ExitStack() as peers:
+
+        def connected(secret: str, revision: str) -> Peer:
+            peer = Peer(hub, secret, revision)
+            peers.callback(peer.http.close)
+            return peer
+
+        yield connected

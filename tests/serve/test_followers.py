@@ -1,0 +1,97 @@
+"""Followers: a reader is told of each change once, however slowly it reads, and let go when it must be."""
+
+import asyncio
+from uuid import uuid4
+
+import pytest
+
+from hubbub.model.records import Activity
+from hubbub.model.rights import Actor
+from hubbub.serve.followers import REVOCATION, Followers
+from hubbub.serve.resources import Kind, Resource, Topic
+
+PROJECT = uuid4()
+INBOX: Topic = (PROJECT, Resource(Kind.INBOX, "ada"))
+TASKS: Topic = (PROJECT, Resource(Kind.TASKS))
+
+
+def activity(kind: str = "task.sent", **values: object) -> Activity:
+    given = {
+        "project_id": PROJECT,
+        "agent": "ada",
+        "task_id": uuid4(),
+        "message_id": None,
+        "detail": {},
+        **values,
+    }
+    return Activity(tx=0, seq=1, at=0, kind=kind, actor="hub", **given)  # type: ignore[arg-type]
+
+
+def someone() -> Actor:
+    return Actor(token_id=uuid4(), project_id=PROJECT)
+
+
+async def heard(followers: Followers, actor: Actor) -> list[str]:
+    """What a reader hears that reads only after ten things have happened and the hub has closed."""
+    with followers.open(actor) as follower:
+        followers.want(follower, [INBOX], "inbox")
+        followers.want(follower, [TASKS], "tasks")
+        for _ in range(10):
+            followers.hear([activity()])
+        followers.close()
+        return [name async for name in follower.changes()]
+
+
+@pytest.mark.anyio
+async def test_a_slow_reader_hears_of_each_change_once() -> None:
+    """What piles up for a slow reader is bounded by what it follows, and is not lost when it is let go."""
+    assert sorted(await heard(Followers(), someone())) == ["inbox", "tasks"]
+
+
+@pytest.mark.anyio
+async def test_only_what_is_wanted_is_told() -> None:
+    """What was dropped, and what happened in another project, is not told."""
+    followers = Followers()
+    with followers.open(someone()) as follower:
+        followers.want(follower, [INBOX], "inbox")
+        followers.want(follower, [TASKS], "tasks")
+        followers.drop(follower, "tasks")
+        followers.hear([activity(project_id=uuid4()), activity(agent="bob"), activity(kind="agent.online")])
+        followers.hear([activity(detail={"taken_from": "ada"}, agent="bob")])
+        follower.end()
+        assert [name async for name in follower.changes()] == ["inbox"]
+
+
+@pytest.mark.anyio
+async def test_a_token_that_is_revoked_while_its_stream_opens_opens_none() -> None:
+    """Between looking a token up and opening its stream there is no gap."""
+    followers, actor = Followers(), someone()
+    followers.hear([activity(REVOCATION, detail={"token_id": str(actor.token_id)})])
+    with followers.open(actor) as follower:
+        await follower.ended()
+
+
+@pytest.mark.anyio
+async def test_nothing_is_kept_of_those_who_left() -> None:
+    """When the last reader is gone there is nothing left of any."""
+    followers = Followers()
+    with followers.open(someone()) as follower:
+        followers.want(follower, [INBOX], "inbox")
+        assert len(followers) == 1
+    assert len(followers) == 0
+    followers.hear([activity()])
+    follower.end()
+    assert [name async for name in follower.changes()] == []
+
+
+@pytest.mark.anyio
+async def test_a_reader_waits_for_what_comes() -> None:
+    """Nothing is told before it happens."""
+    followers = Followers()
+    with followers.open(someone()) as follower:
+        followers.want(follower, [INBOX], "inbox")
+        waiting = asyncio.ensure_future(anext(follower.changes()))
+        await asyncio.sleep(0)
+        assert not waiting.done()
+        followers.hear([activity()])
+        assert await waiting == "inbox"

@@ -1,0 +1,83 @@
+"""Where a setting comes from, and what is said about one that will not do."""
+
+from pathlib import Path
+
+import pytest
+
+from hubbub import settings
+from hubbub.model.errors import Invalid
+
+
+def test_without_anything_given_the_defaults_hold() -> None:
+    """A hub listens on this machine only, at port 8420, with SQLite in the user's data folder."""
+    found = settings.read({})
+    assert (found.host, found.port, found.database, found.root_dialect) == (
+        "127.0.0.1",
+        8420,
+        None,
+        "commhub",
+    )
+    assert (found.no_node, found.open_registration, found.public_url) == (False, False, None)
+    assert found.data.is_absolute()
+
+
+def test_every_setting_is_an_environment_variable() -> None:
+    """Each setting is `HUBBUB_` and its name in capitals; an empty one is as none."""
+    found = settings.read(
+        {
+            "HUBBUB_DATA": "/tmp/data",
+            "HUBBUB_CONFIG": "~/config",
+            "HUBBUB_HOST": "0.0.0.0",
+            "HUBBUB_PORT": "0",
+            "HUBBUB_DATABASE": "postgresql://db/hub",
+            "HUBBUB_ROOT_DIALECT": "relay",
+            "HUBBUB_PUBLIC_URL": "https://hub.example.org/",
+            "HUBBUB_NO_NODE": "yes",
+            "HUBBUB_OPEN_REGISTRATION": "1",
+            "HUBBUB_LOG_FORMAT": "JSON",
+            "HUBBUB_LOG_LEVEL": "",
+        }
+    )
+    assert found == settings.Settings(
+        data=Path("/tmp/data"),
+        config=Path.home() / "config",
+        host="0.0.0.0",
+        port=0,
+        database="postgresql://db/hub",
+        root_dialect="relay",
+        public_url="https://hub.example.org",
+        no_node=True,
+        open_registration=True,
+        log_format="json",
+        log_level="info",
+    )
+
+
+def test_what_is_given_goes_before_the_environment() -> None:
+    """A flag wins over the environment; one that was not given does not."""
+    found = settings.read({"HUBBUB_PORT": "1", "HUBBUB_HOST": "h"}, port="2", host=None, no_node=True)
+    assert (found.port, found.host, found.no_node) == (2, "h", True)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("port", "abc"),
+        ("port", "-1"),
+        ("port", "65536"),
+        ("port", "٨٤"),
+        ("database", "mysql://x"),
+        ("database", "postgresql://"),
+        ("public_url", "hub.example.org"),
+        ("no_node", "perhaps"),
+        ("log_level", "loud"),
+        ("log_format", "xml"),
+        ("host", "a\0b"),
+    ],
+)
+def test_a_bad_value_is_one_sentence(name: str, value: str) -> None:
+    """A value that is not allowed is refused with where it came from and what is allowed."""
+    with pytest.raises(Invalid, match=f"^{settings.variable(name)} must be .*, not "):
+        settings.read({settings.variable(name): value})
+    with pytest.raises(Invalid, match=f"^--{name.replace('_', '-')} must be "):
+        settings.read({}, **{name: value})
