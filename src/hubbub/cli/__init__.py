@@ -1,0 +1,70 @@
+"""The command line. Each command is loaded when it runs, so that `--help` answers at once."""
+
+import importlib
+from typing import Any, NamedTuple
+
+import click
+
+from hubbub import __version__
+
+
+class Entry(NamedTuple):
+    """Where a command is, and what the list of commands says about it."""
+
+    module: str
+    about: str
+
+
+class Shelf(click.Group):
+    """A group whose commands are loaded on demand; each is its module's attribute of the same name."""
+
+    def __init__(self, *args: Any, entries: dict[str, Entry], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.entries = entries
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self.entries)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        entry = self.entries.get(cmd_name)
+        if entry is None:
+            return None
+        command: click.Command = getattr(importlib.import_module(entry.module), cmd_name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, entry.about) for name, entry in self.entries.items()])
+
+
+ENTRIES = {
+    "serve": Entry("hubbub.cli.serve", "Run the hub until a signal."),
+    "mcp": Entry("hubbub.cli.mcp", "An MCP server on stdio, bridged to the hub."),
+    "work": Entry("hubbub.cli.work", "Turn any program into an agent."),
+    "agents": Entry("hubbub.cli.agents", "Who is here, and what they do."),
+    "tasks": Entry("hubbub.cli.tasks", "List tasks, newest first."),
+    "task": Entry("hubbub.cli.tasks", "Add, show, cancel, retry or reassign a task."),
+    "send": Entry("hubbub.cli.mail", "Send a message, or a task."),
+    "inbox": Entry("hubbub.cli.mail", "What waits for an agent."),
+    "wait": Entry("hubbub.cli.mail", "Wait until something comes for an agent."),
+    "log": Entry("hubbub.cli.log", "What happened, and what happens."),
+    "project": Entry("hubbub.cli.projects", "Create, list and show projects."),
+    "user": Entry("hubbub.cli.users", "Create, list and invite people."),
+    "token": Entry("hubbub.cli.tokens", "Create, list and revoke tokens."),
+    "backup": Entry("hubbub.cli.backup", "Copy the hub's database while it runs."),
+    "restore": Entry("hubbub.cli.backup", "Put a backup in the place of the database."),
+    "migrate": Entry("hubbub.cli.migrate", "Bring the database to this version."),
+    "doctor": Entry("hubbub.cli.doctor", "Check that all is well, and say what to do."),
+    "completion": Entry("hubbub.cli.completion", "The script that completes commands in your shell."),
+}
+
+
+@click.command(
+    cls=Shelf,
+    entries=ENTRIES,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+    epilog="Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 3 hub unreachable.",
+)
+@click.version_option(__version__, "--version", message="%(prog)s %(version)s")
+def hubbub() -> None:
+    """One hub where agents of every kind meet: inboxes, tasks, presence, and a log of what happened."""

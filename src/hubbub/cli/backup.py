@@ -1,0 +1,45 @@
+"""`hubbub backup` and `restore`: a copy of everything, and the way back."""
+
+from pathlib import Path
+
+import click
+
+from hubbub import settings
+from hubbub.cli import terminal
+from hubbub.cli.command import command, data_option, uses_hub
+from hubbub.client import Hub
+
+FILE = click.Path(dir_okay=False, path_type=Path)
+
+
+@command("backup", short_help="Copy the hub's database while it runs.", example="hubbub backup monday.db")
+@click.argument("file", type=FILE)
+@uses_hub
+def backup(*, hub: Hub, file: Path, as_json: bool) -> None:
+    """Write a copy of the running hub's database to the new file FILE, which only you may read."""
+    if file.exists():
+        raise click.ClickException(f"{file} exists already; name a file that does not")
+    if not file.parent.is_dir():
+        raise click.ClickException(f"there is no folder {file.parent} to put it in")
+    hub.save("/backup", file)
+    size = file.stat().st_size
+    if as_json:
+        terminal.show_json({"file": str(file), "bytes": size})
+    else:
+        terminal.show(f"{file}: {size} bytes")
+
+
+@command(
+    "restore", short_help="Put a backup in the place of the database.", example="hubbub restore monday.db"
+)
+@click.argument("file", type=FILE)
+@data_option
+def restore(*, file: Path, data: str | None, as_json: bool) -> None:
+    """Make the backup FILE the database of the data folder. The hub must not be running; the old database is kept."""
+    from hubbub.store import restore as restoring
+
+    kept = restoring.restore(settings.read(data=data).data, file)
+    if as_json:
+        terminal.show_json({"restored": str(file), "kept": str(kept) if kept else None})
+    else:
+        terminal.show(f"restored {file}" + (f"; the database that was there is now {kept}" if kept else ""))

@@ -1,0 +1,300 @@
+"""The bridge itself: every message of the client goes to the hub, everything the hub says goes to the client.
+
+A hub that goes away is waited for. In the older era its transport session is then gone; the bridge opens another by
+the client's own `initialize` and subscribes again to what the client had subscribed to. In the newer era it sends the
+open `subscriptions/listen` again. What may have changed meanwhile is announced as changed, so that nobody waits for
+news that came while nobody listened. Writes that are sent again carry the key of the first time: they are done once.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import timedelta
+from uuid import uuid4
+
+from hubbub.cli.bridge import wire
+from hubbub.cli.bridge.upstream import Away, Refused, SessionGone, Upstream
+from hubbub.cli.bridge.wire import Message
+
+PATIENCE = timedelta(seconds=30)  # with a hub that is away, before a request is answered with an error
+BACK_OFF = (0.1, 0.2, 0.5, 1.0, 2.0)  # seconds between tries
+LAST_WORDS = timedelta(seconds=5)  # for what is under way when the client's input ends
+FAREWELL = timedelta(seconds=2)  # for the hub to hear that the transport session ends
+LISTEN = "subscriptions/listen"
+ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
+
+
+class Outage:
+    """How long the hub has been away, from the first failure on."""
+
+    def __init__(self) -> None:
+        self._since: float | None = None
+        self._tries = 0
+
+    async def wait(self) -> bool:
+        """Wait before the next try; False when there were enough."""
+        now = asyncio.get_running_loop().time()
+        self._since = now if self._since is None else self._since
+        if now - self._since > PATIENCE.total_seconds():
+            return False
+        await asyncio.sleep(BACK_OFF[min(self._tries, len(BACK_OFF) - 1)])
+        self._tries += 1
+        return True
+
+    def over(self) -> None:
+        self._since, self._tries = None, 0
+
+
+@dataclass(slots=True)
+class Asked:
+    """A request of the client that waits for its answer."""
+
+    message: Message
+    key: str = field(default_factory=lambda: str(uuid4()))
+    outage: Outage = field(default_factory=Outage)
+    is_acknowledged: bool = False  # of `subscriptions/listen`: the client knows that it listens
+
+
+class Bridge:
+    """One client on stdio, one endpoint of a hub."""
+
+    def __init__(self, upstream: Upstream, write: Callable[[Message], Awaitable[None]]) -> None:
+        self.upstream, self.write = upstream, write
+        self._hello: Message | None = None
+        self._is_initialized = False
+        self._subscribed: dict[str, None] = {}
+        self._renewing = asyncio.Lock()
+        self._open: dict[object, tuple[asyncio.Task[None], Message]] = {}
+        self._ear: asyncio.Task[None] | None = None
+
+    async def run(self, lines: AsyncIterator[bytes]) -> None:
+        """Carry messages until the client's lines end; then end the transport session."""
+        try:
+            async for line in lines:
+                message = wire.decoded(line)
+                if message is None:
+                    sentence = "each line must be one JSON-RPC message, a JSON object"
+                    await self.write(wire.error(None, wire.PARSE_ERROR, sentence))
+                else:
+                    await self._carry(message)
+            await self._finish()
+        finally:
+            await self._close()
+
+    async def _carry(self, message: Message) -> None:
+        """Send on one message; what is answered at leisure is left to a task, what sets the stage is waited for."""
+        if message.get("method") == "initialize" and wire.is_request(message):
+            await self._initialize(message)
+        elif wire.is_request(message):
+            task = asyncio.create_task(self._request(message))
+            self._open[message["id"]] = task, message
+            task.add_done_callback(lambda _: self._closed(message["id"], task))
+        elif message.get("method") == "notifications/cancelled":
+            await self._cancel(message)
+        else:
+            await self._notify(message)
+
+    def _closed(self, request_id: object, task: asyncio.Task[None]) -> None:
+        if self._open.get(request_id, (None,))[0] is task:
+            del self._open[request_id]
+
+    # ---- the client's messages -----------------------------------------------------------------------------------
+
+    async def _initialize(self, message: Message) -> None:
+        self._hello, self._is_initialized = message, False
+        self._subscribed.clear()
+        outage = Outage()
+        while True:
+            try:
+                await self.write(await self.upstream.open(message))
+                return
+            except Away as error:
+                if not await outage.wait():
+                    await self._fail(message, error)
+                    return
+            except Refused as error:
+                await self._refuse(message, error)
+                return
+
+    async def _notify(self, message: Message) -> None:
+        """Send a notification, or an answer to something the hub asked."""
+        outage = Outage()
+        try:
+            while not await self._sent(message):
+                if not await outage.wait():
+                    return
+        except Refused:
+            return  # nobody waits for an answer to it
+        if message.get("method") == "notifications/initialized":
+            self._is_initialized = True
+            self._ear = self._ear or asyncio.create_task(self._hear())
+
+    async def _sent(self, message: Message) -> bool:
+        """Send a notification once; False if it did not get through."""
+        session_id = await self._session_id()
+        try:
+            try:
+                async for reply in self.upstream.post(message):
+                    await self.write(reply)
+                return True
+            except SessionGone:
+                await self._renew(session_id)
+        except Away:
+            pass
+        return False
+
+    async def _request(self, message: Message) -> None:
+        """Send a request until it is answered, by the hub or for want of one."""
+        asked = Asked(message)
+        while True:
+            try:
+                if await self._ask(asked):
+                    return
+                raise Away("it ended the stream before it answered")
+            except Away as error:
+                if not await asked.outage.wait():
+                    await self._fail(message, error)
+                    return
+            except Refused as error:
+                await self._refuse(message, error)
+                return
+
+    async def _ask(self, asked: Asked) -> bool:
+        """Send a request once, and pass on what comes; True once it is answered."""
+        session_id = await self._session_id()
+        try:
+            async for reply in self.upstream.post(asked.message, asked.key):
+                asked.outage.over()
+                if await self._pass_on(reply, asked):
+                    return True
+        except SessionGone:
+            await self._renew(session_id)
+        return False
+
+    async def _pass_on(self, reply: Message, asked: Asked) -> bool:
+        """Give the client what came for a request; True if that is its end."""
+        is_listening = asked.message["method"] == LISTEN
+        is_result = wire.answers(reply, asked.message) and "result" in reply
+        if is_listening and is_result:
+            return False  # the hub goes down in good order; we listen again, and the client need not know
+        if is_listening and reply.get("method") == ACKNOWLEDGED:
+            if asked.is_acknowledged:
+                await self._announce(_listened_to(asked.message), asked.message["id"])
+                return False
+            asked.is_acknowledged = True
+        if is_result:
+            self._remember(asked.message)
+        await self.write(reply)
+        return wire.answers(reply, asked.message)
+
+    async def _session_id(self) -> str | None:
+        """The transport session to use, once it is ready."""
+        async with self._renewing:
+            return self.upstream.session_id
+
+    def _remember(self, message: Message) -> None:
+        """What the client has subscribed to in its transport session."""
+        uri = wire.parameters(message).get("uri")
+        if message["method"] == "resources/subscribe" and isinstance(uri, str):
+            self._subscribed[uri] = None
+        elif message["method"] == "resources/unsubscribe" and isinstance(uri, str):
+            self._subscribed.pop(uri, None)
+
+    async def _cancel(self, message: Message) -> None:
+        """Give up a request: of the newer era by closing its connection, of the older one by saying so as well."""
+        request_id = wire.parameters(message).get("requestId")
+        task, request = self._open.get(request_id, (None, None)) if _is_id(request_id) else (None, None)
+        if request is None or wire.modern_version(request) is None:
+            await self._notify(message)
+        if task is not None:
+            task.cancel()
+
+    async def _fail(self, message: Message, error: Away) -> None:
+        sentence = f"the hub cannot be reached ({error}); the request may be tried again"
+        await self.write(wire.error(message["id"], wire.UNAVAILABLE, sentence))
+
+    async def _refuse(self, message: Message, error: Refused) -> None:
+        reply = wire.error(message["id"], wire.INVALID_REQUEST, str(error))
+        await self.write({**error.reply, "id": message["id"]} if error.reply else reply)
+
+    # ---- the hub's messages --------------------------------------------------------------------------------------
+
+    async def _hear(self) -> None:
+        """Pass on what the hub says unasked, for as long as there is a client."""
+        outage = Outage()
+        while True:
+            session_id = await self._session_id()
+            try:
+                async for message in self.upstream.listen(self._listening):
+                    outage.over()
+                    await self.write(message)
+            except SessionGone:
+                with suppress(Away, Refused):
+                    await self._renew(session_id)
+            except Away:
+                pass
+            except Refused:
+                return  # this endpoint says nothing unasked
+            if not await outage.wait():
+                outage.over()
+
+    async def _listening(self) -> None:
+        """From now on we hear what changes; what changed before, nobody may have heard."""
+        await self._announce(list(self._subscribed))
+
+    async def _renew(self, gone: str | None) -> None:
+        """Open a new transport session in the place of the one that is gone, if nobody has done so yet."""
+        async with self._renewing:
+            if self._hello is None or self.upstream.session_id != gone:
+                return
+            try:
+                await self.upstream.open(self._hello)
+                if self._is_initialized:
+                    await self._say({"jsonrpc": "2.0", "method": "notifications/initialized"})
+                for uri in self._subscribed:
+                    again = {"method": "resources/subscribe", "params": {"uri": uri}}
+                    await self._say({"jsonrpc": "2.0", "id": str(uuid4()), **again})
+            except SessionGone:
+                raise Away("the hub went away again") from None
+            except (Away, Refused):
+                self.upstream.session_id = gone
+                raise
+
+    async def _say(self, message: Message) -> None:
+        """Send a message of our own, whose answer is not the client's."""
+        async for _ in self.upstream.post(message):
+            pass
+
+    async def _announce(self, uris: list[str], subscription_id: object = None) -> None:
+        for uri in uris:
+            await self.write(wire.updated(uri, subscription_id))
+
+    # ---- the end -------------------------------------------------------------------------------------------------
+
+    async def _finish(self) -> None:
+        """Let what is under way be answered; nobody is there to listen any longer."""
+        tasks = [task for task, message in self._open.values() if message["method"] != LISTEN]
+        if tasks:
+            await asyncio.wait(tasks, timeout=LAST_WORDS.total_seconds())
+
+    async def _close(self) -> None:
+        tasks = [task for task, _ in self._open.values()] + ([self._ear] if self._ear else [])
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        with suppress(Away, Refused, SessionGone, TimeoutError):
+            async with asyncio.timeout(FAREWELL.total_seconds()):
+                await self.upstream.leave()
+        await self.upstream.close()
+
+
+def _is_id(value: object) -> bool:
+    return isinstance(value, (str, int))
+
+
+def _listened_to(message: Message) -> list[str]:
+    """The resources that a `subscriptions/listen` asks for."""
+    wanted = wire.parameters(message).get("notifications")
+    uris = wanted.get("resourceSubscriptions") if isinstance(wanted, dict) else None
+    return [uri for uri in uris if isinstance(uri, str)] if isinstance(uris, list) else []

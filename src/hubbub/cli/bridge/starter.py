@@ -1,0 +1,76 @@
+"""Starting a hub for whoever needs one and finds none running."""
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from hubbub.client import Hub, HubRefused, HubUnreachable, running_hub
+from hubbub.model.errors import StoreRefused
+from hubbub.store.lock import FolderLock
+
+LOG_FILE = "hub.log"
+PATIENCE = 20.0  # seconds for a hub to start
+LOOK = 0.05
+
+
+def require_hub(data: Path) -> str:
+    """The address of the hub of the data folder; one is started, and left running, if there is none.
+
+    Raises `HubUnreachable`, with what the hub said last, if it does not start.
+    """
+    data.mkdir(mode=0o700, parents=True, exist_ok=True)
+    url = _answering(data) or _start(data) or _start(data, "--port", "0")  # should the usual port be taken
+    if url is None:
+        log = data / LOG_FILE
+        raise HubUnreachable(f"no hub could be started; {log} ends with: {_last_line(log)}")
+    return url
+
+
+def _start(data: Path, *options: str) -> str | None:
+    """Start a hub that outlives us, and wait until one answers; None if that does not come about."""
+    log_file = data / LOG_FILE
+    log_file.touch(mode=0o600)
+    with log_file.open("ab") as log:
+        hub = subprocess.Popen(
+            [sys.executable, "-m", "hubbub", "serve", "--data", str(data), *options],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
+    deadline = time.monotonic() + PATIENCE
+    while (url := _answering(data)) is None and time.monotonic() < deadline:
+        if hub.poll() is not None and not _is_in_use(data):
+            return _answering(data)
+        time.sleep(LOOK)
+    return url
+
+
+def _is_in_use(data: Path) -> bool:
+    """Whether some hub holds the data folder: one that somebody else has started meanwhile."""
+    try:
+        FolderLock.take(data).release()
+    except StoreRefused:
+        return True
+    return False
+
+
+def _last_line(file: Path) -> str:
+    lines = file.read_text("utf-8", "replace").strip().splitlines()
+    return lines[-1] if lines else "nothing"
+
+
+def _answering(data: Path) -> str | None:
+    """The address of the hub of the data folder, if it answers."""
+    url = running_hub(data)
+    if url is None:
+        return None
+    hub = Hub(url, "")
+    try:
+        hub.health()
+    except (HubUnreachable, HubRefused):
+        return None
+    finally:
+        hub.close()
+    return url

@@ -1,0 +1,129 @@
+"""What all commands have in common: how they say which hub, as whom, and in what form; how they fail."""
+
+import functools
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from hubbub import settings
+from hubbub.cli import terminal
+from hubbub.client import Hub, HubRefused, HubUnreachable, owner_token, running_hub
+from hubbub.model.errors import HubError, Invalid
+
+REFUSED, USAGE, UNREACHABLE, TIMED_OUT = 1, 2, 3, 4
+DEFAULT_PROJECT = "default"
+
+
+class Unreachable(click.ClickException):
+    """No hub there: exit code 3."""
+
+    exit_code = UNREACHABLE
+
+
+class Command(click.Command):
+    """A command that turns what the hub and the store refuse into one sentence and the right exit code."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except Invalid as error:
+            raise click.UsageError(terminal.clean(str(error)), ctx) from None
+        except (HubRefused, HubError) as error:
+            raise click.ClickException(terminal.clean(str(error))) from None
+        except HubUnreachable as error:
+            raise Unreachable(
+                terminal.clean(f"{error}; is it running? start it with: hubbub serve")
+            ) from None
+
+
+def command(
+    name: str, *, example: str, always_json: bool = False, **attributes: Any
+) -> Callable[[Callable[..., Any]], click.Command]:
+    """Declare a command with its example, and with `--json`, which the function gets as `as_json`.
+
+    One that prints JSON anyway takes the option all the same, and is not told.
+    """
+
+    def declare(function: Callable[..., Any]) -> click.Command:
+        epilog = "\b\nExample:\n" + "\n".join(f"  {line}" for line in example.splitlines())
+        about = "Print JSON, as it does anyway." if always_json else "Print JSON."
+        option = click.option("--json", "as_json", is_flag=True, expose_value=not always_json, help=about)
+        declared: click.Command = click.command(name, cls=Command, epilog=epilog, **attributes)(
+            option(function)
+        )
+        return declared
+
+    return declare
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Which hub, as whom, in which project: what the options and the environment say, None where they say nothing."""
+
+    data: Path
+    url: str | None
+    token: str | None
+    project: str | None
+
+    def connect(self) -> Hub:
+        """The hub that is meant. Raises `HubUnreachable` if none is known, `click.UsageError` without a token."""
+        url = self.url or running_hub(self.data)
+        if url is None:
+            raise HubUnreachable(f"no hub runs on the data folder {self.data}")
+        return Hub(url, self.require_token(), project=self.project)
+
+    def require_token(self) -> str:
+        token = self.token or owner_token(self.data)
+        if token is None:
+            raise click.UsageError(
+                f"no token: give --token or HUBBUB_TOKEN (there is no owner-token to read in {self.data})"
+            )
+        return token
+
+
+def data_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add `--data`."""
+    return click.option("--data", metavar="FOLDER", envvar="HUBBUB_DATA", help="The hub's data folder.")(
+        function
+    )
+
+
+def chooses_hub(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that say which hub, as whom and in which project; the function gets a `choice`."""
+
+    @click.option("--url", metavar="URL", envvar="HUBBUB_URL", help="The hub; else that of the data folder.")
+    @click.option("--token", metavar="TOKEN", envvar="HUBBUB_TOKEN", help="As whom; else as the hub's owner.")
+    @click.option("--project", metavar="SLUG", envvar="HUBBUB_PROJECT", help="In which project.")
+    @data_option
+    @functools.wraps(function)
+    def chosen(
+        *, url: str | None, token: str | None, project: str | None, data: str | None, **rest: Any
+    ) -> Any:
+        folder = settings.read(data=data).data
+        return function(choice=Choice(folder, url or None, token or None, project or None), **rest)
+
+    return chosen
+
+
+def uses_hub(function: Callable[..., Any]) -> Callable[..., Any]:
+    """As `chooses_hub`, for commands that talk to the hub at once: the function gets a connected `hub`."""
+
+    @chooses_hub
+    @functools.wraps(function)
+    def connected(*, choice: Choice, **rest: Any) -> Any:
+        hub = choice.connect()
+        try:
+            return function(hub=hub, **rest)
+        finally:
+            hub.close()
+
+    return connected
+
+
+def text_or_stdin(_ctx: click.Context, _param: click.Parameter, value: str) -> str:
+    """A text argument, where `-` stands for what comes on standard input."""
+    return sys.stdin.read() if value == "-" else value

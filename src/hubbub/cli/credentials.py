@@ -1,0 +1,62 @@
+"""Acting in one project: a person's token is exchanged for a member's, which is kept for the next start."""
+
+import hashlib
+import os
+from pathlib import Path
+
+from hubbub.cli.command import DEFAULT_PROJECT, Choice
+from hubbub.client import Hub, HubRefused
+
+PERSON = "utok_"
+NOT_VALID = 401
+
+
+def act(choice: Choice, agent: str | None = None) -> Hub:
+    """The chosen hub, spoken to with a member's token of the chosen project, else of `default`.
+
+    A person's token is exchanged for a member's. With `agent` the token is one that is bound to that agent; one that
+    is bound already stays as it is, and the hub says no if it is bound to another.
+    """
+    hub = choice.connect()
+    if hub.token.startswith(PERSON):
+        hub.project = choice.project or DEFAULT_PROJECT
+    elif agent is None or hub.get("/me")["agent"] is not None:
+        return hub
+    file = _file(choice, hub, agent)
+    kept = _read(file)
+    if kept is not None and _is_valid(hub.acting_with(kept)):
+        return hub.acting_with(kept)
+    secret: str = hub.post("/tokens", {"agent": agent, "role": "member"})["secret"]
+    _write(file, secret)
+    return hub.acting_with(secret)
+
+
+def _file(choice: Choice, hub: Hub, agent: str | None) -> Path:
+    """Where the token is kept: one for each hub, person, project and agent."""
+    whose = "\n".join((choice.url or "", hub.token, hub.project or "", agent or ""))
+    return choice.data / "tokens" / hashlib.sha256(whose.encode()).hexdigest()[:32]
+
+
+def _is_valid(hub: Hub) -> bool:
+    try:
+        hub.get("/me")
+    except HubRefused as error:
+        if error.status != NOT_VALID:
+            raise
+        return False
+    return True
+
+
+def _read(file: Path) -> str | None:
+    try:
+        return file.read_text("utf-8").strip() or None
+    except FileNotFoundError:
+        return None
+
+
+def _write(file: Path, token: str) -> None:
+    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    partial = file.with_suffix(f".{os.getpid()}")
+    partial.touch(mode=0o600)
+    partial.write_text(token, "utf-8")
+    partial.replace(file)

@@ -1,0 +1,135 @@
+"""`hubbub doctor`: is all well with the hub of this machine, and if not, what to do."""
+
+import os
+import platform
+import resource
+import shutil
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import apsw
+import click
+
+from hubbub import __version__
+from hubbub.cli import terminal
+from hubbub.cli.command import REFUSED, Choice, chooses_hub, command
+from hubbub.client import OWNER_FILE, Hub, HubRefused, HubUnreachable, owner_token, running_hub
+from hubbub.model.errors import StoreRefused
+from hubbub.store import migrate
+from hubbub.store.lock import FolderLock
+from hubbub.store.sqlite import DATABASE
+
+MIB = 1024 * 1024
+LEAST_DISK = 512 * MIB
+LEAST_FILES = 4096  # a live stream is an open file
+OTHERS = 0o077
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at; `do` says what to do if it is not well."""
+
+    subject: str
+    well: bool
+    found: str
+    do: str | None = None
+
+
+@command("doctor", short_help="Check that all is well, and say what to do.", example="hubbub doctor")
+@chooses_hub
+def doctor(*, choice: Choice, as_json: bool) -> None:
+    """Check the data folder, the machine and the hub. Exit code 1 when something is wrong."""
+    findings = [*_machine(), *_folder(choice.data), *_hub(choice)]
+    if as_json:
+        terminal.show_json([asdict(each) for each in findings])
+    else:
+        for each in findings:
+            advice = f"; {each.do}" if each.do and not each.well else ""
+            terminal.show(
+                f"{'ok  ' if each.well else 'BAD '} {each.subject}: {each.found}{advice}", lines=False
+            )
+    if not all(each.well for each in findings):
+        click.get_current_context().exit(REFUSED)
+
+
+def _machine() -> Iterator[Finding]:
+    versions = f"hubbub {__version__}, Python {platform.python_version()}, SQLite {apsw.sqlite_lib_version()}"
+    yield Finding("versions", True, versions)
+    _soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    enough = hard == resource.RLIM_INFINITY or hard >= LEAST_FILES
+    shown = "unlimited" if hard == resource.RLIM_INFINITY else str(hard)
+    yield Finding("open files", enough, f"{shown} allowed", f"allow {LEAST_FILES} or more (ulimit -Hn)")
+
+
+def _folder(data: Path) -> Iterator[Finding]:
+    if not data.is_dir():
+        yield Finding("data folder", False, f"{data} does not exist", "hubbub serve makes it")
+        return
+    usable = os.access(data, os.R_OK | os.W_OK | os.X_OK)
+    yield Finding("data folder", usable, str(data), "give yourself the right to read and write it")
+    private = [file for file in (data, data / OWNER_FILE, data / DATABASE) if file.exists()]
+    open_to_others = [file.name for file in private if file.stat().st_mode & OTHERS]
+    yield Finding(
+        "rights",
+        not open_to_others,
+        f"others may use {', '.join(open_to_others)}" if open_to_others else "only you may read it",
+        "take their rights away with: chmod -R go= FOLDER",
+    )
+    free = shutil.disk_usage(data).free
+    yield Finding(
+        "disk", free >= LEAST_DISK, f"{free // MIB} MiB free", f"make room; {LEAST_DISK // MIB} MiB at least"
+    )
+    yield _database(data / DATABASE)
+
+
+def _database(file: Path) -> Finding:
+    if not file.exists():
+        return Finding("database", True, "none here yet")
+    try:
+        with closing(apsw.Connection(str(file), flags=apsw.SQLITE_OPEN_READONLY)) as db:
+            missing = migrate.missing(migrate.known(), migrate.applied_sqlite(db))
+    except (StoreRefused, apsw.Error) as error:
+        return Finding("database", False, str(error), "see hubbub restore, if you have a backup")
+    if missing:
+        return Finding("database", False, f"{len(missing)} migrations behind", "hubbub serve applies them")
+    return Finding("database", True, "at this version")
+
+
+def _hub(choice: Choice) -> Iterator[Finding]:
+    if choice.data.is_dir():
+        yield Finding("lock", True, _holder(choice.data))
+    url = choice.url or running_hub(choice.data)
+    if url is None:
+        yield Finding("hub", False, "none runs on the data folder", "start it with: hubbub serve")
+        return
+    token = choice.token or owner_token(choice.data)
+    hub = Hub(url, token or "")
+    try:
+        version = hub.health().get("version")
+        same = version == __version__
+        yield Finding(
+            "hub", same, f"{url} answers, version {version}", f"restart it; this is version {__version__}"
+        )
+        yield _token(hub) if token else Finding("token", False, "none", "give --token or HUBBUB_TOKEN")
+    except (HubUnreachable, HubRefused) as error:
+        yield Finding("hub", False, str(error), "start it with: hubbub serve")
+    finally:
+        hub.close()
+
+
+def _holder(data: Path) -> str:
+    try:
+        FolderLock.take(data).release()
+    except StoreRefused as error:
+        return str(error).partition(";")[0]
+    return "no hub holds the data folder"
+
+
+def _token(hub: Hub) -> Finding:
+    try:
+        me = hub.get("/me")
+    except HubRefused as error:
+        return Finding("token", False, str(error), "make another with: hubbub token create")
+    return Finding("token", True, f"valid, as {me['user'] or me['agent'] or 'any agent of its project'}")

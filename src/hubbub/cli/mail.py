@@ -1,0 +1,85 @@
+"""`hubbub send`, `inbox` and `wait`: what agents and people tell each other."""
+
+import time
+
+import click
+
+from hubbub.cli import terminal
+from hubbub.cli.command import TIMED_OUT, command, text_or_stdin, uses_hub
+from hubbub.cli.tasks import show_line
+from hubbub.client import WAIT_SECONDS, Hub, HubRefused, HubUnreachable, LetterReply
+
+PAUSE = 1.0  # seconds between tries to reach a hub that went away while it was waited on
+
+
+@command(
+    "send", short_help="Send a message, or a task.", example="hubbub send coder-1 'The build is green again'"
+)
+@click.argument("to")
+@click.argument("text", callback=text_or_stdin)
+@click.option("--task", "is_task", is_flag=True, help="As a task, which is to be done.")
+@uses_hub
+def send(*, hub: Hub, to: str, text: str, is_task: bool, as_json: bool) -> None:
+    """Send TEXT to the agent TO; `-` sends what comes on standard input."""
+    if is_task:
+        show_line(hub.post("/tasks", {"to": to, "text": text})["task"], as_json=as_json)
+        return
+    message = hub.post("/messages", {"to": to, "text": text})["message"]
+    if as_json:
+        terminal.show_json(message)
+    else:
+        terminal.show(f"sent to {message['recipient']}")
+
+
+@command("inbox", short_help="What waits for an agent.", example="hubbub inbox coder-1")
+@click.argument("name")
+@uses_hub
+def inbox(*, hub: Hub, name: str, as_json: bool) -> None:
+    """Show what waits for the agent NAME, most urgent first."""
+    letters = hub.inbox(name)
+    if as_json:
+        terminal.show_json(letters)
+        return
+    rows = [
+        (each["kind"], each["priority"], each["sender"], terminal.moment(each["stored_at"]), each["text"])
+        for each in letters
+    ]
+    terminal.show_table(("kind", "priority", "from", "came", "text"), rows)
+
+
+@command(
+    "wait",
+    short_help="Wait until something comes for an agent.",
+    example="hubbub wait coder-1 --timeout 600",
+    always_json=True,
+)
+@click.argument("name")
+@click.option(
+    "--timeout", type=click.FloatRange(min=0), metavar="S", help="Give up after so many seconds, with code 4."
+)
+@uses_hub
+def wait(*, hub: Hub, name: str, timeout: float | None) -> None:
+    """Wait, without polling, until there is mail or work for NAME, and print it as JSON.
+
+    A hub that restarts meanwhile is waited for.
+    """
+    hub.agent(name)  # says at once when the hub is not there, or knows no such agent
+    deadline = None if timeout is None else time.monotonic() + timeout
+    while not (letters := _come(hub, name, deadline)):
+        if deadline is not None and time.monotonic() >= deadline:
+            click.get_current_context().exit(TIMED_OUT)
+    terminal.show_json(letters)
+
+
+def _come(hub: Hub, name: str, deadline: float | None) -> list[LetterReply]:
+    """What is there or comes within one request's time; nothing also when the hub is away for the moment."""
+    left = WAIT_SECONDS if deadline is None else max(0.0, min(WAIT_SECONDS, deadline - time.monotonic()))
+    try:
+        return hub.inbox(name, wait_seconds=left)
+    except HubRefused as error:
+        if not error.is_temporary:
+            raise
+    except HubUnreachable:
+        pass
+    time.sleep(min(PAUSE, left))
+    return []

@@ -1,0 +1,72 @@
+"""`hubbub project`: the tenants of the hub."""
+
+from typing import Any
+
+import click
+
+from hubbub.cli import terminal
+from hubbub.cli.command import command, uses_hub
+from hubbub.client import Hub, quoted
+
+
+@click.group("project", short_help="Create, list and show projects.")
+def project() -> None:
+    """Create, list and show projects."""
+
+
+@command("create", example="hubbub project create shop --name 'The shop'")
+@click.argument("slug")
+@click.option("--name", metavar="N", help="What people call it. [default: the slug]")
+@click.option("--conflict-mode", type=click.Choice(["off", "warn", "block"]), help="When two touch one file.")
+@click.option("--repo-url", metavar="URL", help="Where its source is.")
+@click.option("--heartbeat-interval", type=int, metavar="S", help="Seconds between signs of life.")
+@click.option(
+    "--heartbeat-ttl", type=int, metavar="S", help="Seconds of silence after which an agent is gone."
+)
+@uses_hub
+def create(*, hub: Hub, as_json: bool, **facts: object) -> None:
+    """Make the project SLUG; you own it."""
+    made = hub.post("/projects", facts)["project"]
+    if as_json:
+        terminal.show_json(made)
+    else:
+        terminal.show(made["slug"])
+
+
+@command("list", example="hubbub project list")
+@uses_hub
+def list_(*, hub: Hub, as_json: bool) -> None:
+    """List the projects you may enter."""
+    found = hub.get("/projects")["projects"]
+    if as_json:
+        terminal.show_json(found)
+    else:
+        rows = [
+            (each["slug"], each["name"], each["role"], terminal.moment(each["created_at"])) for each in found
+        ]
+        terminal.show_table(("slug", "name", "role", "created"), rows)
+
+
+@command("show", example="hubbub project show default")
+@click.argument("slug")
+@uses_hub
+def show(*, hub: Hub, slug: str, as_json: bool) -> None:
+    """Show the project SLUG and what happens in it."""
+    hub.project = slug
+    facts: dict[str, Any] = hub.get(f"/projects/{quoted(slug)}")["project"]
+    counts = hub.get("/status")
+    if as_json:
+        terminal.show_json({**facts, **counts})
+        return
+    for name, value in facts.items():
+        shown = terminal.moment(value) if name.endswith("_at") else value
+        terminal.show(f"{name:20}{'' if shown is None else shown}")
+    for noun, tally in counts.items():
+        terminal.show(
+            f"{noun:20}{', '.join(f'{count} {name}' for name, count in tally.items() if count) or 'none'}"
+        )
+
+
+project.add_command(create)
+project.add_command(list_)
+project.add_command(show)

@@ -1,0 +1,82 @@
+"""`hubbub token`: what programs identify themselves by."""
+
+import re
+
+import click
+
+from hubbub.cli import terminal
+from hubbub.cli.command import command, uses_hub
+from hubbub.cli.users import ROLES
+from hubbub.client import Hub, quoted
+
+UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
+
+
+def seconds(_ctx: click.Context, _param: click.Parameter, value: str | None) -> float | None:
+    """A duration such as `30d` in seconds."""
+    if value is None:
+        return None
+    written = re.fullmatch(r"([0-9]{1,6})([smhdw])", value)
+    if written is None:
+        raise click.BadParameter(f"{value!r} is no duration; write a number and s, m, h, d or w, such as 30d")
+    return float(int(written[1]) * UNITS[written[2]])
+
+
+@click.group("token", short_help="Create, list and revoke tokens.")
+def token() -> None:
+    """Create, list and revoke tokens."""
+
+
+@command("create", example="hubbub token create --project default --agent coder-1 --expires 30d")
+@click.option("--agent", metavar="NAME", help="The one agent that it may be. [default: any]")
+@click.option(
+    "--role", type=ROLES, default="member", show_default=True, help="What it may do in the project."
+)
+@click.option("--expires", callback=seconds, metavar="30d", help="When it ends. [default: never]")
+@uses_hub
+def create(*, hub: Hub, agent: str | None, role: str, expires: float | None, as_json: bool) -> None:
+    """Make a token of the project. Prints it, and only that."""
+    made = hub.post("/tokens", {"agent": agent, "role": role, "expires_seconds": expires})
+    if as_json:
+        terminal.show_json(made)
+    else:
+        terminal.show(made["secret"])
+
+
+@command("list", example="hubbub token list")
+@uses_hub
+def list_(*, hub: Hub, as_json: bool) -> None:
+    """List the tokens of your projects. Their secrets are not kept."""
+    found = hub.get("/tokens")["tokens"]
+    if as_json:
+        terminal.show_json(found)
+        return
+    rows = [
+        (
+            each["id"],
+            each["agent"] or ("a person" if each["project_id"] is None else "any agent"),
+            each["role"],
+            terminal.moment(each["created_at"]),
+            terminal.moment(each["expires_at"]),
+            terminal.moment(each["revoked_at"]),
+        )
+        for each in found
+    ]
+    terminal.show_table(("id", "for", "role", "created", "expires", "revoked"), rows)
+
+
+@command("revoke", example="hubbub token revoke 0199a7c4-…")
+@click.argument("token_id", metavar="ID")
+@uses_hub
+def revoke(*, hub: Hub, token_id: str, as_json: bool) -> None:
+    """Take the token ID back, at once."""
+    revoked = hub.delete(f"/tokens/{quoted(token_id)}")["token"]
+    if as_json:
+        terminal.show_json(revoked)
+    else:
+        terminal.show(f"revoked {revoked['id']}")
+
+
+token.add_command(create)
+token.add_command(list_)
+token.add_command(revoke)

@@ -1,0 +1,65 @@
+"""`hubbub user`: the people of the hub."""
+
+import click
+
+from hubbub.cli import terminal
+from hubbub.cli.command import command, uses_hub
+from hubbub.client import Hub
+
+ROLES = click.Choice(["owner", "admin", "member", "viewer"])
+
+
+@click.group("user", short_help="Create, list and invite people.")
+def user() -> None:
+    """Create, list and invite people."""
+
+
+@command("create", example="hubbub user create ada --project shop")
+@click.argument("name")
+@click.option("--role", type=ROLES, default="member", show_default=True, help="What they are in the project.")
+@uses_hub
+def create(*, hub: Hub, name: str, role: str, as_json: bool) -> None:
+    """Make a person NAME, in the project of --project if it is given. Prints their token, and only that."""
+    made = hub.post("/users", {"name": name, "project": hub.project, "role": role})
+    if as_json:
+        terminal.show_json(made)
+    else:
+        terminal.show(made["token"])
+
+
+@command("list", example="hubbub user list")
+@uses_hub
+def list_(*, hub: Hub, as_json: bool) -> None:
+    """List all people."""
+    found = hub.get("/users")["users"]
+    if as_json:
+        terminal.show_json(found)
+    else:
+        rows = [
+            (
+                each["name"],
+                "owner of the hub" if each["owns_hub"] else "",
+                terminal.moment(each["created_at"]),
+            )
+            for each in found
+        ]
+        terminal.show_table(("name", "rights", "created"), rows)
+
+
+@command("invite", example="hubbub user invite --project shop")
+@click.option(
+    "--role", type=ROLES, default="member", show_default=True, help="What they will be in the project."
+)
+@uses_hub
+def invite(*, hub: Hub, role: str, as_json: bool) -> None:
+    """Make a code with which one person can register. Prints it, and only that."""
+    made = hub.post("/users/invites", {"role": role})
+    if as_json:
+        terminal.show_json(made)
+    else:
+        terminal.show(made["code"])
+
+
+user.add_command(create)
+user.add_command(list_)
+user.add_command(invite)

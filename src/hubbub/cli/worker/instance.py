@@ -1,0 +1,67 @@
+"""Which run of a worker is which, and whether it still lives."""
+
+import os
+import socket
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+KIND = "work"
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """One process of one machine. `started` tells it from a later one that got the same number."""
+
+    host: str
+    pid: int
+    started: str
+
+    @classmethod
+    def mine(cls) -> "Instance":
+        return cls(_host(), os.getpid(), _started(os.getpid()) or "0")
+
+    @classmethod
+    def parse(cls, text: str | None) -> "Instance | None":
+        """The instance that `text` names; None where it is not a worker's."""
+        kind, _, rest = (text or "").partition(":")
+        host, _, process = rest.partition(":")
+        pid, _, started = process.partition(":")
+        return cls(host, int(pid), started) if kind == KIND and pid.isdecimal() else None
+
+    def __str__(self) -> str:
+        return f"{KIND}:{self.host}:{self.pid}:{self.started}"
+
+    @property
+    def is_here(self) -> bool:
+        """Whether it ran on this machine, so that we can know whether it lives."""
+        return self.host == _host()
+
+    @property
+    def is_dead(self) -> bool:
+        """Whether it ran here and is gone."""
+        return self.is_here and _started(self.pid) != self.started
+
+
+def _host() -> str:
+    return socket.gethostname().replace(":", "-")
+
+
+def _started(pid: int) -> str | None:
+    """When the process began, in the words of the system; None if it is gone, also if only its exit code is left."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except FileNotFoundError:
+        return _started_by_ps(pid) if not Path("/proc/self/stat").exists() else None
+    except OSError:
+        return None
+    return None if fields[0] in ("Z", "X") else fields[19]
+
+
+def _started_by_ps(pid: int) -> str | None:
+    """As `_started`, where there is no /proc."""
+    shown = subprocess.run(
+        ["/bin/ps", "-o", "stat=,lstart=", "-p", str(pid)], capture_output=True, text=True, check=False
+    )
+    status, _, started = shown.stdout.strip().partition(" ")
+    return "-".join(started.split()) if started and not status.startswith("Z") else None

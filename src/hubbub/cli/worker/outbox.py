@@ -1,0 +1,50 @@
+"""The way of results to the hub: kept until it has them, handed in once."""
+
+from collections.abc import Callable
+
+from hubbub.cli.worker.presence import Seat
+from hubbub.cli.worker.spool import Result, Spool
+from hubbub.client import Hub, HubRefused
+
+SHUT_OUT = frozenset({401, 403})
+
+
+class Outbox:
+    """The results of one agent that are on their way. Not for two threads at once."""
+
+    def __init__(self, hub: Hub, seat: Seat, spool: Spool, say: Callable[[str], None]) -> None:
+        self.hub, self.seat, self.spool, self.say = hub, seat, spool, say
+
+    def hand_in(self) -> None:
+        """Give the hub every result it does not have yet; those of another worker only once that is dead.
+
+        Raises `HubUnreachable` and `HubRefused` when it cannot be done now; what the hub does not want any more,
+        because the task is somebody else's or has ended, is dropped, and that is said.
+        """
+        for result in self.spool.kept():
+            if not self.seat.speaks_for(result.instance):
+                continue
+            try:
+                self._report(result)
+            except HubRefused as error:
+                if error.is_temporary or error.status in SHUT_OUT:
+                    raise
+                self.say(f"the result of {result.ref} is no longer wanted: {error}")
+            self.spool.drop(result)
+
+    def _report(self, result: Result) -> None:
+        """Hand in one result; twice is no harm, by its key."""
+        key = f"work-{result.name}"
+        if result.epoch is not None:
+            member = "result" if result.verb == "complete" else "reason"
+            body = {"by": self.seat.name, "epoch": result.epoch, member: result.text}
+            self.hub.post(f"/tasks/{result.ref}/{result.verb}", body, key=key)
+            return
+        answer = {
+            "to": result.sender,
+            "text": result.text,
+            "sender": self.seat.name,
+            "in_reply_to": result.ref,
+        }
+        self.hub.post("/messages", answer, key=key)
+        self.hub.ack(self.seat.name, result.ref)

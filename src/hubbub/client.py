@@ -1,0 +1,317 @@
+"""The hub as a program on this machine sees it: a typed, blocking client of `/api/v1` and of the live events.
+
+Replies are the hub's JSON, typed as far as the command line and the worker look at it. Two things can go wrong:
+the hub says no (`HubRefused`, with its code and its sentence) or cannot be reached (`HubUnreachable`).
+"""
+
+import json
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypedDict
+from urllib.parse import quote, urlsplit
+from uuid import uuid4
+
+import httpx2
+
+CONNECT_SECONDS = 5.0
+READ_SECONDS = 30.0
+WAIT_SECONDS = 45  # the longest wait that the hub grants in one request
+QUIET_SECONDS = 75.0  # a live stream says something every 30 s; after this long it is dead
+TEMPORARY = frozenset({429, 502, 503, 504})
+LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+
+ADDRESS_FILE = "hub.json"  # the running hub writes it into its data folder
+OWNER_FILE = "owner-token"
+
+
+class HubRefused(Exception):
+    """The hub said no: `code` is stable, the message is a sentence for people."""
+
+    def __init__(self, status: int, code: str, message: str) -> None:
+        super().__init__(message)
+        self.status, self.code = status, code
+
+    @property
+    def is_temporary(self) -> bool:
+        """Whether the same request may be granted a little later."""
+        return self.status in TEMPORARY
+
+
+class HubUnreachable(Exception):
+    """There is no hub at the address, or the connection to it was lost."""
+
+
+class TaskReply(TypedDict):
+    """A task, as `/tasks` shows it; times are Unix milliseconds."""
+
+    id: str
+    number: int
+    title: str
+    description: str
+    text: str
+    context: str | None
+    status: str
+    priority: str
+    sender: str
+    assignee: str | None
+    result: str | None
+    epoch: int
+    attempt: int
+    created_at: int
+    ended_at: int | None
+
+
+class LetterReply(TypedDict):
+    """A row of an inbox: a task, or one of the kinds of messages."""
+
+    id: str
+    kind: str
+    sender: str
+    text: str
+    priority: str
+    task_id: str | None
+    in_reply_to: str | None
+    stored_at: int
+
+
+class AgentReply(TypedDict):
+    """An agent and its presence; `live` says whether it is there now."""
+
+    name: str
+    condition: str
+    doing: str | None
+    instance: str | None
+    hostname: str | None
+    runtime: str | None
+    seen_at: int | None
+    expires_at: int | None
+    unread: int
+    live: bool
+    now: int
+
+
+class ActivityReply(TypedDict):
+    """One line of the activity log; `id` is its place there."""
+
+    id: int
+    at: int
+    kind: str
+    actor: str
+    agent: str | None
+    task_id: str | None
+    message_id: str | None
+    detail: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One frame of a live stream: its place in the log, where it has one, and its JSON."""
+
+    id: str
+    data: dict[str, Any]
+
+
+def running_hub(data: Path) -> str | None:
+    """The address of the hub that serves the data folder, as it wrote it down; None if it wrote nothing."""
+    try:
+        facts = json.loads((data / ADDRESS_FILE).read_text("utf-8"))
+    except (OSError, ValueError):
+        return None
+    url = facts.get("url") if isinstance(facts, dict) else None
+    return url if isinstance(url, str) else None
+
+
+def owner_token(data: Path) -> str | None:
+    """The token of the person who owns the hub of the data folder; None if there is none, or it is not ours to read."""
+    try:
+        return (data / OWNER_FILE).read_text("utf-8").strip() or None
+    except OSError:
+        return None
+
+
+def trusts_environment(url: str) -> bool:
+    """Whether proxies named in the environment apply: never on the way to this machine itself."""
+    return urlsplit(url).hostname not in LOOPBACK
+
+
+class Hub:
+    """One hub, spoken to with one token, about one project where that has to be said.
+
+    May be used by several threads at once.
+    """
+
+    def __init__(
+        self, url: str, token: str, *, project: str | None = None, http: httpx2.Client | None = None
+    ) -> None:
+        self.url = url.rstrip("/")
+        self.token = token
+        self.project = project
+        self._http = http or httpx2.Client(
+            base_url=self.url,
+            timeout=httpx2.Timeout(READ_SECONDS, connect=CONNECT_SECONDS, pool=None),
+            limits=httpx2.Limits(max_connections=None),
+            trust_env=trusts_environment(self.url),
+        )
+
+    def close(self) -> None:
+        self._http.close()
+
+    def acting_with(self, token: str) -> "Hub":
+        """The same hub and project over the same connections, with another token."""
+        return Hub(self.url, token, project=self.project, http=self._http)
+
+    def get(self, path: str, **query: object) -> Any:
+        """The JSON at a path below `/api/v1`; a query value None is left out, a tuple repeated."""
+        return self._call("GET", path, query)
+
+    def post(self, path: str, body: Mapping[str, object] | None = None, *, key: str | None = None) -> Any:
+        """Post `body` without its None values. Sent again with the same `key`, it is done once."""
+        content = {name: value for name, value in (body or {}).items() if value is not None}
+        return self._call("POST", path, {}, content, {"Idempotency-Key": key or str(uuid4())})
+
+    def put(self, path: str, body: Mapping[str, object]) -> Any:
+        return self._call("PUT", path, {}, {name: value for name, value in body.items() if value is not None})
+
+    def delete(self, path: str, **query: object) -> Any:
+        return self._call("DELETE", path, query)
+
+    def health(self) -> dict[str, Any]:
+        """What the hub tells anyone about itself: that it runs, and its version."""
+        with _reachable(self.url):
+            response = self._http.get("/health")
+        facts: dict[str, Any] = _content(response)
+        return facts
+
+    def inbox(self, name: str, *, limit: int = 50, wait_seconds: float = 0) -> list[LetterReply]:
+        """What waits for `name`, most urgent first; waits up to `wait_seconds` while there is nothing."""
+        reply = self.get(f"/agents/{quoted(name)}/inbox", limit=limit, wait_seconds=wait_seconds or None)
+        letters: list[LetterReply] = reply["letters"]
+        return letters
+
+    def ack(self, name: str, letter_id: str) -> None:
+        self.post(f"/agents/{quoted(name)}/inbox/{letter_id}/ack")
+
+    def task(self, ref: str) -> TaskReply:
+        task: TaskReply = self.get(f"/tasks/{quoted(ref)}")["task"]
+        return task
+
+    def step(self, ref: str, verb: str, **body: object) -> TaskReply:
+        """Have something happen to a task: `accept`, `start`, `complete`, `fail`, `cancel`, `retry`, `reassign`."""
+        task: TaskReply = self.post(f"/tasks/{quoted(ref)}/{verb}", body)["task"]
+        return task
+
+    def agent(self, name: str) -> AgentReply:
+        agent: AgentReply = self.get(f"/agents/{quoted(name)}")["agent"]
+        return agent
+
+    def follow(self, name: str | None = None, *, after: str | None = None) -> Generator[Frame, None, None]:
+        """The live events of one inbox, or of the project, from after the frame `after`; else from now on.
+
+        Ends with `HubUnreachable` when the connection does; then go on after the last frame's id.
+        """
+        path = f"/events/{quoted(name)}" if name else "/events"
+        headers = {"Accept": "text/event-stream", "Last-Event-ID": after or "", **self._identity}
+        timeout = httpx2.Timeout(QUIET_SECONDS, connect=CONNECT_SECONDS)
+        with (
+            _reachable(self.url),
+            self._http.stream(
+                "GET", path, params=self._query({}), headers=headers, timeout=timeout
+            ) as response,
+        ):
+            if response.is_error:
+                response.read()
+                raise refusal(response)
+            for event in httpx2.EventSource(response):
+                if event.data:
+                    yield Frame(event.id, json.loads(event.data))
+        raise HubUnreachable(f"the hub at {self.url} ended the stream")
+
+    def save(self, path: str, target: Path) -> None:
+        """Write the body of a reply into the new file `target`, which appears only when it is complete."""
+        partial = target.with_name(f".{target.name}.partial")
+        partial.touch(mode=0o600)
+        try:
+            with (
+                _reachable(self.url),
+                self._http.stream("GET", f"/api/v1{path}", headers=self._identity, timeout=None) as response,
+            ):
+                if response.is_error:
+                    response.read()
+                    raise refusal(response)
+                with partial.open("wb") as file:
+                    for chunk in response.iter_bytes():
+                        file.write(chunk)
+            partial.replace(target)
+        finally:
+            partial.unlink(missing_ok=True)
+
+    def _call(
+        self,
+        method: str,
+        path: str,
+        query: Mapping[str, object],
+        content: Mapping[str, object] | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Any:
+        patience = READ_SECONDS + (WAIT_SECONDS if query.get("wait_seconds") else 0)
+        with _reachable(self.url):
+            response = self._http.request(
+                method,
+                f"/api/v1{path}",
+                params=self._query(query),
+                json=content,
+                headers={**(headers or {}), **self._identity},
+                timeout=httpx2.Timeout(patience, connect=CONNECT_SECONDS),
+            )
+        return _content(response)
+
+    @property
+    def _identity(self) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self.token}"}
+
+    def _query(self, query: Mapping[str, object]) -> httpx2.QueryParams:
+        """The query as pairs: a tuple is several of one name, None is none."""
+        pairs: list[tuple[str, str | int | float | bool | None]] = []
+        for name, value in {"project": self.project, **query}.items():
+            values = value if isinstance(value, tuple) else () if value is None else (value,)
+            pairs += [(name, str(each)) for each in values]
+        return httpx2.QueryParams(pairs)
+
+
+def quoted(name: str) -> str:
+    """A name as one part of a path."""
+    return quote(name, safe="")
+
+
+def refusal(response: httpx2.Response) -> HubRefused:
+    """What the hub said no with; of a reply that is not the hub's, its status."""
+    try:
+        body = response.json()
+    except ValueError:
+        body = None
+    if isinstance(body, dict) and isinstance(body.get("message"), str):
+        return HubRefused(response.status_code, str(body.get("error", "refused")), body["message"])
+    return HubRefused(response.status_code, "refused", f"the hub answered with status {response.status_code}")
+
+
+def _content(response: httpx2.Response) -> Any:
+    if response.is_error:
+        raise refusal(response)
+    try:
+        return response.json() if response.content else None
+    except ValueError:
+        raise HubUnreachable(f"what answers at {response.url.host} is not a hub") from None
+
+
+@contextmanager
+def _reachable(url: str) -> Iterator[None]:
+    """Turn what can go wrong on the way into `HubUnreachable`."""
+    try:
+        yield
+    except (httpx2.TransportError, httpx2.InvalidURL) as error:
+        reason = (
+            "took too long to answer" if isinstance(error, httpx2.TimeoutException) else "cannot be reached"
+        )
+        raise HubUnreachable(f"the hub at {url} {reason}") from error

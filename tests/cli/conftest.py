@@ -1,0 +1,48 @@
+"""A hub as a process for every test, and a limit on how long a test may wait for what does not come."""
+
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.cli.processes import RunningHub
+
+LIMIT = 60  # seconds
+
+
+@pytest.fixture(autouse=True)
+def limit() -> Iterator[None]:
+    def give_up(_signal: int, _frame: object) -> None:
+        raise TimeoutError(f"what the test waits for did not come within {LIMIT} s")
+
+    before = signal.signal(signal.SIGALRM, give_up)
+    signal.alarm(LIMIT)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
+
+
+@pytest.fixture(scope="session")
+def shared_hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHub]:
+    running = RunningHub(tmp_path_factory.mktemp("hub") / "data")
+    running.start()
+    yield running
+    running.close()
+
+
+@pytest.fixture
+def hub(shared_hub: RunningHub) -> Iterator[RunningHub]:
+    """A fresh project of a hub that other tests use too."""
+    place = shared_hub.new_project()
+    yield place
+    place.close()
+
+
+@pytest.fixture
+def own_hub(tmp_path: Path) -> Iterator[RunningHub]:
+    """A hub for this test alone, which may be killed."""
+    running = RunningHub(tmp_path / "data")
+    running.start()
+    yield running
+    running.close()

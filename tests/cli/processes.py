@@ -1,0 +1,264 @@
+"""The programs as processes: a hub that can be killed and comes back at its address, workers, and commands."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import httpx2
+
+from hubbub.client import Hub, HubUnreachable, TaskReply, owner_token
+
+PROGRAM = (sys.executable, "-m", "hubbub")
+
+
+def plain_environment(data: Path, **more: str) -> dict[str, str]:
+    """The environment without any setting of this machine's own hub."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("HUBBUB_")}
+    return {**kept, "HUBBUB_DATA": str(data), **more}
+
+
+def hubbub(
+    *arguments: str, data: Path, given: str = "", environment: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run a command to its end."""
+    return subprocess.run(
+        [*PROGRAM, *arguments],
+        env=plain_environment(data, **(environment or {})),
+        input=given,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def spawn(*arguments: str, environment: Mapping[str, str], out: int) -> subprocess.Popen[bytes]:
+    """Start a command that writes to the open file `out`."""
+    return subprocess.Popen(
+        [*PROGRAM, *arguments], env=environment, stdin=subprocess.DEVNULL, stdout=out, stderr=out
+    )
+
+
+def is_alive(pid: int) -> bool:
+    """Whether the process is there, and not only its exit code."""
+    if Path("/proc/self").exists():
+        stat = Path(f"/proc/{pid}/stat")
+        status = stat.read_text().rpartition(")")[2].split()[0] if stat.exists() else ""
+    else:
+        asked = subprocess.run(
+            ["/bin/ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False
+        )
+        status = asked.stdout.strip()
+    return status[:1] not in ("", "Z", "X")
+
+
+def run_python(code: str) -> subprocess.CompletedProcess[str]:
+    """Run a few lines of Python in a fresh interpreter."""
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+
+
+@contextmanager
+def stranger() -> Iterator[str]:
+    """The address of a web server that is no hub."""
+
+    class Page(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(b"<html>hello</html>")
+
+        def log_message(self, *arguments: object) -> None:
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Page) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+@dataclass
+class RunningHub:
+    """A hub in a process of its own."""
+
+    data: Path
+    port: int = 0
+    project: str = "default"
+    process: subprocess.Popen[str] | None = None
+    workers: list["RunningWorker"] = field(default_factory=list)
+    _client: Hub | None = None
+
+    def start(self) -> None:
+        """Start it, or start it again at the same address, and wait until it says that it is ready."""
+        self.process = subprocess.Popen(
+            [*PROGRAM, "serve", "--port", str(self.port)],
+            env=plain_environment(self.data),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            if line.startswith("http"):
+                self.port = int(line.rpartition(":")[2])
+                return
+        raise AssertionError("the hub did not start")
+
+    def new_project(self) -> "RunningHub":
+        """The same hub, with an empty project to work in."""
+        slug = f"project-{uuid4().hex[:12]}"
+        self.client().post("/projects", {"slug": slug})
+        return RunningHub(self.data, self.port, slug)
+
+    def stop(self, signal_number: int = signal.SIGTERM) -> None:
+        if self.process is not None:
+            self.process.send_signal(signal_number)
+            self.process.communicate()
+            self.process = None
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def client(self) -> Hub:
+        """The hub as its owner sees it."""
+        if self._client is None:
+            token = owner_token(self.data)
+            assert token is not None
+            self._client = Hub(self.url, token, project=self.project)
+        return self._client
+
+    def close(self) -> None:
+        """Stop everything that runs."""
+        for worker in self.workers:
+            if worker.process is not None and worker.process.poll() is None:
+                worker.kill()
+        if self._client is not None:
+            self._client.close()
+        self.stop()
+
+    def run(self, *arguments: str, given: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
+        environment = {"HUBBUB_PROJECT": self.project, **environment}
+        return hubbub(*arguments, data=self.data, given=given, environment=environment)
+
+    def json(self, *arguments: str) -> Any:
+        """What a command prints with `--json`; it must succeed."""
+        done = self.run(*arguments, "--json")
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+    def secret(self, *arguments: str) -> str:
+        """The one word that a command prints; it must succeed."""
+        done = self.run(*arguments)
+        assert done.returncode == 0, done.stderr
+        assert len(done.stdout.split()) == 1
+        return done.stdout.strip()
+
+    def meet(self, *names: str) -> None:
+        """Make agents known to the project."""
+        client = self.client()
+        for name in names:
+            client.post("/tokens", {"agent": name})
+
+    def send(self, to: str, text: str, **more: str) -> TaskReply:
+        """Send a task as the owner."""
+        task: TaskReply = self.client().post("/tasks", {"to": to, "text": text, **more})["task"]
+        return task
+
+    def work(self, name: str, command: str, *options: str, **environment: str) -> "RunningWorker":
+        worker = RunningWorker(self, name, command, options, environment)
+        self.workers.append(worker)
+        worker.start()
+        return worker
+
+    def until(
+        self, kind: str, wanted: Callable[[dict[str, Any]], bool] = lambda _: True, times: int = 1
+    ) -> dict[str, Any]:
+        """The activity of this kind, the last of so many, that has happened or happens; survives a restart."""
+        after, seen = "0", 0
+        while True:
+            try:
+                with closing(self.client().follow(after=after)) as frames:
+                    for frame in frames:
+                        after = frame.id
+                        seen += frame.data["kind"] == kind and wanted(frame.data)
+                        if seen == times:
+                            return frame.data
+            except HubUnreachable:
+                continue
+
+    def until_followed(self) -> None:
+        """Wait until somebody follows the hub, or waits for something to come."""
+        told = {"Authorization": f"Bearer {self.client().token}"}
+        while "hubbub_open_streams 0.0" in httpx2.get(f"{self.url}/metrics", headers=told).text:
+            pass
+
+    def task(self, number: int) -> Any:
+        return self.client().task(str(number))
+
+
+class RunningWorker:
+    """A `hubbub work` in a process of its own; what it says is kept line by line."""
+
+    def __init__(
+        self,
+        hub: RunningHub,
+        name: str,
+        command: str,
+        options: tuple[str, ...],
+        environment: Mapping[str, str],
+    ) -> None:
+        self.hub, self.name, self.command, self.options, self.environment = (
+            hub,
+            name,
+            command,
+            options,
+            environment,
+        )
+        self.said: list[str] = []
+        self.process: subprocess.Popen[str] | None = None
+
+    def start(self) -> None:
+        self.process = subprocess.Popen(
+            [*PROGRAM, "work", self.name, "--run", self.command, *self.options],
+            env=plain_environment(self.hub.data, HUBBUB_PROJECT=self.hub.project, **self.environment),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def says(self, words: str) -> str:
+        """Wait until it says a line with these words; gives the line."""
+        assert self.process is not None
+        assert self.process.stderr is not None
+        for line in self.process.stderr:
+            self.said.append(line)
+            if words in line:
+                return line
+        raise AssertionError(f"it never said {words!r}, but: {''.join(self.said)}")
+
+    def signal(self, signal_number: int) -> None:
+        assert self.process is not None
+        self.process.send_signal(signal_number)
+
+    def ended(self) -> int:
+        """Wait until it has ended; gives its exit code."""
+        assert self.process is not None
+        _out, rest = self.process.communicate()
+        self.said.append(rest or "")
+        return self.process.returncode
+
+    def kill(self) -> None:
+        """As `kill -9`."""
+        self.signal(signal.SIGKILL)
+        self.ended()

@@ -1,0 +1,68 @@
+"""`hubbub backup`, `restore` and `migrate`."""
+
+import stat
+from pathlib import Path
+
+import apsw
+import pytest
+
+from tests.cli.processes import RunningHub, hubbub
+
+
+def test_there_and_back(own_hub: RunningHub, tmp_path: Path) -> None:
+    """A backup of the running hub, restored, is the hub as it was then; what it replaced is kept beside."""
+    copy = tmp_path / "monday.db"
+    own_hub.meet("ada")
+    assert own_hub.json("backup", str(copy)) == {"file": str(copy), "bytes": copy.stat().st_size}
+    assert stat.S_IMODE(copy.stat().st_mode) == 0o600
+    own_hub.send("ada", "too late for the copy")
+    assert "exists already" in own_hub.run("backup", str(copy)).stderr
+    refused = own_hub.run("restore", str(copy))
+    assert (refused.returncode, "in use by another hub" in refused.stderr) == (1, True)
+    own_hub.stop()
+    restored = own_hub.json("restore", str(copy))
+    own_hub.start()
+    assert own_hub.client().get("/tasks")["tasks"] == []
+    assert [each["name"] for each in own_hub.client().get("/agents")["agents"]] == ["ada"]
+    with_task = apsw.Connection(restored["kept"]).execute("SELECT title FROM tasks").fetchall()
+    assert with_task == [("too late for the copy",)]
+
+
+def not_a_database(file: Path) -> None:
+    file.write_text("hello")
+
+
+def of_another_program(file: Path) -> None:
+    apsw.Connection(str(file)).execute("CREATE TABLE things (id INTEGER)")
+
+
+def of_a_newer_version(file: Path) -> None:
+    db = apsw.Connection(str(file))
+    db.execute("CREATE TABLE migrations (number INTEGER, name TEXT, checksum TEXT, applied_at INTEGER)")
+    db.execute("INSERT INTO migrations VALUES (9999, 'future.sql', 'x', 0)")
+
+
+def nothing(_file: Path) -> None:
+    pass
+
+
+@pytest.mark.parametrize("make", [not_a_database, of_another_program, of_a_newer_version, nothing])
+def test_restores_only_what_is_whole(tmp_path: Path, make: object) -> None:
+    """What is no database of hubbub of this version or an older one is refused with a sentence, and nothing changes."""
+    assert callable(make)
+    bad, data = tmp_path / "bad.db", tmp_path / "data"
+    make(bad)
+    assert hubbub("migrate", data=data).stdout.startswith("the database is at version ")
+    before = (data / "hubbub.db").read_bytes()
+    done = hubbub("restore", str(bad), data=data)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
+    assert (data / "hubbub.db").read_bytes() == before
+    assert [file.name for file in data.glob("*replaced*")] == []
+
+
+def test_member_may_not_take_everything(hub: RunningHub, tmp_path: Path) -> None:
+    """A backup holds everyone's secrets, so only the owner of the hub may make one."""
+    secret = hub.client().post("/tokens", {})["secret"]
+    done = hub.run("backup", str(tmp_path / "mine.db"), "--token", secret)
+    assert done.returncode == 1
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,32 @@
+"""`hubbub log`: what happened, and what happens."""
+
+import json
+import subprocess
+
+from tests.cli.processes import PROGRAM, RunningHub, plain_environment
+
+
+def test_log(hub: RunningHub) -> None:
+    """The log shows what happened, oldest first, as much of it as is asked for."""
+    hub.meet("ada")
+    hub.send("ada", "first thing")
+    kinds = [json.loads(line)["kind"] for line in hub.run("log", "--json").stdout.splitlines()]
+    assert kinds == ["project.created", "agent.met", "token.created", "task.sent"]
+    assert hub.run("log", "--limit", "1").stdout.endswith("task.sent #1 by hub for ada first thing\n")
+
+
+def test_log_follows(hub: RunningHub) -> None:
+    """With --follow it goes on with what happens, without a gap between past and present."""
+    hub.meet("ada")
+    process = subprocess.Popen(
+        [*PROGRAM, "log", "--follow", "--limit", "1", "--json"],
+        env=plain_environment(hub.data, HUBBUB_PROJECT=hub.project),
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    assert json.loads(process.stdout.readline())["kind"] == "token.created"
+    hub.send("ada", "news")
+    assert json.loads(process.stdout.readline())["kind"] == "task.sent"
+    process.terminate()
+    process.communicate()

@@ -1,0 +1,76 @@
+"""`hubbub send`, `inbox` and `wait`."""
+
+import json
+import signal
+import subprocess
+
+from tests.cli.processes import PROGRAM, RunningHub, plain_environment
+
+
+def waiting(hub: RunningHub, *arguments: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [*PROGRAM, "wait", *arguments],
+        env=plain_environment(hub.data, HUBBUB_PROJECT=hub.project),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def test_send_and_read(hub: RunningHub) -> None:
+    """A message, or with --task a task, lies in the inbox of its receiver, the more urgent first."""
+    hub.meet("ada")
+    assert hub.run("send", "ada", "-", given="good morning").stdout == "sent to ada\n"
+    assert hub.json("send", "ada", "do it", "--task")["assignee"] == "ada"
+    letters = hub.json("inbox", "ada")
+    assert [(each["kind"], each["text"]) for each in letters] == [
+        ("message", "good morning"),
+        ("task", "do it"),
+    ]
+    assert [line.split("\t")[0] for line in hub.run("inbox", "ada").stdout.splitlines()] == [
+        "message",
+        "task",
+    ]
+
+
+def test_wait_for_what_is_there(hub: RunningHub) -> None:
+    """What is there already is printed at once, as JSON, with exit code 0."""
+    hub.meet("ada")
+    hub.send("ada", "early")
+    assert [each["text"] for each in hub.json("wait", "ada")] == ["early"]
+
+
+def test_wait_for_what_comes(hub: RunningHub) -> None:
+    """It wakes when something comes."""
+    hub.meet("ada")
+    process = waiting(hub, "ada")
+    hub.send("ada", "late")  # before or after it asks, it hears of it
+    out, _ = process.communicate()
+    assert (process.returncode, [each["text"] for each in json.loads(out)]) == (0, ["late"])
+
+
+def test_wait_gives_up(hub: RunningHub) -> None:
+    """When nothing comes in time the exit code is 4, and nothing is printed."""
+    hub.meet("ada")
+    done = hub.run("wait", "ada", "--timeout", "0.1")
+    assert (done.returncode, done.stdout, done.stderr) == (4, "", "")
+
+
+def test_wait_for_nobody(hub: RunningHub) -> None:
+    """Waiting for an agent that the project does not know is refused at once."""
+    done = hub.run("wait", "nobody")
+    assert done.returncode == 1
+    assert "no agent named 'nobody'" in done.stderr
+
+
+def test_wait_survives_a_restart(own_hub: RunningHub) -> None:
+    """A hub that restarts meanwhile is waited for."""
+    own_hub.meet("ada")
+    process = waiting(own_hub, "ada")
+    own_hub.until_followed()
+    own_hub.stop(signal.SIGKILL)
+    own_hub.start()
+    own_hub.send("ada", "after all")
+    out, error = process.communicate()
+    assert (process.returncode, error) == (0, "")
+    assert [each["text"] for each in json.loads(out)] == ["after all"]

@@ -1,0 +1,240 @@
+"""`hubbub mcp`: an MCP server on stdio that is a bridge to the hub, through real processes."""
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import Client
+from mcp.client.stdio import StdioServerParameters, stdio_client
+
+from hubbub.cli.bridge import bridge as bridge_module
+from hubbub.cli.bridge import wire
+from hubbub.cli.bridge.bridge import Bridge
+from hubbub.cli.bridge.upstream import Upstream
+from hubbub.client import Hub, owner_token, running_hub
+from tests.cli.peers import LEGACY, MODERN, StdioPeer
+from tests.cli.processes import RunningHub, hubbub, plain_environment
+
+Connect = Callable[..., StdioPeer]
+UPDATED = "notifications/resources/updated"
+AGENTS = "hubbub://agents"
+
+
+@pytest.fixture
+def connect() -> Iterator[Connect]:
+    with ExitStack() as peers:
+
+        def connected(hub: RunningHub, revision: str, *arguments: str, **environment: str) -> StdioPeer:
+            peer = StdioPeer(hub, revision, *arguments, **environment)
+            peers.callback(peer.close)
+            return peer.connect()
+
+        yield connected
+
+
+@pytest.fixture(params=[LEGACY, MODERN])
+def revision(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+def watch(peer: StdioPeer, uri: str) -> int | None:
+    """Have the peer told when the resource changes, in the way of its revision."""
+    if peer.revision == LEGACY:
+        assert "result" in peer.ask("resources/subscribe", {"uri": uri})
+        return None
+    number = peer.request("subscriptions/listen", {"notifications": {"resourceSubscriptions": [uri]}})
+    peer.hear("notifications/subscriptions/acknowledged")
+    return number
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+def test_official_client_connects(hub: RunningHub, mode: Any) -> None:
+    """The official Python client lists and calls the tools of the hub, in both revisions, through the bridge."""
+    hub.meet("ada")
+    environment = plain_environment(hub.data, HUBBUB_PROJECT=hub.project)
+    server = StdioServerParameters(
+        command=sys.executable, args=["-m", "hubbub", "mcp", "commhub"], env=environment
+    )
+
+    async def walk() -> tuple[int, Any]:
+        async with Client(stdio_client(server), mode=mode) as client:
+            tools = (await client.list_tools()).tools
+            sent = await client.call_tool("send_task", {"alias": "ada", "task": "你好"})
+            return len(tools), sent.structured_content
+
+    count, sent = asyncio.run(walk())
+    assert count == 17
+    assert hub.client().task(sent["message_id"])["text"] == "你好"
+
+
+def test_news_come_through(hub: RunningHub, connect: Connect, revision: str) -> None:
+    """A resource that the client watches is announced to it when it changes."""
+    peer = connect(hub, revision)
+    watch(peer, AGENTS)
+    hub.meet("newcomer")
+    assert peer.hear(UPDATED)["params"]["uri"] == AGENTS
+
+
+def test_survives_a_restart_of_the_hub(own_hub: RunningHub, connect: Connect, revision: str) -> None:
+    """A request made while the hub is away is answered when it is back, and what was watched goes on being watched."""
+    peer = connect(own_hub, revision)
+    watch(peer, AGENTS)
+    own_hub.stop(signal.SIGKILL)
+    waiting = peer.request("tools/call", {"name": "get_all_status", "arguments": {}})
+    own_hub.start()
+    assert peer.answer(waiting)["result"]["structuredContent"]["ok"] is True
+    assert peer.hear(UPDATED)["params"]["uri"] == AGENTS  # who knows what happened meanwhile
+    own_hub.meet("newcomer")
+    assert peer.hear(UPDATED)["params"]["uri"] == AGENTS
+
+
+def test_waits_for_a_hub_that_is_just_starting(own_hub: RunningHub, connect: Connect) -> None:
+    """A client that starts while the hub is away is served when it is back."""
+    own_hub.stop()
+    token = owner_token(own_hub.data) or ""
+    peer = StdioPeer(own_hub, MODERN, HUBBUB_URL=own_hub.url, HUBBUB_TOKEN=token)
+    waiting = peer.request("tools/list")
+    own_hub.start()
+    assert "result" in peer.answer(waiting)
+    peer.close()
+
+
+def test_orderly_restart_is_not_noticed(own_hub: RunningHub, connect: Connect) -> None:
+    """When the hub ends a subscription because it goes down in good order, the bridge subscribes again by itself."""
+    peer = connect(own_hub, MODERN)
+    number = watch(peer, AGENTS)
+    own_hub.stop()
+    own_hub.start()
+    message = peer.hear(UPDATED)
+    assert message["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"] == number
+
+
+def test_requests_run_side_by_side(hub: RunningHub, connect: Connect) -> None:
+    """A request that takes long does not keep others waiting."""
+    peer = connect(hub, MODERN)
+    watch(peer, AGENTS)  # answered when it ends
+    assert peer.call("get_all_status")["ok"] is True
+
+
+def test_cancelled_request_is_not_answered(hub: RunningHub, connect: Connect) -> None:
+    """A request that the client cancels ends at the hub too, and the client hears no more of it."""
+    peer = connect(hub, MODERN)
+    number = watch(peer, AGENTS)
+    peer.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": number}})
+    assert peer.call("get_all_status")["ok"] is True
+    rest, code = peer.close()
+    assert (rest, code) == ("", 0)
+
+
+def test_ends_with_its_input(hub: RunningHub, revision: str) -> None:
+    """When standard input ends, what was asked is still answered, and the process ends with code 0."""
+    peer = StdioPeer(hub, revision).connect()
+    number = peer.request("tools/list")
+    rest, code = peer.close()
+    assert code == 0
+    assert [json.loads(line)["id"] for line in rest.splitlines()] == [number]
+
+
+def test_a_signal_ends_it(hub: RunningHub, connect: Connect) -> None:
+    """At SIGTERM it ends, though its input is still open."""
+    peer = connect(hub, LEGACY)
+    peer.process.send_signal(signal.SIGTERM)
+    assert peer.process.wait() == 0
+
+
+@pytest.mark.parametrize("line", ["no json", "[]", "12", "{", '"text"'])
+def test_lines_that_are_no_messages(hub: RunningHub, connect: Connect, line: str) -> None:
+    """A line that is no JSON object is answered with a parse error, and the next one is served."""
+    peer = connect(hub, LEGACY)
+    peer.write(line)
+    message = peer._next()
+    assert (message["id"], message["error"]["code"]) == (None, -32700)
+    assert "result" in peer.ask("ping")
+
+
+def test_refusals_come_through(hub: RunningHub, connect: Connect) -> None:
+    """What the hub refuses is an answer to the request, in the protocol's words."""
+    peer = connect(hub, LEGACY)
+    assert "error" in peer.ask("resources/read", {"uri": "hubbub://nothing"})
+
+
+def test_bad_token_is_said(hub: RunningHub) -> None:
+    """With a token that is not valid, requests are answered with an error that says so."""
+    peer = StdioPeer(hub, MODERN, HUBBUB_TOKEN="ntok_00000000000000000000000000000000", HUBBUB_URL=hub.url)
+    answer = peer.ask("tools/list")
+    peer.close()
+    assert "a valid token is needed" in answer["error"]["message"]
+
+
+def test_person_acts_as_member(hub: RunningHub, connect: Connect) -> None:
+    """A person's token is exchanged once for a member's, which later starts use again."""
+    client = hub.client()
+    for _ in range(2):
+        assert (
+            connect(hub, MODERN).call("report_status", resume_id="1", alias="ada", status="idle")["ok"]
+            is True
+        )
+    (made,) = [each for each in client.get("/tokens")["tokens"] if each["project_id"] is not None]
+    assert (made["role"], made["agent"]) == ("member", None)
+    kept = list((hub.data / "tokens").iterdir())
+    assert {file.stat().st_mode & 0o777 for file in kept} == {0o600}
+
+
+def test_starts_a_hub_and_leaves_it_running(tmp_path: Path, connect: Connect) -> None:
+    """With no hub on the data folder and no --url, one is started, and goes on when the bridge has ended."""
+    place = RunningHub(tmp_path / "data")
+    peer = connect(place, MODERN)
+    assert peer.call("get_all_status")["ok"] is True
+    peer.close()
+    url = running_hub(place.data)
+    assert url is not None
+    hub = Hub(url, "")
+    assert hub.health()["ok"] is True
+    hub.close()
+    pid = json.loads((place.data / "hub.json").read_text())["pid"]
+    assert hubbub("agents", data=place.data).returncode == 0
+    os.kill(pid, signal.SIGTERM)
+
+
+def test_says_when_the_hub_stays_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A request is answered with an error once the hub has been away for too long."""
+    monkeypatch.setattr(bridge_module, "PATIENCE", bridge_module.PATIENCE * 0)
+    written: list[wire.Message] = []
+
+    async def write(message: wire.Message) -> None:
+        written.append(message)
+
+    async def lines() -> Any:
+        yield b'{"jsonrpc": "2.0", "id": 7, "method": "tools/list"}'
+
+    async def run() -> None:
+        await Bridge(Upstream(lambda: "http://127.0.0.1:9/mcp", "ntok_1"), write).run(lines())
+
+    asyncio.run(run())
+    assert [(each["id"], each["error"]["code"]) for each in written] == [(7, wire.UNAVAILABLE)]
+    assert "cannot be reached" in written[0]["error"]["message"]
+
+
+def test_half_surrogates_pass() -> None:
+    """Text that JSON can write and UTF-8 cannot is passed on as it was written."""
+    line = rb'{"params":{"text":"\ud800 \u4f60"}}'
+    message = wire.decoded(line)
+    assert message is not None
+    assert json.loads(wire.encoded(message)) == json.loads(line)
+
+
+@pytest.mark.parametrize(
+    ("name", "header"),
+    [("send_task", "send_task"), ("发送", "=?base64?5Y+R6YCB?="), (" x", "=?base64?IHg=?=")],
+)
+def test_names_in_headers(name: str, header: str) -> None:
+    """The header that repeats a tool's name is written so that any name fits into it."""
+    message = {"method": "tools/call", "params": {"name": name, "_meta": {wire.MODERN_VERSION_KEY: MODERN}}}
+    assert wire.mirrored(message)["Mcp-Name"] == header

@@ -1,0 +1,39 @@
+"""`hubbub serve`: the hub as a process."""
+
+import signal
+import socket
+from pathlib import Path
+
+from tests.cli.processes import RunningHub, hubbub
+
+
+def test_one_hub_a_folder(own_hub: RunningHub) -> None:
+    """A second hub on the same data is refused with one sentence that says who has it, and code 1."""
+    done = own_hub.run("serve", "--port", "0")
+    assert done.returncode == 1
+    assert f"in use by another hub at {own_hub.url}" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_port_taken(tmp_path: Path) -> None:
+    """A port that is taken is said so, with code 1."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        done = hubbub("serve", "--port", str(taken.getsockname()[1]), data=tmp_path)
+    assert done.returncode == 1
+    assert "is in use" in done.stderr
+
+
+def test_bad_setting(tmp_path: Path) -> None:
+    """A setting that will not do is wrong usage, also when it comes from the environment."""
+    assert hubbub("serve", "--port", "many", data=tmp_path).returncode == 2
+    done = hubbub("serve", data=tmp_path, environment={"HUBBUB_PORT": "many"})
+    assert (done.returncode, "HUBBUB_PORT must be a whole number" in done.stderr) == (2, True)
+
+
+def test_ends_cleanly(own_hub: RunningHub) -> None:
+    """At SIGTERM it ends with code 0, and the data folder does not say any more that a hub runs."""
+    process = own_hub.process
+    assert process is not None
+    own_hub.stop(signal.SIGTERM)
+    assert process.returncode == 0
+    assert not (own_hub.data / "hub.json").exists()

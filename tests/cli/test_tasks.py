@@ -1,0 +1,52 @@
+"""`hubbub tasks` and `hubbub task`."""
+
+from tests.cli.processes import RunningHub
+
+
+def test_life_of_a_task(hub: RunningHub) -> None:
+    """A task is added, reassigned, cancelled and retried by its number; each command says how it is now."""
+    hub.meet("ada", "bob")
+    added = hub.json(
+        "task", "add", "Read\nall of it", "--to", "ada", "--priority", "high", "--title", "Reading"
+    )
+    assert (added["number"], added["status"], added["priority"], added["title"]) == (
+        1,
+        "delivered",
+        "high",
+        "Reading",
+    )
+    assert hub.run("task", "reassign", "1", "bob").stdout == "#1 delivered, with bob: Reading\n"
+    assert hub.run("task", "cancel", "1", "--reason", "no time").stdout == "#1 cancelled, with bob: Reading\n"
+    assert hub.json("task", "show", "1")["task"]["result"] == "no time"
+    assert hub.run("task", "retry", "1").stdout == "#1 delivered, with bob: Reading\n"
+    shown = hub.run("task", "show", added["id"]).stdout
+    assert "Read\nall of it" in shown
+    assert shown.count("task.") == 4
+
+
+def test_open_queue_and_parts(hub: RunningHub) -> None:
+    """Without --to a task is free to claim; with --parent it is a part of another; `-` reads standard input."""
+    whole = hub.run("task", "add", "-", given="the whole\n")
+    assert whole.stdout == "#1 queued, free to claim: the whole\n"
+    part = hub.json("task", "add", "a part", "--parent", "1", "--context", "see there")
+    assert part["parent_id"] == hub.client().task("1")["id"]
+    assert part["context"] == "see there"
+
+
+def test_list_by_status_and_assignee(hub: RunningHub) -> None:
+    """The list holds those in any of the statuses asked for, of the agent asked for, newest first."""
+    hub.meet("ada", "bob")
+    for name in ("ada", "bob", "ada", "ada"):
+        hub.send(name, f"for {name}")
+    hub.client().step("3", "cancel")
+    listed = hub.json(
+        "tasks", "--assignee", "ada", "--status", "delivered", "--status", "cancelled", "--limit", "2"
+    )
+    assert [(each["number"], each["status"]) for each in listed] == [(4, "delivered"), (3, "cancelled")]
+    assert hub.run("tasks", "--assignee", "bob").stdout.split("\t")[:5] == [
+        "#2",
+        "delivered",
+        "medium",
+        "hub",
+        "bob",
+    ]

@@ -1,0 +1,82 @@
+"""The client of the REST interface: what goes wrong, and what is done twice."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from hubbub.client import Hub, HubRefused, HubUnreachable, owner_token, running_hub, trusts_environment
+from tests.cli.processes import RunningHub
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHub]:
+    place = RunningHub(tmp_path_factory.mktemp("client") / "data")
+    place.start()
+    yield place
+    place.close()
+
+
+@pytest.fixture
+def hub(running: RunningHub) -> Iterator[Hub]:
+    place = running.new_project()
+    yield place.client()
+    place.close()
+
+
+def test_finds_hub_and_owner(running: RunningHub, tmp_path: Path) -> None:
+    """The data folder of a running hub says where it is and holds its owner's token; an empty one says nothing."""
+    assert running_hub(running.data) == running.url
+    assert (owner_token(running.data) or "").startswith("utok_")
+    assert (running_hub(tmp_path), owner_token(tmp_path)) == (None, None)
+    (tmp_path / "hub.json").write_text("[half a fi")
+    assert running_hub(tmp_path) is None
+
+
+def test_refusals_have_code_and_sentence(hub: Hub) -> None:
+    """What the hub refuses is raised with its status, its code and its sentence, and may or may not pass."""
+    with pytest.raises(HubRefused, match="task '9' not found") as refused:
+        hub.task("9")
+    assert (refused.value.status, refused.value.code, refused.value.is_temporary) == (404, "not_found", False)
+
+
+def test_nobody_there() -> None:
+    """Where nothing listens, that is said, with the address."""
+    hub = Hub("http://127.0.0.1:9", "ntok_1")
+    with pytest.raises(HubUnreachable, match=r"the hub at http://127\.0\.0\.1:9 cannot be reached"):
+        hub.get("/me")
+    hub.close()
+
+
+def test_same_key_same_thing(hub: Hub) -> None:
+    """A write that is sent again with its key is done once, and answered alike."""
+    first, again = (hub.post("/tasks", {"text": "once"}, key="k") for _ in range(2))
+    assert first == again
+    assert len(hub.get("/tasks")["tasks"]) == 1
+
+
+def test_names_in_paths(hub: Hub) -> None:
+    """A name may hold anything, also what means something in an address."""
+    for name in ("a/b", "a?b#c", "代码1号", "%2e"):
+        hub.post("/tokens", {"agent": name})
+        assert hub.agent(name)["name"] == name
+
+
+def test_follows_from_where_it_was(hub: Hub) -> None:
+    """A stream that is taken up again after a frame goes on with the next one, neither sooner nor later."""
+    for number in range(3):
+        hub.post("/tasks", {"text": f"task {number}"})
+    with closing(hub.follow(after="0")) as frames:
+        seen = [next(frames) for _ in range(2)]
+    with closing(hub.follow(after=seen[-1].id)) as frames:
+        seen += [next(frames) for _ in range(2)]
+    titles = [frame.data["detail"].get("title") for frame in seen if frame.data["kind"] == "task.sent"]
+    assert titles == ["task 0", "task 1", "task 2"]
+
+
+def test_loopback_needs_no_proxy() -> None:
+    """Proxies of the environment are for other machines, not for the way to this one."""
+    assert not trusts_environment("http://127.0.0.1:8420")
+    assert not trusts_environment("http://[::1]:8420")
+    assert trusts_environment("https://hub.example.com")
