@@ -1,0 +1,255 @@
+"""The contract of the 17 tools: their names, their parameters, and every limit, at it and one past it."""
+
+from typing import Any
+
+import pytest
+
+from tests.dialects.commhub.hub import Fleet, Json
+from tests.dialects.commhub.requirements import requires
+
+TEXT = {"type": "string"}
+NUMBER = {"type": "number"}
+NAME = {**TEXT, "minLength": 1, "maxLength": 200}
+LONG = {**TEXT, "maxLength": 10_000}
+SCORE = {**NUMBER, "minimum": 0, "maximum": 10}
+
+
+def _choice(*words: str, **more: str) -> Json:
+    return {**TEXT, "enum": [*words], **more}
+
+
+def _count(default: int, most: int) -> Json:
+    return {**NUMBER, "minimum": 1, "multipleOf": 1, "maximum": most, "default": default}
+
+
+# What is required of each tool, and what is optional; every tool takes a network_id beside it.
+CONTRACT: dict[str, tuple[Json, Json]] = {
+    "report_status": (
+        {
+            "resume_id": NAME,
+            "alias": NAME,
+            "status": _choice("working", "idle", "blocked", "error", "waiting_input", "offline"),
+        },
+        {
+            "task": LONG,
+            "output": {**TEXT, "maxLength": 50_000},
+            "score": SCORE,
+            "progress": {**NUMBER, "minimum": 0, "maximum": 100},
+            **dict.fromkeys(
+                ("server", "hostname", "agent", "project_dir", "version", "tmux_name", "node_id", "session_id",
+                 "config_path", "channels", "model", "node_name"),
+                TEXT,
+            ),
+        },
+    ),
+    "report_completion": (
+        {"alias": NAME, "task": TEXT, "result": {**TEXT, "maxLength": 50_000}},
+        {
+            "artifacts": {"type": "array", "items": TEXT, "maxItems": 50},
+            "score": SCORE,
+            "duration_minutes": NUMBER,
+        },
+    ),
+    "get_inbox": ({"alias": NAME}, {"limit": _count(10, 100)}),
+    "ack_inbox": ({"alias": NAME, "message_id": TEXT}, {"response": TEXT}),
+    "send_task": (
+        {"alias": NAME, "task": LONG},
+        {
+            "priority": _choice("high", "normal", "low", default="normal"),
+            "context": LONG,
+            "from_session": NAME,
+            "ttl_seconds": {**NUMBER, "exclusiveMinimum": 0, "maximum": 86_400, "default": 3600},
+            "parent_task_id": TEXT,
+        },
+    ),
+    "send_message": ({"alias": NAME, "message": LONG}, {"from_session": NAME}),
+    "send_reply": (
+        {"alias": NAME, "text": LONG},
+        {
+            "in_reply_to": TEXT,
+            "status": _choice("replied", "failed", "cancelled", default="replied"),
+            "from_session": NAME,
+        },
+    ),
+    "send_ack": ({"task_id": TEXT}, {"from_session": NAME}),
+    "retry_task": ({"task_id": TEXT}, {"from_session": NAME}),
+    "cancel_task": ({"task_id": TEXT}, {"reason": {**TEXT, "maxLength": 1_000}, "from_session": NAME}),
+    "reassign_task": ({"task_id": TEXT, "new_alias": NAME}, {"from_session": NAME}),
+    "get_task": ({"task_id": TEXT}, {}),
+    "list_tasks": ({}, {"alias": TEXT, "status": TEXT, "from_name": TEXT, "limit": _count(20, 100)}),
+    "get_all_status": ({}, {"filter_status": TEXT, "filter_server": TEXT}),
+    "get_session_status": ({"alias": NAME}, {}),
+    "get_completions": ({}, {"alias": TEXT, "since": TEXT, "limit": _count(50, 500)}),
+    "broadcast": ({"message": LONG}, {"filter_server": TEXT, "filter_status": TEXT}),
+}  # fmt: skip
+
+# A call of each tool with nothing but what it needs, and right in everything.
+CALLS: dict[str, Json] = {
+    "report_status": {"resume_id": "r", "alias": "coder-1", "status": "idle"},
+    "report_completion": {"alias": "coder-1", "task": "t", "result": "r"},
+    "get_inbox": {"alias": "coder-1"},
+    "ack_inbox": {"alias": "coder-1", "message_id": "none"},
+    "send_task": {"alias": "coder-1", "task": "t"},
+    "send_message": {"alias": "coder-1", "message": "m"},
+    "send_reply": {"alias": "coder-1", "text": "t"},
+    "send_ack": {"task_id": "none"},
+    "retry_task": {"task_id": "none"},
+    "cancel_task": {"task_id": "none"},
+    "reassign_task": {"task_id": "none", "new_alias": "coder-1"},
+    "get_task": {"task_id": "none"},
+    "list_tasks": {},
+    "get_all_status": {},
+    "get_session_status": {"alias": "coder-1"},
+    "get_completions": {},
+    "broadcast": {"message": "m"},
+}
+
+LIMITS: list[tuple[str, str, object, object]] = [
+    ("report_status", "resume_id", "x" * 200, "x" * 201),
+    ("report_status", "alias", "名" * 200, "名" * 201),
+    ("report_status", "status", "waiting_input", "asleep"),
+    ("report_status", "task", "名" * 10_000, "名" * 10_001),
+    ("report_status", "output", "x" * 50_000, "x" * 50_001),
+    ("report_status", "score", 10, 10.01),
+    ("report_status", "score", 0, -0.01),
+    ("report_status", "progress", 100, 101),
+    ("report_status", "progress", 0, -1),
+    ("report_completion", "result", "x" * 50_000, "x" * 50_001),
+    ("report_completion", "artifacts", ["a"] * 50, ["a"] * 51),
+    ("report_completion", "score", 10, 11),
+    ("report_completion", "score", 0, -1),
+    ("report_completion", "duration_minutes", 0.5, "0.5"),
+    ("get_inbox", "limit", 100, 101),
+    ("get_inbox", "limit", 1, 0),
+    ("send_task", "task", "x" * 10_000, "x" * 10_001),
+    ("send_task", "context", "x" * 10_000, "x" * 10_001),
+    ("send_task", "priority", "high", "critical"),
+    ("send_task", "ttl_seconds", 86_400, 86_401),
+    ("send_task", "ttl_seconds", 1, 0),
+    ("send_message", "message", "x" * 10_000, "x" * 10_001),
+    ("send_reply", "text", "x" * 10_000, "x" * 10_001),
+    ("send_reply", "status", "failed", "expired"),
+    ("cancel_task", "reason", "x" * 1_000, "x" * 1_001),
+    ("list_tasks", "limit", 100, 101),
+    ("list_tasks", "limit", 1, 1.5),
+    ("get_completions", "limit", 500, 501),
+    ("get_completions", "limit", 1, -1),
+    ("broadcast", "message", "x" * 10_000, "x" * 10_001),
+]
+
+
+def _wrong_type(schema: Json) -> object:
+    """A value that is not of the type."""
+    return {"string": 7, "number": "7", "array": "seven"}[schema["type"]]
+
+
+def _check_invalid(fleet: Fleet, tool: str, arguments: Json, names: str) -> None:
+    answer = fleet.program().wrong(tool, **arguments)
+    assert answer["ok"] is False
+    assert answer["error"] == "invalid_arguments"
+    assert names in answer["message"]
+
+
+@requires("all.seventeen", "tokens.network_id", "report_status.network_id", "report_completion.network_id",
+          "send_task.network_id")  # fmt: skip
+def test_the_tools_are_the_documented_ones(anywhere: Fleet) -> None:
+    """There are 17 tools; each takes the documented parameters, of their types and limits, and a network_id."""
+    listed = anywhere.hub.portal.call(anywhere.program().client.list_tools).tools
+
+    assert len(listed) == 17
+    for tool in listed:
+        required, optional = CONTRACT[tool.name]
+        assert tool.input_schema == {
+            "type": "object",
+            "properties": {**required, **optional, "network_id": TEXT},
+            **({"required": [*required]} if required else {}),
+        }, tool.name
+
+
+@requires("all.content")
+def test_every_tool_answers(fleet: Fleet) -> None:
+    """A call with what is required is answered by one text with a JSON object that says ok, or an error."""
+    fleet.online("coder-1")
+    program = fleet.program()
+
+    for tool, arguments in CALLS.items():
+        answer, is_error = program.ask(tool, arguments)
+        assert not is_error, tool
+        assert answer["ok"] is True or answer["error"].endswith(("not found", "not yours")), tool
+
+
+@requires("report_completion.required", "get_inbox.alias", "ack_inbox.required", "send_task.required",
+          "send_message.required", "send_reply.required", "send_ack.required", "retry_task.required",
+          "cancel_task.required", "reassign_task.required", "get_task.required", "get_session_status.required",
+          "broadcast.required", "transport.invalid", "transport.null")  # fmt: skip
+@pytest.mark.parametrize("tool", CONTRACT)
+def test_what_is_required_cannot_be_omitted(anywhere: Fleet, tool: str) -> None:
+    """Without a required parameter, or with null for it, the call is invalid, and the message names it."""
+    anywhere.online("coder-1")
+    anywhere.program()
+
+    with anywhere.unchanged():
+        for missing in CONTRACT[tool][0]:
+            others = {name: value for name, value in CALLS[tool].items() if name != missing}
+            _check_invalid(anywhere, tool, others, missing)
+            _check_invalid(anywhere, tool, {**others, missing: None}, missing)
+
+
+@requires("all.types")
+@pytest.mark.parametrize("tool", CONTRACT)
+def test_a_parameter_is_of_its_type(anywhere: Fleet, tool: str) -> None:
+    """A value of another type is invalid, not converted, and the message names the parameter."""
+    anywhere.online("coder-1")
+    anywhere.program()
+
+    with anywhere.unchanged():
+        for name, schema in {**CONTRACT[tool][0], **CONTRACT[tool][1], "network_id": TEXT}.items():
+            for wrong in (_wrong_type(schema), True, [{"a": 1}]):
+                _check_invalid(anywhere, tool, {**CALLS[tool], name: wrong}, name)
+
+
+@requires("report_status.resume_id", "report_status.alias", "report_status.status", "report_status.task.limit",
+          "report_status.output.limit", "report_status.score", "report_status.progress",
+          "report_completion.result.limit", "report_completion.artifacts.limit", "report_completion.score",
+          "report_completion.duration_minutes", "get_inbox.limit", "send_task.task.limit", "send_task.context.limit",
+          "send_task.priority", "send_task.ttl_seconds.limit", "send_message.message.limit", "send_reply.text.limit",
+          "send_reply.status", "cancel_task.reason.limit", "list_tasks.limit", "get_completions.limit",
+          "broadcast.message.limit", "transport.range")  # fmt: skip
+@pytest.mark.parametrize(
+    ("tool", "name", "at_limit", "past_it"), LIMITS, ids=[f"{tool}-{name}" for tool, name, *_rest in LIMITS]
+)
+def test_a_limit_is_where_it_is_documented(
+    fleet: Fleet, tool: str, name: str, at_limit: object, past_it: object
+) -> None:
+    """The value at the limit is taken; the next one is invalid, never clamped, and changes nothing."""
+    fleet.online("coder-1")
+    fleet.program()
+
+    with fleet.unchanged():
+        _check_invalid(fleet, tool, {**CALLS[tool], name: past_it}, name)
+    _answer, is_error = fleet.program().ask(tool, {**CALLS[tool], name: at_limit})
+    assert not is_error
+
+
+@requires("transport.extra")
+@pytest.mark.parametrize("tool", CALLS)
+def test_unknown_arguments_are_ignored(anywhere: Fleet, tool: str) -> None:
+    """A client that sends more than is documented is served as if it had not."""
+    anywhere.online("coder-1")
+    extra: dict[str, Any] = {"verbose": True, "tx": "x", "": None}
+
+    plain, _ = anywhere.program().ask(tool, CALLS[tool])
+    answer, is_error = anywhere.program().ask(tool, {**CALLS[tool], **extra})
+    assert not is_error
+    assert answer.keys() == plain.keys()
+
+
+@requires("transport.unknown_tool")
+@pytest.mark.parametrize("tool", ["no_such_tool", "Send_Task", "", "发任务", "__init__"])
+def test_an_unknown_tool_is_said_to_be_unknown(anywhere: Fleet, tool: str) -> None:
+    """A tool that is not there is an error in CommHub's envelope, and changes nothing."""
+    program = anywhere.program()
+
+    with anywhere.unchanged():
+        answer = program.wrong(tool, alias="coder-1")
+    assert (answer["ok"], answer["error"]) == (False, "unknown_tool")

@@ -1,0 +1,50 @@
+"""How a dialect's documents and its tests are kept together.
+
+Each documented sentence has an id; `requires` marks the tests that prove it. A dialect's `test_requirements.py`
+compares both ways: a sentence without a test fails, and a test can only name sentences that there are.
+"""
+
+import ast
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+Test = TypeVar("Test", bound=Callable[..., object])
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Sentences that stand together, and in which document and part of it."""
+
+    where: str
+    sentences: Mapping[str, str]
+
+
+class Requirements:
+    """All sentences of a dialect, by ids such as `send_task.ttl_seconds.default`."""
+
+    def __init__(self, sections: Mapping[str, Section]) -> None:
+        self.sections = sections
+        self.ids = [f"{name}.{key}" for name, section in sections.items() for key in section.sentences]
+
+    def requires(self, *ids: str) -> Callable[[Test], Test]:
+        """Mark a test as the proof of these sentences. An id that does not exist fails at once."""
+        unknown = set(ids) - set(self.ids)
+        if unknown or not ids:
+            raise LookupError(f"no such requirement: {', '.join(sorted(unknown))}")
+        return lambda test: test
+
+
+def proven(folder: Path) -> Iterator[tuple[str, list[str]]]:
+    """Every test in the modules of `folder`, by name, with the ids that it is marked with."""
+    for module in sorted(folder.glob("test_*.py")):
+        for node in ast.parse(module.read_text("utf-8")).body:
+            if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
+                yield f"{module.name}::{node.name}", list(_ids(node.decorator_list))
+
+
+def _ids(decorators: Iterable[ast.expr]) -> Iterator[str]:
+    for decorator in decorators:
+        if isinstance(decorator, ast.Call) and ast.unparse(decorator.func) == "requires":
+            yield from (str(ast.literal_eval(argument)) for argument in decorator.args)
