@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from hubbub.core import completions, handovers, inbox, sweep, tasks
-from hubbub.model.errors import InvalidTransition, NotHolder, UnknownAgent
+from hubbub.model.errors import Conflict, InvalidTransition, NotHolder, UnknownAgent
 from hubbub.model.lifecycle import ENDED, OPEN, Event, Status
 from hubbub.model.records import Condition, Task
 from hubbub.store import messages as rows
@@ -131,6 +131,16 @@ def test_the_old_holder_is_refused(world: World) -> None:
         world.do(completions.report, world.id, "bob", task=str(task.id), result="late")
     assert world.task(task) == moved
     assert world.do(completions.search, [world.id], limit=10) == []
+
+
+def test_a_look_from_before_the_handover_changes_nothing(world: World) -> None:
+    """Who acts on a task as it was an epoch ago is refused, though status and assignee are the same again."""
+    task = world.send()
+    moved = reassign(world, task, to="bob")
+    with pytest.raises(Conflict, match="has changed meanwhile"):
+        world.do(tasks.accept, task, "bob")
+    assert world.task(task) == moved
+    assert world.mail("bob") == ["count the lines"]
 
 
 def test_racing_reassignments_deliver_once(world: World) -> None:

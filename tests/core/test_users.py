@@ -59,21 +59,19 @@ def test_the_owner_of_the_hub_makes_people(world: World) -> None:
     assert world.do(users.by_name, "mallory") is None
 
 
-@pytest.mark.parametrize("name", ["ab", "x" * 50, "张三", "ängström", "a-b_c", "__", "٣٤"])
-def test_names_of_every_script(world: World, name: str) -> None:
+def test_names_of_every_script(world: World) -> None:
     """A username has 2 to 50 letters of any script, digits, underscores and hyphens."""
-    assert register(world, name, is_open=True)[0].name == name
+    for name in ("ab", "x" * 50, "张三", "ängström", "a-b_c", "__", "٣٤"):
+        assert register(world, name, is_open=True)[0].name == name
 
 
-@pytest.mark.parametrize(
-    "name", ["", "a", "x" * 51, "a b", "a\nb", "ab\n", "a/b", "a.b", "<b>", "a\0b", "😀😀"]
-)
-def test_bad_names_are_refused(world: World, name: str) -> None:
+def test_bad_names_are_refused(world: World) -> None:
     """Any other username is refused with what is allowed, and nobody is let in."""
-    with pytest.raises(Invalid, match="a username has 2 to 50 letters"):
-        register(world, name, is_open=True)
-    with pytest.raises(Invalid):
-        world.acting(OWNER).do(users.create, name)
+    for name in ("", "a", "x" * 51, "a b", "a\nb", "ab\n", "a/b", "a.b", "<b>", "a\0b", "😀😀"):
+        with pytest.raises(Invalid, match="a username has 2 to 50 letters"):
+            register(world, name, is_open=True)
+        with pytest.raises(Invalid):
+            world.acting(OWNER).do(users.create, name)
     assert world.acting(OWNER).do(users.everyone) == []
 
 
@@ -109,36 +107,36 @@ def test_who_registers_alone_gets_a_project(world: World) -> None:
         eve.do(access.enter, "lab")
 
 
-@pytest.mark.parametrize("name", ["lab", "LAB", "张三", "__"])
-def test_a_project_is_found_for_every_name(world: World, name: str) -> None:
+def test_a_project_is_found_for_every_name(world: World) -> None:
     """Where a name makes no slug, or one that is taken, the project's slug is made unique; others keep theirs."""
-    _user, eve = register(world, name, is_open=True)
-    ((project, _role),) = eve.do(access.memberships)
+    for name in ("lab", "LAB", "张三", "__"):
+        _user, newcomer = register(world, name, is_open=True)
+        ((project, _role),) = newcomer.do(access.memberships)
 
-    assert project.id != world.id
-    assert project.name == name
-    assert eve.do(access.enter, project.slug) == project
+        assert project.id != world.id
+        assert project.name == name
+        assert newcomer.do(access.enter, project.slug) == project
 
 
-@pytest.mark.parametrize("role", Role)
-def test_an_invitation_lets_one_person_in(world: World, role: Role) -> None:
+def test_an_invitation_lets_one_person_in(world: World) -> None:
     """Who has an invitation joins its project in its role, and the code is used up."""
-    code = invitation(world, role)
-    _user, eve = register(world, "eve", code)
+    for role in Role:
+        code = invitation(world, role)
+        _user, guest = register(world, f"guest-{role}", code)
 
-    assert eve.do(access.memberships) == [(world.project, role)]
-    for is_open in (True, False):
-        with pytest.raises(Forbidden):
-            register(world, "mallory", code, is_open=is_open)
+        assert guest.do(access.memberships) == [(world.project, role)]
+        for is_open in (True, False):
+            with pytest.raises(Forbidden):
+                register(world, "mallory", code, is_open=is_open)
     assert world.do(users.by_name, "mallory") is None
 
 
-@pytest.mark.parametrize("code", ["inv_" + "0" * 32, "nonsense", "\ud800"])
-def test_a_made_up_invitation_is_none(world: World, code: str) -> None:
+def test_a_made_up_invitation_is_none(world: World) -> None:
     """A code that nobody gave out lets nobody in, not even into an open hub."""
-    for is_open in (True, False):
-        with pytest.raises(Forbidden):
-            register(world, "mallory", code, is_open=is_open)
+    for code in ("inv_" + "0" * 32, "nonsense", "\ud800"):
+        for is_open in (True, False):
+            with pytest.raises(Forbidden):
+                register(world, "mallory", code, is_open=is_open)
 
 
 def test_an_invitation_is_good_for_a_week(world: World) -> None:

@@ -66,9 +66,11 @@ def report(
         task_id=completion.task_id,
         detail={"completion_id": str(completion.id)},
     )
-    if meant is not None and not meant.is_ended:
-        meant = tasks.finish(tx, meant, Event.COMPLETE, by=agent, text=result, result=result[:RESULT_LENGTH])
-    return Outcome(completion=completion, task=meant, truncated=len(result) > RESULT_LENGTH)
+    if meant is None or meant.is_ended:
+        return Outcome(completion=completion, task=meant, truncated=False)
+    kept = result[:RESULT_LENGTH]
+    ended = tasks.finish(tx, meant, Event.COMPLETE, by=agent, text=result, result=kept)
+    return Outcome(completion=completion, task=ended, truncated=kept != result)
 
 
 def search(

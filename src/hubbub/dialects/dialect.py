@@ -23,6 +23,8 @@ Reply = Mapping[str, object]
 Refusal = Callable[[Any], Reply]
 Run = TypeVar("Run", bound=Callable[..., Reply])
 
+_STRICT = ConfigDict(strict=True, allow_inf_nan=False)  # JSON has no infinite numbers to answer with
+
 
 @dataclass(frozen=True, slots=True)
 class Answer:
@@ -99,7 +101,7 @@ class Dialect:
             fields: dict[str, Any] = {
                 p.name: (p.annotation, ... if p.default is p.empty else p.default) for p in parameters
             }
-            arguments = create_model(run.__name__, __config__=ConfigDict(strict=True), **fields)
+            arguments = create_model(run.__name__, __config__=_STRICT, **fields)
             self.tools[run.__name__] = Tool(
                 name=run.__name__,
                 description=inspect.getdoc(run) or "",

@@ -1,0 +1,107 @@
+"""`make demo`: plays the scenes, tells the story, shows the table, and says whether all is well by its exit code.
+
+0: nothing was lost, done twice, or left open. 1: something was, or the play could not go on; it says what. It takes
+some ten seconds; a play that has not ended after two minutes hangs, and is ended.
+"""
+
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+from demo.check import Books, complaints
+from demo.clock import now
+from demo.jobs.desk import ROOT
+from demo.orders import Refused, Unexpected
+from demo.processes import Vanished
+from demo.scenes import SCENES, curtain
+from demo.stage import Stage
+from demo.story import Story, table
+from hubbub.client import HubRefused, HubUnreachable
+
+LIMIT = 120  # seconds
+LAST_WORDS = 5  # lines of each process, when the play could not go on
+INTERRUPTED = 130
+
+
+class Overdue(Exception):
+    """The play has not ended in time."""
+
+
+FAULTS = (HubRefused, HubUnreachable, Overdue, Refused, Unexpected, Vanished)
+
+
+def main() -> int:
+    """Play. Returns the exit code."""
+    for each in (signal.SIGALRM, signal.SIGTERM):
+        signal.signal(each, _stop)
+    signal.alarm(LIMIT)
+    try:
+        with Stage() as stage, _undisturbed_end():
+            try:
+                return _verdict(stage, _play(stage))
+            except FAULTS as fault:
+                print(f"\nThe play could not go on: {fault}\n{_last_words(stage)}", file=sys.stderr)
+                return 1
+    except KeyboardInterrupt:
+        print("\ninterrupted; everyone is gone", file=sys.stderr)
+        return INTERRUPTED
+
+
+def _play(stage: Stage) -> Books:
+    """All scenes, each told when it is over."""
+    story = Story(now())
+    for scene in SCENES:
+        story.title(_title(scene.__doc__))
+        scene(stage)
+        stage.chronicle.catch_up()
+        story.tell(stage.chronicle.activities, stage.notes)
+    story.title(_title(curtain.play.__doc__))
+    books = curtain.play(stage)
+    story.tell(stage.chronicle.activities, stage.notes)
+    return books
+
+
+def _title(docstring: str | None) -> str:
+    return (docstring or "").partition(". Returns")[0].strip().removesuffix(".")
+
+
+def _verdict(stage: Stage, books: Books) -> int:
+    """Show the table and what is wrong. Returns the exit code."""
+    print(f"\n{table(books)}\n")
+    wrong = [*stage.complaints, *complaints(books)]
+    for sentence in wrong:
+        print(f"WRONG  {sentence}")
+    if not wrong:
+        print(
+            f"All is well: {len(books.tasks)} tasks, {len(books.executions)} runs of a command, "
+            f"{len(books.letters)} letters to the commander; nothing lost, nothing done twice, nothing left open."
+        )
+    return 1 if wrong else 0
+
+
+def _last_words(stage: Stage) -> str:
+    """What each process said last, without the paths of this machine."""
+    lines = [f"{process.name}: {line}" for process in stage.troupe for line in process.said[-LAST_WORDS:]]
+    return "\n".join(lines).replace(str(stage.folder), "…").replace(str(ROOT), ".")
+
+
+def _stop(number: int, _frame: FrameType | None) -> None:
+    if number == signal.SIGALRM:
+        raise Overdue(f"it has not ended after {LIMIT} s")
+    raise KeyboardInterrupt
+
+
+@contextmanager
+def _undisturbed_end() -> Iterator[None]:
+    """From the end of this on, no signal disturbs the clearing away."""
+    try:
+        yield
+    finally:
+        for each in (signal.SIGALRM, signal.SIGINT, signal.SIGTERM):
+            signal.signal(each, signal.SIG_IGN)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

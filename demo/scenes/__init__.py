@@ -1,0 +1,17 @@
+"""What happens in the demo. A scene is a module with one function, whose docstring is its title; `curtain` ends it."""
+
+from collections.abc import Callable
+
+from demo.scenes import arrival, failure, killed_agent, killed_hub, parts, urgency
+from demo.stage import Stage
+
+Scene = Callable[[Stage], None]
+
+SCENES: tuple[Scene, ...] = (
+    arrival.play,
+    urgency.play,
+    failure.play,
+    parts.play,
+    killed_agent.play,
+    killed_hub.play,
+)

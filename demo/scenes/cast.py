@@ -1,0 +1,3 @@
+"""Who plays beside the commander."""
+
+SURVEYOR, LIBRARIAN = "surveyor", "librarian"

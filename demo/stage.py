@@ -1,0 +1,124 @@
+"""The stage: a data folder, a hub, agents and a commander, each a process, all gone when the play is over."""
+
+import os
+import shutil
+import sys
+import tempfile
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+
+from demo import gate
+from demo.chronicle import Chronicle
+from demo.clock import now
+from demo.jobs import desk
+from demo.orders import Orders
+from demo.processes import Process
+from hubbub.client import Hub, owner_token
+
+COMMAND = "python -m demo.jobs"
+COMMANDER = "commander"
+PROJECT = "default"
+
+
+class Stage:
+    """What the scenes play on. A context: when it ends, so do all processes, and the folder is gone."""
+
+    def __init__(self) -> None:
+        self.notes: list[tuple[int, str]] = []  # what happens to processes, which the hub does not know
+        self.complaints: list[str] = []  # what went wrong on the way
+        self.agents: dict[str, Process] = {}
+        self.troupe: list[Process] = []
+        self._closing = ExitStack()
+
+    def __enter__(self) -> "Stage":
+        self.folder = Path(tempfile.mkdtemp(prefix="hubbub-demo-"))
+        self._closing.callback(shutil.rmtree, self.folder, ignore_errors=True)
+        self.gate = gate.Gate()
+        self._closing.callback(self.gate.close)
+        for name in ("home", "hub", "desk"):
+            (self.folder / name).mkdir()
+        self.data = self.folder / "hub"
+        self.desk = desk.Desk(self.folder / "desk")
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for process in reversed(self.troupe):
+            process.destroy()
+        self._closing.close()
+
+    def note(self, sentence: str) -> None:
+        """Keep for the story something that only the stage knows."""
+        self.notes.append((now(), sentence))
+
+    def complain(self, sentence: str) -> None:
+        """Keep for the verdict something that a scene saw go wrong."""
+        self.complaints.append(sentence)
+
+    # ---- the hub -----------------------------------------------------------------------------------------------
+
+    def open_hub(self) -> None:
+        """Start a hub on a free port, and follow what happens there."""
+        self._serve(port=0)
+        token = owner_token(self.data)
+        assert token is not None
+        self.as_owner = Hub(self.url, token, project=PROJECT)
+        self._closing.callback(self.as_owner.close)
+        self.chronicle = Chronicle(self.as_owner)
+        self.note("the hub is ready, on a free port and with an empty data folder")
+
+    def kill_hub(self) -> None:
+        """SIGKILL, at whatever it is."""
+        self.hub.kill()
+        self.note("the hub is killed with SIGKILL")
+
+    def reopen_hub(self) -> None:
+        """Start it again where it was."""
+        self._serve(port=int(self.url.rpartition(":")[2]))
+        self.chronicle.follow()
+        self.note("the hub is started again, on the same data")
+
+    def _serve(self, *, port: int) -> None:
+        self.hub = self._start("hub", "hubbub", "serve", "--port", str(port), "--data", str(self.data))
+        self.url = self.hub.line()
+
+    # ---- agents ------------------------------------------------------------------------------------------------
+
+    def start_agent(self, name: str) -> None:
+        """Start a `hubbub work` of that name. It may take a moment until it is there."""
+        self.agents[name] = self._start(name, "hubbub", "work", name, "--run", COMMAND)
+
+    def kill_agent(self, name: str) -> None:
+        """SIGKILL to the agent itself; what becomes of its command is its own business."""
+        self.agents[name].kill()
+        self.note(f"{name} is killed with SIGKILL, in the middle of its task")
+
+    def start_commander(self) -> None:
+        """Start the commander with a token of its own. It may take a moment until it is there."""
+        secret = self.as_owner.post("/tokens", {"agent": COMMANDER, "role": "member"})["secret"]
+        process = self._start(
+            COMMANDER, "python", "-m", "demo.commander", HUBBUB_URL=self.url, HUBBUB_TOKEN=secret
+        )
+        self.commander = Orders(process)
+
+    def _start(self, name: str, program: str, *arguments: str, **variables: str) -> Process:
+        beside_this = Path(sys.executable).with_name(program)  # a clone may be anywhere
+        process = Process(name, [str(beside_this), *arguments], {**self._environment(), **variables})
+        self.troupe.append(process)
+        return process
+
+    def _environment(self) -> dict[str, str]:
+        """What every process finds: nothing of the user's but where programs are, and a home without anything."""
+        kept = {name: os.environ[name] for name in ("LANG", "LC_ALL", "TMPDIR") if name in os.environ}
+        programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
+        return {
+            **kept,
+            "PATH": programs,
+            "HOME": str(self.folder / "home"),
+            "PYTHONUNBUFFERED": "1",
+            "HUBBUB_DATA": str(self.data),
+            desk.VARIABLE: str(self.desk.folder),
+            gate.VARIABLE: self.gate.address,
+        }
