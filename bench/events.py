@@ -21,10 +21,6 @@ STARTS = 5
 TEXT = "Count the words of every chapter"
 
 
-async def meet(line: Line, name: str) -> None:
-    await line.ask("POST", "/api/v1/tokens", {"agent": name})
-
-
 async def one_reader(hub: Served, line: Line) -> list[float]:
     """Seconds from the start of each send to its frame at the one who follows the inbox."""
     reading = await Line.to(hub)
@@ -41,7 +37,7 @@ async def one_reader(hub: Served, line: Line) -> list[float]:
 
 
 async def every_reader(hub: Served, line: Line) -> tuple[list[float], list[float]]:
-    """Seconds from the start of each send to its frame, at each of a thousand who follow everything, and at the last."""
+    """Seconds from the start of each send to its frame, at each of all who follow everything; and at the last."""
     readings = [await Line.to(hub) for _ in range(READERS)]
     streams = [await reading.stream("/events") for reading in readings]
 
@@ -66,19 +62,16 @@ async def every_reader(hub: Served, line: Line) -> tuple[list[float], list[float
 
 async def idle(hub: Served) -> list[Line]:
     """A thousand readers of inboxes where nothing happens."""
-    line = await Line.to(hub)
-    readings = []
-    for number in range(READERS):
-        await meet(line, f"idle-{number}")
-        readings.append(await Line.to(hub))
-        await readings[-1].stream(f"/events/idle-{number}")
-    line.close()
+    readings = [await Line.to(hub) for _ in range(READERS)]
+    for number, reading in enumerate(readings):
+        await reading.stream(f"/events/idle-{number}")
     return readings
 
 
 async def follow(hub: Served) -> None:
     line = await Line.to(hub)
-    await meet(line, "worker")
+    for name in ("worker", *(f"idle-{number}" for number in range(READERS))):
+        await line.ask("POST", "/api/v1/tokens", {"agent": name})  # so that the project knows it
     for _ in range(50):
         await line.call("commhub", "send_task", alias="worker", task=TEXT)  # to warm up
     alone = await one_reader(hub, line)

@@ -5,6 +5,7 @@ Run with `python -m bench.serving DATA`: it prints its address, and serves until
 
 import asyncio
 import json
+import os
 import resource
 import subprocess
 import sys
@@ -32,8 +33,8 @@ BENCH = Dialect(
 
 
 @BENCH.tool(reads=True)
-def no_op(_tx: Tx, alias: str, task: str) -> Reply:
-    """Takes what a send takes, and does nothing."""
+def no_op(_tx: Tx, alias: str, task: str) -> Reply:  # noqa: ARG001  # it takes what a send takes
+    """Does nothing."""
     return {"message_id": "", "session_status": ""}
 
 
@@ -83,14 +84,12 @@ class Line:
         content = json.dumps(body).encode() if body is not None else b""
         head = f"{method} {path} HTTP/1.1\r\n{self._common}Content-Length: {len(content)}\r\n\r\n"
         self._writer.write(head.encode() + content)
-        status = await self._reader.readline()
-        length = 0
-        while (line := await self._reader.readline()) != b"\r\n":
-            name, _, value = line.partition(b":")
-            length = int(value) if name.lower() == b"content-length" else length
+        status, *fields = (await self._reader.readuntil(b"\r\n\r\n")).split(b"\r\n")
+        lengths = [int(field[15:]) for field in fields if field.lower().startswith(b"content-length:")]
+        length = lengths[0] if lengths else 0
         answer: dict[str, object] = json.loads(await self._reader.readexactly(length))
         if b" 20" not in status:
-            raise RuntimeError(f"{status.decode().strip()}: {answer}")
+            raise RuntimeError(f"{status.decode()}: {answer}")
         return answer
 
     async def call(self, dialect: str, tool: str, **arguments: object) -> dict[str, object]:
@@ -130,7 +129,8 @@ def running(command: list[str], data: Path) -> Iterator[Served]:
     """A hub started by `command`, which prints its address when it is ready."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, max(soft, 20_000)), hard))
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:
+    quiet = {**os.environ, "HUBBUB_LOG_LEVEL": "warning"}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=quiet) as child:
         assert child.stdout is not None
         try:
             url = child.stdout.readline().strip()

@@ -5,6 +5,7 @@ answered and what came into its inbox, which it follows as a resource, and reads
 process of its own, `python -m demo.commander`; who talks to it is `demo.orders`.
 """
 
+import asyncio
 import json
 import logging
 import os
@@ -110,8 +111,10 @@ async def call(hub: Client, tool: str, arguments: dict[str, Any], *, key: str | 
 
 async def hear(orders: MemoryObjectSendStream[Any]) -> None:
     """Pass on the lines of standard input."""
+    lines = asyncio.StreamReader()
+    await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(lines), sys.stdin)
     async with orders:
-        while line := await anyio.to_thread.run_sync(sys.stdin.readline, abandon_on_cancel=True):
+        async for line in lines:
             await orders.send(json.loads(line))
 
 

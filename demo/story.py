@@ -12,7 +12,7 @@ WIDTH = 120
 INDENT = " " * 10
 COLUMNS = ("task", "agent", "attempts", "status", "took", "first line of the result")
 
-USUAL = "medium"
+USUAL, REPLACED = "medium", "replaced"
 TOLD = {  # how a line begins, and how it goes on: lines in a row that begin alike become one
     "task.sent": ("{sender} sends {agent}", "#{number} {title}{urgency}"),
     "task.started": ("{agent} begins", "#{number} again, which is attempt {attempt}"),
@@ -30,10 +30,8 @@ Line = tuple[str, str]
 def told(activity: ActivityReply) -> Line | None:
     """An activity as a line of the story; None for what goes without saying."""
     kind, detail = activity["kind"], activity["detail"]
-    goes_without_saying = (kind == "task.started" and detail["attempt"] == 1) or detail.get(
-        "reason"
-    ) == "replaced"
-    if kind not in TOLD or goes_without_saying:
+    is_first = kind == "task.started" and detail["attempt"] == 1
+    if kind not in TOLD or is_first or detail.get("reason") == REPLACED:
         return None
     urgency = f" ({detail['priority']})" if detail.get("priority") not in (None, USUAL) else ""
     facts = {**detail, "agent": activity["agent"], "actor": activity["actor"], "urgency": urgency}

@@ -25,7 +25,7 @@ def test_every_setting_is_an_environment_variable() -> None:
     """Each setting is `HUBBUB_` and its name in capitals; an empty one is as none."""
     found = settings.read(
         {
-            "HUBBUB_DATA": "/tmp/data",
+            "HUBBUB_DATA": "/srv/data",
             "HUBBUB_CONFIG": "~/config",
             "HUBBUB_HOST": "0.0.0.0",
             "HUBBUB_PORT": "0",
@@ -39,7 +39,7 @@ def test_every_setting_is_an_environment_variable() -> None:
         }
     )
     assert found == settings.Settings(
-        data=Path("/tmp/data"),
+        data=Path("/srv/data"),
         config=Path.home() / "config",
         host="0.0.0.0",
         port=0,

@@ -76,6 +76,9 @@ def stranger() -> Iterator[str]:
             self.end_headers()
             self.wfile.write(b"<html>hello</html>")
 
+        def do_POST(self) -> None:
+            self.do_GET()
+
         def log_message(self, *arguments: object) -> None:
             pass
 

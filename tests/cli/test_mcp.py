@@ -20,7 +20,7 @@ from hubbub.cli.bridge.bridge import Bridge
 from hubbub.cli.bridge.upstream import Upstream
 from hubbub.client import Hub, owner_token, running_hub
 from tests.cli.peers import LEGACY, MODERN, StdioPeer
-from tests.cli.processes import RunningHub, hubbub, plain_environment
+from tests.cli.processes import RunningHub, hubbub, plain_environment, stranger
 
 Connect = Callable[..., StdioPeer]
 UPDATED = "notifications/resources/updated"
@@ -147,6 +147,26 @@ def test_a_signal_ends_it(hub: RunningHub, connect: Connect) -> None:
     peer = connect(hub, LEGACY)
     peer.process.send_signal(signal.SIGTERM)
     assert peer.process.wait() == 0
+
+
+def test_ends_when_nobody_reads(hub: RunningHub) -> None:
+    """When its output is closed there is nobody to serve, and it ends without a trace."""
+    peer = StdioPeer(hub, MODERN)
+    assert peer.process.stdout is not None
+    peer.process.stdout.close()
+    peer.request("tools/list")
+    assert peer.process.wait() == 0
+    assert peer.process.stdin is not None
+    peer.process.stdin.close()
+
+
+def test_a_stranger_at_the_address(hub: RunningHub) -> None:
+    """What answers at the address and speaks no MCP is told from a hub, in the answer to each request."""
+    with stranger() as url:
+        peer = StdioPeer(hub, MODERN, HUBBUB_URL=url, HUBBUB_TOKEN="ntok_1")
+        answer = peer.ask("tools/list")
+        peer.close()
+    assert "error" in answer
 
 
 @pytest.mark.parametrize("line", ["no json", "[]", "12", "{", '"text"'])

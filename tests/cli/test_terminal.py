@@ -1,6 +1,7 @@
 """What reaches a terminal: tables that line up in any script, and nothing that could command it."""
 
 import json
+import time
 
 import pytest
 
@@ -58,6 +59,16 @@ def test_table_for_people(capsys: pytest.CaptureFixture[str], monkeypatch: pytes
     assert narrow == "ada"
     assert terminal.width(wide) == 30
     assert wide.startswith("指挥室  xxx")
+
+
+def test_moments(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A moment is a date and a time; in a table on a terminal the time alone if it was today, else the date alone."""
+    today, long_ago = time.time_ns() // 1_000_000, 1_000_000_000_000
+    assert terminal.moment(None) == terminal.brief(None) == ""
+    assert terminal.brief(long_ago) == terminal.moment(long_ago)
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    assert terminal.brief(long_ago) == terminal.moment(long_ago)[:10] == "2001-09-09"
+    assert terminal.brief(today) == terminal.moment(today)[11:]
 
 
 def test_table_for_programs(capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,6 +11,12 @@ from tests.conftest import MovableClock
 from tests.core.conftest import TEN_MINUTES, World, member, person
 
 
+@pytest.fixture
+def world(world: World) -> World:
+    """The world of a program that may manage the project, and so make tokens."""
+    return world.acting(member(world.project, Role.ADMIN))
+
+
 def known_names(world: World) -> set[str]:
     return {agent.name for agent in world.do(agents.of_project, world.id)}
 

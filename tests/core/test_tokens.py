@@ -1,6 +1,7 @@
 """Tokens: making, listing, revoking them."""
 
 import re
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -11,6 +12,12 @@ from hubbub.model.ids import new_id
 from hubbub.model.records import Token
 from hubbub.model.rights import Actor, Right, Role
 from tests.core.conftest import RACERS, TEN_MINUTES, World, errors_of, member, person
+
+
+@pytest.fixture
+def world(world: World) -> World:
+    """The world of a program that may manage the project, and so make tokens."""
+    return world.acting(member(world.project, Role.ADMIN))
 
 
 def make(world: World, role: Role = Role.MEMBER, agent: str | None = None) -> tuple[Token, str]:
@@ -61,15 +68,32 @@ def test_a_token_makes_its_agent_known(world: World) -> None:
 )
 def test_nobody_gives_more_than_they_have(world: World, mine: Role, allowed: set[Role]) -> None:
     """A viewer makes no tokens, a member makes some that do as much or less, admins and owners make any."""
-    for actor in (member(world.project, mine), person(world, f"eve-{mine}", mine)):
-        for role in Role:
-            if role in allowed:
-                assert make(world.acting(actor), role)[0].role is role
-            else:
-                with pytest.raises(
-                    Forbidden, match=f"the role {mine} may not make a token of the role {role}"
-                ):
-                    make(world.acting(actor), role)
+    eve = world.acting(person(world, f"eve-{mine}", mine))
+    for role in Role:
+        if role in allowed:
+            assert make(eve, role)[0].role is role
+        else:
+            with pytest.raises(Forbidden, match=f"the role {mine} may not make a token of the role {role}"):
+                make(eve, role)
+
+
+def test_an_agents_token_makes_no_other(world: World) -> None:
+    """What gets hold of an agent's token gets no other one: a program makes tokens only if it may manage."""
+    with pytest.raises(Forbidden, match="an agent's token makes no tokens"):
+        make(world.acting(member(world.project)))
+
+    assert make(world.acting(member(world.project, Role.ADMIN)))[0].role is Role.MEMBER
+
+
+def test_a_token_does_not_outlive_its_maker(world: World) -> None:
+    """A token that expires makes none that expires later, or never."""
+    admin = replace(member(world.project, Role.ADMIN), expires_at=world.clock() + 600_000)
+    for ttl in (None, timedelta(minutes=11)):
+        with pytest.raises(Forbidden, match="cannot outlive"):
+            world.acting(admin).do(tokens.for_project, world.project, role=Role.MEMBER, ttl=ttl)
+
+    made = world.acting(admin).do(tokens.for_project, world.project, role=Role.MEMBER, ttl=TEN_MINUTES / 2)
+    assert made[0].expires_at
 
 
 def test_a_refused_token_is_not_made(world: World) -> None:
@@ -85,7 +109,7 @@ def test_a_refused_token_is_not_made(world: World) -> None:
 
 def test_a_bound_token_makes_tokens_for_its_agent_alone(world: World) -> None:
     """Who is one agent can let that agent in again, but nobody else, and nobody in general."""
-    ann = world.acting(member(world.project, agent="ann"))
+    ann = world.acting(member(world.project, Role.ADMIN, agent="ann"))
 
     assert make(ann, agent="ann")[0].agent == "ann"
     for name in ("bob", None):
@@ -211,6 +235,6 @@ def test_the_right_to_manage_is_of_owners_and_admins(world: World) -> None:
     assert admin.do(access.enter, None, Right.MANAGE) == world.project
     assert token.project_id == world.id
     other = world.elsewhere("other")
-    foreign, _secret = make(other)
+    foreign, _secret = make(other.acting(member(other.project, Role.ADMIN)))
     with pytest.raises(NotFound):
         admin.do(tokens.revoke, foreign.id)

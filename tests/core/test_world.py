@@ -1,7 +1,7 @@
 """The core against a small model of it: whatever agents do, in whatever order, both agree on what is the case.
 
-The model is in `told`. Hypothesis makes up stories; after each step statuses, inboxes, counts and presences are compared, and at the
-end of a story the log and every row that was ever delivered.
+The model is in `told`. Hypothesis makes up stories; after each step statuses, inboxes, counts and presences are
+compared, and at the end of a story the log and every row that was ever delivered.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ def agents(*, hub: Hub, as_json: bool) -> None:
             each["condition"],
             each["doing"],
             each["unread"] or "",
-            terminal.moment(each["seen_at"]),
+            terminal.brief(each["seen_at"]),
             each["runtime"],
             each["hostname"],
         )

@@ -14,14 +14,13 @@ NOT_VALID = 401
 def act(choice: Choice, agent: str | None = None) -> Hub:
     """The chosen hub, spoken to with a member's token of the chosen project, else of `default`.
 
-    A person's token is exchanged for a member's. With `agent` the token is one that is bound to that agent; one that
-    is bound already stays as it is, and the hub says no if it is bound to another.
+    A person's token is exchanged for a member's, with `agent` for one that is bound to that agent. A project's token
+    stays as it is; the hub says no if it is bound to another agent.
     """
     hub = choice.connect()
-    if hub.token.startswith(PERSON):
-        hub.project = choice.project or DEFAULT_PROJECT
-    elif agent is None or hub.get("/me")["agent"] is not None:
+    if not hub.token.startswith(PERSON):
         return hub
+    hub.project = choice.project or DEFAULT_PROJECT
     file = _file(choice, hub, agent)
     kept = _read(file)
     if kept is not None and _is_valid(hub.acting_with(kept)):

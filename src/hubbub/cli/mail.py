@@ -41,7 +41,7 @@ def inbox(*, hub: Hub, name: str, as_json: bool) -> None:
         terminal.show_json(letters)
         return
     rows = [
-        (each["kind"], each["priority"], each["sender"], terminal.moment(each["stored_at"]), each["text"])
+        (each["kind"], each["priority"], each["sender"], terminal.brief(each["stored_at"]), each["text"])
         for each in letters
     ]
     terminal.show_table(("kind", "priority", "from", "came", "text"), rows)

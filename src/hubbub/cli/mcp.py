@@ -40,8 +40,11 @@ def mcp(*, dialect: str | None, choice: Choice) -> None:
     def address() -> str:
         return (choice.url or running_hub(choice.data) or hub.url).rstrip("/") + path
 
-    with suppress(asyncio.CancelledError, BrokenPipeError):
-        asyncio.run(_bridge(Upstream(address, hub.token)))
+    with suppress(asyncio.CancelledError):  # by a signal
+        try:
+            asyncio.run(_bridge(Upstream(address, hub.token)))
+        except* BrokenPipeError:
+            pass  # the client is gone
 
 
 def _act_patiently(choice: Choice) -> Hub:

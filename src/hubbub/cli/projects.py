@@ -42,7 +42,7 @@ def list_(*, hub: Hub, as_json: bool) -> None:
         terminal.show_json(found)
     else:
         rows = [
-            (each["slug"], each["name"], each["role"], terminal.moment(each["created_at"])) for each in found
+            (each["slug"], each["name"], each["role"], terminal.brief(each["created_at"])) for each in found
         ]
         terminal.show_table(("slug", "name", "role", "created"), rows)
 
@@ -59,8 +59,8 @@ def show(*, hub: Hub, slug: str, as_json: bool) -> None:
         terminal.show_json({**facts, **counts})
         return
     for name, value in facts.items():
-        shown = terminal.moment(value) if name.endswith("_at") else value
-        terminal.show(f"{name:20}{'' if shown is None else shown}")
+        if value is not None:
+            terminal.show(f"{name:20}{terminal.moment(value) if name.endswith('_at') else value}")
     for noun, tally in counts.items():
         terminal.show(
             f"{noun:20}{', '.join(f'{count} {name}' for name, count in tally.items() if count) or 'none'}"

@@ -45,7 +45,7 @@ def tasks(*, hub: Hub, status: tuple[str, ...], assignee: str | None, limit: int
             each["priority"],
             each["sender"],
             each["assignee"],
-            terminal.moment(each["created_at"]),
+            terminal.brief(each["created_at"]),
             each["title"],
         )
         for each in found

@@ -98,3 +98,12 @@ def moment(at: int | None) -> str:
     if at is None:
         return ""
     return datetime.fromtimestamp(at / 1000, UTC).astimezone().strftime("%Y-%m-%d %H:%M:%S")
+
+
+def brief(at: int | None) -> str:
+    """A moment in as few columns as say it, on a terminal: the time if it was today, else the date."""
+    text = moment(at)
+    day, _, time = text.partition(" ")
+    if not sys.stdout.isatty():
+        return text
+    return time if day == datetime.now(UTC).astimezone().strftime("%Y-%m-%d") else day

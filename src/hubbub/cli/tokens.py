@@ -56,9 +56,9 @@ def list_(*, hub: Hub, as_json: bool) -> None:
             each["id"],
             each["agent"] or ("a person" if each["project_id"] is None else "any agent"),
             each["role"],
-            terminal.moment(each["created_at"]),
-            terminal.moment(each["expires_at"]),
-            terminal.moment(each["revoked_at"]),
+            terminal.brief(each["created_at"]),
+            terminal.brief(each["expires_at"]),
+            terminal.brief(each["revoked_at"]),
         )
         for each in found
     ]

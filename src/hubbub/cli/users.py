@@ -39,7 +39,7 @@ def list_(*, hub: Hub, as_json: bool) -> None:
             (
                 each["name"],
                 "owner of the hub" if each["owns_hub"] else "",
-                terminal.moment(each["created_at"]),
+                terminal.brief(each["created_at"]),
             )
             for each in found
         ]

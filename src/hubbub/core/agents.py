@@ -4,14 +4,20 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from uuid import UUID
 
-from hubbub.model.errors import UnknownAgent
+from hubbub.model.errors import Invalid, UnknownAgent
 from hubbub.model.records import Agent, Condition, Node, Presence
+from hubbub.model.rights import HUB
 from hubbub.store import agents
 from hubbub.store.tx import Tx
 
 
 def meet(tx: Tx, project_id: UUID, name: str) -> None:
-    """Make `name` an agent that the project knows. Records `agent.met` the first time."""
+    """Make `name` an agent that the project knows. Records `agent.met` the first time.
+
+    Raises `Invalid` for the name that stands for everyone who has none.
+    """
+    if name == HUB:
+        raise Invalid(f"{HUB!r} is the hub's own name; choose another")
     if agents.meet(tx, project_id, name):
         tx.record("agent.met", project_id=project_id, agent=name)
 

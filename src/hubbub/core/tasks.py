@@ -162,9 +162,10 @@ def require_epoch(task: Task, epoch: int | None) -> None:
 def accept(tx: Tx, task: Task, by: str | None, *, leased: bool = True) -> Task:
     """Say yes to a task: to one's own, or to a free one, which is then one's own. Acknowledges its inbox row.
 
-    `by` None accepts for whoever it is addressed to. `leased` says that the holder has a heartbeat, so that the task
-    comes free, or is delivered again, when it falls silent. Records `task.accepted`. Raises `NotHolder` if it is
-    somebody else's, `Unavailable` if it is free and nobody is named, and `InvalidTransition`.
+    `by` None accepts for whoever it is addressed to, in whose inbox it then stays. `leased` says that the holder has
+    a heartbeat, so that the task comes free, or is delivered again, when it falls silent. Records `task.accepted`.
+    Raises `NotHolder` if it is somebody else's, `Unavailable` if it is free and nobody is named, and
+    `InvalidTransition`.
     """
     if task.assignee is None:
         if by is None:
@@ -176,7 +177,8 @@ def accept(tx: Tx, task: Task, by: str | None, *, leased: bool = True) -> Task:
         changes = {}
     changes |= {"accepted_at": tx.now, "leased": int(leased)}
     accepted = step(tx, task, Event.ACCEPT, changes=changes, actor=by)
-    _acknowledge(tx, accepted)
+    if by is not None:
+        _acknowledge(tx, accepted)
     return accepted
 
 

@@ -27,12 +27,18 @@ def for_project(
 ) -> tuple[Token, str]:
     """A token for the project, bound to `agent` if named, and its secret: `ntok_` and 32 hex digits.
 
-    Members may make tokens of the role member or viewer, for their own programs; others need the right to manage.
+    A person who is a member may make tokens that do as much or less, for their own programs. A program may do so only
+    with the right to manage, and none that outlives its own: what gets hold of an agent's token gets no other.
     Records `token.created`. Raises `Forbidden`.
     """
     mine = {known.id: held for known, held in access.memberships(tx)}.get(project.id, Role.VIEWER)
     if not GRANTS[role] <= GRANTS[mine] or Right.WRITE not in GRANTS[mine]:
         raise Forbidden(f"the role {mine} may not make a token of the role {role}")
+    if not tx.actor.is_person and Right.MANAGE not in GRANTS[mine]:
+        raise Forbidden("an agent's token makes no tokens; a person's (utok_) does")
+    end = tx.actor.expires_at
+    if end is not None and (ttl is None or tx.now + ttl // timedelta(milliseconds=1) > end):
+        raise Forbidden("a token cannot outlive the one that makes it; let it expire earlier")
     if tx.actor.agent is not None and agent != tx.actor.agent:
         raise Forbidden(f"this token acts as {tx.actor.agent!r} only, and can only make tokens for it")
     if agent is not None:

@@ -20,10 +20,16 @@ _NAME = re.compile(r"[\w-]{2,50}")
 
 
 def first_start(tx: Tx) -> str | None:
-    """On a hub without people: make its owner and the project `default`; returns the owner's token, else None."""
+    """On a hub without people: make its owner and the project `default`; returns the owner's token, else None.
+
+    Of two hubs that start on one empty database, one does it.
+    """
     if not users.is_empty(tx):
         return None
-    owner = _insert(tx, OWNER, None, owns_hub=True)
+    try:
+        owner = _insert(tx, OWNER, None, owns_hub=True)
+    except Conflict:
+        return None
     tx.actor = Actor(token_id=None, user_id=owner.id, user_name=owner.name, owns_hub=True)
     projects.create(tx, projects.DEFAULT)
     _token, secret = tokens.for_person(tx, owner.id)

@@ -104,25 +104,29 @@ class Stream:
         """Called after it was said."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        request = Request(scope)
-        if request.method == "OPTIONS":
+        method = scope["method"]
+        if method == "OPTIONS":
             await Response(status_code=HTTPStatus.NO_CONTENT, headers={"Allow": METHODS})(
                 scope, receive, send
             )
-        elif request.method not in METHODS:
+        elif method not in ("GET", "HEAD"):
             refusal = error_response(
                 HTTPStatus.METHOD_NOT_ALLOWED, "method_not_allowed", f"use {METHODS}", {"Allow": METHODS}
             )
             await refusal(scope, receive, send)
         else:
-            actor = actor_of(scope)
-            subject = await self.transactions.read(actor, lambda tx: self.subject(tx, request))
-            if request.method == "HEAD":
+            actor, subject = actor_of(scope), await self._asked(scope)
+            if method == "HEAD":
                 await _start(send)
                 await send({"type": "http.response.body"})
             else:
                 with self.followers.open(actor) as follower:
                     await self._follow(subject, follower, receive, send)
+
+    async def _asked(self, scope: Scope) -> Subject:
+        """What is asked for; the request itself is then let go of, as a stream may live for days."""
+        request = Request(scope)
+        return await self.transactions.read(actor_of(scope), lambda tx: self.subject(tx, request))
 
     async def _follow(self, subject: Subject, follower: Follower, receive: Receive, send: Send) -> None:
         wake = partial(follower.tell, NEWS)

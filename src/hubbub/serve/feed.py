@@ -24,7 +24,7 @@ from hubbub.store.tx import Store, Tx
 log = logging.getLogger(__name__)
 
 PAGE = 500  # activities read from the store at once
-REMEMBERED = 2_000  # activities kept for readers that are a little behind
+REMEMBERED = 500  # activities kept for readers that are a little behind
 POLL = timedelta(seconds=1)  # how long a lost hint may delay an activity
 
 Hear = Callable[[Sequence[Activity]], None]

@@ -25,7 +25,10 @@ class Follower:
         self.actor = actor
         self.topics: dict[Topic, str] = {}  # with the names that the reader knows them by
         self._waiting = asyncio.Event()
-        self._ended = asyncio.Event()
+        self._has_ended = False
+        self._end: asyncio.Event | None = (
+            None  # made when somebody waits for it: a stream that idles is to be small
+        )
         self._changed: dict[str, None] = {}
 
     def tell(self, name: str) -> None:
@@ -35,16 +38,20 @@ class Follower:
 
     def end(self) -> None:
         """Let the reader go; what it has not heard yet it still hears."""
-        self._ended.set()
+        self._has_ended = True
         self._waiting.set()
+        if self._end is not None:
+            self._end.set()
 
     @property
     def has_ended(self) -> bool:
-        return self._ended.is_set()
+        return self._has_ended
 
     async def ended(self) -> None:
         """Wait until there is nothing more to hear."""
-        await self._ended.wait()
+        if not self._has_ended:
+            self._end = self._end or asyncio.Event()
+            await self._end.wait()
 
     async def changes(self) -> AsyncIterator[str]:
         """What changed, each once however often it did meanwhile, until the follower ends."""
@@ -54,7 +61,7 @@ class Follower:
             changed, self._changed = self._changed, {}
             for name in changed:
                 yield name
-            if self._ended.is_set():
+            if self._has_ended:
                 return
 
 

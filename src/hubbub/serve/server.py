@@ -7,6 +7,7 @@ from datetime import timedelta
 import uvicorn
 from starlette.types import ASGIApp
 
+KEEP_ALIVE = timedelta(seconds=75)  # of a connection on which nothing is asked; longer than clients reuse one
 PATIENCE = timedelta(seconds=3)  # for calls that are still being answered when the hub is asked to stop
 
 
@@ -39,5 +40,6 @@ def configured(app: ASGIApp, host: str, port: int, *, behind_proxy: bool = False
         log_config=None,
         server_header=False,
         proxy_headers=behind_proxy,
+        timeout_keep_alive=int(KEEP_ALIVE.total_seconds()),
         timeout_graceful_shutdown=int(PATIENCE.total_seconds()),
     )

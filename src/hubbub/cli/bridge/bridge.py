@@ -71,23 +71,24 @@ class Bridge:
     async def run(self, lines: AsyncIterator[bytes]) -> None:
         """Carry messages until the client's lines end; then end the transport session."""
         try:
-            async for line in lines:
-                message = wire.decoded(line)
-                if message is None:
-                    sentence = "each line must be one JSON-RPC message, a JSON object"
-                    await self.write(wire.error(None, wire.PARSE_ERROR, sentence))
-                else:
-                    await self._carry(message)
-            await self._finish()
+            async with asyncio.TaskGroup() as self._tasks:
+                async for line in lines:
+                    message = wire.decoded(line)
+                    if message is None:
+                        sentence = "each line must be one JSON-RPC message, a JSON object"
+                        await self.write(wire.error(None, wire.PARSE_ERROR, sentence))
+                    else:
+                        await self._carry(message)
+                await self._finish()
         finally:
-            await self._close()
+            await self._leave()
 
     async def _carry(self, message: Message) -> None:
         """Send on one message; what is answered at leisure is left to a task, what sets the stage is waited for."""
         if message.get("method") == "initialize" and wire.is_request(message):
             await self._initialize(message)
         elif wire.is_request(message):
-            task = asyncio.create_task(self._request(message))
+            task = self._tasks.create_task(self._request(message))
             self._open[message["id"]] = task, message
             task.add_done_callback(lambda _: self._closed(message["id"], task))
         elif message.get("method") == "notifications/cancelled":
@@ -128,7 +129,7 @@ class Bridge:
             return  # nobody waits for an answer to it
         if message.get("method") == "notifications/initialized":
             self._is_initialized = True
-            self._ear = self._ear or asyncio.create_task(self._hear())
+            self._ear = self._ear or self._tasks.create_task(self._hear())
 
     async def _sent(self, message: Message) -> bool:
         """Send a notification once; False if it did not get through."""
@@ -274,15 +275,13 @@ class Bridge:
 
     async def _finish(self) -> None:
         """Let what is under way be answered; nobody is there to listen any longer."""
-        tasks = [task for task, message in self._open.values() if message["method"] != LISTEN]
-        if tasks:
-            await asyncio.wait(tasks, timeout=LAST_WORDS.total_seconds())
-
-    async def _close(self) -> None:
-        tasks = [task for task, _ in self._open.values()] + ([self._ear] if self._ear else [])
-        for task in tasks:
+        asked = [task for task, message in self._open.values() if message["method"] != LISTEN]
+        if asked:
+            await asyncio.wait(asked, timeout=LAST_WORDS.total_seconds())
+        for task in [*(task for task, _ in self._open.values()), *([self._ear] if self._ear else [])]:
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _leave(self) -> None:
         with suppress(Away, Refused, SessionGone, TimeoutError):
             async with asyncio.timeout(FAREWELL.total_seconds()):
                 await self.upstream.leave()

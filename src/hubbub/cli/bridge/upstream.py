@@ -4,7 +4,6 @@ A *transport session* is the older era's: opened by `initialize`, named by a hea
 of the hub that opened it. The newer era's requests stand for themselves.
 """
 
-import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 
@@ -65,7 +64,7 @@ class Upstream:
                 async for each in _events(response):
                     yield each
             elif content := await response.aread():
-                yield json.loads(content)
+                yield _message(content)
 
     async def listen(self, opened: Callable[[], Awaitable[None]]) -> AsyncIterator[Message]:
         """What the hub has to say unasked in the transport session; `opened` is called once it can be heard."""
@@ -81,7 +80,7 @@ class Upstream:
             if response.headers.get("content-type", "").startswith(STREAM):
                 replies = [each async for each in _events(response) if wire.answers(each, hello)]
             else:
-                replies = [json.loads(await response.aread())]
+                replies = [_message(await response.aread())]
             if not replies:
                 raise Away("the hub ended the stream before it answered")
             if "result" in replies[0]:
@@ -138,4 +137,11 @@ def _failure(response: httpx2.Response, *, in_session: bool) -> Exception:
 async def _events(response: httpx2.Response) -> AsyncIterator[Message]:
     async for event in httpx2.EventSource(response, LARGEST_EVENT):
         if event.data:
-            yield json.loads(event.data)
+            yield _message(event.data.encode())
+
+
+def _message(content: bytes) -> Message:
+    message = wire.decoded(content)
+    if message is None:
+        raise Refused("what answers there does not speak MCP")
+    return message
