@@ -2,10 +2,12 @@
 
 import json
 import os
+import select
 import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
@@ -19,6 +21,8 @@ import httpx2
 from hubbub.client import Hub, HubUnreachable, TaskReply, owner_token
 
 PROGRAM = (sys.executable, "-m", "hubbub")
+
+ENDS_WITHIN = 10.0  # seconds
 
 
 def plain_environment(data: Path, **more: str) -> dict[str, str]:
@@ -59,6 +63,21 @@ def is_alive(pid: int) -> bool:
         )
         status = asked.stdout.strip()
     return status[:1] not in ("", "Z", "X")
+
+
+def ends(pid: int) -> bool:
+    """Whether the process has ended, or does within seconds: a kill takes effect a moment after it was sent."""
+    if not hasattr(os, "pidfd_open"):
+        deadline = time.monotonic() + ENDS_WITHIN
+        while is_alive(pid) and time.monotonic() < deadline:
+            pass  # asking takes a process of its own, which is pause enough
+        return not is_alive(pid)
+    try:
+        descriptor = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return True
+    with os.fdopen(descriptor) as process:
+        return bool(select.select([process], [], [], ENDS_WITHIN)[0])
 
 
 def run_python(code: str) -> subprocess.CompletedProcess[str]:

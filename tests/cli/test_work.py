@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from tests.cli.processes import RunningHub, is_alive
+from tests.cli.processes import RunningHub, ends
 
 
 def pid_in(fifo: Path) -> int:
@@ -168,7 +168,7 @@ def test_cancelled_task_is_stopped(hub: RunningHub, tmp_path: Path) -> None:
     hub.client().step("1", "cancel", reason="changed my mind")
     worker.says("no longer ours")
     worker.says("stopped")
-    assert not is_alive(child)
+    assert ends(child)
     assert (hub.task(1)["status"], hub.task(1)["result"]) == ("cancelled", "changed my mind")
 
 
@@ -183,7 +183,7 @@ def test_reassigned_task_is_let_go(hub: RunningHub, tmp_path: Path) -> None:
     hub.client().step("1", "reassign", to="second")
     first.says("no longer ours")
     first.says("stopped")
-    assert not is_alive(child)
+    assert ends(child)
     task = result_of(hub, 1)
     assert (task["assignee"], task["result"]) == ("second", "mine now")
 
@@ -205,7 +205,7 @@ def test_killed_worker_gets_its_task_again(hub: RunningHub, tmp_path: Path) -> N
     task = result_of(hub, 1)
     assert (task["attempt"], task["result"]) == (2, "second life")
     assert first != second
-    assert not is_alive(first)
+    assert ends(first)
 
 
 def test_result_outlives_hub_and_worker(own_hub: RunningHub, tmp_path: Path) -> None:
@@ -302,7 +302,7 @@ def test_second_signal_stops_it(hub: RunningHub, tmp_path: Path) -> None:
     worker.says("a second signal stops them")
     worker.signal(signal.SIGINT)
     assert worker.ended() == 0
-    assert not is_alive(child)
+    assert ends(child)
     worker.start()
     pid_in(began)
     assert result_of(hub, 1)["attempt"] == 2

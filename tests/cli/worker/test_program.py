@@ -8,7 +8,7 @@ import pytest
 
 from hubbub.cli.worker.guardian import Guardian
 from hubbub.cli.worker.program import Clip, Ended, Program
-from tests.cli.processes import is_alive
+from tests.cli.processes import ends
 
 
 @pytest.fixture
@@ -62,7 +62,7 @@ def test_need_not_read_its_input(guardian: Guardian) -> None:
 def test_what_it_leaves_running_ends_with_it(guardian: Guardian) -> None:
     """Background children in the command's group, that hold its output open, do not outlive it."""
     ended = run("sleep 600 & echo $!", guardian)
-    assert not is_alive(int(ended.stdout.text()))
+    assert ends(int(ended.stdout.text()))
 
 
 def test_verdicts(guardian: Guardian) -> None:
