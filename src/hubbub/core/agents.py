@@ -61,8 +61,7 @@ def presences(tx: Tx, project_ids: Sequence[UUID]) -> list[Presence]:
 
 def condition(tx: Tx, project_id: UUID, name: str) -> Condition:
     """What the agent said it was doing; `offline` if it is silent, or was never there."""
-    current = agents.presence(tx, project_id, name)
-    return current.condition if current and current.is_live(tx.now) else Condition.OFFLINE
+    return agents.condition(tx, project_id, name) or Condition.OFFLINE
 
 
 def describe_node(tx: Tx, node: Node) -> None:

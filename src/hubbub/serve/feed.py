@@ -25,6 +25,7 @@ log = logging.getLogger(__name__)
 
 PAGE = 500  # activities read from the store at once
 REMEMBERED = 500  # activities kept for readers that are a little behind
+GATHER = timedelta(milliseconds=3)  # what happens within is read at once: a read for each call would be dear
 POLL = timedelta(seconds=1)  # how long a lost hint may delay an activity
 
 Hear = Callable[[Sequence[Activity]], None]
@@ -131,6 +132,7 @@ class Feed:
             with suppress(TimeoutError):
                 async with asyncio.timeout(POLL.total_seconds()):
                     await self._news.wait()
+                    await asyncio.sleep(GATHER.total_seconds())
             self._news.clear()
             try:
                 await self._catch_up()
@@ -171,13 +173,16 @@ class Feed:
         return self._recent[bisect_right(self._recent, position, key=_place) :]
 
     async def _catch_up(self) -> None:
-        while (page := await self.store.read(SYSTEM, self._next)).activities:
+        is_more = True
+        while is_more:
+            page = await self.store.read(SYSTEM, self._next)
+            is_more = len(page.activities) == PAGE
             before, self.position = self.position, page.position
             self._remember(page.activities)
             for hear in self._hear:
                 hear(page.activities)
-            for reading in self._concerned(page.activities):
-                reading.tell(before)
+            for reading, place in self._concerned(page.activities, before).items():
+                reading.tell(place)
 
     def _next(self, tx: Tx) -> Page:
         return log_of.tail(tx, self.position, PAGE)
@@ -190,10 +195,12 @@ class Feed:
             self._recent_from = _place(self._recent[forgotten - 1])
             del self._recent[:forgotten]
 
-    def _concerned(self, activities: Sequence[Activity]) -> dict[Reading, None]:
-        concerned: dict[Reading, None] = {}
+    def _concerned(self, activities: Sequence[Activity], before: Position) -> dict[Reading, Position]:
+        """Whom the activities concern, and for each the place before the first that does; they begin at `before`."""
+        concerned: dict[Reading, Position] = {}
         for activity in activities:
-            concerned.update(self._readings.get((activity.project_id, None), {}))
-            if activity.agent is not None:
-                concerned.update(self._readings.get((activity.project_id, activity.agent), {}))
+            for agent in {None, activity.agent}:
+                for reading in self._readings.get((activity.project_id, agent), ()):
+                    concerned.setdefault(reading, before)
+            before = _place(activity)
         return concerned

@@ -68,6 +68,18 @@ def presence(tx: Tx, project_id: UUID, name: str, *, lock: bool = False) -> Pres
     return _presence(row) if row else None
 
 
+def condition(tx: Tx, project_id: UUID, name: str) -> Condition | None:
+    """What the agent said it was doing; None unless it is there."""
+    row = tx.one(
+        """SELECT p.condition FROM agents a JOIN presences p ON p.id = a.presence_id
+           WHERE a.project_id = :project_id AND a.name = :name AND p.ended_at IS NULL AND p.expires_at > :now""",
+        project_id=project_id,
+        name=name,
+        now=tx.now,
+    )
+    return Condition(row["condition"]) if row else None
+
+
 def presences(tx: Tx, project_id: UUID) -> list[Presence]:
     """The present or last presence of every agent of the project, oldest first."""
     rows = tx.all(

@@ -65,13 +65,18 @@ class SQLiteConnection:
         self.db.convert_binding = _bind
         self.db.set_busy_timeout(_milliseconds(busy_timeout))
         apsw.bestpractice.connection_dqs(self.db)  # "text" is a column, never a text
+        self._names: dict[
+            str, list[str]
+        ] = {}  # of the columns of each statement, of which there are not many
 
     def query(self, sql: str, values: Mapping[str, object]) -> Sequence[Row]:
         cursor = self.db.execute(sql, values)
         first = cursor.fetchone()
         if first is None:
             return []
-        names = [column[0] for column in cursor.get_description()]
+        names = self._names.get(sql)
+        if names is None:
+            names = self._names[sql] = [column[0] for column in cursor.get_description()]
         return [_row(names, values) for values in (first, *cursor)]
 
 
