@@ -1,13 +1,14 @@
 """The ASGI application of a hub: its routes, and what stands around all of them."""
 
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.routing import BaseRoute, Mount
-from starlette.types import ASGIApp
+from starlette.requests import Request
+from starlette.routing import Match, Mount, Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from hubbub.core.transaction import Transactions
 from hubbub.dialects.dialect import Dialect
@@ -55,7 +56,6 @@ def application(parts: Parts, alive: Alive) -> ASGIApp:
     interface = rest.application(transactions, parts.feed, parts.followers, settings.data, parts.copier)
     routes = [
         *protocol.routes,
-        *_streams(parts),
         *health.routes(transactions, metrics),
         *CommHubRest(transactions, is_open=settings.open_registration).routes(),
         Mount("/api/v1", interface),
@@ -66,10 +66,34 @@ def application(parts: Parts, alive: Alive) -> ASGIApp:
         exception_handlers={HTTPException: http_error, HubError: refused, Exception: broken},
     )
     hosts = Hosts.of(settings.host, parts.port, settings.public_url)
-    return Requests(Guard(inner, transactions=transactions, hosts=hosts), metrics)
+    app = StreamsFirst(_streams(parts), inner)
+    return Requests(Guard(app, transactions=transactions, hosts=hosts), metrics)
 
 
-def _streams(parts: Parts) -> list[BaseRoute]:
+class StreamsFirst:
+    """Serves streams itself, and hands on all else: what stood in between would be held once for each open stream."""
+
+    def __init__(self, streams: Sequence[Route], app: ASGIApp) -> None:
+        self.streams = streams
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        stream = self._matching(scope) if scope["type"] == "http" else None
+        try:
+            await (stream or self.app)(scope, receive, send)
+        except HubError as error:
+            await (await refused(Request(scope), error))(scope, receive, send)
+
+    def _matching(self, scope: Scope) -> ASGIApp | None:
+        for route in self.streams:
+            match, found = route.matches(scope)
+            if match is Match.FULL:
+                scope.update(found, route=route)
+                return route.app
+        return None
+
+
+def _streams(parts: Parts) -> list[Route]:
     together = parts.transactions, parts.feed, parts.followers
     words = next(
         events.Words(dialect.greeting, dialect.inbox_event)

@@ -17,7 +17,7 @@ from uuid import UUID
 
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute, Route
+from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from hubbub.core import access, agents
@@ -227,7 +227,7 @@ class InboxStream(Stream):
         self.notified.note(activities)
 
 
-def routes(project: ProjectStream, inbox: InboxStream) -> list[BaseRoute]:
+def routes(project: ProjectStream, inbox: InboxStream) -> list[Route]:
     """Both streams. A name may hold anything, also a slash."""
     return [Route("/events", project), Route("/events/{name:path}", inbox)]
 
