@@ -36,6 +36,7 @@ def main() -> int:
     """Play. Returns the exit code."""
     for each in (signal.SIGALRM, signal.SIGTERM):
         signal.signal(each, _stop)
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # which shells have ignored in the background
     signal.alarm(LIMIT)
     try:
         with Stage() as stage, _undisturbed_end():

@@ -52,7 +52,7 @@ def run(settings: Settings) -> None:
     """
     prepare_process(settings)
     hub = Hub(settings)
-    hub.serve(_greet if sys.stdout.isatty() else _say_where)
+    hub.serve(_greet)
 
 
 def prepare_process(settings: Settings) -> None:
@@ -269,12 +269,8 @@ def _write_private(file: Path, text: str) -> None:
     partial.replace(file)
 
 
-def _say_where(hub: Hub) -> None:
-    sys.stdout.write(f"{hub.url}\n")
-    sys.stdout.flush()
-
-
 def _greet(hub: Hub) -> None:
+    """Say where the hub is and how to connect; to a program, the bare address on a line of its own first."""
     token = hub.settings.data / OWNER_TOKEN
     dialects = [f"{hub.url}/mcp/{name}" for name in sorted(hub.dialects)]
     lines = [
@@ -287,5 +283,7 @@ def _greet(hub: Hub) -> None:
         "               with a token from  hubbub token create --project default --agent NAME",
         "  to stop      Ctrl-C",
     ]
+    if not sys.stdout.isatty():
+        lines.insert(0, hub.url)
     sys.stdout.write("\n".join(lines) + "\n")
     sys.stdout.flush()
