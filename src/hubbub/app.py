@@ -18,10 +18,10 @@ from pathlib import Path
 import structlog
 from starlette.types import ASGIApp
 
-from hubbub.core import sweep, users
+from hubbub.core import access, sweep, users
 from hubbub.core.transaction import Transactions
 from hubbub.dialects import discover
-from hubbub.model.errors import Conflict, Forbidden, Invalid, StoreUnavailable
+from hubbub.model.errors import Conflict, Forbidden, Invalid, StoreUnavailable, Unauthorized
 from hubbub.model.rights import SYSTEM
 from hubbub.serve import log as logs
 from hubbub.serve.application import Parts, application
@@ -88,7 +88,7 @@ class Hub:
         """Answer calls until a signal or `stop`, and then close everything. `announce` is called when it is ready."""
         self._announce = announce
         try:
-            self.store.write_now(SYSTEM, self._first_start)
+            self.store.write_now(SYSTEM, self._let_owner_in)
             app, followers = self._compose()
             is_proxied = self.settings.public_url is not None
             config = configured(app, self.settings.host, self.port, behind_proxy=is_proxied)
@@ -171,10 +171,18 @@ class Hub:
         finally:
             file.unlink(missing_ok=True)
 
-    def _first_start(self, tx: Tx) -> None:
-        """Make the owner of a new hub. Their token is in the file before it is in the store, so it cannot get lost."""
-        if secret := users.first_start(tx):
-            _write_private(self.settings.data / OWNER_TOKEN, f"{secret}\n")
+    def _let_owner_in(self, tx: Tx) -> None:
+        """See to it that the data folder holds a token of the owner, whom a new hub makes first.
+
+        A new token is made where the file is gone, or is of another database: whoever holds the data owns the hub. It
+        is in the file before it is in the store, so that it cannot get lost.
+        """
+        file = self.settings.data / OWNER_TOKEN
+        secret = users.first_start(tx)
+        if secret is None and not _is_good(tx, file):
+            secret = users.owner_token(tx)
+        if secret is not None:
+            _write_private(file, f"{secret}\n")
 
     async def _sweep(self) -> None:
         while True:
@@ -249,6 +257,15 @@ def _url(host: str, port: int) -> str:
     """Where a program on this machine reaches the hub."""
     reachable = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104  # compared, not bound
     return f"http://[{reachable}]:{port}" if ":" in reachable else f"http://{reachable}:{port}"
+
+
+def _is_good(tx: Tx, token_file: Path) -> bool:
+    """Whether the file holds a token that is valid."""
+    try:
+        access.authenticate(tx, token_file.read_text("utf-8").strip())
+    except (FileNotFoundError, UnicodeDecodeError, Unauthorized):
+        return False
+    return True
 
 
 def _raise_file_limit() -> None:

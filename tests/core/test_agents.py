@@ -3,7 +3,7 @@
 import pytest
 
 from hubbub.core import agents
-from hubbub.model.errors import UnknownAgent
+from hubbub.model.errors import Invalid, UnknownAgent
 from hubbub.model.records import Condition, Node
 from tests.core.conftest import CREW, RACERS, TEN_MINUTES, World
 
@@ -23,6 +23,13 @@ def test_a_name_met_by_many_at_once_is_met_once(world: World) -> None:
 
     assert outcomes == [None] * RACERS
     assert world.kinds().count("agent.met") == len(CREW) + 1
+
+
+@pytest.mark.parametrize("name", ["hub", " ann", "ann ", "a\nb", "a\x1b[31mb", "\t"])
+def test_some_names_are_nobodys(world: World, name: str) -> None:
+    """No agent is named as the hub is, with control characters, or with blanks at its ends."""
+    with pytest.raises(Invalid):
+        world.do(agents.meet, world.id, name)
 
 
 def test_names_belong_to_a_project(world: World) -> None:

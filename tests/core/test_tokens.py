@@ -86,12 +86,14 @@ def test_an_agents_token_makes_no_other(world: World) -> None:
 
 
 def test_a_token_does_not_outlive_its_maker(world: World) -> None:
-    """A token that expires makes none that expires later, or never."""
+    """A program's token that expires makes none that expires later, or never; a person's may, as it is the person."""
     admin = replace(member(world.project, Role.ADMIN), expires_at=world.clock() + 600_000)
     for ttl in (None, timedelta(minutes=11)):
         with pytest.raises(Forbidden, match="cannot outlive"):
             world.acting(admin).do(tokens.for_project, world.project, role=Role.MEMBER, ttl=ttl)
 
+    eve = replace(person(world, "eve", Role.MEMBER), expires_at=admin.expires_at)
+    assert world.acting(eve).do(tokens.for_project, world.project, role=Role.MEMBER)[0].expires_at is None
     made = world.acting(admin).do(tokens.for_project, world.project, role=Role.MEMBER, ttl=TEN_MINUTES / 2)
     assert made[0].expires_at
 

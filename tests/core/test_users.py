@@ -72,6 +72,8 @@ def test_bad_names_are_refused(world: World) -> None:
             register(world, name, is_open=True)
         with pytest.raises(Invalid):
             world.acting(OWNER).do(users.create, name)
+    with pytest.raises(Invalid, match="the hub's own name"):
+        world.acting(OWNER).do(users.create, "hub")
     assert world.acting(OWNER).do(users.everyone) == []
 
 

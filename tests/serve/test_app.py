@@ -98,6 +98,30 @@ def test_a_second_start_keeps_everything(start: Start) -> None:
     assert again.get("/api/v1/me", secret)[0] == 200
 
 
+def test_a_lost_owner_token_is_made_anew(start: Start) -> None:
+    """Whoever holds the data owns the hub: where the owner's token is gone, or no good, a start makes another."""
+    first = start()
+    lost = first.secret
+    first.end()
+    for spoil in (lambda file: file.unlink(), lambda file: file.write_text("utok_" + "0" * 32)):
+        spoil(first.data / "owner-token")
+        again = start()
+        assert again.secret != lost
+        assert again.get("/api/v1/me", again.secret)[0] == 200
+        assert again.get("/api/v1/me", lost)[0] == 200
+        again.end()
+
+
+def test_a_program_is_greeted_too(start: Start) -> None:
+    """Also where nobody looks on, the hub says how to connect: its address on a line of its own first."""
+    hub = start()
+    hub.child.send_signal(signal.SIGTERM)
+    assert hub.child.stdout is not None
+    printed = hub.child.stdout.read()
+    assert f"{hub.url}/mcp/commhub" in printed
+    assert "Authorization: Bearer" in printed
+
+
 def test_a_hub_says_where_it_is(start: Start) -> None:
     """While it runs, `hub.json` in the data folder has its address and process; after a clean end it is gone."""
     hub = start()

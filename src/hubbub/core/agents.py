@@ -1,5 +1,6 @@
 """The names a project knows, and how they are."""
 
+import unicodedata
 from collections.abc import Sequence
 from difflib import get_close_matches
 from uuid import UUID
@@ -18,6 +19,8 @@ def meet(tx: Tx, project_id: UUID, name: str) -> None:
     """
     if name == HUB:
         raise Invalid(f"{HUB!r} is the hub's own name; choose another")
+    if name != name.strip() or any(unicodedata.category(character) == "Cc" for character in name):
+        raise Invalid("an agent's name has no control characters, and no blanks at its ends")
     if agents.meet(tx, project_id, name):
         tx.record("agent.met", project_id=project_id, agent=name)
 

@@ -16,6 +16,8 @@ HEARTBEAT_INTERVAL = 60  # seconds
 HEARTBEAT_TTL = 180  # seconds
 _SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,62}[a-z0-9]|[a-z0-9]")
 
+_REPOSITORY = re.compile(r"(https?://|ssh://|git@)\S+")
+
 
 def create(
     tx: Tx,
@@ -33,7 +35,7 @@ def create(
     """
     if not tx.actor.is_person:
         raise Forbidden("only a person (utok_) may make a project")
-    _check(slug, conflict_mode, heartbeat_interval, heartbeat_ttl)
+    _check(slug, conflict_mode, repo_url, heartbeat_interval, heartbeat_ttl)
     project = projects.insert(
         tx,
         Project(
@@ -60,11 +62,13 @@ def show(tx: Tx, ref: str) -> Project:
     return access.visible(tx, ref)[0]
 
 
-def _check(slug: str, conflict_mode: str, interval: int, ttl: int) -> None:
+def _check(slug: str, conflict_mode: str, repo_url: str | None, interval: int, ttl: int) -> None:
     if not _SLUG.fullmatch(slug):
         raise Invalid("a slug has 1 to 64 lower-case letters, digits and hyphens, no hyphen at either end")
     if conflict_mode not in CONFLICT_MODES:
         raise Invalid(f"the conflict mode is one of {', '.join(CONFLICT_MODES)}")
+    if repo_url is not None and not _REPOSITORY.fullmatch(repo_url):
+        raise Invalid("a repository's address begins with https://, http://, ssh:// or git@")
     if not 0 < interval < ttl <= 24 * 3600:
         raise Invalid(
             "the heartbeat interval must be at least 1 s, and shorter than its ttl of at most a day"

@@ -328,7 +328,7 @@ def _record(
     tx.record(
         kind,
         project_id=task.project_id,
-        actor=actor,
+        actor=None if actor == HUB else actor,  # who has no name of their own is told by their token
         agent=task.assignee or (before.assignee if before else None),
         task_id=task.id,
         detail={

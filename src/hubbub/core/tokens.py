@@ -36,7 +36,7 @@ def for_project(
         raise Forbidden(f"the role {mine} may not make a token of the role {role}")
     if not tx.actor.is_person and Right.MANAGE not in GRANTS[mine]:
         raise Forbidden("an agent's token makes no tokens; a person's (utok_) does")
-    end = tx.actor.expires_at
+    end = None if tx.actor.is_person else tx.actor.expires_at
     if end is not None and (ttl is None or tx.now + ttl // timedelta(milliseconds=1) > end):
         raise Forbidden("a token cannot outlive the one that makes it; let it expire earlier")
     if tx.actor.agent is not None and agent != tx.actor.agent:

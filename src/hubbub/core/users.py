@@ -9,7 +9,7 @@ from hubbub.core import access, projects, tokens
 from hubbub.model.errors import Conflict, Forbidden, Invalid
 from hubbub.model.ids import new_id
 from hubbub.model.records import Project, User
-from hubbub.model.rights import SYSTEM, Actor, Right, Role
+from hubbub.model.rights import HUB, SYSTEM, Actor, Right, Role
 from hubbub.store import projects as project_rows
 from hubbub.store import users
 from hubbub.store.tx import Tx
@@ -34,6 +34,13 @@ def first_start(tx: Tx) -> str | None:
     projects.create(tx, projects.DEFAULT)
     _token, secret = tokens.for_person(tx, owner.id)
     tx.actor = SYSTEM
+    return secret
+
+
+def owner_token(tx: Tx) -> str:
+    """Another token of the hub's owner, for whoever holds the hub's data and has lost the first."""
+    owner = next(user for user in users.everyone(tx) if user.owns_hub)
+    _token, secret = tokens.for_person(tx, owner.id)
     return secret
 
 
@@ -115,6 +122,8 @@ def _insert(tx: Tx, name: str, password_hash: str | None, *, owns_hub: bool = Fa
 
 
 def _checked(name: str) -> str:
+    if name == HUB:
+        raise Invalid(f"{HUB!r} is the hub's own name; choose another")
     if not _NAME.fullmatch(name):
         raise Invalid("a username has 2 to 50 letters (of any script), digits, '_' and '-'")
     return name

@@ -30,6 +30,7 @@ Db = psycopg.Connection[DictRow]
 WORKERS = 16  # threads, and connections: more only queue inside the server
 TRIES = 6  # at an operation that meets another or loses its connection, before its caller hears of it
 STEP_BACK = 0.01  # seconds, doubled with every try
+CLOSING = 1.0  # seconds for the pool's own threads to end
 PATIENCE = 5.0  # seconds to wait for a connection
 LIMITS = """
     SET statement_timeout = '60s';
@@ -152,9 +153,11 @@ class Postgres:
         self._wakeups.add(wake)
 
     def close(self) -> None:
+        self._pool.close(
+            timeout=CLOSING
+        )  # first: who waits for a connection to a server that is gone waits no more
         self._threads.shutdown()
         self._wakeups.close()
-        self._pool.close()
 
     def _in_thread(
         self, run: Callable[[Actor, Operation[T]], T], actor: Actor, operation: Operation[T]

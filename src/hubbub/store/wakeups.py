@@ -16,6 +16,7 @@ from hubbub.store.listeners import Listeners
 CHANNEL = "hubbub_activity"
 NOTIFY_EVERY = 0.005  # seconds
 POLL_EVERY = 1.0  # seconds
+PATIENCE = 1.5  # seconds
 CONNECT_TIMEOUT = 5  # seconds
 
 
@@ -47,7 +48,7 @@ class Wakeups:
         self._closing.set()
         self._due.set()
         for thread in self._threads:
-            thread.join()
+            thread.join(PATIENCE)  # one that is just trying to reach a server that is gone ends by itself
         if self._speaker is not None:
             self._speaker.close()
 

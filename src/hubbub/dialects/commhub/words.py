@@ -43,6 +43,8 @@ KIND = {
     Kind.TASK: "task", Kind.MESSAGE: "message", Kind.REPLY: "reply", Kind.BROADCAST: "broadcast",
 }  # fmt: skip
 
+EXACT = 2.0**53  # up to here every whole number is one that a float can hold
+
 PRIORITIES = {"high": Priority.HIGH, "normal": Priority.MEDIUM, "low": Priority.LOW}
 CONDITIONS = {word: condition for condition, word in CONDITION.items()}
 ENDINGS = {"replied": Event.COMPLETE, "failed": Event.FAIL, "cancelled": Event.CANCEL}
@@ -65,7 +67,7 @@ def moment(at: int | None) -> str | None:
 
 def number(value: float | None) -> float | int | None:
     """A number as JSON writes it, whole ones without a fraction."""
-    return int(value) if value is not None and value.is_integer() else value
+    return int(value) if value is not None and value.is_integer() and abs(value) < EXACT else value
 
 
 def session_row(presence: Presence, project: Project) -> Row:
