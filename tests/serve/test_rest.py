@@ -601,6 +601,8 @@ def test_other_paths_and_methods(hub: Hub, visit: Visit, acting: Acting) -> None
 def test_the_interface_describes_itself(acting: Acting) -> None:
     """OpenAPI lists every path, and says of every refusal what it looks like."""
     page = done(acting().get("/openapi.json"))
+    operations = [each for methods in page["paths"].values() for each in methods.values()]
+    assert all("HTTPBearer" in needed for each in operations for needed in each["security"])
     assert {"/me", "/projects", "/users", "/tokens", "/agents", "/tasks", "/messages"} <= page["paths"].keys()
     assert "/tasks/{ref}/complete" in page["paths"]
     for path, methods in page["paths"].items():

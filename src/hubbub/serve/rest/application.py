@@ -5,8 +5,9 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
-from fastapi import FastAPI
+from fastapi import Depends, FastAPI
 from fastapi.exceptions import RequestValidationError
+from fastapi.security import HTTPBearer
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
@@ -27,6 +28,9 @@ REFUSALS: dict[int | str, dict[str, Any]] = {
     "503": {"model": Failure, "description": "The store could not do it; nothing of the call was kept"},
 }
 
+# For the OpenAPI page alone: the token has been checked before a request comes here.
+BEARER = HTTPBearer(auto_error=False, description="A token: utok_… of a person, ntok_… of a project")
+
 
 def application(
     transactions: Transactions, feed: Feed, followers: Followers, data: Path, copier: hub.Copier | None
@@ -37,6 +41,7 @@ def application(
         version=__version__,
         docs_url=None,
         redoc_url=None,
+        dependencies=[Depends(BEARER)],
         responses=REFUSALS,
         exception_handlers={
             HubError: refused,
