@@ -1,9 +1,14 @@
 """`hubbub`, and `python -m hubbub`."""
 
 import io
+import os
 import sys
 
+import click
+
 from hubbub.cli import hubbub
+
+STDOUT = 1  # its descriptor, which is there even where Python has no stream for it
 
 
 def main() -> None:
@@ -13,7 +18,26 @@ def main() -> None:
             stream.reconfigure(
                 errors="backslashreplace"
             )  # what the terminal's encoding lacks is shown escaped
-    hubbub(prog_name="hubbub")
+    try:
+        hubbub(prog_name="hubbub")
+    except OSError as error:
+        _drop_output()
+        click.echo(f"Error: {_sentence(error)}", err=True)
+        sys.exit(1)
+
+
+def _sentence(error: OSError) -> str:
+    """What went wrong with a file or a device, without saying where it is."""
+    if isinstance(error, FileExistsError | NotADirectoryError):
+        return "there is a file where a folder is needed; choose another folder with --data"
+    return f"the system refuses: {error.strerror or 'input or output failed'}"
+
+
+def _drop_output() -> None:
+    """Let go what could not be written: Python would try again at the end, and fail with a trace."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, STDOUT)
+    os.close(nowhere)
 
 
 if __name__ == "__main__":

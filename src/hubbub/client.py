@@ -1,7 +1,8 @@
 """The hub as a program on this machine sees it: a typed, blocking client of `/api/v1` and of the live events.
 
 Replies are the hub's JSON, typed as far as the command line and the worker look at it. Two things can go wrong:
-the hub says no (`HubRefused`, with its code and its sentence) or cannot be reached (`HubUnreachable`).
+the hub says no (`HubRefused`, with its code and its sentence) or cannot be reached (`HubUnreachable`). An address, a
+token or an id that cannot be one is `Invalid`, before anything is sent.
 """
 
 import json
@@ -15,11 +16,16 @@ from uuid import uuid4
 
 import httpx2
 
+from hubbub.model.errors import Invalid
+
 CONNECT_SECONDS = 5.0
 READ_SECONDS = 30.0
 WAIT_SECONDS = 45  # the longest wait that the hub grants in one request
 QUIET_SECONDS = 75.0  # a live stream says something every 30 s; after this long it is dead
+NOT_FOUND = 404
 TEMPORARY = frozenset({429, 502, 503, 504})
+SCHEMES = frozenset({"http", "https"})
+DOTS = {".": "%2E", "..": "%2E%2E"}  # parts of a path that would be resolved
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 ADDRESS_FILE = "hub.json"  # the running hub writes it into its data folder
@@ -127,7 +133,7 @@ def owner_token(data: Path) -> str | None:
     """The token of the person who owns the hub of the data folder; None if there is none, or it is not ours to read."""
     try:
         return (data / OWNER_FILE).read_text("utf-8").strip() or None
-    except OSError:
+    except (OSError, ValueError):
         return None
 
 
@@ -139,14 +145,14 @@ def trusts_environment(url: str) -> bool:
 class Hub:
     """One hub, spoken to with one token, about one project where that has to be said.
 
-    May be used by several threads at once.
+    May be used by several threads at once. Raises `Invalid` for what is no address of a hub, or no token.
     """
 
     def __init__(
         self, url: str, token: str, *, project: str | None = None, http: httpx2.Client | None = None
     ) -> None:
-        self.url = url.rstrip("/")
-        self.token = token
+        self.url = _address(url)
+        self.token = _sendable(token)
         self.project = project
         self._http = http or httpx2.Client(
             base_url=self.url,
@@ -184,6 +190,12 @@ class Hub:
         facts: dict[str, Any] = _content(response)
         return facts
 
+    def speaks(self, dialect: str) -> bool:
+        """Whether the hub serves MCP in this dialect."""
+        with _reachable(self.url):
+            response = self._http.options(f"/mcp/{quoted(dialect)}", headers=self._identity)
+        return response.status_code != NOT_FOUND
+
     def inbox(self, name: str, *, limit: int = 50, wait_seconds: float = 0) -> list[LetterReply]:
         """What waits for `name`, most urgent first; waits up to `wait_seconds` while there is nothing."""
         reply = self.get(f"/agents/{quoted(name)}/inbox", limit=limit, wait_seconds=wait_seconds or None)
@@ -191,15 +203,15 @@ class Hub:
         return letters
 
     def ack(self, name: str, letter_id: str) -> None:
-        self.post(f"/agents/{quoted(name)}/inbox/{letter_id}/ack")
+        self.post(f"/agents/{quoted(name)}/inbox/{quoted(letter_id)}/ack")
 
     def task(self, ref: str) -> TaskReply:
-        task: TaskReply = self.get(f"/tasks/{quoted(ref)}")["task"]
+        task: TaskReply = self.get(f"/tasks/{segment('task', ref)}")["task"]
         return task
 
     def step(self, ref: str, verb: str, **body: object) -> TaskReply:
         """Have something happen to a task: `accept`, `start`, `complete`, `fail`, `cancel`, `retry`, `reassign`."""
-        task: TaskReply = self.post(f"/tasks/{quoted(ref)}/{verb}", body)["task"]
+        task: TaskReply = self.post(f"/tasks/{segment('task', ref)}/{verb}", body)["task"]
         return task
 
     def agent(self, name: str) -> AgentReply:
@@ -281,8 +293,37 @@ class Hub:
 
 
 def quoted(name: str) -> str:
-    """A name as one part of a path."""
-    return quote(name, safe="")
+    """A name as one part of a path. Raises `Invalid` for the empty one, which would be another path."""
+    if not name:
+        raise Invalid("a name or an id is needed, not an empty text")
+    return DOTS.get(name) or quote(name, safe="")
+
+
+def segment(noun: str, ref: str) -> str:
+    """The id or slug of a `noun` as one part of a path. None has a slash in it: refused, in the hub's words."""
+    if "/" in ref:
+        raise HubRefused(NOT_FOUND, "not_found", f"{noun} {ref!r} not found")
+    return quoted(ref)
+
+
+def _address(url: str) -> str:
+    """The address without a slash at its end. Raises `Invalid` for what no hub can be reached at."""
+    try:
+        parts = urlsplit(url)
+        httpx2.URL(url)
+        is_whole = parts.scheme in SCHEMES and bool(parts.hostname) and parts.port != 0
+    except (ValueError, httpx2.InvalidURL):
+        is_whole = False
+    if not is_whole or any(each.isspace() for each in url):
+        raise Invalid(f"the address of a hub is like http://127.0.0.1:8420, not {url!r}")
+    return url.rstrip("/")
+
+
+def _sendable(token: str) -> str:
+    """The token, if it can be sent; none at all can. Raises `Invalid`, which does not show it."""
+    if not token.isascii() or not token.isprintable() or " " in token:
+        raise Invalid("the token holds characters that no token has; give it as it was printed")
+    return token
 
 
 def refusal(response: httpx2.Response) -> HubRefused:

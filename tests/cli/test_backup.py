@@ -67,3 +67,18 @@ def test_member_may_not_take_everything(hub: RunningHub, tmp_path: Path) -> None
     done = hub.run("backup", str(tmp_path / "mine.db"), "--token", secret)
     assert done.returncode == 1
     assert list(tmp_path.iterdir()) == []
+
+
+def test_nothing_to_restore_in_postgres(tmp_path: Path) -> None:
+    """With HUBBUB_DATABASE there is no file to put in the place of another: refused, with what to do."""
+    elsewhere = {"HUBBUB_DATABASE": "postgresql://127.0.0.1:1/none"}
+    done = hubbub("restore", str(tmp_path / "monday.db"), data=tmp_path / "data", environment=elsewhere)
+    assert (done.returncode, "with pg_restore" in done.stderr) == (1, True)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_way_into_a_restored_hub(own_hub: RunningHub, tmp_path: Path) -> None:
+    """Restored into a folder without the owner's token, it says how to get in."""
+    copy = tmp_path / "monday.db"
+    own_hub.run("backup", str(copy))
+    assert "hubbub serve makes a new one" in hubbub("restore", str(copy), data=tmp_path / "new").stdout

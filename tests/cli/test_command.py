@@ -2,6 +2,7 @@
 
 import os
 import pty
+import subprocess
 from pathlib import Path
 
 import click
@@ -107,15 +108,16 @@ def test_a_stranger_at_the_address(tmp_path: Path) -> None:
 
 
 def test_terminal_gets_nothing_raw(hub: RunningHub) -> None:
-    """Names and texts of agents never reach a terminal with control characters in them, whatever the command."""
+    """What agents say never reach a terminal with control characters in them, whatever the command."""
     hostile = "\x1b[2J\u202eevil\x9b"
-    hub.meet(hostile)
-    hub.send(hostile, f"title {hostile}\nbody {hostile}")
+    hub.meet("ada")
+    hub.client().put("/agents/ada/presence", {"instance": "1", "take": True, "doing": hostile})
+    hub.send("ada", f"title {hostile}\nbody {hostile}")
     commands = (
         ("agents",),
         ("tasks",),
         ("task", "show", "1"),
-        ("inbox", hostile),
+        ("inbox", "ada"),
         ("log",),
         ("agents", "--json"),
     )
@@ -143,3 +145,123 @@ def on_terminal(hub: RunningHub, *arguments: str) -> str:
     process.wait()
     os.close(ours)
     return shown.decode()
+
+
+def test_text_is_utf8(hub: RunningHub) -> None:
+    """Bytes that are no UTF-8 are wrong usage, be they an argument, an option or standard input."""
+    halves = "\udcff"  # what Python makes of the byte FF
+    for arguments in (("send", "hub", halves), ("inbox", halves), ("agents", "--project", halves)):
+        done = hub.run(*arguments)
+        assert (done.returncode, done.stderr.splitlines()[-1][-22:]) == (2, " it must be UTF-8 text")
+    piped = subprocess.run(
+        [*processes.PROGRAM, "send", "hub", "-"],
+        env=plain_environment(hub.data),
+        input=b"\xff",
+        capture_output=True,
+        check=False,
+    )
+    assert (piped.returncode, b"standard input must be UTF-8 text" in piped.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(
+    "arguments", [("task", "show"), ("project", "show"), ("token", "revoke"), ("inbox",)]
+)
+def test_empty_ids(hub: RunningHub, arguments: tuple[str, ...]) -> None:
+    """An empty id or name is wrong usage, and not a question about all there are."""
+    done = hub.run(*arguments, "")
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1] == "Error: a name or an id is needed, not an empty text"
+
+
+@pytest.mark.parametrize("ref", ["../agents", "..", ".", "a/b"])
+@pytest.mark.parametrize(("noun", "verb"), [("task", "show"), ("task", "cancel"), ("token", "revoke")])
+def test_ids_lead_nowhere_else(hub: RunningHub, noun: str, verb: str, ref: str) -> None:
+    """An id is one part of an address, whatever is in it."""
+    done = hub.run(noun, verb, ref)
+    assert (done.returncode, done.stderr) == (1, f"Error: {noun} {ref!r} not found\n")
+
+
+@pytest.mark.parametrize(
+    "url", ["http://[::1", "notaurl", "ftp://x", "http://a b/", "http://127.0.0.1:99999", "http://"]
+)
+def test_malformed_address_is_wrong_usage(tmp_path: Path, url: str) -> None:
+    """What is no address of a hub is exit code 2, and the sentence shows what one looks like."""
+    done = processes.hubbub("agents", "--url", url, "--token", "utok_1", data=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1].startswith(
+        "Error: the address of a hub is like http://127.0.0.1:8420"
+    )
+
+
+@pytest.mark.parametrize("token", ["töken", "utok_1\nX-More: 1", "utok 1"])
+def test_token_that_cannot_be_sent(hub: RunningHub, token: str) -> None:
+    """A token that is none is exit code 2, and is not shown."""
+    done = hub.run("agents", "--token", token)
+    assert (done.returncode, token in done.stderr) == (2, False)
+    assert done.stderr.splitlines()[-1].startswith("Error: the token holds characters that no token has")
+
+
+@pytest.mark.parametrize("arguments", [("log",), ("tasks",), ("--help",), ("tasks", "--json")])
+def test_output_that_cannot_be_written(hub: RunningHub, tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    """Output that cannot be written is one sentence and exit code 1."""
+    hub.run("task", "add", "so that there is something to show")
+    file = tmp_path / "file"
+    file.touch()
+    with file.open() as only_to_read:
+        done = subprocess.run(
+            [*processes.PROGRAM, *arguments],
+            env=plain_environment(hub.data, HUBBUB_PROJECT=hub.project),
+            stdout=only_to_read,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert (done.returncode, done.stderr) == (1, "Error: the system refuses: Bad file descriptor\n")
+
+
+def test_file_in_the_place_of_the_folder(tmp_path: Path) -> None:
+    """A data folder that is a file is said in one sentence."""
+    file = tmp_path / "file"
+    file.touch()
+    for arguments in (("mcp",), ("migrate",), ("serve", "--port", "0")):
+        done = processes.hubbub(*arguments, data=file)
+        assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
+
+
+def test_output_that_nobody_reads(hub: RunningHub) -> None:
+    """When who read the output is gone, a command ends without a word."""
+    process = subprocess.Popen(
+        [*processes.PROGRAM, "log"],
+        env=plain_environment(hub.data, HUBBUB_PROJECT=hub.project),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.close()
+    assert process.stderr.read() == ""
+    process.stderr.close()
+    process.wait()
+
+
+def test_project_of_a_person(hub: RunningHub) -> None:
+    """A person of several projects who chooses none means `default`, if it is among theirs; else they must choose."""
+    unsaid = {"HUBBUB_PROJECT": ""}
+    title = f"for the default project {hub.project}"
+    assert hub.run("task", "add", title, **unsaid).returncode == 0
+    assert title in hub.run("tasks", **unsaid).stdout
+    assert title not in hub.run("tasks").stdout
+    name = f"person-of-{hub.project}"
+    guest = hub.secret("user", "create", name)
+    assert hub.run("task", "add", "in the only one", "--token", guest, **unsaid).returncode == 0
+    assert "in the only one" in hub.run("tasks").stdout
+    assert hub.run("project", "create", f"{hub.project}-2", "--token", guest).returncode == 0
+    refused = hub.run("task", "add", "where?", "--token", guest, **unsaid)
+    assert (refused.returncode, hub.project in refused.stderr) == (1, True)
+
+
+def test_help_names_all_exit_codes(tmp_path: Path) -> None:
+    """The list of commands says what each exit code means."""
+    shown = " ".join(processes.hubbub("--help", data=tmp_path).stdout.split())
+    assert "3 hub unreachable, 4 nothing came in time" in shown

@@ -1,6 +1,7 @@
 """`hubbub log`: what happened, and what happens."""
 
 import json
+import signal
 import subprocess
 
 from tests.cli.processes import PROGRAM, RunningHub, plain_environment
@@ -12,7 +13,7 @@ def test_log(hub: RunningHub) -> None:
     hub.send("ada", "first thing")
     kinds = [json.loads(line)["kind"] for line in hub.run("log", "--json").stdout.splitlines()]
     assert kinds == ["project.created", "agent.met", "token.created", "task.sent"]
-    assert hub.run("log", "--limit", "1").stdout.endswith("task.sent #1 by hub for ada first thing\n")
+    assert hub.run("log", "--limit", "1").stdout.endswith("task.sent #1 by owner for ada first thing\n")
 
 
 def test_log_follows(hub: RunningHub) -> None:
@@ -30,3 +31,21 @@ def test_log_follows(hub: RunningHub) -> None:
     assert json.loads(process.stdout.readline())["kind"] == "task.sent"
     process.terminate()
     process.communicate()
+
+
+def test_interrupt_ends_following(hub: RunningHub) -> None:
+    """An interrupt is how following ends: exit code 0, and not a word."""
+    process = subprocess.Popen(
+        [*PROGRAM, "log", "--follow"],
+        env=plain_environment(hub.data, HUBBUB_PROJECT=hub.project),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    process.stdout.readline()
+    hub.meet("ada")
+    process.stdout.readline()  # of what came while it followed
+    process.send_signal(signal.SIGINT)
+    _out, error = process.communicate()
+    assert (process.returncode, error) == (0, "")

@@ -4,6 +4,8 @@ import json
 import signal
 import subprocess
 
+import pytest
+
 from tests.cli.processes import PROGRAM, RunningHub, plain_environment
 
 
@@ -74,3 +76,26 @@ def test_wait_survives_a_restart(own_hub: RunningHub) -> None:
     out, error = process.communicate()
     assert (process.returncode, error) == (0, "")
     assert [each["text"] for each in json.loads(out)] == ["after all"]
+
+
+def test_wait_for_the_hub(hub: RunningHub) -> None:
+    """The hub itself is a receiver whose mail can be waited for, in every project."""
+    assert hub.run("send", "hub", "to whom it concerns").returncode == 0
+    assert [each["text"] for each in hub.json("wait", "hub")] == ["to whom it concerns"]
+
+
+@pytest.mark.parametrize("timeout", ["nan", "inf", "-1", "1e300"])
+def test_wait_for_so_long(hub: RunningHub, timeout: str) -> None:
+    """What is no number of seconds within a year is wrong usage."""
+    assert hub.run("wait", "hub", "--timeout", timeout).returncode == 2
+
+
+def test_acknowledge_what_was_shown(hub: RunningHub) -> None:
+    """With --ack what was shown is acknowledged, and a task so accepted; without it everything stays."""
+    hub.meet("ada")
+    hub.send("ada", "do it")
+    hub.run("send", "ada", "good morning")
+    hub.run("inbox", "ada")
+    assert {each["text"] for each in hub.json("inbox", "ada", "--ack")} == {"do it", "good morning"}
+    assert hub.task(1)["status"] == "accepted"
+    assert hub.client().agent("ada")["unread"] == 0

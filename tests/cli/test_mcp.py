@@ -18,7 +18,9 @@ from hubbub.cli.bridge import bridge as bridge_module
 from hubbub.cli.bridge import wire
 from hubbub.cli.bridge.bridge import Bridge
 from hubbub.cli.bridge.upstream import Upstream
+from hubbub.cli.mcp import DIALECTS
 from hubbub.client import Hub, owner_token, running_hub
+from hubbub.dialects import discover
 from tests.cli.peers import LEGACY, MODERN, StdioPeer
 from tests.cli.processes import RunningHub, hubbub, plain_environment, stranger
 
@@ -96,14 +98,31 @@ def test_survives_a_restart_of_the_hub(own_hub: RunningHub, connect: Connect, re
 
 
 def test_waits_for_a_hub_that_is_just_starting(own_hub: RunningHub, connect: Connect) -> None:
-    """A client that starts while the hub is away is served when it is back."""
+    """A client that starts while a hub that it knows is away is served when it is back."""
+    there = {"HUBBUB_URL": own_hub.url, "HUBBUB_TOKEN": owner_token(own_hub.data) or ""}
+    connect(own_hub, MODERN, **there).ask("tools/list")
     own_hub.stop()
-    token = owner_token(own_hub.data) or ""
-    peer = StdioPeer(own_hub, MODERN, HUBBUB_URL=own_hub.url, HUBBUB_TOKEN=token)
+    peer = StdioPeer(own_hub, MODERN, **there)
     waiting = peer.request("tools/list")
     own_hub.start()
     assert "result" in peer.answer(waiting)
     peer.close()
+
+
+def test_hub_that_never_was(tmp_path: Path) -> None:
+    """Where no hub was ever reached the bridge ends with code 3, rather than to wait for one."""
+    for token in ("utok_1", "ntok_1"):
+        done = hubbub("mcp", "--url", "http://127.0.0.1:1", "--token", token, data=tmp_path)
+        assert (done.returncode, done.stdout) == (3, "")
+
+
+def test_dialect_of_another_hub(hub: RunningHub) -> None:
+    """A dialect that the hub does not speak is refused at the start, with those that it speaks."""
+    unknown = next(each for each in DIALECTS if each not in discover())
+    done = hub.run("mcp", unknown)
+    spoken = ", ".join(each for each in DIALECTS if each in discover())
+    sentence = f"this hub does not speak {unknown}; it speaks {spoken}"
+    assert (done.returncode, done.stderr) == (1, f"Error: {sentence}\n")
 
 
 def test_orderly_restart_is_not_noticed(own_hub: RunningHub, connect: Connect) -> None:

@@ -50,3 +50,10 @@ def test_list_by_status_and_assignee(hub: RunningHub) -> None:
         "hub",
         "bob",
     ]
+
+
+def test_ended_task_is_not_free(hub: RunningHub) -> None:
+    """A cancelled task that nobody had is not shown as free to claim."""
+    hub.run("task", "add", "never mind")
+    assert hub.run("task", "cancel", "1").stdout == "#1 cancelled: never mind\n"
+    assert "free to claim" not in hub.run("task", "show", "1").stdout

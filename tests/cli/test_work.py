@@ -333,3 +333,10 @@ def test_no_hub_is_code_3(tmp_path: Path) -> None:
     )
     assert lonely.ended() == 3
     assert "cannot be reached" in lonely.said[-1]
+
+
+def test_nothing_to_run(hub: RunningHub) -> None:
+    """Without a command to run there is no work: wrong usage."""
+    for command in ("", "  "):
+        assert hub.run("work", "ada", "--run", command).returncode == 2
+    assert hub.run("work", "ada", "--run", "cat", "--timeout", "nan").returncode == 2

@@ -63,7 +63,7 @@ ENTRIES = {
     cls=Shelf,
     entries=ENTRIES,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
-    epilog="Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 3 hub unreachable.",
+    epilog="Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 3 hub unreachable, 4 nothing came in time (wait).",
 )
 @click.version_option(__version__, "--version", message="%(prog)s %(version)s")
 def hubbub() -> None:

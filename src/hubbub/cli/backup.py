@@ -7,7 +7,7 @@ import click
 from hubbub import settings
 from hubbub.cli import terminal
 from hubbub.cli.command import command, data_option, uses_hub
-from hubbub.client import Hub
+from hubbub.client import OWNER_FILE, Hub
 
 FILE = click.Path(dir_okay=False, path_type=Path)
 
@@ -38,8 +38,15 @@ def restore(*, file: Path, data: str | None, as_json: bool) -> None:
     """Make the backup FILE the database of the data folder. The hub must not be running; the old database is kept."""
     from hubbub.store import restore as restoring
 
-    kept = restoring.restore(settings.read(data=data).data, file)
+    chosen = settings.read(data=data)
+    if chosen.database is not None:
+        raise click.ClickException("this hub keeps its data in PostgreSQL; restore it there, with pg_restore")
+    kept = restoring.restore(chosen.data, file)
     if as_json:
         terminal.show_json({"restored": str(file), "kept": str(kept) if kept else None})
     else:
         terminal.show(f"restored {file}" + (f"; the database that was there is now {kept}" if kept else ""))
+        if not (chosen.data / OWNER_FILE).exists():
+            terminal.show(
+                f"there is no {OWNER_FILE} in the data folder; hubbub serve makes a new one, to get in"
+            )

@@ -1,6 +1,7 @@
 """What all commands have in common: how they say which hub, as whom, and in what form; how they fail."""
 
 import functools
+import math
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,6 +17,8 @@ from hubbub.model.errors import HubError, Invalid
 
 REFUSED, USAGE, UNREACHABLE, TIMED_OUT = 1, 2, 3, 4
 DEFAULT_PROJECT = "default"
+PERSON = "utok_"  # how the token of a person begins
+YEAR = 366 * 86_400  # seconds
 
 
 class Unreachable(click.ClickException):
@@ -28,8 +31,11 @@ class Command(click.Command):
     """A command that turns what the hub and the store refuse into one sentence and the right exit code."""
 
     def invoke(self, ctx: click.Context) -> Any:
+        self._require_text(ctx)
         try:
-            return super().invoke(ctx)
+            returned = super().invoke(ctx)
+            print(end="", flush=True)  # here, where it can still be said that it does not work
+            return returned
         except Invalid as error:
             raise click.UsageError(terminal.clean(str(error)), ctx) from None
         except (HubRefused, HubError) as error:
@@ -38,6 +44,27 @@ class Command(click.Command):
             raise Unreachable(
                 terminal.clean(f"{error}; is it running? start it with: hubbub serve")
             ) from None
+
+    def _require_text(self, ctx: click.Context) -> None:
+        """Refuse bytes that are no UTF-8, which Python hands on as halves of surrogate pairs."""
+        for each in self.params:
+            try:
+                str(ctx.params.get(each.name or "", "")).encode()
+            except UnicodeEncodeError:
+                raise click.BadParameter("it must be UTF-8 text", ctx, each) from None
+
+
+class Seconds(click.FloatRange):
+    """A number of seconds, up to a year."""
+
+    def __init__(self, *, min_open: bool = False) -> None:
+        super().__init__(min=0, max=YEAR, min_open=min_open)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        seconds: float = super().convert(value, param, ctx)
+        if math.isnan(seconds):  # which is in every range
+            self.fail(f"{value!r} is no number of seconds", param, ctx)
+        return seconds
 
 
 def command(
@@ -124,6 +151,29 @@ def uses_hub(function: Callable[..., Any]) -> Callable[..., Any]:
     return connected
 
 
+def uses_project(function: Callable[..., Any]) -> Callable[..., Any]:
+    """As `uses_hub`, for commands about one project: a person who chose none means `default`, else their only one.
+
+    Where that does not say which, it is left to the hub to refuse.
+    """
+
+    @uses_hub
+    @functools.wraps(function)
+    def placed(*, hub: Hub, **rest: Any) -> Any:
+        if hub.project is None and hub.token.startswith(PERSON):
+            slugs = [each["slug"] for each in hub.get("/me")["projects"]]
+            if DEFAULT_PROJECT in slugs:
+                hub.project = DEFAULT_PROJECT
+        return function(hub=hub, **rest)
+
+    return placed
+
+
 def text_or_stdin(_ctx: click.Context, _param: click.Parameter, value: str) -> str:
     """A text argument, where `-` stands for what comes on standard input."""
-    return sys.stdin.read() if value == "-" else value
+    if value != "-":
+        return value
+    try:
+        return sys.stdin.buffer.read().decode() if sys.stdin else ""
+    except UnicodeDecodeError:
+        raise click.BadParameter("what comes on standard input must be UTF-8 text") from None

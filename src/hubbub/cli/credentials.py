@@ -4,10 +4,9 @@ import hashlib
 import os
 from pathlib import Path
 
-from hubbub.cli.command import DEFAULT_PROJECT, Choice
+from hubbub.cli.command import DEFAULT_PROJECT, PERSON, Choice
 from hubbub.client import Hub, HubRefused
 
-PERSON = "utok_"
 NOT_VALID = 401
 
 
@@ -28,6 +27,14 @@ def act(choice: Choice, agent: str | None = None) -> Hub:
     secret: str = hub.post("/tokens", {"agent": agent, "role": "member"})["secret"]
     _write(file, secret)
     return hub.acting_with(secret)
+
+
+def has_acted(choice: Choice) -> bool:
+    """Whether a person's token was exchanged at the chosen hub before: then there is a hub, if perhaps not just now."""
+    hub = choice.connect()
+    hub.project = choice.project or DEFAULT_PROJECT
+    hub.close()
+    return _file(choice, hub, None).exists()
 
 
 def _file(choice: Choice, hub: Hub, agent: str | None) -> Path:

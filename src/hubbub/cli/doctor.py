@@ -6,13 +6,13 @@ import resource
 import shutil
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import apsw
 import click
 
-from hubbub import __version__
+from hubbub import __version__, settings
 from hubbub.cli import terminal
 from hubbub.cli.command import REFUSED, Choice, chooses_hub, command
 from hubbub.client import OWNER_FILE, Hub, HubRefused, HubUnreachable, owner_token, running_hub
@@ -23,6 +23,7 @@ from hubbub.store.sqlite import DATABASE
 
 MIB = 1024 * 1024
 LEAST_DISK = 512 * MIB
+CONNECT_SECONDS = 5  # for a database to let us in
 LEAST_FILES = 4096  # a live stream is an open file
 OTHERS = 0o077
 
@@ -41,12 +42,13 @@ class Finding:
 @chooses_hub
 def doctor(*, choice: Choice, as_json: bool) -> None:
     """Check the data folder, the machine and the hub. Exit code 1 when something is wrong."""
-    findings = [*_machine(), *_folder(choice.data), *_hub(choice)]
+    looked_at = [*_machine(), *_folder(choice.data), *_hub(choice)]
+    findings = [replace(each, do=None) if each.well else each for each in looked_at]
     if as_json:
         terminal.show_json([asdict(each) for each in findings])
     else:
         for each in findings:
-            advice = f"; {each.do}" if each.do and not each.well else ""
+            advice = f"; {each.do}" if each.do else ""
             terminal.show(
                 f"{'ok  ' if each.well else 'BAD '} {each.subject}: {each.found}{advice}", lines=False
             )
@@ -64,6 +66,9 @@ def _machine() -> Iterator[Finding]:
 
 
 def _folder(data: Path) -> Iterator[Finding]:
+    if data.exists() and not data.is_dir():
+        yield Finding("data folder", False, f"{data} is a file", "choose a folder with --data")
+        return
     if not data.is_dir():
         yield Finding("data folder", False, f"{data} does not exist", "hubbub serve makes it")
         return
@@ -81,10 +86,11 @@ def _folder(data: Path) -> Iterator[Finding]:
     yield Finding(
         "disk", free >= LEAST_DISK, f"{free // MIB} MiB free", f"make room; {LEAST_DISK // MIB} MiB at least"
     )
-    yield _database(data / DATABASE)
+    url = settings.read().database
+    yield _sqlite(data / DATABASE) if url is None else _postgres(url)
 
 
-def _database(file: Path) -> Finding:
+def _sqlite(file: Path) -> Finding:
     if not file.exists():
         return Finding("database", True, "none here yet")
     try:
@@ -95,6 +101,19 @@ def _database(file: Path) -> Finding:
     if missing:
         return Finding("database", False, f"{len(missing)} migrations behind", "hubbub serve applies them")
     return Finding("database", True, "at this version")
+
+
+def _postgres(url: str) -> Finding:
+    import psycopg  # takes a while to import, and most hubs never need it
+
+    try:
+        with psycopg.connect(url, connect_timeout=CONNECT_SECONDS) as db:
+            migrate.check_postgres(db)
+    except StoreRefused as error:
+        return Finding("database", False, str(error), "hubbub migrate applies what is missing")
+    except psycopg.Error:
+        return Finding("database", False, "PostgreSQL does not let us in", "check HUBBUB_DATABASE")
+    return Finding("database", True, "PostgreSQL, at this version")
 
 
 def _hub(choice: Choice) -> Iterator[Finding]:
@@ -123,7 +142,8 @@ def _holder(data: Path) -> str:
     try:
         FolderLock.take(data).release()
     except StoreRefused as error:
-        return str(error).partition(";")[0]
+        url = running_hub(data)
+        return f"held by the hub at {url}" if url else str(error).partition(";")[0]
     return "no hub holds the data folder"
 
 

@@ -1,11 +1,12 @@
 """`hubbub log`: the activity log, past and live."""
 
 import time
+from contextlib import suppress
 
 import click
 
 from hubbub.cli import terminal
-from hubbub.cli.command import command, uses_hub
+from hubbub.cli.command import command, uses_project
 from hubbub.client import ActivityReply, Hub, HubUnreachable
 
 PAUSE = 1.0  # seconds between tries to reach a hub that went away
@@ -16,14 +17,15 @@ PAUSE = 1.0  # seconds between tries to reach a hub that went away
 @click.option(
     "--limit", type=click.IntRange(0, 500), default=50, show_default=True, help="How much of the past."
 )
-@uses_hub
+@uses_project
 def log(*, hub: Hub, follow: bool, limit: int, as_json: bool) -> None:
     """Show what happened in the project, oldest first."""
     past: list[ActivityReply] = hub.get("/activity", limit=max(limit, 1))["activity"]
     for each in reversed(past[:limit]):
         _show(each, as_json=as_json)
     if follow:
-        _follow(hub, str(past[0]["id"]) if past else "0", as_json=as_json)
+        with suppress(KeyboardInterrupt):  # that is how it ends
+            _follow(hub, str(past[0]["id"]) if past else "0", as_json=as_json)
 
 
 def _follow(hub: Hub, after: str, *, as_json: bool) -> None:

@@ -5,7 +5,7 @@ import time
 import click
 
 from hubbub.cli import terminal
-from hubbub.cli.command import TIMED_OUT, command, text_or_stdin, uses_hub
+from hubbub.cli.command import TIMED_OUT, Seconds, command, text_or_stdin, uses_project
 from hubbub.cli.tasks import show_line
 from hubbub.client import WAIT_SECONDS, Hub, HubRefused, HubUnreachable, LetterReply
 
@@ -18,7 +18,7 @@ PAUSE = 1.0  # seconds between tries to reach a hub that went away while it was 
 @click.argument("to")
 @click.argument("text", callback=text_or_stdin)
 @click.option("--task", "is_task", is_flag=True, help="As a task, which is to be done.")
-@uses_hub
+@uses_project
 def send(*, hub: Hub, to: str, text: str, is_task: bool, as_json: bool) -> None:
     """Send TEXT to the agent TO; `-` sends what comes on standard input."""
     if is_task:
@@ -31,15 +31,28 @@ def send(*, hub: Hub, to: str, text: str, is_task: bool, as_json: bool) -> None:
         terminal.show(f"sent to {message['recipient']}")
 
 
-@command("inbox", short_help="What waits for an agent.", example="hubbub inbox coder-1")
+@command(
+    "inbox",
+    short_help="What waits for an agent.",
+    example="hubbub inbox coder-1\nhubbub inbox coder-1 --ack --json",
+)
 @click.argument("name")
-@uses_hub
-def inbox(*, hub: Hub, name: str, as_json: bool) -> None:
+@click.option("--ack", is_flag=True, help="Acknowledge what was shown; tasks are so accepted.")
+@uses_project
+def inbox(*, hub: Hub, name: str, ack: bool, as_json: bool) -> None:
     """Show what waits for the agent NAME, most urgent first."""
     letters = hub.inbox(name)
     if as_json:
         terminal.show_json(letters)
-        return
+    else:
+        _show(letters)
+    if ack:
+        print(end="", flush=True)  # what nobody got to see is not acknowledged
+        for each in letters:
+            hub.ack(name, each["id"])
+
+
+def _show(letters: list[LetterReply]) -> None:
     rows = [
         (each["kind"], each["priority"], each["sender"], terminal.brief(each["stored_at"]), each["text"])
         for each in letters
@@ -54,18 +67,16 @@ def inbox(*, hub: Hub, name: str, as_json: bool) -> None:
     always_json=True,
 )
 @click.argument("name")
-@click.option(
-    "--timeout", type=click.FloatRange(min=0), metavar="S", help="Give up after so many seconds, with code 4."
-)
-@uses_hub
+@click.option("--timeout", type=Seconds(), metavar="S", help="Give up after so many seconds, with code 4.")
+@uses_project
 def wait(*, hub: Hub, name: str, timeout: float | None) -> None:
     """Wait, without polling, until there is mail or work for NAME, and print it as JSON.
 
     A hub that restarts meanwhile is waited for.
     """
-    hub.agent(name)  # says at once when the hub is not there, or knows no such agent
     deadline = None if timeout is None else time.monotonic() + timeout
-    while not (letters := _come(hub, name, deadline)):
+    letters = hub.inbox(name)  # says at once when the hub is not there, or has no such inbox
+    while not (letters := letters or _come(hub, name, deadline)):
         if deadline is not None and time.monotonic() >= deadline:
             click.get_current_context().exit(TIMED_OUT)
     terminal.show_json(letters)

@@ -4,17 +4,20 @@ import asyncio
 import signal
 import time
 from contextlib import suppress
+from datetime import timedelta
 
 import click
 
-from hubbub.cli.bridge.bridge import BACK_OFF, PATIENCE, Bridge
+from hubbub.cli.bridge.bridge import PATIENCE, Bridge
 from hubbub.cli.bridge.starter import require_hub
 from hubbub.cli.bridge.stdio import Output, lines
 from hubbub.cli.bridge.upstream import Upstream
 from hubbub.cli.command import Choice, chooses_hub, command
-from hubbub.cli.credentials import act
+from hubbub.cli.credentials import act, has_acted
 from hubbub.client import Hub, HubUnreachable, running_hub
 
+FIRST_PATIENCE = timedelta(seconds=1)  # with a hub that nobody has seen yet
+PAUSE = 0.2  # seconds between tries to reach it
 DIALECTS = ("hub", "commhub", "relay", "golemxv", "cmdop")
 
 
@@ -34,7 +37,7 @@ def mcp(*, dialect: str | None, choice: Choice) -> None:
     """
     if choice.url is None:
         require_hub(choice.data)
-    hub = _act_patiently(choice)
+    hub = _act_patiently(choice, dialect)
     path = f"/mcp/{dialect}" if dialect else "/mcp"
 
     def address() -> str:
@@ -47,16 +50,28 @@ def mcp(*, dialect: str | None, choice: Choice) -> None:
             pass  # the client is gone
 
 
-def _act_patiently(choice: Choice) -> Hub:
-    """As `act`; a hub that is just being restarted is waited for, as it is later on."""
-    deadline = time.monotonic() + PATIENCE.total_seconds()
+def _act_patiently(choice: Choice, dialect: str | None) -> Hub:
+    """As `act`, at a hub that speaks `dialect`; one that is just being restarted is waited for, as it is later on."""
+    patience = PATIENCE if has_acted(choice) else FIRST_PATIENCE
+    deadline = time.monotonic() + patience.total_seconds()
     while True:
         try:
-            return act(choice)
+            hub = act(choice)
+            _require_spoken(hub, dialect)
+            return hub
         except HubUnreachable:
             if time.monotonic() > deadline:
                 raise
-            time.sleep(BACK_OFF[-1])
+            time.sleep(PAUSE)
+
+
+def _require_spoken(hub: Hub, dialect: str | None) -> None:
+    """Raise `click.ClickException` for a dialect that the hub does not serve; contacts the hub in any case."""
+    if dialect is None:
+        hub.health()
+    elif not hub.speaks(dialect):
+        spoken = ", ".join(each for each in DIALECTS if hub.speaks(each))
+        raise click.ClickException(f"this hub does not speak {dialect}; it speaks {spoken}")
 
 
 async def _bridge(upstream: Upstream) -> None:

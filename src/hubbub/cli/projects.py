@@ -6,7 +6,7 @@ import click
 
 from hubbub.cli import terminal
 from hubbub.cli.command import command, uses_hub
-from hubbub.client import Hub, quoted
+from hubbub.client import Hub, segment
 
 
 @click.group("project", short_help="Create, list and show projects.")
@@ -53,7 +53,7 @@ def list_(*, hub: Hub, as_json: bool) -> None:
 def show(*, hub: Hub, slug: str, as_json: bool) -> None:
     """Show the project SLUG and what happens in it."""
     hub.project = slug
-    facts: dict[str, Any] = hub.get(f"/projects/{quoted(slug)}")["project"]
+    facts: dict[str, Any] = hub.get(f"/projects/{segment('project', slug)}")["project"]
     counts = hub.get("/status")
     if as_json:
         terminal.show_json({**facts, **counts})

@@ -5,8 +5,8 @@ from typing import Any
 import click
 
 from hubbub.cli import terminal
-from hubbub.cli.command import command, text_or_stdin, uses_hub
-from hubbub.client import Hub, TaskReply, quoted
+from hubbub.cli.command import command, text_or_stdin, uses_project
+from hubbub.client import Hub, TaskReply, segment
 from hubbub.model.lifecycle import Status
 from hubbub.model.records import Priority
 
@@ -19,7 +19,9 @@ def show_line(task: TaskReply, *, as_json: bool) -> None:
     if as_json:
         terminal.show_json(task)
     else:
-        holder = f", with {task['assignee']}" if task["assignee"] else ", free to claim"
+        holder = f", with {task['assignee']}" if task["assignee"] else ""
+        if not holder and task["status"] == Status.QUEUED:
+            holder = ", free to claim"
         terminal.show(f"#{task['number']} {task['status']}{holder}: {task['title']}")
 
 
@@ -31,7 +33,7 @@ def show_line(task: TaskReply, *, as_json: bool) -> None:
 @click.option("--status", type=STATUSES, multiple=True, help="Only in this status; may be repeated.")
 @click.option("--assignee", metavar="A", help="Only those of this agent.")
 @click.option("--limit", type=click.IntRange(1, 500), default=50, show_default=True, help="How many.")
-@uses_hub
+@uses_project
 def tasks(*, hub: Hub, status: tuple[str, ...], assignee: str | None, limit: int, as_json: bool) -> None:
     """List the project's tasks, newest first."""
     found: list[TaskReply] = hub.get("/tasks", status=status, assignee=assignee, limit=limit)["tasks"]
@@ -65,7 +67,7 @@ def task() -> None:
 @click.option("--priority", type=PRIORITIES, default="medium", show_default=True, help="How urgent it is.")
 @click.option("--context", metavar="C", help="What else to know.")
 @click.option("--parent", "parent_id", metavar="ID", help="The task it is a part of.")
-@uses_hub
+@uses_project
 def add(*, hub: Hub, as_json: bool, **facts: object) -> None:
     """Send a task with the text TEXT, or what comes on standard input if that is `-`."""
     show_line(hub.post("/tasks", facts)["task"], as_json=as_json)
@@ -73,10 +75,10 @@ def add(*, hub: Hub, as_json: bool, **facts: object) -> None:
 
 @command("show", example="hubbub task show 7")
 @click.argument("ref", metavar="ID")
-@uses_hub
+@uses_project
 def show(*, hub: Hub, ref: str, as_json: bool) -> None:
     """Show a task whole, with what was said and done about it."""
-    whole: dict[str, Any] = hub.get(f"/tasks/{quoted(ref)}")
+    whole: dict[str, Any] = hub.get(f"/tasks/{segment('task', ref)}")
     if as_json:
         terminal.show_json(whole)
         return
@@ -99,7 +101,7 @@ def show(*, hub: Hub, ref: str, as_json: bool) -> None:
 @command("cancel", example="hubbub task cancel 7 --reason 'not needed any more'")
 @click.argument("ref", metavar="ID")
 @click.option("--reason", metavar="R", help="Why; it becomes the result.")
-@uses_hub
+@uses_project
 def cancel(*, hub: Hub, ref: str, reason: str | None, as_json: bool) -> None:
     """End a task that is not wanted any more."""
     show_line(hub.step(ref, "cancel", reason=reason), as_json=as_json)
@@ -107,7 +109,7 @@ def cancel(*, hub: Hub, ref: str, reason: str | None, as_json: bool) -> None:
 
 @command("retry", example="hubbub task retry 7")
 @click.argument("ref", metavar="ID")
-@uses_hub
+@uses_project
 def retry(*, hub: Hub, ref: str, as_json: bool) -> None:
     """Deliver a failed, cancelled or expired task again."""
     show_line(hub.step(ref, "retry"), as_json=as_json)
@@ -116,7 +118,7 @@ def retry(*, hub: Hub, ref: str, as_json: bool) -> None:
 @command("reassign", example="hubbub task reassign 7 coder-2")
 @click.argument("ref", metavar="ID")
 @click.argument("to", metavar="AGENT")
-@uses_hub
+@uses_project
 def reassign(*, hub: Hub, ref: str, to: str, as_json: bool) -> None:
     """Hand an unfinished task to another agent."""
     show_line(hub.step(ref, "reassign", to=to), as_json=as_json)

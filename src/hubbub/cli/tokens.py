@@ -5,9 +5,9 @@ import re
 import click
 
 from hubbub.cli import terminal
-from hubbub.cli.command import command, uses_hub
+from hubbub.cli.command import command, uses_hub, uses_project
 from hubbub.cli.users import ROLES
-from hubbub.client import Hub, quoted
+from hubbub.client import Hub, segment
 
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 
@@ -33,7 +33,7 @@ def token() -> None:
     "--role", type=ROLES, default="member", show_default=True, help="What it may do in the project."
 )
 @click.option("--expires", callback=seconds, metavar="30d", help="When it ends. [default: never]")
-@uses_hub
+@uses_project
 def create(*, hub: Hub, agent: str | None, role: str, expires: float | None, as_json: bool) -> None:
     """Make a token of the project. Prints it, and only that."""
     made = hub.post("/tokens", {"agent": agent, "role": role, "expires_seconds": expires})
@@ -70,7 +70,7 @@ def list_(*, hub: Hub, as_json: bool) -> None:
 @uses_hub
 def revoke(*, hub: Hub, token_id: str, as_json: bool) -> None:
     """Take the token ID back, at once."""
-    revoked = hub.delete(f"/tokens/{quoted(token_id)}")["token"]
+    revoked = hub.delete(f"/tokens/{segment('token', token_id)}")["token"]
     if as_json:
         terminal.show_json(revoked)
     else:

@@ -3,7 +3,7 @@
 import click
 
 from hubbub.cli import terminal
-from hubbub.cli.command import command, uses_hub
+from hubbub.cli.command import command, uses_hub, uses_project
 from hubbub.client import Hub
 
 ROLES = click.Choice(["owner", "admin", "member", "viewer"])
@@ -50,7 +50,7 @@ def list_(*, hub: Hub, as_json: bool) -> None:
 @click.option(
     "--role", type=ROLES, default="member", show_default=True, help="What they will be in the project."
 )
-@uses_hub
+@uses_project
 def invite(*, hub: Hub, role: str, as_json: bool) -> None:
     """Make a code with which one person can register. Prints it, and only that."""
     made = hub.post("/users/invites", {"role": role})

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from hubbub.cli import terminal
-from hubbub.cli.command import Choice, chooses_hub, command
+from hubbub.cli.command import Choice, Seconds, chooses_hub, command
 from hubbub.cli.credentials import act
 from hubbub.cli.worker.engine import Worker
 from hubbub.cli.worker.presence import Seat
@@ -22,19 +22,31 @@ GRACE = timedelta(seconds=60)  # for what runs when the worker is told to stop
 ENDED = b"\0"  # among the signals' numbers, the end of the worker itself
 
 
+def some_command(_ctx: click.Context, _param: click.Parameter, value: str) -> str:
+    """A command line in which there is a command."""
+    if not value.strip():
+        raise click.BadParameter("a command is needed, such as ./review.sh")
+    return value
+
+
 @command(
     "work",
     short_help="Turn any program into an agent.",
     example="hubbub work coder-1 --run 'claude -p'\nhubbub work reviewer --run ./review.sh --concurrency 2",
 )
 @click.argument("name")
-@click.option("--run", "shell_command", metavar="COMMAND", required=True, help="What to run for each task.")
+@click.option(
+    "--run",
+    "shell_command",
+    metavar="COMMAND",
+    required=True,
+    callback=some_command,
+    help="What to run for each task.",
+)
 @click.option(
     "--concurrency", type=click.IntRange(1, 64), default=1, show_default=True, help="Tasks at a time."
 )
-@click.option(
-    "--timeout", type=click.FloatRange(min=0, min_open=True), metavar="S", help="Seconds a task may take."
-)
+@click.option("--timeout", type=Seconds(min_open=True), metavar="S", help="Seconds a task may take.")
 @chooses_hub
 def work(
     *, name: str, shell_command: str, concurrency: int, timeout: float | None, choice: Choice, as_json: bool
