@@ -11,6 +11,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -103,8 +104,9 @@ def test_a_lost_owner_token_is_made_anew(start: Start) -> None:
     first = start()
     lost = first.secret
     first.end()
-    for spoil in (lambda file: file.unlink(), lambda file: file.write_text("utok_" + "0" * 32)):
-        spoil(first.data / "owner-token")
+    file = first.data / "owner-token"
+    for spoil in (file.unlink, partial(file.write_text, "utok_" + "0" * 32)):
+        spoil()
         again = start()
         assert again.secret != lost
         assert again.get("/api/v1/me", again.secret)[0] == 200

@@ -7,6 +7,7 @@ from the start, with a new `Tx`, which is safe because an operation does nothing
 import asyncio
 import random
 import re
+import threading
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -30,7 +31,7 @@ Db = psycopg.Connection[DictRow]
 WORKERS = 16  # threads, and connections: more only queue inside the server
 TRIES = 6  # at an operation that meets another or loses its connection, before its caller hears of it
 STEP_BACK = 0.01  # seconds, doubled with every try
-CLOSING = 1.0  # seconds for the pool's own threads to end
+CLOSING = 1.5  # seconds for what waits to be done, and then for the pool's own threads to end
 PATIENCE = 5.0  # seconds to wait for a connection
 LIMITS = """
     SET statement_timeout = '60s';
@@ -153,10 +154,11 @@ class Postgres:
         self._wakeups.add(wake)
 
     def close(self) -> None:
-        self._pool.close(
-            timeout=CLOSING
-        )  # first: who waits for a connection to a server that is gone waits no more
-        self._threads.shutdown()
+        finishing = threading.Thread(target=self._threads.shutdown, name="hubbub-closing")
+        finishing.start()
+        finishing.join(CLOSING)
+        self._pool.close(timeout=CLOSING)  # so that nobody waits on for a server that is gone
+        finishing.join()
         self._wakeups.close()
 
     def _in_thread(
