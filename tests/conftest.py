@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import tempfile
 import warnings
 from collections.abc import Iterator
@@ -17,6 +18,9 @@ from psycopg import conninfo, sql
 from hubbub.store.postgres import Postgres
 from hubbub.store.sqlite import SQLite
 from hubbub.store.tx import Store, unix_ms
+
+# Shells have it ignored in the background, and the programs that tests start would inherit that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 class MovableClock:
