@@ -72,9 +72,7 @@ def take(
     Raises `Conflict`, which says who and for how long at the least, if the name is live under another instance;
     except that `instead_of` names the instance that the caller knows to be dead.
     """
-    names.meet(
-        tx, project_id, name
-    )  # before looking, so that two who take a new name do not both find it free
+    names.meet(tx, project_id, name)  # first, so that of two who take a new name one finds it taken
     last = agents.presence(tx, project_id, name, lock=True)
     if last is not None and last.is_live(tx.now) and last.instance not in (instance, instead_of):
         seconds = max(1, (last.expires_at - tx.now) // 1000)

@@ -26,9 +26,7 @@ class Follower:
         self.topics: dict[Topic, str] = {}  # with the names that the reader knows them by
         self._waiting = asyncio.Event()
         self._has_ended = False
-        self._end: asyncio.Event | None = (
-            None  # made when somebody waits for it: a stream that idles is to be small
-        )
+        self._end: asyncio.Event | None = None  # made for who waits for it: an idle stream is to be small
         self._changed: dict[str, None] = {}
 
     def tell(self, name: str) -> None:

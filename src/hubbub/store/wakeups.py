@@ -71,10 +71,8 @@ class Wakeups:
             if self._speaker is None or self._speaker.closed:
                 self._speaker = self._connect()
             self._speaker.execute("SELECT pg_notify(%s, %s)", (CHANNEL, self._name))
-        except (
-            psycopg.OperationalError
-        ):  # the others look by themselves soon; the next notification connects anew
-            self._speaker = None
+        except psycopg.OperationalError:
+            self._speaker = None  # the others look by themselves soon; the next notification connects anew
 
     def _listen(self) -> None:
         while not self._closing.is_set():
