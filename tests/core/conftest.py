@@ -10,14 +10,16 @@ from uuid import UUID
 
 import pytest
 
-from hubbub.core import access, agents, inbox, presences, projects, sweep, tasks, users
+from hubbub.core import access, agents, endings, inbox, presences, projects, sweep, tasks, users
 from hubbub.model.ids import new_id
+from hubbub.model.lifecycle import Event, Status
 from hubbub.model.records import Activity, Condition, Letter, Presence, Profile, Project, Task
 from hubbub.model.rights import SYSTEM, Actor, Role
 from hubbub.store import activity
 from hubbub.store.tx import Store, Tx
 from tests.conftest import MovableClock
 
+S, E = Status, Event
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -139,6 +141,28 @@ class World:
 
         with ThreadPoolExecutor(len(operations)) as threads:
             return list(threads.map(run, operations))
+
+
+def finish(world: World, task: Task, event: Event = E.COMPLETE, by: str = "bob", text: str = "three") -> Task:
+    return world.on(task, endings.finish, event, by=by, text=text, result=text)
+
+
+def in_status(world: World, status: Status) -> Task:
+    """A task of bob's, or a free one, that has come to be in that status."""
+    task = world.send(to=None if status is S.QUEUED else "bob", ttl=timedelta(hours=1))
+    match status:
+        case S.QUEUED | S.DELIVERED:
+            return task
+        case S.ACCEPTED:
+            return world.accept(task)
+        case S.WORKING:
+            return world.start(task)
+        case S.BLOCKED | S.IN_REVIEW:
+            world.start(task)
+            return world.on(task, tasks.step, E.BLOCK if status is S.BLOCKED else E.SUBMIT)
+        case _:
+            ending = {S.COMPLETED: E.COMPLETE, S.FAILED: E.FAIL, S.CANCELLED: E.CANCEL, S.EXPIRED: E.EXPIRE}
+            return finish(world, task, ending[status])
 
 
 def member(project: Project, role: Role = Role.MEMBER, agent: str | None = None) -> Actor:

@@ -4,13 +4,13 @@ from datetime import timedelta
 
 import pytest
 
-from hubbub.core import completions, handovers, inbox, sweep, tasks
+from hubbub.core import completions, endings, handovers, inbox, sweep, tasks
 from hubbub.model.errors import Conflict, InvalidTransition, NotHolder, UnknownAgent
 from hubbub.model.lifecycle import ENDED, OPEN, Event, Status
 from hubbub.model.records import Condition, Task
 from hubbub.store import messages as rows
-from tests.core.conftest import TEN_MINUTES, World, errors_of
-from tests.core.test_tasks import in_status
+from hubbub.store.tx import Operation
+from tests.core.conftest import TEN_MINUTES, World, errors_of, in_status
 
 S, E = Status, Event
 HOUR = timedelta(hours=1)
@@ -68,14 +68,14 @@ def test_a_retry_has_its_own_time(world: World) -> None:
 
     assert again.context == "today"
     assert again.expires_at == again.updated_at + 3_600_000
-    world.on(task, tasks.cancel, by="ann", reason=None)
+    world.on(task, endings.cancel, by="ann", reason=None)
     assert retry(world, task, ttl=None).expires_at is None
 
 
 def test_a_claimed_task_is_tried_again_by_anyone(world: World) -> None:
     """What was claimed from the open queue and failed goes back there when it is retried."""
     task = world.start(world.send(to=None))
-    world.on(task, tasks.finish, E.FAIL, by="bob", text="no", result="no")
+    world.on(task, endings.finish, E.FAIL, by="bob", text="no", result="no")
     again = retry(world, task)
 
     assert (again.status, again.assignee, again.delivery_id) == (S.QUEUED, None, None)
@@ -339,3 +339,210 @@ def test_rows_are_acknowledged_or_withdrawn(world: World) -> None:
         assert row is not None
         ways.append("acked" if row.acked_at else "withdrawn" if row.withdrawn_at else "pending")
     assert ways == ["withdrawn", "withdrawn", "acked", "pending"]
+
+
+BEGUN = (S.WORKING, S.BLOCKED, S.IN_REVIEW)
+LOST = (S.FAILED, S.CANCELLED, S.EXPIRED)
+
+
+def put_back(world: World, task: Task) -> Task:
+    return world.on(task, handovers.put_back, by="ann")
+
+
+def pass_on(world: World, task: Task, to: str = "代码1号") -> Task:
+    return world.on(task, handovers.pass_on, to=to, by="ann")
+
+
+def move(world: World, task: Task, target: Status) -> Task:
+    return world.on(task, handovers.move, target, by="ann")
+
+
+@pytest.mark.parametrize(
+    ("status", "kind"), [*[(s, "task.released") for s in BEGUN], (S.COMPLETED, "task.reopened")]
+)
+def test_what_has_begun_is_put_back(world: World, status: Status, kind: str) -> None:
+    """Work that has begun, or was completed, lies in its agent's inbox again like new, with who did it on record."""
+    task = in_status(world, status)
+    again = put_back(world, task)
+
+    assert (again.status, again.assignee, again.addressed, again.leased) == (S.DELIVERED, "bob", True, False)
+    assert (again.epoch, again.attempt) == (task.epoch + 1, task.attempt + 1)
+    assert (again.result, again.accepted_at, again.started_at, again.ended_at) == (None, None, None, None)
+    (letter,) = world.inbox("bob")
+    assert letter.delivery.id == again.delivery_id
+    recorded = world.log()[-1]
+    assert (recorded.kind, recorded.actor) == (kind, "ann")
+    assert recorded.detail["reason"] == "put back by ann"
+    assert (recorded.detail["before"], recorded.detail["after"]) == (status, "delivered")
+
+
+@pytest.mark.parametrize("status", [S.QUEUED, S.DELIVERED, S.ACCEPTED])
+def test_what_has_not_begun_is_at_the_start(world: World, status: Status) -> None:
+    """Putting back what nobody has begun changes nothing, and is not recorded."""
+    task = in_status(world, status)
+    before = world.log()
+
+    assert put_back(world, task) == task == world.task(task)
+    assert world.log() == before
+
+
+@pytest.mark.parametrize("status", LOST)
+def test_what_is_lost_is_not_steered(world: World, status: Status) -> None:
+    """What failed, was cancelled or expired is neither put back, passed on nor moved: that takes a retry."""
+    task = in_status(world, status)
+    for steer in (put_back, pass_on, lambda world, task: move(world, task, S.WORKING)):
+        with pytest.raises(InvalidTransition, match=f"a task that is {status}$"):
+            steer(world, task)
+
+    assert world.task(task) == task
+    assert world.inbox("代码1号") == []
+
+
+def test_what_is_put_back_stays_whose_it_is(world: World) -> None:
+    """What somebody claimed and began from the open queue is put back into its inbox, not into the queue."""
+    again = put_back(world, world.start(world.send(to=None)))
+
+    assert (again.status, again.assignee, again.addressed) == (S.DELIVERED, "bob", False)
+    assert world.mail("bob") == ["count the lines"]
+
+
+def test_nobodys_work_is_put_back_for_anyone(world: World) -> None:
+    """What was moved on while it was free is free again when it is put back."""
+    again = put_back(world, move(world, world.send(to=None), S.WORKING))
+
+    assert (again.status, again.assignee, again.delivery_id) == (S.QUEUED, None, None)
+    assert world.accept(again).assignee == "bob"
+
+
+def test_what_is_put_back_has_its_time_again(world: World) -> None:
+    """Put back long after it was given, a task has the same time to begin as at first; without a ttl, all of it."""
+    task = world.start(world.send(ttl=HOUR))
+    world.pass_time(TWO_HOURS)
+    again = put_back(world, task)
+
+    assert again.expires_at == again.updated_at + 3_600_000
+    assert put_back(world, world.start(world.send())).expires_at is None
+
+
+@pytest.mark.parametrize("status", [S.QUEUED, S.DELIVERED, S.ACCEPTED])
+def test_what_has_not_begun_is_passed_on_like_new(world: World, status: Status) -> None:
+    """A task that nobody has begun is delivered to whom it is passed on, as in a reassignment."""
+    task = in_status(world, status)
+    passed = pass_on(world, task)
+
+    assert (passed.status, passed.assignee, passed.addressed) == (S.DELIVERED, "代码1号", True)
+    assert (passed.epoch, passed.accepted_at) == (task.epoch + 1, None)
+    assert world.inbox("bob") == []
+    assert world.inbox("代码1号")[-1].delivery.id == passed.delivery_id
+    assert (world.log()[-1].kind, world.log()[-1].actor) == ("task.reassigned", "ann")
+
+
+@pytest.mark.parametrize("status", BEGUN)
+def test_what_has_begun_is_passed_on_as_it_is(world: World, status: Status) -> None:
+    """Work that has begun keeps its status and times, and lies in its new agent's inbox, no lease of anybody's."""
+    task = in_status(world, status)
+    passed = pass_on(world, task)
+
+    assert (passed.status, passed.assignee, passed.addressed) == (status, "代码1号", True)
+    assert (passed.epoch, passed.leased) == (task.epoch + 1, False)
+    assert (passed.accepted_at, passed.started_at) == (task.accepted_at, task.started_at)
+    assert world.inbox("bob") == []
+    (letter,) = world.inbox("代码1号")
+    assert letter.delivery.id == passed.delivery_id
+    world.do(inbox.ack, world.id, "代码1号", str(task.id))
+    assert world.task(task) == passed
+    assert world.inbox("代码1号") == []
+
+
+def test_what_is_completed_is_passed_on_as_it_is(world: World) -> None:
+    """A completed task stays completed in other hands, with its result, and asks nothing of anybody."""
+    task = in_status(world, S.COMPLETED)
+    mail = world.mail("ann")
+    passed = pass_on(world, task)
+
+    assert (passed.status, passed.assignee, passed.result) == (S.COMPLETED, "代码1号", task.result)
+    assert passed.epoch == task.epoch + 1
+    assert world.inbox("代码1号") == []
+    assert world.mail("ann") == mail
+    assert world.log()[-1].kind == "task.reassigned"
+
+
+@pytest.mark.parametrize("status", sorted(set(Status) - {*LOST, S.QUEUED}))
+def test_who_had_it_is_refused(world: World, status: Status) -> None:
+    """Whoever had a task that was passed on has it no more, and the log says from whom it was taken."""
+    task = in_status(world, status)
+    passed = pass_on(world, task)
+
+    assert world.log()[-1].detail["taken_from"] == "bob"
+    with pytest.raises(NotHolder):
+        world.start(task)
+    with pytest.raises(NotHolder):
+        world.do(completions.report, world.id, "bob", task=str(task.id), result="late")
+    assert world.task(task) == passed
+
+
+def test_work_may_be_passed_on_to_who_is_yet_to_come(world: World) -> None:
+    """A name that was never seen is taken, and its agent finds the work when it comes."""
+    for status in (S.DELIVERED, S.WORKING):
+        pass_on(world, in_status(world, status), to="carol")
+    assert world.mail("carol") == ["count the lines"] * 2
+
+
+STEPS = {S.WORKING: "task.started", S.IN_REVIEW: "task.submitted", S.BLOCKED: "task.blocked"}
+
+
+@pytest.mark.parametrize("target", STEPS)
+@pytest.mark.parametrize("status", sorted(set(Status) - set(LOST)))
+def test_a_task_is_moved_from_anywhere(world: World, status: Status, target: Status) -> None:
+    """Whatever a task is, unless it is lost, it is moved on or back in one step, and stays whose it is."""
+    task = in_status(world, status)
+    before = len(world.log())
+    moved = move(world, task, target)
+
+    assert (moved.status, moved.assignee, moved.addressed) == (target, task.assignee, task.addressed)
+    assert (moved.ended_at, moved.result) == (None, None)
+    assert moved.accepted_at is not None
+    assert moved.started_at is not None
+    recorded = world.log()[before:]
+    if status is target:
+        assert (moved, recorded) == (task, [])
+    else:
+        assert world.inbox("bob") == []
+        (step,) = recorded
+        assert (step.kind, step.actor, step.task_id) == (STEPS[target], "ann", task.id)
+        assert (step.detail["before"], step.detail["after"]) == (status, target)
+    assert world.do(tasks.counts, [world.id]) == {target: 1}
+
+
+def test_what_is_moved_back_from_its_end_is_in_new_hands(world: World) -> None:
+    """Of a task that was completed and goes on, an old report is refused; of one that was not it is not."""
+    for status, rise in ((S.COMPLETED, 1), (S.IN_REVIEW, 0), (S.DELIVERED, 0)):
+        task = in_status(world, status)
+        assert move(world, task, S.WORKING).epoch == task.epoch + rise
+
+
+def test_racing_steps_leave_one_truth(world: World) -> None:
+    """Put back, passed on, moved and completed at once, a task ends up in one status and at most one inbox."""
+    for _ in range(3):
+        task = world.start(world.send())
+
+        def on_it(operation: object, task: Task = task, **more: object) -> Operation[object]:
+            return lambda tx: operation(tx, tasks.find(tx, [world.id], str(task.id), lock=True), **more)  # type: ignore[operator]
+
+        outcomes = world.race(
+            on_it(handovers.put_back, by="ann"),
+            on_it(handovers.pass_on, to="代码1号", by="ann"),
+            on_it(handovers.move, target=S.IN_REVIEW, by="ann"),
+            on_it(endings.finish, event=E.COMPLETE, by="ann", text="done", result="done"),
+        )
+        assert errors_of(outcomes) == []
+        told = [each.detail for each in world.log() if each.task_id == task.id and "after" in each.detail]
+        assert [each["after"] for each in told[:-1]] == [each["before"] for each in told[1:]]
+        assert told[-1]["after"] == world.task(task).status
+        waiting = [
+            name
+            for name in ("ann", "bob", "代码1号")
+            for each in world.inbox(name)
+            if each.task_id == task.id
+        ]
+        assert waiting in ([], [world.task(task).assignee])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from hubbub.core import handovers, inbox, messages, tasks
+from hubbub.core import endings, handovers, inbox, messages
 from hubbub.model.errors import NotFound
 from hubbub.model.ids import new_id
 from hubbub.model.lifecycle import Status
@@ -106,7 +106,7 @@ def test_a_task_is_acknowledged_by_either_id(world: World, again: str, by_own_id
         case "reassign":
             world.on(task, handovers.reassign, to="bob", by="ann")
         case "retry":
-            world.on(task, tasks.cancel, by="ann", reason=None)
+            world.on(task, endings.cancel, by="ann", reason=None)
             world.on(task, handovers.retry, by="ann", ttl=None)
         case _:
             world.report("bob")
@@ -169,7 +169,7 @@ def test_nobody_acknowledges_for_another(world: World) -> None:
 def test_an_ended_task_stays_ended(world: World) -> None:
     """Acknowledging a task that was cancelled meanwhile is no error, and brings nothing back."""
     task = world.send()
-    ended = world.on(task, tasks.cancel, by="ann", reason=None)
+    ended = world.on(task, endings.cancel, by="ann", reason=None)
     ack(world, "bob", task.id)
 
     assert world.task(task) == ended

@@ -2,7 +2,8 @@
 
 import pytest
 
-from hubbub.core import inbox, messages
+from hubbub.core import agents, inbox, messages, runs
+from hubbub.core.messages import Thread
 from hubbub.model.errors import NotFound, UnknownAgent
 from hubbub.model.ids import new_id
 from hubbub.model.lifecycle import Status
@@ -81,13 +82,20 @@ def test_a_broadcast_reaches_each_once(world: World) -> None:
         (letter,) = world.inbox(name)
         assert (letter.kind, letter.text) == (Kind.BROADCAST, "stop")
     assert world.inbox("代码1号") == []
-    assert [each.agent for each in world.log() if each.kind == "message.sent"] == ["ann", "bob"]
+    assert [(each.kind, each.agent) for each in world.log() if each.message_id == message.id] == [
+        ("message.broadcast", None),
+        ("message.sent", "ann"),
+        ("message.sent", "bob"),
+    ]
 
 
 def test_a_broadcast_to_nobody_is_none(world: World) -> None:
     """A broadcast that nobody is there to hear has no receivers, and that is no error."""
-    _message, rows = world.do(messages.broadcast, world.id, sender=HUB, body="stop", recipients=[])
+    message, rows = world.do(messages.broadcast, world.id, sender="ann", body="stop", recipients=[])
+
     assert rows == []
+    (recorded,) = [each for each in world.log() if each.message_id == message.id]
+    assert (recorded.kind, recorded.actor) == ("message.broadcast", "ann")
 
 
 def test_a_broadcast_is_acknowledged_one_by_one(world: World) -> None:
@@ -162,3 +170,113 @@ def test_how_far_a_message_got_is_known(world: World) -> None:
     world.at(start + 5, inbox.ack, world.id, "bob", str(message.id))
     world.at(start + 6, inbox.ack, world.id, "bob", str(message.id))
     assert progress() == (start, start + 1, start + 3, start + 5)
+
+
+def mail(world: World, name: str, after: int = 0) -> list[Message]:
+    """What `name` finds in the current run."""
+    return world.do(lambda tx: messages.mail(tx, runs.current(tx, world.id), name, after=after))[0]
+
+
+def broadcast(world: World, sender: str = "ann", *recipients: str) -> Message:
+    return world.do(messages.broadcast, world.id, sender=sender, body="stop", recipients=recipients)[0]
+
+
+def test_a_message_to_who_is_yet_to_come(world: World) -> None:
+    """Where the receiver is awaited, a name that was never seen is taken, and its mail waits for it."""
+    message = send(world, to="carol", awaited=True)
+
+    assert world.mail("carol") == ["hello"]
+    assert mail(world, "carol") == [message]
+
+
+def test_mail_is_what_is_for_one(world: World) -> None:
+    """An agent's mail is what was sent to it and what others sent to everyone, in order; others' is not in it."""
+    direct = send(world)
+    everyone = broadcast(world, "ann", "bob", "代码1号")
+    send(world, to="代码1号")
+    own = broadcast(world, "bob", "ann")
+    to_self = send(world, "note", sender="bob")
+    unheard = broadcast(world, "代码1号")
+
+    assert mail(world, "bob") == [direct, everyone, to_self, unheard]
+    assert mail(world, "ann") == [own, unheard]
+    assert own.recipient is None
+
+
+def test_who_comes_later_finds_what_was_sent_to_everyone(world: World) -> None:
+    """A broadcast is in the mail of an agent that nobody knew when it was sent."""
+    everyone = broadcast(world, "ann", "bob")
+    world.do(agents.meet, world.id, "carol")
+    assert mail(world, "carol") == [everyone]
+
+
+def test_mail_goes_on_after_a_number(world: World) -> None:
+    """After the number of the last message read come those that are newer, and nothing after the newest."""
+    sent = [send(world, str(number)) for number in range(4)]
+    for place, message in enumerate(sent, start=1):
+        assert mail(world, "bob", after=message.number) == sent[place:]
+
+
+def test_mail_is_of_its_run(world: World) -> None:
+    """The mail of a run is what was sent in it; asking again after another has become current shows it unchanged."""
+    monday = world.do(runs.start, world.id, "monday", by="ann")
+    first = send(world)
+    world.do(runs.start, world.id, "tuesday", by="ann")
+    second = send(world, thread=Thread(run_id=monday.id))
+    third = send(world)
+
+    assert mail(world, "bob") == [third]
+    assert world.do(messages.mail, monday, "bob")[0] == [first, second]
+    assert world.do(messages.of_run, monday) == [first, second]
+
+
+def test_reading_mail_consumes_nothing(world: World) -> None:
+    """Reading changes nothing; what was read for the first time is told by its rows, and can be noted so."""
+    direct = send(world)
+    broadcast(world, "ann", "bob")
+    run = world.do(runs.current, world.id)
+    found, rows = world.do(messages.mail, run, "bob")
+
+    assert world.do(messages.mail, run, "bob") == (found, rows)
+    assert [letter.delivery.id for letter in world.inbox("bob")] == rows
+    assert rows[0] == direct.id
+    world.do(inbox.note_read, rows)
+    assert world.do(messages.mail, run, "bob") == (found, [])
+    assert all(letter.delivery.seen_at is not None for letter in world.inbox("bob"))
+
+
+def test_mail_of_another_is_not_marked(world: World) -> None:
+    """The rows that are told are the reader's own, though others have rows of the same message."""
+    message = broadcast(world, "ann", "bob", "代码1号")
+    run = world.do(runs.current, world.id)
+    (row,) = [row.id for row in world.do(messages.deliveries, message) if row.recipient == "bob"]
+
+    assert world.do(messages.mail, run, "bob")[1] == [row]
+    assert world.do(messages.mail, run, "carol") == ([message], [])
+
+
+def test_a_message_keeps_what_its_sender_notes(world: World) -> None:
+    """Thread and metadata come back as they were; a reply without a thread is in that of what it answers."""
+    noted = send(world, thread=Thread(name="设计", metadata={"stage": "2", "é": "'x'"}))
+    reply = send(world, kind=Kind.REPLY, in_reply_to=noted.id)
+
+    found = world.do(messages.find, [world.id], str(noted.id))
+    assert (found.thread, found.thread_name, found.metadata) == ("设计", "设计", {"stage": "2", "é": "'x'"})
+    assert (reply.thread, reply.thread_name, reply.metadata) == (None, str(noted.id), None)
+    assert send(world).thread_name is None
+
+
+def test_the_last_word_in_a_thread(world: World) -> None:
+    """What somebody said last in a thread is found, whatever others said since, and in its project alone."""
+    other = world.elsewhere("other")
+    for home in (world, other):
+        send(home, "first", thread=Thread(name="T-1"))
+    last = send(world, "last", thread=Thread(name="T-1"))
+    send(world, "of another", sender="bob", thread=Thread(name="T-1"))
+    send(world, "elsewhere", thread=Thread(name="T-2"))
+
+    assert world.do(messages.last_in_thread, world.id, "T-1", "ann") == last
+    assert world.do(messages.last_in_thread, world.id, "T-1", "代码1号") is None
+    found = other.do(messages.last_in_thread, other.id, "T-1", "ann")
+    assert found is not None
+    assert found.body == "first"

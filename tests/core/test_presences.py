@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from hubbub.core import agents, presences, sweep, tasks
+from hubbub.core import agents, endings, presences, sweep
 from hubbub.model.errors import Conflict, InvalidTransition, NotFound, NotHolder
 from hubbub.model.lifecycle import Status
 from hubbub.model.records import Activity, Condition, Presence, Profile
@@ -305,6 +305,6 @@ def test_progress_is_told_by_the_holder(world: World) -> None:
     assert world.task(task).status is Status.WORKING
     with pytest.raises(NotHolder):
         world.on(task, presences.progress, "ann", progress=60)
-    world.on(task, tasks.cancel, by="ann", reason=None)
+    world.on(task, endings.cancel, by="ann", reason=None)
     with pytest.raises(InvalidTransition):
         world.on(task, presences.progress, "bob", progress=70)

@@ -1,48 +1,24 @@
-"""Tasks: sending, finding, claiming, working, ending."""
+"""Tasks: sending, finding, claiming, working."""
 
 from datetime import timedelta
 
 import pytest
 
-from hubbub.core import handovers, messages, tasks
-from hubbub.model.errors import Conflict, InvalidTransition, NotFound, NotHolder, Unavailable, UnknownAgent
+from hubbub.core import endings, handovers, messages, tasks
+from hubbub.model.errors import Conflict, NotFound, NotHolder, Unavailable, UnknownAgent
 from hubbub.model.ids import new_id
-from hubbub.model.lifecycle import ENDED, OPEN, Event, Status
+from hubbub.model.lifecycle import Status
 from hubbub.model.records import Kind, Priority, Task
-from hubbub.model.rights import HUB
-from hubbub.store import messages as rows
-from hubbub.store.tx import Operation, Tx
-from tests.core.conftest import RACERS, World, errors_of
+from hubbub.store.tx import Operation
+from tests.core.conftest import RACERS, World, errors_of, in_status
 
-S, E = Status, Event
+S = Status
 HOUR = timedelta(hours=1)
 
 
 def claim(world: World, task: Task, by: str, *, locked: bool = True) -> Operation[Task]:
     """Look for the task and claim it; `locked` as the edges do, else on its chance."""
     return lambda tx: tasks.accept(tx, tasks.find(tx, [world.id], str(task.id), lock=locked), by)
-
-
-def finish(world: World, task: Task, event: Event = E.COMPLETE, by: str = "bob", text: str = "three") -> Task:
-    return world.on(task, tasks.finish, event, by=by, text=text, result=text)
-
-
-def in_status(world: World, status: Status) -> Task:
-    """A task of bob's, or a free one, that has come to be in that status."""
-    task = world.send(to=None if status is S.QUEUED else "bob", ttl=HOUR)
-    match status:
-        case S.QUEUED | S.DELIVERED:
-            return task
-        case S.ACCEPTED:
-            return world.accept(task)
-        case S.WORKING:
-            return world.start(task)
-        case S.BLOCKED | S.IN_REVIEW:
-            world.start(task)
-            return world.on(task, tasks.step, E.BLOCK if status is S.BLOCKED else E.SUBMIT)
-        case _:
-            ending = {S.COMPLETED: E.COMPLETE, S.FAILED: E.FAIL, S.CANCELLED: E.CANCEL, S.EXPIRED: E.EXPIRE}
-            return finish(world, task, ending[status])
 
 
 def test_a_task_is_delivered_at_once(world: World) -> None:
@@ -280,99 +256,6 @@ def test_a_report_from_another_epoch_is_refused(world: World) -> None:
         tasks.require_epoch(task, 1)
 
 
-@pytest.mark.parametrize("event", [E.COMPLETE, E.FAIL, E.CANCEL])
-def test_what_is_open_ends(world: World, event: Event) -> None:
-    """A task ends from every open status: out of the inbox, with its result, and its sender hears of it."""
-    for told, status in enumerate(OPEN, start=1):
-        ended = finish(world, in_status(world, status), event)
-
-        assert ended.status in ENDED
-        assert ended.ended_at == ended.updated_at
-        assert (ended.result, ended.leased) == ("three", False)
-        assert world.inbox("bob") == []
-        assert world.mail("ann") == ["three"] * told
-        assert world.log()[-2].detail["before"] == status
-
-
-def test_what_has_ended_does_not_end_again(world: World) -> None:
-    """An ended task refuses every ending, stays as it is, and tells nobody again."""
-    for status in ENDED:
-        task = in_status(world, status)
-        before, mail = world.kinds(), world.mail("ann")
-        for event in (E.COMPLETE, E.FAIL, E.CANCEL, E.EXPIRE):
-            with pytest.raises(InvalidTransition):
-                finish(world, task, event)
-        assert world.task(task) == task
-        assert (world.kinds(), world.mail("ann")) == (before, mail)
-
-
-def test_the_sender_hears_how_it_ended(world: World) -> None:
-    """The sender of a task finds its result in the inbox, as a reply to the task that says how it ended."""
-    for event, outcome in ((E.COMPLETE, S.COMPLETED), (E.FAIL, S.FAILED), (E.CANCEL, S.CANCELLED)):
-        task = finish(world, world.send(), event)
-        letter = world.inbox("ann")[-1]
-
-        assert (letter.kind, letter.sender, letter.text) == (Kind.REPLY, "bob", "three")
-        assert (letter.in_reply_to, letter.outcome) == (task.id, outcome)
-
-
-def test_who_knows_already_is_not_told(world: World) -> None:
-    """Who ends its own task, or was told otherwise, gets no reply."""
-    finish(world, world.send(), E.CANCEL, by="ann")
-    world.on(world.send(), tasks.finish, E.COMPLETE, by="bob", text="three", result="three", told="ann")
-    finish(world, world.send(to="ann"), by="ann")
-
-    assert world.mail("ann") == []
-
-
-def test_the_hub_is_told_too(world: World) -> None:
-    """What `hub` sent is answered to `hub`, where people see it."""
-    finish(world, world.send(sender=HUB))
-    assert world.mail(HUB) == ["three"]
-
-
-@pytest.mark.parametrize(
-    ("event", "acked"), [(E.COMPLETE, True), (E.FAIL, True), (E.CANCEL, False), (E.EXPIRE, False)]
-)
-def test_an_ended_task_leaves_the_inbox(world: World, event: Event, acked: bool) -> None:
-    """What its agent ended counts as acknowledged; what was cancelled or expired is withdrawn."""
-    task = finish(world, world.send(), event)
-    row = world.do(rows.find_delivery, task.id)
-
-    assert row is not None
-    assert (row.acked_at is not None, row.withdrawn_at is not None) == (acked, not acked)
-    assert world.inbox("bob") == []
-
-
-def test_the_reason_of_a_cancellation_is_its_result(world: World) -> None:
-    """The reason is kept as the result and told to the sender; without one the result stays empty."""
-    task = world.on(world.send(), tasks.cancel, by="bob", reason="too late")
-    plain = world.on(world.send(), tasks.cancel, by="bob", reason=None)
-
-    assert (task.status, task.result, plain.result) == (S.CANCELLED, "too late", None)
-    assert world.mail("ann") == ["too late", "cancelled"]
-
-
-def test_completing_and_cancelling_race(world: World) -> None:
-    """Of a completion and a cancellation at the same time one counts, the other is refused, and one reply is sent."""
-    for turn in range(6):
-        task = world.start(world.send())
-        outcomes = world.race(
-            *[lambda tx: _end(tx, world, task, E.COMPLETE)] * 2,  # noqa: B023
-            *[lambda tx: _end(tx, world, task, E.CANCEL)] * 2,  # noqa: B023
-        )
-
-        assert errors_of(outcomes) == [InvalidTransition] * 3
-        assert [o for o in outcomes if isinstance(o, Task)] == [world.task(task)]
-        assert len(world.inbox("ann")) == turn + 1
-        assert sum(world.do(tasks.counts, [world.id]).values()) == turn + 1
-
-
-def _end(tx: Tx, world: World, task: Task, event: Event) -> Task:
-    locked = tasks.find(tx, [world.id], str(task.id), lock=True)
-    return tasks.finish(tx, locked, event, by="bob", text="over", result="over")
-
-
 def test_a_look_that_is_out_of_date_changes_nothing(world: World) -> None:
     """Who acts on a task as it was before it changed is refused, though the status would allow it."""
     task = world.send()
@@ -380,60 +263,11 @@ def test_a_look_that_is_out_of_date_changes_nothing(world: World) -> None:
     before = world.kinds()
 
     with pytest.raises(Conflict, match="has changed meanwhile"):
-        world.do(tasks.cancel, task, by="ann", reason=None)
+        world.do(endings.cancel, task, by="ann", reason=None)
     with pytest.raises(Conflict, match="has changed meanwhile"):
         world.do(tasks.start, task, "bob")
     assert world.task(task).status is S.ACCEPTED
     assert world.kinds() == before
-
-
-def test_results_climb_to_the_parents(world: World) -> None:
-    """When a child ends, its text goes to whoever sent its parent, as a reply and as a recorded chained reply."""
-    parent = world.send(to="bob", sender="代码1号")
-    child = world.send(to="ann", sender="bob", parent=str(parent.id))
-    finish(world, child, by="ann", text="three")
-
-    (to_sender,) = [letter for letter in world.inbox("bob") if letter.kind is Kind.REPLY]
-    (to_parent,) = world.inbox("代码1号")
-    assert (to_sender.in_reply_to, to_parent.in_reply_to) == (child.id, parent.id)
-    assert (to_parent.text, to_parent.sender, to_parent.outcome) == ("three", "ann", S.COMPLETED)
-    chained = next(each for each in world.log() if each.kind == "task.chained")
-    assert (chained.agent, chained.task_id) == ("代码1号", parent.id)
-    assert chained.detail == {"child_id": str(child.id), "child_assignee": "ann", "child_status": "completed"}
-    assert world.task(parent) == parent
-
-
-def test_results_climb_five_levels(world: World) -> None:
-    """A result reaches the senders of five ancestors, the nearest first, and no further."""
-    line = [world.send(sender="代码1号")]
-    for _ in range(7):
-        line.append(world.send(sender="代码1号", parent=str(line[-1].id)))
-    finish(world, line[-1])
-
-    heard = [letter.in_reply_to for letter in world.inbox("代码1号")]
-    assert heard == [task.id for task in line[::-1][:6]]
-
-
-def test_who_ended_it_does_not_hear_of_it(world: World) -> None:
-    """An ancestor's sender who ended the child itself is passed over; those above still hear."""
-    top = world.send(sender="代码1号")
-    middle = world.send(sender="bob", parent=str(top.id))
-    child = world.send(sender="ann", parent=str(middle.id))
-    finish(world, child, by="bob")
-
-    assert [letter.kind for letter in world.inbox("bob") if letter.kind is Kind.REPLY] == []
-    assert [letter.in_reply_to for letter in world.inbox("代码1号")] == [top.id]
-
-
-def test_an_ended_parent_stays_ended(world: World) -> None:
-    """The end of a child is told, and does not reopen what is over."""
-    parent = world.send(sender="代码1号")
-    child = world.send(parent=str(parent.id))
-    over = finish(world, parent)
-    finish(world, child, text="late")
-
-    assert world.task(parent) == over
-    assert world.mail("代码1号") == ["three", "late"]
 
 
 @pytest.mark.parametrize("status", [S.BLOCKED, S.IN_REVIEW])

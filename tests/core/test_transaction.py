@@ -10,7 +10,7 @@ from hubbub.model.errors import NotFound
 from hubbub.model.lifecycle import Status
 from hubbub.model.records import Condition
 from hubbub.model.rights import HUB, SYSTEM, Actor
-from hubbub.store.tx import Tx, WroteInRead
+from hubbub.store.tx import MustWrite, Tx, WroteInRead
 from tests.core.conftest import TEN_MINUTES, World, member
 
 S = Status
@@ -100,3 +100,25 @@ async def test_reading_without_anything_overdue_writes_nothing(
     before = world.log()
     assert await transactions.read(SYSTEM, lambda tx: tx.recorded, long=True) == 0
     assert world.log() == before
+
+
+async def test_a_read_that_must_write_is_run_as_a_write(world: World, transactions: Transactions) -> None:
+    """An operation that finds, while it reads, that it has to write is run again from the start, as a write."""
+    tries: list[bool] = []
+
+    def note(tx: Tx) -> None:
+        tries.append(tx.is_read)
+        if tx.is_read:
+            raise MustWrite
+        messages.send(tx, world.id, sender="ann", to="bob", body="after all")
+
+    await transactions.read(world.actor, note)
+    assert tries == [True, False]
+    assert world.mail("bob") == ["after all"]
+
+
+async def test_who_only_reads_is_met_all_the_same(world: World, transactions: Transactions) -> None:
+    """A name that acts for the first time by reading is known from then on, and it is recorded once."""
+    for _ in range(2):
+        await transactions.read(world.actor, lambda tx: agents.meet(tx, world.id, "carol"))
+    assert [each.agent for each in world.log() if each.kind == "agent.met"].count("carol") == 1

@@ -27,10 +27,21 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from hubbub.core import agents, completions, handovers, inbox, messages, presences, projects, sweep, tasks
+from hubbub.core import (
+    agents,
+    completions,
+    endings,
+    handovers,
+    inbox,
+    messages,
+    presences,
+    projects,
+    sweep,
+    tasks,
+)
 from hubbub.model.errors import HubError, NotHolder
 from hubbub.model.ids import new_id
-from hubbub.model.lifecycle import Event
+from hubbub.model.lifecycle import Event, Status
 from hubbub.model.records import Condition, Letter, Priority, Profile
 from hubbub.model.rights import HUB, SYSTEM
 from hubbub.store import activity
@@ -125,11 +136,13 @@ class Story(RuleBasedStateMachine):
 
     @initialize()
     def begin(self) -> None:
-        """Two agents are there, and everybody has something to do."""
+        """Two agents are there, and everybody has something to do, some of it only when something else is done."""
         for name in ("ann", "bob"):
             self.report(name=name, program="first", condition=Condition.IDLE)
-        for to in ("bob", None, "ann", "bob", None):
-            self.send(sender="代码1号", to=to, urgency=Priority.MEDIUM, minutes=60, parent=0)
+        errands: tuple[tuple[str | None, list[int]], ...]
+        errands = (("bob", []), (None, []), ("ann", [0]), ("bob", [1, 0]), (None, [2]))
+        for to, needs in errands:
+            self.send(sender="代码1号", to=to, urgency=Priority.MEDIUM, minutes=60, parent=0, needs=needs)
 
     @rule(
         sender=speakers,
@@ -137,11 +150,20 @@ class Story(RuleBasedStateMachine):
         urgency=st.sampled_from(Priority),
         minutes=st.sampled_from((None, 20, 60)),
         parent=st.none() | picks,
+        needs=st.lists(picks, max_size=2),
     )
     def send(
-        self, sender: str, to: str | None, urgency: Priority, minutes: int | None, parent: int | None
+        self,
+        *,
+        sender: str,
+        to: str | None,
+        urgency: Priority,
+        minutes: int | None,
+        parent: int | None,
+        needs: list[int],
     ) -> None:
         above = self.pick(parent) if parent is not None and self.model.jobs else None
+        needed = tuple(self.pick(number) for number in needs) if self.model.jobs else ()
         ttl = timedelta(minutes=minutes) if minutes else None
 
         def operation(tx: Tx) -> object:
@@ -154,12 +176,13 @@ class Story(RuleBasedStateMachine):
                 priority=urgency,
                 ttl=ttl,
                 parent=str(above) if above else None,
+                needs=[tasks.find(tx, [self.project_id], str(need)) for need in needed],
             )
 
         with self.both(operation) as (model, task):
             due = model.now + minutes * MINUTE if minutes else None
-            status = "delivered" if to else "queued"
-            model.send(task.id, Job(sender, to, to is not None, int(urgency), above, status, due, model.now))
+            made = Job(sender, to, to is not None, int(urgency), above, "queued", due, model.now, needed)
+            model.send(task.id, made)
 
     @rule(sender=speakers, to=speakers)
     def write(self, sender: str, to: str) -> None:
@@ -236,7 +259,7 @@ class Story(RuleBasedStateMachine):
     def end(self, number: int, by: str, how: Event) -> None:
         job_id = self.pick(number)
         status = {Event.COMPLETE: "completed", Event.FAIL: "failed", Event.CANCEL: "cancelled"}[how]
-        with self.both(self.on(job_id, tasks.finish, how, by=by, text="end", result="end")) as (model, _):
+        with self.both(self.on(job_id, endings.finish, how, by=by, text="end", result="end")) as (model, _):
             model.end(job_id, status, by, "end")
 
     @precondition(lambda self: self.model.jobs)
@@ -265,6 +288,27 @@ class Story(RuleBasedStateMachine):
         job_id = self.pick(number)
         with self.both(self.on(job_id, handovers.reassign, to=to, by="ann")) as (model, _):
             model.reassign(job_id, to)
+
+    @precondition(lambda self: self.model.jobs)
+    @rule(number=picks)
+    def put_back(self, number: int) -> None:
+        job_id = self.pick(number)
+        with self.both(self.on(job_id, handovers.put_back, by="ann")) as (model, _):
+            model.put_back(job_id)
+
+    @precondition(lambda self: self.model.jobs)
+    @rule(number=picks, to=names)
+    def pass_on(self, number: int, to: str) -> None:
+        job_id = self.pick(number)
+        with self.both(self.on(job_id, handovers.pass_on, to=to, by="ann")) as (model, _):
+            model.pass_on(job_id, to)
+
+    @precondition(lambda self: self.model.jobs)
+    @rule(number=picks, goal=st.sampled_from((Status.WORKING, Status.BLOCKED, Status.IN_REVIEW)))
+    def move(self, number: int, goal: Status) -> None:
+        job_id = self.pick(number)
+        with self.both(self.on(job_id, handovers.move, goal, by="ann")) as (model, _):
+            model.move(job_id, goal)
 
     @rule(
         name=names,

@@ -14,7 +14,9 @@ CREW = ("ann", "bob", "代码1号")
 MINUTE = 60_000
 HEARTBEAT = 10 * MINUTE
 OVER = ("completed", "failed", "cancelled", "expired")
+LOST = ("failed", "cancelled", "expired")
 BEGUN = ("accepted", "working", "blocked")
+NOT_BEGUN = ("queued", "delivered", "accepted")
 
 
 @dataclass
@@ -28,18 +30,24 @@ class Job:
     parent: UUID | None
     status: str
     due: int | None
-    given: int
+    made: int
+    needs: tuple[UUID, ...] = ()
+    given: int = 0
     epoch: int = 1
     attempt: int = 1
     result: str | None = None
     leased: bool = False
-    begun: int = 0
     accepted: int = 0
+    started: int = 0
     moves: int = 1
 
     @property
     def is_over(self) -> bool:
         return self.status in OVER
+
+    @property
+    def begun(self) -> int:
+        return max(self.accepted, self.started)
 
 
 @dataclass
@@ -112,8 +120,28 @@ class Model:
 
     def send(self, job_id: UUID, job: Job) -> None:
         self.jobs[job_id] = job
-        if job.holder:
-            self.put(job.holder, job.urgency, ("task", job.sender, str(job_id)), job_id)
+        self.deliver(job_id)
+
+    def deliver(self, job_id: UUID) -> None:
+        """Into the inbox of whoever is to do it, unless something that it needs is missing."""
+        job = self.jobs[job_id]
+        is_delivered = job.holder is not None and self.is_ready(job)
+        job.status = "delivered" if is_delivered else "queued"
+        job.given = self.now if is_delivered else job.made
+        if is_delivered:
+            self.lay_down(job_id)
+
+    def lay_down(self, job_id: UUID) -> None:
+        job = self.jobs[job_id]
+        assert job.holder is not None
+        self.put(job.holder, job.urgency, ("task", job.sender, str(job_id)), job_id)
+
+    def is_ready(self, job: Job) -> bool:
+        return all(self.jobs[need].status == "completed" for need in job.needs)
+
+    def require_met(self, job: Job) -> None:
+        if not job.started and not self.is_ready(job):
+            raise Refused("Unmet")
 
     def hold(self, job_id: UUID, by: str) -> None:
         job = self.jobs[job_id]
@@ -125,21 +153,23 @@ class Model:
 
     def accept(self, job_id: UUID, by: str, leased: bool) -> None:
         job = self.jobs[job_id]
+        self.require_met(job)
         self.hold(job_id, by)
         if job.status not in ("queued", "delivered"):
             raise Refused("InvalidTransition")
-        job.status, job.leased, job.accepted, job.begun = "accepted", leased, self.now, self.now
+        job.status, job.leased, job.accepted = "accepted", leased, self.now
         job.moves += 1
         self.take_out(job_id, "acked")
 
     def start(self, job_id: UUID, by: str, leased: bool) -> None:
         job = self.jobs[job_id]
+        self.require_met(job)
         if job.holder is None:
             self.accept(job_id, by, leased)
         self.hold(job_id, by)
         if job.is_over or job.status == "working":
             raise Refused("InvalidTransition")
-        job.status, job.leased, job.begun = "working", leased, self.now
+        job.status, job.leased, job.started = "working", leased, self.now
         job.accepted = job.accepted or self.now
         job.moves += 1
 
@@ -157,6 +187,8 @@ class Model:
         job.status, job.result, job.leased = status, text, False
         job.moves += 1
         self.take_out(job_id, "acked" if status in ("completed", "failed") else "withdrawn")
+        if status == "completed":
+            self.let_go(job_id)
         if job.sender != by:
             self.put(job.sender, 2, ("reply", by, str(job_id), status))
         parent = job.parent
@@ -167,15 +199,19 @@ class Model:
                 self.put(self.jobs[parent].sender, 2, ("reply", by, str(parent), status))
             parent = self.jobs[parent].parent
 
+    def let_go(self, need: UUID) -> None:
+        for job_id, job in self.jobs.items():
+            if need in job.needs and job.status == "queued" and job.holder and self.is_ready(job):
+                job.moves += 1
+                self.deliver(job_id)
+
     def again(self, job_id: UUID, to: str | None) -> None:
         job = self.jobs[job_id]
         self.take_out(job_id, "withdrawn")
-        job.status, job.holder, job.leased = "delivered" if to else "queued", to, False
+        job.holder, job.leased = to, False
         job.epoch, job.attempt, job.moves = job.epoch + 1, job.attempt + 1, job.moves + 1
-        job.begun = job.accepted = 0
-        if to:
-            job.given = self.now
-            self.put(to, job.urgency, ("task", job.sender, str(job_id)), job_id)
+        job.started = job.accepted = 0
+        self.deliver(job_id)
 
     def retry(self, job_id: UUID, due: int) -> None:
         job = self.jobs[job_id]
@@ -190,6 +226,40 @@ class Model:
             raise Refused("InvalidTransition")
         job.addressed = True
         self.again(job_id, to)
+
+    def put_back(self, job_id: UUID) -> None:
+        job = self.jobs[job_id]
+        if job.status in LOST:
+            raise Refused("InvalidTransition")
+        if job.status not in NOT_BEGUN:
+            job.result = None
+            job.due = job.due and self.now + job.due - job.given
+            self.again(job_id, job.holder)
+
+    def pass_on(self, job_id: UUID, to: str) -> None:
+        job = self.jobs[job_id]
+        if job.status in LOST:
+            raise Refused("InvalidTransition")
+        job.addressed = True
+        if job.status in NOT_BEGUN:
+            self.again(job_id, to)
+            return
+        self.take_out(job_id, "withdrawn")
+        job.holder, job.leased, job.epoch, job.moves = to, False, job.epoch + 1, job.moves + 1
+        if not job.is_over:
+            job.given = self.now
+            self.lay_down(job_id)
+
+    def move(self, job_id: UUID, target: str) -> None:
+        job = self.jobs[job_id]
+        if job.status in LOST:
+            raise Refused("InvalidTransition")
+        if job.status == target:
+            return
+        job.epoch += job.status == "completed"
+        job.status, job.result, job.moves = target, None, job.moves + 1
+        job.accepted, job.started = job.accepted or self.now, job.started or self.now
+        self.take_out(job_id, "acked")
 
     def leave(self, name: str) -> None:
         self.stays[name].left = self.now

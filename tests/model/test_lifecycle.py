@@ -1,6 +1,7 @@
 """The one table of a task's life, checked against what the tables of the dialects promise of it."""
 
 import re
+from collections import deque
 from itertools import product
 
 import pytest
@@ -17,6 +18,7 @@ from hubbub.model.lifecycle import (
     Status,
     advance,
     as_mermaid,
+    route,
 )
 
 S, E = Status, Event
@@ -68,9 +70,14 @@ def test_what_ended_otherwise_than_well_can_be_tried_again() -> None:
     assert LIFECYCLE[E.RETRY][0] == ENDED - {S.COMPLETED}
 
 
+def test_what_was_completed_can_be_reopened() -> None:
+    """A completed task can come back, as what it was before anybody had it; nothing else is reopened."""
+    assert LIFECYCLE[E.REOPEN] == (frozenset({S.COMPLETED}), S.QUEUED)
+
+
 def test_nothing_else_leads_out_of_an_end() -> None:
-    """Only a retry brings an ended task back."""
-    assert {event for event, (sources, _) in LIFECYCLE.items() if sources & ENDED} == {E.RETRY}
+    """Only a retry or a reopening brings an ended task back."""
+    assert {event for event, (sources, _) in LIFECYCLE.items() if sources & ENDED} == {E.RETRY, E.REOPEN}
 
 
 def test_what_is_open_can_be_given_to_another() -> None:
@@ -97,8 +104,8 @@ def test_what_is_held_can_come_free() -> None:
 
 
 def test_new_hands_are_known_by_their_event() -> None:
-    """A release, a retry and a reassignment may put a task into other hands, so that old reports are refused."""
-    assert {E.RELEASE, E.RETRY, E.REASSIGN} == CHANGES_HANDS
+    """A release, retry, reassignment or reopening may put a task into other hands, so that old reports are refused."""
+    assert {E.RELEASE, E.RETRY, E.REASSIGN, E.REOPEN} == CHANGES_HANDS
 
 
 def test_events_follow_one_another() -> None:
@@ -107,6 +114,61 @@ def test_events_follow_one_another() -> None:
     with pytest.raises(InvalidTransition) as refusal:
         advance(S.QUEUED, E.DELIVER, E.SUBMIT, E.COMPLETE)
     assert (refusal.value.status, refusal.value.event) == (S.DELIVERED, E.SUBMIT)
+
+
+STEERING = frozenset({E.ACCEPT, E.START, E.BLOCK, E.SUBMIT, E.RELEASE, E.REOPEN})
+LOST = ENDED - {S.COMPLETED}
+each_pair = pytest.mark.parametrize(("status", "target"), list(product(Status, Status)))
+
+
+def distance(status: Status, target: Status) -> int | None:
+    """How many steps of steering lie between two statuses, found by trying all."""
+    steps, waiting = {status: 0}, deque([status])
+    while waiting:
+        here = waiting.popleft()
+        for sources, there in (LIFECYCLE[event] for event in STEERING):
+            if here in sources and there not in steps:
+                steps[there] = steps[here] + 1
+                waiting.append(there)
+    return steps.get(target)
+
+
+@each_pair
+def test_a_route_leads_there_by_the_shortest_way(status: Status, target: Status) -> None:
+    """The events of a route lead from one status to the other, and no fewer do; without a way it is refused."""
+    steps = distance(status, target)
+    if steps is None:
+        with pytest.raises(InvalidTransition, match=f"^cannot move to {target} a task that is {status}$"):
+            route(status, target)
+    else:
+        assert advance(status, *route(status, target)) is target
+        assert len(route(status, target)) == steps
+
+
+@pytest.mark.parametrize("status", sorted(set(Status) - LOST))
+@pytest.mark.parametrize("target", [S.QUEUED, S.ACCEPTED, S.WORKING, S.BLOCKED, S.IN_REVIEW])
+def test_whatever_is_not_lost_can_be_moved(status: Status, target: Status) -> None:
+    """From all statuses but the lost ones a way leads to the start and to each in which a task is under way."""
+    assert advance(status, *route(status, target)) is target
+
+
+@each_pair
+def test_a_route_never_tells_a_lie_on_its_way(status: Status, target: Status) -> None:
+    """A route steers: it neither ends a task nor takes it through an end, nor gives it to anybody."""
+    if distance(status, target) is None:
+        return
+    events = route(status, target)
+    passed = [advance(status, *events[:count]) for count in range(1, len(events) + 1)]
+    assert set(events) <= STEERING
+    assert not set(passed) & ENDED
+
+
+@pytest.mark.parametrize("target", sorted(set(Status) - LOST))
+@pytest.mark.parametrize("status", sorted(LOST))
+def test_what_is_lost_is_not_moved(status: Status, target: Status) -> None:
+    """No route leads out of failed, cancelled or expired; that takes a retry."""
+    with pytest.raises(InvalidTransition):
+        route(status, target)
 
 
 def test_every_status_can_be_reached() -> None:

@@ -89,7 +89,8 @@ def test_values_come_back_as_they_were_kept(store: Store) -> None:
 
     def operation(tx: Tx) -> None:
         tx.run(
-            """INSERT INTO projects VALUES (:id, 'p', 'P', 'off', NULL, 30, 90, 0)""",
+            """INSERT INTO projects (id, slug, name, conflict_mode, heartbeat_interval, heartbeat_ttl, created_at)
+               VALUES (:id, 'p', 'P', 'off', 30, 90, 0)""",
             id=project_id,
         )
         tx.run(

@@ -1,23 +1,34 @@
 """Bringing databases to the version of the program."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, field
+from datetime import timedelta
 from pathlib import Path
-from uuid import uuid4
+from typing import Concatenate, ParamSpec, TypeVar
+from uuid import UUID, uuid4
 
 import apsw
 import psycopg
 import pytest
 from psycopg import sql
+from psycopg.rows import dict_row
 
+from hubbub.core import messages, runs, tasks
 from hubbub.model.errors import StoreRefused, StoreUnavailable
+from hubbub.model.ids import new_id
 from hubbub.model.rights import SYSTEM
 from hubbub.store import migrate
-from hubbub.store.postgres import Postgres
-from hubbub.store.sqlite import DATABASE, SQLite
+from hubbub.store import tasks as rows
+from hubbub.store.postgres import Postgres, PostgresConnection
+from hubbub.store.sqlite import DATABASE, SQLite, SQLiteConnection
+from hubbub.store.tx import Connection, Store, Tx
 from tests.conftest import url_of
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 FIRST = "CREATE TABLE ants (id BLOB PRIMARY KEY, legs INTEGER NOT NULL) STRICT;\n"
 SECOND = "ALTER TABLE ants ADD COLUMN weight REAL;\nCREATE INDEX ants_by_legs ON ants (legs);\n"
@@ -204,11 +215,144 @@ def test_a_newer_postgres_database_is_refused(postgres_url: str) -> None:
 def test_sqlites_words_are_spelled_for_postgres() -> None:
     """The table of spellings turns the types and table options of SQLite into those of PostgreSQL."""
     text = """CREATE TABLE ants (seq INTEGER PRIMARY KEY AUTOINCREMENT, id BLOB, legs INTEGER NOT NULL) STRICT;
-    CREATE TABLE bees (id BLOB PRIMARY KEY, weight REAL, name TEXT) STRICT, WITHOUT ROWID;"""
+    CREATE TABLE bees (id BLOB PRIMARY KEY, weight REAL, name TEXT COLLATE BINARY) STRICT, WITHOUT ROWID;"""
 
     spelled = """CREATE TABLE ants (seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, id uuid, legs bigint NOT NULL);
-    CREATE TABLE bees (id uuid PRIMARY KEY, weight double precision, name TEXT);"""
+    CREATE TABLE bees (id uuid PRIMARY KEY, weight double precision, name TEXT COLLATE "C");"""
     assert migrate.spell_for_postgres(text) == spelled
+
+
+Fill = Callable[[Connection], None]
+Bring = Callable[[Fill], Store]  # fills a database of version 1, and opens it with this program
+
+
+@pytest.fixture
+def version_1(tmp_path: Path) -> Path:
+    """The migrations of the first release."""
+    folder = tmp_path / "version-1"
+    folder.mkdir()
+    (first,) = migrate.FOLDER.glob("0001_*.sql")
+    (folder / first.name).write_bytes(first.read_bytes())
+    return folder
+
+
+@pytest.fixture
+def bring_sqlite(tmp_path: Path, version_1: Path) -> Iterator[Bring]:
+    data, opened = tmp_path / "data", ExitStack()
+    data.mkdir()
+
+    def bring(fill: Fill) -> Store:
+        migrate_sqlite(data, version_1)
+        writer = SQLiteConnection(data / DATABASE, timedelta(seconds=5))
+        fill(writer)
+        writer.db.close()
+        return opened.enter_context(closing(SQLite.open(data)))
+
+    with opened:
+        yield bring
+
+
+@pytest.fixture
+def bring_postgres(empty_postgres: str, version_1: Path) -> Iterator[Bring]:
+    opened = ExitStack()
+
+    def bring(fill: Fill) -> Store:
+        migrate_postgres(empty_postgres, version_1)
+        with psycopg.connect(empty_postgres, row_factory=dict_row) as db:
+            fill(PostgresConnection(db))
+        Postgres.migrate(empty_postgres)
+        return opened.enter_context(closing(Postgres.open(empty_postgres)))
+
+    with opened:
+        yield bring
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def bring(request: pytest.FixtureRequest) -> Bring:
+    """Brings what a test fills in from version 1 to this version; on both engines."""
+    way: Bring = request.getfixturevalue(f"bring_{request.param}")
+    return way
+
+
+OLD_PROJECT = """
+    INSERT INTO projects (id, slug, name, conflict_mode, heartbeat_interval, heartbeat_ttl, created_at)
+    VALUES (:id, :slug, :slug, 'warn', 60, 180, :at)"""
+OLD_TASK = """
+    INSERT INTO tasks (id, project_id, number, sender, assignee, addressed, title, description, priority, status,
+                       parent_id, epoch, attempt, leased, delivery_id, created_at, updated_at, delivered_at)
+    VALUES (:id, :project_id, :number, 'ann', 'bob', 1, 'count', 'count', 2, 'delivered', :parent_id, 1, 1, 0, :id,
+            5, 5, 5)"""
+OLD_COUNTER = "INSERT INTO counters (project_id, noun, value) VALUES (:project_id, 'task', :value)"
+OLD_MESSAGE = """
+    INSERT INTO messages (id, project_id, number, kind, sender, recipient, body, in_reply_to, created_at)
+    VALUES (:id, :project_id, :number, 'message', 'ann', 'bob', 'hello', :in_reply_to, 5)"""
+
+
+def look(store: Store, operation: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+    return store.read_now(SYSTEM, lambda tx: operation(tx, *args, **kwargs))
+
+
+@dataclass
+class Old:
+    """A world of version 1: two projects with messages, and tasks that descend from each other."""
+
+    projects: list[UUID] = field(default_factory=lambda: [new_id(), new_id()])
+    tasks: dict[UUID, int] = field(default_factory=dict)  # with how many ancestors each has
+    messages: list[UUID] = field(default_factory=list)
+
+    def fill(self, db: Connection) -> None:
+        for number, project_id in enumerate(self.projects):
+            db.query(OLD_PROJECT, {"id": project_id, "slug": f"p{number}", "at": 1000 + number})
+        self.add_tasks(db, {1: None, 2: 1, 3: 2, 4: 3, 5: None, 6: 1})
+        db.query(OLD_COUNTER, {"project_id": self.projects[0], "value": len(self.tasks)})
+        for number, answers in enumerate([None, *self.tasks], start=1):
+            self.messages.append(message_id := new_id())
+            values = {"project_id": self.projects[0], "number": number, "in_reply_to": answers}
+            db.query(OLD_MESSAGE, {"id": message_id, **values})
+
+    def add_tasks(self, db: Connection, parents: dict[int, int | None]) -> None:
+        ids = {number: new_id() for number in parents}
+        for number, parent in parents.items():
+            parent_id = ids[parent] if parent else None
+            values = {"project_id": self.projects[0], "number": number, "parent_id": parent_id}
+            db.query(OLD_TASK, {"id": ids[number], **values})
+            self.tasks[ids[number]] = self.tasks[parent_id] + 1 if parent_id else 0
+
+
+def test_what_was_there_before_runs_is_in_the_first(bring: Bring) -> None:
+    """Each project of version 1 gets a run without a name, and in it are all tasks and messages that it has."""
+    old = Old()
+    store = bring(old.fill)
+
+    for project_id in old.projects:
+        run = look(store, runs.current, project_id)
+        assert (run.project_id, run.name) == (project_id, None)
+        mine = project_id == old.projects[0]
+        assert [task.id for task in look(store, tasks.of_run, run)] == (list(old.tasks) if mine else [])
+        assert [message.id for message in look(store, messages.of_run, run)] == (old.messages if mine else [])
+
+
+def test_what_was_derived_knows_how_far(bring: Bring) -> None:
+    """Every task of version 1 knows how many ancestors it has; it needs nothing, and is else what it was."""
+    old = Old()
+    store = bring(old.fill)
+    for task_id, depth in old.tasks.items():
+        task = look(store, rows.find, task_id)
+        assert task is not None
+        assert (task.depth, task.gated, task.external_id, task.reason) == (depth, False, None, None)
+        assert (task.status, task.assignee, task.epoch, task.delivery_id) == ("delivered", "bob", 1, task_id)
+    assert max(old.tasks.values()) == 3
+
+
+def test_an_old_project_goes_on(bring: Bring) -> None:
+    """In a project of version 1 work goes on: what is new joins what was there, in a run that may then be named."""
+    old = Old()
+    store = bring(old.fill)
+    project_id = old.projects[0]
+
+    new = store.write_now(SYSTEM, lambda tx: tasks.send(tx, project_id, sender="ann", to=None, text="more"))
+    run = store.write_now(SYSTEM, lambda tx: runs.start(tx, project_id, "monday", by="ann"))
+    assert [task.id for task in look(store, tasks.of_run, run)] == [*old.tasks, new.id]
 
 
 LITE_COLUMNS = """

@@ -35,6 +35,12 @@ def authenticate(tx: Tx, secret: str) -> Actor:
     )
 
 
+def require_valid(tx: Tx) -> None:
+    """Raise `Unauthorized` if the caller's token has ended since it was looked up."""
+    if tx.actor.token_id is not None and not tokens.is_valid(tx, tx.actor.token_id):
+        raise Unauthorized
+
+
 def memberships(tx: Tx) -> list[tuple[Project, Role]]:
     """The projects the caller may see, oldest first, with its role in each."""
     actor = tx.actor

@@ -26,3 +26,16 @@ def after(tx: Tx, project_id: UUID, seq: int, *, agent: str | None = None, limit
     """What happened after the activity `seq`, oldest first; from the beginning for 0, nothing for an unknown one."""
     position = START if seq == 0 else activity.position_of(tx, seq)
     return activity.since(tx, project_id, position, limit, agent=agent).activities if position else []
+
+
+def page(
+    tx: Tx,
+    project_id: UUID,
+    *,
+    kinds: Sequence[str] = (),
+    agent: str | None = None,
+    limit: int,
+    offset: int = 0,
+) -> tuple[list[Activity], int]:
+    """What happened, newest first, and how much there is of it in all; `kinds` and `agent` narrow both."""
+    return activity.page(tx, project_id, kinds=kinds, agent=agent, limit=limit, offset=offset)

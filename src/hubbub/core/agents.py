@@ -9,7 +9,7 @@ from hubbub.model.errors import Invalid, UnknownAgent
 from hubbub.model.records import Agent, Condition, Node, Presence
 from hubbub.model.rights import HUB
 from hubbub.store import agents
-from hubbub.store.tx import Tx
+from hubbub.store.tx import MustWrite, Tx
 
 
 def meet(tx: Tx, project_id: UUID, name: str) -> None:
@@ -21,7 +21,10 @@ def meet(tx: Tx, project_id: UUID, name: str) -> None:
         raise Invalid(f"{HUB!r} is the hub's own name; choose another")
     if name != name.strip() or any(unicodedata.category(character) == "Cc" for character in name):
         raise Invalid("an agent's name has no control characters, and no blanks at its ends")
-    if agents.meet(tx, project_id, name):
+    if tx.is_read:
+        if agents.find(tx, project_id, name) is None:
+            raise MustWrite
+    elif agents.meet(tx, project_id, name):
         tx.record("agent.met", project_id=project_id, agent=name)
 
 
@@ -50,6 +53,11 @@ def find(tx: Tx, project_id: UUID, name: str) -> Agent:
 def of_project(tx: Tx, project_id: UUID) -> list[Agent]:
     """Every agent the project knows, by name."""
     return agents.of_project(tx, project_id)
+
+
+def with_inbox(tx: Tx, project_id: UUID) -> list[str]:
+    """The names of those who have ever been there, by name: what is everyone's they find in their inboxes."""
+    return [agent.name for agent in agents.of_project(tx, project_id) if agent.presence_id is not None]
 
 
 def presence(tx: Tx, project_id: UUID, name: str) -> Presence | None:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from hubbub.core import tasks
+from hubbub.core import endings, tasks
 from hubbub.model.errors import NotFound, NotHolder
 from hubbub.model.ids import new_id
 from hubbub.model.lifecycle import HELD, Event, Status
@@ -69,7 +69,7 @@ def report(
     if meant is None or meant.is_ended:
         return Outcome(completion=completion, task=meant, truncated=False)
     kept = result[:RESULT_LENGTH]
-    ended = tasks.finish(tx, meant, Event.COMPLETE, by=agent, text=result, result=kept)
+    ended = endings.finish(tx, meant, Event.COMPLETE, by=agent, text=result, result=kept)
     return Outcome(completion=completion, task=ended, truncated=kept != result)
 
 

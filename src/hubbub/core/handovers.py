@@ -11,7 +11,7 @@ from uuid import UUID
 
 from hubbub.core import agents, tasks
 from hubbub.model.ids import new_id
-from hubbub.model.lifecycle import UNDER_WAY, Event
+from hubbub.model.lifecycle import NOT_BEGUN, UNDER_WAY, Event, Status, route
 from hubbub.model.records import Task
 from hubbub.model.rights import HUB
 from hubbub.store.tx import Tx
@@ -35,6 +35,66 @@ def reassign(tx: Tx, task: Task, *, to: str, by: str) -> Task:
     )
 
 
+def put_back(tx: Tx, task: Task, *, by: str) -> Task:
+    """Bring a task that has begun, or was completed, back to the start; it stays whose it is.
+
+    The time to begin it starts anew. Records `task.released`, or `task.reopened`; nothing for what has not begun.
+    Raises `InvalidTransition` for what ended otherwise.
+    """
+    if task.status in NOT_BEGUN:
+        return task
+    (event,) = route(task.status, Status.QUEUED)
+    changes = {"result": None, "expires_at": _anew(tx, task)}
+    detail = {"reason": f"put back by {by}"}
+    return _again(tx, task, event, to=task.assignee, by=by, changes=changes, detail=detail)
+
+
+def pass_on(tx: Tx, task: Task, *, to: str, by: str) -> Task:
+    """Give a task to another agent just as it is: what has begun, or is completed, stays so.
+
+    `to` may be an agent that is yet to come. Records `task.reassigned`. Raises `InvalidTransition` for what ended
+    otherwise than completed.
+    """
+    changes: dict[str, object] = {"assignee": to, "addressed": 1, "leased": 0}
+    detail = {"taken_from": task.assignee}
+    if task.status in NOT_BEGUN:
+        return _again(tx, task, Event.REASSIGN, to=to, by=by, changes=changes, detail=detail)
+    if task.is_ended:
+        events = (*route(task.status, Status.QUEUED), Event.COMPLETE)
+        return tasks.step(tx, task, *events, changes=changes, actor=by, detail=detail, kind="task.reassigned")
+    delivery_id = new_id()
+    tasks.withdraw(tx, task)
+    events = (Event.REASSIGN, *route(Status.QUEUED, task.status))
+    changes |= {"delivery_id": delivery_id, "delivered_at": tx.now}
+    passed = tasks.step(tx, task, *events, changes=changes, actor=by, detail=detail)
+    tasks.put_into_inbox(tx, passed, to, delivery_id)
+    return passed
+
+
+def move(
+    tx: Tx, task: Task, target: Status, *, by: str, leased: bool = False, reason: str | None = None
+) -> Task:
+    """Bring a task to `target`, one of those in which it is under way, whatever it is now; it stays whose it is.
+
+    `leased` says that the holder has a heartbeat, as in `tasks.accept`; `reason` is kept in the log. Records what that
+    comes to, such as `task.started`. Raises `InvalidTransition` for what failed, was cancelled or expired.
+    """
+    events = route(task.status, target)
+    if not events:
+        return task
+    changes = {
+        "accepted_at": task.accepted_at or tx.now,
+        "started_at": task.started_at or tx.now,
+        "leased": int(leased),
+        "result": None,
+    }
+    detail = {"reason": reason} if reason is not None else None
+    kind = tasks.KINDS[events[-1]]
+    moved = tasks.step(tx, task, *events, changes=changes, actor=by, detail=detail, kind=kind)
+    tasks.acknowledge(tx, moved)
+    return moved
+
+
 def release(tx: Tx, project_id: UUID, assignee: str, *, reason: str) -> None:
     """Put what a vanished agent had claimed from the open queue back there. Records `task.released`.
 
@@ -55,10 +115,15 @@ def redeliver(tx: Tx, project_id: UUID, assignee: str, *, begun_before: int) -> 
     for task in tasks.under_way(tx, project_id, assignee, UNDER_WAY):
         begun_at = max(task.accepted_at or 0, task.started_at or 0)
         if task.leased and begun_at <= begun_before:
-            given_at = task.delivered_at or task.created_at
-            changes = {"expires_at": tx.now + task.expires_at - given_at if task.expires_at else None}
+            changes = {"expires_at": _anew(tx, task)}
             detail = {"reason": f"{assignee} is back after it was gone"}
             _again(tx, task, Event.RELEASE, to=assignee, by=HUB, changes=changes, detail=detail)
+
+
+def _anew(tx: Tx, task: Task) -> int | None:
+    """When it expires if it has, from now on, as long as it had when it was given."""
+    given_at = task.delivered_at or task.created_at
+    return tx.now + task.expires_at - given_at if task.expires_at else None
 
 
 def _again(
@@ -71,19 +136,19 @@ def _again(
     changes: Mapping[str, object] | None = None,
     detail: Mapping[str, object] | None = None,
 ) -> Task:
-    """Bring a task back to the start: into the inbox of `to`, or into the open queue."""
-    delivery_id = new_id() if to else None
+    """Bring a task back to the start: into the inbox of `to`, or into the open queue; held back if it needs others."""
+    is_delivered = to is not None and tasks.is_ready(tx, task)
+    delivery_id = new_id() if is_delivered else None
     fresh: dict[str, object] = {
+        "assignee": to,
         "delivery_id": delivery_id,
-        "delivered_at": tx.now if to else None,
+        "delivered_at": tx.now if is_delivered else None,
         "accepted_at": None,
         "started_at": None,
         "leased": 0,
         "attempt": task.attempt + 1,
     }
-    if to is None:
-        fresh["assignee"] = None
-    events = (event, Event.DELIVER) if to else (event,)
+    events = (event, Event.DELIVER) if is_delivered else (event,)
     tasks.withdraw(tx, task)
     again = tasks.step(tx, task, *events, changes={**fresh, **(changes or {})}, actor=by, detail=detail)
     if to is not None and delivery_id is not None:

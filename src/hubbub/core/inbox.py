@@ -23,6 +23,11 @@ def note_seen(tx: Tx, letters: Sequence[Letter]) -> None:
     messages.mark_seen(tx, [letter.delivery.id for letter in letters if letter.delivery.seen_at is None])
 
 
+def note_read(tx: Tx, delivery_ids: Sequence[UUID]) -> None:
+    """As `note_seen`, by the ids of the rows."""
+    messages.mark_seen(tx, delivery_ids)
+
+
 def pending(tx: Tx, project_id: UUID, name: str) -> int:
     """How many letters wait to be acknowledged by `name`."""
     return messages.pending(tx, project_id, name)

@@ -1,18 +1,32 @@
 """Messages: to one agent, in answer to something, or to everyone who is there."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from uuid import UUID
 
 from hubbub.core import agents
 from hubbub.model.errors import NotFound
 from hubbub.model.ids import new_id, parse_id
 from hubbub.model.lifecycle import Status
-from hubbub.model.records import Delivery, Kind, Message, Priority
+from hubbub.model.records import Delivery, Intent, Kind, Message, Priority, Run
 from hubbub.model.rights import HUB
 from hubbub.store import counters, messages
 from hubbub.store.tx import Tx
 
 NOUN = "message"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Thread:
+    """Where a message belongs: to a run, by default the current one; and what its sender notes with it."""
+
+    run_id: UUID | None = None
+    name: str | None = None
+    metadata: Mapping[str, str] | None = None
+    intent: Intent | None = None
+
+
+_NO_THREAD = Thread()
 
 
 def send(
@@ -25,13 +39,15 @@ def send(
     kind: Kind = Kind.MESSAGE,
     in_reply_to: UUID | None = None,
     outcome: Status | None = None,
+    thread: Thread = _NO_THREAD,
+    awaited: bool = False,
 ) -> Message:
     """Put a message into the inbox of `to`; `in_reply_to` is the task or message that a reply answers.
 
     Its id is also the id of the inbox row. `outcome` says how the task that it answers ended. Records `message.sent`.
-    Raises `UnknownAgent`; `hub` may always be written to.
+    Raises `UnknownAgent`, unless the agent is `awaited`; `hub` may always be written to.
     """
-    if to != HUB:
+    if to != HUB and not awaited:
         agents.require_known(tx, project_id, to)
     message = _insert(
         tx,
@@ -42,18 +58,54 @@ def send(
         body=body,
         in_reply_to=in_reply_to,
         outcome=outcome,
+        thread=thread,
     )
     _deliver(tx, message, to, delivery_id=message.id)
     return message
 
 
 def broadcast(
-    tx: Tx, project_id: UUID, *, sender: str, body: str, recipients: Iterable[str]
+    tx: Tx,
+    project_id: UUID,
+    *,
+    sender: str,
+    body: str,
+    recipients: Iterable[str],
+    thread: Thread = _NO_THREAD,
 ) -> tuple[Message, list[Delivery]]:
-    """Put one message into the inboxes of all `recipients`. Records `message.sent` for each."""
-    message = _insert(tx, project_id, kind=Kind.BROADCAST, sender=sender, recipient=None, body=body)
+    """Put one message into the inboxes of all `recipients`.
+
+    Records `message.broadcast`, and `message.sent` for each of them.
+    """
+    message = _insert(
+        tx, project_id, kind=Kind.BROADCAST, sender=sender, recipient=None, body=body, thread=thread
+    )
+    tx.record("message.broadcast", project_id=project_id, actor=_speaker(tx, message), message_id=message.id)
     rows = [_deliver(tx, message, name, delivery_id=new_id()) for name in sorted(set(recipients))]
     return message, rows
+
+
+def mail(tx: Tx, run: Run, name: str, *, after: int = 0) -> tuple[list[Message], list[UUID]]:
+    """What was sent in a run to `name`, or by others to everyone, after the message number `after`, in order.
+
+    And the ids of those of its inbox rows that `name` sees for the first time. Changes nothing.
+    """
+    return messages.mail(tx, run.id, name, after=after)
+
+
+def of_run(tx: Tx, run: Run) -> list[Message]:
+    """All messages of a run, in order."""
+    return messages.of_run(tx, run.id)
+
+
+def number_in_run(tx: Tx, run: Run) -> int:
+    """How many messages the run has."""
+    return messages.number_in_run(tx, run.id)
+
+
+def last_in_thread(tx: Tx, project_id: UUID, thread: str, sender: str) -> Message | None:
+    """What `sender` said last in the conversation that was given that name."""
+    return messages.last_in_thread(tx, project_id, thread, sender)
 
 
 def find(tx: Tx, project_ids: Sequence[UUID], ref: str) -> Message:
@@ -68,9 +120,20 @@ def find(tx: Tx, project_ids: Sequence[UUID], ref: str) -> Message:
     return message
 
 
-def history(tx: Tx, project_id: UUID, *, before: int | None = None, limit: int) -> list[Message]:
-    """The project's messages, newest first; `before` is the number to go on from."""
-    return messages.history(tx, project_id, before=before or 2**62, limit=limit)
+def history(
+    tx: Tx,
+    project_id: UUID,
+    *,
+    before: int | None = None,
+    sender: str | None = None,
+    after: int | None = None,
+    limit: int,
+) -> list[Message]:
+    """The project's messages, newest first; `before` is the number to go on from.
+
+    `sender` narrows them to those of one agent, `after` to those that were sent after that moment.
+    """
+    return messages.history(tx, project_id, before=before or 2**62, sender=sender, after=after, limit=limit)
 
 
 def thread(tx: Tx, subject_id: UUID, limit: int = 200) -> list[Message]:
@@ -98,6 +161,7 @@ def _insert(
     body: str,
     in_reply_to: UUID | None = None,
     outcome: Status | None = None,
+    thread: Thread,
 ) -> Message:
     return messages.insert(
         tx,
@@ -112,6 +176,10 @@ def _insert(
             in_reply_to=in_reply_to,
             outcome=outcome,
             created_at=tx.now,
+            run_id=thread.run_id,
+            thread=thread.name,
+            metadata=thread.metadata,
+            intent=thread.intent,
         ),
     )
 
@@ -129,7 +197,7 @@ def _deliver(tx: Tx, message: Message, to: str, *, delivery_id: UUID) -> Deliver
     tx.record(
         "message.sent",
         project_id=message.project_id,
-        actor=tx.actor.label if message.sender == HUB else message.sender,
+        actor=_speaker(tx, message),
         agent=to,
         message_id=message.id,
         detail={
@@ -141,3 +209,8 @@ def _deliver(tx: Tx, message: Message, to: str, *, delivery_id: UUID) -> Deliver
         },
     )
     return messages.deliver(tx, row)
+
+
+def _speaker(tx: Tx, message: Message) -> str:
+    """The name under which the log shows who sent it: of who has no name of their own, that of their token."""
+    return tx.actor.label if message.sender == HUB else message.sender

@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from hubbub.core import agents as names
-from hubbub.core import handovers
+from hubbub.core import handovers, scopes
 from hubbub.model.errors import Conflict, InvalidTransition, NotFound, NotHolder
 from hubbub.model.ids import new_id
 from hubbub.model.records import Condition, Presence, Profile, Task
@@ -27,12 +27,14 @@ def report(
     condition: Condition,
     profile: Profile,
     ttl: timedelta,
+    secret: str | None = None,
 ) -> Presence:
     """Take an agent's report, which is also its heartbeat; what `profile` leaves out stays as it was.
 
     A report from another `instance` replaces the presence the name has. An agent that comes back finds the work it
     had begun in its inbox again. Records `agent.online`, `agent.changed` or `agent.offline`; nothing for a heartbeat
-    that changes neither condition nor occupation.
+    that changes neither condition nor occupation. `secret` is the hash of what the agent shows from now on, if a new
+    presence begins.
     """
     names.meet(tx, project_id, name)
     last = agents.presence(tx, project_id, name, lock=True)
@@ -51,6 +53,7 @@ def report(
             condition=condition,
             profile=_merged(known, profile),
             ttl=ttl,
+            secret=secret,
         )
         if last is not None and condition is not Condition.OFFLINE:
             handovers.redeliver(tx, project_id, name, begun_before=last.ended_at or tx.now)
@@ -133,6 +136,16 @@ def leave(tx: Tx, project_id: UUID, name: str, *, instance: str) -> Presence | N
     return _end(tx, last, LEFT) if last and last.instance == instance else None
 
 
+def keep(tx: Tx, presence: Presence) -> Presence:
+    """A bare heartbeat, by which a presence that was found with a lock goes on for as long again."""
+    return agents.update_presence(tx, replace(presence, seen_at=tx.now, expires_at=tx.now + presence.ttl))
+
+
+def end(tx: Tx, presence: Presence) -> Presence | None:
+    """End a presence that leaves; None if it has ended."""
+    return _end(tx, presence, LEFT)
+
+
 def lapse(tx: Tx, presence: Presence) -> None:
     """End the presence of an agent that has been silent for too long."""
     _end(tx, presence, SILENT)
@@ -147,6 +160,7 @@ def _open(
     condition: Condition,
     profile: Profile,
     ttl: timedelta,
+    secret: str | None,
 ) -> Presence:
     milliseconds = int(ttl.total_seconds() * 1000)
     opened = agents.open_presence(
@@ -163,6 +177,8 @@ def _open(
             expires_at=tx.now + milliseconds,
             ended_at=None,
             end_reason=None,
+            token_id=tx.actor.token_id,
+            secret=secret,
             **_told(profile),
         ),
     )
@@ -191,6 +207,7 @@ def _end(tx: Tx, presence: Presence, reason: str) -> Presence | None:
     ended = agents.end_presence(tx, presence.id, reason)
     if ended is not None:
         _record(tx, "agent.offline", ended, reason)
+        scopes.release(tx, ended)
         handovers.release(tx, ended.project_id, ended.agent, reason=f"{ended.agent} is gone ({reason})")
     return ended
 

@@ -1,9 +1,10 @@
 """Projects: the tenants of a hub. Nothing crosses from one to another."""
 
 import re
+from dataclasses import replace
 
-from hubbub.core import access
-from hubbub.model.errors import Conflict, Forbidden, Invalid
+from hubbub.core import access, runs
+from hubbub.model.errors import Conflict, Forbidden, Invalid, NotFound
 from hubbub.model.ids import new_id
 from hubbub.model.records import Project
 from hubbub.model.rights import Role
@@ -51,6 +52,7 @@ def create(
     )
     if project is None:
         raise Conflict(f"there is a project {slug!r} already")
+    project = replace(project, run_id=runs.begin(tx, project.id).id)
     if tx.actor.user_id is not None:
         projects.put_member(tx, project.id, tx.actor.user_id, Role.OWNER)
     tx.record("project.created", project_id=project.id, detail={"slug": slug})
@@ -60,6 +62,14 @@ def create(
 def show(tx: Tx, ref: str) -> Project:
     """The project called `ref`. Raises `ProjectDenied` if it is not one of the caller's."""
     return access.visible(tx, ref)[0]
+
+
+def find(tx: Tx, slug: str) -> Project:
+    """The project of that slug, for what the hub does by itself. Raises `NotFound`."""
+    project = projects.find_by_slug(tx, slug)
+    if project is None:
+        raise NotFound("project", slug)
+    return project
 
 
 def _check(slug: str, conflict_mode: str, repo_url: str | None, interval: int, ttl: int) -> None:

@@ -1,6 +1,6 @@
 """What is overdue: tasks that nobody began in time, agents that have fallen silent."""
 
-from hubbub.core import idempotency, presences, tasks
+from hubbub.core import endings, idempotency, presences
 from hubbub.store import agents as agent_rows
 from hubbub.store import idempotency as kept_answers
 from hubbub.store import tasks as task_rows
@@ -18,7 +18,7 @@ def settle(tx: Tx) -> None:
     """Expire the tasks and end the presences whose time has run out by now, all of them."""
     while task_rows.is_any_overdue(tx):
         for task in task_rows.lapsed(tx, BATCH):
-            tasks.expire(tx, task)
+            endings.expire(tx, task)
         for presence in agent_rows.lapsed(tx, BATCH):
             presences.lapse(tx, presence)
 

@@ -1,28 +1,33 @@
-"""Operations on tasks: sending, finding, claiming, working, ending. How they change hands is in `handovers`."""
+"""Operations on tasks: sending, finding, claiming, working.
+
+How they end is in `endings`, how they change hands in `handovers`, what they wait for in `dependencies`.
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from uuid import UUID
 
-from hubbub.core import agents, messages
-from hubbub.model.errors import Conflict, NotFound, NotHolder, Unavailable
+from hubbub.core import agents
+from hubbub.model.errors import Conflict, NotFound, NotHolder, Unavailable, Unmet
 from hubbub.model.ids import new_id, parse_id
 from hubbub.model.lifecycle import Event, Status, advance
-from hubbub.model.records import Delivery, Kind, Priority, Task, title_of
+from hubbub.model.records import Delivery, Priority, Run, Task, title_of
 from hubbub.model.rights import HUB
-from hubbub.store import counters, tally, tasks
+from hubbub.store import counters, runs, tally, tasks
+from hubbub.store import dependencies as dependency_rows
 from hubbub.store import messages as inboxes
 from hubbub.store.tx import Tx
 
 NOUN = "task"
-CHAIN_LENGTH = 5  # how many ancestors hear of a task's end
 
-_KINDS = {
+KINDS = {
     Event.ACCEPT: "task.accepted", Event.START: "task.started", Event.BLOCK: "task.blocked",
     Event.SUBMIT: "task.submitted", Event.COMPLETE: "task.completed", Event.FAIL: "task.failed",
     Event.CANCEL: "task.cancelled", Event.EXPIRE: "task.expired", Event.RELEASE: "task.released",
-    Event.RETRY: "task.retried", Event.REASSIGN: "task.reassigned",
+    Event.RETRY: "task.retried", Event.REASSIGN: "task.reassigned", Event.REOPEN: "task.reopened",
+    Event.DELIVER: "task.delivered",
 }  # fmt: skip
 
 
@@ -38,20 +43,28 @@ def send(
     priority: Priority = Priority.MEDIUM,
     ttl: timedelta | None = None,
     parent: str | None = None,
+    reason: str | None = None,
+    needs: Sequence[Task] = (),
+    area: str | None = None,
+    issue: str | None = None,
+    run: Run | None = None,
+    external_id: str | None = None,
+    awaited: bool = False,
 ) -> Task:
     """Put a task into the inbox of `to`, or into the open queue if None; `ttl` is the time in which to begin it.
 
-    Without a `title` it is the first line of `text`. The id of the task is also that of its inbox row. Records
-    `task.sent`. Raises `UnknownAgent`, and `NotFound` if there is no such parent in the project.
+    Without a `title` it is the first line of `text`; without a `run` it belongs to the current one. What `needs`
+    others is held back until they are completed; as they are there before it, there are no circles. The id of the
+    task is also that of its inbox row. Records `task.sent`. Raises `UnknownAgent`, unless the agent is `awaited`, and
+    `NotFound` if there is no such parent in the project.
     """
-    if to is not None:
+    if to is not None and not awaited:
         agents.require_known(tx, project_id, to)
-    parent_id = _parent(tx, project_id, parent).id if parent is not None else None
-    task_id = new_id()
-    task = tasks.insert(
+    derived_from = _parent(tx, project_id, parent) if parent is not None else None
+    return _make(
         tx,
         Task(
-            id=task_id,
+            id=new_id(),
             project_id=project_id,
             number=counters.next_number(tx, project_id, NOUN),
             sender=sender,
@@ -61,19 +74,41 @@ def send(
             description=text,
             context=context,
             priority=priority,
-            status=advance(Status.QUEUED, Event.DELIVER) if to else Status.QUEUED,
-            parent_id=parent_id,
-            delivery_id=task_id if to else None,
+            status=Status.QUEUED,
+            parent_id=derived_from.id if derived_from else None,
+            depth=derived_from.depth + 1 if derived_from else 0,
+            reason=reason,
+            area=area,
+            issue=issue,
+            run_id=run.id if run else None,
+            external_id=external_id,
+            gated=bool(needs),
             created_at=tx.now,
             updated_at=tx.now,
-            delivered_at=tx.now if to else None,
             expires_at=tx.now + milliseconds(ttl) if ttl else None,
         ),
+        needs,
     )
-    if to is not None:
-        put_into_inbox(tx, task, to, task_id)
-    _record(tx, "task.sent", task, actor=sender, before=None, detail={"title": task.title})
-    return task
+
+
+def _are_met(tx: Tx, needs: Sequence[Task]) -> bool:
+    """Whether all are completed; one that is not is locked, so that who completes it finds what waits for it."""
+    awaited = sorted({need.id for need in needs if need.status is not Status.COMPLETED})
+    found = [tasks.find(tx, task_id, lock=True) for task_id in awaited]
+    return all(need is not None and need.status is Status.COMPLETED for need in found)
+
+
+def _make(tx: Tx, task: Task, needs: Sequence[Task]) -> Task:
+    """Keep a new task, and deliver it if it has an assignee and waits for nothing."""
+    if task.assignee is not None and _are_met(tx, needs):
+        delivered = advance(task.status, Event.DELIVER)
+        task = replace(task, status=delivered, delivery_id=task.id, delivered_at=tx.now)
+    made = tasks.insert(tx, task)
+    dependency_rows.insert(tx, made.id, [need.id for need in needs])
+    if made.assignee is not None and made.delivery_id is not None:
+        put_into_inbox(tx, made, made.assignee, made.delivery_id)
+    _record(tx, "task.sent", made, actor=made.sender, before=None, detail={"title": made.title})
+    return made
 
 
 def _parent(tx: Tx, project_id: UUID, ref: str) -> Task:
@@ -135,6 +170,20 @@ def search(
     return found[:limit]
 
 
+def by_urgency(
+    tx: Tx,
+    project_id: UUID,
+    *,
+    status: Iterable[Status] = (),
+    assignee: str | None = None,
+    priority: Priority | None = None,
+    limit: int,
+) -> list[Task]:
+    """Tasks of the project, the most urgent first, oldest first among those that are alike."""
+    wanted = tuple(status) or tuple(Status)
+    return tasks.by_urgency(tx, project_id, status=wanted, assignee=assignee, priority=priority, limit=limit)
+
+
 def counts(tx: Tx, project_ids: Sequence[UUID]) -> dict[Status, int]:
     """How many tasks the projects have in each status that occurs."""
     total: Counter[str] = Counter()
@@ -164,9 +213,10 @@ def accept(tx: Tx, task: Task, by: str | None, *, leased: bool = True) -> Task:
 
     `by` None accepts for whoever it is addressed to, in whose inbox it then stays. `leased` says that the holder has
     a heartbeat, so that the task comes free, or is delivered again, when it falls silent. Records `task.accepted`.
-    Raises `NotHolder` if it is somebody else's, `Unavailable` if it is free and nobody is named, and
-    `InvalidTransition`.
+    Raises `NotHolder` if it is somebody else's, `Unavailable` if it is free and nobody is named, `Unmet` if what it
+    needs is not completed, and `InvalidTransition`.
     """
+    require_met(tx, task)
     if task.assignee is None:
         if by is None:
             raise Unavailable("it is free; say who claims it")
@@ -178,12 +228,16 @@ def accept(tx: Tx, task: Task, by: str | None, *, leased: bool = True) -> Task:
     changes |= {"accepted_at": tx.now, "leased": int(leased)}
     accepted = step(tx, task, Event.ACCEPT, changes=changes, actor=by)
     if by is not None:
-        _acknowledge(tx, accepted)
+        acknowledge(tx, accepted)
     return accepted
 
 
 def start(tx: Tx, task: Task, by: str | None, *, leased: bool = True) -> Task:
-    """Begin a task, accepting it first if it is free. From then on it does not expire. Records `task.started`."""
+    """Begin a task, accepting it first if it is free. From then on it does not expire. Records `task.started`.
+
+    Raises what `accept` does.
+    """
+    require_met(tx, task)
     if task.assignee is None:
         task = accept(tx, task, by, leased=leased)
     elif by not in (None, task.assignee):
@@ -192,44 +246,15 @@ def start(tx: Tx, task: Task, by: str | None, *, leased: bool = True) -> Task:
     return step(tx, task, Event.START, changes=changes, actor=by)
 
 
-def finish(
-    tx: Tx,
-    task: Task,
-    event: Event,
-    *,
-    by: str,
-    text: str,
-    result: str | None,
-    told: str | None = None,
-) -> Task:
-    """End a task by `COMPLETE`, `FAIL`, `CANCEL` or `EXPIRE`, and let everyone know who waits for it.
-
-    Its sender gets `text` as a reply, unless it is who ends it or was `told` already; the senders of its ancestors
-    get it as a chained reply. `result` is what the task keeps. Records `task.completed` and so on. Raises
-    `InvalidTransition` if it has ended.
-    """
-    ended = step(tx, task, event, changes={"result": result, "leased": 0}, actor=by)
-    if event in (Event.COMPLETE, Event.FAIL):
-        _acknowledge(tx, ended)
-    else:
-        withdraw(tx, ended)
-    if ended.sender not in (by, told):
-        _reply(tx, ended, to=ended.sender, subject_id=ended.id, text=text, by=by)
-    _chain(tx, ended, text, by)
-    return ended
+def require_met(tx: Tx, task: Task) -> None:
+    """Raise `Unmet` if the task has not begun, and something that it needs is not completed."""
+    if task.gated and task.started_at is None and (unmet := dependency_rows.unmet(tx, task.id)):
+        raise Unmet({str(task_id): status for task_id, status in unmet})
 
 
-def cancel(tx: Tx, task: Task, *, by: str, reason: str | None) -> Task:
-    """Cancel a task that has not ended; the reason becomes its result. Records `task.cancelled`."""
-    return finish(tx, task, Event.CANCEL, by=by, text=reason or "cancelled", result=reason)
-
-
-def expire(tx: Tx, task: Task) -> Task:
-    """End a task that nobody began in time, and tell who waits for it. Records `task.expired`."""
-    given_at = task.delivered_at or task.created_at
-    seconds = ((task.expires_at or tx.now) - given_at) // 1000
-    text = f"expired: nobody began it within {seconds} s"
-    return finish(tx, task, Event.EXPIRE, by=HUB, text=text, result=None)
+def is_ready(tx: Tx, task: Task) -> bool:
+    """Whether everything that the task needs is completed."""
+    return not (task.gated and dependency_rows.unmet(tx, task.id))
 
 
 def step(
@@ -239,16 +264,38 @@ def step(
     actor: str | None = None,
     changes: Mapping[str, object] | None = None,
     detail: Mapping[str, object] | None = None,
+    kind: str | None = None,
 ) -> Task:
-    """Move a task along `LIFECYCLE` and record it.
+    """Move a task along `LIFECYCLE` and record it, as the first of the events unless another `kind` says it better.
 
     Raises `InvalidTransition`, or `Conflict` if the task was found without a lock and has changed since.
     """
     moved = tasks.move(tx, task, *events, changes=changes)
     if moved is None:
         raise Conflict("the task has changed meanwhile; look at it again")
-    _record(tx, _KINDS[events[0]], moved, actor=actor or moved.assignee, before=task, detail=detail)
+    _record(tx, kind or KINDS[events[0]], moved, actor=actor or moved.assignee, before=task, detail=detail)
     return moved
+
+
+def of_run(tx: Tx, run: Run, *, assignee: str | None = None) -> list[Task]:
+    """All tasks of a run, or those of one assignee, in the order in which they were made."""
+    return tasks.of_run(tx, run.id, assignee=assignee)
+
+
+def find_by_external_id(tx: Tx, run: Run, external_id: str) -> Task | None:
+    """The task of the run that its maker calls so; no other transaction makes one until this one has ended."""
+    runs.lock(tx, run.id)
+    return tasks.find_by_external_id(tx, run.id, external_id)
+
+
+def number_in_run(tx: Tx, run: Run) -> int:
+    """How many tasks the run has."""
+    return tasks.number_in_run(tx, run.id)
+
+
+def number_of_children(tx: Tx, task: Task) -> int:
+    """How many tasks were derived from it, whatever became of them."""
+    return tasks.number_of_children(tx, task.id)
 
 
 def put_into_inbox(tx: Tx, task: Task, to: str, delivery_id: UUID) -> None:
@@ -267,7 +314,8 @@ def put_into_inbox(tx: Tx, task: Task, to: str, delivery_id: UUID) -> None:
     )
 
 
-def _acknowledge(tx: Tx, task: Task) -> None:
+def acknowledge(tx: Tx, task: Task) -> None:
+    """Acknowledge a task's row in an inbox, if it is pending there."""
     if task.delivery_id is not None:
         inboxes.ack(tx, task.delivery_id)
 
@@ -276,44 +324,6 @@ def withdraw(tx: Tx, task: Task) -> None:
     """Take a task's row out of the inbox where it is pending, if it is."""
     if task.delivery_id is not None:
         inboxes.withdraw(tx, task.delivery_id)
-
-
-def _reply(tx: Tx, ended: Task, *, to: str, subject_id: UUID, text: str, by: str) -> None:
-    messages.send(
-        tx,
-        ended.project_id,
-        sender=by,
-        to=to,
-        body=text,
-        kind=Kind.REPLY,
-        in_reply_to=subject_id,
-        outcome=ended.status,
-    )
-
-
-def _chain(tx: Tx, ended: Task, text: str, by: str) -> None:
-    """Tell the senders of the task's ancestors that it has ended; the ancestors themselves stay as they are."""
-    parent_id = ended.parent_id
-    for _ in range(CHAIN_LENGTH):
-        parent = tasks.find(tx, parent_id) if parent_id else None
-        if parent is None:
-            return
-        parent_id = parent.parent_id
-        if parent.sender == by:
-            continue
-        _reply(tx, ended, to=parent.sender, subject_id=parent.id, text=text, by=by)
-        tx.record(
-            "task.chained",
-            project_id=ended.project_id,
-            actor=by,
-            agent=parent.sender,
-            task_id=parent.id,
-            detail={
-                "child_id": str(ended.id),
-                "child_assignee": ended.assignee,
-                "child_status": ended.status,
-            },
-        )
 
 
 def _record(

@@ -5,7 +5,7 @@ from typing import TypeVar
 
 from hubbub.core import sweep
 from hubbub.model.rights import SYSTEM, Actor
-from hubbub.store.tx import Operation, Store, Tx
+from hubbub.store.tx import MustWrite, Operation, Store, Tx
 
 T = TypeVar("T")
 
@@ -34,7 +34,8 @@ class Transactions:
     async def read(self, actor: Actor, operation: Operation[T], *, long: bool = False) -> T:
         """Run `operation` on a snapshot in which nothing is overdue.
 
-        An expired task or an absent agent is thus never shown as it was, however seldom the sweep comes by.
+        An expired task or an absent agent is thus never shown as it was, however seldom the sweep comes by. An
+        operation that finds that it has to write after all (`MustWrite`) is run again, as a write.
         """
 
         def settled(tx: Tx) -> T:
@@ -47,3 +48,5 @@ class Transactions:
                 return await self.store.read(actor, settled, long=long)
             except _Overdue:
                 await self.store.write(SYSTEM, sweep.settle)
+            except MustWrite:
+                return await self.write(actor, operation)

@@ -4,8 +4,11 @@
 what is allowed.
 """
 
-from collections.abc import Sequence
-from typing import ClassVar
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+if TYPE_CHECKING:  # which itself refuses by these errors
+    from hubbub.model import scopes
 
 
 class HubError(Exception):
@@ -105,6 +108,16 @@ class NotHolder(HubError):
         self.assignee = assignee
 
 
+class NotReviewer(HubError):
+    """Somebody else was asked for the review."""
+
+    code: ClassVar[str] = "not_reviewer"
+
+    def __init__(self, reviewer: str) -> None:
+        super().__init__(f"the review was asked of {reviewer!r}")
+        self.reviewer = reviewer
+
+
 class Unavailable(HubError):
     """The task cannot be claimed now; `reason` says why."""
 
@@ -113,6 +126,15 @@ class Unavailable(HubError):
     def __init__(self, reason: str) -> None:
         super().__init__(f"the task cannot be claimed: {reason}")
         self.reason = reason
+
+
+class Unmet(Unavailable):
+    """The task needs others that are not completed: `needs`, their ids, each with its status."""
+
+    def __init__(self, needs: Mapping[str, str]) -> None:
+        listed = ", ".join(f"{task_id} ({status})" for task_id, status in needs.items())
+        super().__init__(f"it needs tasks that are not completed: {listed}")
+        self.needs = dict(needs)
 
 
 class Invalid(HubError):
@@ -125,6 +147,26 @@ class Conflict(HubError):
     """Something by that name, or under that key, is there already and is different."""
 
     code: ClassVar[str] = "conflict"
+
+
+class ScopeConflict(Conflict):
+    """The project lets no two scopes overlap, and this one does, with those of `conflicts`."""
+
+    code: ClassVar[str] = "scope_conflict"
+
+    def __init__(self, conflicts: Sequence["scopes.Conflict"]) -> None:
+        holders = ", ".join(repr(conflict.agent) for conflict in conflicts)
+        super().__init__(f"the scope overlaps with what others have declared: {holders}")
+        self.conflicts = tuple(conflicts)
+
+
+class BeingChecked(HubError):
+    """The task is looked at before it counts as completed; once that has ended the same can be tried again."""
+
+    code: ClassVar[str] = "being_checked"
+
+    def __init__(self) -> None:
+        super().__init__("the task is being checked before it counts as completed; try again in a moment")
 
 
 class TooMany(HubError):

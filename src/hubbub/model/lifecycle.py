@@ -5,7 +5,9 @@ several ways until it ends. The SQL that moves a task takes its WHERE from this 
 racing callers one wins; the picture in the documentation is drawn from it (`as_mermaid`).
 """
 
+from collections import deque
 from enum import StrEnum, auto
+from functools import cache
 
 from hubbub.model.errors import InvalidTransition
 
@@ -40,12 +42,14 @@ class Event(StrEnum):
     RELEASE = auto()  # its holder is gone, or is back after it was gone
     RETRY = auto()
     REASSIGN = auto()
+    REOPEN = auto()  # it was not completed after all
 
 
 S, E = Status, Event
 ENDED = frozenset({S.COMPLETED, S.FAILED, S.CANCELLED, S.EXPIRED})
 OPEN = frozenset(Status) - ENDED
 HELD = OPEN - {S.QUEUED}
+NOT_BEGUN = frozenset({S.QUEUED, S.DELIVERED, S.ACCEPTED})
 UNDER_WAY = frozenset({S.ACCEPTED, S.WORKING, S.BLOCKED})  # somebody has said yes and not yet handed in
 
 LIFECYCLE: dict[Event, tuple[frozenset[Status], Status]] = {
@@ -62,10 +66,11 @@ LIFECYCLE: dict[Event, tuple[frozenset[Status], Status]] = {
     E.RELEASE:  (HELD,                                      S.QUEUED),
     E.RETRY:    (frozenset({S.FAILED, S.CANCELLED, S.EXPIRED}), S.QUEUED),
     E.REASSIGN: (OPEN,                                      S.QUEUED),
+    E.REOPEN:   (frozenset({S.COMPLETED}),                  S.QUEUED),
 }  # fmt: skip
 
 # After these the task may be in other hands: what the old holder still says about it is refused by its epoch.
-CHANGES_HANDS = frozenset({E.RELEASE, E.RETRY, E.REASSIGN})
+CHANGES_HANDS = frozenset({E.RELEASE, E.RETRY, E.REASSIGN, E.REOPEN})
 
 
 def advance(status: Status, *events: Event) -> Status:
@@ -76,6 +81,30 @@ def advance(status: Status, *events: Event) -> Status:
             raise InvalidTransition(status, event)
         status = target
     return status
+
+
+# By these somebody who has a say moves a task on, or back.
+_STEERING = (E.ACCEPT, E.START, E.BLOCK, E.SUBMIT, E.RELEASE, E.REOPEN)
+
+
+@cache
+def route(status: Status, target: Status) -> tuple[Event, ...]:
+    """The shortest way from one status to another by moving the task on or back; empty if it is there.
+
+    Raises `InvalidTransition` if there is none: a task that failed, was cancelled or expired has to be retried.
+    """
+    ways: dict[Status, tuple[Event, ...]] = {status: ()}
+    reached = deque([status])
+    while reached:
+        here = reached.popleft()
+        for event in _STEERING:
+            allowed_from, there = LIFECYCLE[event]
+            if here in allowed_from and there not in ways:
+                ways[there] = (*ways[here], event)
+                reached.append(there)
+    if target not in ways:
+        raise InvalidTransition(status, f"move to {target}")
+    return ways[target]
 
 
 def as_mermaid() -> str:

@@ -62,6 +62,9 @@ class Project:
     heartbeat_interval: int  # seconds
     heartbeat_ttl: int  # seconds
     created_at: int
+    run_id: UUID | None = None  # its current run; None only while it is being made
+    number: int | None = None  # counted in the hub, from 1; None only while it is being made
+    description: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,9 +128,27 @@ class Presence(Profile):
     expires_at: int
     ended_at: int | None
     end_reason: str | None
+    token_id: UUID | None = None  # by which it was opened
+    secret: str | None = None  # the hash of what whoever opened it was told, never that itself
+    area: str | None = None  # where it said it works
+    files: tuple[str, ...] | None = None  # what it said it touches: paths and patterns
+    outcome: str | None = None  # how it said it went
+    summary: str | None = None  # what it said it did
+    touched: tuple[str, ...] | None = None  # what it said it had touched in the end
 
     def is_live(self, now: int) -> bool:
         return self.ended_at is None and self.expires_at > now
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """A stretch of work in a project: the tasks, messages, artifacts and reviews that belong together."""
+
+    id: UUID
+    project_id: UUID
+    name: str | None  # None: nobody has named it yet
+    notebook: str | None  # what its orchestrator wants to find again; opaque
+    created_at: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,13 +166,21 @@ class Task:
     status: Status
     result: str | None = None
     parent_id: UUID | None
+    depth: int = 0  # how many ancestors it has
+    reason: str | None = None  # why it was derived from its parent
+    run_id: UUID | None = None
+    external_id: str | None = None  # what its maker calls it; unique in the run
+    area: str | None = None  # the work area it is in
+    issue: str | None = None  # the issue on GitHub it is about, as owner/repository#number
+    files: tuple[str, ...] | None = None  # what was changed for it
+    gated: bool = False  # there are tasks that must be completed before it may be claimed
     epoch: int = 1  # rises with every change of hands
     attempt: int = 1  # 1 for the first delivery; rises with retries and redeliveries
     leased: bool = False  # held by an agent with a heartbeat: when that falls silent, the hold ends
-    delivery_id: UUID | None  # its current row in an inbox
+    delivery_id: UUID | None = None  # its current row in an inbox
     created_at: int
     updated_at: int
-    delivered_at: int | None
+    delivered_at: int | None = None
     accepted_at: int | None = None
     started_at: int | None = None
     ended_at: int | None = None
@@ -181,6 +210,14 @@ def title_of(text: str) -> str:
     return text.strip().split("\n", 1)[0][:TITLE_LENGTH].strip()
 
 
+class Intent(StrEnum):
+    """What a message is for."""
+
+    TEXT = auto()
+    STATUS = auto()
+    REQUEST = auto()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
     id: UUID
@@ -193,6 +230,71 @@ class Message:
     in_reply_to: UUID | None  # a task or a message
     outcome: Status | None  # how the task that it answers ended
     created_at: int
+    run_id: UUID | None = None
+    thread: str | None = None  # what its sender calls the conversation
+    metadata: Mapping[str, str] | None = None
+    intent: Intent | None = None
+
+    @property
+    def thread_name(self) -> str | None:
+        """The conversation that it belongs to: as its sender called it, else what it answers."""
+        return self.thread or (str(self.in_reply_to) if self.in_reply_to else None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Artifact:
+    """Something made, to be shown to others. Its content is kept apart."""
+
+    id: UUID
+    project_id: UUID
+    run_id: UUID
+    number: int  # counted in the project, from 1
+    name: str  # need not be unique: the newest of a name is meant by it
+    kind: str
+    creator: str
+    task: str | None  # the words of its creator: an id, or any text
+    length: int  # of its content, in characters
+    created_at: int
+
+
+class Verdict(StrEnum):
+    """What a reviewer says."""
+
+    APPROVED = auto()
+    CHANGES_REQUESTED = auto()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Review:
+    """An artifact that somebody was asked to look at."""
+
+    id: UUID
+    project_id: UUID
+    run_id: UUID
+    artifact_id: UUID
+    requester: str
+    reviewer: str
+    verdict: Verdict | None  # None: not given yet
+    comments: str | None
+    created_at: int
+    submitted_at: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """A task being looked at before it counts as completed: a lease, renewed by whoever does the looking."""
+
+    id: UUID
+    task_id: UUID
+    agent: str
+    started_at: int
+    expires_at: int
+    ended_at: int | None = None
+    passed: bool | None = None
+    output: str | None = None  # why it did not pass
+
+    def is_running(self, now: int) -> bool:
+        return self.ended_at is None and self.expires_at > now
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -98,6 +98,29 @@ def history(
     return [_activity(row) for row in rows]
 
 
+def page(
+    tx: Tx, project_id: UUID, *, kinds: Sequence[str], agent: str | None, limit: int, offset: int
+) -> tuple[list[Activity], int]:
+    """A page of a project's activities, newest first, and the number of all; `kinds` and `agent` narrow both."""
+    wanted = {f"kind{number}": kind for number, kind in enumerate(kinds)}
+    where = "project_id = :project_id"
+    where += f" AND kind IN ({', '.join(f':{name}' for name in wanted)})" if wanted else ""
+    where += " AND agent = :agent" if agent is not None else ""
+    total = tx.one(
+        f"SELECT count(*) AS total FROM activity WHERE {where}", project_id=project_id, agent=agent, **wanted
+    )
+    rows = tx.all(
+        f"""SELECT {COLUMNS} FROM activity WHERE {where}
+            ORDER BY tx DESC, seq DESC LIMIT :limit OFFSET :offset""",
+        project_id=project_id,
+        agent=agent,
+        limit=limit,
+        offset=offset,
+        **wanted,
+    )
+    return [_activity(row) for row in rows], int(total["total"]) if total else 0
+
+
 def position_of(tx: Tx, seq: int) -> Position | None:
     """The position behind the activity `seq`; None if there is none (any more)."""
     row = tx.one("SELECT tx, seq FROM activity WHERE seq = :seq", seq=seq)
@@ -108,6 +131,17 @@ def head(tx: Tx) -> Position:
     """The position behind everything that is settled now: where somebody begins who only wants what comes."""
     row = tx.one(f"SELECT tx, seq FROM activity WHERE {tx.db.settled} ORDER BY tx DESC, seq DESC LIMIT 1")
     return Position(row["tx"], row["seq"]) if row else START
+
+
+def visible(tx: Tx, project_id: UUID, after: Position) -> frozenset[int]:
+    """The `seq` of every activity of a project after `after` whose outcome this transaction sees, settled or not."""
+    rows = tx.all(
+        "SELECT seq FROM activity WHERE project_id = :project_id AND (tx, seq) > (:tx, :seq)",
+        project_id=project_id,
+        tx=after.tx,
+        seq=after.seq,
+    )
+    return frozenset(row["seq"] for row in rows)
 
 
 def _page(rows: Sequence[Row], after: Position) -> Page:

@@ -1,5 +1,7 @@
 """SQL for agents, their presences, and the machines they describe."""
 
+import json
+from collections.abc import Sequence
 from dataclasses import fields
 from uuid import UUID
 
@@ -10,12 +12,23 @@ _PROFILE = tuple(field.name for field in fields(Profile))
 _PRESENCE = (
     "id", "project_id", "agent", "instance", "condition", *_PROFILE,
     "ttl", "opened_at", "seen_at", "expires_at", "ended_at", "end_reason",
+    "token_id", "secret", "area", "files", "outcome", "summary", "touched",
 )  # fmt: skip
+_LISTS = ("files", "touched")
 _COLUMNS = ", ".join(f"p.{name}" for name in _PRESENCE)
 
 
 def _presence(row: Row) -> Presence:
-    return Presence(**{**row, "condition": Condition(row["condition"])})
+    lists = {name: tuple(json.loads(row[name])) if row[name] is not None else None for name in _LISTS}
+    return Presence(**{**row, **lists, "condition": Condition(row["condition"])})
+
+
+def _lists(presence: Presence) -> dict[str, str | None]:
+    values = {name: getattr(presence, name) for name in _LISTS}
+    return {
+        name: json.dumps(value, ensure_ascii=False) if value is not None else None
+        for name, value in values.items()
+    }
 
 
 def meet(tx: Tx, project_id: UUID, name: str) -> bool:
@@ -68,6 +81,65 @@ def presence(tx: Tx, project_id: UUID, name: str, *, lock: bool = False) -> Pres
     return _presence(row) if row else None
 
 
+def presence_by_secret(tx: Tx, secret: str) -> Presence | None:
+    """The presence that was opened with this hash, locked against other writers."""
+    row = tx.one(
+        f"SELECT {_COLUMNS} FROM presences p WHERE p.secret = :secret {tx.db.for_update}", secret=secret
+    )
+    return _presence(row) if row else None
+
+
+def opened_by(tx: Tx, project_id: UUID, token_id: UUID) -> list[Presence]:
+    """The presences that are there and were opened, each with a secret, by this token."""
+    rows = tx.all(
+        f"""SELECT {_COLUMNS} FROM agents a JOIN presences p ON p.id = a.presence_id
+            WHERE a.project_id = :project_id AND p.token_id = :token_id AND p.secret IS NOT NULL
+              AND p.ended_at IS NULL AND p.expires_at > :now {tx.db.for_update}""",
+        project_id=project_id,
+        token_id=token_id,
+        now=tx.now,
+    )
+    return [_presence(row) for row in rows]
+
+
+def history(
+    tx: Tx, project_id: UUID, *, end_reasons: Sequence[str | None] = (), limit: int, offset: int
+) -> tuple[list[Presence], int]:
+    """The project's presences, newest first, and how many there are.
+
+    `end_reasons` narrows both, None being for those that have not ended.
+    """
+    wanted = {f"reason{number}": reason for number, reason in enumerate(end_reasons)}
+    listed = ", ".join(f":{name}" for name in wanted)
+    where = "p.project_id = :project_id"
+    if end_reasons:
+        where += f" AND COALESCE(p.end_reason, '') IN ({listed})"
+    values = {name: reason or "" for name, reason in wanted.items()}
+    total = tx.one(
+        f"SELECT count(*) AS total FROM presences p WHERE {where}", project_id=project_id, **values
+    )
+    rows = tx.all(
+        f"""SELECT {_COLUMNS} FROM presences p WHERE {where}
+            ORDER BY p.opened_at DESC, p.id DESC LIMIT :limit OFFSET :offset""",
+        project_id=project_id,
+        limit=limit,
+        offset=offset,
+        **values,
+    )
+    return [_presence(row) for row in rows], int(total["total"]) if total else 0
+
+
+def close(tx: Tx, presence: Presence) -> None:
+    """Keep what an agent said of its stay when it left."""
+    tx.run(
+        "UPDATE presences SET outcome = :outcome, summary = :summary, touched = :touched WHERE id = :id",
+        id=presence.id,
+        outcome=presence.outcome,
+        summary=presence.summary,
+        touched=_lists(presence)["touched"],
+    )
+
+
 def condition(tx: Tx, project_id: UUID, name: str) -> Condition | None:
     """What the agent said it was doing; None unless it is there."""
     row = tx.one(
@@ -95,7 +167,7 @@ def open_presence(tx: Tx, new: Presence) -> Presence:
     tx.run(
         f"""INSERT INTO presences ({", ".join(_PRESENCE)})
             VALUES ({", ".join(f":{name}" for name in _PRESENCE)})""",
-        **{name: getattr(new, name) for name in _PRESENCE},
+        **{**{name: getattr(new, name) for name in _PRESENCE}, **_lists(new)},
     )
     tx.run(
         "UPDATE agents SET presence_id = :id WHERE project_id = :project_id AND name = :name",

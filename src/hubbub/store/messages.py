@@ -1,13 +1,21 @@
 """SQL for messages and for their deliveries: the inboxes."""
 
+import json
 from collections.abc import Sequence
+from dataclasses import replace
 from uuid import UUID
 
 from hubbub.model.lifecycle import Status
-from hubbub.model.records import Delivery, Kind, Letter, Message, Priority
+from hubbub.model.records import Delivery, Intent, Kind, Letter, Message, Priority
+from hubbub.store import runs
 from hubbub.store.tx import Row, Tx
 
-_MESSAGE = "id, project_id, number, kind, sender, recipient, body, in_reply_to, outcome, created_at"
+_COLUMNS = (
+    "id", "project_id", "number", "kind", "sender", "recipient", "body", "in_reply_to", "outcome", "created_at",
+    "run_id", "thread", "metadata", "intent",
+)  # fmt: skip
+_MESSAGE = ", ".join(f"m.{name}" for name in _COLUMNS)
+_INSERT = f"INSERT INTO messages ({', '.join(_COLUMNS)}) VALUES ({', '.join(f':{n}' for n in _COLUMNS)})"
 _DELIVERY = (
     "id", "project_id", "recipient", "task_id", "message_id", "priority",
     "stored_at", "notified_at", "seen_at", "acked_at", "withdrawn_at",
@@ -18,8 +26,15 @@ _PENDING = "acked_at IS NULL AND withdrawn_at IS NULL"
 
 
 def _message(row: Row) -> Message:
-    outcome = Status(row["outcome"]) if row["outcome"] else None
-    return Message(**{**row, "kind": Kind(row["kind"]), "outcome": outcome})
+    return Message(
+        **{
+            **{name: row[name] for name in _COLUMNS},
+            "kind": Kind(row["kind"]),
+            "outcome": Status(row["outcome"]) if row["outcome"] else None,
+            "metadata": json.loads(row["metadata"]) if row["metadata"] else None,
+            "intent": Intent(row["intent"]) if row["intent"] else None,
+        }
+    )
 
 
 def _delivery(row: Row) -> Delivery:
@@ -27,36 +42,34 @@ def _delivery(row: Row) -> Delivery:
 
 
 def insert(tx: Tx, message: Message) -> Message:
-    tx.run(
-        f"""INSERT INTO messages ({_MESSAGE})
-            VALUES (:id, :project_id, :number, :kind, :sender, :recipient, :body, :in_reply_to, :outcome,
-                    :created_at)""",
-        id=message.id,
-        project_id=message.project_id,
-        number=message.number,
-        kind=message.kind,
-        sender=message.sender,
-        recipient=message.recipient,
-        body=message.body,
-        in_reply_to=message.in_reply_to,
-        outcome=message.outcome,
-        created_at=message.created_at,
-    )
+    """Add the message, to the project's current run if it names none."""
+    if message.run_id is None:
+        message = replace(message, run_id=runs.id_of_current(tx, message.project_id))
+    values = {name: getattr(message, name) for name in _COLUMNS}
+    values["metadata"] = json.dumps(message.metadata, ensure_ascii=False) if message.metadata else None
+    tx.run(_INSERT, **values)
     return message
 
 
 def find(tx: Tx, message_id: UUID) -> Message | None:
-    row = tx.one(f"SELECT {_MESSAGE} FROM messages WHERE id = :id", id=message_id)
+    row = tx.one(f"SELECT {_MESSAGE} FROM messages m WHERE id = :id", id=message_id)
     return _message(row) if row else None
 
 
-def history(tx: Tx, project_id: UUID, *, before: int, limit: int) -> list[Message]:
-    """The project's messages with numbers below `before`, newest first."""
+def history(
+    tx: Tx, project_id: UUID, *, before: int, sender: str | None = None, after: int | None = None, limit: int
+) -> list[Message]:
+    """The project's messages with numbers below `before`, newest first; of one sender, or after a time, if given."""
+    narrowed = " AND m.sender = :sender" if sender is not None else ""
+    narrowed += " AND m.created_at > :after" if after is not None else ""
     rows = tx.all(
-        f"""SELECT {_MESSAGE} FROM messages WHERE project_id = :project_id AND number < :before
-            ORDER BY number DESC LIMIT :limit""",
+        f"""SELECT {_MESSAGE} FROM messages m
+            WHERE m.project_id = :project_id AND m.number < :before{narrowed}
+            ORDER BY m.number DESC LIMIT :limit""",
         project_id=project_id,
         before=before,
+        sender=sender,
+        after=after,
         limit=limit,
     )
     return [_message(row) for row in rows]
@@ -65,11 +78,58 @@ def history(tx: Tx, project_id: UUID, *, before: int, limit: int) -> list[Messag
 def thread(tx: Tx, subject_id: UUID, limit: int) -> list[Message]:
     """The messages that answer one task or message, oldest first."""
     rows = tx.all(
-        f"SELECT {_MESSAGE} FROM messages WHERE in_reply_to = :id ORDER BY number LIMIT :limit",
+        f"SELECT {_MESSAGE} FROM messages m WHERE in_reply_to = :id ORDER BY number LIMIT :limit",
         id=subject_id,
         limit=limit,
     )
     return [_message(row) for row in rows]
+
+
+def of_run(tx: Tx, run_id: UUID) -> list[Message]:
+    """All messages of a run, in order."""
+    rows = tx.all(
+        f"SELECT {_MESSAGE} FROM messages m WHERE m.run_id = :run_id ORDER BY m.number", run_id=run_id
+    )
+    return [_message(row) for row in rows]
+
+
+def number_in_run(tx: Tx, run_id: UUID) -> int:
+    row = tx.one("SELECT count(*) AS messages FROM messages WHERE run_id = :run_id", run_id=run_id)
+    return int(row["messages"]) if row else 0
+
+
+def mail(tx: Tx, run_id: UUID, name: str, *, after: int) -> tuple[list[Message], list[UUID]]:
+    """What was sent in a run to `name`, or by others to everyone, after the number `after`, in order.
+
+    And those inbox rows of `name` among it that it sees for the first time.
+    """
+    rows = tx.all(
+        f"""SELECT {_MESSAGE}, d.id AS delivery_id, d.seen_at
+            FROM (SELECT * FROM messages WHERE run_id = :run_id AND recipient = :name AND number > :after
+                  UNION ALL
+                  SELECT * FROM messages
+                  WHERE run_id = :run_id AND recipient IS NULL AND number > :after AND sender <> :name) m
+            LEFT JOIN deliveries d ON d.message_id = m.id AND d.recipient = :name
+            ORDER BY m.number""",
+        run_id=run_id,
+        name=name,
+        after=after,
+    )
+    unseen = [row["delivery_id"] for row in rows if row["delivery_id"] and row["seen_at"] is None]
+    return [_message(row) for row in rows], unseen
+
+
+def last_in_thread(tx: Tx, project_id: UUID, thread: str, sender: str) -> Message | None:
+    """What `sender` said last in the conversation of that name."""
+    row = tx.one(
+        f"""SELECT {_MESSAGE} FROM messages m
+            WHERE m.project_id = :project_id AND m.thread = :thread AND m.sender = :sender
+            ORDER BY m.number DESC LIMIT 1""",
+        project_id=project_id,
+        thread=thread,
+        sender=sender,
+    )
+    return _message(row) if row else None
 
 
 def deliver(tx: Tx, delivery: Delivery) -> Delivery:

@@ -40,6 +40,7 @@ SPELLING = (  # SQLite's words, and PostgreSQL's; the first that fits is taken
     (r"\bINTEGER\b", "bigint"),
     (r"\bREAL\b", "double precision"),
     (r"\bBLOB\b", "uuid"),
+    (r"\bCOLLATE BINARY\b", 'COLLATE "C"'),
     (r"\) STRICT(, WITHOUT ROWID)?", ")"),
 )
 

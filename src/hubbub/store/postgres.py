@@ -79,7 +79,7 @@ class PostgresConnection:
 
     transaction_number = "pg_current_xact_id()::text::bigint"
     settled = "tx < pg_snapshot_xmin(pg_current_snapshot())::text::bigint"
-    for_update = "FOR UPDATE"
+    for_update = "FOR NO KEY UPDATE"  # keys never change: who only refers to the row need not wait
 
     def __init__(self, db: Db) -> None:
         self._db = db
@@ -204,7 +204,8 @@ class Postgres:
     def _read(self, actor: Actor, operation: Operation[T]) -> T:
         with self._pool.connection() as db:
             db.isolation_level, db.read_only = IsolationLevel.REPEATABLE_READ, True
-            return perform(operation, Tx(PostgresConnection(db), actor, self._clock()))
+            tx = Tx(PostgresConnection(db), actor, self._clock(), is_read=True)
+            return perform(operation, tx)
 
 
 def _configure(db: Db) -> None:

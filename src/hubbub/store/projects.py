@@ -1,5 +1,6 @@
 """SQL for projects and their members."""
 
+from dataclasses import replace
 from uuid import UUID
 
 from hubbub.model.records import Project
@@ -7,7 +8,8 @@ from hubbub.model.rights import Role
 from hubbub.store.tx import Row, Tx
 
 _COLUMNS = (
-    "p.id, p.slug, p.name, p.conflict_mode, p.repo_url, p.heartbeat_interval, p.heartbeat_ttl, p.created_at"
+    "p.id, p.slug, p.name, p.conflict_mode, p.repo_url, p.heartbeat_interval, p.heartbeat_ttl, p.created_at, "
+    "p.run_id, p.number, p.description"
 )
 
 
@@ -19,9 +21,10 @@ def insert(tx: Tx, project: Project) -> Project | None:
     """Add the project; None if the slug is taken."""
     row = tx.one(
         """INSERT INTO projects (id, slug, name, conflict_mode, repo_url, heartbeat_interval, heartbeat_ttl,
-                                 created_at)
-           VALUES (:id, :slug, :name, :conflict_mode, :repo_url, :heartbeat_interval, :heartbeat_ttl, :created_at)
-           ON CONFLICT (slug) DO NOTHING RETURNING id""",
+                                 created_at, number, description)
+           VALUES (:id, :slug, :name, :conflict_mode, :repo_url, :heartbeat_interval, :heartbeat_ttl, :created_at,
+                   (SELECT COALESCE(max(number), 0) + 1 FROM projects), :description)
+           ON CONFLICT (slug) DO NOTHING RETURNING number""",
         id=project.id,
         slug=project.slug,
         name=project.name,
@@ -30,8 +33,14 @@ def insert(tx: Tx, project: Project) -> Project | None:
         heartbeat_interval=project.heartbeat_interval,
         heartbeat_ttl=project.heartbeat_ttl,
         created_at=project.created_at,
+        description=project.description,
     )
-    return project if row else None
+    return replace(project, number=row["number"]) if row else None
+
+
+def set_run(tx: Tx, project_id: UUID, run_id: UUID) -> None:
+    """Make the run the project's current one."""
+    tx.run("UPDATE projects SET run_id = :run_id WHERE id = :id", id=project_id, run_id=run_id)
 
 
 def find(tx: Tx, project_id: UUID) -> Project | None:

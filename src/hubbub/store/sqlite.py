@@ -200,7 +200,7 @@ class SQLite:
         with _explaining("nothing was read"):
             connection.db.execute("BEGIN")
             try:
-                return perform(operation, Tx(connection, actor, self._clock()))
+                return perform(operation, Tx(connection, actor, self._clock(), is_read=True))
             except apsw.ReadOnlyError as error:
                 raise WroteInRead from error
             finally:

@@ -1,18 +1,23 @@
 """SQL for tasks: one function a statement, the same text on both engines."""
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from operator import attrgetter
 from uuid import UUID
 
 from hubbub.model.lifecycle import CHANGES_HANDS, ENDED, LIFECYCLE, Event, Status, advance
 from hubbub.model.records import Priority, Task
+from hubbub.store import runs
 from hubbub.store.tx import Row, Tx
 
 _COLUMNS = (
     "id", "project_id", "number", "sender", "assignee", "addressed", "title", "description", "context", "priority",
-    "status", "result", "parent_id", "epoch", "attempt", "leased", "delivery_id", "created_at", "updated_at",
-    "delivered_at", "accepted_at", "started_at", "ended_at", "expires_at",
+    "status", "result", "parent_id", "depth", "reason", "run_id", "external_id", "area", "issue", "files",
+    "gated", "epoch", "attempt", "leased", "delivery_id", "created_at", "updated_at", "delivered_at", "accepted_at",
+    "started_at", "ended_at", "expires_at",
 )  # fmt: skip
+_FLAGS = ("addressed", "gated", "leased")
 LAST_NUMBER = 2**62  # greater than the number of any task
 
 _SELECT = ", ".join(_COLUMNS)
@@ -36,15 +41,19 @@ def _task(row: Row) -> Task:
             **row,
             "status": Status(row["status"]),
             "priority": Priority(row["priority"]),
-            "addressed": bool(row["addressed"]),
-            "leased": bool(row["leased"]),
+            **{name: bool(row[name]) for name in _FLAGS},
+            "files": tuple(json.loads(row["files"])) if row["files"] else None,
         }
     )
 
 
 def insert(tx: Tx, task: Task) -> Task:
-    flags = {"addressed": int(task.addressed), "leased": int(task.leased), "priority": int(task.priority)}
-    tx.run(_INSERT, **{**dict(zip(_COLUMNS, _values(task), strict=True)), **flags})
+    """Add the task, to the project's current run if it names none."""
+    if task.run_id is None:
+        task = replace(task, run_id=runs.id_of_current(tx, task.project_id))
+    numbers = {name: int(getattr(task, name)) for name in (*_FLAGS, "priority")}
+    files = json.dumps(task.files) if task.files is not None else None
+    tx.run(_INSERT, **{**dict(zip(_COLUMNS, _values(task), strict=True)), **numbers, "files": files})
     tx.tally[task.project_id, task.status] += 1
     return task
 
@@ -118,6 +127,35 @@ def search(
     return sorted((task for found in each for task in found), key=lambda task: -task.number)[:limit]
 
 
+def by_urgency(
+    tx: Tx,
+    project_id: UUID,
+    *,
+    status: Iterable[Status],
+    assignee: str | None = None,
+    priority: Priority | None = None,
+    limit: int,
+) -> list[Task]:
+    """Tasks in one of the statuses, the most urgent first, then the oldest; each status has its own index range."""
+    where = ["project_id = :project_id", "status = :status"]
+    where += ["assignee = :assignee"] if assignee is not None else []
+    where += ["priority = :priority"] if priority is not None else []
+    found = [
+        _task(row)
+        for each in sorted(status)
+        for row in tx.all(
+            f"""SELECT {_SELECT} FROM tasks WHERE {" AND ".join(where)}
+                ORDER BY priority, number LIMIT :limit""",
+            project_id=project_id,
+            status=each,
+            assignee=assignee,
+            priority=priority,
+            limit=limit,
+        )
+    ]
+    return sorted(found, key=lambda task: (task.priority, task.number))[:limit]
+
+
 def _listed(tx: Tx, where: Sequence[str], values: Mapping[str, object]) -> list[Task]:
     rows = tx.all(
         f"""SELECT {_SELECT} FROM tasks WHERE {" AND ".join(where)} AND number < :before
@@ -125,6 +163,37 @@ def _listed(tx: Tx, where: Sequence[str], values: Mapping[str, object]) -> list[
         **values,
     )
     return [_task(row) for row in rows]
+
+
+def of_run(tx: Tx, run_id: UUID, *, assignee: str | None = None) -> list[Task]:
+    """All tasks of a run, or those of one assignee, in the order in which they were made."""
+    narrowed = "AND assignee = :assignee" if assignee is not None else ""
+    rows = tx.all(
+        f"SELECT {_SELECT} FROM tasks WHERE run_id = :run_id {narrowed} ORDER BY number",
+        run_id=run_id,
+        assignee=assignee,
+    )
+    return [_task(row) for row in rows]
+
+
+def find_by_external_id(tx: Tx, run_id: UUID, external_id: str) -> Task | None:
+    row = tx.one(
+        f"SELECT {_SELECT} FROM tasks WHERE run_id = :run_id AND external_id = :external_id",
+        run_id=run_id,
+        external_id=external_id,
+    )
+    return _task(row) if row else None
+
+
+def number_in_run(tx: Tx, run_id: UUID) -> int:
+    row = tx.one("SELECT count(*) AS tasks FROM tasks WHERE run_id = :run_id", run_id=run_id)
+    return int(row["tasks"]) if row else 0
+
+
+def number_of_children(tx: Tx, task_id: UUID) -> int:
+    """How many tasks have it for their parent, whatever became of them."""
+    row = tx.one("SELECT count(*) AS children FROM tasks WHERE parent_id = :id", id=task_id)
+    return int(row["children"]) if row else 0
 
 
 def open_of(tx: Tx, project_id: UUID, assignee: str, statuses: Iterable[Status]) -> list[Task]:

@@ -42,6 +42,12 @@ def find_valid(tx: Tx, token_hash: str) -> Token | None:
     return _token(row) if row else None
 
 
+def is_valid(tx: Tx, token_id: UUID) -> bool:
+    """Whether the token is there, not revoked and not expired."""
+    token = find(tx, token_id)
+    return token is not None and token.revoked_at is None and (token.expires_at or tx.now + 1) > tx.now
+
+
 def of_projects(tx: Tx, project_ids: Sequence[UUID]) -> list[Token]:
     """The agents' tokens of the projects, oldest first."""
     found: list[Token] = []

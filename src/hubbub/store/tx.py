@@ -35,6 +35,10 @@ class WroteInRead(RuntimeError):
         super().__init__("an operation that was run as a read tried to write")
 
 
+class MustWrite(Exception):
+    """An operation that was run as a read finds that it has to write: it is to be run again, as a write."""
+
+
 class Connection(Protocol):
     """What the engines have in common, as far as operations need it.
 
@@ -56,6 +60,7 @@ class Tx:
     db: Connection
     actor: Actor
     now: int  # Unix milliseconds, read once, so that a transaction has one time
+    is_read: bool = False  # run as a read: whoever has to write raises `MustWrite`
     tally: Counter[tuple[UUID, str]] = field(default_factory=Counter)  # tasks by project and status, changes
     recorded: int = 0  # activities written; on commit, a reason to wake whoever follows the log
 

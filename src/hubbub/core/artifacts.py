@@ -1,0 +1,76 @@
+"""Artifacts: what agents make and show to each other. Names repeat; the newest of a name is meant by it."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from hubbub.model.errors import NotFound
+from hubbub.model.ids import new_id, parse_id
+from hubbub.model.records import Artifact, Run
+from hubbub.store import artifacts, counters
+from hubbub.store.tx import Tx
+
+NOUN = "artifact"
+
+
+def post(
+    tx: Tx, run: Run, *, by: str, name: str, kind: str, content: str, task: str | None = None
+) -> Artifact:
+    """Show something to everyone in the run; `task` is what it was made for. Records `artifact.posted`."""
+    artifact = Artifact(
+        id=new_id(),
+        project_id=run.project_id,
+        run_id=run.id,
+        number=counters.next_number(tx, run.project_id, NOUN),
+        name=name,
+        kind=kind,
+        creator=by,
+        task=task,
+        length=len(content),
+        created_at=tx.now,
+    )
+    artifacts.insert(tx, artifact, content)
+    tx.record(
+        "artifact.posted",
+        project_id=run.project_id,
+        actor=by,
+        task_id=parse_id(task) if task else None,
+        detail={"artifact_id": str(artifact.id), "name": name, "kind": kind, "length": artifact.length},
+    )
+    return artifact
+
+
+def newest(tx: Tx, run: Run, name: str) -> Artifact:
+    """The newest artifact of that name in the run. Raises `NotFound`."""
+    artifact = artifacts.newest(tx, run.id, name)
+    if artifact is None:
+        raise NotFound("artifact", name)
+    return artifact
+
+
+def find(tx: Tx, project_ids: Sequence[UUID], ref: str) -> Artifact:
+    """The artifact of that id. Raises `NotFound`, also for what belongs to another project."""
+    artifact_id = parse_id(ref)
+    artifact = artifacts.find(tx, artifact_id) if artifact_id else None
+    if artifact is None or artifact.project_id not in project_ids:
+        raise NotFound("artifact", ref)
+    return artifact
+
+
+def content(tx: Tx, artifact: Artifact) -> str:
+    """What the artifact holds."""
+    return artifacts.content(tx, artifact.id)
+
+
+def of_run(tx: Tx, run: Run) -> list[Artifact]:
+    """The run's artifacts, oldest first, without their contents."""
+    return artifacts.of_run(tx, run.id)
+
+
+def of_project(tx: Tx, project_id: UUID, *, before: int | None = None, limit: int) -> list[Artifact]:
+    """The project's artifacts, newest first, without their contents; `before` is the number to go on from."""
+    return artifacts.of_project(tx, project_id, before=before or 2**62, limit=limit)
+
+
+def number_in_run(tx: Tx, run: Run) -> int:
+    """How many artifacts the run has."""
+    return artifacts.number_in_run(tx, run.id)

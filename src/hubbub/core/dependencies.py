@@ -1,0 +1,55 @@
+"""Dependencies: what must be completed before a task may be claimed, and what comes free when something is.
+
+A task that needs others is held back: it lies in no inbox until they are completed, and cannot be claimed.
+"""
+
+from collections.abc import Mapping, Sequence
+from uuid import UUID
+
+from hubbub.core import tasks
+from hubbub.model.ids import new_id
+from hubbub.model.lifecycle import Event, Status
+from hubbub.model.records import Run, Task
+from hubbub.model.rights import HUB
+from hubbub.store import dependencies
+from hubbub.store import tasks as task_rows
+from hubbub.store.tx import Tx
+
+
+def of_run(tx: Tx, run: Run) -> Mapping[UUID, Sequence[UUID]]:
+    """What each of the run's tasks needs, in the order in which it was named; those that need nothing are left out."""
+    return dependencies.of_run(tx, run.id)
+
+
+def of_task(tx: Tx, task: Task) -> Sequence[UUID]:
+    """What the task needs, in the order in which it was named."""
+    return dependencies.of_task(tx, task.id) if task.gated else ()
+
+
+def release(tx: Tx, completed: Task, *, by: str) -> None:
+    """Let go what waited for this task and waits for nothing else now.
+
+    What has an assignee comes into its inbox, which records `task.delivered`; what is free may be claimed from now
+    on, which records `task.ready`.
+    """
+    for task_id in dependencies.waiting_for(tx, completed.id):
+        held = task_rows.find(tx, task_id, lock=True)  # so that of two last ones the later sees the other
+        if held is None or held.status is not Status.QUEUED or not tasks.is_ready(tx, held):
+            continue
+        if held.assignee is None:
+            tx.record(
+                "task.ready",
+                project_id=held.project_id,
+                actor=None if by == HUB else by,
+                task_id=held.id,
+                detail={"number": held.number},
+            )
+        else:
+            _deliver(tx, held, held.assignee, by=by)
+
+
+def _deliver(tx: Tx, held: Task, to: str, *, by: str) -> None:
+    delivery_id = held.id if held.attempt == 1 else new_id()
+    changes = {"delivery_id": delivery_id, "delivered_at": tx.now}
+    delivered = tasks.step(tx, held, Event.DELIVER, changes=changes, actor=by)
+    tasks.put_into_inbox(tx, delivered, to, delivery_id)

@@ -1,0 +1,102 @@
+"""How tasks end, and who hears of it: the sender, the senders of the ancestors, and whoever waited for it."""
+
+import json
+from collections.abc import Sequence
+from uuid import UUID
+
+from hubbub.core import checks, dependencies, messages, tasks
+from hubbub.model.lifecycle import Event
+from hubbub.model.records import Kind, Task
+from hubbub.model.rights import HUB
+from hubbub.store import tasks as task_rows
+from hubbub.store.tx import Tx
+
+CHAIN_LENGTH = 5  # how many ancestors hear of a task's end
+
+
+def finish(
+    tx: Tx,
+    task: Task,
+    event: Event,
+    *,
+    by: str,
+    text: str,
+    result: str | None,
+    told: str | None = None,
+    files: Sequence[str] | None = None,
+) -> Task:
+    """End a task by `COMPLETE`, `FAIL`, `CANCEL` or `EXPIRE`, and let everyone know who waits for it.
+
+    Its sender gets `text` as a reply, unless it is who ends it or was `told` already; the senders of its ancestors
+    get it as a chained reply. `result` is what the task keeps, and `files` what was changed for it. Records
+    `task.completed` and so on. Raises `InvalidTransition` if it has ended, `BeingChecked` if it is to be completed
+    while somebody looks at it.
+    """
+    if event is Event.COMPLETE:
+        checks.require_none(tx, task)
+    changes: dict[str, object] = {"result": result, "leased": 0}
+    if files is not None:
+        changes["files"] = json.dumps(files, ensure_ascii=False)
+    ended = tasks.step(tx, task, event, changes=changes, actor=by)
+    if event is Event.COMPLETE:  # before any mail: who ends one of the others takes its lock first, too
+        dependencies.release(tx, ended, by=by)
+    if event in (Event.COMPLETE, Event.FAIL):
+        tasks.acknowledge(tx, ended)
+    else:
+        tasks.withdraw(tx, ended)
+    if ended.sender not in (by, told):
+        _reply(tx, ended, to=ended.sender, subject_id=ended.id, text=text, by=by)
+    _chain(tx, ended, text, by)
+    return ended
+
+
+def cancel(tx: Tx, task: Task, *, by: str, reason: str | None) -> Task:
+    """Cancel a task that has not ended; the reason becomes its result. Records `task.cancelled`."""
+    return finish(tx, task, Event.CANCEL, by=by, text=reason or "cancelled", result=reason)
+
+
+def expire(tx: Tx, task: Task) -> Task:
+    """End a task that nobody began in time, and tell who waits for it. Records `task.expired`."""
+    given_at = task.delivered_at or task.created_at
+    seconds = ((task.expires_at or tx.now) - given_at) // 1000
+    text = f"expired: nobody began it within {seconds} s"
+    return finish(tx, task, Event.EXPIRE, by=HUB, text=text, result=None)
+
+
+def _reply(tx: Tx, ended: Task, *, to: str, subject_id: UUID, text: str, by: str) -> None:
+    messages.send(
+        tx,
+        ended.project_id,
+        sender=by,
+        to=to,
+        body=text,
+        kind=Kind.REPLY,
+        in_reply_to=subject_id,
+        outcome=ended.status,
+        thread=messages.Thread(run_id=ended.run_id),
+    )
+
+
+def _chain(tx: Tx, ended: Task, text: str, by: str) -> None:
+    """Tell the senders of the task's ancestors that it has ended; the ancestors themselves stay as they are."""
+    parent_id = ended.parent_id
+    for _ in range(CHAIN_LENGTH):
+        parent = task_rows.find(tx, parent_id) if parent_id else None
+        if parent is None:
+            return
+        parent_id = parent.parent_id
+        if parent.sender == by:
+            continue
+        _reply(tx, ended, to=parent.sender, subject_id=parent.id, text=text, by=by)
+        tx.record(
+            "task.chained",
+            project_id=ended.project_id,
+            actor=by,
+            agent=parent.sender,
+            task_id=parent.id,
+            detail={
+                "child_id": str(ended.id),
+                "child_assignee": ended.assignee,
+                "child_status": ended.status,
+            },
+        )

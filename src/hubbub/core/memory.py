@@ -1,0 +1,80 @@
+"""What agents remember for longer than a run: one document of the project, and one of each agent.
+
+Whoever changes a document takes the next version of it first, and others wait for that: changes at the same time come
+one after the other, and none is lost.
+"""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from hubbub.model.errors import Conflict
+from hubbub.model.memory import Document, Edition, Part, appended, require_key, require_parts
+from hubbub.store import memories
+from hubbub.store.tx import Tx
+
+
+def read(tx: Tx, project_id: UUID, agent: str | None) -> Document | None:
+    """The memory of `agent`, or the project's for None; None if nobody has written it yet."""
+    return memories.find(tx, project_id, agent)
+
+
+def documents(tx: Tx, project_id: UUID) -> list[Edition]:
+    """Which memories there are, and in which version: the project's own first, then by agent."""
+    return memories.of_project(tx, project_id)
+
+
+def write(
+    tx: Tx, project_id: UUID, agent: str | None, key: str, content: str, *, by: str | None = None
+) -> None:
+    """Give the section `key` this content; a new one comes last. Records `memory.updated`.
+
+    `by` is who writes, if it is not the agent itself. Raises `Invalid` for what can be no key.
+    """
+    require_key(key)
+    version = memories.advance(tx, project_id, agent)
+    memories.put(tx, project_id, agent, key, content)
+    _record(tx, project_id, agent, version=version, key=key, by=by)
+
+
+def append(tx: Tx, project_id: UUID, agent: str | None, content: str, *, by: str | None = None) -> None:
+    """Add `content` at the end, below a rule and the date. Records `memory.updated`."""
+    version = memories.advance(tx, project_id, agent)
+    memories.add(tx, project_id, agent, appended(content, tx.now))
+    _record(tx, project_id, agent, version=version, by=by)
+
+
+def replace(
+    tx: Tx,
+    project_id: UUID,
+    agent: str | None,
+    parts: Sequence[Part],
+    *,
+    version: int | None,
+    by: str | None = None,
+) -> Document:
+    """Put `parts` in the place of all that is there, if that is still `version`. Records `memory.updated`.
+
+    0 is the version of a memory that nobody has written yet; None is any. Raises `Conflict` if the memory has moved
+    on, `Invalid` for keys that cannot be, or are not all different.
+    """
+    require_parts(parts)
+    advanced = memories.advance(tx, project_id, agent)
+    if version not in (None, advanced - 1):
+        raise Conflict(f"the memory is at version {advanced - 1}, not {version}; read it and try again")
+    memories.replace(tx, project_id, agent, parts)
+    _record(tx, project_id, agent, version=advanced, by=by)
+    return Document(
+        project_id=project_id, agent=agent, version=advanced, updated_at=tx.now, parts=tuple(parts)
+    )
+
+
+def _record(
+    tx: Tx, project_id: UUID, agent: str | None, *, version: int, key: str | None = None, by: str | None
+) -> None:
+    tx.record(
+        "memory.updated",
+        project_id=project_id,
+        actor=by or agent,
+        agent=agent,
+        detail={"version": version, "key": key},
+    )

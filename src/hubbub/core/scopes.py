@@ -1,0 +1,110 @@
+"""Scopes: agents say where they work, and hear who works there too; or are kept from it.
+
+What a project does about overlaps is its conflict mode: `off` looks for none, `warn` tells, `block` refuses. Of those
+who declare at the same time each but the first sees what the others have declared: they take turns by the project.
+"""
+
+from collections.abc import Iterable, Mapping
+from uuid import UUID
+
+from hubbub.model.errors import Invalid, ScopeConflict
+from hubbub.model.records import Presence, Project
+from hubbub.model.scopes import Area, Conflict, Declaration, Ground, Scope, entries, slug
+from hubbub.store import counters, scopes
+from hubbub.store.tx import Tx
+
+
+def declare(tx: Tx, project: Project, presence: Presence, scope: Scope) -> list[Conflict]:
+    """Let the presence work in `scope`, instead of where it was; the conflicts that this makes, by agent.
+
+    Records `scope.declared`, or `scope.released` for a scope that is empty and was not before. Raises `Invalid` for an
+    area that the project does not have, `ScopeConflict` if there are conflicts and the project blocks them.
+    """
+    if scope and project.conflict_mode != "off":
+        scopes.lock(tx, project.id)
+    conflicts = check(tx, project, scope, but=presence.id)
+    if conflicts and project.conflict_mode == "block":
+        raise ScopeConflict(conflicts)
+    if scope or scopes.find(tx, presence.id):
+        scopes.declare(tx, project.id, presence.id, scope)
+        _record(tx, "scope.declared" if scope else "scope.released", presence, scope, conflicts)
+    return conflicts
+
+
+def check(tx: Tx, project: Project, scope: Scope, *, but: UUID | None = None) -> list[Conflict]:
+    """With whom `scope` would be in conflict, by agent; nobody with themselves: `but` is the presence that asks.
+
+    Raises `Invalid` for an area that the project does not have.
+    """
+    known = {area.slug: area for area in scopes.areas(tx, project.id)}
+    _require_area(scope, known)
+    if not scope or project.conflict_mode == "off":
+        return []
+    ground = Ground(scope, known)
+    return [
+        Conflict(other.agent, other.presence_id, found)
+        for other in scopes.candidates(tx, project.id, ground.reach())
+        if other.presence_id != but and (found := ground.overlap(other.scope))
+    ]
+
+
+def release(tx: Tx, presence: Presence) -> None:
+    """Let what a presence that has ended had declared stand in nobody's way; it is remembered as what it was.
+
+    Records `scope.released`, unless it had declared nothing.
+    """
+    if scopes.withdraw(tx, presence.id):
+        _record(tx, "scope.released", presence, scopes.find(tx, presence.id))
+
+
+def declared(tx: Tx, presence: Presence) -> Scope:
+    """What the presence has declared last, also if it has ended since."""
+    return scopes.find(tx, presence.id)
+
+
+def live(tx: Tx, project_id: UUID) -> list[Declaration]:
+    """Who of the project is there and has declared a scope, by agent."""
+    return scopes.live(tx, project_id)
+
+
+def put_area(
+    tx: Tx, project: Project, area: str, *, name: str, patterns: Iterable[str], description: str | None = None
+) -> Area:
+    """Give the project an area of that slug, or replace the one it has. Records `area.put`.
+
+    Raises `Invalid` for what can be no slug, no name or no pattern, and if there is no pattern.
+    """
+    written, named, listed = slug(area), name.strip(), entries(patterns)
+    if not named:
+        raise Invalid("the name of an area is empty; give it one for people to read")
+    if not listed:
+        raise Invalid("an area needs at least one pattern, such as `src/auth/`")
+    known = scopes.find_area(tx, project.id, written)
+    number = known.number if known else counters.next_number(tx, project.id, "area")
+    made = scopes.put_area(tx, project.id, Area(written, named, description, listed, number))
+    tx.record("area.put", project_id=project.id, detail={"area": made.slug, "patterns": made.patterns})
+    return made
+
+
+def areas(tx: Tx, project_id: UUID) -> list[Area]:
+    """The areas of the project, oldest first."""
+    return sorted(scopes.areas(tx, project_id), key=lambda area: area.number)
+
+
+def _require_area(scope: Scope, known: Mapping[str, Area]) -> None:
+    if known and scope.area is not None and scope.area not in known:
+        raise Invalid(f"the project has no area {scope.area!r}; it has {', '.join(sorted(known))}")
+
+
+def _record(tx: Tx, kind: str, presence: Presence, scope: Scope, conflicts: Iterable[Conflict] = ()) -> None:
+    tx.record(
+        kind,
+        project_id=presence.project_id,
+        actor=presence.agent,
+        agent=presence.agent,
+        detail={
+            "area": scope.area,
+            "files": scope.files,
+            "conflicts": [conflict.agent for conflict in conflicts],
+        },
+    )

@@ -1,0 +1,84 @@
+"""Which lines of an edited text are which lines of the text before: a longest common subsequence.
+
+The lines that are equal at both ends are matched first, so that the effort is that of what was edited. What lies
+between is compared exactly (Myers' greedy algorithm) up to `FEW` differences, and by `difflib` beyond: that may leave
+lines unmatched which recur often, but takes no minutes over a text that was written anew.
+"""
+
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+
+FEW = 500  # lines that differ, which are looked for exactly
+
+Pairs = list[tuple[int, int]]
+
+
+def align(before: Sequence[str], after: Sequence[str]) -> list[int | None]:
+    """For each line of `after` the index of the line of `before` that it is, or None where it is new.
+
+    The indices rise: what was moved counts as new in one of its places.
+    """
+    shorter = min(len(before), len(after))
+    head = 0
+    while head < shorter and before[head] == after[head]:
+        head += 1
+    tail = 0
+    while tail < shorter - head and before[-1 - tail] == after[-1 - tail]:
+        tail += 1
+    old, new = before[head : len(before) - tail], after[head : len(after) - tail]
+    pairs = _exactly(old, new)
+    if pairs is None:
+        pairs = _roughly(old, new)
+    origins: list[int | None] = [None] * len(after)
+    origins[:head] = range(head)
+    origins[len(after) - tail :] = range(len(before) - tail, len(before))
+    for old_at, new_at in pairs:
+        origins[head + new_at] = head + old_at
+    return origins
+
+
+def _exactly(old: Sequence[str], new: Sequence[str]) -> Pairs | None:
+    """The pairs of a longest common subsequence, last first; None if more than `FEW` lines differ.
+
+    `reach[k]` is how far into `old` one gets on diagonal k (index in `old` minus index in `new`) with so many
+    lines dropped or added.
+    """
+    reach = {1: 0}
+    trail: list[dict[int, int]] = []
+    for differences in range(min(FEW, len(old) + len(new)) + 1):
+        trail.append(dict(reach))
+        for diagonal in range(-differences, differences + 1, 2):
+            at = _begin(reach, diagonal, differences)
+            while at < len(old) and at - diagonal < len(new) and old[at] == new[at - diagonal]:
+                at += 1
+            reach[diagonal] = at
+            if at >= len(old) and at - diagonal >= len(new):
+                return _walk_back(trail, len(old), len(new))
+    return None
+
+
+def _begin(reach: dict[int, int], diagonal: int, differences: int) -> int:
+    """Where the search goes on on `diagonal`: below its neighbour by an added line, or beside it by a dropped one."""
+    adds = diagonal == -differences or (diagonal != differences and reach[diagonal - 1] < reach[diagonal + 1])
+    return reach[diagonal + 1] if adds else reach[diagonal - 1] + 1
+
+
+def _walk_back(trail: Sequence[dict[int, int]], old_at: int, new_at: int) -> Pairs:
+    """The pairs on the way that `trail` took to the ends of both texts, last first."""
+    pairs: Pairs = []
+    for differences in range(len(trail) - 1, -1, -1):
+        reach, diagonal = trail[differences], old_at - new_at
+        begun = _begin(reach, diagonal, differences) if differences else 0
+        while old_at > begun and new_at > begun - diagonal:
+            old_at, new_at = old_at - 1, new_at - 1
+            pairs.append((old_at, new_at))
+        if begun == reach.get(diagonal + 1):
+            new_at -= 1
+        else:
+            old_at -= 1
+    return pairs
+
+
+def _roughly(old: Sequence[str], new: Sequence[str]) -> Pairs:
+    blocks = SequenceMatcher(None, old, new).get_matching_blocks()
+    return [(a + step, b + step) for a, b, size in blocks for step in range(size)]

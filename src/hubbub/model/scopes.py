@@ -1,0 +1,189 @@
+"""Scopes: where in a repository an agent says that it works, and whether two of them overlap.
+
+A scope is an area of the project, files, or both; a file may be a pattern (`patterns`). Two scopes overlap when they
+name one area, when some path fits an entry of each, or when a file of one lies inside the area of the other. Two
+areas never overlap by their patterns alone.
+
+`overlap` decides. With a thousand agents about, comparing everything with everything takes too long, so whoever keeps
+scopes keeps each entry under its *place*: an area under its slug, a path under itself, a pattern under the folder that
+holds all it matches. The *reach* of a scope is the places where everything is that it could overlap with: more,
+perhaps, never less.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from typing import NamedTuple, Self
+from uuid import UUID
+
+from hubbub.model.errors import Invalid
+from hubbub.model.patterns import Arranged, folder_of, folders_above, is_glob, more_specific, normalise
+
+FILES = 1000  # entries of one scope, or patterns of one area
+PLACE = 256  # characters of a place: an index takes no long ones
+
+_SLUG = re.compile(r"\w[\w.-]{0,63}")
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """An area and files, in the one way to write them: made by `Scope.of`, unless they were that before."""
+
+    area: str | None = None
+    files: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, area: str | None, files: Iterable[str]) -> Self:
+        """The scope that somebody declares; each file once, in their order.
+
+        Raises `Invalid` for what can be no slug, no path or pattern, and for more than 1,000 files.
+        """
+        return cls(None if area is None else slug(area), entries(files))
+
+    def __bool__(self) -> bool:
+        return self.area is not None or bool(self.files)
+
+
+@dataclass(frozen=True, slots=True)
+class Area:
+    """A part of a project's repository, with a name for people."""
+
+    slug: str
+    name: str
+    description: str | None
+    patterns: tuple[str, ...]
+    number: int  # counted in the project, from 1
+
+
+@dataclass(frozen=True, slots=True)
+class Overlap:
+    """What two scopes have in common: slugs and entries, sorted, each once."""
+
+    areas: tuple[str, ...]
+    files: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    """What an agent that is there has declared."""
+
+    agent: str
+    presence_id: UUID
+    scope: Scope
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """An agent that is there, and what a scope has in common with the one it has declared."""
+
+    agent: str
+    presence_id: UUID
+    overlap: Overlap
+
+
+class Reach(NamedTuple):
+    """Places: these, and everything below these folders."""
+
+    places: frozenset[str]
+    folders: tuple[str, ...]
+
+
+def slug(text: str) -> str:
+    """The one way to write the slug of an area. Raises `Invalid` for what can be none."""
+    composed = unicodedata.normalize("NFC", text)
+    if not _SLUG.fullmatch(composed):
+        raise Invalid(
+            "the slug of an area has 1 to 64 letters, digits, `_`, `-` and `.`, and begins with none of the last two"
+        )
+    return composed
+
+
+def entries(files: Iterable[str]) -> tuple[str, ...]:
+    """Paths and patterns in the one way to write them, each once, in their order.
+
+    Raises `Invalid` for what can be none, and for more than 1,000.
+    """
+    given = list(islice(files, FILES + 1))
+    if len(given) > FILES:
+        raise Invalid(f"there are more than {FILES:,} paths; name folders or patterns instead")
+    return tuple(dict.fromkeys(map(normalise, given)))
+
+
+def overlap(one: Scope, other: Scope, areas: Mapping[str, Area]) -> Overlap | None:
+    """What the two have in common, given the areas of the project by slug; None if nothing.
+
+    Of two entries that meet it names the one that says more. The order of the two makes no difference.
+    """
+    return Ground(one, areas).overlap(other)
+
+
+class Ground:
+    """Where a scope lies among the areas of its project, made ready to be compared with many others."""
+
+    def __init__(self, scope: Scope, areas: Mapping[str, Area]) -> None:
+        own = areas.get(scope.area or "")
+        self._scope = scope
+        self._area = own.patterns if own else ()
+        self._files = Arranged(scope.files)
+        self._covered = Arranged(self._area)
+        self._inside = _by_area(scope.files, areas.values())
+
+    def overlap(self, other: Scope) -> Overlap | None:
+        """As the function of that name."""
+        files = {
+            more_specific(mine, theirs) for theirs in other.files for mine in self._files.meeting(theirs)
+        }
+        areas = {self._scope.area} & {other.area} - {None}
+        mine_inside = self._inside.get(other.area or "", ())
+        theirs_inside = [entry for entry in other.files if any(self._covered.meeting(entry))]
+        if mine_inside:
+            areas.add(other.area)
+        if theirs_inside:
+            areas.add(self._scope.area)
+        files.update(mine_inside, theirs_inside)
+        if not areas and not files:
+            return None
+        return Overlap(tuple(sorted(filter(None, areas))), tuple(sorted(files)))
+
+    def reach(self) -> Reach:
+        """Where everything is kept that could overlap with the scope."""
+        entries = (*self._scope.files, *self._area)
+        places = {place_of(entry) for entry in entries}
+        places |= {"/" + folder for place in places for folder in folders_above(place[1:])}
+        places |= {slug for slug in (self._scope.area, *self._inside) if slug is not None}
+        folders = sorted({place_of(entry) for entry in entries if is_glob(entry)})
+        return Reach(frozenset(places), tuple(_outermost(folders)))
+
+
+def place_of(entry: str) -> str:
+    """The place of a file. Files begin with a slash there, so that none is taken for an area."""
+    if not is_glob(entry):
+        return f"/{entry}"[:PLACE]
+    rooted = f"/{folder_of(entry)}"
+    return rooted if len(rooted) <= PLACE else rooted[: rooted.rindex("/", 0, PLACE) + 1]
+
+
+def _by_area(files: Iterable[str], areas: Iterable[Area]) -> dict[str, set[str]]:
+    """Which of the files lie inside each area; areas where none does are left out."""
+    owners: dict[str, list[str]] = {}
+    for area in areas:
+        for pattern in area.patterns:
+            owners.setdefault(pattern, []).append(area.slug)
+    patterns = Arranged(owners)
+    inside: dict[str, set[str]] = {}
+    for entry in files:
+        for pattern in patterns.meeting(entry):
+            for owner in owners[pattern]:
+                inside.setdefault(owner, set()).add(entry)
+    return inside
+
+
+def _outermost(folders: Iterable[str]) -> Iterator[str]:
+    """Of sorted folders those that lie in no other."""
+    last = None
+    for folder in folders:
+        if last is None or not folder.startswith(last):
+            yield folder
+            last = folder

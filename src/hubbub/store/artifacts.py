@@ -1,0 +1,124 @@
+"""SQL for artifacts, and for the reviews of them."""
+
+from uuid import UUID
+
+from hubbub.model.records import Artifact, Review, Verdict
+from hubbub.store.tx import Row, Tx
+
+_ARTIFACT = (
+    "id",
+    "project_id",
+    "run_id",
+    "number",
+    "name",
+    "kind",
+    "creator",
+    "task",
+    "length",
+    "created_at",
+)
+_REVIEW = (
+    "id", "project_id", "run_id", "artifact_id", "requester", "reviewer", "verdict", "comments", "created_at",
+    "submitted_at",
+)  # fmt: skip
+_ARTIFACTS, _REVIEWS = ", ".join(_ARTIFACT), ", ".join(_REVIEW)
+
+
+def insert(tx: Tx, artifact: Artifact, content: str) -> Artifact:
+    """Add the artifact, and its content beside it."""
+    tx.run(
+        f"INSERT INTO artifacts ({_ARTIFACTS}) VALUES ({', '.join(f':{name}' for name in _ARTIFACT)})",
+        **{name: getattr(artifact, name) for name in _ARTIFACT},
+    )
+    tx.run(
+        "INSERT INTO artifact_contents (artifact_id, content) VALUES (:id, :content)",
+        id=artifact.id,
+        content=content,
+    )
+    return artifact
+
+
+def find(tx: Tx, artifact_id: UUID) -> Artifact | None:
+    row = tx.one(f"SELECT {_ARTIFACTS} FROM artifacts WHERE id = :id", id=artifact_id)
+    return Artifact(**row) if row else None
+
+
+def newest(tx: Tx, run_id: UUID, name: str) -> Artifact | None:
+    """The newest artifact of that name in the run."""
+    row = tx.one(
+        f"""SELECT {_ARTIFACTS} FROM artifacts WHERE run_id = :run_id AND name = :name
+            ORDER BY number DESC LIMIT 1""",
+        run_id=run_id,
+        name=name,
+    )
+    return Artifact(**row) if row else None
+
+
+def of_run(tx: Tx, run_id: UUID) -> list[Artifact]:
+    """The run's artifacts, oldest first."""
+    rows = tx.all(f"SELECT {_ARTIFACTS} FROM artifacts WHERE run_id = :run_id ORDER BY number", run_id=run_id)
+    return [Artifact(**row) for row in rows]
+
+
+def of_project(tx: Tx, project_id: UUID, *, before: int, limit: int) -> list[Artifact]:
+    """The project's artifacts with numbers below `before`, newest first."""
+    rows = tx.all(
+        f"""SELECT {_ARTIFACTS} FROM artifacts WHERE project_id = :project_id AND number < :before
+            ORDER BY number DESC LIMIT :limit""",
+        project_id=project_id,
+        before=before,
+        limit=limit,
+    )
+    return [Artifact(**row) for row in rows]
+
+
+def content(tx: Tx, artifact_id: UUID) -> str:
+    row = tx.one("SELECT content FROM artifact_contents WHERE artifact_id = :id", id=artifact_id)
+    assert row is not None  # it was added together with the artifact
+    return str(row["content"])
+
+
+def number_in_run(tx: Tx, run_id: UUID) -> int:
+    row = tx.one("SELECT count(*) AS artifacts FROM artifacts WHERE run_id = :run_id", run_id=run_id)
+    return int(row["artifacts"]) if row else 0
+
+
+def _review(row: Row) -> Review:
+    return Review(**{**row, "verdict": Verdict(row["verdict"]) if row["verdict"] else None})
+
+
+def insert_review(tx: Tx, review: Review) -> Review:
+    tx.run(
+        f"INSERT INTO reviews ({_REVIEWS}) VALUES ({', '.join(f':{name}' for name in _REVIEW)})",
+        **{name: getattr(review, name) for name in _REVIEW},
+    )
+    return review
+
+
+def find_review(tx: Tx, review_id: UUID) -> Review | None:
+    row = tx.one(f"SELECT {_REVIEWS} FROM reviews WHERE id = :id", id=review_id)
+    return _review(row) if row else None
+
+
+def submit(tx: Tx, review_id: UUID, verdict: Verdict, comments: str | None) -> Review | None:
+    """Keep the verdict; None if there is one already."""
+    row = tx.one(
+        f"""UPDATE reviews SET verdict = :verdict, comments = :comments, submitted_at = :now
+            WHERE id = :id AND verdict IS NULL RETURNING {_REVIEWS}""",
+        id=review_id,
+        verdict=verdict,
+        comments=comments,
+        now=tx.now,
+    )
+    return _review(row) if row else None
+
+
+def reviews_of_run(tx: Tx, run_id: UUID) -> list[Review]:
+    """The run's reviews, oldest first."""
+    rows = tx.all(f"SELECT {_REVIEWS} FROM reviews WHERE run_id = :run_id ORDER BY id", run_id=run_id)
+    return [_review(row) for row in rows]
+
+
+def number_of_reviews_in_run(tx: Tx, run_id: UUID) -> int:
+    row = tx.one("SELECT count(*) AS reviews FROM reviews WHERE run_id = :run_id", run_id=run_id)
+    return int(row["reviews"]) if row else 0

@@ -1,0 +1,63 @@
+"""SQL for checks: tasks being looked at before they count as completed."""
+
+from uuid import UUID
+
+from hubbub.model.records import Check
+from hubbub.store.tx import Row, Tx
+
+_COLUMNS = "id, task_id, agent, started_at, expires_at, ended_at, passed, output"
+
+
+def _check(row: Row) -> Check:
+    return Check(**{**row, "passed": bool(row["passed"]) if row["passed"] is not None else None})
+
+
+def insert(tx: Tx, check: Check) -> Check:
+    tx.run(
+        """INSERT INTO checks (id, task_id, agent, started_at, expires_at)
+           VALUES (:id, :task_id, :agent, :started_at, :expires_at)""",
+        id=check.id,
+        task_id=check.task_id,
+        agent=check.agent,
+        started_at=check.started_at,
+        expires_at=check.expires_at,
+    )
+    return check
+
+
+def find(tx: Tx, check_id: UUID) -> Check | None:
+    row = tx.one(f"SELECT {_COLUMNS} FROM checks WHERE id = :id", id=check_id)
+    return _check(row) if row else None
+
+
+def latest(tx: Tx, task_id: UUID) -> Check | None:
+    """The task's last check."""
+    row = tx.one(
+        f"SELECT {_COLUMNS} FROM checks WHERE task_id = :task_id ORDER BY id DESC LIMIT 1", task_id=task_id
+    )
+    return _check(row) if row else None
+
+
+def renew(tx: Tx, check_id: UUID, expires_at: int) -> Check | None:
+    """Let the check go on until then; None if it has ended."""
+    row = tx.one(
+        f"""UPDATE checks SET expires_at = :expires_at WHERE id = :id AND ended_at IS NULL AND expires_at > :now
+            RETURNING {_COLUMNS}""",
+        id=check_id,
+        expires_at=expires_at,
+        now=tx.now,
+    )
+    return _check(row) if row else None
+
+
+def end(tx: Tx, check_id: UUID, *, passed: bool | None, output: str | None) -> Check | None:
+    """Keep what came of the check; None if it has ended, or its time ran out."""
+    row = tx.one(
+        f"""UPDATE checks SET ended_at = :now, passed = :passed, output = :output
+            WHERE id = :id AND ended_at IS NULL AND expires_at > :now RETURNING {_COLUMNS}""",
+        id=check_id,
+        passed=int(passed) if passed is not None else None,
+        output=output,
+        now=tx.now,
+    )
+    return _check(row) if row else None

@@ -1,0 +1,82 @@
+"""SQL for runs."""
+
+from uuid import UUID
+
+from hubbub.model.records import Run
+from hubbub.store.tx import Row, Tx
+
+_COLUMNS = "id, project_id, name, notebook, created_at"
+
+
+def _run(row: Row) -> Run:
+    return Run(**row)
+
+
+def insert(tx: Tx, run: Run) -> Run:
+    tx.run(
+        f"INSERT INTO runs ({_COLUMNS}) VALUES (:id, :project_id, :name, :notebook, :created_at)",
+        id=run.id,
+        project_id=run.project_id,
+        name=run.name,
+        notebook=run.notebook,
+        created_at=run.created_at,
+    )
+    return run
+
+
+def find(tx: Tx, run_id: UUID) -> Run | None:
+    row = tx.one(f"SELECT {_COLUMNS} FROM runs WHERE id = :id", id=run_id)
+    return _run(row) if row else None
+
+
+def find_by_name(tx: Tx, project_id: UUID, name: str) -> Run | None:
+    row = tx.one(
+        f"SELECT {_COLUMNS} FROM runs WHERE project_id = :project_id AND name = :name",
+        project_id=project_id,
+        name=name,
+    )
+    return _run(row) if row else None
+
+
+def current(tx: Tx, project_id: UUID, *, lock: bool = False) -> Run:
+    """The project's current run; `lock` the project to change which it is, or what it is called."""
+    if lock:
+        tx.run(f"SELECT id FROM projects WHERE id = :id {tx.db.for_update}", id=project_id)
+    row = tx.one(
+        f"SELECT {_COLUMNS} FROM runs WHERE id = (SELECT run_id FROM projects WHERE id = :project_id)",
+        project_id=project_id,
+    )
+    assert row is not None  # a project has one from its birth on
+    return _run(row)
+
+
+def id_of_current(tx: Tx, project_id: UUID) -> UUID:
+    """The id of the project's current run."""
+    row = tx.one("SELECT run_id FROM projects WHERE id = :id", id=project_id)
+    assert row is not None  # a project has one from its birth on
+    run_id: UUID = row["run_id"]
+    return run_id
+
+
+def of_project(tx: Tx, project_id: UUID) -> list[Run]:
+    """The project's runs, newest first."""
+    rows = tx.all(
+        f"SELECT {_COLUMNS} FROM runs WHERE project_id = :id ORDER BY created_at DESC, id DESC", id=project_id
+    )
+    return [_run(row) for row in rows]
+
+
+def rename(tx: Tx, run_id: UUID, name: str) -> Run:
+    """Give the run a name."""
+    row = tx.one(f"UPDATE runs SET name = :name WHERE id = :id RETURNING {_COLUMNS}", id=run_id, name=name)
+    assert row is not None  # runs are never forgotten
+    return _run(row)
+
+
+def write_notebook(tx: Tx, run_id: UUID, text: str) -> None:
+    tx.run("UPDATE runs SET notebook = :text WHERE id = :id", id=run_id, text=text)
+
+
+def lock(tx: Tx, run_id: UUID) -> None:
+    """Keep other writers of the run waiting until the transaction ends."""
+    tx.run(f"SELECT id FROM runs WHERE id = :id {tx.db.for_update}", id=run_id)

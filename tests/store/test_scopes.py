@@ -1,0 +1,13 @@
+"""How scopes are kept: what both engines must compare alike."""
+
+import psycopg
+
+COLLATION = """
+    SELECT collation_name FROM information_schema.columns
+    WHERE table_name = 'scope_entries' AND column_name = 'place'"""
+
+
+def test_places_are_compared_byte_by_byte(postgres_url: str) -> None:
+    """What lies in a folder is one range of places, in whatever language a PostgreSQL database sorts."""
+    with psycopg.connect(postgres_url) as db:
+        assert db.execute(COLLATION).fetchall() == [("C",)]
