@@ -1,0 +1,195 @@
+"""Hooks: the shell commands that a team runs before an agent takes a task, and before its work counts as done.
+
+Each command is a process group of its own at the root of the project. Nothing of it outlives the command: the group
+is killed when its shell has ended, took too long, or nobody waits for it any more.
+"""
+
+import asyncio
+import os
+import signal
+import subprocess
+import threading
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Protocol, Self
+
+from hubbub.workspace.yaml_file import shown
+
+BEFORE_LIMIT = timedelta(seconds=30)  # for each command
+AFTER_LIMIT = timedelta(seconds=120)
+GRACE = timedelta(seconds=2)  # between asking a command to end and ending it
+
+KEPT = 2_000  # characters of what a command printed
+KEPT_BYTES = 4 * KEPT  # a character of UTF-8 has at most four
+CHUNK = 65_536
+DRAIN = 64  # chunks: more than a pipe holds
+
+SECRETS = {"HUBBUB_TOKEN", "HUBBUB_DATABASE", "HUBBUB_GITHUB_TOKEN"}
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A command that failed: why, in a few words, and the beginning of what it printed."""
+
+    command: str
+    reason: str
+    output: str
+
+    def sentence(self, hook: str) -> str:
+        told = f"{hook} hook failed: {self.reason}, {shown(self.command)}"
+        return f"{told}: {self.output}" if self.output else told
+
+
+class Run(Protocol):
+    """Runs one kind of hook; the result is the sentence about the command that failed, None if none did."""
+
+    async def __call__(
+        self, commands: Sequence[str], *, root: Path, agent_id: str, task_id: str, run_name: str
+    ) -> str | None: ...
+
+
+async def run(
+    commands: Sequence[str],
+    *,
+    root: Path,
+    agent_id: str,
+    task_id: str,
+    run_name: str,
+    limit: timedelta,
+) -> Failure | None:
+    """Run the commands one after the other in the folder `root`, each for at most `limit`; the first that failed.
+
+    They get our environment without the hub's secrets, and RELAY_AGENT_ID, RELAY_TASK_ID and RELAY_SESSION_ID.
+    """
+    about = {"RELAY_AGENT_ID": agent_id, "RELAY_TASK_ID": task_id, "RELAY_SESSION_ID": run_name}
+    environment = {name: value for name, value in os.environ.items() if name not in SECRETS} | about
+    for command in commands:
+        with _Output() as output:
+            reason = await _failure(command, root, environment, output, limit)
+        if reason is not None:
+            return Failure(command, reason, output.text)
+    return None
+
+
+def _kind(name: str, limit: timedelta) -> Run:
+    async def run_all(
+        commands: Sequence[str], *, root: Path, agent_id: str, task_id: str, run_name: str
+    ) -> str | None:
+        failure = await run(
+            commands, root=root, agent_id=agent_id, task_id=task_id, run_name=run_name, limit=limit
+        )
+        return failure.sentence(name) if failure else None
+
+    return run_all
+
+
+before_task = _kind("before_task", BEFORE_LIMIT)
+after_task = _kind("after_task", AFTER_LIMIT)
+
+
+async def _failure(
+    command: str, root: Path, environment: Mapping[str, str], output: "_Output", limit: timedelta
+) -> str | None:
+    """Run one command; why it failed, None if it did not."""
+    try:
+        process = _start(command, root, environment, output)
+    except OSError as error:
+        return f"cannot be started: {error.strerror}"
+    ended = _told_of_end(process)
+    try:
+        is_in_time = await _is_set(ended, limit)
+        if not is_in_time:
+            _signal_group(process, signal.SIGTERM)
+            await _is_set(ended, GRACE)
+    finally:
+        _signal_group(process, signal.SIGKILL)
+    await ended.wait()
+    if not is_in_time:
+        return f"took longer than {limit.total_seconds():g} s"
+    if process.returncode < 0:
+        return f"killed by signal {-process.returncode}"
+    return f"exit code {process.returncode}" if process.returncode else None
+
+
+def _start(
+    command: str, root: Path, environment: Mapping[str, str], output: "_Output"
+) -> subprocess.Popen[bytes]:
+    """The shell, running; started in one go, so that a cancellation finds either no process or one to kill."""
+    return subprocess.Popen(
+        ["/bin/sh", "-c", command],
+        cwd=root,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=output.writer,
+        stderr=output.writer,
+        start_new_session=True,
+    )
+
+
+def _told_of_end(process: subprocess.Popen[bytes]) -> asyncio.Event:
+    """An event that is set when the process has ended, whoever may still hold its output."""
+    loop, ended = asyncio.get_running_loop(), asyncio.Event()
+
+    def wait() -> None:
+        process.wait()
+        with suppress(RuntimeError):  # the loop may have ended before the process
+            loop.call_soon_threadsafe(ended.set)
+
+    threading.Thread(target=wait, daemon=True).start()
+    return ended
+
+
+async def _is_set(event: asyncio.Event, limit: timedelta) -> bool:
+    with suppress(TimeoutError):
+        async with asyncio.timeout(limit.total_seconds()):
+            await event.wait()
+    return event.is_set()
+
+
+def _signal_group(process: subprocess.Popen[bytes], signal_number: int) -> None:
+    with suppress(ProcessLookupError, PermissionError):  # macOS says EPERM of a group that only has zombies
+        os.killpg(process.pid, signal_number)
+
+
+class _Output:
+    """What a command prints, in the order it comes: the beginning is kept, all of it is read."""
+
+    def __init__(self) -> None:
+        self._reader, self.writer = os.pipe()
+        self._head = bytearray()
+        self._length = 0
+
+    def __enter__(self) -> Self:
+        os.set_blocking(self._reader, False)
+        asyncio.get_running_loop().add_reader(self._reader, self._take)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Take what is left in the pipe, and no more: somebody else may hold it, and go on writing."""
+        asyncio.get_running_loop().remove_reader(self._reader)
+        os.close(self.writer)
+        for _ in range(DRAIN):
+            if not self._take():
+                break
+        os.close(self._reader)
+
+    def _take(self) -> bool:
+        """Read some; whether there was any."""
+        try:
+            chunk = os.read(self._reader, CHUNK)
+        except BlockingIOError:
+            return False
+        self._length += len(chunk)
+        self._head += chunk[: KEPT_BYTES - len(self._head)]
+        return bool(chunk)
+
+    @property
+    def text(self) -> str:
+        """The beginning, with a note if that is not all; bytes that are no UTF-8 are replaced, and NUL."""
+        text = self._head.decode("utf-8", "replace").replace("\0", "\ufffd").strip()
+        if len(text) <= KEPT and self._length == len(self._head):
+            return text
+        return f"{text[:KEPT]}\n[cut at {KEPT:,} characters]"
