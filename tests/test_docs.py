@@ -112,10 +112,18 @@ def test_every_kind_of_activity_is_documented() -> None:
     """Whoever follows the log can look up every kind of line that may come."""
     page = _read("docs", "reference", "events.md")
     core = "\n".join(module.read_text("utf-8") for module in (ROOT / "src" / "hubbub" / "core").glob("*.py"))
-    kinds = set(re.findall(r'"((?:agent|completion|message|project|task|token|user)\.[a-z]+)"', core))
+    kinds = set(re.findall(r'"([a-z]+\.[a-z]+)"', core))
 
     assert "task.sent" in kinds
     assert not [kind for kind in kinds if f"`{kind}`" not in page]
+
+
+def test_every_frame_of_the_live_view_is_documented() -> None:
+    """Whoever watches a run can look up every type of frame that may come."""
+    types = set(re.findall(r'"([a-z]+:[a-z]+)"', _read("src", "hubbub", "dialects", "relay", "live.py")))
+
+    assert "session:snapshot" in types
+    assert not [each for each in types if f"`{each}`" not in _read("docs", "dialects", "relay.md")]
 
 
 def test_the_picture_of_the_lifecycle_is_drawn_from_the_table() -> None:

@@ -13,31 +13,38 @@ import threading
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 import structlog
 from starlette.types import ASGIApp
 
-from hubbub.core import access, sweep, users
+from hubbub.core import access, projects, sweep, users
 from hubbub.core.transaction import Transactions
 from hubbub.dialects import discover
 from hubbub.model.errors import Conflict, Forbidden, Invalid, StoreUnavailable, Unauthorized
+from hubbub.model.ids import new_id
 from hubbub.model.rights import SYSTEM
 from hubbub.serve import log as logs
 from hubbub.serve.application import Parts, application
 from hubbub.serve.feed import Feed
 from hubbub.serve.followers import Followers
+from hubbub.serve.mirrored import keep_in_step
 from hubbub.serve.notified import Notified
 from hubbub.serve.server import HubServer, configured
+from hubbub.serve.whispers import Whispers
 from hubbub.settings import Settings
 from hubbub.store.lock import FolderLock
 from hubbub.store.sqlite import SQLite
 from hubbub.store.tx import Store, Tx, unix_ms
+from hubbub.workspace import folder
+from hubbub.workspace.folder import Workspace
 
 log = structlog.get_logger("hubbub")
 
 OWNER_TOKEN = "owner-token"
 HUB_FILE = "hub.json"  # in the data folder while the hub runs: where it is
+WORKSPACE_VARIABLES = ("RELAY_DIR", "RELAY_PROJECT_ROOT")
 BACKLOG = 2048
 SWEEP_EVERY = timedelta(milliseconds=500)
 FORGET_EVERY = timedelta(hours=1)
@@ -118,7 +125,10 @@ class Hub:
         transactions = Transactions(self.store)
         feed, followers, notified = Feed(self.store), Followers(), Notified(transactions)
         feed.listen(followers.hear)
-        work = (feed.run, notified.run, self._sweep, self._forget)
+        workspace, slug = _workspace(), os.environ.get("HUBBUB_PROJECT") or projects.DEFAULT
+        work = [feed.run, notified.run, self._sweep, self._forget]
+        if workspace is not None:
+            work.append(partial(keep_in_step, transactions, feed, workspace, slug))
 
         @asynccontextmanager
         async def alive() -> AsyncIterator[None]:
@@ -132,8 +142,13 @@ class Hub:
             feed=feed,
             followers=followers,
             notified=notified,
+            whispers=Whispers(),
             settings=self.settings,
+            url=self.url,
             port=self.port,
+            instance=str(new_id()),
+            workspace=workspace,
+            workspace_project=slug,
             copier=self.store if isinstance(self.store, SQLite) else None,
         )
         return application(parts, alive), followers
@@ -227,6 +242,13 @@ def _open(settings: Settings, url: str) -> tuple[FolderLock | None, Store]:
     except BaseException:
         lock.release()
         raise
+
+
+def _workspace() -> Workspace | None:
+    """The relay folder of the hub itself: where the environment names one, or the hub was started beside one."""
+    found = folder.find(os.environ, Path.cwd())
+    is_named = any(os.environ.get(name) for name in WORKSPACE_VARIABLES)
+    return found if is_named or found.folder.is_dir() else None
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -39,6 +39,12 @@ def _port(value: str) -> int:
     return int(value)
 
 
+def _count(value: str) -> int:
+    if not re.fullmatch(r"[0-9]{1,9}", value) or int(value) == 0:
+        raise ValueError("a whole number from 1 to 999999999")
+    return int(value)
+
+
 def _switch(value: str) -> bool:
     if value.lower() not in YES + NO:
         raise ValueError(f"one of {', '.join(YES)} or {', '.join(NO)}")
@@ -94,6 +100,10 @@ class Settings:
     public_url: str | None = _setting(None, _url_of("http", "https"), "where the hub is reached from outside")
     no_node: bool = _setting(False, _switch, "do not offer this machine as a node")
     open_registration: bool = _setting(False, _switch, "let anyone who reaches the hub register")
+    run_messages: int | None = _setting(None, _count, "how many messages a run may hold; as many as come")
+    run_tasks: int | None = _setting(None, _count, "how many tasks a run may hold; as many as come")
+    run_artifacts: int | None = _setting(None, _count, "how many artifacts a run may hold; as many as come")
+    run_reviews: int | None = _setting(None, _count, "how many reviews a run may hold; as many as come")
     log_format: str = _setting(
         "auto", _one_of(*LOG_FORMATS), "lines of JSON, or pretty; auto: pretty on a terminal"
     )

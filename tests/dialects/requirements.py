@@ -1,7 +1,7 @@
 """How a dialect's documents and its tests are kept together.
 
-Each documented sentence has an id; `requires` marks the tests that prove it. A dialect's `test_requirements.py`
-compares both ways: a sentence without a test fails, and a test can only name sentences that there are.
+Each documented sentence has an id; `requires` marks the tests that prove it. `test_requirements.py` compares
+both ways: a sentence without a test fails, and a test can only name sentences that there are.
 """
 
 import ast

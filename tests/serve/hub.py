@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from hubbub import app
-from hubbub.core import access, agents, messages, projects, tasks, tokens
+from hubbub.core import access, agents, endings, messages, projects, tasks, tokens
 from hubbub.dialects.dialect import Dialect, Reply
 from hubbub.model.errors import HubError, StoreUnavailable
 from hubbub.model.records import Project
@@ -102,7 +102,7 @@ class Hub:
     def cancel_task(self, task_id: str) -> None:
         """End a task."""
         self.do(
-            lambda tx: tasks.cancel(tx, tasks.find(tx, [self.project.id], task_id), by="hub", reason=None)
+            lambda tx: endings.cancel(tx, tasks.find(tx, [self.project.id], task_id), by="hub", reason=None)
         )
 
 
@@ -111,7 +111,7 @@ def running_hub(data: Path, **settings: Any) -> Iterator[Hub]:
     """A fresh hub that runs until the context ends, speaks `tiny`, and is known as `hub.example.org` too."""
     chosen = {"port": 0, "public_url": "https://hub.example.org", **settings}
     served = app.Hub(Settings(data=data, **chosen))
-    served.dialects |= {"tiny": TINY, "relay": TINY}
+    served.dialects |= {"tiny": TINY}
     with serving(served):
         secret = (data / app.OWNER_TOKEN).read_text().strip()
         owner = served.store.read_now(SYSTEM, lambda tx: access.authenticate(tx, secret))

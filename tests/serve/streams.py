@@ -51,7 +51,7 @@ def following(
         headers["Last-Event-ID"] = str(after)
     with (
         httpx2.Client(base_url=url, headers=headers, timeout=10, trust_env=False) as http,
-        http.stream("GET", path, params=query) as response,
+        http.stream("GET", path, params=query or None) as response,
     ):
         response.raise_for_status()
         yield Stream(response)

@@ -130,7 +130,12 @@ def test_discovery_of_oauth_finds_nothing(hub: Hub, path: str) -> None:
 
 @pytest.mark.parametrize(
     ("path", "limit"),
-    [("/events/ada", BODY_LIMIT), ("/mcp/tiny", BODY_LIMIT), ("/mcp/relay", LARGE_BODY_LIMIT)],
+    [
+        ("/events/ada", BODY_LIMIT),
+        ("/mcp/tiny", BODY_LIMIT),
+        ("/mcp/relay", LARGE_BODY_LIMIT),
+        ("/api/v1/artifacts", LARGE_BODY_LIMIT),
+    ],
 )
 @pytest.mark.parametrize("chunked", [False, True])
 def test_a_body_is_bounded(hub: Hub, path: str, limit: int, chunked: bool) -> None:

@@ -69,6 +69,14 @@ def test_the_project_stream_can_be_narrowed_to_an_agent(hub: Hub) -> None:
         assert stream.next().data["task_id"] == task_id
 
 
+def test_the_project_stream_can_be_narrowed_to_kinds(hub: Hub) -> None:
+    """`?kind=`, once or more, leaves only what is of those kinds."""
+    kinds = ("other", "two", "other", "one")
+    with following(hub.url, hub.token(), "/events?kind=one&kind=two") as stream:
+        hub.do(lambda tx: [tx.record(kind, project_id=hub.project.id) for kind in kinds])
+        assert [stream.next().data["kind"] for _ in range(2)] == ["two", "one"]
+
+
 def test_a_project_of_others_is_not_found(hub: Hub) -> None:
     """Asking for a project that is not one's own is a 404."""
     hub.other_project()

@@ -87,10 +87,12 @@ async def reading(
     projects: set[UUID] | None = None,
     agent: str | None = None,
     after: Position | None = None,
+    kinds: set[str] | None = None,
 ) -> AsyncIterator[Reader]:
     reader = Reader()
+    narrowed = frozenset(kinds) if kinds is not None else None
     with world.feed.reading(
-        reader.wake, frozenset(projects or {world.project}), agent, after
+        reader.wake, frozenset(projects or {world.project}), agent, after, narrowed
     ) as reader.reading:
         yield reader
 
@@ -131,6 +133,14 @@ async def test_a_reader_of_one_agent_hears_what_concerns_it(world: World) -> Non
         await world.happen("nobody's")
         await world.happen("end", agent="代码1号")
         assert await reader.until("end") == ["end"]
+
+
+async def test_a_reader_of_some_kinds_hears_of_no_others(world: World) -> None:
+    """A reader of some kinds of activities gets only those, live and in replay alike."""
+    await world.happen("one", "other")
+    async with reading(world, kinds={"one", "end"}, after=START) as reader:
+        await world.happen("other", "one", "other", "end")
+        assert await reader.until("end") == ["one", "one", "end"]
 
 
 async def test_who_comes_back_gets_what_it_missed_and_then_what_comes(world: World) -> None:

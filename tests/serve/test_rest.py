@@ -604,6 +604,7 @@ def test_the_interface_describes_itself(acting: Acting) -> None:
     operations = [each for methods in page["paths"].values() for each in methods.values()]
     assert all("HTTPBearer" in needed for each in operations for needed in each["security"])
     assert {"/me", "/projects", "/users", "/tokens", "/agents", "/tasks", "/messages"} <= page["paths"].keys()
+    assert {"/runs", "/artifacts", "/artifacts/{artifact_id}", "/reviews"} <= page["paths"].keys()
     assert "/tasks/{ref}/complete" in page["paths"]
     for path, methods in page["paths"].items():
         for method, operation in methods.items():

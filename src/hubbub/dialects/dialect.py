@@ -3,21 +3,24 @@
 A dialect is one module that fills a `Dialect`. It knows the core; it knows no SQL, no HTTP, no MCP, no other dialect.
 """
 
+import asyncio
 import hashlib
 import inspect
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
-from hubbub.core import idempotency
+from hubbub.core import access, idempotency
 from hubbub.core.transaction import Transactions
+from hubbub.dialects.call import Call, NotYet
 from hubbub.model.errors import HubError, Invalid
 from hubbub.model.records import Activity, Project
 from hubbub.model.rights import Actor
-from hubbub.store.tx import Tx
+from hubbub.store.tx import Operation, Tx
 
 Reply = Mapping[str, object]
 Refusal = Callable[[Any], Reply]
@@ -55,8 +58,24 @@ class Tool:
     input: type[BaseModel]
     schema: Mapping[str, object]
     run: Callable[..., Reply]
+    call_as: str | None  # the parameter by which the function takes its `Call`
     reads: bool
     refusals: Mapping[type[HubError], Refusal]
+
+    def bound(self, arguments: Mapping[str, object], call: Call | None) -> Operation[Reply]:
+        """The call of the tool, as an operation. Raises `BadArguments`."""
+        values = self.check(arguments)
+        if self.call_as is not None:
+            values[self.call_as] = call
+
+        def operation(tx: Tx) -> Reply:
+            if call is not None:
+                call.begin()
+                if call.has_waited:
+                    access.require_valid(tx)
+            return self.run(tx, **values)
+
+        return operation
 
     def check(self, arguments: Mapping[str, object]) -> dict[str, object]:
         """The arguments as the function takes them. Unknown ones are ignored, null means omitted."""
@@ -86,28 +105,37 @@ class Dialect:
     unknown: Callable[[str], Reply]
     greeting: Callable[[str, Project], Reply] | None = None
     inbox_event: Callable[[Tx, Activity], Reply | None] | None = None
+    refusals_are_errors: bool = False  # whether the protocol is to call a refusal an error
     tools: dict[str, Tool] = field(default_factory=dict)
 
     def tool(
-        self, refusals: Mapping[type[HubError], Refusal] | None = None, *, reads: bool = False
+        self,
+        refusals: Mapping[type[HubError], Refusal] | None = None,
+        *,
+        reads: bool = False,
+        required: Sequence[str] = (),
     ) -> Callable[[Run], Run]:
         """Register a function as a tool: its name, signature and docstring are the contract.
 
-        Its first parameter is the transaction. `reads` promises that it changes nothing.
+        Its first parameter is the transaction. `reads` promises that it changes nothing. `required` are arguments
+        that the schema asks for, though a call without them finds them in its surroundings.
         """
 
         def register(run: Run) -> Run:
             _tx, *parameters = inspect.signature(run, eval_str=True).parameters.values()
             fields: dict[str, Any] = {
-                p.name: (p.annotation, ... if p.default is p.empty else p.default) for p in parameters
+                p.name: (p.annotation, ... if p.default is p.empty else p.default)
+                for p in parameters
+                if p.annotation is not Call
             }
             arguments = create_model(run.__name__, __config__=_STRICT, **fields)
             self.tools[run.__name__] = Tool(
                 name=run.__name__,
                 description=inspect.getdoc(run) or "",
                 input=arguments,
-                schema=_plain_schema(arguments),
+                schema=_plain_schema(arguments, required),
                 run=run,
+                call_as=next((p.name for p in parameters if p.annotation is Call), None),
                 reads=reads,
                 refusals={**self.refusals, **(refusals or {})},
             )
@@ -122,8 +150,9 @@ class Dialect:
         name: str,
         arguments: Mapping[str, object],
         key: str | None = None,
+        call: Call | None = None,
     ) -> Answer:
-        """Call a tool as `actor`, in one transaction.
+        """Call a tool as `actor`, in one transaction; `call` is what surrounds it, for tools that ask for that.
 
         With an idempotency `key`, a repeated write gets the answer of the first and changes nothing.
         """
@@ -131,18 +160,21 @@ class Dialect:
         if tool is None:
             return Answer(self.unknown(name), is_error=True)
         try:
-            values = tool.check(arguments)
+            operation = tool.bound(arguments, call)
         except BadArguments as error:
             return Answer(self.invalid(str(error)), is_error=True)
-        try:
+
+        async def attempt() -> Reply:
             if tool.reads:
-                return Answer(self.success(await transactions.read(actor, lambda tx: tool.run(tx, **values))))
-            once = idempotency.once(
-                key, _digest(self.name, name, arguments), lambda tx: tool.run(tx, **values)
-            )
-            return Answer(self.success(await transactions.write(actor, once)))
+                return await transactions.read(actor, operation)
+            once = idempotency.once(key, _digest(self.name, name, arguments), operation)
+            return await transactions.write(actor, once)
+
+        try:
+            reply = await (attempt() if call is None else _patiently(attempt, actor, call))
         except HubError as error:
             return self.refuse(error, tool.refusals)
+        return Answer(self.success(reply))
 
     def refuse(self, error: HubError, refusals: Mapping[type[HubError], Refusal] | None = None) -> Answer:
         """`error` in this dialect's words."""
@@ -151,8 +183,45 @@ class Dialect:
             return Answer(self.invalid(str(error)), is_error=True, refusal=error)
         for kind in type(error).__mro__:
             if kind in known:
-                return Answer(known[kind](error), refusal=error)
+                return Answer(known[kind](error), is_error=self.refusals_are_errors, refusal=error)
         raise error
+
+
+async def _patiently(attempt: Callable[[], Awaitable[Reply]], actor: Actor, call: Call) -> Reply:
+    """The reply to a call that may have to wait for it."""
+    try:
+        reply = await attempt()
+    except NotYet as wait:
+        reply = await _waited(attempt, actor, call, wait)
+    call.finish()
+    return reply
+
+
+async def _waited(attempt: Callable[[], Awaitable[Reply]], actor: Actor, call: Call, wait: NotYet) -> Reply:
+    """Try again whenever something happens that is worth it, and once more at the end."""
+    deadline = asyncio.get_running_loop().time() + wait.patience.total_seconds()
+    async with call.site.news.follow(actor, wait.project_id) as news:
+        while True:
+            try:
+                return await attempt()  # the first time for what happened before we followed
+            except NotYet as again:
+                call.is_woken = await _happened(news, again.wanted, deadline)
+                if not call.is_woken:
+                    break
+    call.is_last_try = True
+    return await attempt()
+
+
+async def _happened(
+    news: AsyncIterator[Sequence[Activity]], wanted: Callable[[Activity], bool], deadline: float
+) -> bool:
+    """Wait until something wanted happens; False if nothing does in time, or there will be no more news."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout_at(deadline):
+            async for activities in news:
+                if any(wanted(activity) for activity in activities):
+                    return True
+    return False
 
 
 def _digest(*call: object) -> str:
@@ -166,6 +235,8 @@ def _unstorable(value: object, path: str = "") -> str | None:
     if isinstance(value, str):
         return None if _is_storable(value) else path
     if isinstance(value, Mapping):
+        if path and not all(map(_is_storable, value)):
+            return path
         children = [(f"{path}.{name}".lstrip("."), child) for name, child in value.items()]
     elif isinstance(value, Sequence):
         children = [(f"{path}[{index}]", child) for index, child in enumerate(value)]
@@ -187,16 +258,17 @@ def _sentence(error: ValidationError) -> str:
     problems = []
     for problem in error.errors(include_input=False, include_url=False, include_context=False):
         path = ".".join(str(part) for part in problem["loc"])
-        message = problem["msg"][:1].lower() + problem["msg"][1:]
+        said = problem["msg"].removeprefix("Value error, ")
+        message = said[:1].lower() + said[1:]
         problems.append(f"{path}: {message}")
     return "; ".join(problems)
 
 
-def _plain_schema(arguments: type[BaseModel]) -> Mapping[str, object]:
+def _plain_schema(arguments: type[BaseModel], also_required: Sequence[str]) -> Mapping[str, object]:
     """The JSON Schema of the arguments as documented: no titles, optional ones not drawn as nullable."""
     schema = arguments.model_json_schema()
     properties = {name: _plain(prop) for name, prop in schema.get("properties", {}).items()}
-    required = schema.get("required", [])
+    required = [*also_required, *schema.get("required", [])]
     return {"type": "object", "properties": properties, **({"required": required} if required else {})}
 
 

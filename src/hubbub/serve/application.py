@@ -3,29 +3,36 @@
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
+from http import HTTPStatus
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
-from starlette.routing import Match, Mount, Route
+from starlette.routing import Match, Mount, Route, WebSocketRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from hubbub.core.transaction import Transactions
+from hubbub.dialects.call import Caps, Site
 from hubbub.dialects.dialect import Dialect
 from hubbub.model.errors import HubError
 from hubbub.serve import events, health, mcp, rest
-from hubbub.serve.auth import Guard, Hosts
-from hubbub.serve.errors import broken, http_error, refused
+from hubbub.serve.auth import Guard, Hosts, error_response
+from hubbub.serve.errors import broken, http_error, refusal, refused
 from hubbub.serve.feed import Feed
 from hubbub.serve.followers import Followers
+from hubbub.serve.live import LiveView
 from hubbub.serve.metrics import Metrics
+from hubbub.serve.news import LiveNews
 from hubbub.serve.notified import Notified
 from hubbub.serve.requests import Requests
 from hubbub.serve.rest.commhub import CommHubRest
 from hubbub.serve.rest.hub import Copier
+from hubbub.serve.rest.relay import RelayRest
+from hubbub.serve.whispers import Whispers
 from hubbub.settings import Settings
+from hubbub.workspace.folder import Workspace
 
 Alive = Callable[[], AbstractAsyncContextManager[None]]
+Stream = Route | WebSocketRoute
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +44,13 @@ class Parts:
     feed: Feed
     followers: Followers
     notified: Notified
+    whispers: Whispers
     settings: Settings
+    url: str
     port: int
+    instance: str
+    workspace: Workspace | None  # the folder of the team that works over the hub itself, in one project:
+    workspace_project: str
     copier: Copier | None  # makes backups, where the store can
 
 
@@ -46,18 +58,28 @@ def application(parts: Parts, alive: Alive) -> ASGIApp:
     """The application. What `alive` does goes on while it is served."""
     settings, transactions = parts.settings, parts.transactions
     metrics = Metrics(transactions, lambda: len(parts.followers))
-    protocol = mcp.build(transactions, parts.dialects, parts.followers, settings.root_dialect, metrics.call)
+    news = LiveNews(parts.feed, parts.followers)
+    site = _site(parts, news)
+    protocol = mcp.build(
+        transactions,
+        parts.dialects,
+        parts.followers,
+        root=settings.root_dialect,
+        site=site,
+        measure=metrics.call,
+    )
 
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
         async with protocol.run(), alive():
             yield
 
-    interface = rest.application(transactions, parts.feed, parts.followers, settings.data, parts.copier)
+    interface = rest.application(transactions, news, settings.data, parts.copier)
     routes = [
         *protocol.routes,
         *health.routes(transactions, metrics),
         *CommHubRest(transactions, is_open=settings.open_registration).routes(),
+        *RelayRest(transactions, site).routes(),
         Mount("/api/v1", interface),
     ]
     inner = Starlette(
@@ -66,23 +88,48 @@ def application(parts: Parts, alive: Alive) -> ASGIApp:
         exception_handlers={HTTPException: http_error, HubError: refused, Exception: broken},
     )
     hosts = Hosts.of(settings.host, parts.port, settings.public_url)
-    app = StreamsFirst(_streams(parts), inner)
+    app = StreamsFirst(_streams(parts, site), inner)
     return Requests(Guard(app, transactions=transactions, hosts=hosts), metrics)
+
+
+def _site(parts: Parts, news: LiveNews) -> Site:
+    """The hub, as tools may know it."""
+    settings = parts.settings
+    return Site(
+        url=settings.public_url or parts.url,
+        port=parts.port,
+        instance=parts.instance,
+        news=news,
+        tell=parts.whispers.tell,
+        note=parts.notified.do,
+        caps=Caps(
+            messages=settings.run_messages,
+            tasks=settings.run_tasks,
+            artifacts=settings.run_artifacts,
+            reviews=settings.run_reviews,
+        ),
+        workspace=parts.workspace,
+        workspace_project=parts.workspace_project,
+    )
 
 
 class StreamsFirst:
     """Serves streams itself, and hands on all else: what stood in between would be held once for each open stream."""
 
-    def __init__(self, streams: Sequence[Route], app: ASGIApp) -> None:
+    def __init__(self, streams: Sequence[Stream], app: ASGIApp) -> None:
         self.streams = streams
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        stream = self._matching(scope) if scope["type"] == "http" else None
+        stream = self._matching(scope) if scope["type"] != "lifespan" else None
+        if stream is None and scope["type"] == "websocket":
+            stream = error_response(
+                HTTPStatus.NOT_FOUND, "not_found", "there is no WebSocket at this address"
+            )
         try:
             await (stream or self.app)(scope, receive, send)
         except HubError as error:
-            await (await refused(Request(scope), error))(scope, receive, send)
+            await refusal(error)(scope, receive, send)
 
     def _matching(self, scope: Scope) -> ASGIApp | None:
         for route in self.streams:
@@ -93,13 +140,15 @@ class StreamsFirst:
         return None
 
 
-def _streams(parts: Parts) -> list[Route]:
+def _streams(parts: Parts, site: Site) -> list[Stream]:
     together = parts.transactions, parts.feed, parts.followers
     words = next(
         events.Words(dialect.greeting, dialect.inbox_event)
         for dialect in parts.dialects.values()
         if dialect.greeting is not None and dialect.inbox_event is not None
     )
-    return events.routes(
-        events.ProjectStream(*together), events.InboxStream(*together, words, parts.notified)
-    )
+    inbox = events.InboxStream(*together, words, parts.notified)
+    return [
+        *events.routes(events.ProjectStream(*together), inbox),
+        *LiveView(*together, parts.whispers, site).routes(),
+    ]

@@ -23,10 +23,10 @@ from hubbub.model.rights import SYSTEM, Actor
 MIB = 1024 * 1024
 BODY_LIMIT = 1 * MIB
 LARGE_BODY_LIMIT = 10 * MIB
-TAKES_LARGE_BODIES = frozenset({"/mcp/relay", "/mcp/cmdop"})
+TAKES_LARGE_BODIES = frozenset({"/mcp/relay", "/mcp/cmdop", "/api/v1/artifacts"})
 
 NEEDS_NO_TOKEN = frozenset({"/health", "/ready", "/api/auth/register", "/api/auth/login"})
-TAKES_TOKEN_IN_QUERY = re.compile(r"/events(/.*)?")  # a browser's EventSource cannot send headers
+TAKES_TOKEN_IN_QUERY = re.compile(r"/events(/.*)?|/ws")  # a browser cannot send headers to either
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 DEFAULT_PORTS = {"http": 80, "https": 443}

@@ -19,9 +19,11 @@ STATUS: dict[type[HubError], HTTPStatus] = {
     errors.NotFound: HTTPStatus.NOT_FOUND,
     errors.InvalidTransition: HTTPStatus.CONFLICT,
     errors.NotHolder: HTTPStatus.CONFLICT,
+    errors.NotReviewer: HTTPStatus.FORBIDDEN,
     errors.Unavailable: HTTPStatus.CONFLICT,
     errors.Conflict: HTTPStatus.CONFLICT,
     errors.Invalid: HTTPStatus.BAD_REQUEST,
+    errors.BeingChecked: HTTPStatus.SERVICE_UNAVAILABLE,
     errors.TooMany: HTTPStatus.TOO_MANY_REQUESTS,
     errors.StoreUnavailable: HTTPStatus.SERVICE_UNAVAILABLE,
     errors.StoreRefused: HTTPStatus.CONFLICT,
@@ -33,12 +35,17 @@ def status_of(error: HubError) -> HTTPStatus:
     return next((STATUS[kind] for kind in type(error).__mro__ if kind in STATUS), HTTPStatus.BAD_REQUEST)
 
 
+def refusal(error: HubError) -> Response:
+    """The answer to what the hub refuses, be it a call or the wish for a WebSocket."""
+    headers = {"Retry-After": str(error.retry_after)} if isinstance(error, TooMany) else None
+    return error_response(status_of(error), error.code, str(error), headers)
+
+
 async def refused(_request: Request, error: Exception) -> Response:
     """The answer to a call that the hub refuses. Any other error is a bug, and is raised again."""
     if not isinstance(error, HubError):
         raise error
-    headers = {"Retry-After": str(error.retry_after)} if isinstance(error, TooMany) else None
-    return error_response(status_of(error), error.code, str(error), headers)
+    return refusal(error)
 
 
 async def broken(_request: Request, _error: Exception) -> Response:

@@ -55,6 +55,7 @@ class Subject:
     agent: str | None
     after: Position | None
     greeting: Mapping[str, object] | None = None
+    kinds: frozenset[str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +131,8 @@ class Stream:
 
     async def _follow(self, subject: Subject, follower: Follower, receive: Receive, send: Send) -> None:
         wake = partial(follower.tell, NEWS)
-        with self.feed.reading(wake, subject.projects, subject.agent, subject.after) as reading:
+        place = subject.projects, subject.agent, subject.after, subject.kinds
+        with self.feed.reading(wake, *place) as reading:
             leaving = asyncio.create_task(_end_when_gone(receive, follower))
             try:
                 await _start(send)
@@ -164,7 +166,7 @@ class Stream:
 
 
 class ProjectStream(Stream):
-    """Everything that happens in one project, or in all that the caller may see; or what concerns one agent."""
+    """What happens in one project, or in all that the caller may see; narrowed, if asked, to an agent or to kinds."""
 
     def __init__(self, transactions: Transactions, feed: Feed, followers: Followers) -> None:
         super().__init__(transactions, feed, followers)
@@ -173,7 +175,8 @@ class ProjectStream(Stream):
     def subject(self, tx: Tx, request: Request) -> Subject:
         projects = access.visible(tx, request.query_params.get("project"))
         ids = frozenset(project.id for project in projects)
-        return Subject(ids, request.query_params.get("agent"), _place(tx, request))
+        kinds = frozenset(request.query_params.getlist("kind")) or None
+        return Subject(ids, request.query_params.get("agent"), _place(tx, request), kinds=kinds)
 
     async def frames(self, activities: Sequence[Activity]) -> list[Frame]:
         return [(activity, self._encoded(activity)) for activity in activities]

@@ -36,22 +36,25 @@ def _place(activity: Activity) -> Position:
 
 
 class Reading:
-    """One reader's place in the log of some projects; with `agent`, in what concerns that agent.
+    """One reader's place in the log of some projects; with `agent` in what concerns it, with `kinds` in those.
 
     Call `take` until it gives nothing, then wait: `wake` is called once when there is more.
     """
 
-    __slots__ = ("_feed", "_is_idle", "_was_told", "agent", "position", "projects", "wake")
+    __slots__ = ("_feed", "_is_idle", "_was_told", "agent", "kinds", "position", "projects", "wake")
 
     def __init__(
         self,
         feed: "Feed",
         projects: frozenset[UUID],
+        wake: Callable[[], None],
+        *,
         agent: str | None,
         after: Position,
-        wake: Callable[[], None],
+        kinds: frozenset[str] | None,
     ) -> None:
-        self._feed, self.projects, self.agent, self.position, self.wake = feed, projects, agent, after, wake
+        self._feed, self.projects, self.agent, self.kinds = feed, projects, agent, kinds
+        self.position, self.wake = after, wake
         self._is_idle = self._was_told = False
 
     @property
@@ -79,7 +82,8 @@ class Reading:
             self.wake()
 
     def wants(self, activity: Activity) -> bool:
-        return activity.project_id in self.projects and self.agent in (None, activity.agent)
+        is_ours = activity.project_id in self.projects and self.agent in (None, activity.agent)
+        return is_ours and (self.kinds is None or activity.kind in self.kinds)
 
     def _remembered(self) -> list[Activity]:
         found = [each for each in self._feed.after(self.position) if self.wants(each)]
@@ -151,9 +155,11 @@ class Feed:
         projects: frozenset[UUID],
         agent: str | None = None,
         after: Position | None = None,
+        kinds: frozenset[str] | None = None,
     ) -> Iterator[Reading]:
         """A reader of `projects`, from `after` on, by default from now on; `wake` must not block."""
-        reading = Reading(self, projects, agent, self.position if after is None else after, wake)
+        place = self.position if after is None else after
+        reading = Reading(self, projects, wake, agent=agent, after=place, kinds=kinds)
         for key in reading.keys:
             self._readings.setdefault(key, {})[reading] = None
         try:
@@ -201,6 +207,7 @@ class Feed:
         for activity in activities:
             for agent in {None, activity.agent}:
                 for reading in self._readings.get((activity.project_id, agent), ()):
-                    concerned.setdefault(reading, before)
+                    if reading.kinds is None or activity.kind in reading.kinds:
+                        concerned.setdefault(reading, before)
             before = _place(activity)
         return concerned

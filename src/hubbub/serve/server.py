@@ -1,5 +1,6 @@
 """The HTTP server: uvicorn, which lets go of open streams before it waits for them."""
 
+import logging
 import socket
 from collections.abc import Callable
 from datetime import timedelta
@@ -9,6 +10,10 @@ from starlette.types import ASGIApp
 
 KEEP_ALIVE = timedelta(seconds=75)  # of a connection on which nothing is asked; longer than clients reuse one
 PATIENCE = timedelta(seconds=3)  # for calls that are still being answered when the hub is asked to stop
+PING = timedelta(seconds=20)  # over a WebSocket; who answers none, as it reads nothing, is cut off after
+PONG = timedelta(seconds=10)
+LARGEST_FRAME = 1024  # bytes that a watcher may send; it has nothing to say
+FALSE_ALARM = "ASGI callable returned without completing handshake."
 
 
 class HubServer(uvicorn.Server):
@@ -29,12 +34,18 @@ def configured(app: ASGIApp, host: str, port: int, *, behind_proxy: bool = False
     Only `behind_proxy` is a proxy on this machine believed about where a request comes from; else any program here
     could claim to be anybody, and try passwords for ever.
     """
+    logging.getLogger("uvicorn.error").addFilter(_is_no_false_alarm)
     return uvicorn.Config(
         app,
         host=host,
         port=port,
         loop="uvloop",
         http="httptools",
+        ws="websockets-sansio",
+        ws_max_size=LARGEST_FRAME,
+        ws_ping_interval=PING.total_seconds(),
+        ws_ping_timeout=PONG.total_seconds(),
+        ws_per_message_deflate=False,  # it would cost memory for each watcher, and time of the event loop
         lifespan="on",
         access_log=False,  # requests are logged by the hub itself, without what is secret in them
         log_config=None,
@@ -43,3 +54,8 @@ def configured(app: ASGIApp, host: str, port: int, *, behind_proxy: bool = False
         timeout_keep_alive=int(KEEP_ALIVE.total_seconds()),
         timeout_graceful_shutdown=int(PATIENCE.total_seconds()),
     )
+
+
+def _is_no_false_alarm(record: logging.LogRecord) -> bool:
+    """Whether to log it: uvicorn takes a WebSocket that was refused with an answer for one that got none."""
+    return record.msg != FALSE_ALARM

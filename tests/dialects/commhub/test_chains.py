@@ -2,8 +2,9 @@
 
 import pytest
 
-from tests.dialects.commhub.hub import Caller, Fleet
+from tests.dialects.commhub.hub import Fleet
 from tests.dialects.commhub.requirements import requires
+from tests.dialects.hub import Caller
 
 
 def _send(sender: Caller, to: str, text: str, parent: str | None = None) -> str:

@@ -4,8 +4,9 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from tests.dialects.commhub.hub import Fleet, Json
+from tests.dialects.commhub.hub import Fleet
 from tests.dialects.commhub.requirements import requires
+from tests.dialects.hub import Json
 
 COLUMNS = [
     "id", "session_name", "task", "result", "artifacts", "score", "duration_minutes", "network_id", "completed_at",

@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
-from tests.dialects.commhub.hub import Fleet, Json
+from tests.dialects.commhub.hub import Fleet
 from tests.dialects.commhub.requirements import requires
+from tests.dialects.hub import Json
 
 TEXT = {"type": "string"}
 NUMBER = {"type": "number"}

@@ -7,8 +7,9 @@ import pytest
 
 from hubbub.model.rights import Role
 from hubbub.serve import events
-from tests.dialects.commhub.hub import NO_TLS, PATIENCE, Fleet, Frames
+from tests.dialects.commhub.hub import Fleet, Frames
 from tests.dialects.commhub.requirements import requires
+from tests.dialects.hub import NO_TLS, PATIENCE
 
 
 def _denied(fleet: Fleet, name: str, secret: str | None, query: str = "") -> int:

@@ -7,8 +7,9 @@ from hubbub.model.lifecycle import Event
 from hubbub.model.records import Priority, Task
 from hubbub.model.rights import Role
 from hubbub.store.tx import Tx
-from tests.dialects.commhub.hub import Fleet, Json
+from tests.dialects.commhub.hub import Fleet
 from tests.dialects.commhub.requirements import requires
+from tests.dialects.hub import Json
 
 LISTED = [
     "task_id",

@@ -8,8 +8,9 @@ import pytest
 
 from hubbub.core import users
 from hubbub.model.rights import Role
-from tests.dialects.commhub.hub import NO_TLS, PATIENCE, Fleet, Json
+from tests.dialects.commhub.hub import Fleet
 from tests.dialects.commhub.requirements import requires
+from tests.dialects.hub import NO_TLS, PATIENCE, Json
 
 PASSWORD = "正确的马电池订书钉"
 

@@ -5,8 +5,9 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.dialects.commhub.hub import Fleet, Json
+from tests.dialects.commhub.hub import Fleet
 from tests.dialects.commhub.requirements import requires
+from tests.dialects.hub import Json
 
 TERMINAL = ["replied", "failed", "cancelled", "expired"]
 OPEN = ["delivered", "acked", "running"]

@@ -6,8 +6,9 @@ from datetime import timedelta
 import pytest
 
 from hubbub.model.rights import Role
-from tests.dialects.commhub.hub import Fleet, Json, call
+from tests.dialects.commhub.hub import Fleet
 from tests.dialects.commhub.requirements import requires
+from tests.dialects.hub import Json, call
 
 WRITES: dict[str, Json] = {
     "report_status": {"resume_id": "r", "alias": "coder-1", "status": "idle"},

@@ -11,8 +11,9 @@ from mcp.client import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from hubbub.model.rights import Role
-from tests.dialects.commhub.hub import NO_TLS, PATIENCE, Fleet, Json, call
+from tests.dialects.commhub.hub import Fleet
 from tests.dialects.commhub.requirements import requires
+from tests.dialects.hub import NO_TLS, PATIENCE, Json, call
 
 SEND = call("send_message", alias="coder-1", message="🦊")
 FORGED = ["x", "ntok_", "ntok_" + "0" * 32, "utok_" + "f" * 32, "名", "ntok_" + "0" * 10_000, "' OR 1=1 --"]

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from hubbub.core import access, agents, handovers, messages, tasks
+from hubbub.core import access, agents, endings, handovers, messages, tasks
 from hubbub.dialects.commhub import words
 from hubbub.dialects.commhub.tongue import DIALECT, Name, Text, no
 from hubbub.dialects.dialect import Reply
@@ -98,7 +98,7 @@ def send_reply(
         outcome=words.statuses(status)[0],
     )
     if task is not None:
-        tasks.finish(tx, task, words.ENDINGS[status], by=sender, text=text, result=text, told=alias)
+        endings.finish(tx, task, words.ENDINGS[status], by=sender, text=text, result=text, told=alias)
     return {"message_id": str(sent.id), "session_status": _session_status(tx, project, alias)}
 
 
@@ -156,7 +156,7 @@ def cancel_task(
 ) -> Reply:
     """Cancel a pending task."""
     task, project = _writable_task(tx, task_id, network_id)
-    cancelled = tasks.cancel(tx, task, by=access.speak(tx, project.id, from_session), reason=reason)
+    cancelled = endings.cancel(tx, task, by=access.speak(tx, project.id, from_session), reason=reason)
     return {"task_id": str(cancelled.id), "cancelled": True}
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from starlette.routing import BaseRoute, Route
 
 from hubbub.core.transaction import Transactions
+from hubbub.dialects.call import Site
 from hubbub.dialects.dialect import Dialect
 from hubbub.serve.followers import Followers
 from hubbub.serve.mcp.dialect_server import DialectServer, Measure, unmeasured
@@ -32,7 +33,9 @@ def build(
     transactions: Transactions,
     dialects: Mapping[str, Dialect],
     followers: Followers,
+    *,
     root: str,
+    site: Site,
     measure: Measure = unmeasured,
 ) -> Mcp:
     """Each dialect at `/mcp/<name>`, and the one called `root` at `/mcp` too; `measure` is put around each call.
@@ -40,7 +43,7 @@ def build(
     Whoever composes the application ends the `followers` before the server waits for its open streams.
     """
     endpoints = {
-        name: Endpoint(DialectServer(dialect, transactions, followers, measure).server, followers)
+        name: Endpoint(DialectServer(dialect, transactions, followers, site, measure).server, followers)
         for name, dialect in dialects.items()
     }
     routes: list[BaseRoute] = [Route(f"/mcp/{name}", endpoint) for name, endpoint in endpoints.items()]

@@ -1,8 +1,8 @@
 """What a handler wants to know of the request that the SDK hands it, and how it says what it did not find."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, cast
 
 from mcp.server import ServerRequestContext
 from mcp.server.connection import Connection
@@ -10,6 +10,7 @@ from mcp.shared.exceptions import MCPError
 from mcp.types import INVALID_PARAMS
 from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 
+from hubbub.dialects.call import Call, Site
 from hubbub.model.errors import Invalid, NotFound, Unauthorized
 from hubbub.model.rights import Actor
 from hubbub.serve.auth import actor_of
@@ -18,6 +19,7 @@ Context = ServerRequestContext[Any, Any]
 
 IDEMPOTENCY_HEADER = "idempotency-key"
 IDEMPOTENCY_META = "hubbub/idempotency-key"
+MEMORY = "hubbub/memory"  # where a connection keeps what tools want to remember of it
 RESOURCE_NOT_FOUND = -32002  # up to 2025-11-25; since then it is an invalid parameter
 
 
@@ -37,6 +39,16 @@ def idempotency_key(ctx: Context) -> str | None:
     if key is not None and not isinstance(key, str):
         raise Invalid(f"{IDEMPOTENCY_META} must be text")
     return key
+
+
+def surroundings(ctx: Context, site: Site) -> Call:
+    """What surrounds a call of a tool."""
+    return Call(
+        site=site,
+        headers=ctx.request.headers if ctx.request is not None else {},
+        meta=cast(Mapping[str, object], ctx.meta or {}),
+        connection=connection(ctx).state.setdefault(MEMORY, {}),
+    )
 
 
 def connection(ctx: Context) -> Connection:

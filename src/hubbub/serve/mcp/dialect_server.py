@@ -17,11 +17,12 @@ from pydantic import ValidationError
 
 import hubbub
 from hubbub.core.transaction import Transactions
+from hubbub.dialects.call import Site
 from hubbub.dialects.dialect import Dialect
 from hubbub.model.errors import HubError, Invalid
 from hubbub.serve import resources
 from hubbub.serve.followers import Followers
-from hubbub.serve.mcp.context import Context, caller, idempotency_key, resource_not_found
+from hubbub.serve.mcp.context import Context, caller, idempotency_key, resource_not_found, surroundings
 from hubbub.serve.mcp.push import Push
 
 PROMPT = "work-here"
@@ -46,9 +47,11 @@ class DialectServer:
         dialect: Dialect,
         transactions: Transactions,
         followers: Followers,
+        site: Site,
         measure: Measure = unmeasured,
     ) -> None:
         self.dialect = dialect
+        self.site = site
         self.measure = measure
         self.transactions = transactions
         self.tools = types.ListToolsResult(tools=[_tool(dialect, name) for name in dialect.tools])
@@ -82,7 +85,12 @@ class DialectServer:
     async def call_tool(self, ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         with self.measure(self.dialect, params.name):
             answer = await self.dialect.call(
-                self.transactions, caller(ctx), params.name, params.arguments or {}, idempotency_key(ctx)
+                self.transactions,
+                caller(ctx),
+                params.name,
+                params.arguments or {},
+                idempotency_key(ctx),
+                surroundings(ctx, self.site),
             )
         return types.CallToolResult(
             content=[types.TextContent(type="text", text=answer.text)],

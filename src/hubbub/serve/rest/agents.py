@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import timedelta
-from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
@@ -14,8 +13,7 @@ from hubbub.core import access, agents, inbox, presences
 from hubbub.model.errors import Forbidden
 from hubbub.model.records import Agent, Condition, Letter, Presence, Profile, Project
 from hubbub.model.rights import HUB, Right
-from hubbub.serve.feed import Feed
-from hubbub.serve.followers import Followers
+from hubbub.serve.news import LiveNews
 from hubbub.serve.rest.call import Call, RestCall
 from hubbub.serve.rest.shapes import (
     AgentShape,
@@ -210,19 +208,19 @@ async def _wait(
     request: Request, call: RestCall, project: Project, *, name: str, limit: int, seconds: float
 ) -> list[Letter]:
     """What comes into the inbox within so many seconds; nothing if nothing does, or the token ends."""
-    feed: Feed = request.app.state.feed
-    followers: Followers = request.app.state.followers
+    news: LiveNews = request.app.state.news
     letters: list[Letter] = []
-    with followers.open(call.actor) as follower:
-        wake = partial(follower.tell, "news")
-        wake()  # for what came before the reading began
-        with feed.reading(wake, frozenset({project.id}), name) as reading, suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                async for _change in follower.changes():
-                    while await reading.take():
-                        pass
-                    if letters := await call.read(lambda tx: inbox.read(tx, project.id, name, limit)):
-                        break
+
+    async def look() -> list[Letter]:
+        return await call.read(lambda tx: inbox.read(tx, project.id, name, limit))
+
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds), news.follow(call.actor, project.id, name) as batches:
+            letters = await look()  # for what came before we followed
+            while not letters:
+                if await anext(batches, None) is None:
+                    break
+                letters = await look()
     return letters
 
 

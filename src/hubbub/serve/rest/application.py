@@ -17,12 +17,25 @@ from hubbub.core.transaction import Transactions
 from hubbub.model.errors import HubError
 from hubbub.serve.auth import error_response
 from hubbub.serve.errors import broken, http_error, refused
-from hubbub.serve.feed import Feed
-from hubbub.serve.followers import Followers
-from hubbub.serve.rest import agents, hub, messages, people, projects, tasks
+from hubbub.serve.news import LiveNews
+from hubbub.serve.rest import (
+    agents,
+    artifacts,
+    hub,
+    memory,
+    messages,
+    people,
+    projects,
+    reviews,
+    runs,
+    tasks,
+)
 from hubbub.serve.rest.shapes import Failure
 
-ROUTERS = (people.router, projects.router, agents.router, tasks.router, messages.router, hub.router)
+ROUTERS = tuple(
+    module.router
+    for module in (people, projects, runs, agents, tasks, messages, artifacts, reviews, memory, hub)
+)
 REFUSALS: dict[int | str, dict[str, Any]] = {
     "4XX": {"model": Failure, "description": "Refused: what was wrong and what is allowed, in one sentence"},
     "503": {"model": Failure, "description": "The store could not do it; nothing of the call was kept"},
@@ -32,9 +45,7 @@ REFUSALS: dict[int | str, dict[str, Any]] = {
 BEARER = HTTPBearer(auto_error=False, description="A token: utok_… of a person, ntok_… of a project")
 
 
-def application(
-    transactions: Transactions, feed: Feed, followers: Followers, data: Path, copier: hub.Copier | None
-) -> FastAPI:
+def application(transactions: Transactions, news: LiveNews, data: Path, copier: hub.Copier | None) -> FastAPI:
     """The application to mount. `copier` makes backups, where the store can; `data` is where there is room for them."""
     app = FastAPI(
         title="hubbub",
@@ -50,7 +61,7 @@ def application(
             Exception: broken,
         },
     )
-    app.state.transactions, app.state.feed, app.state.followers = transactions, feed, followers
+    app.state.transactions, app.state.news = transactions, news
     app.state.data, app.state.copier = data, copier
     for router in ROUTERS:
         app.include_router(router)

@@ -1,25 +1,23 @@
 """The REST that CommHub's node clients call. Its words are the dialect's; here are only the addresses."""
 
-import json
 from collections.abc import Awaitable, Callable, Mapping
-from http import HTTPStatus
 from typing import Annotated, TypeVar
 
 from pydantic import BaseModel, Field, ValidationError
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from hubbub.core import users
 from hubbub.core.transaction import Transactions
 from hubbub.dialects.commhub import DIALECT, rest
 from hubbub.dialects.dialect import Answer, Reply
-from hubbub.model.errors import HubError, Invalid, TooMany, Unauthorized
+from hubbub.model.errors import HubError, Invalid, Unauthorized
 from hubbub.model.records import User
 from hubbub.model.rights import SYSTEM, Actor
 from hubbub.serve.auth import actor_of
-from hubbub.serve.errors import status_of
 from hubbub.serve.passwords import Attempts, Passwords, check
+from hubbub.serve.rest.answers import json_object, response
 from hubbub.serve.rest.shapes import LongText, Name
 from hubbub.store.tx import Operation, Tx
 
@@ -75,7 +73,7 @@ class CommHubRest:
         ]
 
     async def register(self, request: Request) -> Answer:
-        asked = _checked(Account, await _body(request))
+        asked = _checked(Account, await json_object(request))
         check(asked.password, asked.username)
         kept = await self.passwords.hash(asked.password)
 
@@ -88,7 +86,7 @@ class CommHubRest:
 
     async def login(self, request: Request) -> Answer:
         self.attempts.count(request.client.host if request.client else "")
-        asked = _checked(Account, await _body(request))
+        asked = _checked(Account, await json_object(request))
         user: User | None = await self.transactions.read(SYSTEM, lambda tx: users.by_name(tx, asked.username))
         is_right = await self.passwords.verify(user.password if user else None, asked.password)
         if user is None or not is_right:
@@ -99,7 +97,7 @@ class CommHubRest:
         return await self._read(request, rest.me)
 
     async def node_token(self, request: Request) -> Answer:
-        asked = _checked(NodeToken, await _body(request))
+        asked = _checked(NodeToken, await json_object(request))
         return _yes(
             await self.transactions.write(
                 actor_of(request.scope), lambda tx: rest.node_token(tx, asked.network_id, asked.node_name)
@@ -115,7 +113,7 @@ class CommHubRest:
         return await self._read(request, lambda tx: rest.nodes(tx, asked.network_id))
 
     async def send_task(self, request: Request) -> Answer:
-        body = await _body(request)
+        body = await json_object(request)
         arguments = {**body, "from_session": body.get("from") or body.get("from_session")}
         answer = await self._call(request, "send_task", arguments)
         if answer.refusal is not None or answer.is_error:
@@ -126,7 +124,9 @@ class CommHubRest:
         """The tool of that name, with the members of the body, or of the query and the path, as its arguments."""
 
         async def handle(request: Request) -> Answer:
-            given = await _body(request) if request.method == "POST" else _numbered(request.query_params)
+            given = (
+                await json_object(request) if request.method == "POST" else _numbered(request.query_params)
+            )
             return await self._call(request, name, {**given, **request.path_params})
 
         return handle
@@ -150,33 +150,15 @@ class WrongPassword(Unauthorized):
 def _route(method: str, path: str, handler: Handler) -> BaseRoute:
     async def answer(request: Request) -> Response:
         try:
-            return _response(await handler(request))
+            return response(await handler(request))
         except HubError as error:
-            return _response(DIALECT.refuse(error))
+            return response(DIALECT.refuse(error))
 
     return Route(path, answer, methods=[method])
 
 
-def _response(answer: Answer) -> Response:
-    refusal = answer.refusal
-    status = status_of(refusal) if refusal else HTTPStatus.BAD_REQUEST if answer.is_error else HTTPStatus.OK
-    headers = {"Retry-After": str(refusal.retry_after)} if isinstance(refusal, TooMany) else None
-    return JSONResponse(answer.content, status, headers)
-
-
 def _yes(reply: Reply) -> Answer:
     return Answer(DIALECT.success(reply))
-
-
-async def _body(request: Request) -> Body:
-    """The JSON object in a body; none is an empty one. Raises `Invalid`."""
-    try:
-        content = json.loads(await request.body() or b"{}")
-    except (ValueError, RecursionError):
-        raise Invalid("the body must be JSON, in UTF-8 and not too deep") from None
-    if not isinstance(content, dict):
-        raise Invalid("the body must be a JSON object")
-    return content
 
 
 def _checked(model: type[Model], given: Body) -> Model:

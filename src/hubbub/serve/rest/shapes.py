@@ -14,7 +14,7 @@ from pydantic import (
 )
 
 from hubbub.model.lifecycle import Status
-from hubbub.model.records import Condition, Kind, Priority
+from hubbub.model.records import Condition, Kind, Priority, Verdict
 from hubbub.model.rights import Role
 
 PRIORITIES = {priority.name.lower(): priority for priority in Priority}
@@ -165,7 +165,13 @@ class TaskShape(Shape):
     assignee: str | None
     addressed: bool
     result: str | None
+    run_id: UUID | None
     parent_id: UUID | None
+    depth: int = Field(description="how many ancestors it has")
+    reason: str | None = Field(description="why it was derived from its parent")
+    external_id: str | None = Field(description="what its maker calls it")
+    depends_on: list[UUID] = Field(description="the tasks that must be completed before it may be claimed")
+    ready: bool = Field(description="whether all of them are")
     epoch: int = Field(description="rises with every change of hands")
     attempt: int
     created_at: int
@@ -187,6 +193,37 @@ class MessageShape(Shape):
     in_reply_to: UUID | None
     outcome: Status | None
     created_at: int
+
+
+class RunShape(Shape):
+    id: UUID
+    name: str | None = Field(description="null: nobody has named it yet")
+    current: bool = Field(description="whether to it belongs what names no run")
+    created_at: int
+
+
+class ArtifactShape(Shape):
+    id: UUID
+    number: int
+    run_id: UUID
+    name: str
+    kind: str
+    creator: str
+    task: str | None
+    length: int = Field(description="of its content, in characters")
+    created_at: int
+
+
+class ReviewShape(Shape):
+    id: UUID
+    run_id: UUID
+    artifact_id: UUID
+    requester: str
+    reviewer: str
+    verdict: Verdict | None = Field(description="null: not given yet")
+    comments: str | None
+    created_at: int
+    submitted_at: int | None
 
 
 class LetterShape(Shape):

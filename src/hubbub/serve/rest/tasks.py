@@ -1,18 +1,28 @@
 """Tasks: sending them, and moving them along their life."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from http import HTTPStatus
 from typing import Annotated
 
 from fastapi import APIRouter, Query
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
-from hubbub.core import access, activity, completions, handovers, messages, presences, tasks
+from hubbub.core import (
+    access,
+    activity,
+    completions,
+    dependencies,
+    endings,
+    handovers,
+    messages,
+    presences,
+    tasks,
+)
 from hubbub.core.idempotency import Reply
 from hubbub.model.errors import NotHolder
 from hubbub.model.lifecycle import Event, Status, advance
-from hubbub.model.records import Priority, Task
+from hubbub.model.records import Priority, Project, Task
 from hubbub.model.rights import HUB, Right
 from hubbub.serve.events import content_of
 from hubbub.serve.rest.call import Call, RestCall
@@ -35,6 +45,7 @@ router = APIRouter(tags=["tasks"])
 
 THREAD_SHOWN = 200
 ACTIVITY_SHOWN = 200
+MOST_NEEDS = 32
 RETRY_TTL = timedelta(hours=1)  # of a task that had a time to begin it, and is tried again
 
 
@@ -61,6 +72,9 @@ class NewTask(Body):
     ttl_seconds: Seconds | None = None
     context: LongText | None = None
     parent_id: Name | None = None
+    depends_on: list[Name] | None = Field(
+        None, max_length=MOST_NEEDS, description="tasks that must be completed first, by id or number"
+    )
     sender: Name | None = None
 
 
@@ -109,18 +123,22 @@ async def list_tasks(
 ) -> Tasks:
     """Tasks, newest first; `before` is the number to go on from."""
 
-    def look(tx: Tx) -> list[Task]:
+    def look(tx: Tx) -> Tasks:
         ids = [project.id for project in access.visible(tx, call.project)]
-        return tasks.search(
+        found = tasks.search(
             tx, ids, status=status or (), assignee=assignee, sender=sender, before=before, limit=limit
         )
+        return Tasks(tasks=[_shape(tx, task) for task in found])
 
-    return Tasks(tasks=[TaskShape.of(task) for task in await call.read(look)])
+    return await call.read(look)
 
 
 @router.post("/tasks", status_code=HTTPStatus.CREATED, response_model=OneTask)
 async def send_task(call: Call, body: NewTask) -> Reply:
-    """Put a task into the inbox of `to`, or, without one, into the open queue."""
+    """Put a task into the inbox of `to`, or, without one, into the open queue.
+
+    One that depends on others is held back until they are completed.
+    """
 
     def send(tx: Tx) -> Reply:
         project = call.enter(tx)
@@ -135,8 +153,9 @@ async def send_task(call: Call, body: NewTask) -> Reply:
             priority=body.priority,
             ttl=_ttl(body.ttl_seconds),
             parent=body.parent_id,
+            needs=_needs(tx, project, body.depends_on or ()),
         )
-        return OneTask(task=TaskShape.of(sent)).model_dump(mode="json")
+        return OneTask(task=_shape(tx, sent)).model_dump(mode="json")
 
     return await call.create(send)
 
@@ -149,7 +168,7 @@ async def show_task(call: Call, ref: str) -> WholeTask:
         task = call.task(tx, ref, Right.READ)
         happened = activity.latest(tx, task.project_id, task_id=task.id, limit=ACTIVITY_SHOWN)
         return WholeTask(
-            task=TaskShape.of(task),
+            task=_shape(tx, task),
             messages=[MessageShape.of(each) for each in messages.thread(tx, task.id, THREAD_SHOWN)],
             activity=[ActivityShape.model_validate(content_of(each)) for each in happened],
         )
@@ -180,7 +199,7 @@ async def complete_task(call: Call, ref: str, body: Completing) -> Reply:
         advance(task.status, Event.COMPLETE)
         outcome = completions.report(tx, task.project_id, by, task=str(task.id), result=body.result)
         return Completed(
-            task=TaskShape.of(outcome.task or task),
+            task=_shape(tx, outcome.task or task),
             completion_id=str(outcome.completion.id),
             truncated=outcome.truncated,
         ).model_dump(mode="json")
@@ -196,7 +215,7 @@ async def fail_task(call: Call, ref: str, body: Failing) -> Reply:
         if by not in (task.assignee, HUB):
             raise NotHolder(task.assignee)
         kept = body.reason[: completions.RESULT_LENGTH]
-        return tasks.finish(tx, task, Event.FAIL, by=by, text=body.reason, result=kept)
+        return endings.finish(tx, task, Event.FAIL, by=by, text=body.reason, result=kept)
 
     return await _move(call, ref, body, fail)
 
@@ -205,7 +224,7 @@ async def fail_task(call: Call, ref: str, body: Failing) -> Reply:
 async def cancel_task(call: Call, ref: str, body: Failing) -> Reply:
     """End a task that is not wanted any more."""
     return await _move(
-        call, ref, body, lambda tx, task, by: tasks.cancel(tx, task, by=by, reason=body.reason or None)
+        call, ref, body, lambda tx, task, by: endings.cancel(tx, task, by=by, reason=body.reason or None)
     )
 
 
@@ -242,7 +261,7 @@ async def _move(call: RestCall, ref: str, body: By, step: Callable[[Tx, Task, st
 
     def move(tx: Tx) -> Reply:
         moved = step(tx, *_held(tx, call, ref, body))
-        return OneTask(task=TaskShape.of(moved)).model_dump(mode="json")
+        return OneTask(task=_shape(tx, moved)).model_dump(mode="json")
 
     return await call.create(move)
 
@@ -251,6 +270,18 @@ def _held(tx: Tx, call: RestCall, ref: str, body: By) -> tuple[Task, str]:
     task = call.task(tx, ref)
     tasks.require_epoch(task, body.epoch)
     return task, access.speak(tx, task.project_id, body.by)
+
+
+def _needs(tx: Tx, project: Project, refs: Sequence[str]) -> list[Task]:
+    """The tasks that are named, each once. Raises `NotFound`."""
+    found = [tasks.find(tx, [project.id], ref) for ref in refs]
+    return list({task.id: task for task in found}.values())
+
+
+def _shape(tx: Tx, task: Task) -> TaskShape:
+    needs = dependencies.of_task(tx, task)
+    shape: TaskShape = TaskShape.of(task, depends_on=needs, ready=tasks.is_ready(tx, task))
+    return shape
 
 
 def _ttl(seconds: float | None) -> timedelta | None:

@@ -1,0 +1,94 @@
+"""What surrounds a call of a tool: the request it came with, the connection it came over, the hub it came to.
+
+A tool whose function takes a `Call` is given it; it is no argument of the tool.
+"""
+
+from collections.abc import AsyncIterator, Callable, Mapping, MutableMapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Protocol
+from uuid import UUID
+
+from hubbub.model.records import Activity
+from hubbub.model.rights import Actor
+from hubbub.store.tx import Operation
+from hubbub.workspace.folder import Workspace
+
+
+class News(Protocol):
+    """What happens, as it happens."""
+
+    def follow(
+        self, actor: Actor, project_id: UUID, agent: str | None = None
+    ) -> AbstractAsyncContextManager[AsyncIterator[Sequence[Activity]]]:
+        """What happens in the project from now on, in batches; it ends when the actor's token does."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caps:
+    """How much a run may hold; None: as much as anybody likes."""
+
+    messages: int | None = None
+    tasks: int | None = None
+    artifacts: int | None = None
+    reviews: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Site:
+    """The hub, as tools may know it."""
+
+    url: str  # where people and programs reach it
+    port: int
+    instance: str  # this process of the hub
+    news: News
+    tell: Callable[[UUID, Mapping[str, object]], None]  # whoever watches the project live; kept nowhere
+    note: Callable[[Operation[None]], None]  # do this soon, after the answer; dropped if it cannot be done
+    caps: Caps = field(default_factory=Caps)
+    workspace: Workspace | None = None  # the folder whose team works over the hub itself, in one project:
+    workspace_project: str | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class Call:
+    """One call of a tool."""
+
+    site: Site
+    headers: Mapping[str, str] = field(default_factory=dict)  # of the request, by lower-case name
+    meta: Mapping[str, object] = field(default_factory=dict)  # `_meta` of the call
+    connection: MutableMapping[str, object] = field(default_factory=dict)  # for as long as there is one
+    notes: dict[str, object] = field(default_factory=dict)  # what one try wants the next to know
+    is_last_try: bool = False  # there is no more time to wait: the tool must not raise `NotYet` again
+    is_woken: bool = False  # something that it waited for has happened
+    _then: list[Callable[[], None]] = field(default_factory=list)
+
+    @property
+    def has_waited(self) -> bool:
+        """Whether so much time has passed that the token may have ended meanwhile."""
+        return self.is_woken or self.is_last_try
+
+    def then(self, action: Callable[[], None]) -> None:
+        """Do something outside the transaction, on the event loop, once the call has succeeded."""
+        self._then.append(action)
+
+    def begin(self) -> None:
+        """Forget what an earlier try wanted done: the operation is run from the start."""
+        self._then.clear()
+
+    def finish(self) -> None:
+        """Do what was to be done once the call has succeeded."""
+        for action in self._then:
+            action()
+
+
+class NotYet(Exception):
+    """There is no answer yet: nothing is kept of the call, and it is made again when something has happened.
+
+    `wanted` says which activities of the project are worth another look. After `patience` the call is made a last
+    time, whatever has happened.
+    """
+
+    def __init__(self, project_id: UUID, patience: timedelta, wanted: Callable[[Activity], bool]) -> None:
+        super().__init__("there is no answer yet")
+        self.project_id, self.patience, self.wanted = project_id, patience, wanted

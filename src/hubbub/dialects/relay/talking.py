@@ -1,0 +1,95 @@
+"""The tools by which agents talk."""
+
+from datetime import timedelta
+from functools import partial
+from typing import Annotated
+
+from pydantic import Field
+
+from hubbub.core import access, agents, inbox, messages
+from hubbub.dialects.call import Call, NotYet
+from hubbub.dialects.dialect import Reply
+from hubbub.dialects.relay import words
+from hubbub.dialects.relay.tongue import DIALECT, Here, Name, Text, addressee, enter, require_room
+from hubbub.model.records import Activity, Message
+from hubbub.model.rights import Right
+from hubbub.store.tx import Tx
+
+LONGEST_WAIT = 45  # seconds
+BEYOND = 2**62  # after the last message that there will ever be
+
+Metadata = Annotated[
+    dict[Annotated[str, Field(max_length=64)], Annotated[str, Field(max_length=1024)]], Field(max_length=20)
+]
+
+
+@DIALECT.tool()
+def send_message(
+    tx: Tx,
+    call: Call,
+    agent_id: Name,
+    content: Text,
+    to: Name | None = None,
+    thread_id: Annotated[str, Field(max_length=256)] | None = None,
+    metadata: Metadata | None = None,
+) -> Reply:
+    """Send a message to an agent, or to everyone if to is null or left out."""
+    here = enter(tx, call, agent_id)
+    if call.site.caps.messages is not None:
+        require_room(messages.number_in_run(tx, here.run), call.site.caps.messages, "messages")
+    thread = messages.Thread(run_id=here.run.id, name=thread_id or None, metadata=metadata)
+    if to is None:
+        sent = _to_everyone(tx, here, content, thread)
+    else:
+        name = addressee(tx, here.project, "to", to)
+        sent = messages.send(
+            tx, here.project.id, sender=here.name, to=name, body=content, thread=thread, awaited=True
+        )
+    return {"message_id": str(sent.id), "message": words.message_row(sent, here.run)}
+
+
+def _to_everyone(tx: Tx, here: Here, content: str, thread: messages.Thread) -> Message:
+    """A broadcast; it is put into the inboxes of those who have one, since they do not read what is everyone's."""
+    with_inbox = [name for name in agents.with_inbox(tx, here.project.id) if name != here.name]
+    message, _rows = messages.broadcast(
+        tx, here.project.id, sender=here.name, body=content, recipients=with_inbox, thread=thread
+    )
+    return message
+
+
+@DIALECT.tool(reads=True)
+def get_messages(
+    tx: Tx,
+    call: Call,
+    agent_id: Name,
+    after_seq: Annotated[int, Field(ge=0)] | None = None,
+    wait_seconds: Annotated[float, Field(ge=0, le=LONGEST_WAIT)] = 0,
+) -> Reply:
+    """Fetch the messages to you and to everyone, in order; with after_seq only those after that seq.
+
+    With wait_seconds it sleeps until there is one, or a task for you, for at most that long.
+    """
+    here = enter(tx, call, agent_id, Right.READ)
+    found, unseen = messages.mail(tx, here.run, here.name, after=min(after_seq or 0, BEYOND))
+    if not found and wait_seconds and not call.has_waited:
+        raise NotYet(here.project.id, timedelta(seconds=wait_seconds), partial(_concerns, here.name))
+    if unseen and access.reads_for_agent(tx):
+        call.then(lambda: call.site.note(partial(inbox.note_read, delivery_ids=unseen)))
+    return {"messages": [words.message_row(message, here.run) for message in found]}
+
+
+def _concerns(name: str, activity: Activity) -> bool:
+    """Whether something happened for this agent: to it by another, to everyone, or to a task that is free."""
+    if activity.actor == name:
+        return False
+    is_for_all = activity.kind == "message.broadcast" or activity.kind.startswith("task.")
+    return activity.agent == name or (activity.agent is None and is_for_all)
+
+
+@DIALECT.tool(reads=True)
+def broadcast_thinking(tx: Tx, call: Call, agent_id: Name, content: Text) -> Reply:
+    """Show what you are about to do to those who watch live. It is kept nowhere."""
+    here = enter(tx, call, agent_id)
+    thought = {"type": "thought", "run": here.run.name, "agent": here.name, "text": content}
+    call.then(lambda: call.site.tell(here.project.id, thought))
+    return {}

@@ -1,0 +1,176 @@
+"""The tools for tasks: making, claiming, moving, listing."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from hubbub.core import dependencies, handovers, tasks
+from hubbub.dialects.call import Call
+from hubbub.dialects.dialect import Reply
+from hubbub.dialects.relay import finishing, words
+from hubbub.dialects.relay.tongue import DIALECT, Here, Id, Name, addressee, enter, no, require_room
+from hubbub.model.errors import HubError, InvalidTransition, NotFound
+from hubbub.model.lifecycle import NOT_BEGUN, Status
+from hubbub.model.records import Task
+from hubbub.model.rights import Right
+from hubbub.store.tx import Tx
+
+DEEPEST = 1  # how far from the first task a derived one may be
+MOST_SIBLINGS = 3
+STATUSES = {words.IN_PROGRESS: Status.WORKING, words.IN_REVIEW: Status.IN_REVIEW}
+
+
+class Breaker(HubError):
+    """A task that would be derived too far, or too often."""
+
+    code = "circuit_breaker"
+
+
+class UnknownNeeds(HubError):
+    """A task is to depend on what is not there."""
+
+    code = "unknown_dependencies"
+
+
+@DIALECT.tool()
+def create_task(
+    tx: Tx,
+    call: Call,
+    agent_id: Name,
+    title: Annotated[str, Field(min_length=1, max_length=256)],
+    priority: Literal["critical", "high", "medium", "low"],
+    description: Annotated[str, Field(max_length=8192)] | None = None,
+    assignee: Name | None = None,
+    depends_on: Annotated[list[Annotated[str, Field(max_length=256)]], Field(max_length=32)] | None = None,
+    idempotency_key: Annotated[str, Field(max_length=256)] | None = None,
+    parent_task_id: Id | None = None,
+    derived_reason: Annotated[str, Field(max_length=512)] | None = None,
+) -> Reply:
+    """Create a task. The same idempotency_key gives the task that was made by it first."""
+    here = enter(tx, call, agent_id)
+    if idempotency_key and (known := tasks.find_by_external_id(tx, here.run, idempotency_key)):
+        return {"task_id": str(known.id)}
+    to = addressee(tx, here.project, "assignee", assignee) if assignee is not None else None
+    needs = _needed(tx, here, depends_on or [])
+    parent = _parent(tx, here, parent_task_id) if parent_task_id is not None else None
+    if call.site.caps.tasks is not None:
+        require_room(tasks.number_in_run(tx, here.run), call.site.caps.tasks, "tasks")
+    task = tasks.send(
+        tx,
+        here.project.id,
+        sender=here.name,
+        to=to,
+        text=description or "",
+        title=title,
+        priority=words.PRIORITIES[priority],
+        parent=str(parent.id) if parent else None,
+        reason=derived_reason,
+        needs=needs,
+        run=here.run,
+        external_id=idempotency_key or None,
+        awaited=True,
+    )
+    return {"task_id": str(task.id)}
+
+
+def _needed(tx: Tx, here: Here, refs: list[str]) -> list[Task]:
+    """The tasks of the run that are named, each once. Raises `UnknownNeeds`."""
+    found, unknown = {}, []
+    for ref in dict.fromkeys(refs):
+        try:
+            task = find(tx, here, ref)
+            found[task.id] = task
+        except NotFound:
+            unknown.append(ref)
+    if unknown:
+        raise UnknownNeeds(f"depends_on contains unknown task IDs: {', '.join(unknown)}")
+    return list(found.values())
+
+
+def _parent(tx: Tx, here: Here, ref: str) -> Task:
+    """The task to derive another from, if one more may be. Raises `NotFound` and `Breaker`."""
+    try:
+        parent = find(tx, here, ref, lock=True)
+    except NotFound:
+        raise NotFound("parent task", ref) from None
+    if parent.depth >= DEEPEST:
+        raise Breaker("max derived task depth exceeded")
+    if tasks.number_of_children(tx, parent) >= MOST_SIBLINGS:
+        raise Breaker("max derived siblings exceeded")
+    return parent
+
+
+def find(tx: Tx, here: Here, ref: str, *, lock: bool = False) -> Task:
+    """The task of the run by its id. Raises `NotFound`."""
+    task = tasks.find(tx, [here.project.id], ref, lock=lock, by_number=False)
+    if task.run_id != here.run.id:
+        raise NotFound("task", ref)
+    return task
+
+
+@DIALECT.tool()
+def update_task(
+    tx: Tx,
+    call: Call,
+    agent_id: Name,
+    task_id: Id,
+    status: Literal["todo", "in_progress", "in_review", "done"] | None = None,
+    assignee: Name | None = None,
+) -> Reply:
+    """Change a task's status or its assignee. For its assignee, its creator, or anyone while it is unassigned."""
+    here = enter(tx, call, agent_id)
+    to = addressee(tx, here.project, "assignee", assignee) if assignee is not None else None
+    task = find(tx, here, task_id, lock=True)
+    if finishing.is_about_check(call):
+        return finishing.checked(tx, call, task, here)
+    if task.assignee is not None and here.name not in (task.assignee, task.sender):
+        return no("permission denied")
+    if status is None and to is None:
+        return no("No valid fields to update")
+    if task.is_ended and task.status is not Status.COMPLETED:
+        raise InvalidTransition(task.status, "update")
+    if to is not None and to != task.assignee:
+        task = handovers.pass_on(tx, task, to=to, by=here.name)
+    if status == words.DONE:
+        return finishing.done(tx, call, task, here)
+    if status == words.TODO and task.status not in NOT_BEGUN:
+        handovers.put_back(tx, task, by=here.name)
+    elif status in STATUSES:
+        handovers.move(tx, task, STATUSES[status], by=here.name)
+    return {}
+
+
+@DIALECT.tool()
+def claim_task(tx: Tx, call: Call, agent_id: Name, task_id: Id) -> Reply:
+    """Claim a task before you begin it; of several who try at once one succeeds.
+
+    It must be todo, unassigned or yours, and what it depends on must be done.
+    """
+    here = enter(tx, call, agent_id)
+    try:
+        task = find(tx, here, task_id, lock=True)
+    except NotFound:
+        return finishing.unclaimed("task not found")
+    return finishing.claim(tx, call, task, here)
+
+
+@DIALECT.tool(reads=True)
+def get_all_tasks(
+    tx: Tx,
+    call: Call,
+    agent_id: Name,
+    assignee: Name | None = None,
+    status: Literal["todo", "in_progress", "in_review", "done", "failed", "cancelled", "expired"]
+    | None = None,
+    include_description: bool = False,
+) -> Reply:
+    """All tasks of the session, in the order in which they were made; of one assignee, or in one status, if given."""
+    here = enter(tx, call, agent_id, Right.READ)
+    needs = dependencies.of_run(tx, here.run)
+    return {
+        "tasks": [
+            words.task_row(task, here.run, needs.get(task.id, ()), with_description=include_description)
+            for task in tasks.of_run(tx, here.run, assignee=assignee)
+            if status in (None, words.STATUS[task.status])
+        ]
+    }

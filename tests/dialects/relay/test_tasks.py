@@ -1,0 +1,364 @@
+"""create_task, update_task and get_all_tasks: the graph of the work, and how it moves."""
+
+import re
+from itertools import permutations, product
+from typing import Any
+
+import pytest
+
+from tests.dialects.hub import Json
+from tests.dialects.relay.hub import NOWHERE, Team, no, yes
+from tests.dialects.relay.requirements import requires
+
+STATUSES = ("todo", "in_progress", "in_review", "done")
+PAIRS = list(product(STATUSES, repeat=2))
+UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+
+def _create(team: Team, by: str = "lead", **more: Any) -> Json:
+    answer: Json = team.agent(by).create_task(**{"title": "t", "priority": "low", **more})
+    return answer
+
+
+def _lost(team: Team, how: str) -> str:
+    """A task that another dialect's agent did not complete."""
+    coder, boss = team.fleet.online("coder-1"), team.fleet.agent("commander")
+    task_id: str = boss.send_task(alias="coder-1", task="t", ttl_seconds=60)["message_id"]
+    if how == "failed":
+        coder.send_reply(alias="commander", text="no", in_reply_to=task_id, status="failed")
+    elif how == "cancelled":
+        boss.cancel_task(task_id=task_id)
+    else:
+        team.later(minutes=2)
+    return task_id
+
+
+@requires("create_task.reply", "create_task.description", "create_task.assignee", "create_task.depends_on",
+          "create_task.derived_reason", "create_task.parent", "get_all_tasks.row", "rows.get_all_tasks",
+          "rows.description", "all.ids", "all.times", "words.agents")  # fmt: skip
+def test_a_task_is_created_and_shown(team: Team) -> None:
+    """create_task answers the id, and get_all_tasks shows all that was said of it, the description if asked."""
+    team.agent("lead").start_session(session_id="r")
+    needed, parent = team.task("needed"), team.task("parent")
+    team.later(seconds=5)
+
+    created = yes(
+        team.agent("lead").create_task(
+            title="登录页 🦊",
+            description="Build it.\n\n## How\nwell",
+            assignee="代码1号",
+            priority="high",
+            depends_on=[needed, parent],
+            idempotency_key="k/1",
+            parent_task_id=parent,
+            derived_reason="too large",
+        )
+    )
+
+    assert created.keys() == {"task_id"}
+    assert UUID.fullmatch(created["task_id"])
+    row = {
+        "id": created["task_id"],
+        "title": "登录页 🦊",
+        "status": "todo",
+        "assignee": "代码1号",
+        "priority": "high",
+        "created_by": "lead",
+        "depends_on": [needed, parent],
+        "external_id": "k/1",
+        "parent_task_id": parent,
+        "depth": 1,
+        "derived_reason": "too large",
+        "created_at": team.hub.clock() // 1000,
+        "updated_at": team.hub.clock() // 1000,
+        "session_id": "r",
+    }
+    assert team.tasks()[2] == row
+    assert team.tasks(include_description=True)[2] == {**row, "description": "Build it.\n\n## How\nwell"}
+
+
+@requires("create_task.required", "get_all_tasks.row", "envelope.null")
+def test_what_is_left_out_is_null(team: Team) -> None:
+    """A task of which only the title and the priority were said has null, 0 or nothing for all else."""
+    task = team.task("t", depends_on=[], idempotency_key="", description=None)
+
+    row = team.row(task)
+    empty = ("assignee", "external_id", "parent_task_id", "derived_reason")
+    assert {name: row[name] for name in empty} == dict.fromkeys(empty)
+    assert (row["depends_on"], row["depth"], row["description"]) == ([], 0, "")
+
+
+@requires("create_task.priority", "words.priorities")
+@pytest.mark.parametrize("priority", ["critical", "high", "medium", "low"])
+def test_priorities_are_kept(anywhere: Team, priority: str) -> None:
+    """Each of the four priorities comes back as it was given."""
+    assert anywhere.row(anywhere.task(priority=priority))["priority"] == priority
+
+
+@requires("get_all_tasks.all", "get_all_tasks.assignee", "rows.status")
+def test_tasks_are_narrowed(team: Team) -> None:
+    """All tasks are listed as they were made, ended ones too; by assignee and by status, and by both, some of them."""
+    made = [team.task(str(n), assignee="fe" if n % 2 else None) for n in range(6)]
+    for task_id, status in zip(made[1:4], STATUSES[1:], strict=True):
+        yes(team.agent("lead").update_task(task_id=task_id, status=status))
+
+    def titles(**narrowed: object) -> str:
+        return "".join(row["title"] for row in team.tasks(**narrowed))
+
+    assert titles() == "012345"
+    assert titles(assignee="fe") == "135"
+    assert titles(assignee="nobody") == ""
+    assert [titles(status=status) for status in STATUSES] == ["045", "1", "2", "3"]
+    assert titles(assignee="fe", status="done") == "3"
+    assert titles(status="failed") == ""
+
+
+@requires("create_task.idempotency_key", "creating.key_first", "creating.key_run", "creating.key_empty")
+def test_a_key_is_known_in_its_run(team: Team) -> None:
+    """A known key gives its task whatever else is asked, wrong names and all; in another run, or empty, it is none."""
+    first = team.task("first", idempotency_key="k")
+
+    with team.unchanged():
+        for other in (
+            {"title": "another", "priority": "critical"},
+            {"depends_on": [NOWHERE]},
+            {"parent_task_id": NOWHERE},
+            {"assignee": "not a name"},
+        ):
+            assert yes(_create(team, idempotency_key="k", **other)) == {"task_id": first}
+    assert yes(_create(team, "fe", idempotency_key="k")) == {"task_id": first}
+
+    assert len({team.task(idempotency_key="") for _ in range(3)} | {first}) == 4
+    elsewhere = team.within("other").create_task(title="t", priority="low", idempotency_key="k")
+    assert yes(elsewhere)["task_id"] != first
+
+
+@requires("creating.key_once")
+def test_a_key_is_taken_once(team: Team) -> None:
+    """Of fifty who create under one key at once all get the id of one task, which is there once."""
+    team.begin()
+    asked = [
+        {"agent_id": f"fe{n}", "title": str(n), "priority": "low", "idempotency_key": "k"} for n in range(50)
+    ]
+
+    answers = team.program().at_once("create_task", asked)
+
+    (task_id,) = {yes(answer)["task_id"] for answer in answers}
+    assert [row["id"] for row in team.tasks()] == [task_id]
+
+
+@requires("create_task.unknown_needs", "creating.needs_second", "envelope.refusal", "envelope.clean")
+def test_unknown_needs_are_named(team: Team) -> None:
+    """depends_on with ids that the run does not have is refused with those ids, in their order, and nothing is made."""
+    known = team.task()
+    message = yes(team.agent("lead").send_message(content="c", to="fe"))["message_id"]
+
+    with team.unchanged():
+        for unknown in ([NOWHERE], ["1"], [""], ["x" * 256, NOWHERE], [message], ["名"]):
+            answer = _create(team, depends_on=[known, *unknown], parent_task_id=NOWHERE)
+            assert no(answer) == f"depends_on contains unknown task IDs: {', '.join(unknown)}"
+
+
+@requires("creating.needs_second", "tokens.foreign")
+def test_another_projects_tasks_are_unknown(team: Team, elsewhere: Team) -> None:
+    """A task of another project cannot be needed, nor be a parent, nor be claimed or changed."""
+    foreign = elsewhere.task()
+
+    with elsewhere.unchanged():
+        assert foreign in no(_create(team, depends_on=[foreign]))
+        assert no(_create(team, parent_task_id=foreign)) == "parent task not found"
+        assert no(team.agent("lead").update_task(task_id=foreign, status="done")) == "task not found"
+        assert yes(team.agent("lead").claim_task(task_id=foreign))["claimed"] is False
+
+
+@requires("create_task.depends_on", "creating.needs_second")
+def test_a_need_counts_once(team: Team) -> None:
+    """An id that is named twice in depends_on is one dependency."""
+    needed = team.task()
+
+    assert team.row(team.task(depends_on=[needed, needed]))["depends_on"] == [needed]
+
+
+@requires("create_task.unknown_parent", "creating.parent_third", "envelope.clean")
+@pytest.mark.parametrize("parent", [NOWHERE, "", "1", "名"])
+def test_an_unknown_parent_is_refused(team: Team, parent: str) -> None:
+    """A parent that the run does not have is refused after the dependencies were found, and nothing is made."""
+    known = team.task()
+
+    with team.unchanged():
+        assert no(_create(team, depends_on=[known], parent_task_id=parent)) == "parent task not found"
+
+
+@requires(
+    "create_task.breaker", "create_task.parent", "creating.depth_fourth", "creating.depth", "envelope.clean"
+)
+def test_tasks_are_derived_one_deep(team: Team) -> None:
+    """A derived task has depth 1, and none can be derived from it."""
+    child = team.task(parent_task_id=team.task())
+    assert team.row(child)["depth"] == 1
+
+    with team.unchanged():
+        assert no(_create(team, parent_task_id=child)) == "max derived task depth exceeded"
+
+
+@requires("create_task.breaker", "create_task.parent", "creating.siblings_fifth", "envelope.clean")
+def test_three_are_derived_of_a_parent(team: Team) -> None:
+    """A fourth is refused, also when the first ones are done; another parent has room for its own."""
+    parent, other = team.task(), team.task()
+    for _ in range(3):
+        child = team.task(parent_task_id=parent)
+        yes(team.agent("lead").update_task(task_id=child, status="done"))
+
+    with team.unchanged():
+        assert no(_create(team, parent_task_id=parent)) == "max derived siblings exceeded"
+    team.task(parent_task_id=other)
+
+
+@requires("creating.siblings_once")
+def test_siblings_that_race_are_three(team: Team) -> None:
+    """Of twenty that are derived of one parent at once three are made, the others refused."""
+    asked = {"title": "t", "priority": "low", "parent_task_id": team.task()}
+
+    answers = team.program().at_once("create_task", [{**asked, "agent_id": f"fe{n}"} for n in range(20)])
+
+    assert len([answer for answer in answers if answer["success"]]) == 3
+    refused = {no(answer) for answer in answers if not answer["success"]}
+    assert refused == {"max derived siblings exceeded"}
+    assert len(team.tasks()) == 4
+
+
+@requires("update_task.status", "update_task.reply", "updating.any")
+@pytest.mark.parametrize("assignee", [None, "fe"])
+@pytest.mark.parametrize(("before", "after"), PAIRS)
+def test_any_status_may_follow_any_other(team: Team, before: str, after: str, assignee: str | None) -> None:
+    """From each of the four statuses a task comes to each, its assignee stays, and the answer is success."""
+    task = team.task(assignee=assignee)
+    lead = team.agent("lead")
+    yes(lead.update_task(task_id=task, status=before))
+    team.later(seconds=3)
+
+    answer = yes(lead.update_task(task_id=task, status=after))
+
+    assert answer.keys() <= {"hooks"}
+    row = team.row(task)
+    assert (row["status"], row["assignee"]) == (after, assignee)
+    assert row["created_at"] <= row["updated_at"] <= team.hub.clock() // 1000
+
+
+@requires("updating.any")
+@pytest.mark.parametrize("order", list(permutations(STATUSES)), ids="-".join)
+def test_a_task_goes_any_way(anywhere: Team, order: tuple[str, ...]) -> None:
+    """However it has come where it is, a task goes on from there as it is told."""
+    task = anywhere.task(assignee="fe")
+
+    for status in (*order, *order):
+        yes(anywhere.agent("fe").update_task(task_id=task, status=status))
+        assert anywhere.row(task)["status"] == status
+
+
+@requires("update_task.assignee", "updating.who", "limits.names.awaited")
+@pytest.mark.parametrize("status", STATUSES)
+def test_a_task_is_given_to_another(team: Team, status: str) -> None:
+    """With assignee alone a task stays in its status and is another's, who need not have come yet."""
+    task = team.task(assignee="fe")
+    yes(team.agent("fe").update_task(task_id=task, status=status))
+
+    yes(team.agent("fe").update_task(task_id=task, assignee="newcomer"))
+
+    assert (team.row(task)["status"], team.row(task)["assignee"]) == (status, "newcomer")
+    yes(team.agent("newcomer").update_task(task_id=task, status="in_progress"))
+
+
+@requires("update_task.assignee", "update_task.status")
+@pytest.mark.parametrize(("before", "after"), PAIRS)
+def test_both_change_at_once(anywhere: Team, before: str, after: str) -> None:
+    """With status and assignee both are as they were asked for afterwards."""
+    task = anywhere.task(assignee="fe")
+    yes(anywhere.agent("fe").update_task(task_id=task, status=before))
+
+    yes(anywhere.agent("fe").update_task(task_id=task, status=after, assignee="be"))
+
+    assert (anywhere.row(task)["status"], anywhere.row(task)["assignee"]) == (after, "be")
+
+
+@requires("updating.who", "updating.denied", "envelope.clean")
+def test_who_may_update(team: Team) -> None:
+    """The assignee and the creator may, anyone else is denied; anyone may while the task is unassigned."""
+    task, free = team.task(assignee="fe"), team.task()
+    other = team.agent("be")
+
+    with team.unchanged():
+        for change in ({"status": "done"}, {"assignee": "be"}, {}):
+            assert no(other.update_task(task_id=task, **change)) == "permission denied"
+    for name in ("fe", "lead"):
+        yes(team.agent(name).update_task(task_id=task, status="in_progress"))
+    yes(other.update_task(task_id=free, status="in_progress"))
+    yes(other.update_task(task_id=free, assignee="fe"))
+    assert no(other.update_task(task_id=free, status="done")) == "permission denied"
+
+
+@requires("updating.unknown", "envelope.clean")
+@pytest.mark.parametrize("task_id", [NOWHERE, "", "1", "名", "x" * 128])
+def test_an_unknown_task_is_not_found(team: Team, task_id: str) -> None:
+    """An id that the run does not have, a number among them, is no task, whatever is to be changed."""
+    team.task()
+    team.agent("fe").get_all_tasks()
+
+    with team.unchanged():
+        assert no(team.agent("fe").update_task(task_id=task_id, status="done")) == "task not found"
+        assert no(team.agent("fe").update_task(task_id=task_id)) == "task not found"
+
+
+@requires("updating.nothing", "envelope.clean")
+def test_there_must_be_something_to_change(team: Team) -> None:
+    """Neither status nor assignee: No valid fields to update."""
+    task = team.task(assignee="fe")
+
+    with team.unchanged():
+        for nothing in ({}, {"status": None}, {"title": "new"}):
+            assert no(team.agent("lead").update_task(task_id=task, **nothing)) == "No valid fields to update"
+
+
+@requires("updating.lost", "words.lost", "rows.status", "envelope.clean")
+@pytest.mark.parametrize("how", ["failed", "cancelled", "expired"])
+def test_what_was_lost_stays_lost(team: Team, how: str) -> None:
+    """What failed, was cancelled or expired elsewhere shows as that, and is not updated, nor claimed."""
+    task = _lost(team, how)
+    team.agent("coder-1").get_all_tasks()
+    assert [row["status"] for row in team.tasks()] == [how]
+    assert [row["id"] for row in team.tasks(status=how)] == [task]
+
+    with team.unchanged():
+        for change in ({"status": "todo"}, {"status": "done"}, {"assignee": "fe"}):
+            assert no(team.agent("coder-1").update_task(task_id=task, **change)) == f"task is {how}"
+        refused = yes(team.agent("coder-1").claim_task(task_id=task))
+        assert refused == {"claimed": False, "reason": f"task is {how}"}
+
+
+@requires("words.todo", "words.in_progress", "words.in_review", "words.done")
+def test_statuses_of_another_dialect_are_said_in_relays_words(team: Team) -> None:
+    """Delivered and acknowledged tasks are todo, running ones in_progress, replied ones done; free ones todo."""
+    coder = team.fleet.online("coder-1")
+    task_id = team.fleet.agent("commander").send_task(alias="coder-1", task="t")["message_id"]
+    seen = [team.row(task_id)["status"]]
+    coder.ack_inbox(alias="coder-1", message_id=task_id)
+    seen.append(team.row(task_id)["status"])
+    team.fleet.online("coder-1", "working", task=task_id)
+    seen.append(team.row(task_id)["status"])
+    yes(team.agent("coder-1").update_task(task_id=task_id, status="in_review"))
+    seen.append(team.row(task_id)["status"])
+    coder.report_completion(alias="coder-1", task=task_id, result="r")
+    seen.append(team.row(task_id)["status"])
+
+    assert seen == ["todo", "todo", "in_progress", "in_review", "done"]
+    assert team.row(team.fleet.free_task())["status"] == "todo"
+
+
+@requires("updating.hooks")
+def test_hooks_do_not_run_over_http(anywhere: Team) -> None:
+    """An update to done says that the after_task hook was not run; any other says nothing of hooks."""
+    task = anywhere.task(assignee="fe")
+
+    assert yes(anywhere.agent("fe").update_task(task_id=task, status="in_review")) == {}
+    answer = yes(anywhere.agent("fe").update_task(task_id=task, status="done"))
+    assert answer["hooks"].startswith("not run: ")
