@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.processes import RunningHub
+from tests.cli.team import Team
 
 LIMIT = 60  # seconds
 
@@ -46,3 +47,17 @@ def own_hub(tmp_path: Path) -> Iterator[RunningHub]:
     running.start()
     yield running
     running.close()
+
+
+@pytest.fixture
+def team(hub: RunningHub, tmp_path: Path) -> Iterator[Team]:
+    """A fresh project of a hub, and a folder where its team works."""
+    with Team.at(hub, tmp_path / "work") as fresh:
+        yield fresh
+
+
+@pytest.fixture
+def own_team(own_hub: RunningHub, tmp_path: Path) -> Iterator[Team]:
+    """A team whose hub may be killed."""
+    with Team.at(own_hub, tmp_path / "work") as fresh:
+        yield fresh

@@ -4,6 +4,7 @@ import itertools
 import json
 import subprocess
 from collections import deque
+from pathlib import Path
 from typing import Any
 
 from tests.cli.processes import PROGRAM, RunningHub, plain_environment
@@ -19,11 +20,14 @@ ENVELOPE = {
 class StdioPeer:
     """A client that starts its server itself. Whatever the server writes must be JSON-RPC."""
 
+    cwd: Path | None = None  # the folder where it works
+
     def __init__(self, hub: RunningHub, revision: str, *arguments: str, **environment: str) -> None:
         self.revision = revision
         self.process = subprocess.Popen(
             [*PROGRAM, "mcp", *(arguments or ("commhub",))],
-            env=plain_environment(hub.data, HUBBUB_PROJECT=hub.project, **environment),
+            env=plain_environment(hub.data, **{"HUBBUB_PROJECT": hub.project, **environment}),
+            cwd=self.cwd,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -86,8 +86,8 @@ def run_python(code: str) -> subprocess.CompletedProcess[str]:
 
 
 @contextmanager
-def stranger() -> Iterator[str]:
-    """The address of a web server that is no hub."""
+def stranger(*, speaks: Collection[str] | None = None) -> Iterator[str]:
+    """The address of a web server that is no hub, or no more of one than that it has these dialects."""
 
     class Page(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -97,6 +97,11 @@ def stranger() -> Iterator[str]:
 
         def do_POST(self) -> None:
             self.do_GET()
+
+        def do_OPTIONS(self) -> None:
+            is_spoken = speaks is None or self.path.removeprefix("/mcp/") in speaks
+            self.send_response(204 if is_spoken else 404)
+            self.end_headers()
 
         def log_message(self, *arguments: object) -> None:
             pass
@@ -118,13 +123,14 @@ class RunningHub:
     project: str = "default"
     process: subprocess.Popen[str] | None = None
     workers: list["RunningWorker"] = field(default_factory=list)
+    settings: Mapping[str, str] = field(default_factory=dict)
     _client: Hub | None = None
 
     def start(self) -> None:
         """Start it, or start it again at the same address, and wait until it says that it is ready."""
         self.process = subprocess.Popen(
             [*PROGRAM, "serve", "--port", str(self.port)],
-            env=plain_environment(self.data),
+            env=plain_environment(self.data, **self.settings),
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,

@@ -4,6 +4,8 @@ import asyncio
 import json
 import os
 import signal
+import socket
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -18,11 +20,10 @@ from hubbub.cli.bridge import bridge as bridge_module
 from hubbub.cli.bridge import wire
 from hubbub.cli.bridge.bridge import Bridge
 from hubbub.cli.bridge.upstream import Upstream
-from hubbub.cli.mcp import DIALECTS
 from hubbub.client import Hub, owner_token, running_hub
-from hubbub.dialects import discover
+from hubbub.dialects import names
 from tests.cli.peers import LEGACY, MODERN, StdioPeer
-from tests.cli.processes import RunningHub, hubbub, plain_environment, stranger
+from tests.cli.processes import PROGRAM, RunningHub, hubbub, plain_environment, stranger
 
 Connect = Callable[..., StdioPeer]
 UPDATED = "notifications/resources/updated"
@@ -116,13 +117,20 @@ def test_hub_that_never_was(tmp_path: Path) -> None:
         assert (done.returncode, done.stdout) == (3, "")
 
 
-def test_dialect_of_another_hub(hub: RunningHub) -> None:
+def test_dialect_of_another_hub(tmp_path: Path) -> None:
     """A dialect that the hub does not speak is refused at the start, with those that it speaks."""
-    unknown = next(each for each in DIALECTS if each not in discover())
-    done = hub.run("mcp", unknown)
-    spoken = ", ".join(each for each in DIALECTS if each in discover())
-    sentence = f"this hub does not speak {unknown}; it speaks {spoken}"
+    with stranger(speaks=("commhub", "relay")) as url:
+        done = hubbub("mcp", "golemxv", "--url", url, "--token", "ntok_1", data=tmp_path)
+    sentence = "this hub does not speak golemxv; it speaks commhub, relay"
     assert (done.returncode, done.stderr) == (1, f"Error: {sentence}\n")
+
+
+def test_unknown_dialect(tmp_path: Path) -> None:
+    """A dialect that nobody speaks is wrong usage, and no hub is started for it."""
+    done = hubbub("mcp", "esperanto", data=tmp_path)
+    assert done.returncode == 2
+    assert all(f"'{each}'" in done.stderr for each in names())
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_orderly_restart_is_not_noticed(own_hub: RunningHub, connect: Connect) -> None:
@@ -188,9 +196,51 @@ def test_a_stranger_at_the_address(hub: RunningHub) -> None:
     assert "error" in answer
 
 
-@pytest.mark.parametrize("line", ["no json", "[]", "12", "{", '"text"'])
+def test_sends_much_before_it_reads(hub: RunningHub, connect: Connect) -> None:
+    """A client may send more than fits between the two before it reads any answer; all are answered."""
+    peer = connect(hub, LEGACY)
+    much = "x" * 10_000
+    numbers = [peer.request("tools/call", {"name": much, "arguments": {}}) for _ in range(100)]
+    assert all("result" in peer.answer(number) for number in numbers)
+
+
+def test_input_from_a_file(hub: RunningHub, tmp_path: Path) -> None:
+    """Standard input may be a file, of which the last line need not be ended."""
+    lines = [{"jsonrpc": "2.0", "id": number, "method": "ping"} for number in (1, 2)]
+    file = tmp_path / "input"
+    file.write_text("\n\n".join(json.dumps(line) for line in lines))
+    with file.open() as given:
+        done = subprocess.run(
+            [*PROGRAM, "mcp", "commhub"],
+            env=plain_environment(hub.data),
+            stdin=given,
+            capture_output=True,
+            check=True,
+        )
+    assert {json.loads(line)["id"] for line in done.stdout.splitlines()} == {1, 2}
+
+
+def test_terminal_is_left_as_it_was(hub: RunningHub) -> None:
+    """Standard input and output, which others may use as well, are not left in another mode."""
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        process = subprocess.Popen(
+            [*PROGRAM, "mcp", "commhub"],
+            env=plain_environment(hub.data),
+            stdin=theirs.fileno(),
+            stdout=theirs.fileno(),
+        )
+        ours.sendall(b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n')
+        assert json.loads(ours.recv(65_536))["id"] == 1
+        assert not os.get_blocking(theirs.fileno())
+        ours.shutdown(socket.SHUT_WR)
+        assert process.wait() == 0
+        assert os.get_blocking(theirs.fileno())
+
+
+@pytest.mark.parametrize("line", ["no json", "[]", "12", "{", '"text"', '{"method": "ping", "id": []}'])
 def test_lines_that_are_no_messages(hub: RunningHub, connect: Connect, line: str) -> None:
-    """A line that is no JSON object is answered with a parse error, and the next one is served."""
+    """A line that is no message is answered with a parse error, and the next one is served."""
     peer = connect(hub, LEGACY)
     peer.write(line)
     message = peer._next()
@@ -247,8 +297,8 @@ def test_says_when_the_hub_stays_away(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bridge_module, "PATIENCE", bridge_module.PATIENCE * 0)
     written: list[wire.Message] = []
 
-    async def write(message: wire.Message) -> None:
-        written.append(message)
+    async def write(line: bytes) -> None:
+        written.append(json.loads(line))
 
     async def lines() -> Any:
         yield b'{"jsonrpc": "2.0", "id": 7, "method": "tools/list"}'

@@ -6,9 +6,42 @@ from tests.cli.processes import RunningHub
 def test_projects(hub: RunningHub) -> None:
     """A project is made by its slug, listed with the caller's role, and shown with its counts."""
     slug = f"{hub.project}-shop"
-    made = hub.json("project", "create", slug, "--name", "The shop", "--heartbeat-ttl", "90")
-    assert (made["slug"], made["name"], made["heartbeat_ttl"]) == (slug, "The shop", 90)
+    made = hub.json(
+        "project", "create", slug, "--name", "The shop", "--heartbeat-ttl", "90", "--description", "Sells"
+    )
+    assert (made["slug"], made["name"], made["heartbeat_ttl"], made["description"]) == (
+        slug,
+        "The shop",
+        90,
+        "Sells",
+    )
     assert hub.run("project", "create", slug).returncode == 1
     assert [each["role"] for each in hub.json("project", "list") if each["slug"] == slug] == ["owner"]
     assert hub.json("project", "show", slug)["tasks"]["queued"] == 0
     assert "The shop" in hub.run("project", "show", slug).stdout
+
+
+def test_areas(hub: RunningHub) -> None:
+    """An area is given to a project by its slug, replaced by the same command, and shown with the project."""
+    put = ("project", "area", hub.project, "backend", "--name", "Backend")
+    made = hub.json(*put, "--pattern", "app/**", "--pattern", "db/", "--description", "PHP")
+    assert made == {
+        "slug": "backend", "number": 1, "name": "Backend", "description": "PHP", "patterns": ["app/**", "db/"],
+    }  # fmt: skip
+    assert hub.run(*put, "--pattern", "./src/*").stdout == "backend\n"
+    (area,) = hub.json("project", "show", hub.project)["areas"]
+    assert (area["number"], area["patterns"], area["description"]) == (1, ["src/*"], None)
+    assert "backend" in hub.run("project", "show", hub.project).stdout
+
+
+def test_areas_that_cannot_be(hub: RunningHub) -> None:
+    """Without a name or a pattern an area is wrong usage; what the hub refuses is said, and no area is made."""
+    put = ("project", "area", hub.project, "backend")
+    assert hub.run(*put, "--name", "N").returncode == 2
+    assert hub.run(*put, "--pattern", "x").returncode == 2
+    outside = hub.run(*put, "--name", "N", "--pattern", "../x")
+    assert outside.returncode == 1
+    assert "repository" in outside.stderr
+    elsewhere = hub.run("project", "area", "nowhere", "backend", "--name", "N", "--pattern", "x")
+    assert elsewhere.returncode == 1
+    assert hub.json("project", "show", hub.project)["areas"] == []

@@ -33,6 +33,44 @@ def test_open_queue_and_parts(hub: RunningHub) -> None:
     assert part["context"] == "see there"
 
 
+def test_a_task_can_wait_for_others(hub: RunningHub) -> None:
+    """With --depends-on, which may be repeated, a task waits for others, named by number or id, and shows them."""
+    hub.meet("ada")
+    first, second = (hub.json("task", "add", name)["id"] for name in ("first", "second"))
+    held = hub.run("task", "add", "third", "--to", "ada", "--depends-on", "1", "--depends-on", second)
+    assert held.stdout == "#3 queued, with ada, waits for others: third\n"
+    assert (
+        hub.run("task", "add", "fourth", "--depends-on", "3").stdout
+        == "#4 queued, waits for others: fourth\n"
+    )
+    assert f"depends on {first}, {second}\n" in hub.run("task", "show", "3").stdout
+    for each in ("1", "2"):
+        hub.client().step(each, "start", by="ada")
+        hub.client().step(each, "complete", by="ada")
+    assert hub.run("task", "show", "3").stdout.startswith("#3 delivered, with ada: third\n")
+
+
+def test_a_task_cannot_wait_for_what_is_not_there(hub: RunningHub) -> None:
+    """Depending on an unknown task is refused, and adds none."""
+    refused = hub.run("task", "add", "x", "--depends-on", "9")
+    assert (refused.returncode, refused.stderr) == (1, "Error: task '9' not found\n")
+    assert hub.json("tasks") == []
+
+
+def test_a_task_in_an_area(hub: RunningHub) -> None:
+    """With --area a task is in an area, which the project must have if it has any; `show` tells it."""
+    assert hub.json("task", "add", "early", "--area", "anything")["area"] == "anything"
+    hub.run("project", "area", hub.project, "backend", "--name", "Backend", "--pattern", "app/")
+    hub.run("task", "add", "now", "--area", "backend")
+    assert "in the area backend\n" in hub.run("task", "show", "2").stdout
+    refused = hub.run("task", "add", "late", "--area", "anything")
+    assert (refused.returncode, refused.stderr) == (
+        1,
+        "Error: the project has no area 'anything'; it has backend\n",
+    )
+    assert len(hub.json("tasks")) == 2
+
+
 def test_list_by_status_and_assignee(hub: RunningHub) -> None:
     """The list holds those in any of the statuses asked for, of the agent asked for, newest first."""
     hub.meet("ada", "bob")

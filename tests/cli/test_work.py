@@ -121,7 +121,7 @@ def test_runs_so_many_at_a_time(hub: RunningHub, tmp_path: Path) -> None:
         "--concurrency",
         "2",
     )
-    hub.until("agent.online")
+    hub.until("agent.checkin")
     for text in ("listen", "talk"):  # each waits for the other at the pipe
         hub.send("pair", text)
     hub.until("task.completed", times=2)

@@ -10,7 +10,7 @@ the next one merges again, to the same effect.
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import aclosing
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,6 +23,7 @@ from hubbub.model.merging import Clash, merge, merge_text
 from hubbub.workspace.documents import Away, Documents, Held, Kind, NotOurs, Subject
 from hubbub.workspace.shelf import Base, FileRefused, Shelf, parts_of, text_of
 
+EMPTY = timedelta(milliseconds=500)  # so long a file may be empty before it is taken for emptied
 DEBOUNCE = 400  # milliseconds that a burst of changes to files may go on before they are looked at
 
 Clock = Callable[[], datetime]
@@ -77,12 +78,17 @@ class Mirror:
         Raises `Away`, and `HubError` where the hub or the file refuses: then both are as they were.
         """
         said: tuple[Part, ...] | None = None  # by the file, when the hub last agreed to it
+        was_empty = False
         clashes: dict[Clash, None] = {}
         while True:
             held = await self._documents.fetch(subject)
             self._project = held.project
             plan = await asyncio.to_thread(self._plan, subject, held, said)
             version = held.version
+            if plan.text is not None and not plan.text.strip() and plan.parts and not was_empty:
+                was_empty = True  # perhaps an editor is in the middle of writing it
+                await asyncio.sleep(EMPTY.total_seconds())
+                continue
             if plan.parts != held.parts:
                 try:
                     version = await self._documents.replace(subject, plan.parts, version)

@@ -4,18 +4,26 @@ A hub that goes away is waited for. In the older era its transport session is th
 the client's own `initialize` and subscribes again to what the client had subscribed to. In the newer era it sends the
 open `subscriptions/listen` again. What may have changed meanwhile is announced as changed, so that nobody waits for
 news that came while nobody listened. Writes that are sent again carry the key of the first time: they are done once.
+
+What a call of a tool and its answer say is the hub's business and the client's: they are passed on as they came.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterable, Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import partial
+from secrets import token_hex
 from uuid import uuid4
 
 from hubbub.cli.bridge import wire
-from hubbub.cli.bridge.upstream import Away, Refused, SessionGone, Upstream
+from hubbub.cli.bridge.carrier import Away
+from hubbub.cli.bridge.companion import Alone, Companion
+from hubbub.cli.bridge.upstream import Refused, SessionGone, Upstream, read
 from hubbub.cli.bridge.wire import Message
+
+Write = Callable[[bytes], Awaitable[None]]  # takes a message, as one line without its end
 
 PATIENCE = timedelta(seconds=30)  # with a hub that is away, before a request is answered with an error
 BACK_OFF = (0.1, 0.2, 0.5, 1.0, 2.0)  # seconds between tries
@@ -48,19 +56,26 @@ class Outage:
 
 @dataclass(slots=True)
 class Asked:
-    """A request of the client that waits for its answer."""
+    """A request that waits for its answer, and where that goes."""
 
     message: Message
-    key: str = field(default_factory=lambda: str(uuid4()))
+    line: bytes
+    answer: Write
+    key: str = field(default_factory=lambda: token_hex(16))
     outage: Outage = field(default_factory=Outage)
     is_acknowledged: bool = False  # of `subscriptions/listen`: the client knows that it listens
+    opening: bytes = field(init=False)  # of the answer
+
+    def __post_init__(self) -> None:
+        self.opening = wire.opening(self.message)
 
 
 class Bridge:
-    """One client on stdio, one endpoint of a hub."""
+    """One client on stdio, one endpoint of a hub; a `companion` may answer calls of tools in the hub's place."""
 
-    def __init__(self, upstream: Upstream, write: Callable[[Message], Awaitable[None]]) -> None:
+    def __init__(self, upstream: Upstream, write: Write, companion: Companion | None = None) -> None:
         self.upstream, self.write = upstream, write
+        self.companion = companion or Alone()
         self._hello: Message | None = None
         self._is_initialized = False
         self._subscribed: dict[str, None] = {}
@@ -68,27 +83,41 @@ class Bridge:
         self._open: dict[object, tuple[asyncio.Task[None], Message]] = {}
         self._ear: asyncio.Task[None] | None = None
 
-    async def run(self, lines: AsyncIterator[bytes]) -> None:
+    async def run(self, lines: AsyncIterable[bytes]) -> None:
         """Carry messages until the client's lines end; then end the transport session."""
         try:
             async with asyncio.TaskGroup() as self._tasks:
                 async for line in lines:
                     message = wire.decoded(line)
                     if message is None:
-                        sentence = "each line must be one JSON-RPC message, a JSON object"
-                        await self.write(wire.error(None, wire.PARSE_ERROR, sentence))
+                        sentence = (
+                            "each line must be one JSON-RPC message: a JSON object, its id a text or a number"
+                        )
+                        await self._write(wire.error(None, wire.PARSE_ERROR, sentence))
                     else:
-                        await self._carry(message)
+                        await self._carry(message, line)
                 await self._finish()
         finally:
             await self._leave()
 
-    async def _carry(self, message: Message) -> None:
+    async def ask(self, message: Message) -> Message:
+        """The hub's answer to a request of the companion's; an error, if the hub refuses it or stays away."""
+        heard: list[bytes] = []
+
+        async def hear(line: bytes) -> None:
+            heard.append(line)
+
+        await self._request(Asked(message, wire.encoded(message), hear))
+        return read(heard[-1])
+
+    async def _carry(self, message: Message, line: bytes) -> None:
         """Send on one message; what is answered at leisure is left to a task, what sets the stage is waited for."""
         if message.get("method") == "initialize" and wire.is_request(message):
             await self._initialize(message)
         elif wire.is_request(message):
-            task = self._tasks.create_task(self._request(message))
+            is_call = message["method"] == wire.CALL
+            asked = Asked(message, line, self.write)
+            task = self._tasks.create_task(self._call(asked) if is_call else self._request(asked))
             self._open[message["id"]] = task, message
             task.add_done_callback(lambda _: self._closed(message["id"], task))
         elif message.get("method") == "notifications/cancelled":
@@ -108,14 +137,14 @@ class Bridge:
         outage = Outage()
         while True:
             try:
-                await self.write(await self.upstream.open(message))
+                await self._write(await self.upstream.open(message))
                 return
             except Away as error:
                 if not await outage.wait():
-                    await self._fail(message, error)
+                    await self._write(_unreachable(message, error))
                     return
             except Refused as error:
-                await self._refuse(message, error)
+                await self._write(_refusal(message, error))
                 return
 
     async def _notify(self, message: Message) -> None:
@@ -136,8 +165,7 @@ class Bridge:
         session_id = await self._session_id()
         try:
             try:
-                async for reply in self.upstream.post(message):
-                    await self.write(reply)
+                await self.upstream.post(message, self._hear_unasked)
                 return True
             except SessionGone:
                 await self._renew(session_id)
@@ -145,9 +173,16 @@ class Bridge:
             pass
         return False
 
-    async def _request(self, message: Message) -> None:
+    async def _call(self, asked: Asked) -> None:
+        """Have a call of a tool answered, by the companion or else by the hub."""
+        answer = await self.companion.call(asked.message, self.ask)
+        if answer is None:
+            await self._request(asked)
+        else:
+            await self._write({**answer, "id": asked.message["id"]})
+
+    async def _request(self, asked: Asked) -> None:
         """Send a request until it is answered, by the hub or for want of one."""
-        asked = Asked(message)
         while True:
             try:
                 if await self._ask(asked):
@@ -155,26 +190,29 @@ class Bridge:
                 raise Away("it ended the stream before it answered")
             except Away as error:
                 if not await asked.outage.wait():
-                    await self._fail(message, error)
+                    await asked.answer(wire.encoded(_unreachable(asked.message, error)))
                     return
             except Refused as error:
-                await self._refuse(message, error)
+                await asked.answer(wire.encoded(_refusal(asked.message, error)))
                 return
 
     async def _ask(self, asked: Asked) -> bool:
         """Send a request once, and pass on what comes; True once it is answered."""
         session_id = await self._session_id()
+        headers = {"Idempotency-Key": asked.key, **self.companion.headers}
         try:
-            async for reply in self.upstream.post(asked.message, asked.key):
-                asked.outage.over()
-                if await self._pass_on(reply, asked):
-                    return True
+            return await self.upstream.post(asked.message, partial(self._pass_on, asked), asked.line, headers)
         except SessionGone:
             await self._renew(session_id)
         return False
 
-    async def _pass_on(self, reply: Message, asked: Asked) -> bool:
-        """Give the client what came for a request; True if that is its end."""
+    async def _pass_on(self, asked: Asked, line: bytes) -> bool:
+        """Give on what came for a request; True if that is its end."""
+        asked.outage.over()
+        if asked.message["method"] == wire.CALL and line.startswith(asked.opening) and b"\n" not in line:
+            await asked.answer(line)
+            return True
+        reply = read(line)
         is_listening = asked.message["method"] == LISTEN
         is_result = wire.answers(reply, asked.message) and "result" in reply
         if is_listening and is_result:
@@ -186,7 +224,7 @@ class Bridge:
             asked.is_acknowledged = True
         if is_result:
             self._remember(asked.message)
-        await self.write(reply)
+        await asked.answer(wire.encoded(reply))
         return wire.answers(reply, asked.message)
 
     async def _session_id(self) -> str | None:
@@ -211,25 +249,23 @@ class Bridge:
         if task is not None:
             task.cancel()
 
-    async def _fail(self, message: Message, error: Away) -> None:
-        sentence = f"the hub cannot be reached ({error}); the request may be tried again"
-        await self.write(wire.error(message["id"], wire.UNAVAILABLE, sentence))
-
-    async def _refuse(self, message: Message, error: Refused) -> None:
-        reply = wire.error(message["id"], wire.INVALID_REQUEST, str(error))
-        await self.write({**error.reply, "id": message["id"]} if error.reply else reply)
+    async def _write(self, message: Message) -> None:
+        await self.write(wire.encoded(message))
 
     # ---- the hub's messages --------------------------------------------------------------------------------------
 
     async def _hear(self) -> None:
         """Pass on what the hub says unasked, for as long as there is a client."""
         outage = Outage()
+
+        async def hear(line: bytes) -> bool:
+            outage.over()
+            return await self._hear_unasked(line)
+
         while True:
             session_id = await self._session_id()
             try:
-                async for message in self.upstream.listen(self._listening):
-                    outage.over()
-                    await self.write(message)
+                await self.upstream.listen(self._listening, hear)
             except SessionGone:
                 with suppress(Away, Refused):
                     await self._renew(session_id)
@@ -239,6 +275,11 @@ class Bridge:
                 return  # this endpoint says nothing unasked
             if not await outage.wait():
                 outage.over()
+
+    async def _hear_unasked(self, line: bytes) -> bool:
+        """Pass on what nobody waits for; there is never enough of it."""
+        await self._write(read(line))
+        return False
 
     async def _listening(self) -> None:
         """From now on we hear what changes; what changed before, nobody may have heard."""
@@ -264,12 +305,11 @@ class Bridge:
 
     async def _say(self, message: Message) -> None:
         """Send a message of our own, whose answer is not the client's."""
-        async for _ in self.upstream.post(message):
-            pass
+        await self.upstream.post(message, _ignore)
 
     async def _announce(self, uris: list[str], subscription_id: object = None) -> None:
         for uri in uris:
-            await self.write(wire.updated(uri, subscription_id))
+            await self._write(wire.updated(uri, subscription_id))
 
     # ---- the end -------------------------------------------------------------------------------------------------
 
@@ -288,8 +328,22 @@ class Bridge:
         await self.upstream.close()
 
 
+async def _ignore(_line: bytes) -> bool:
+    return False
+
+
 def _is_id(value: object) -> bool:
     return isinstance(value, (str, int))
+
+
+def _unreachable(message: Message, error: Away) -> Message:
+    sentence = f"the hub cannot be reached ({error}); the request may be tried again"
+    return wire.error(message["id"], wire.UNAVAILABLE, sentence)
+
+
+def _refusal(message: Message, error: Refused) -> Message:
+    reply = error.reply or wire.error(None, wire.INVALID_REQUEST, str(error))
+    return {**reply, "id": message["id"]}
 
 
 def _listened_to(message: Message) -> list[str]:

@@ -1,5 +1,6 @@
 """Starting a hub for whoever needs one and finds none running."""
 
+import os
 import subprocess
 import sys
 import time
@@ -12,6 +13,7 @@ from hubbub.store.lock import FolderLock
 LOG_FILE = "hub.log"
 PATIENCE = 20.0  # seconds for a hub to start
 LOOK = 0.05
+OURS = ("RELAY_", "GXV_")  # so begin the variables that say who a client is, and where it works
 
 
 def require_hub(data: Path) -> str:
@@ -28,12 +30,17 @@ def require_hub(data: Path) -> str:
 
 
 def _start(data: Path, *options: str) -> str | None:
-    """Start a hub that outlives us, and wait until one answers; None if that does not come about."""
+    """Start a hub that outlives us, and wait until one answers; None if that does not come about.
+
+    It serves whoever comes, so the folder where we happen to be is none of its business.
+    """
     log_file = data / LOG_FILE
     log_file.touch(mode=0o600)
     with log_file.open("ab") as log:
         hub = subprocess.Popen(
             [sys.executable, "-m", "hubbub", "serve", "--data", str(data), *options],
+            cwd=data,
+            env={name: value for name, value in os.environ.items() if not name.startswith(OURS)},
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,

@@ -1,41 +1,77 @@
-"""Lines on standard input and output: the client's side of the bridge."""
+"""Lines on standard input and output: the client's side of the bridge.
+
+The event loop itself reads and writes, as soon as that need not wait: to ask another thread takes longer.
+"""
 
 import asyncio
 import os
-import threading
-from collections.abc import AsyncIterator, Callable
-
-from hubbub.cli.bridge import wire
-from hubbub.cli.bridge.wire import Message
+from collections import deque
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 
 STDIN, STDOUT = 0, 1
 CHUNK = 65_536
-WAITING_LINES = 100  # read ahead, at most
+AHEAD = 4  # chunks read before somebody wants them; then the client has to wait
 
 
-async def lines() -> AsyncIterator[bytes]:
-    """The lines of standard input, read by a thread, so that any kind of file will do; ends with the input."""
-    queue: asyncio.Queue[bytes | None] = asyncio.Queue(WAITING_LINES)
-    loop = asyncio.get_running_loop()
+@contextmanager
+def unblocked() -> Iterator[None]:
+    """Have input and output never make us wait; afterwards they are as they were, as others may use them too."""
+    blocking = {file: os.get_blocking(file) for file in (STDIN, STDOUT)}
+    try:
+        for file in blocking:
+            os.set_blocking(file, False)
+        yield
+    finally:
+        for file, was_blocking in blocking.items():
+            os.set_blocking(file, was_blocking)
 
-    def put(line: bytes | None) -> None:
-        asyncio.run_coroutine_threadsafe(queue.put(line), loop).result()
 
-    threading.Thread(target=_read, args=(put,), daemon=True).start()
-    while (line := await queue.get()) is not None:
-        if line.strip():
+class Input:
+    """The lines of standard input, whatever kind of file that is. To be iterated over once; ends with the input."""
+
+    def __init__(self) -> None:
+        self._chunks: deque[bytes] = deque()
+        self._news = asyncio.Event()
+        self._is_watched = False
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        parts: list[bytes] = []
+        while chunk := await self._next():
+            end, *more = chunk.split(b"\n")
+            parts.append(end)
+            for start in more:
+                if line := b"".join(parts).strip():
+                    yield line
+                parts = [start]
+        if line := b"".join(parts).strip():
             yield line
 
+    async def _next(self) -> bytes:
+        """What was read next; nothing at the end."""
+        if not self._chunks:
+            self._watch()
+        while not self._chunks:
+            self._news.clear()
+            await self._news.wait()
+        return self._chunks.popleft()
 
-def _read(put: Callable[[bytes | None], None]) -> None:
-    # Not through sys.stdin: its lock, held by a thread that waits, would keep the process from ending.
-    rest = b""
-    while chunk := os.read(STDIN, CHUNK):
-        *whole, rest = (rest + chunk).split(b"\n")
-        for line in whole:
-            put(line)
-    put(rest)
-    put(None)
+    def _watch(self) -> None:
+        """Have whatever comes read, from now on; of a file that always can be read, and not be watched, a piece."""
+        try:
+            if not self._is_watched:
+                asyncio.get_running_loop().add_reader(STDIN, self._read)
+                self._is_watched = True
+        except PermissionError:
+            self._read()
+
+    def _read(self) -> None:
+        chunk = os.read(STDIN, CHUNK)
+        self._chunks.append(chunk)
+        self._news.set()
+        if self._is_watched and (not chunk or len(self._chunks) == AHEAD):
+            asyncio.get_running_loop().remove_reader(STDIN)
+            self._is_watched = False
 
 
 class Output:
@@ -44,13 +80,20 @@ class Output:
     def __init__(self) -> None:
         self._turn = asyncio.Lock()
 
-    async def __call__(self, message: Message) -> None:
+    async def __call__(self, line: bytes) -> None:
         """Write one message. Raises `BrokenPipeError` when nobody reads any more."""
         async with self._turn:
-            await asyncio.to_thread(_write, wire.encoded(message) + b"\n")
+            rest = memoryview(line + b"\n")
+            while rest:
+                try:
+                    rest = rest[os.write(STDOUT, rest) :]
+                except BlockingIOError:
+                    await self._until_writable()
 
-
-def _write(content: bytes) -> None:
-    view = memoryview(content)
-    while view:
-        view = view[os.write(STDOUT, view) :]
+    async def _until_writable(self) -> None:
+        loop, writable = asyncio.get_running_loop(), asyncio.Event()
+        loop.add_writer(STDOUT, writable.set)
+        try:
+            await writable.wait()
+        finally:
+            loop.remove_writer(STDOUT)

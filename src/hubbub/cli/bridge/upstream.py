@@ -4,24 +4,27 @@ A *transport session* is the older era's: opened by `initialize`, named by a hea
 of the hub that opened it. The newer era's requests stand for themselves.
 """
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
+from urllib.parse import urlsplit
 
 import httpx2
 
 from hubbub.cli.bridge import wire
+from hubbub.cli.bridge.carrier import Answer, Away, Carrier
+from hubbub.cli.bridge.far import Far
+from hubbub.cli.bridge.near import Near
 from hubbub.cli.bridge.wire import Message
-from hubbub.client import CONNECT_SECONDS, QUIET_SECONDS, refusal, trusts_environment
+from hubbub.client import refusal, trusts_environment
+
+Hear = Callable[[bytes], Awaitable[bool]]  # takes a message, and says whether it has heard enough
 
 SESSION_HEADER = "Mcp-Session-Id"
-STREAM = "text/event-stream"
+JSON, STREAM = "application/json", "text/event-stream"
 LARGEST_EVENT = 64 * 1024 * 1024
 TEMPORARY = frozenset({409, 429, 502, 503, 504})
 NOT_FOUND = 404
-
-
-class Away(Exception):
-    """The hub cannot be reached, or the connection to it was lost."""
+FAILED = 400  # is the least status of a failure
 
 
 class SessionGone(Exception):
@@ -37,87 +40,115 @@ class Refused(Exception):
 
 
 class Upstream:
-    """One MCP endpoint of the hub. `address` gives its URL, anew for each request: a hub may come back elsewhere."""
+    """One MCP endpoint of the hub. `address` gives its URL, more than once: a hub may come back elsewhere."""
 
     def __init__(self, address: Callable[[], str], token: str) -> None:
-        self.address = address
         self.session_id: str | None = None
         self.version: str | None = None
-        self._http = httpx2.AsyncClient(
-            headers={"Authorization": f"Bearer {token}"},
-            timeout=httpx2.Timeout(QUIET_SECONDS, connect=CONNECT_SECONDS, pool=None),
-            limits=httpx2.Limits(max_connections=None),
-            trust_env=trusts_environment(address()),
-        )
+        self._carrier = carrier_to(address, {"Authorization": f"Bearer {token}"})
 
     async def close(self) -> None:
-        await self._http.aclose()
+        await self._carrier.aclose()
 
-    async def post(self, message: Message, key: str | None = None) -> AsyncIterator[Message]:
-        """Send a message, and give whatever comes in answer to it.
+    async def post(
+        self, message: Message, hear: Hear, line: bytes | None = None, more: Mapping[str, str] | None = None
+    ) -> bool:
+        """Send a message, and have `hear` take what comes in answer, until it has heard enough; whether it has.
 
-        With an idempotency `key` it may be sent again after `Away`. Also raises `SessionGone` and `Refused`.
+        `line` is the message encoded, where somebody has done so, and `more` are headers to go with it: with an
+        idempotency key there it may be sent again after `Away`. Also raises `SessionGone` and `Refused`.
         """
-        headers = self._headers(message) | ({"Idempotency-Key": key} if key else {})
-        async with self._response("POST", headers, message) as response:
-            if response.headers.get("content-type", "").startswith(STREAM):
-                async for each in _events(response):
-                    yield each
-            elif content := await response.aread():
-                yield _message(content)
+        headers = self._headers(message) if more is None else {**self._headers(message), **more}
+        async with await self._answer("POST", headers, line or wire.encoded(message)) as answer:
+            if not _is_stream(answer):
+                content = await answer.whole()
+                return bool(content) and await hear(content)
+            async for content in events_of(answer):
+                if await hear(content):
+                    return True
+            return False
 
-    async def listen(self, opened: Callable[[], Awaitable[None]]) -> AsyncIterator[Message]:
-        """What the hub has to say unasked in the transport session; `opened` is called once it can be heard."""
-        async with self._response("GET", self._in_session() | {"Accept": STREAM}) as response:
+    async def listen(self, opened: Callable[[], Awaitable[None]], hear: Hear) -> None:
+        """Have `hear` take what the hub says unasked in the transport session; `opened` is called before that."""
+        async with await self._answer("GET", {**self._in_session(), "Accept": STREAM}) as answer:
             await opened()
-            async for each in _events(response):
-                yield each
+            async for content in events_of(answer):
+                if await hear(content):
+                    return
 
     async def open(self, hello: Message) -> Message:
         """Send `initialize`, and enter the transport session that it opens. The answer may be an error."""
-        headers = {"Accept": f"application/json, {STREAM}"}
-        async with self._response("POST", headers, hello) as response:
-            if response.headers.get("content-type", "").startswith(STREAM):
-                replies = [each async for each in _events(response) if wire.answers(each, hello)]
+        headers = {"Accept": f"{JSON}, {STREAM}"}
+        async with await self._answer("POST", headers, wire.encoded(hello)) as answer:
+            if _is_stream(answer):
+                heard = [read(each) async for each in events_of(answer)]
+                replies = [each for each in heard if wire.answers(each, hello)]
             else:
-                replies = [_message(await response.aread())]
+                replies = [read(await answer.whole())]
             if not replies:
                 raise Away("the hub ended the stream before it answered")
             if "result" in replies[0]:
-                self.session_id = response.headers.get(SESSION_HEADER)
+                self.session_id = answer.header(SESSION_HEADER.lower().encode()) or None
                 self.version = replies[0]["result"].get("protocolVersion")
         return replies[0]
 
     async def leave(self) -> None:
         """End the transport session, if there is one."""
         if self.session_id is not None:
-            async with self._response("DELETE", self._in_session()):
+            async with await self._answer("DELETE", self._in_session()):
                 self.session_id = None
 
     def _headers(self, message: Message) -> dict[str, str]:
-        headers = {"Accept": f"application/json, {STREAM}"}
-        return headers | (wire.mirrored(message) if wire.modern_version(message) else self._in_session())
+        """What goes with a message. A call stands for itself in either era: apart it costs the hub half as much."""
+        if wire.modern_version(message):
+            own = wire.mirrored(message)
+        elif message.get("method") == wire.CALL:
+            own = self._of_version()
+        else:
+            own = self._in_session()
+        return {"Accept": f"{JSON}, {STREAM}", **own}
 
     def _in_session(self) -> dict[str, str]:
-        named = {SESSION_HEADER: self.session_id, "MCP-Protocol-Version": self.version}
-        return {name: value for name, value in named.items() if value is not None}
+        return self._of_version() | ({SESSION_HEADER: self.session_id} if self.session_id else {})
 
-    @asynccontextmanager
-    async def _response(
-        self, method: str, headers: Mapping[str, str], content: Message | None = None
-    ) -> AsyncIterator[httpx2.Response]:
-        """A successful response, or one of the three ways in which it is none."""
-        body = wire.encoded(content) if content is not None else None
-        if body is not None:
-            headers = {**headers, "Content-Type": "application/json"}
+    def _of_version(self) -> dict[str, str]:
+        return {"MCP-Protocol-Version": self.version} if self.version else {}
+
+    async def _answer(self, method: str, headers: Mapping[str, str], content: bytes | None = None) -> Answer:
+        """A successful answer, or one of the three ways in which it is none."""
+        if content is not None:
+            headers = {**headers, "Content-Type": JSON}
         try:
-            async with self._http.stream(method, self.address(), headers=headers, content=body) as response:
-                if response.is_error:
-                    await response.aread()
-                    raise _failure(response, in_session=SESSION_HEADER in headers)
-                yield response
-        except httpx2.TransportError as error:
-            raise Away(str(error)) from error
+            answer = await self._carrier.ask(method, headers, content)
+        except ValueError as error:
+            raise Refused(str(error)) from error
+        if answer.status < FAILED:
+            return answer
+        async with answer:
+            with _reaching():
+                response = answer.response()
+                await response.aread()
+        raise _failure(response, in_session=SESSION_HEADER in headers)
+
+
+def carrier_to(address: Callable[[], str], headers: Mapping[str, str]) -> Carrier:
+    """The quickest way that there is to what `address` gives."""
+    url = address()
+    is_near = urlsplit(url).scheme == "http" and not trusts_environment(url)
+    return Near(address, headers) if is_near else Far(address, headers)
+
+
+def _is_stream(answer: Answer) -> bool:
+    return answer.header(b"content-type").startswith(STREAM)
+
+
+@contextmanager
+def _reaching() -> Iterator[None]:
+    """Turn what can go wrong on the way into `Away`."""
+    try:
+        yield
+    except httpx2.TransportError as error:
+        raise Away(str(error)) from error
 
 
 def _failure(response: httpx2.Response, *, in_session: bool) -> Exception:
@@ -134,13 +165,16 @@ def _failure(response: httpx2.Response, *, in_session: bool) -> Exception:
     return Refused(str(refusal(response)))
 
 
-async def _events(response: httpx2.Response) -> AsyncIterator[Message]:
-    async for event in httpx2.EventSource(response, LARGEST_EVENT):
-        if event.data:
-            yield _message(event.data.encode())
+async def events_of(answer: Answer) -> AsyncGenerator[bytes, None]:
+    """What the events of a stream say, as they come. Raises `Away`."""
+    with _reaching():
+        async for event in httpx2.EventSource(answer.response(), LARGEST_EVENT):
+            if event.data:
+                yield event.data.encode()
 
 
-def _message(content: bytes) -> Message:
+def read(content: bytes) -> Message:
+    """The message that came. Raises `Refused` if it is none."""
     message = wire.decoded(content)
     if message is None:
         raise Refused("what answers there does not speak MCP")

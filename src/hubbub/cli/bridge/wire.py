@@ -6,11 +6,13 @@ import re
 from typing import Any
 
 Message = dict[str, Any]
+Id = str | int | float | None
 
 MODERN_VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
+CALL = "tools/call"
 SUBSCRIPTION_KEY = "io.modelcontextprotocol/subscriptionId"
 NAMED_BY = {
-    "tools/call": "name",
+    CALL: "name",
     "prompts/get": "name",
     "resources/read": "uri",
 }  # what the header Mcp-Name repeats
@@ -20,23 +22,28 @@ _PLAIN_HEADER = re.compile(r"[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?")
 _ENCODED_HEADER = re.compile(r"=\?base64\?.*\?=")
 
 
-def encoded(message: Message) -> bytes:
-    """A message as one line. Halves of surrogate pairs, which JSON can write and UTF-8 cannot, stay escapes."""
+def encoded(message: Message | str | int) -> bytes:
+    """A message, or an id, as one line. Halves of surrogates, which JSON can write and UTF-8 cannot, stay escapes."""
     text = json.dumps(message, ensure_ascii=False, separators=(",", ":"))
     return text.encode("utf-8", "backslashreplace")
 
 
 def decoded(line: bytes) -> Message | None:
-    """The message on a line; None if it is not a JSON object."""
+    """The message on a line; None if it is not a JSON object, or has an id that can be none."""
     try:
         message = json.loads(line)
     except (ValueError, RecursionError):
         return None
-    return message if isinstance(message, dict) else None
+    return message if isinstance(message, dict) and isinstance(message.get("id"), Id) else None
 
 
 def is_request(message: Message) -> bool:
     return "method" in message and message.get("id") is not None
+
+
+def opening(request: Message) -> bytes:
+    """How the hub begins its answer to `request`: what begins so need not be decoded to be known."""
+    return b'{"jsonrpc":"2.0","id":' + encoded(request["id"]) + b","
 
 
 def answers(message: Message, request: Message) -> bool:
@@ -63,7 +70,8 @@ def modern_version(message: Message) -> str | None:
 def mirrored(message: Message) -> dict[str, str]:
     """The headers in which a self-contained message repeats parts of its body."""
     method = str(message.get("method", ""))
-    headers = {"MCP-Protocol-Version": modern_version(message) or "", "Mcp-Method": method}
+    version = modern_version(message) or ""
+    headers = {"MCP-Protocol-Version": _header_value(version), "Mcp-Method": _header_value(method)}
     name = parameters(message).get(NAMED_BY.get(method, ""))
     if isinstance(name, str):
         headers["Mcp-Name"] = _header_value(name)

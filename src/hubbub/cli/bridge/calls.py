@@ -1,0 +1,66 @@
+"""Calls of tools, as a companion takes part in them: what the client asked, what the hub replied."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from hubbub.cli.bridge import wire
+from hubbub.cli.bridge.companion import Ask
+from hubbub.cli.bridge.wire import Message
+from hubbub.workspace.steps import STEP, Step
+
+KEY = "hubbub/idempotency-key"  # in `_meta`, from the client: a call that is repeated gets the answer of the first
+
+Reply = Mapping[str, Any]
+
+
+class Call:
+    """A call of a tool by the client, and the way to the hub."""
+
+    def __init__(self, message: Message, ask: Ask) -> None:
+        self.message = message
+        self._ask = ask
+
+    @property
+    def tool(self) -> object:
+        return wire.parameters(self.message).get("name")
+
+    @property
+    def arguments(self) -> Reply:
+        arguments = wire.parameters(self.message).get("arguments")
+        return arguments if isinstance(arguments, dict) else {}
+
+    @property
+    def has_key(self) -> bool:
+        """Whether the client gave it a key of its own."""
+        return KEY in wire.meta(self.message)
+
+    async def ask(self, said: Mapping[str, object] | None = None) -> Message:
+        """The hub's answer to the call, with what is `said` about it in its `_meta`."""
+        return await self._asked({**wire.meta(self.message), **(said or {})})
+
+    async def step(self, step: Step, said: Mapping[str, object] | None = None) -> Message:
+        """The hub's answer to one of the steps that the call is taken in. It is not what the client's key is for."""
+        meta = {name: value for name, value in wire.meta(self.message).items() if name != KEY}
+        return await self._asked({**meta, STEP: step, **(said or {})})
+
+    async def _asked(self, meta: Message) -> Message:
+        params = {**wire.parameters(self.message), "_meta": meta}
+        return await self._ask({**self.message, "params": params})
+
+
+def reply_of(answer: Message) -> Reply:
+    """What the tool replied; nothing, if the call came to an error of the protocol."""
+    result = answer.get("result")
+    content = result.get("structuredContent") if isinstance(result, dict) else None
+    return content if isinstance(content, dict) else {}
+
+
+def with_reply(answer: Message, reply: Reply) -> Message:
+    """The answer to a call, with another reply in it."""
+    text = {"type": "text", "text": wire.encoded(dict(reply)).decode()}
+    return {**answer, "result": {**answer["result"], "content": [text], "structuredContent": dict(reply)}}
+
+
+def refused(answer: Message, error: Exception) -> Message:
+    """The answer to a call, with the reply that it cannot be, and why."""
+    return with_reply(answer, {"success": False, "error": str(error)})

@@ -1,0 +1,38 @@
+"""What may stand beside the bridge: for a dialect of which a part happens on the client's machine."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Protocol
+
+from hubbub.cli.bridge.wire import Message
+
+Ask = Callable[[Message], Awaitable[Message]]
+
+
+class Companion(Protocol):
+    """Sees each call of a tool before the hub does.
+
+    It is asked anew for each call, and several calls may be under way at once. A call that the client cancels is
+    cancelled here too, wherever it waits.
+    """
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """What goes with each request to the hub, as of now."""
+
+    async def call(self, message: Message, ask: Ask) -> Message | None:
+        """The answer to a `tools/call`; None leaves it to the hub, just as the client sent it.
+
+        `ask` sends a request to the hub, best one that is made from `message`, and gives the answer: as long as the
+        hub is away it waits, and what it sends again is done once. What the hub refuses, and that it stays away, are
+        answers too, with an `error` in them. Whatever id an answer has, the client gets the one it waits for.
+        """
+
+
+class Alone:
+    """No companion: the hub answers everything. Some dialects have headers to go with each request."""
+
+    def __init__(self, headers: Mapping[str, str] | None = None) -> None:
+        self.headers = headers or {}
+
+    async def call(self, message: Message, ask: Ask) -> Message | None:
+        return None

@@ -1,0 +1,191 @@
+"""The bridge with a companion beside it."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Mapping
+from typing import Any
+
+from hubbub.cli.bridge.bridge import Bridge
+from hubbub.cli.bridge.companion import Ask
+from hubbub.cli.bridge.upstream import Upstream
+from hubbub.cli.bridge.wire import Message
+from tests.cli.bridge.desk import Desk, Say, desk, say
+
+CALL: Message = {
+    "jsonrpc": "2.0",
+    "id": 7,
+    "method": "tools/call",
+    "params": {"name": "look", "arguments": {}},
+}
+PING: Message = {"jsonrpc": "2.0", "id": 8, "method": "ping"}
+LOST = Say(b"", closes=True)
+
+
+def answered(number: int, **result: object) -> Say:
+    """An answer of the hub's."""
+    return say(json.dumps({"jsonrpc": "2.0", "id": number, "result": result}, separators=(",", ":")).encode())
+
+
+class Client:
+    """Says what it has to say, and hears what it is told; leaves when all its requests are answered."""
+
+    def __init__(self, *messages: Message) -> None:
+        self.messages = messages
+        self.heard: list[Any] = []
+        self._all_heard = asyncio.Event()
+
+    async def lines(self) -> AsyncIterator[bytes]:
+        for message in self.messages:
+            yield json.dumps(message).encode()
+        await self._all_heard.wait()
+
+    async def hear(self, line: bytes) -> None:
+        self.heard.append(json.loads(line))
+        if len(self.heard) == sum("id" in message for message in self.messages):
+            self.leave()
+
+    def leave(self) -> None:
+        self._all_heard.set()
+
+
+class Aside:
+    """A companion that does nothing of its own."""
+
+    headers: Mapping[str, str] = {}
+
+    async def call(self, message: Message, ask: Ask) -> Message | None:
+        return None
+
+
+def talk(companion: Aside, *answers: Say, messages: tuple[Message, ...] = (CALL,)) -> tuple[list[Any], Desk]:
+    """What a client hears, and the desk that was asked in the hub's place."""
+
+    async def run() -> tuple[list[Any], Desk]:
+        async with desk(*answers) as open_desk:
+            client = Client(*messages)
+            bridge = Bridge(Upstream(lambda: open_desk.url, "ntok_1"), client.hear, companion)
+            await bridge.run(client.lines())
+            return client.heard, open_desk
+
+    return asyncio.run(run())
+
+
+def test_companion_answers() -> None:
+    """What the companion answers to a call is the client's answer, under the id that it waits for; no hub is asked."""
+
+    class Knowing(Aside):
+        async def call(self, message: Message, ask: Ask) -> Message | None:
+            return {"jsonrpc": "2.0", "id": 1, "result": {"by": message["params"]["name"]}}
+
+    heard, there = talk(Knowing())
+    assert heard == [{"jsonrpc": "2.0", "id": 7, "result": {"by": "look"}}]
+    assert there.requests == []
+
+
+def test_companion_leaves_it_to_the_hub() -> None:
+    """A call that the companion does not answer is the hub's, and any other request is so from the start."""
+
+    class Listening(Aside):
+        def __init__(self) -> None:
+            self.calls: list[Message] = []
+
+        async def call(self, message: Message, ask: Ask) -> Message | None:
+            self.calls.append(message)
+            return None
+
+    listening = Listening()
+    heard, _there = talk(listening, answered(7, by="hub"), messages=(CALL,))
+    heard += talk(listening, answered(8), messages=(PING,))[0]
+    assert [each["result"] for each in heard] == [{"by": "hub"}, {}]
+    assert listening.calls == [CALL]
+
+
+def test_companion_asks_the_hub() -> None:
+    """The companion may put other calls to the hub before it answers; the client hears only of its own."""
+
+    class Asking(Aside):
+        async def call(self, message: Message, ask: Ask) -> Message | None:
+            first = await ask({**message, "id": 1, "params": {"name": "first"}})
+            second = await ask({**message, "id": 2, "params": {"name": "second"}})
+            return {**second, "result": {"both": first["result"]["n"] + second["result"]["n"]}}
+
+    heard, there = talk(Asking(), answered(1, n=1), answered(2, n=2))
+    assert heard == [{"jsonrpc": "2.0", "id": 7, "result": {"both": 3}}]
+    assert [b'"first"' in there.requests[0], b'"second"' in there.requests[1]] == [True, True]
+
+
+def test_what_the_companion_asks_is_done_once() -> None:
+    """What was lost on the way is sent again with the key of the first time, and each question has its own key."""
+
+    class Asking(Aside):
+        async def call(self, message: Message, ask: Ask) -> Message | None:
+            await ask(message)
+            return await ask(message)
+
+    _heard, there = talk(Asking(), LOST, answered(7), answered(7))
+    first, again, second = there.headers("Idempotency-Key")
+    assert first == again != second
+
+
+def test_refusal_is_an_answer_to_the_companion() -> None:
+    """What the hub refuses comes to the companion as an answer with an error in it."""
+
+    class Asking(Aside):
+        async def call(self, message: Message, ask: Ask) -> Message | None:
+            return {"result": {"refused": "error" in await ask(message)}}
+
+    heard, _there = talk(Asking(), Say(b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n"))
+    assert heard[0]["result"] == {"refused": True}
+
+
+def test_headers_of_the_companion() -> None:
+    """Each request goes with the headers that the companion has at that time."""
+
+    class Counting(Aside):
+        calls = 0
+
+        @property
+        def headers(self) -> Mapping[str, str]:  # type: ignore[override]  # of this one they change
+            return {"X-Calls": str(self.calls)}
+
+        async def call(self, message: Message, ask: Ask) -> Message | None:
+            self.calls += 1
+            await ask(message)
+            self.calls += 1
+            return None
+
+    _heard, there = talk(Counting(), answered(7), answered(7))
+    assert there.headers("X-Calls") == ["1", "2"]
+
+
+def test_cancelled_call_is_cancelled_at_the_companion() -> None:
+    """A call that the client cancels is cancelled at the companion, and not answered."""
+    cancelled = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 7}}
+
+    class Waiting(Aside):
+        begun, ended = asyncio.Event(), False
+
+        async def call(self, message: Message, ask: Ask) -> Message | None:
+            self.begun.set()
+            try:
+                await asyncio.Event().wait()
+            finally:
+                self.ended = True
+            return None
+
+    waiting = Waiting()
+
+    class Impatient(Client):
+        async def lines(self) -> AsyncIterator[bytes]:
+            yield json.dumps(CALL).encode()
+            await waiting.begun.wait()
+            yield json.dumps(cancelled).encode()
+
+    async def run() -> list[Any]:
+        async with desk(Say(b"HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n")) as there:
+            client = Impatient()
+            await Bridge(Upstream(lambda: there.url, "ntok_1"), client.hear, waiting).run(client.lines())
+            return client.heard
+
+    assert asyncio.run(run()) == []
+    assert waiting.ended
