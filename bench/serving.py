@@ -46,10 +46,11 @@ def usage(_tx: Tx) -> Reply:
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """A hub that runs: where, as which process, and its owner's token."""
+    """A hub that runs: where, as which process, on which data, and its owner's token."""
 
     url: str
     pid: int
+    data: Path
     secret: str
 
     @property
@@ -59,10 +60,13 @@ class Served:
 
     def memory(self) -> int:
         """Bytes of memory that the hub holds now."""
-        printed = subprocess.run(
-            ["ps", "-o", "rss=", "-p", str(self.pid)], check=True, capture_output=True, text=True
-        )
-        return int(printed.stdout) * 1024
+        return memory(self.pid)
+
+
+def memory(pid: int) -> int:
+    """Bytes of memory that a process holds now."""
+    printed = subprocess.run(["ps", "-o", "rss=", "-p", str(pid)], check=True, capture_output=True, text=True)
+    return int(printed.stdout) * 1024
 
 
 class Line:
@@ -100,7 +104,7 @@ class Line:
         result = answer["result"]
         assert isinstance(result, dict)
         content: dict[str, object] = result["structuredContent"]
-        if not content["ok"]:
+        if not (content.get("ok") or content.get("success")):  # as CommHub says it, and as Relay does
             raise RuntimeError(str(content))
         return content
 
@@ -134,7 +138,7 @@ def running(command: list[str], data: Path) -> Iterator[Served]:
         assert child.stdout is not None
         try:
             url = child.stdout.readline().strip()
-            yield Served(url, child.pid, (data / "owner-token").read_text().strip())
+            yield Served(url, child.pid, data, (data / "owner-token").read_text().strip())
         finally:
             child.terminate()
 

@@ -58,11 +58,8 @@ class Overhearing:
 
     def __init__(self, db: Connection) -> None:
         self._db = db
-        self.transaction_number, self.settled, self.for_update = (
-            db.transaction_number,
-            db.settled,
-            db.for_update,
-        )
+        self.transaction_number, self.settled = db.transaction_number, db.settled
+        self.for_update, self.skip_locked = db.for_update, db.skip_locked
         self.heard: list[tuple[str, Mapping[str, object]]] = []
 
     def query(self, sql: str, values: Mapping[str, object]) -> Sequence[Row]:

@@ -1,16 +1,18 @@
 """The check: whether anything was lost, done twice, or left open.
 
-Three witnesses are compared: the hub (its tasks, its completions, its log), the ledger that the commands wrote
-themselves, and the commander, who knows what it was promised and what it was told.
+Three witnesses are compared: the hub (its tasks, its completions, its log), the ledger that those who work wrote
+themselves, and the commander and the planner, who know what they were promised and what they were told.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from demo.jobs.desk import numbered
 from demo.ledger import Execution, digest
 from demo.orders import Letter
+from demo.planner import Note
 from hubbub.client import ActivityReply, TaskReply
 
 DONE = "completed"
@@ -33,8 +35,11 @@ class Books:
     followed: Sequence[ActivityReply]  # the log as it came live
     executions: Sequence[Execution]
     commander: str
+    planner: str
+    team: Collection[str]  # who works through Relay, where a result is the task's own and no completion
     promised: Sequence[str]
-    letters: Sequence[Letter]
+    letters: Sequence[Letter]  # to the commander
+    notes: Sequence[Note]  # to the planner
     unread: Mapping[str, int] = field(default_factory=dict)  # by agent
     exits: Mapping[str, int] = field(default_factory=dict)  # how processes ended that were asked to
 
@@ -47,7 +52,7 @@ class Books:
 
 def complaints(books: Books) -> list[str]:
     """A sentence for everything that is wrong; none, if all is well."""
-    return [*lost(books), *doubled(books), *left_open(books)]
+    return [*lost(books), *doubled(books), *out_of_order(books), *left_open(books)]
 
 
 def lost(books: Books) -> Iterator[str]:
@@ -69,8 +74,11 @@ def _answers_lost(books: Books, task: PartOfTask) -> Iterator[str]:
         yield f"lost: {_label(task)} is {DONE}, and no command has done it"
         return
     printed = done[-1].digest
-    if printed not in [digest(each["result"]) for each in books.completions if each["task_id"] == task["id"]]:
+    if printed not in [digest(result) for result in _kept(books, task)]:
         yield f"lost: what was printed for {_label(task)} is not what the hub has"
+    noted = [digest(content) for content in _noted(books, task)]
+    if task["sender"] == books.planner and printed not in noted:
+        yield f"lost: the result of {_label(task)} never came to the {books.planner}"
     for subject in _subjects(books, task):
         if not [letter for letter in books.letters if _answers(letter, subject, printed)]:
             yield f"lost: the answer to {_label(task)} never came to the {books.commander}"
@@ -89,16 +97,29 @@ def doubled(books: Books) -> Iterator[str]:
         for run in runs:
             if run.attempt not in started:
                 yield f"done silently: the log knows nothing of attempt {run.attempt} of {_label(task)}"
-        kept = [each for each in books.completions if each["task_id"] == task["id"]]
+        kept = _kept(books, task)
         if len(kept) > 1:
             yield f"done twice: the hub has {len(kept)} completions of {_label(task)}"
+        if len(noted := _noted(books, task)) > 1:
+            yield f"done twice: the {books.planner} got {len(noted)} results of {_label(task)}"
     expected = expected_letters(books)
     if len(books.letters) != expected:
         yield f"the {books.commander} got {len(books.letters)} letters, and should have got {expected}"
 
 
+def out_of_order(books: Books) -> Iterator[str]:
+    """Tasks that were begun before what they need was done."""
+    by_id = {task["id"]: task for task in books.tasks}
+    for task in books.tasks:
+        begun = min((each["id"] for each in books.happened(task, "task.started")), default=None)
+        for need in (by_id[task_id] for task_id in task["depends_on"]):
+            done = [each["id"] for each in books.happened(need, "task.completed")]
+            if begun is not None and not any(each < begun for each in done):
+                yield f"out of order: {_label(task)} was begun before {_label(need)} was done"
+
+
 def left_open(books: Books) -> Iterator[str]:
-    """Tasks that nobody finished, commands that never ended, letters that nobody read, processes that fell over."""
+    """Unfinished tasks, commands that never ended, reviews not given, letters not read, processes that fell over."""
     for task in books.tasks:
         if task["status"] != DONE:
             yield f"left open: {_label(task)} is {task['status']}"
@@ -106,6 +127,12 @@ def left_open(books: Books) -> Iterator[str]:
         for run in books.runs(task):
             if run.ended_at is None and run.attempt not in given_up:
                 yield f"left open: attempt {run.attempt} of {_label(task)} never ended"
+    asked, given = (
+        [each["detail"]["review_id"] for each in books.activities if each["kind"] == kind]
+        for kind in ("review.requested", "review.submitted")
+    )
+    if sorted(asked) != sorted(given):
+        yield f"left open: of {numbered(len(asked), 'review')} asked for, {len(given)} given"
     for agent, count in books.unread.items():
         if count:
             yield f"left open: {count} letters to {agent} are unread"
@@ -128,6 +155,18 @@ def _subjects(books: Books, task: PartOfTask) -> list[str]:
         line.append(by_id[parent])
         parent = by_id[parent]["parent_id"]
     return [each["id"] for each in line if each["sender"] == books.commander]
+
+
+def _kept(books: Books, task: PartOfTask) -> list[str]:
+    """What the hub has of the result of a task, each time that it has it."""
+    if task["assignee"] in books.team:
+        return [task["result"] or ""]
+    return [each["result"] for each in books.completions if each["task_id"] == task["id"]]
+
+
+def _noted(books: Books, task: PartOfTask) -> list[str]:
+    """What the planner was told in the thread of a task."""
+    return [note["content"] for note in books.notes if note["thread_id"] == task["id"]]
 
 
 def _answers(letter: Letter, subject: str, printed: str | None) -> bool:

@@ -10,7 +10,7 @@ import socket
 from dataclasses import dataclass
 
 VARIABLE = "DEMO_GATE"
-HALFWAY = "stop halfway until you are let go"  # the context of a task that says so
+HALFWAY = "stop halfway until you are let go"  # the context of a task that says so, or a line of its text
 
 
 @dataclass(slots=True)

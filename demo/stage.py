@@ -1,18 +1,21 @@
-"""The stage: a data folder, a hub, agents and a commander, each a process, all gone when the play is over."""
+"""The stage: a data folder, a hub, agents, a commander, a Relay team, editors: processes, all gone after the play."""
 
 import os
 import shutil
 import sys
 import tempfile
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
 from types import TracebackType
 
 from demo import gate
 from demo.chronicle import Chronicle
 from demo.clock import now
+from demo.editor import Editor
 from demo.jobs import desk
 from demo.orders import Orders
+from demo.planner import NAME as PLANNER
+from demo.planner import Planner
 from demo.processes import Process
 from hubbub.client import Hub, owner_token
 
@@ -28,6 +31,8 @@ class Stage:
         self.notes: list[tuple[int, str]] = []  # what happens to processes, which the hub does not know
         self.complaints: list[str] = []  # what went wrong on the way
         self.agents: dict[str, Process] = {}
+        self.team: dict[str, Process] = {}
+        self.at_work: list[gate.Halt] = []  # who stands halfway when a scene ends
         self.troupe: list[Process] = []
         self._closing = ExitStack()
 
@@ -36,7 +41,7 @@ class Stage:
         self._closing.callback(shutil.rmtree, self.folder, ignore_errors=True)
         self.gate = gate.Gate()
         self._closing.callback(self.gate.close)
-        for name in ("home", "hub", "desk"):
+        for name in ("home", "hub", "desk", "team"):
             (self.folder / name).mkdir()
         self.data = self.folder / "hub"
         self.desk = desk.Desk(self.folder / "desk")
@@ -97,11 +102,46 @@ class Stage:
 
     def start_commander(self) -> None:
         """Start the commander with a token of its own. It may take a moment until it is there."""
-        secret = self.as_owner.post("/tokens", {"agent": COMMANDER, "role": "member"})["secret"]
+        secret = self._secret(COMMANDER)
         process = self._start(
             COMMANDER, "python", "-m", "demo.commander", HUBBUB_URL=self.url, HUBBUB_TOKEN=secret
         )
         self.commander = Orders(process)
+
+    def start_planner(self, run: str) -> None:
+        """Start the planner's Relay server, and the run."""
+        self.planner = Planner(self._start(PLANNER, "hubbub", "mcp", "relay", **self._as_relay(PLANNER)))
+        self.note(f"{PLANNER} starts its Relay server, which is `hubbub mcp relay`")
+        self.planner.call("start_session", session_id=run)
+
+    def start_teammate(self, name: str, run: str) -> None:
+        """Start an agent of the Relay team, which starts its server. It may take a moment until it is there."""
+        self.team[name] = self._start(
+            name, "python", "-m", "demo.teammate", name, RELAY_SESSION_ID=run, **self._as_relay(name)
+        )
+
+    def start_editor(self, name: str, project: str) -> Editor:
+        """Start the GolemXV server of an agent that works in a project."""
+        found = {
+            "HUBBUB_URL": self.url,
+            "GXV_API_KEY": self._secret(name, project),
+            "GXV_PROJECT_SLUG": project,
+        }
+        return Editor(name, self._start(name, "hubbub", "mcp", "golemxv", **found))
+
+    def _as_relay(self, name: str) -> dict[str, str]:
+        """What the Relay server of an agent finds: a token of its own, and a folder for all of the team."""
+        return {"HUBBUB_TOKEN": self._secret(name), "RELAY_PROJECT_ROOT": str(self.folder / "team")}
+
+    def _secret(self, name: str, project: str = PROJECT) -> str:
+        """A new token of a project that is bound to the agent of that name."""
+        with closing(Hub(self.url, self.as_owner.token, project=project)) as hub:
+            secret: str = hub.post("/tokens", {"agent": name, "role": "member"})["secret"]
+        return secret
+
+    def number(self, task: str) -> int:
+        """The number of a task, by which people name it."""
+        return self.as_owner.task(task)["number"]
 
     def _start(self, name: str, program: str, *arguments: str, **variables: str) -> Process:
         beside_this = Path(sys.executable).with_name(program)  # a clone may be anywhere

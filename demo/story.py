@@ -14,15 +14,23 @@ COLUMNS = ("task", "agent", "attempts", "status", "took", "first line of the res
 
 USUAL, REPLACED = "medium", "replaced"
 TOLD = {  # how a line begins, and how it goes on: lines in a row that begin alike become one
-    "task.sent": ("{sender} sends {agent}", "#{number} {title}{urgency}"),
+    "task.sent": ("{sender} sends {whom}", "#{number} {title}{urgency}"),
+    "task.submitted": ("{agent} hands in #{number} for review", ""),
+    "task.delivered": ("what {agent} waited for is done; it gets", "#{number}"),
+    "task.ready": ("what waits for nobody any more is free:", "#{number}"),
     "task.started": ("{agent} begins", "#{number} again, which is attempt {attempt}"),
     "task.completed": ("{agent} completes", "#{number}"),
     "task.failed": ("{agent} fails at", "#{number}"),
     "task.retried": ("{actor} has it tried again", "#{number}"),
     "task.released": ("the hub delivers #{number} again:", "{reason}"),
     "task.chained": ("{agent} hears that a part is done", ""),
-    "agent.online": ("{agent} comes", ""),
-    "agent.offline": ("{agent} leaves", ""),
+    "review.requested": ("{actor} asks {agent} for a review", ""),
+    "review.submitted": ("{actor} reviews it: {verdict}", ""),
+    "run.started": ("{actor} starts the run {run}", ""),
+    "memory.updated": ("{actor} writes into the memory of {owner}", ""),
+    "summary.saved": ("{actor} sums up {run}", ""),
+    "agent.checkin": ("{agent} comes", ""),
+    "agent.checkout": ("{agent} leaves", ""),
 }
 Line = tuple[str, str]
 
@@ -34,7 +42,15 @@ def told(activity: ActivityReply) -> Line | None:
     if kind not in TOLD or is_first or detail.get("reason") == REPLACED:
         return None
     urgency = f" ({detail['priority']})" if detail.get("priority") not in (None, USUAL) else ""
-    facts = {**detail, "agent": activity["agent"], "actor": activity["actor"], "urgency": urgency}
+    facts = {
+        **detail,
+        "agent": activity["agent"],
+        "actor": activity["actor"],
+        "urgency": urgency,
+        "whom": activity["agent"] or "whoever takes it",
+        "owner": activity["agent"] or "the project",
+        "verdict": (detail.get("verdict") or "").replace("_", " "),
+    }
     beginning, rest = TOLD[kind]
     return beginning.format_map(facts), rest.format_map(facts)
 

@@ -19,6 +19,7 @@ from demo.jobs.__main__ import perform
 from demo.jobs.desk import Desk, Unable
 from demo.ledger import Execution, Ledger, digest
 from demo.orders import Letter
+from demo.planner import Note
 from hubbub.client import ActivityReply
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -61,13 +62,17 @@ def _stays(environment: Path, folder: Path) -> bool:
 def test_the_demo_plays_to_the_end_and_finds_nothing_wrong(
     play: subprocess.Popen[str], tmp_path: Path
 ) -> None:
-    """Agents do real work through a fresh hub, one of them and the hub are killed, and all is done once and told."""
+    """Agents do real work through a fresh hub, alone and as a team; one agent and, twice, the hub are killed."""
     story, errors = play.communicate()
 
     assert (play.returncode, errors) == (0, ""), story + errors
     assert "nothing lost, nothing done twice, nothing left open" in story
-    assert story.count("killed with SIGKILL") == 2
+    assert story.count("killed with SIGKILL") == 3
     assert "which is attempt 2" in story
+    assert "critic reviews it: changes requested" in story
+    assert "planner finds what it had noted: 'waiting for the middle of the plan'" in story
+    assert "may come, and is told: emil is at src/hubbub/core/tasks.py" in story
+    assert "faye wants src/hubbub/core/*.py again, and is refused: the scope overlaps" in story
     assert str(ROOT) not in story
     assert str(tmp_path) not in story
     assert leftovers(tmp_path) == []
@@ -88,7 +93,7 @@ def test_an_interrupted_demo_leaves_nothing_behind(play: subprocess.Popen[str], 
 
 def task(**changes: Any) -> PartOfTask:
     whole = {"id": "t1", "number": 1, "title": "count", "status": "completed", "sender": "commander"}
-    return cast("PartOfTask", {**whole, "parent_id": None, **changes})
+    return cast("PartOfTask", {**whole, "assignee": "ada", "parent_id": None, "depends_on": [], **changes})
 
 
 def activity(
@@ -102,6 +107,10 @@ def activity(
 
 def letter(subject: str = "t1", content: str = PRINTED) -> Letter:
     return cast("Letter", {"context": f"in_reply_to: {subject}, status: replied", "content": content})
+
+
+def note(subject: str = "t1", content: str = PRINTED) -> Note:
+    return cast("Note", {"seq": 1, "from_agent": "rhea", "thread_id": subject, "content": content})
 
 
 def run(**changes: Any) -> Execution:
@@ -120,8 +129,11 @@ GOOD = Books(
     followed=LOG,
     executions=[run()],
     commander="commander",
+    planner="planner",
+    team=["rhea"],
     promised=["t1"],
     letters=[letter()],
+    notes=[],
     unread={"ada": 0},
     exits={"hub": 0},
 )
@@ -151,9 +163,30 @@ PART = replace(
     executions=[run(), run(task="t2", digest=digest("a part"))],
     letters=[letter(), letter(content="a part")],
 )
+PLAN_LOG = [
+    *LOG,
+    activity(4, "review.requested", agent="rhea", review_id="r1"),
+    activity(5, "review.submitted", agent="rhea", review_id="r1"),
+    activity(6, "task.started", "t2", agent="rhea"),
+    activity(7, "task.completed", "t2", agent="rhea"),
+]
+PLANNED = replace(
+    GOOD,
+    tasks=[
+        task(sender="planner"),
+        task(id="t2", number=2, sender="planner", assignee="rhea", depends_on=["t1"], result="a part"),
+    ],
+    activities=PLAN_LOG,
+    followed=PLAN_LOG,
+    executions=[run(), run(task="t2", agent="rhea", digest=digest("a part"))],
+    letters=[],
+    notes=[note(), note("t2", "a part")],
+)
 
 
-@pytest.mark.parametrize("books", [GOOD, KILLED_ONCE, PART], ids=["plain", "killed once", "with a part"])
+@pytest.mark.parametrize(
+    "books", [GOOD, KILLED_ONCE, PART, PLANNED], ids=["plain", "killed once", "with a part", "planned"]
+)
 def test_books_in_order_are_not_complained_of(books: Books) -> None:
     """Work that was done once and told once is well, also after an attempt that was cut short and said to be."""
     assert complaints(books) == []
@@ -173,11 +206,15 @@ def test_books_in_order_are_not_complained_of(books: Books) -> None:
         replace(GOOD, letters=[letter(subject="t9")]),
         replace(GOOD, followed=LOG[:2]),
         replace(PART, letters=[letter(), letter()]),
+        replace(PLANNED, notes=[note()]),
+        replace(PLANNED, notes=[note(), note("t2", "another part")]),
+        replace(PLANNED, tasks=[*PLANNED.tasks[:1], {**PLANNED.tasks[1], "result": "another part"}]),
     ],
     ids=[
         "a promised task", "a task that was worked at", "the work", "work that failed", "the completion",
         "the words of the completion", "the answer", "the words of the answer", "what it answers",
-        "a live event", "the answer of a part",
+        "a live event", "the answer of a part", "a result of the plan", "the words of a result",
+        "the result that a task keeps",
     ],
 )  # fmt: skip
 def test_a_planted_loss_is_found(books: Books) -> None:
@@ -202,12 +239,23 @@ def test_a_planted_loss_is_found(books: Books) -> None:
             "done twice: the hub has 2 completions of #1 'count'",
         ),
         (replace(GOOD, letters=[letter(), letter()]), "the commander got 2 letters, and should have got 1"),
+        (
+            replace(PLANNED, notes=[*PLANNED.notes, note()]),
+            "done twice: the planner got 2 results of #1 'count'",
+        ),
     ],
-    ids=["the work", "an attempt", "without a word", "the completion", "the answer"],
+    ids=["the work", "an attempt", "without a word", "the completion", "the answer", "a result of the plan"],
 )
 def test_a_planted_repetition_is_found(books: Books, sentence: str) -> None:
     """Whatever was done more often than the log says is named."""
     assert sentence in complaints(books)
+
+
+def test_work_out_of_order_is_found() -> None:
+    """A task that was begun before what it needs was done is named, with what it did not wait for."""
+    too_early = [activity(1, "task.started", "t2", agent="rhea"), *PLAN_LOG]
+    sentence = "out of order: #2 'count' was begun before #1 'count' was done"
+    assert sentence in complaints(replace(PLANNED, activities=too_early, followed=too_early))
 
 
 @pytest.mark.parametrize(
@@ -221,6 +269,10 @@ def test_a_planted_repetition_is_found(books: Books, sentence: str) -> None:
         ),
         (replace(GOOD, unread={"ada": 2}), "left open: 2 letters to ada are unread"),
         (
+            replace(PLANNED, activities=PLAN_LOG[:4]),
+            "left open: of 1 review asked for, 0 given",
+        ),
+        (
             replace(GOOD, exits={"hub": -9}),
             "left open: the hub was asked to end, and ended with exit code -9",
         ),
@@ -230,11 +282,12 @@ def test_a_planted_repetition_is_found(books: Books, sentence: str) -> None:
         "a failed task",
         "a run without an end",
         "unread mail",
+        "a review",
         "a process that fell over",
     ],
 )
 def test_whatever_is_left_open_is_found(books: Books, sentence: str) -> None:
-    """A task that is not completed, a run that never ended, mail that nobody read: each is named."""
+    """A task that is not completed, a run that never ended, mail nobody read, a review not given: each is named."""
     assert sentence in complaints(books)
 
 

@@ -15,11 +15,13 @@ def main() -> int:
     desk = Desk(Path(os.environ[VARIABLE]))
     task, attempt = os.environ["HUBBUB_TASK_ID"], int(os.environ["HUBBUB_TASK_ATTEMPT"])
     execution = desk.ledger.begin(task=task, attempt=attempt, agent=os.environ["HUBBUB_AGENT"])
+    text = sys.stdin.read()
     try:
-        report, exit_code = perform(desk, sys.stdin.read()), 0
+        report, exit_code = perform(desk, text), 0
     except Unable as reason:
         report, exit_code = str(reason), 1
-    held = gate.stop(task, attempt) if os.environ["HUBBUB_TASK_CONTEXT"] == gate.HALFWAY else None
+    stops = gate.HALFWAY in (os.environ["HUBBUB_TASK_CONTEXT"], *text.splitlines())
+    held = gate.stop(task, attempt) if stops else None
     print(report, file=sys.stderr if exit_code else sys.stdout, flush=True)
     desk.ledger.end(execution, exit_code=exit_code, output=report)
     if held is not None:

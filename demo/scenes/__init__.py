@@ -2,7 +2,17 @@
 
 from collections.abc import Callable
 
-from demo.scenes import arrival, failure, killed_agent, killed_hub, parts, urgency
+from demo.scenes import (
+    arrival,
+    collision,
+    failure,
+    killed_agent,
+    killed_hub,
+    parts,
+    team,
+    team_without_hub,
+    urgency,
+)
 from demo.stage import Stage
 
 Scene = Callable[[Stage], None]
@@ -14,4 +24,7 @@ SCENES: tuple[Scene, ...] = (
     parts.play,
     killed_agent.play,
     killed_hub.play,
+    team.play,
+    team_without_hub.play,
+    collision.play,
 )

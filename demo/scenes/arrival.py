@@ -1,6 +1,6 @@
 """A hub is started, and three agents come to it."""
 
-from demo.scenes.cast import LIBRARIAN, SURVEYOR
+from demo.cast import LIBRARIAN, SURVEYOR
 from demo.stage import COMMAND, Stage
 
 
@@ -11,7 +11,7 @@ def play(stage: Stage) -> None:
     for name in (SURVEYOR, LIBRARIAN):
         stage.start_agent(name)
     for name in (SURVEYOR, LIBRARIAN):
-        stage.chronicle.wait("agent.online", agent=name)
+        stage.chronicle.wait("agent.checkin", agent=name)
     stage.note(f"{SURVEYOR} and {LIBRARIAN} are each: hubbub work NAME --run '{COMMAND}'")
     found = stage.commander.arrive()
     stage.note(f"commander is an MCP client, revision {found['revision']}, and finds {found['tools']} tools")

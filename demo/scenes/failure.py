@@ -1,6 +1,6 @@
 """A command fails, since what it needs is not there yet; when it is, the task is tried again."""
 
-from demo.scenes.cast import LIBRARIAN, SURVEYOR
+from demo.cast import LIBRARIAN, SURVEYOR
 from demo.stage import Stage
 
 

@@ -1,7 +1,7 @@
 """An agent is killed in the middle of a task. Its command dies with it, and the task comes to it again."""
 
+from demo.cast import LIBRARIAN
 from demo.gate import HALFWAY
-from demo.scenes.cast import LIBRARIAN
 from demo.stage import Stage
 
 

@@ -1,7 +1,7 @@
 """The hub is killed while both agents work, and while the commander has more to say."""
 
+from demo.cast import LIBRARIAN, SURVEYOR
 from demo.gate import HALFWAY
-from demo.scenes.cast import LIBRARIAN, SURVEYOR
 from demo.stage import Stage
 
 

@@ -1,6 +1,6 @@
 """An agent hands parts of its task to another, which its sender hears of as well."""
 
-from demo.scenes.cast import SURVEYOR
+from demo.cast import SURVEYOR
 from demo.stage import Stage
 
 

@@ -1,7 +1,7 @@
 """While an agent is busy, more work comes for it; the last is the most urgent."""
 
+from demo.cast import SURVEYOR
 from demo.gate import HALFWAY
-from demo.scenes.cast import SURVEYOR
 from demo.stage import Stage
 
 

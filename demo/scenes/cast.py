@@ -1,3 +1,0 @@
-"""Who plays beside the commander."""
-
-SURVEYOR, LIBRARIAN = "surveyor", "librarian"
