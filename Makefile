@@ -7,7 +7,7 @@ READY := .venv/.ready
 SUITABLE := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input
 
-.PHONY: help setup run test check lint conformance demo bench lock
+.PHONY: help setup run test check lint conformance demo bench docs lock
 
 help:
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1	\2/p' Makefile
@@ -37,7 +37,10 @@ demo: $(READY) ## a small team of agents does real work through a fresh hub, and
 	@$(BIN)/python -m demo.run
 
 bench: $(READY) ## measure the hub on this machine
-	@for part in store http events; do $(BIN)/python -m bench.$$part || exit 1; done
+	@for part in store http events stdio race scopes; do $(BIN)/python -m bench.$$part || exit 1; done
+
+docs: $(READY) ## write the page of all words anew, from the code
+	@$(BIN)/python -m docs.words
 
 lock: ## compile requirements.lock from pyproject.toml (needs uv)
 	@command -v uv >/dev/null || { echo 'make lock needs uv: https://docs.astral.sh/uv/' >&2; exit 1; }

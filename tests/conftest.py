@@ -95,6 +95,18 @@ def postgres_database(postgres_server: str, postgres_template: str) -> Iterator[
         yield url
 
 
+# A hundred times as fast as TRUNCATE, which makes new files for each table and index.
+EMPTY = """DO $$ DECLARE each text; BEGIN
+    SET LOCAL session_replication_role = replica;
+    FOR each IN SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'migrations' LOOP
+        EXECUTE format('DELETE FROM %I', each);
+    END LOOP;
+    FOR each IN SELECT sequencename FROM pg_sequences WHERE schemaname = 'public' LOOP
+        PERFORM setval(quote_ident(each), 1, false);
+    END LOOP;
+END $$"""
+
+
 @pytest.fixture
 def postgres_url(postgres_database: str) -> Iterator[str]:
     """The URL of a database that is migrated and empty."""
@@ -105,14 +117,7 @@ def postgres_url(postgres_database: str) -> Iterator[str]:
             """SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
                WHERE datname = current_database() AND pid <> pg_backend_pid()"""
         )
-        names = [
-            name
-            for (name,) in db.execute(
-                "SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'migrations'"
-            )
-        ]
-        tables = sql.SQL(", ").join(map(sql.Identifier, names))
-        db.execute(sql.SQL("TRUNCATE {} RESTART IDENTITY").format(tables))
+        db.execute(EMPTY)
 
 
 @pytest.fixture

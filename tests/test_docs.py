@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 import pytest
 
+from docs import words
 from hubbub.cli import hubbub
 from hubbub.dialects import discover
 from hubbub.model import lifecycle
@@ -129,6 +130,11 @@ def test_every_frame_of_the_live_view_is_documented() -> None:
 def test_the_picture_of_the_lifecycle_is_drawn_from_the_table() -> None:
     """The diagram in the documentation is what `lifecycle.as_mermaid` draws, to the letter."""
     assert f"```mermaid\n{lifecycle.as_mermaid()}\n```" in _read("docs", "lifecycle.md")
+
+
+def test_the_page_of_words_is_made_from_the_code() -> None:
+    """Every status and every field in every dialect is on the page as the code has it; `make docs` writes it."""
+    assert words.page() == words.PAGE.read_text("utf-8")
 
 
 @pytest.mark.parametrize("record", DECISIONS, ids=lambda path: path.stem)

@@ -34,6 +34,9 @@ def test_every_setting_is_an_environment_variable() -> None:
             "HUBBUB_PUBLIC_URL": "https://hub.example.org/",
             "HUBBUB_NO_NODE": "yes",
             "HUBBUB_OPEN_REGISTRATION": "1",
+            "HUBBUB_GITHUB_TOKEN": "ghp_1",
+            "HUBBUB_GITHUB_API": "https://github.example.org/api/v3/",
+            "HUBBUB_WEBHOOK_PRIVATE": "on",
             "HUBBUB_LOG_FORMAT": "JSON",
             "HUBBUB_LOG_LEVEL": "",
         }
@@ -48,6 +51,9 @@ def test_every_setting_is_an_environment_variable() -> None:
         public_url="https://hub.example.org",
         no_node=True,
         open_registration=True,
+        github_token="ghp_1",
+        github_api="https://github.example.org/api/v3",
+        webhook_private=True,
         log_format="json",
         log_level="info",
     )
@@ -81,3 +87,11 @@ def test_a_bad_value_is_one_sentence(name: str, value: str) -> None:
         settings.read({settings.variable(name): value})
     with pytest.raises(Invalid, match=f"^--{name.replace('_', '-')} must be "):
         settings.read({}, **{name: value})
+
+
+@pytest.mark.parametrize("value", ["ghp_ secret", "ghp_secret\n", "ghp_sécret"])
+def test_a_secret_is_never_shown(value: str) -> None:
+    """A token that cannot be one is refused without being quoted, and one that can be is not printed."""
+    with pytest.raises(Invalid, match=r"^HUBBUB_GITHUB_TOKEN must be a token, .*blanks$"):
+        settings.read({"HUBBUB_GITHUB_TOKEN": value})
+    assert "ghp_" not in repr(settings.read({"HUBBUB_GITHUB_TOKEN": "ghp_secret"}))

@@ -26,6 +26,7 @@ from hubbub.model.errors import Conflict, Forbidden, Invalid, StoreUnavailable, 
 from hubbub.model.ids import new_id
 from hubbub.model.rights import SYSTEM
 from hubbub.serve import log as logs
+from hubbub.serve import outbox
 from hubbub.serve.application import Parts, application
 from hubbub.serve.feed import Feed
 from hubbub.serve.followers import Followers
@@ -126,7 +127,9 @@ class Hub:
         feed, followers, notified = Feed(self.store), Followers(), Notified(transactions)
         feed.listen(followers.hear)
         workspace, slug = _workspace(), os.environ.get("HUBBUB_PROJECT") or projects.DEFAULT
-        work = [feed.run, notified.run, self._sweep, self._forget]
+        leaving = outbox.build(self.store, self.settings)
+        feed.listen(leaving.hear)
+        work = [feed.run, notified.run, leaving.run, self._sweep, self._forget]
         if workspace is not None:
             work.append(partial(keep_in_step, transactions, feed, workspace, slug))
 

@@ -62,7 +62,11 @@ class TaskReply(TypedDict):
     priority: str
     sender: str
     assignee: str | None
+    issue: str | None
     result: str | None
+    area: str | None
+    depends_on: list[str]
+    ready: bool
     epoch: int
     attempt: int
     created_at: int

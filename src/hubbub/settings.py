@@ -39,6 +39,12 @@ def _port(value: str) -> int:
     return int(value)
 
 
+def _secret(value: str) -> str:
+    if not value.isascii() or not value.isprintable() or " " in value:
+        raise ValueError("a token, of printable ASCII characters without blanks")
+    return value
+
+
 def _count(value: str) -> int:
     if not re.fullmatch(r"[0-9]{1,9}", value) or int(value) == 0:
         raise ValueError("a whole number from 1 to 999999999")
@@ -70,11 +76,11 @@ def _url_of(*schemes: str) -> Callable[[str], str]:
     return parse
 
 
-def _setting(default: Any, parse: Callable[[str], object], about: str) -> Any:
-    metadata = {"parse": parse, "about": about}
+def _setting(default: Any, parse: Callable[[str], object], about: str, *, shown: bool = True) -> Any:
+    metadata = {"parse": parse, "about": about, "shown": shown}
     if callable(default):
-        return field(default_factory=default, metadata=metadata)
-    return field(default=default, metadata=metadata)
+        return field(default_factory=default, metadata=metadata, repr=shown)
+    return field(default=default, metadata=metadata, repr=shown)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,6 +110,13 @@ class Settings:
     run_tasks: int | None = _setting(None, _count, "how many tasks a run may hold; as many as come")
     run_artifacts: int | None = _setting(None, _count, "how many artifacts a run may hold; as many as come")
     run_reviews: int | None = _setting(None, _count, "how many reviews a run may hold; as many as come")
+    github_token: str | None = _setting(
+        None, _secret, "with which results are posted to GitHub; without it none are", shown=False
+    )
+    github_api: str = _setting(
+        "https://api.github.com", _url_of("http", "https"), "the GitHub server's interface"
+    )
+    webhook_private: bool = _setting(False, _switch, "let webhooks lead to private addresses")
     log_format: str = _setting(
         "auto", _one_of(*LOG_FORMATS), "lines of JSON, or pretty; auto: pretty on a terminal"
     )
@@ -130,14 +143,15 @@ def read(environment: Mapping[str, str] | None = None, /, **given: object) -> Se
         source = f"--{name.replace('_', '-')}" if value is not None else variable(name)
         value = environment.get(variable(name)) or None if value is None else value
         if isinstance(value, str):
-            values[name] = _parsed(source, value, each.metadata["parse"])
+            values[name] = _parsed(source, value, each.metadata["parse"], shown=each.metadata["shown"])
         elif value is not None:
             values[name] = value
     return Settings(**values)
 
 
-def _parsed(source: str, value: str, parse: Callable[[str], object]) -> object:
+def _parsed(source: str, value: str, parse: Callable[[str], object], *, shown: bool) -> object:
     try:
         return parse(value)
     except ValueError as allowed:
-        raise Invalid(f"{source} must be {allowed}, not {value!r}") from None
+        given = f", not {value!r}" if shown else ""
+        raise Invalid(f"{source} must be {allowed}{given}") from None

@@ -4,8 +4,8 @@ from datetime import timedelta
 
 import pytest
 
-from hubbub.core import dependencies, endings, handovers, inbox, runs, tasks
-from hubbub.model.errors import Unavailable, Unmet
+from hubbub.core import dependencies, endings, handovers, inbox, messages, runs, tasks
+from hubbub.model.errors import Need, Unavailable, Unmet
 from hubbub.model.lifecycle import ENDED, Event, Status
 from hubbub.model.records import Activity, Task
 from hubbub.model.rights import HUB
@@ -60,14 +60,17 @@ def test_what_is_held_back_cannot_be_had(world: World, operation: object, to: st
 
     with pytest.raises(Unmet) as refusal:
         world.on(held, have, "bob")
-    assert list(refusal.value.needs.items()) == [(str(second.id), "queued"), (str(first.id), "working")]
+    assert refusal.value.needs == (
+        Need(str(second.id), second.number, "queued"),
+        Need(str(first.id), first.number, "working"),
+    )
     assert isinstance(refusal.value, Unavailable)
-    assert str(second.id) in str(refusal.value)
+    assert f"#{second.number} (queued)" in str(refusal.value)
     assert world.task(held) == held
 
 
 def test_the_last_need_lets_it_go(world: World) -> None:
-    """With the last thing that it needs completed, and not before, it is in its assignee's inbox under its own id."""
+    """With the last thing that it needs completed, and not before, it is in its assignee's inbox, like new."""
     needs = [world.send(to="ann", text=f"part {number}") for number in range(3)]
     held = needing(world, *needs)
     for need in needs[::-1]:
@@ -75,10 +78,10 @@ def test_the_last_need_lets_it_go(world: World) -> None:
         done = finish(world, need, by="ann")
 
     let_go = world.task(held)
-    assert (let_go.status, let_go.delivery_id, let_go.epoch) == (S.DELIVERED, held.id, held.epoch)
+    assert (let_go.status, let_go.epoch, let_go.attempt) == (S.DELIVERED, held.epoch, 1)
     assert let_go.delivered_at == done.ended_at
     (letter,) = world.inbox("bob")
-    assert (letter.delivery.id, letter.text) == (held.id, "sum up")
+    assert (letter.delivery.id, letter.text) == (let_go.delivery_id, "sum up")
     assert told_of(world, held) == ["task.sent", "task.delivered"]
     assert world.do(tasks.counts, [world.id]) == {S.COMPLETED: 3, S.DELIVERED: 1}
     assert world.accept(held).status is S.ACCEPTED
@@ -93,7 +96,19 @@ def test_who_lets_it_go_is_recorded(world: World) -> None:
 
     assert (delivered.kind, delivered.actor, delivered.agent) == ("task.delivered", "ann", "bob")
     assert (delivered.detail["before"], delivered.detail["after"]) == ("queued", "delivered")
-    assert delivered.detail["delivery_id"] == str(held.id)
+    assert delivered.detail["delivery_id"] == str(world.task(held).delivery_id)
+
+
+def test_what_came_meanwhile_comes_first(world: World) -> None:
+    """A task that is let go comes behind what its assignee was sent while it was held back."""
+    need = world.send(to="ann")
+    held = needing(world, need)
+    world.do(messages.send, world.id, sender="ann", to="bob", body="soon")
+    finish(world, need, by="ann")
+
+    assert world.mail("bob") == ["soon", "sum up"]
+    world.do(inbox.ack, world.id, "bob", str(held.id))
+    assert world.mail("bob") == ["soon"]
 
 
 @pytest.mark.parametrize(("by", "actor"), [("ann", "ann"), (HUB, HUB)])

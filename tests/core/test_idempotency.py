@@ -34,6 +34,18 @@ def test_a_repeated_write_gets_the_first_answer(world: World) -> None:
     assert world.kinds().count("task.sent") == 1
 
 
+def test_a_secret_is_told_once(world: World) -> None:
+    """The field of an answer that holds a secret is not kept; whoever repeats the write is told that it was done."""
+
+    def reply(_tx: Tx) -> Reply:
+        return {"token": "hush", "name": "ann"}
+
+    assert world.do(once("key", "digest", reply, told_once="token"))["token"] == "hush"
+    with pytest.raises(Conflict, match="token is told only once"):
+        world.do(once("key", "digest", reply, told_once="token"))
+    assert "hush" not in repr(world.do(lambda tx: tx.all("SELECT * FROM idempotency")))
+
+
 def test_other_keys_are_other_writes(world: World) -> None:
     """Another key is another write, and so is one without a key."""
     for key in ("one", "two", None, None):

@@ -83,9 +83,9 @@ def test_a_broadcast_reaches_each_once(world: World) -> None:
         assert (letter.kind, letter.text) == (Kind.BROADCAST, "stop")
     assert world.inbox("代码1号") == []
     assert [(each.kind, each.agent) for each in world.log() if each.message_id == message.id] == [
-        ("message.broadcast", None),
-        ("message.sent", "ann"),
-        ("message.sent", "bob"),
+        ("message.sent", None),
+        ("message.delivered", "ann"),
+        ("message.delivered", "bob"),
     ]
 
 
@@ -95,7 +95,7 @@ def test_a_broadcast_to_nobody_is_none(world: World) -> None:
 
     assert rows == []
     (recorded,) = [each for each in world.log() if each.message_id == message.id]
-    assert (recorded.kind, recorded.actor) == ("message.broadcast", "ann")
+    assert (recorded.kind, recorded.actor) == ("message.sent", "ann")
 
 
 def test_a_broadcast_is_acknowledged_one_by_one(world: World) -> None:

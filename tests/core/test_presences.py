@@ -45,7 +45,7 @@ def test_the_first_report_opens_a_presence(world: World) -> None:
     )
     assert opened.opened_at == opened.seen_at == opened.expires_at - opened.ttl
     assert opened.ttl == TEN_MINUTES // timedelta(milliseconds=1)
-    assert comings_and_goings(world) == [("agent.online", None)]
+    assert comings_and_goings(world) == [("agent.checkin", None)]
 
 
 def test_a_heartbeat_keeps_a_presence_alive(world: World) -> None:
@@ -71,7 +71,7 @@ def test_only_news_are_recorded(world: World) -> None:
     world.report("bob", Condition.BLOCKED, doing="rank")
 
     assert [(each.kind, each.detail["condition"], each.detail["doing"]) for each in of_agents(world)] == [
-        ("agent.online", "working", "count"),
+        ("agent.checkin", "working", "count"),
         ("agent.changed", "blocked", "count"),
         ("agent.changed", "blocked", "rank"),
     ]
@@ -83,7 +83,7 @@ def test_silence_ends_a_presence(world: World) -> None:
     world.pass_time(TEN_MINUTES)
     world.pass_time(TEN_MINUTES)
 
-    assert comings_and_goings(world) == [("agent.online", None), ("agent.offline", "silent")]
+    assert comings_and_goings(world) == [("agent.checkin", None), ("agent.timeout", "silent")]
     gone = present(world)
     assert gone.condition is Condition.OFFLINE
     assert gone.ended_at is not None
@@ -108,7 +108,7 @@ def test_who_says_offline_is_offline_at_once(world: World) -> None:
     assert gone == present(world)
     assert gone.ended_at is not None
     assert gone.end_reason == "left"
-    assert comings_and_goings(world) == [("agent.online", None), ("agent.offline", "left")]
+    assert comings_and_goings(world) == [("agent.checkin", None), ("agent.checkout", "left")]
 
 
 def test_who_comes_back_is_new(world: World) -> None:
@@ -120,9 +120,9 @@ def test_who_comes_back_is_new(world: World) -> None:
     assert back.id != opened.id
     assert back.server == "box"
     assert [kind for kind, _reason in comings_and_goings(world)] == [
-        "agent.online",
-        "agent.offline",
-        "agent.online",
+        "agent.checkin",
+        "agent.checkout",
+        "agent.checkin",
     ]
 
 
@@ -134,9 +134,9 @@ def test_silence_that_nobody_swept_up_is_silence(world: World) -> None:
 
     assert back.id != opened.id
     assert comings_and_goings(world) == [
-        ("agent.online", None),
-        ("agent.offline", "silent"),
-        ("agent.online", None),
+        ("agent.checkin", None),
+        ("agent.timeout", "silent"),
+        ("agent.checkin", None),
     ]
 
 
@@ -149,9 +149,9 @@ def test_another_instance_takes_over(world: World) -> None:
     assert second.server is None
     assert world.do(live_rows) == 1
     assert comings_and_goings(world) == [
-        ("agent.online", None),
-        ("agent.offline", "replaced"),
-        ("agent.online", None),
+        ("agent.checkin", None),
+        ("agent.checkout", "replaced"),
+        ("agent.checkin", None),
     ]
 
 
@@ -183,7 +183,7 @@ def test_of_racing_instances_one_is_present(world: World, is_known: bool, was_th
         assert errors_of(outcomes) == []
         assert world.do(live_rows) == turn + 1
         story = [each.kind for each in of_agents(world) if each.agent == name]
-        assert story == ["agent.online", "agent.offline"] * (RACERS - 1 + was_there) + ["agent.online"]
+        assert story == ["agent.checkin", "agent.checkout"] * (RACERS - 1 + was_there) + ["agent.checkin"]
 
 
 def take(world: World, instance: str, **more: str) -> Presence:
@@ -256,7 +256,7 @@ def test_a_heartbeat_is_of_who_is_there(world: World) -> None:
     world.clock.advance(TEN_MINUTES)
     with pytest.raises(NotFound):
         beat("second")
-    assert [kind for kind, _reason in comings_and_goings(world)].count("agent.online") == 2
+    assert [kind for kind, _reason in comings_and_goings(world)].count("agent.checkin") == 2
 
 
 def test_leaving_is_for_who_is_there(world: World) -> None:
@@ -280,7 +280,7 @@ def test_an_agent_rests(world: World) -> None:
 
     rested = present(world)
     assert (rested.condition, rested.doing, rested.progress) == (Condition.IDLE, None, 0)
-    assert [each.kind for each in of_agents(world)] == ["agent.online", "agent.changed"]
+    assert [each.kind for each in of_agents(world)] == ["agent.checkin", "agent.changed"]
     world.report("bob", Condition.OFFLINE)
     world.do(presences.rest, world.id, "bob")
     assert present(world).condition is Condition.OFFLINE

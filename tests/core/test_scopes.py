@@ -6,8 +6,8 @@ from datetime import timedelta
 
 import pytest
 
-from hubbub.core import presences, projects, scopes
-from hubbub.model.errors import Invalid, ScopeConflict
+from hubbub.core import presences, projects, scopes, tasks
+from hubbub.model.errors import Invalid, NotFound, ScopeConflict
 from hubbub.model.records import Condition, Presence, Profile
 from hubbub.model.rights import SYSTEM
 from hubbub.model.scopes import Area, Conflict, Declaration, Overlap, Scope
@@ -50,11 +50,10 @@ def declared(world: World, name: str) -> Scope:
     return world.do(scopes.declared, world.report(name))
 
 
-def told(world: World) -> list[tuple[str, str | None, object]]:
-    """What the log tells of scopes: the kind, the agent, and who was in conflict."""
-    return [
-        (each.kind, each.agent, each.detail["conflicts"]) for each in world.log() if "scope." in each.kind
-    ]
+def told(world: World) -> list[tuple[str | None, object, object]]:
+    """What the log tells of scopes: whose, its files, and who was in conflict with it."""
+    changes = [each for each in world.log() if each.kind == "agent.scope_change"]
+    return [(each.agent, each.detail["files"], each.detail["conflicts"]) for each in changes]
 
 
 def test_who_declares_hears_who_is_there(world: World) -> None:
@@ -135,9 +134,9 @@ def test_a_declaration_replaces_the_last(world: World) -> None:
     assert declared(world, "bob") == Scope()
     assert check(world, files(".")) == []
     assert told(world) == [
-        ("scope.declared", "bob", []),
-        ("scope.declared", "bob", []),
-        ("scope.released", "bob", []),
+        ("bob", ["src/auth.py"], []),
+        ("bob", ["src/b.py"], []),
+        ("bob", [], []),
     ]
 
 
@@ -146,7 +145,7 @@ def test_declaring_nothing_is_nothing(world: World) -> None:
     declare(world, "ann", files("."))
 
     assert declare(world, "bob", Scope()) == []
-    assert told(world) == [("scope.declared", "ann", [])]
+    assert told(world) == [("ann", ["."], [])]
 
 
 def test_asking_changes_nothing(world: World) -> None:
@@ -175,7 +174,7 @@ def fall_silent(world: World) -> None:
 
 @pytest.mark.parametrize("end", [leave, come_back_elsewhere, fall_silent])
 def test_only_who_is_there_counts(world: World, end: Callable[[World], None]) -> None:
-    """Who has left, was replaced or is silent for too long is in nobody's way, though nobody has cleared up yet."""
+    """Who has left, was replaced or is silent for too long is in nobody's way, also before that has been settled."""
     declare(world, "bob", Scope.of("backend", ["src/auth.py"]))
     end(world)
 
@@ -184,16 +183,13 @@ def test_only_who_is_there_counts(world: World, end: Callable[[World], None]) ->
 
 
 def test_what_a_gone_agent_had_declared_is_remembered(world: World) -> None:
-    """When a presence has ended its scope is released, once, and can still be read."""
+    """When a presence has ended nothing is kept for others to find, but what it had declared can still be read."""
     declare(world, "bob", AUTH)
     gone = world.do(presences.leave, world.id, "bob", instance="first")
     assert gone is not None
 
-    for _time in range(2):
-        world.do(scopes.release, gone)
-
     assert world.do(scopes.declared, gone) == AUTH
-    assert told(world) == [("scope.declared", "bob", []), ("scope.released", "bob", [])]
+    assert told(world) == [("bob", ["src/auth.py"], [])]
     assert world.do(lambda tx: tx.all("SELECT entry FROM scope_entries")) == []
 
 
@@ -234,7 +230,7 @@ def test_warn_tells_and_lets_through(world: World) -> None:
 
     assert declare(world, "ann", AUTH) == [("bob", (), ("src/auth.py",))]
     assert declared(world, "ann") == AUTH
-    assert told(world)[-1] == ("scope.declared", "ann", ["bob"])
+    assert told(world)[-1] == ("ann", ["src/auth.py"], ["bob"])
 
 
 def test_block_refuses_and_changes_nothing(world: World) -> None:
@@ -349,3 +345,41 @@ def test_a_large_scope_is_kept_whole(world: World) -> None:
 
     assert declared(world, "bob") == large
     assert check(world, large) == [("bob", (), tuple(sorted(large.files)))]
+
+
+def test_everyone_is_listed_with_their_conflicts(world: World) -> None:
+    """Who is there and has declared something is listed by agent, with those it meets; never with itself."""
+    declare(world, "bob", files("src/**"))
+    declare(world, "ann", files("src/auth.py"))
+    declare(world, "cleo", Scope("anything"))
+    world.report("dora")
+    put(world, "docs", "docs/")  # from now on cleo's slug would be refused
+
+    assert [(each.agent, seen(met)) for each, met in world.do(scopes.standing, world.project)] == [
+        ("ann", [("bob", (), ("src/auth.py",))]),
+        ("bob", [("ann", (), ("src/auth.py",))]),
+        ("cleo", []),
+    ]
+
+
+def test_an_area_is_found_by_its_slug(world: World) -> None:
+    """A slug finds its area however it is composed; one that the project does not have is not found."""
+    made = put(world, "caf\u00e9", "docs/")
+
+    assert world.do(scopes.find_area, world.id, "cafe\u0301") == made
+    with pytest.raises(NotFound, match="area 'nothing' not found"):
+        world.do(scopes.find_area, world.id, "nothing")
+
+
+def test_a_task_is_in_an_area_of_its_project(world: World) -> None:
+    """A task may be in any area while the project has none, and then only in one that it has."""
+
+    def send(area: str) -> str | None:
+        return world.do(tasks.send, world.id, sender="hub", to=None, text="t", area=area).area
+
+    assert send("anything") == "anything"
+    put(world, "caf\u00e9", "docs/")
+    assert send("cafe\u0301") == "caf\u00e9"
+    for wrong, reason in (("anything", "no area 'anything'; it has café"), ("no slug", "slug of an area")):
+        with pytest.raises(Invalid, match=reason):
+            send(wrong)

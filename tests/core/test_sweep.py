@@ -106,7 +106,7 @@ def test_everything_overdue_is_settled_at_once(world: World) -> None:
     for home in (world, other):
         assert home.do(tasks.counts, [home.id]) == {S.EXPIRED: sweep.BATCH // 2 + 10}
         assert home.kinds().count("task.expired") == sweep.BATCH // 2 + 10
-        assert home.kinds().count("agent.offline") == 1
+        assert home.kinds().count("agent.timeout") == 1
     assert not world.do(sweep.is_due)
 
 
@@ -195,5 +195,5 @@ def test_silence_races_with_a_report(world: World) -> None:
         outcomes = world.race(sweep.settle, report, sweep.settle)
 
         assert errors_of(outcomes) == []
-        assert world.kinds().count("agent.offline") == turn
+        assert world.kinds().count("agent.timeout") == turn
         assert world.do(agents.condition, world.id, "bob") is Condition.IDLE

@@ -304,11 +304,13 @@ class Story(RuleBasedStateMachine):
             model.pass_on(job_id, to)
 
     @precondition(lambda self: self.model.jobs)
-    @rule(number=picks, goal=st.sampled_from((Status.WORKING, Status.BLOCKED, Status.IN_REVIEW)))
-    def move(self, number: int, goal: Status) -> None:
+    @rule(
+        number=picks, goal=st.sampled_from((Status.WORKING, Status.BLOCKED, Status.IN_REVIEW)), leased=leases
+    )
+    def move(self, number: int, goal: Status, leased: bool) -> None:
         job_id = self.pick(number)
-        with self.both(self.on(job_id, handovers.move, goal, by="ann")) as (model, _):
-            model.move(job_id, goal)
+        with self.both(self.on(job_id, handovers.move, goal, by="ann", leased=leased)) as (model, _):
+            model.move(job_id, goal, leased)
 
     @rule(
         name=names,
@@ -408,7 +410,7 @@ class Story(RuleBasedStateMachine):
             assert steps[0]["before"] is None
             assert [each["after"] for each in steps[:-1]] == [each["before"] for each in steps[1:]]
             assert steps[-1]["after"] == job.status
-        assert sum(each.kind == "agent.offline" for each in log) == self.model.offline
+        assert sum(each.kind in ("agent.checkout", "agent.timeout") for each in log) == self.model.offline
 
     def rows_are_whole(self) -> None:
         rows = self.run(

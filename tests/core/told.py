@@ -250,14 +250,14 @@ class Model:
             job.given = self.now
             self.lay_down(job_id)
 
-    def move(self, job_id: UUID, target: str) -> None:
+    def move(self, job_id: UUID, target: str, leased: bool) -> None:
         job = self.jobs[job_id]
         if job.status in LOST:
             raise Refused("InvalidTransition")
         if job.status == target:
             return
         job.epoch += job.status == "completed"
-        job.status, job.result, job.moves = target, None, job.moves + 1
+        job.status, job.result, job.leased, job.moves = target, None, leased, job.moves + 1
         job.accepted, job.started = job.accepted or self.now, job.started or self.now
         self.take_out(job_id, "acked")
 

@@ -7,7 +7,7 @@ import pytest
 from pydantic import Field
 
 from hubbub.core.transaction import Transactions
-from hubbub.dialects import discover
+from hubbub.dialects import discover, names
 from hubbub.dialects.commhub import words
 from hubbub.dialects.dialect import Answer, Dialect, Reply
 from hubbub.model.errors import Conflict, HubError, Invalid, NotFound, UnknownAgent
@@ -223,6 +223,7 @@ def test_every_dialect_is_found() -> None:
     found = discover()
 
     assert "commhub" in found
+    assert list(found) == names()
     for name, dialect in found.items():
         assert dialect.name == name
         assert dialect.guide.strip()

@@ -6,13 +6,16 @@ from pathlib import Path
 import pytest
 
 from tests.dialects.commhub.requirements import COMMHUB
+from tests.dialects.golemxv.requirements import GOLEMXV
 from tests.dialects.relay.requirements import RELAY
 from tests.dialects.requirements import Requirements, proven
 
 HERE = Path(__file__).parent
 
 each_dialect = pytest.mark.parametrize(
-    ("promised", "folder"), [(COMMHUB, HERE / "commhub"), (RELAY, HERE / "relay")], ids=["commhub", "relay"]
+    ("promised", "folder"),
+    [(COMMHUB, HERE / "commhub"), (RELAY, HERE / "relay"), (GOLEMXV, HERE / "golemxv")],
+    ids=["commhub", "relay", "golemxv"],
 )
 
 

@@ -56,7 +56,7 @@ async def test_only_what_is_wanted_is_told() -> None:
         followers.want(follower, [INBOX], "inbox")
         followers.want(follower, [TASKS], "tasks")
         followers.drop(follower, "tasks")
-        followers.hear([activity(project_id=uuid4()), activity(agent="bob"), activity(kind="agent.online")])
+        followers.hear([activity(project_id=uuid4()), activity(agent="bob"), activity(kind="agent.checkin")])
         followers.hear([activity(detail={"taken_from": "ada"}, agent="bob")])
         follower.end()
         assert [name async for name in follower.changes()] == ["inbox"]

@@ -24,6 +24,7 @@ from hubbub.core import (
     idempotency,
     inbox,
     messages,
+    outbox,
     presences,
     projects,
     reviews,
@@ -32,8 +33,10 @@ from hubbub.core import (
     sweep,
     tasks,
     tokens,
+    webhooks,
 )
 from hubbub.model.lifecycle import OPEN, Event, Status
+from hubbub.model.parcels import Fate, Outcome, Report
 from hubbub.model.records import Artifact, Condition, Profile, Project, Run, Task, Verdict
 from hubbub.model.rights import SYSTEM, Actor, Role
 from hubbub.model.scopes import Scope
@@ -150,6 +153,29 @@ def work_somewhere(tx: Tx, world: World) -> None:
     scopes.release(tx, presence)
 
 
+def leave(tx: Tx, world: World) -> None:
+    sent = tasks.send(tx, world.project.id, sender="ann", to="bob", text="x", issue="octo/parser#7")
+    endings.finish(tx, sent, Event.COMPLETE, by="bob", text="done", result="done")
+    outbox.next_in(tx)
+    for fate in (Fate.FAILED, Fate.REFUSED):
+        tx.now += 1_000
+        (errand,) = outbox.take(tx, 8)
+        outbox.note(tx, errand, Report(fate=fate, wait=timedelta(seconds=1), holds_up_all=True), 0.0)
+    (dead,) = outbox.of_project(tx, world.project.id, outcome=Outcome.DEAD, limit=20)
+    outbox.retry(tx, world.project.id, str(dead.id))
+    outbox.let_go(tx, outbox.take(tx, 8))
+    outbox.of_project(tx, world.project.id, limit=20)
+    outbox.forget(tx)
+
+
+def tell_webhooks(tx: Tx, world: World) -> None:
+    webhook, _secret = webhooks.add(tx, world.project, "https://example.org/", ["*"])
+    webhooks.behind(tx)
+    webhooks.advance(tx, webhook.id)
+    outbox.take(tx, 8)
+    webhooks.remove(tx, world.project, str(webhook.id))
+
+
 def expire(tx: Tx, _world: World) -> None:
     tx.now += 3_600_000 * 24
     sweep.settle(tx)
@@ -217,6 +243,8 @@ CALLS: dict[str, Callable[[Tx, World], object]] = {
     "runs of a project": lambda tx, world: runs.of_project(tx, world.project.id),
     "count what a run holds": count_run,
     "work somewhere": work_somewhere,
+    "leave": leave,
+    "tell webhooks": tell_webhooks,
     "is anything overdue": lambda tx, _world: sweep.is_due(tx),
     "expire": expire,
     "forget answers": lambda tx, _world: sweep.forget(tx),
@@ -240,11 +268,8 @@ class Overhearing:
 
     def __init__(self, db: Connection) -> None:
         self._db = db
-        self.transaction_number, self.settled, self.for_update = (
-            db.transaction_number,
-            db.settled,
-            db.for_update,
-        )
+        self.transaction_number, self.settled = db.transaction_number, db.settled
+        self.for_update, self.skip_locked = db.for_update, db.skip_locked
         self.heard: list[tuple[str, Mapping[str, object]]] = []
 
     def query(self, sql: str, values: Mapping[str, object]) -> Sequence[Row]:

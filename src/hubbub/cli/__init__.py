@@ -13,10 +13,11 @@ class Entry(NamedTuple):
 
     module: str
     about: str
+    attribute: str | None = None  # of the module, where the command's name can be none
 
 
 class Shelf(click.Group):
-    """A group whose commands are loaded on demand; each is its module's attribute of the same name."""
+    """A group whose commands are loaded on demand; each is an attribute of its module, mostly of the same name."""
 
     def __init__(self, *args: Any, entries: dict[str, Entry], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -29,7 +30,7 @@ class Shelf(click.Group):
         entry = self.entries.get(cmd_name)
         if entry is None:
             return None
-        command: click.Command = getattr(importlib.import_module(entry.module), cmd_name)
+        command: click.Command = getattr(importlib.import_module(entry.module), entry.attribute or cmd_name)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -48,9 +49,11 @@ ENTRIES = {
     "inbox": Entry("hubbub.cli.mail", "What waits for an agent."),
     "wait": Entry("hubbub.cli.mail", "Wait until something comes for an agent."),
     "log": Entry("hubbub.cli.log", "What happened, and what happens."),
-    "project": Entry("hubbub.cli.projects", "Create, list and show projects."),
+    "project": Entry("hubbub.cli.projects", "Create, list and show projects, and divide them into areas."),
     "user": Entry("hubbub.cli.users", "Create, list and invite people."),
     "token": Entry("hubbub.cli.tokens", "Create, list and revoke tokens."),
+    "webhook": Entry("hubbub.cli.webhooks", "Tell other programs what happens."),
+    "import": Entry("hubbub.cli.imports", "Bring in what was kept elsewhere.", "imports"),
     "backup": Entry("hubbub.cli.backup", "Copy the hub's database while it runs."),
     "restore": Entry("hubbub.cli.backup", "Put a backup in the place of the database."),
     "migrate": Entry("hubbub.cli.migrate", "Bring the database to this version."),

@@ -1,24 +1,31 @@
 """`hubbub mcp`: for clients that start their MCP servers themselves."""
 
 import asyncio
+import os
 import signal
 import time
-from contextlib import suppress
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from datetime import timedelta
+from functools import partial
+from pathlib import Path
 
 import click
+import uvloop
 
 from hubbub.cli.bridge.bridge import PATIENCE, Bridge
+from hubbub.cli.bridge.companion import Alone, Companion
 from hubbub.cli.bridge.starter import require_hub
-from hubbub.cli.bridge.stdio import Output, lines
+from hubbub.cli.bridge.stdio import Input, Output, unblocked
 from hubbub.cli.bridge.upstream import Upstream
 from hubbub.cli.command import Choice, chooses_hub, command
 from hubbub.cli.credentials import act, has_acted
 from hubbub.client import Hub, HubUnreachable, running_hub
+from hubbub.dialects import names
 
 FIRST_PATIENCE = timedelta(seconds=1)  # with a hub that nobody has seen yet
 PAUSE = 0.2  # seconds between tries to reach it
-DIALECTS = ("hub", "commhub", "relay", "golemxv", "cmdop")
+Beside = Callable[[Callable[[], Hub]], AbstractAsyncContextManager[Companion]]  # given the hub as it is now
 
 
 @command(
@@ -27,7 +34,7 @@ DIALECTS = ("hub", "commhub", "relay", "golemxv", "cmdop")
     always_json=True,
     example="hubbub mcp commhub\nHUBBUB_PROJECT=shop hubbub mcp commhub",
 )
-@click.argument("dialect", type=click.Choice(DIALECTS), required=False)
+@click.argument("dialect", type=click.Choice(names()), required=False)
 @chooses_hub
 def mcp(*, dialect: str | None, choice: Choice) -> None:
     """Speak MCP on standard input and output, in a DIALECT, else in the one the hub speaks at /mcp.
@@ -35,19 +42,49 @@ def mcp(*, dialect: str | None, choice: Choice) -> None:
     Starts a hub for the data folder when none runs and no --url is given, and leaves it running. Acts in the project
     of --project, else in `default`. Ends when standard input ends.
     """
+    choice, beside = _local(choice, dialect)
     if choice.url is None:
         require_hub(choice.data)
-    hub = _act_patiently(choice, dialect)
+    place = _Place(choice, _act_patiently(choice, dialect))
     path = f"/mcp/{dialect}" if dialect else "/mcp"
-
-    def address() -> str:
-        return (choice.url or running_hub(choice.data) or hub.url).rstrip("/") + path
-
-    with suppress(asyncio.CancelledError):  # by a signal
+    with unblocked(), suppress(asyncio.CancelledError):  # by a signal
         try:
-            asyncio.run(_bridge(Upstream(address, hub.token)))
+            uvloop.run(_bridge(place, path, beside(place.hub)))
         except* BrokenPipeError:
             pass  # the client is gone
+
+
+class _Place:
+    """Where the hub is: one that is started again may be at another address than before."""
+
+    def __init__(self, choice: Choice, hub: Hub) -> None:
+        self._choice, self._hub = choice, hub
+
+    def address(self) -> str:
+        return (self._choice.url or running_hub(self._choice.data) or self._hub.url).rstrip("/")
+
+    def hub(self) -> Hub:
+        """The hub at its present address."""
+        if (address := self.address()) != self._hub.url:
+            self._hub = Hub(address, self._hub.token, project=self._hub.project)
+        return self._hub
+
+
+def _local(choice: Choice, dialect: str | None) -> tuple[Choice, Beside]:
+    """What is chosen, and what of the dialect happens on this machine. Raises `Invalid` for a bad environment.
+
+    Each dialect imports what only it needs.
+    """
+    if dialect == "relay":
+        from hubbub.cli.bridge import relay
+
+        return choice, partial(relay.companion, relay.find_place(os.environ, Path.cwd()))
+    if dialect == "golemxv":
+        from hubbub.cli.bridge import golemxv
+
+        alone = golemxv.companion(os.environ)
+        return golemxv.chosen(choice, os.environ), lambda _hub: nullcontext(alone)
+    return choice, lambda _hub: nullcontext(Alone())
 
 
 def _act_patiently(choice: Choice, dialect: str | None) -> Hub:
@@ -70,14 +107,16 @@ def _require_spoken(hub: Hub, dialect: str | None) -> None:
     if dialect is None:
         hub.health()
     elif not hub.speaks(dialect):
-        spoken = ", ".join(each for each in DIALECTS if hub.speaks(each))
+        spoken = ", ".join(each for each in names() if hub.speaks(each))
         raise click.ClickException(f"this hub does not speak {dialect}; it speaks {spoken}")
 
 
-async def _bridge(upstream: Upstream) -> None:
+async def _bridge(place: _Place, path: str, beside: AbstractAsyncContextManager[Companion]) -> None:
     """Run the bridge until its input ends, or a signal."""
     this = asyncio.current_task()
     assert this is not None
     for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         asyncio.get_running_loop().add_signal_handler(each, this.cancel)
-    await Bridge(upstream, Output()).run(lines())
+    upstream = Upstream(lambda: place.address() + path, place.hub().token)
+    async with beside as companion:
+        await Bridge(upstream, Output(), companion).run(Input())

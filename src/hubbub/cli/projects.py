@@ -9,14 +9,15 @@ from hubbub.cli.command import command, uses_hub
 from hubbub.client import Hub, segment
 
 
-@click.group("project", short_help="Create, list and show projects.")
+@click.group("project", short_help="Create, list and show projects, and divide them into areas.")
 def project() -> None:
-    """Create, list and show projects."""
+    """Create, list and show projects, and divide them into areas."""
 
 
 @command("create", example="hubbub project create shop --name 'The shop'")
 @click.argument("slug")
 @click.option("--name", metavar="N", help="What people call it. [default: the slug]")
+@click.option("--description", metavar="D", help="What it is about.")
 @click.option("--conflict-mode", type=click.Choice(["off", "warn", "block"]), help="When two touch one file.")
 @click.option("--repo-url", metavar="URL", help="Where its source is.")
 @click.option("--heartbeat-interval", type=int, metavar="S", help="Seconds between signs of life.")
@@ -53,10 +54,11 @@ def list_(*, hub: Hub, as_json: bool) -> None:
 def show(*, hub: Hub, slug: str, as_json: bool) -> None:
     """Show the project SLUG and what happens in it."""
     hub.project = slug
-    facts: dict[str, Any] = hub.get(f"/projects/{segment('project', slug)}")["project"]
+    facts: dict[str, Any] = hub.get(_path(slug))["project"]
     counts = hub.get("/status")
+    areas = hub.get(f"{_path(slug)}/areas")["areas"]
     if as_json:
-        terminal.show_json({**facts, **counts})
+        terminal.show_json({**facts, **counts, "areas": areas})
         return
     for name, value in facts.items():
         if value is not None:
@@ -65,8 +67,37 @@ def show(*, hub: Hub, slug: str, as_json: bool) -> None:
         terminal.show(
             f"{noun:20}{', '.join(f'{count} {name}' for name, count in tally.items() if count) or 'none'}"
         )
+    for area in areas:
+        terminal.show(f"area {area['slug']:15}{area['name']}: {' '.join(area['patterns'])}")
 
 
-project.add_command(create)
-project.add_command(list_)
-project.add_command(show)
+@command("area", example="hubbub project area shop backend --name Backend --pattern 'app/**' --pattern db/")
+@click.argument("slug")
+@click.argument("area")
+@click.option("--name", required=True, metavar="N", help="What people call it.")
+@click.option(
+    "--pattern",
+    "patterns",
+    required=True,
+    multiple=True,
+    metavar="GLOB",
+    help="Which files are in it: a path, or a pattern with *, ? and **; may be repeated.",
+)
+@click.option("--description", metavar="D", help="What it is for.")
+@uses_hub
+def put_area(*, hub: Hub, slug: str, area: str, as_json: bool, **facts: object) -> None:
+    """Give the project SLUG an area, or replace the one that is called AREA."""
+    made = hub.put(f"{_path(slug)}/areas/{segment('area', area)}", facts)["area"]
+    if as_json:
+        terminal.show_json(made)
+    else:
+        terminal.show(made["slug"])
+
+
+def _path(slug: str) -> str:
+    """Where the project is found."""
+    return f"/projects/{segment('project', slug)}"
+
+
+for each in (create, list_, show, put_area):
+    project.add_command(each)

@@ -20,7 +20,9 @@ def show_line(task: TaskReply, *, as_json: bool) -> None:
         terminal.show_json(task)
     else:
         holder = f", with {task['assignee']}" if task["assignee"] else ""
-        if not holder and task["status"] == Status.QUEUED:
+        if task["status"] == Status.QUEUED and not task["ready"]:
+            holder += ", waits for others"
+        elif task["status"] == Status.QUEUED and not holder:
             holder = ", free to claim"
         terminal.show(f"#{task['number']} {task['status']}{holder}: {task['title']}")
 
@@ -66,7 +68,14 @@ def task() -> None:
 @click.option("--to", metavar="A", help="Which agent. [default: whoever claims it]")
 @click.option("--priority", type=PRIORITIES, default="medium", show_default=True, help="How urgent it is.")
 @click.option("--context", metavar="C", help="What else to know.")
+@click.option("--area", metavar="A", help="The area of the project that it is in.")
 @click.option("--parent", "parent_id", metavar="ID", help="The task it is a part of.")
+@click.option(
+    "--depends-on", metavar="ID", multiple=True, help="A task that must be done first; may be repeated."
+)
+@click.option(
+    "--github", "issue", metavar="OWNER/REPO#N", help="The issue that gets the result as a comment."
+)
 @uses_project
 def add(*, hub: Hub, as_json: bool, **facts: object) -> None:
     """Send a task with the text TEXT, or what comes on standard input if that is `-`."""
@@ -87,6 +96,12 @@ def show(*, hub: Hub, ref: str, as_json: bool) -> None:
     terminal.show(
         f"from {shown['sender']}, {shown['priority']}, attempt {shown['attempt']}, id {shown['id']}"
     )
+    if shown["area"]:
+        terminal.show(f"in the area {shown['area']}")
+    if shown["depends_on"]:
+        terminal.show(f"depends on {', '.join(shown['depends_on'])}")
+    if shown["issue"]:
+        terminal.show(f"about {shown['issue']} on GitHub")
     terminal.show(f"\n{shown['text']}\n")
     if shown["result"]:
         terminal.show(f"result: {shown['result']}\n")

@@ -22,6 +22,12 @@ def latest(
     return activity.history(tx, project_id, limit, before_seq=before, agent=agent, task_id=task_id)
 
 
+def last(tx: Tx, project_id: UUID) -> int:
+    """The `seq` of what happened last in the project; 0 before anything did."""
+    found = latest(tx, project_id, limit=1)
+    return found[0].seq if found else 0
+
+
 def after(tx: Tx, project_id: UUID, seq: int, *, agent: str | None = None, limit: int) -> Sequence[Activity]:
     """What happened after the activity `seq`, oldest first; from the beginning for 0, nothing for an unknown one."""
     position = START if seq == 0 else activity.position_of(tx, seq)
@@ -33,9 +39,9 @@ def page(
     project_id: UUID,
     *,
     kinds: Sequence[str] = (),
-    agent: str | None = None,
+    actor: str | None = None,
     limit: int,
     offset: int = 0,
 ) -> tuple[list[Activity], int]:
-    """What happened, newest first, and how much there is of it in all; `kinds` and `agent` narrow both."""
-    return activity.page(tx, project_id, kinds=kinds, agent=agent, limit=limit, offset=offset)
+    """What happened, newest first, and how much there is of it in all; `kinds` and `actor` narrow both."""
+    return activity.page(tx, project_id, kinds=kinds, actor=actor, limit=limit, offset=offset)

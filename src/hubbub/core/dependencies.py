@@ -49,7 +49,7 @@ def release(tx: Tx, completed: Task, *, by: str) -> None:
 
 
 def _deliver(tx: Tx, held: Task, to: str, *, by: str) -> None:
-    delivery_id = held.id if held.attempt == 1 else new_id()
+    delivery_id = new_id()  # not that of the task: what came meanwhile comes before it
     changes = {"delivery_id": delivery_id, "delivered_at": tx.now}
     delivered = tasks.step(tx, held, Event.DELIVER, changes=changes, actor=by)
     tasks.put_into_inbox(tx, delivered, to, delivery_id)

@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from uuid import UUID
 
-from hubbub.core import checks, dependencies, messages, tasks
+from hubbub.core import checks, dependencies, messages, outbox, tasks
 from hubbub.model.lifecycle import Event
 from hubbub.model.records import Kind, Task
 from hubbub.model.rights import HUB
@@ -28,7 +28,8 @@ def finish(
     """End a task by `COMPLETE`, `FAIL`, `CANCEL` or `EXPIRE`, and let everyone know who waits for it.
 
     Its sender gets `text` as a reply, unless it is who ends it or was `told` already; the senders of its ancestors
-    get it as a chained reply. `result` is what the task keeps, and `files` what was changed for it. Records
+    get it as a chained reply. The issue that a completed task is about gets it as a comment, from the outbox.
+    `result` is what the task keeps, and `files` what was changed for it. Records
     `task.completed` and so on. Raises `InvalidTransition` if it has ended, `BeingChecked` if it is to be completed
     while somebody looks at it.
     """
@@ -40,6 +41,7 @@ def finish(
     ended = tasks.step(tx, task, event, changes=changes, actor=by)
     if event is Event.COMPLETE:  # before any mail: who ends one of the others takes its lock first, too
         dependencies.release(tx, ended, by=by)
+        outbox.put_comment(tx, ended, text, by=by)
     if event in (Event.COMPLETE, Event.FAIL):
         tasks.acknowledge(tx, ended)
     else:

@@ -60,7 +60,7 @@ def send(
         outcome=outcome,
         thread=thread,
     )
-    _deliver(tx, message, to, delivery_id=message.id)
+    _record(tx, "message.sent", message, _deliver(tx, message, to, delivery_id=message.id))
     return message
 
 
@@ -75,13 +75,16 @@ def broadcast(
 ) -> tuple[Message, list[Delivery]]:
     """Put one message into the inboxes of all `recipients`.
 
-    Records `message.broadcast`, and `message.sent` for each of them.
+    Records `message.sent`, once, and `message.delivered` for each of them.
     """
     message = _insert(
         tx, project_id, kind=Kind.BROADCAST, sender=sender, recipient=None, body=body, thread=thread
     )
-    tx.record("message.broadcast", project_id=project_id, actor=_speaker(tx, message), message_id=message.id)
-    rows = [_deliver(tx, message, name, delivery_id=new_id()) for name in sorted(set(recipients))]
+    _record(tx, "message.sent", message)
+    rows = []
+    for name in sorted(set(recipients)):
+        rows.append(_deliver(tx, message, name, delivery_id=new_id()))
+        _record(tx, "message.delivered", message, rows[-1])
     return message, rows
 
 
@@ -194,23 +197,22 @@ def _deliver(tx: Tx, message: Message, to: str, *, delivery_id: UUID) -> Deliver
         priority=Priority.MEDIUM,
         stored_at=tx.now,
     )
+    return messages.deliver(tx, row)
+
+
+def _record(tx: Tx, kind: str, message: Message, row: Delivery | None = None) -> None:
+    """Tell the log of a message, or of one of its inbox rows. Who has no name of their own is told by their token."""
     tx.record(
-        "message.sent",
+        kind,
         project_id=message.project_id,
-        actor=_speaker(tx, message),
-        agent=to,
+        actor=None if message.sender == HUB else message.sender,
+        agent=row.recipient if row else None,
         message_id=message.id,
         detail={
             "kind": message.kind,
             "sender": message.sender,
-            "delivery_id": str(delivery_id),
+            "delivery_id": str(row.id) if row else None,
             "in_reply_to": str(message.in_reply_to) if message.in_reply_to else None,
             "outcome": message.outcome,
         },
     )
-    return messages.deliver(tx, row)
-
-
-def _speaker(tx: Tx, message: Message) -> str:
-    """The name under which the log shows who sent it: of who has no name of their own, that of their token."""
-    return tx.actor.label if message.sender == HUB else message.sender

@@ -32,7 +32,7 @@ def report(
     """Take an agent's report, which is also its heartbeat; what `profile` leaves out stays as it was.
 
     A report from another `instance` replaces the presence the name has. An agent that comes back finds the work it
-    had begun in its inbox again. Records `agent.online`, `agent.changed` or `agent.offline`; nothing for a heartbeat
+    had begun in its inbox again. Records `agent.checkin`, `agent.changed` or `agent.checkout`; nothing for a heartbeat
     that changes neither condition nor occupation. `secret` is the hash of what the agent shows from now on, if a new
     presence begins.
     """
@@ -183,7 +183,7 @@ def _open(
         ),
     )
     if condition is not Condition.OFFLINE:
-        _record(tx, "agent.online", opened)
+        _record(tx, "agent.checkin", opened)
     return opened
 
 
@@ -206,7 +206,7 @@ def _heard(tx: Tx, last: Presence, condition: Condition, profile: Profile, ttl: 
 def _end(tx: Tx, presence: Presence, reason: str) -> Presence | None:
     ended = agents.end_presence(tx, presence.id, reason)
     if ended is not None:
-        _record(tx, "agent.offline", ended, reason)
+        _record(tx, "agent.timeout" if reason == SILENT else "agent.checkout", ended, reason)
         scopes.release(tx, ended)
         handovers.release(tx, ended.project_id, ended.agent, reason=f"{ended.agent} is gone ({reason})")
     return ended

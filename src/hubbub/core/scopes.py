@@ -7,7 +7,7 @@ who declare at the same time each but the first sees what the others have declar
 from collections.abc import Iterable, Mapping
 from uuid import UUID
 
-from hubbub.model.errors import Invalid, ScopeConflict
+from hubbub.model.errors import Invalid, NotFound, ScopeConflict
 from hubbub.model.records import Presence, Project
 from hubbub.model.scopes import Area, Conflict, Declaration, Ground, Scope, entries, slug
 from hubbub.store import counters, scopes
@@ -17,8 +17,8 @@ from hubbub.store.tx import Tx
 def declare(tx: Tx, project: Project, presence: Presence, scope: Scope) -> list[Conflict]:
     """Let the presence work in `scope`, instead of where it was; the conflicts that this makes, by agent.
 
-    Records `scope.declared`, or `scope.released` for a scope that is empty and was not before. Raises `Invalid` for an
-    area that the project does not have, `ScopeConflict` if there are conflicts and the project blocks them.
+    Records `agent.scope_change`. Raises `Invalid` for an area that the project does not have, `ScopeConflict` if there
+    are conflicts and the project blocks them.
     """
     if scope and project.conflict_mode != "off":
         scopes.lock(tx, project.id)
@@ -27,7 +27,7 @@ def declare(tx: Tx, project: Project, presence: Presence, scope: Scope) -> list[
         raise ScopeConflict(conflicts)
     if scope or scopes.find(tx, presence.id):
         scopes.declare(tx, project.id, presence.id, scope)
-        _record(tx, "scope.declared" if scope else "scope.released", presence, scope, conflicts)
+        _record(tx, presence, scope, conflicts)
     return conflicts
 
 
@@ -36,25 +36,23 @@ def check(tx: Tx, project: Project, scope: Scope, *, but: UUID | None = None) ->
 
     Raises `Invalid` for an area that the project does not have.
     """
-    known = {area.slug: area for area in scopes.areas(tx, project.id)}
-    _require_area(scope, known)
-    if not scope or project.conflict_mode == "off":
-        return []
-    ground = Ground(scope, known)
+    known = _known(tx, project.id)
+    if scope.area is not None:
+        _require(scope.area, known)
+    return _met(tx, project, scope, known, but)
+
+
+def standing(tx: Tx, project: Project) -> list[tuple[Declaration, list[Conflict]]]:
+    """Who of the project is there and has declared a scope, by agent, each with those it is in conflict with."""
+    known = _known(tx, project.id)
     return [
-        Conflict(other.agent, other.presence_id, found)
-        for other in scopes.candidates(tx, project.id, ground.reach())
-        if other.presence_id != but and (found := ground.overlap(other.scope))
+        (each, _met(tx, project, each.scope, known, each.presence_id)) for each in scopes.live(tx, project.id)
     ]
 
 
 def release(tx: Tx, presence: Presence) -> None:
-    """Let what a presence that has ended had declared stand in nobody's way; it is remembered as what it was.
-
-    Records `scope.released`, unless it had declared nothing.
-    """
-    if scopes.withdraw(tx, presence.id):
-        _record(tx, "scope.released", presence, scopes.find(tx, presence.id))
+    """Let what a presence that has ended had declared stand in nobody's way; it is remembered as what it was."""
+    scopes.withdraw(tx, presence.id)
 
 
 def declared(tx: Tx, presence: Presence) -> Scope:
@@ -91,14 +89,47 @@ def areas(tx: Tx, project_id: UUID) -> list[Area]:
     return sorted(scopes.areas(tx, project_id), key=lambda area: area.number)
 
 
-def _require_area(scope: Scope, known: Mapping[str, Area]) -> None:
-    if known and scope.area is not None and scope.area not in known:
-        raise Invalid(f"the project has no area {scope.area!r}; it has {', '.join(sorted(known))}")
+def find_area(tx: Tx, project_id: UUID, area: str) -> Area:
+    """The area of that slug. Raises `NotFound`, and `Invalid` for what can be no slug."""
+    found = scopes.find_area(tx, project_id, slug(area))
+    if found is None:
+        raise NotFound("area", area)
+    return found
 
 
-def _record(tx: Tx, kind: str, presence: Presence, scope: Scope, conflicts: Iterable[Conflict] = ()) -> None:
+def require_area(tx: Tx, project_id: UUID, area: str) -> str:
+    """The slug in the one way to write it. Raises `Invalid` unless the project has that area, or none at all."""
+    written = slug(area)
+    _require(written, _known(tx, project_id))
+    return written
+
+
+def _known(tx: Tx, project_id: UUID) -> dict[str, Area]:
+    return {area.slug: area for area in scopes.areas(tx, project_id)}
+
+
+def _require(area: str, known: Mapping[str, Area]) -> None:
+    if known and area not in known:
+        raise Invalid(f"the project has no area {area!r}; it has {', '.join(sorted(known))}")
+
+
+def _met(
+    tx: Tx, project: Project, scope: Scope, known: Mapping[str, Area], but: UUID | None
+) -> list[Conflict]:
+    """Whose scopes overlap with `scope`, where the project minds."""
+    if not scope or project.conflict_mode == "off":
+        return []
+    ground = Ground(scope, known)
+    return [
+        Conflict(other.agent, other.presence_id, found)
+        for other in scopes.candidates(tx, project.id, ground.reach())
+        if other.presence_id != but and (found := ground.overlap(other.scope))
+    ]
+
+
+def _record(tx: Tx, presence: Presence, scope: Scope, conflicts: Iterable[Conflict]) -> None:
     tx.record(
-        kind,
+        "agent.scope_change",
         project_id=presence.project_id,
         actor=presence.agent,
         agent=presence.agent,

@@ -87,16 +87,22 @@ def begin(tx: Tx, project: Project, name: str | None, scope: Scope) -> Stay:
 
 def find(tx: Tx, project_ids: Sequence[UUID], secret: str) -> Presence:
     """The stay that the secret proves, while it lasts. Raises `NotFound`, also for one that is over, or elsewhere."""
-    presence = rows.presence_by_secret(tx, access.fingerprint(secret))
+    presence = rows.presence_by_secret(tx, access.fingerprint(secret), lock=not tx.is_read)
     if presence is None or presence.project_id not in project_ids or not presence.is_live(tx.now):
         raise NotFound("presence", "of that token")
     access.speak(tx, presence.project_id, presence.agent)
     return presence
 
 
-def only(tx: Tx, project_id: UUID) -> Presence | None:
-    """The stay that the caller's token has begun, if there is just one."""
-    begun = rows.opened_by(tx, project_id, tx.actor.token_id) if tx.actor.token_id else []
+def only(tx: Tx, project_ids: Sequence[UUID]) -> Presence | None:
+    """The stay that the caller's token has begun in one of the projects, if there is just one."""
+    token_id = tx.actor.token_id
+    begun = [
+        presence
+        for project_id in project_ids
+        if token_id is not None
+        for presence in rows.opened_by(tx, project_id, token_id, lock=not tx.is_read)
+    ]
     return begun[0] if len(begun) == 1 else None
 
 

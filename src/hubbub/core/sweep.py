@@ -1,6 +1,6 @@
 """What is overdue: tasks that nobody began in time, agents that have fallen silent."""
 
-from hubbub.core import endings, idempotency, presences
+from hubbub.core import endings, idempotency, outbox, presences
 from hubbub.store import agents as agent_rows
 from hubbub.store import idempotency as kept_answers
 from hubbub.store import tasks as task_rows
@@ -24,5 +24,6 @@ def settle(tx: Tx) -> None:
 
 
 def forget(tx: Tx) -> None:
-    """Drop what is kept only for a while: the answers to keyed writes."""
+    """Drop what is kept only for a while: the answers to keyed writes, and what has left the hub."""
     kept_answers.forget(tx, before=tx.now - int(idempotency.KEEP.total_seconds() * 1000))
+    outbox.forget(tx)

@@ -9,7 +9,8 @@ from dataclasses import replace
 from datetime import timedelta
 from uuid import UUID
 
-from hubbub.core import agents
+from hubbub.core import agents, scopes
+from hubbub.model import issues
 from hubbub.model.errors import Conflict, NotFound, NotHolder, Unavailable, Unmet
 from hubbub.model.ids import new_id, parse_id
 from hubbub.model.lifecycle import Event, Status, advance
@@ -54,19 +55,21 @@ def send(
     """Put a task into the inbox of `to`, or into the open queue if None; `ttl` is the time in which to begin it.
 
     Without a `title` it is the first line of `text`; without a `run` it belongs to the current one. What `needs`
-    others is held back until they are completed; as they are there before it, there are no circles. The id of the
-    task is also that of its inbox row. Records `task.sent`. Raises `UnknownAgent`, unless the agent is `awaited`, and
-    `NotFound` if there is no such parent in the project.
+    others is held back until they are completed; as they are there before it, there are no circles. What is delivered
+    at once has the id of its task for that of its inbox row. Records `task.sent`. Raises `UnknownAgent`, unless the
+    agent is `awaited`, `NotFound` if there is no such parent in the project, and `Invalid` for an `issue` that cannot
+    be one.
     """
     if to is not None and not awaited:
         agents.require_known(tx, project_id, to)
+    area = scopes.require_area(tx, project_id, area) if area is not None else None
     derived_from = _parent(tx, project_id, parent) if parent is not None else None
     return _make(
         tx,
         Task(
             id=new_id(),
             project_id=project_id,
-            number=counters.next_number(tx, project_id, NOUN),
+            number=0,  # counted when all else is locked
             sender=sender,
             assignee=to,
             addressed=to is not None,
@@ -79,7 +82,7 @@ def send(
             depth=derived_from.depth + 1 if derived_from else 0,
             reason=reason,
             area=area,
-            issue=issue,
+            issue=str(issues.parse(issue)) if issue is not None else None,
             run_id=run.id if run else None,
             external_id=external_id,
             gated=bool(needs),
@@ -103,7 +106,7 @@ def _make(tx: Tx, task: Task, needs: Sequence[Task]) -> Task:
     if task.assignee is not None and _are_met(tx, needs):
         delivered = advance(task.status, Event.DELIVER)
         task = replace(task, status=delivered, delivery_id=task.id, delivered_at=tx.now)
-    made = tasks.insert(tx, task)
+    made = tasks.insert(tx, replace(task, number=counters.next_number(tx, task.project_id, NOUN)))
     dependency_rows.insert(tx, made.id, [need.id for need in needs])
     if made.assignee is not None and made.delivery_id is not None:
         put_into_inbox(tx, made, made.assignee, made.delivery_id)
@@ -249,7 +252,7 @@ def start(tx: Tx, task: Task, by: str | None, *, leased: bool = True) -> Task:
 def require_met(tx: Tx, task: Task) -> None:
     """Raise `Unmet` if the task has not begun, and something that it needs is not completed."""
     if task.gated and task.started_at is None and (unmet := dependency_rows.unmet(tx, task.id)):
-        raise Unmet({str(task_id): status for task_id, status in unmet})
+        raise Unmet(unmet)
 
 
 def is_ready(tx: Tx, task: Task) -> bool:

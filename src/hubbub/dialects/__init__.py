@@ -2,15 +2,20 @@
 
 import importlib
 import pkgutil
+from typing import TYPE_CHECKING
 
-from hubbub.dialects.dialect import Dialect
+if TYPE_CHECKING:
+    from hubbub.dialects.dialect import Dialect
+
+COMMON = frozenset({"call", "dialect"})  # what all of them are made of
 
 
-def discover() -> dict[str, Dialect]:
+def names() -> list[str]:
+    """The names of the dialects, by what there is in this folder; none of them is loaded."""
+    return sorted({module.name for module in pkgutil.iter_modules(__path__)} - COMMON)
+
+
+def discover() -> dict[str, "Dialect"]:
     """Every dialect, by name."""
-    found: dict[str, Dialect] = {}
-    for module in pkgutil.iter_modules(__path__):
-        dialect = getattr(importlib.import_module(f"{__name__}.{module.name}"), "DIALECT", None)
-        if isinstance(dialect, Dialect):
-            found[dialect.name] = dialect
-    return found
+    modules = (importlib.import_module(f"{__name__}.{name}") for name in names())
+    return {module.DIALECT.name: module.DIALECT for module in modules}

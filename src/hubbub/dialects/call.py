@@ -59,6 +59,7 @@ class Call:
     meta: Mapping[str, object] = field(default_factory=dict)  # `_meta` of the call
     connection: MutableMapping[str, object] = field(default_factory=dict)  # for as long as there is one
     notes: dict[str, object] = field(default_factory=dict)  # what one try wants the next to know
+    is_again: bool = False  # it was tried before: a while may have passed since its token was looked up
     is_last_try: bool = False  # there is no more time to wait: the tool must not raise `NotYet` again
     is_woken: bool = False  # something that it waited for has happened
     _then: list[Callable[[], None]] = field(default_factory=list)

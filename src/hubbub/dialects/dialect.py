@@ -61,6 +61,7 @@ class Tool:
     call_as: str | None  # the parameter by which the function takes its `Call`
     reads: bool
     refusals: Mapping[type[HubError], Refusal]
+    told_once: str | None  # the field of the reply that holds a secret, which is kept nowhere
 
     def bound(self, arguments: Mapping[str, object], call: Call | None) -> Operation[Reply]:
         """The call of the tool, as an operation. Raises `BadArguments`."""
@@ -71,7 +72,7 @@ class Tool:
         def operation(tx: Tx) -> Reply:
             if call is not None:
                 call.begin()
-                if call.has_waited:
+                if call.is_again:
                     access.require_valid(tx)
             return self.run(tx, **values)
 
@@ -114,11 +115,13 @@ class Dialect:
         *,
         reads: bool = False,
         required: Sequence[str] = (),
+        told_once: str | None = None,
     ) -> Callable[[Run], Run]:
         """Register a function as a tool: its name, signature and docstring are the contract.
 
         Its first parameter is the transaction. `reads` promises that it changes nothing. `required` are arguments
-        that the schema asks for, though a call without them finds them in its surroundings.
+        that the schema asks for, though a call without them finds them in its surroundings. `told_once` names the
+        field of the reply that holds a secret.
         """
 
         def register(run: Run) -> Run:
@@ -138,6 +141,7 @@ class Dialect:
                 call_as=next((p.name for p in parameters if p.annotation is Call), None),
                 reads=reads,
                 refusals={**self.refusals, **(refusals or {})},
+                told_once=told_once,
             )
             return run
 
@@ -167,7 +171,8 @@ class Dialect:
         async def attempt() -> Reply:
             if tool.reads:
                 return await transactions.read(actor, operation)
-            once = idempotency.once(key, _digest(self.name, name, arguments), operation)
+            digest = _digest(self.name, name, arguments)
+            once = idempotency.once(key, digest, operation, told_once=tool.told_once)
             return await transactions.write(actor, once)
 
         try:
@@ -200,6 +205,7 @@ async def _patiently(attempt: Callable[[], Awaitable[Reply]], actor: Actor, call
 async def _waited(attempt: Callable[[], Awaitable[Reply]], actor: Actor, call: Call, wait: NotYet) -> Reply:
     """Try again whenever something happens that is worth it, and once more at the end."""
     deadline = asyncio.get_running_loop().time() + wait.patience.total_seconds()
+    call.is_again = True
     async with call.site.news.follow(actor, wait.project_id) as news:
         while True:
             try:

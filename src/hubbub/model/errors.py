@@ -4,8 +4,8 @@
 what is allowed.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 if TYPE_CHECKING:  # which itself refuses by these errors
     from hubbub.model import scopes
@@ -128,13 +128,21 @@ class Unavailable(HubError):
         self.reason = reason
 
 
-class Unmet(Unavailable):
-    """The task needs others that are not completed: `needs`, their ids, each with its status."""
+class Need(NamedTuple):
+    """A task that another waits for: its id, its number in the project, and its status."""
 
-    def __init__(self, needs: Mapping[str, str]) -> None:
-        listed = ", ".join(f"{task_id} ({status})" for task_id, status in needs.items())
+    id: str
+    number: int
+    status: str
+
+
+class Unmet(Unavailable):
+    """The task needs others that are not completed: `needs`."""
+
+    def __init__(self, needs: Sequence[Need]) -> None:
+        listed = ", ".join(f"#{need.number} ({need.status})" for need in needs)
         super().__init__(f"it needs tasks that are not completed: {listed}")
-        self.needs = dict(needs)
+        self.needs = tuple(needs)
 
 
 class Invalid(HubError):

@@ -26,6 +26,7 @@ LENGTH = 1024  # characters of one path or pattern
 
 WHOLE = "."
 _DEEP = "**"
+_WILD = re.compile(r"[*?]")
 _DRIVE = re.compile(r"[A-Za-z]:[/\\]")
 _UNWRITTEN = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")  # control characters, halves of surrogate pairs
 
@@ -67,7 +68,8 @@ def is_glob(entry: str) -> bool:
 
 def folder_of(entry: str) -> str:
     """The folder that holds whatever a normalised pattern matches: with a slash at its end, or `""` for the root."""
-    return _compiled(entry).folder
+    fixed = "" if entry == WHOLE else _WILD.split(entry, maxsplit=1)[0]
+    return fixed[: fixed.rfind("/") + 1]
 
 
 def matches(pattern: str, path: str) -> bool:
@@ -238,7 +240,7 @@ def _compiled(entry: str) -> _Pattern:
         if token is _Wild.DEEP:
             deeps |= at
             at <<= 1
-    folder = _folder(tokens)
+    folder = folder_of(entry)
     return _Pattern(
         folder=folder,
         fixed=sum(isinstance(token, str) for token in tokens),
@@ -252,15 +254,6 @@ def _compiled(entry: str) -> _Pattern:
         deeps=deeps,
         end=at,
     )
-
-
-def _folder(tokens: Sequence[_Token]) -> str:
-    fixed = ""
-    for token in tokens:
-        if not isinstance(token, str):
-            break
-        fixed += token
-    return fixed[: fixed.rfind("/") + 1]
 
 
 def _meet(tokens: Iterable[_Token], pattern: _Pattern, agreed: int) -> bool:

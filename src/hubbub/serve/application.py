@@ -25,6 +25,7 @@ from hubbub.serve.news import LiveNews
 from hubbub.serve.notified import Notified
 from hubbub.serve.requests import Requests
 from hubbub.serve.rest.commhub import CommHubRest
+from hubbub.serve.rest.golemxv import GolemXvRest
 from hubbub.serve.rest.hub import Copier
 from hubbub.serve.rest.relay import RelayRest
 from hubbub.serve.whispers import Whispers
@@ -74,12 +75,15 @@ def application(parts: Parts, alive: Alive) -> ASGIApp:
         async with protocol.run(), alive():
             yield
 
-    interface = rest.application(transactions, news, settings.data, parts.copier)
+    interface = rest.application(
+        transactions, news, settings.data, parts.copier, webhook_private=settings.webhook_private
+    )
     routes = [
         *protocol.routes,
         *health.routes(transactions, metrics),
         *CommHubRest(transactions, is_open=settings.open_registration).routes(),
         *RelayRest(transactions, site).routes(),
+        *GolemXvRest(transactions, site).routes(),
         Mount("/api/v1", interface),
     ]
     inner = Starlette(

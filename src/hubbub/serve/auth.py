@@ -28,6 +28,8 @@ TAKES_LARGE_BODIES = frozenset({"/mcp/relay", "/mcp/cmdop", "/api/v1/artifacts"}
 NEEDS_NO_TOKEN = frozenset({"/health", "/ready", "/api/auth/register", "/api/auth/login"})
 TAKES_TOKEN_IN_QUERY = re.compile(r"/events(/.*)?|/ws")  # a browser cannot send headers to either
 
+GOLEMXV = "/_gxv/api/v1"  # whose clients send their token as X-API-Key
+
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 DEFAULT_PORTS = {"http": 80, "https": 443}
 
@@ -136,6 +138,8 @@ def _take_token(scope: Scope) -> str:
     """The bearer token of a request. One in the query is taken out of it, so that nothing behind can log it."""
     scheme, _, secret = Headers(scope=scope).get("authorization", "").partition(" ")
     if scheme.lower() == "bearer" and secret:
+        return secret.strip()
+    if scope["path"].startswith(GOLEMXV) and (secret := Headers(scope=scope).get("x-api-key", "")):
         return secret.strip()
     if TAKES_TOKEN_IN_QUERY.fullmatch(scope["path"]):
         query: list[tuple[str, str]] = parse_qsl(

@@ -121,7 +121,7 @@ class Feed:
 
     async def start(self) -> None:
         """Begin at the end of the log: what happened before is history."""
-        self.position = self._recent_from = await self.store.read(SYSTEM, log_of.head)
+        self.position = self._recent_from = await self.end()
         loop = asyncio.get_running_loop()
 
         def wake() -> None:
@@ -129,6 +129,10 @@ class Feed:
                 loop.call_soon_threadsafe(self._news.set)
 
         self.store.on_activity(wake)
+
+    async def end(self) -> Position:
+        """The end of the log as it is now, which may not have been passed on yet."""
+        return await self.store.read(SYSTEM, log_of.head)
 
     async def run(self) -> None:
         """Pass on what happens, until cancelled."""

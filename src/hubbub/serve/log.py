@@ -15,6 +15,8 @@ from structlog.tracebacks import ExceptionDictTransformer
 TRACES = ExceptionDictTransformer(show_locals=False)  # among them are tokens and texts
 CHATTY = (
     "asyncio",
+    "httpcore2",
+    "httpx2",
     "mcp",
     "sse_starlette",
     "uvicorn.error",

@@ -36,6 +36,7 @@ class LiveNews:
                     while activities := await reading.take():
                         yield activities
 
-            with self.feed.reading(wake, frozenset({project_id}), agent) as reading:
-                wake()  # for what came before anybody waited
+            now = await self.feed.end()  # where the log is; what was passed on may be a little behind
+            with self.feed.reading(wake, frozenset({project_id}), agent, now) as reading:
+                wake()  # for what came while nobody waited yet
                 yield batches()

@@ -73,21 +73,23 @@ def history(
 ) -> list[Activity]:
     """The latest activities of a project, newest first: at most `limit`, before the activity `before_seq` if given.
 
-    `agent` and `task_id` narrow it to what concerns them. Nothing is before an activity that does not exist.
+    `agent` and `task_id` narrow it to what concerns them. Nothing is before an activity that does not exist. What
+    happened to one task comes in the order of `seq`: each of its changes waited for the one before.
     """
     before = position_of(tx, before_seq) if before_seq is not None else None
     if before is None and before_seq is not None:
         return []
+    earlier = "(tx, seq) < (:tx, :seq)" if task_id is None else "seq < :seq"
     conditions = {
         "agent = :agent": agent is not None,
         "task_id = :task_id": task_id is not None,
-        "(tx, seq) < (:tx, :seq)": before is not None,
+        earlier: before is not None,
     }
     narrowed = "".join(f" AND {condition}" for condition, wanted in conditions.items() if wanted)
     at = before or START
     rows = tx.all(
         f"""SELECT {COLUMNS} FROM activity WHERE project_id = :project_id{narrowed}
-            ORDER BY tx DESC, seq DESC LIMIT :limit""",
+            ORDER BY {"tx DESC, seq DESC" if task_id is None else "seq DESC"} LIMIT :limit""",
         project_id=project_id,
         agent=agent,
         task_id=task_id,
@@ -99,26 +101,32 @@ def history(
 
 
 def page(
-    tx: Tx, project_id: UUID, *, kinds: Sequence[str], agent: str | None, limit: int, offset: int
+    tx: Tx, project_id: UUID, *, kinds: Sequence[str], actor: str | None, limit: int, offset: int
 ) -> tuple[list[Activity], int]:
-    """A page of a project's activities, newest first, and the number of all; `kinds` and `agent` narrow both."""
+    """A page of a project's activities, newest first, and the number of all; `kinds` and `actor` narrow both."""
     wanted = {f"kind{number}": kind for number, kind in enumerate(kinds)}
     where = "project_id = :project_id"
     where += f" AND kind IN ({', '.join(f':{name}' for name in wanted)})" if wanted else ""
-    where += " AND agent = :agent" if agent is not None else ""
+    where += " AND actor = :actor" if actor is not None else ""
     total = tx.one(
-        f"SELECT count(*) AS total FROM activity WHERE {where}", project_id=project_id, agent=agent, **wanted
+        f"SELECT count(*) AS total FROM activity WHERE {where}", project_id=project_id, actor=actor, **wanted
     )
     rows = tx.all(
         f"""SELECT {COLUMNS} FROM activity WHERE {where}
             ORDER BY tx DESC, seq DESC LIMIT :limit OFFSET :offset""",
         project_id=project_id,
-        agent=agent,
+        actor=actor,
         limit=limit,
         offset=offset,
         **wanted,
     )
     return [_activity(row) for row in rows], int(total["total"]) if total else 0
+
+
+def find(tx: Tx, seq: int) -> Activity | None:
+    """The activity of that place in the log; None if there is none (any more)."""
+    row = tx.one(f"SELECT {COLUMNS} FROM activity WHERE seq = :seq", seq=seq)
+    return _activity(row) if row else None
 
 
 def position_of(tx: Tx, seq: int) -> Position | None:

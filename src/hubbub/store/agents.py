@@ -81,20 +81,22 @@ def presence(tx: Tx, project_id: UUID, name: str, *, lock: bool = False) -> Pres
     return _presence(row) if row else None
 
 
-def presence_by_secret(tx: Tx, secret: str) -> Presence | None:
-    """The presence that was opened with this hash, locked against other writers."""
+def presence_by_secret(tx: Tx, secret: str, *, lock: bool = False) -> Presence | None:
+    """The presence that was opened with this hash; `lock` it against other writers."""
     row = tx.one(
-        f"SELECT {_COLUMNS} FROM presences p WHERE p.secret = :secret {tx.db.for_update}", secret=secret
+        f"SELECT {_COLUMNS} FROM presences p WHERE p.secret = :secret {tx.db.for_update if lock else ''}",
+        secret=secret,
     )
     return _presence(row) if row else None
 
 
-def opened_by(tx: Tx, project_id: UUID, token_id: UUID) -> list[Presence]:
-    """The presences that are there and were opened, each with a secret, by this token."""
+def opened_by(tx: Tx, project_id: UUID, token_id: UUID, *, lock: bool = False) -> list[Presence]:
+    """The presences that are there and were opened, each with a secret, by this token; `lock` them."""
     rows = tx.all(
         f"""SELECT {_COLUMNS} FROM agents a JOIN presences p ON p.id = a.presence_id
             WHERE a.project_id = :project_id AND p.token_id = :token_id AND p.secret IS NOT NULL
-              AND p.ended_at IS NULL AND p.expires_at > :now {tx.db.for_update}""",
+              AND p.ended_at IS NULL AND p.expires_at > :now
+            ORDER BY p.id {tx.db.for_update if lock else ""}""",
         project_id=project_id,
         token_id=token_id,
         now=tx.now,

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from uuid import UUID
 
+from hubbub.model.errors import Need
 from hubbub.model.lifecycle import Status
 from hubbub.store.tx import Tx
 
@@ -18,15 +19,15 @@ def insert(tx: Tx, task_id: UUID, needs: Sequence[UUID]) -> None:
         )
 
 
-def unmet(tx: Tx, task_id: UUID) -> list[tuple[UUID, Status]]:
-    """What the task needs and is not completed, in order, with its status."""
+def unmet(tx: Tx, task_id: UUID) -> list[Need]:
+    """What the task needs and is not completed, in order."""
     rows = tx.all(
-        """SELECT t.id, t.status FROM dependencies d JOIN tasks t ON t.id = d.needs_id
+        """SELECT t.id, t.number, t.status FROM dependencies d JOIN tasks t ON t.id = d.needs_id
            WHERE d.task_id = :task_id AND t.status <> :completed ORDER BY d.position""",
         task_id=task_id,
         completed=Status.COMPLETED,
     )
-    return [(row["id"], Status(row["status"])) for row in rows]
+    return [Need(str(row["id"]), row["number"], row["status"]) for row in rows]
 
 
 def of_task(tx: Tx, task_id: UUID) -> list[UUID]:

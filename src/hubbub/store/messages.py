@@ -104,7 +104,7 @@ def mail(tx: Tx, run_id: UUID, name: str, *, after: int) -> tuple[list[Message],
     And those inbox rows of `name` among it that it sees for the first time.
     """
     rows = tx.all(
-        f"""SELECT {_MESSAGE}, d.id AS delivery_id, d.seen_at
+        f"""SELECT {_MESSAGE}, CASE WHEN d.seen_at IS NULL THEN d.id END AS unseen_id
             FROM (SELECT * FROM messages WHERE run_id = :run_id AND recipient = :name AND number > :after
                   UNION ALL
                   SELECT * FROM messages
@@ -115,7 +115,7 @@ def mail(tx: Tx, run_id: UUID, name: str, *, after: int) -> tuple[list[Message],
         name=name,
         after=after,
     )
-    unseen = [row["delivery_id"] for row in rows if row["delivery_id"] and row["seen_at"] is None]
+    unseen = [row["unseen_id"] for row in rows if row["unseen_id"] is not None]
     return [_message(row) for row in rows], unseen
 
 

@@ -80,6 +80,7 @@ class PostgresConnection:
     transaction_number = "pg_current_xact_id()::text::bigint"
     settled = "tx < pg_snapshot_xmin(pg_current_snapshot())::text::bigint"
     for_update = "FOR NO KEY UPDATE"  # keys never change: who only refers to the row need not wait
+    skip_locked = "SKIP LOCKED"
 
     def __init__(self, db: Db) -> None:
         self._db = db

@@ -15,9 +15,11 @@ ROWS = 50  # written by one statement
 PLACES = 100  # looked up by one statement
 
 _AREA = "slug, name, description, patterns, number"
-_DECLARED = """SELECT e.presence_id, p.agent, e.place, e.entry
+# Whether who has declared it is there is asked of what was found, so that PostgreSQL does not begin with all who are.
+_DECLARED = """SELECT e.presence_id, p.agent, e.place, e.entry,
+                      p.ended_at IS NULL AND p.expires_at > :now AS is_there
                FROM scope_entries e JOIN presences p ON p.id = e.presence_id
-               WHERE e.project_id = :project_id AND p.ended_at IS NULL AND p.expires_at > :now"""
+               WHERE e.project_id = :project_id"""
 _AT_PLACES = f"{_DECLARED} AND e.place IN ({', '.join(f':place_{number}' for number in range(PLACES))})"
 _IN_FOLDER = f"{_DECLARED} AND e.place >= :folder AND e.place < :beyond"
 
@@ -87,10 +89,9 @@ def declare(tx: Tx, project_id: UUID, presence_id: UUID, scope: Scope) -> None:
         _insert(tx, project_id, presence_id, first, entries[first : first + ROWS])
 
 
-def withdraw(tx: Tx, presence_id: UUID) -> bool:
-    """Let what the presence has declared not count any more; whether anything did until now."""
-    rows = tx.all("DELETE FROM scope_entries WHERE presence_id = :id RETURNING position", id=presence_id)
-    return bool(rows)
+def withdraw(tx: Tx, presence_id: UUID) -> None:
+    """Let what the presence has declared not count any more."""
+    tx.run("DELETE FROM scope_entries WHERE presence_id = :id", id=presence_id)
 
 
 def candidates(tx: Tx, project_id: UUID, reach: Reach) -> list[Declaration]:
@@ -104,7 +105,7 @@ def candidates(tx: Tx, project_id: UUID, reach: Reach) -> list[Declaration]:
             folder=folder,
             beyond=folder[:-1] + chr(ord("/") + 1),  # comes right after all that begins with the folder
         )
-    return _declarations(found)
+    return _declarations(row for row in found if row["is_there"])
 
 
 def live(tx: Tx, project_id: UUID) -> list[Declaration]:

@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from concurrent import futures
 from contextlib import contextmanager, suppress
 from datetime import timedelta
+from functools import lru_cache
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, TypeVar
@@ -59,15 +60,14 @@ class SQLiteConnection:
     transaction_number = "0"  # there is one writer, so `seq` alone is the order
     settled = "1 = 1"
     for_update = ""
+    skip_locked = ""
 
     def __init__(self, file: Path, busy_timeout: timedelta) -> None:
         self.db = apsw.Connection(str(file), statementcachesize=STATEMENTS)
         self.db.convert_binding = _bind
         self.db.set_busy_timeout(_milliseconds(busy_timeout))
         apsw.bestpractice.connection_dqs(self.db)  # "text" is a column, never a text
-        self._names: dict[
-            str, list[str]
-        ] = {}  # of the columns of each statement, of which there are not many
+        self._names: dict[str, list[str]] = {}  # of the columns of each statement
 
     def query(self, sql: str, values: Mapping[str, object]) -> Sequence[Row]:
         cursor = self.db.execute(sql, values)
@@ -90,11 +90,14 @@ def _bind(_cursor: object, _number: int, value: object) -> bytes:
     raise TypeError(f"a {type(value).__name__} cannot be stored")
 
 
+@lru_cache(maxsize=4096)  # making one takes a while, and most rows speak of the same project and run
+def _uuid(value: bytes) -> UUID:
+    return UUID(bytes=value)
+
+
 def _row(names: Sequence[str], values: Sequence[Any]) -> Row:
-    return {
-        name: UUID(bytes=value) if type(value) is bytes else value
-        for name, value in zip(names, values, strict=True)
-    }
+    pairs = zip(names, values, strict=True)
+    return {name: _uuid(value) if type(value) is bytes else value for name, value in pairs}
 
 
 class _Call:

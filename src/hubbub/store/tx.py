@@ -42,13 +42,15 @@ class MustWrite(Exception):
 class Connection(Protocol):
     """What the engines have in common, as far as operations need it.
 
-    The three fragments are the only SQL in which they differ: the number of the writing transaction, the condition
-    under which no earlier activity can still appear, and the lock of a row that is about to be changed.
+    The fragments are the only SQL in which they differ: the number of the writing transaction, the condition under
+    which no earlier activity can still appear, the lock of a row that is about to be changed, and, after that, the
+    wish to leave out the rows that another transaction has locked.
     """
 
     transaction_number: str
     settled: str
     for_update: str
+    skip_locked: str
 
     def query(self, sql: str, values: Mapping[str, object]) -> Sequence[Row]: ...
 

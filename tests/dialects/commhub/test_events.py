@@ -230,7 +230,7 @@ def test_an_absence_is_told_to_who_follows_the_network(fleet: Fleet) -> None:
         assert fleet.row("coder-1")["status"] == "offline"
         told = iter(frames.next, None)
         kinds = [
-            next(each for each in told if each["kind"] == kind) for kind in ("agent.online", "agent.offline")
+            next(each for each in told if each["kind"] == kind) for kind in ("agent.checkin", "agent.timeout")
         ]
     assert [each["agent"] for each in kinds] == ["coder-1", "coder-1"]
     assert kinds[1]["detail"]["reason"] == "silent"

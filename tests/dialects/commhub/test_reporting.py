@@ -218,4 +218,4 @@ def test_ten_silent_minutes_make_an_agent_offline(fleet: Fleet) -> None:
     fleet.later(milliseconds=1)
     assert fleet.row("coder-1")["status"] == "offline"
     assert fleet.program().get_session_status(alias="coder-1")["session"]["status"] == "offline"
-    assert [line["kind"] for line in fleet.log()].count("agent.offline") == 1
+    assert [line["kind"] for line in fleet.log()].count("agent.timeout") == 1

@@ -48,6 +48,7 @@ CONTRACT: dict[str, tuple[Json, Json]] = {
         {
             "after_seq": {"type": "integer", "minimum": 0},
             "wait_seconds": {"type": "number", "minimum": 0, "maximum": 45, "default": 0},
+            "after_event": {"type": "integer", "minimum": 0},
         },
     ),
     "create_task": (
@@ -72,6 +73,7 @@ CONTRACT: dict[str, tuple[Json, Json]] = {
             "assignee": NAME,
             "status": _choice("todo", "in_progress", "in_review", "done", "failed", "cancelled", "expired"),
             "include_description": {"type": "boolean", "default": False},
+            "include_last_event": {"type": "boolean", "default": False},
         },
     ),
     "post_artifact": (

@@ -67,6 +67,17 @@ def test_a_task_wakes(team: Team, how: str) -> None:
     assert yes(waiting()) == {"messages": []}
 
 
+@requires("messages.wait.task")
+def test_nobody_sleeps_over_what_has_happened(team: Team) -> None:
+    """With the last event that was seen with the tasks, a task that came since then keeps the agent from sleeping."""
+    agent = team.agent("fe")
+    looked = yes(agent.get_all_tasks(include_last_event=True))["last_event"]
+
+    team.task()
+
+    assert yes(agent.get_messages(wait_seconds=LONG, after_event=looked)) == {"messages": []}
+
+
 @requires("messages.wait")
 def test_many_wait_at_once(team: Team) -> None:
     """Fifty who wait are all woken by one broadcast."""

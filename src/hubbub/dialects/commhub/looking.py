@@ -1,6 +1,6 @@
 """The tools that only look."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Annotated
 
 from pydantic import Field
@@ -9,7 +9,7 @@ from hubbub.core import access, agents, completions, inbox, tasks
 from hubbub.dialects.commhub import words
 from hubbub.dialects.commhub.tongue import DIALECT, WHOLE, Name
 from hubbub.dialects.dialect import Reply
-from hubbub.model.errors import Invalid
+from hubbub.model.moments import instant
 from hubbub.store.tx import Tx
 
 DAY = timedelta(days=1)
@@ -83,15 +83,6 @@ def get_completions(
 ) -> Reply:
     """Get completion records, newest first; of the last 24 hours, unless since says otherwise."""
     known = {project.id: project for project in access.visible(tx, network_id)}
-    start = _instant(since) if since is not None else tx.now - int(DAY.total_seconds() * 1000)
+    start = instant("since", since) if since is not None else tx.now - int(DAY.total_seconds() * 1000)
     found = completions.search(tx, list(known), agent=alias, since=start, limit=int(limit))
     return {"completions": [words.completion_row(each, known[each.project_id]) for each in found]}
-
-
-def _instant(text: str) -> int:
-    """The moment that ISO 8601 `text` names, in milliseconds; UTC where it names no zone."""
-    try:
-        moment = datetime.fromisoformat(text.strip())
-    except ValueError:
-        raise Invalid("since: must be an ISO 8601 time, such as 2026-04-12T10:00:00Z") from None
-    return int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1000)

@@ -224,7 +224,7 @@ def inbox_event(tx: Tx, activity: Activity) -> Row | None:
             "child_task_id": detail["child_id"],
             "child_alias": detail["child_assignee"],
         }
-    if activity.kind == "message.sent":
+    if activity.kind in ("message.sent", "message.delivered"):
         return _message_event(tx, activity, detail)
     if activity.kind.startswith("task.") and detail.get("delivery_id"):
         return {

@@ -8,14 +8,14 @@ and the reply says so.
 
 from datetime import timedelta
 
-from hubbub.core import checks, endings, handovers, messages, tasks
+from hubbub.core import agents, checks, endings, handovers, messages, tasks
 from hubbub.dialects.call import Call, NotYet
 from hubbub.dialects.dialect import Reply
 from hubbub.dialects.relay import words
 from hubbub.dialects.relay.tongue import Here, no
 from hubbub.model.errors import Unmet
 from hubbub.model.lifecycle import ENDED, NOT_BEGUN, Event, Status
-from hubbub.model.records import Check, Task
+from hubbub.model.records import Check, Message, Task
 from hubbub.store.tx import Tx
 from hubbub.workspace.steps import CHECK, OUTPUT, STEP, Step
 
@@ -47,7 +47,7 @@ def _obstacle(tx: Tx, task: Task, name: str) -> str | None:
     try:
         tasks.require_met(tx, task)
     except Unmet as error:
-        listed = (_need(task_id, Status(status)) for task_id, status in error.needs.items())
+        listed = (_need(need.id, Status(need.status)) for need in error.needs)
         return f"Unmet dependencies: {', '.join(listed)}"
     if task.status not in NOT_BEGUN:
         return f"task is {words.STATUS[task.status]}"
@@ -132,7 +132,13 @@ def _complete(tx: Tx, task: Task, name: str) -> None:
     """End the task; its result is what its assignee said last in the thread of that name."""
     said = messages.last_in_thread(tx, task.project_id, str(task.id), task.assignee or name)
     result = said.body if said is not None else words.DONE
-    endings.finish(tx, task, Event.COMPLETE, by=name, text=result, result=result)
+    told = task.sender if said is not None and _has_read(tx, task, said) else None
+    endings.finish(tx, task, Event.COMPLETE, by=name, text=result, result=result, told=told)
+
+
+def _has_read(tx: Tx, task: Task, said: Message) -> bool:
+    """Whether the task's sender has the result already: it was told it, and reads messages, not an inbox."""
+    return said.recipient == task.sender and task.sender not in agents.with_inbox(tx, task.project_id)
 
 
 def _about_hooks(call: Call) -> Reply:

@@ -14,7 +14,7 @@ from hubbub.dialects.relay import words
 from hubbub.dialects.relay.words import Row
 from hubbub.model.errors import NotFound
 from hubbub.model.lifecycle import Status
-from hubbub.model.records import Activity, Condition, Kind, Presence, Run, Task
+from hubbub.model.records import Activity, Condition, Presence, Run, Task
 from hubbub.store.tx import Tx
 
 MEMORY = "memory.updated"  # the only activity that leaves no trace in a snapshot
@@ -23,7 +23,8 @@ MOST_OCCUPIED = 10_000  # tasks looked at to see who is busy
 
 # By these an agent is, or may be, in another status than before.
 CHANGING = frozenset({
-    "agent.online", "agent.changed", "agent.offline", "task.progress", *tasks.KINDS.values(),
+    "agent.checkin", "agent.changed", "agent.checkout", "agent.timeout", "task.progress",
+    *tasks.KINDS.values(),
 }) - {"task.delivered"}  # fmt: skip
 
 
@@ -122,8 +123,6 @@ def _remembered(_tx: Tx, _run: Run, activity: Activity) -> Row:
 
 
 def _message(tx: Tx, run: Run, activity: Activity) -> Row | None:
-    if activity.detail.get("kind") == Kind.BROADCAST:  # one of the inboxes that a broadcast went to
-        return None
     message = messages.find(tx, [run.project_id], str(activity.message_id))
     if message.run_id != run.id:
         return None
@@ -155,7 +154,6 @@ def _review(tx: Tx, run: Run, activity: Activity, event: str) -> Row | None:
 EVENTS: Mapping[str, Callable[[Tx, Run, Activity], Row | None]] = {
     "agent.met": _joined,
     "message.sent": _message,
-    "message.broadcast": _message,
     "artifact.posted": _artifact,
     "review.requested": _requested,
     "review.submitted": _submitted,

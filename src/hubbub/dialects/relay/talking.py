@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from hubbub.core import access, agents, inbox, messages
+from hubbub.core import access, activity, agents, inbox, messages
 from hubbub.dialects.call import Call, NotYet
 from hubbub.dialects.dialect import Reply
 from hubbub.dialects.relay import words
@@ -16,6 +16,7 @@ from hubbub.model.rights import Right
 from hubbub.store.tx import Tx
 
 LONGEST_WAIT = 45  # seconds
+ENOUGH = 500  # events to look through before sleeping; after more than that it is worth another look anyhow
 BEYOND = 2**62  # after the last message that there will ever be
 
 Metadata = Annotated[
@@ -64,26 +65,36 @@ def get_messages(
     agent_id: Name,
     after_seq: Annotated[int, Field(ge=0)] | None = None,
     wait_seconds: Annotated[float, Field(ge=0, le=LONGEST_WAIT)] = 0,
+    after_event: Annotated[int, Field(ge=0)] | None = None,
 ) -> Reply:
     """Fetch the messages to you and to everyone, in order; with after_seq only those after that seq.
 
-    With wait_seconds it sleeps until there is one, or a task for you, for at most that long.
+    With wait_seconds it sleeps until there is one, or a task for you, for at most that long. With after_event, the
+    last_event that get_all_tasks gave on request, it does not sleep over what has happened since then.
     """
     here = enter(tx, call, agent_id, Right.READ)
     found, unseen = messages.mail(tx, here.run, here.name, after=min(after_seq or 0, BEYOND))
-    if not found and wait_seconds and not call.has_waited:
+    if not found and wait_seconds and not call.has_waited and not _is_late(tx, here, after_event):
         raise NotYet(here.project.id, timedelta(seconds=wait_seconds), partial(_concerns, here.name))
     if unseen and access.reads_for_agent(tx):
         call.then(lambda: call.site.note(partial(inbox.note_read, delivery_ids=unseen)))
     return {"messages": [words.message_row(message, here.run) for message in found]}
 
 
-def _concerns(name: str, activity: Activity) -> bool:
-    """Whether something happened for this agent: to it by another, to everyone, or to a task that is free."""
-    if activity.actor == name:
+def _is_late(tx: Tx, here: Here, after_event: int | None) -> bool:
+    """Whether something has happened for this agent since the event that it knows of."""
+    if after_event is None:
         return False
-    is_for_all = activity.kind == "message.broadcast" or activity.kind.startswith("task.")
-    return activity.agent == name or (activity.agent is None and is_for_all)
+    since = activity.after(tx, here.project.id, min(after_event, BEYOND), limit=ENOUGH)
+    return len(since) == ENOUGH or any(_concerns(here.name, each) for each in since)
+
+
+def _concerns(name: str, event: Activity) -> bool:
+    """Whether something happened for this agent: to it by another, to everyone, or to a task that is free."""
+    if event.actor == name:
+        return False
+    is_for_all = event.kind == "message.sent" or event.kind.startswith("task.")
+    return event.agent == name or (event.agent is None and is_for_all)
 
 
 @DIALECT.tool(reads=True)

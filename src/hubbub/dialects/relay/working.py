@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from hubbub.core import dependencies, handovers, tasks
+from hubbub.core import activity, dependencies, handovers, tasks
 from hubbub.dialects.call import Call
 from hubbub.dialects.dialect import Reply
 from hubbub.dialects.relay import finishing, words
@@ -163,14 +163,20 @@ def get_all_tasks(
     status: Literal["todo", "in_progress", "in_review", "done", "failed", "cancelled", "expired"]
     | None = None,
     include_description: bool = False,
+    include_last_event: bool = False,
 ) -> Reply:
-    """All tasks of the session, in the order in which they were made; of one assignee, or in one status, if given."""
+    """All tasks of the session, in the order in which they were made; of one assignee, or in one status, if given.
+
+    With include_last_event it tells where the log is, for get_messages to wait on from there.
+    """
     here = enter(tx, call, agent_id, Right.READ)
     needs = dependencies.of_run(tx, here.run)
+    place = {"last_event": activity.last(tx, here.project.id)} if include_last_event else {}
     return {
         "tasks": [
             words.task_row(task, here.run, needs.get(task.id, ()), with_description=include_description)
             for task in tasks.of_run(tx, here.run, assignee=assignee)
             if status in (None, words.STATUS[task.status])
-        ]
+        ],
+        **place,
     }

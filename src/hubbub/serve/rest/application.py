@@ -28,13 +28,28 @@ from hubbub.serve.rest import (
     projects,
     reviews,
     runs,
+    scopes,
     tasks,
+    webhooks,
 )
 from hubbub.serve.rest.shapes import Failure
 
 ROUTERS = tuple(
     module.router
-    for module in (people, projects, runs, agents, tasks, messages, artifacts, reviews, memory, hub)
+    for module in (
+        people,
+        projects,
+        scopes,
+        runs,
+        agents,
+        tasks,
+        messages,
+        artifacts,
+        reviews,
+        memory,
+        webhooks,
+        hub,
+    )
 )
 REFUSALS: dict[int | str, dict[str, Any]] = {
     "4XX": {"model": Failure, "description": "Refused: what was wrong and what is allowed, in one sentence"},
@@ -45,8 +60,18 @@ REFUSALS: dict[int | str, dict[str, Any]] = {
 BEARER = HTTPBearer(auto_error=False, description="A token: utok_… of a person, ntok_… of a project")
 
 
-def application(transactions: Transactions, news: LiveNews, data: Path, copier: hub.Copier | None) -> FastAPI:
-    """The application to mount. `copier` makes backups, where the store can; `data` is where there is room for them."""
+def application(
+    transactions: Transactions,
+    news: LiveNews,
+    data: Path,
+    copier: hub.Copier | None,
+    *,
+    webhook_private: bool,
+) -> FastAPI:
+    """The application to mount. `copier` makes backups, where the store can; `data` is where there is room for them.
+
+    `webhook_private` says whether webhooks may lead to private addresses.
+    """
     app = FastAPI(
         title="hubbub",
         version=__version__,
@@ -63,6 +88,7 @@ def application(transactions: Transactions, news: LiveNews, data: Path, copier: 
     )
     app.state.transactions, app.state.news = transactions, news
     app.state.data, app.state.copier = data, copier
+    app.state.webhook_private = webhook_private
     for router in ROUTERS:
         app.include_router(router)
     return app

@@ -9,7 +9,7 @@ from pydantic import BaseModel
 from hubbub.core import access, projects
 from hubbub.core.idempotency import Reply
 from hubbub.serve.rest.call import Call
-from hubbub.serve.rest.shapes import Body, Line, Name, ProjectShape, Whole
+from hubbub.serve.rest.shapes import Body, Line, LongText, Name, ProjectShape, Whole
 from hubbub.store.tx import Tx
 
 router = APIRouter(tags=["projects"])
@@ -26,6 +26,7 @@ class OneProject(BaseModel):
 class NewProject(Body):
     slug: Line
     name: Name | None = None
+    description: LongText | None = None
     conflict_mode: Literal["off", "warn", "block"] = "warn"
     repo_url: Line | None = None
     heartbeat_interval: Whole = projects.HEARTBEAT_INTERVAL

@@ -14,7 +14,8 @@ from pydantic import (
 )
 
 from hubbub.model.lifecycle import Status
-from hubbub.model.records import Condition, Kind, Priority, Verdict
+from hubbub.model.parcels import Outcome, ParcelKind
+from hubbub.model.records import Condition, Intent, Kind, Priority, Verdict
 from hubbub.model.rights import Role
 
 PRIORITIES = {priority.name.lower(): priority for priority in Priority}
@@ -84,14 +85,37 @@ class Failure(BaseModel):
 
 class ProjectShape(Shape):
     id: UUID
+    number: int
     slug: str
     name: str
+    description: str | None
     conflict_mode: str
     repo_url: str | None
     heartbeat_interval: int = Field(description="seconds")
     heartbeat_ttl: int = Field(description="seconds")
     role: Role | None = Field(None, description="the caller's, where it was asked who the caller is")
     created_at: int
+
+
+class AreaShape(Shape):
+    slug: str
+    number: int
+    name: str
+    description: str | None
+    patterns: list[str]
+
+
+class ConflictShape(Shape):
+    agent: str
+    areas: list[str]
+    files: list[str] = Field(description="of two entries that meet, the one that says more")
+
+
+class ScopeShape(Shape):
+    agent: str
+    area: str | None
+    files: list[str]
+    conflicts: list[ConflictShape]
 
 
 class UserShape(Shape):
@@ -125,6 +149,8 @@ class PresenceShape(Shape):
     workdir: str | None
     version: str | None
     model: str | None
+    area: str | None = Field(description="where it said it works")
+    files: list[str] | None = Field(description="and on what: paths and patterns")
     opened_at: int
     seen_at: int
     expires_at: int
@@ -145,6 +171,8 @@ class AgentShape(Shape):
     model: str | None = None
     output: str | None = None
     progress: float | None = None
+    area: str | None = Field(None, description="where it says, or said last, that it works")
+    files: list[str] | None = Field(None, description="and on what: paths and patterns")
     since: int | None = Field(None, description="when its present or last presence began")
     seen_at: int | None = None
     expires_at: int | None = Field(None, description="when it is gone, if it stays silent")
@@ -165,6 +193,9 @@ class TaskShape(Shape):
     assignee: str | None
     addressed: bool
     result: str | None
+    area: str | None = Field(description="the area of the project that it is in")
+    issue: str | None = Field(description="the issue on GitHub it is about, as owner/repository#number")
+    files: list[str] | None = Field(description="what was changed for it")
     run_id: UUID | None
     parent_id: UUID | None
     depth: int = Field(description="how many ancestors it has")
@@ -190,6 +221,7 @@ class MessageShape(Shape):
     sender: str
     recipient: str | None = Field(description="null: everyone who was there")
     body: str
+    intent: Intent | None = Field(description="what it is for, where its sender said so")
     in_reply_to: UUID | None
     outcome: Status | None
     created_at: int
@@ -253,6 +285,33 @@ class CompletionShape(Shape):
     score: float | None
     duration_minutes: float | None
     completed_at: int
+
+
+class WebhookShape(Shape):
+    id: UUID
+    url: str
+    events: list[str] = Field(description="kinds, groups such as task.*, or * for all")
+    created_by: str
+    created_at: int
+
+
+class ParcelShape(Shape):
+    """Something that has left the hub, or is to leave it."""
+
+    id: UUID = Field(description="told to webhooks as Hubbub-Delivery")
+    seq: int = Field(description="its place in the outbox")
+    kind: ParcelKind
+    webhook_id: UUID | None
+    activity: int | None = Field(description="the id of what a webhook is told of")
+    event: str | None = Field(description="the kind of that")
+    issue: str | None = Field(description="where a comment goes")
+    task_id: UUID | None
+    attempts: int
+    next_at: int = Field(description="when it is tried next, unless it has ended")
+    outcome: Outcome | None = Field(description="null: it is still to leave")
+    last_error: str | None
+    created_at: int
+    ended_at: int | None
 
 
 class ActivityShape(Shape):

@@ -72,8 +72,12 @@ class NewTask(Body):
     ttl_seconds: Seconds | None = None
     context: LongText | None = None
     parent_id: Name | None = None
+    area: Name | None = Field(None, description="an area of the project; any slug, if it has none")
     depends_on: list[Name] | None = Field(
         None, max_length=MOST_NEEDS, description="tasks that must be completed first, by id or number"
+    )
+    issue: Name | None = Field(
+        None, description="the issue on GitHub that hears of its result, as owner/repository#number"
     )
     sender: Name | None = None
 
@@ -154,6 +158,8 @@ async def send_task(call: Call, body: NewTask) -> Reply:
             ttl=_ttl(body.ttl_seconds),
             parent=body.parent_id,
             needs=_needs(tx, project, body.depends_on or ()),
+            issue=body.issue,
+            area=body.area,
         )
         return OneTask(task=_shape(tx, sent)).model_dump(mode="json")
 

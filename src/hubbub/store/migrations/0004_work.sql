@@ -11,6 +11,9 @@ CREATE INDEX tasks_by_urgency ON tasks (project_id, status, priority, number);
 
 ALTER TABLE messages ADD COLUMN intent TEXT;
 
+-- Changes of one task wait for each other, so that the order of seq is theirs.
+DROP INDEX activity_by_task;
+CREATE INDEX activity_by_task ON activity (task_id, seq) WHERE task_id IS NOT NULL;
 CREATE INDEX activity_by_kind ON activity (project_id, kind, tx, seq);
 
 ALTER TABLE presences ADD COLUMN token_id BLOB;

@@ -1,0 +1,132 @@
+"""The tools for tasks: finding, claiming, moving, completing."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from hubbub.core import endings, handovers, scopes, tasks
+from hubbub.dialects.call import Call
+from hubbub.dialects.dialect import Reply
+from hubbub.dialects.golemxv import words
+from hubbub.dialects.golemxv.tongue import DIALECT, Files, Here, Name, Secret, Slug, Text, act, look, no
+from hubbub.model.errors import Conflict, NotHolder, Unmet
+from hubbub.model.lifecycle import HELD, NOT_BEGUN, Event, Status
+from hubbub.model.records import Task
+from hubbub.store.tx import Tx
+
+STATUSES = {"in_progress": Status.WORKING, "blocked": Status.BLOCKED}
+
+GONE = "Task is no longer available"
+
+TaskNumber = Annotated[int, Field(ge=1, le=2**53)]
+
+
+@DIALECT.tool(reads=True)
+def list_tasks(
+    tx: Tx,
+    call: Call,
+    status: Literal["pending", "assigned", "in_progress", "blocked", "completed", "failed", "cancelled"]
+    | None = None,
+    assigned_to: Name | None = None,
+    priority: Literal["low", "medium", "high", "critical"] | None = None,
+    limit: Annotated[int, Field(ge=1, le=50)] = 20,
+    project_slug: Slug | None = None,
+) -> Reply:
+    """The project's tasks, most urgent first, then oldest first."""
+    project = look(tx, call, project_slug)
+    found = tasks.by_urgency(
+        tx,
+        project.id,
+        status=words.statuses(status) if status is not None else (),
+        assignee=assigned_to,
+        priority=words.PRIORITIES[priority] if priority is not None else None,
+        limit=limit,
+    )
+    return {"tasks": [words.task_row(task) for task in found], "count": len(found)}
+
+
+@DIALECT.tool({Unmet: lambda e: no(f"{GONE}: {_awaited(e)}")})
+def claim_task(
+    tx: Tx,
+    call: Call,
+    task_id: TaskNumber,
+    project_slug: Slug | None = None,
+    session_token: Secret | None = None,
+) -> Reply:
+    """Claim a pending task, or one that is assigned to you. Of several who try at once one succeeds."""
+    here = act(tx, call, session_token, project_slug)
+    task = _find(tx, here, task_id)
+    is_mine_to_begin = task.assignee == here.name and task.status in NOT_BEGUN - {Status.ACCEPTED}
+    if not is_mine_to_begin and (task.assignee is not None or task.status is not Status.QUEUED):
+        raise Conflict(GONE)
+    claimed = tasks.accept(tx, task, here.name)
+    areas = {area.slug: area for area in scopes.areas(tx, here.project.id)}
+    return {"claimed": True, "task": words.claimed_task(claimed, areas.get(claimed.area or ""))}
+
+
+@DIALECT.tool()
+def update_task(
+    tx: Tx,
+    call: Call,
+    task_id: TaskNumber,
+    status: Literal["in_progress", "blocked", "failed"],
+    reason: Text | None = None,
+    session_token: Secret | None = None,
+) -> Reply:
+    """Change the status of your task; say why, if it is blocked or failed. To complete it there is complete_task."""
+    here = act(tx, call, session_token)
+    task = _mine(tx, here, task_id)
+    if task.status not in HELD:
+        raise Conflict(f"a task that is {words.STATUS[task.status]} cannot become {status}")
+    if status in STATUSES:
+        updated = handovers.move(tx, task, STATUSES[status], by=here.name, leased=True, reason=reason)
+    else:
+        text = reason or "failed"
+        updated = endings.finish(tx, task, Event.FAIL, by=here.name, text=text, result=text)
+    row = {"id": updated.number, "title": updated.title, "status": words.STATUS[updated.status]}
+    return {"updated": True, "task": row}
+
+
+@DIALECT.tool()
+def complete_task(
+    tx: Tx,
+    call: Call,
+    task_id: TaskNumber,
+    result_summary: Text,
+    files_changed: Files | None = None,
+    session_token: Secret | None = None,
+) -> Reply:
+    """Complete your task, with a summary of what you did. Where it is about an issue on GitHub, it is posted there."""
+    here = act(tx, call, session_token)
+    task = _mine(tx, here, task_id)
+    if task.status not in HELD:
+        raise Conflict(f"a task that is {words.STATUS[task.status]} cannot become completed")
+    endings.finish(
+        tx,
+        task,
+        Event.COMPLETE,
+        by=here.name,
+        text=result_summary,
+        result=result_summary,
+        files=files_changed,
+    )
+    return {"completed": True, "task": {"id": task.number, "title": task.title}}
+
+
+def _awaited(error: Unmet) -> str:
+    """What a task waits for, in words."""
+    needs = (f"task {need.number} ({words.STATUS[Status(need.status)]})" for need in error.needs)
+    return f"it waits for {', '.join(needs)}"
+
+
+def _find(tx: Tx, here: Here, number: int) -> Task:
+    """The task of that number, locked. Raises `NotFound`."""
+    return tasks.find(tx, [here.project.id], str(number), lock=True)
+
+
+def _mine(tx: Tx, here: Here, number: int) -> Task:
+    """The caller's task of that number, locked. Raises `NotFound`, and `NotHolder` if it is not theirs."""
+    task = _find(tx, here, number)
+    if task.assignee != here.name:
+        raise NotHolder(task.assignee)
+    return task

@@ -1,0 +1,82 @@
+"""Parcels: what leaves the hub, how often it is tried, and what can become of it."""
+
+from dataclasses import dataclass, field
+from datetime import timedelta
+from enum import StrEnum, auto
+from uuid import UUID
+
+TRIES = 12  # within a day, at the most
+FIRST_WAIT = timedelta(seconds=1)
+GROWTH = 4
+LONGEST_WAIT = timedelta(hours=6)
+
+
+class ParcelKind(StrEnum):
+    """Where a parcel goes."""
+
+    COMMENT = "github.comment"  # to an issue
+    WEBHOOK = "webhook"
+
+
+class Outcome(StrEnum):
+    """How a parcel ended."""
+
+    DELIVERED = auto()
+    DEAD = auto()  # it cannot be delivered, or could not in all its tries
+    SKIPPED = auto()  # the hub has no means to deliver it
+    WITHDRAWN = auto()  # whom it was for is not there any more
+
+
+class Fate(StrEnum):
+    """What came of one attempt."""
+
+    DELIVERED = auto()
+    FAILED = auto()  # another may do better
+    REFUSED = auto()  # no other will
+    SKIPPED = auto()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parcel:
+    """One thing that is to leave the hub: a row of the outbox."""
+
+    seq: int  # its place in the outbox
+    id: UUID
+    project_id: UUID
+    kind: ParcelKind
+    webhook_id: UUID | None = None
+    activity: int | None = None  # for a webhook, the `seq` of what it is told of,
+    event: str | None = None  # and the kind of that
+    issue: str | None = None  # for a comment, where it goes
+    text: str | None = field(default=None, repr=False)
+    task_id: UUID | None = None
+    created_at: int
+    attempts: int = 0  # begun, since it was put or tried again by hand
+    next_at: int  # when it is to be tried next
+    leased_until: int = 0  # until then somebody is at it
+    doubtful: bool = False  # an attempt may have succeeded without our knowing
+    outcome: Outcome | None = None
+    ended_at: int | None = None
+    last_error: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """What came of one attempt, as whoever made it tells."""
+
+    fate: Fate
+    status: int | None = None  # of HTTP, where there was an answer
+    reason: str | None = None  # why it was not delivered: a sentence's end, without secrets
+    wait: timedelta | None = None  # how long the receiver asked us to
+    holds_up_all: bool = False  # what the receiver asked is meant for all parcels of the kind
+    doubtful: bool = False  # it may have arrived
+
+
+def wait_after(attempts: int, chance: float) -> timedelta:
+    """How long to wait after so many failed attempts; `chance`, from 0 to 1, is how much of the longest wait.
+
+    The longest is one second after the first, four times as much after each further one, and at most six hours. Any
+    part of it is as likely as any other, so that what failed together is not tried together.
+    """
+    longest: timedelta = min(LONGEST_WAIT, FIRST_WAIT * GROWTH ** (attempts - 1))
+    return longest * chance

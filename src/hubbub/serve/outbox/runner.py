@@ -1,0 +1,142 @@
+"""Taking on what is due, having it delivered, and noting what came of it.
+
+It sleeps until something is due or something has happened, and keeps nothing that is not also in the store: what it
+is at when it dies is taken on again, by itself or by another hub, when the lease has ended.
+"""
+
+import asyncio
+import logging
+import random
+from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
+from functools import partial
+from typing import Protocol
+
+from hubbub.core import outbox, webhooks
+from hubbub.core.outbox import Errand
+from hubbub.model.errors import StoreUnavailable
+from hubbub.model.parcels import Fate, ParcelKind, Report
+from hubbub.model.records import Activity
+from hubbub.model.rights import SYSTEM
+from hubbub.store.tx import Store
+
+log = logging.getLogger(__name__)
+
+AT_ONCE = 8  # attempts under way
+ATTEMPT = timedelta(seconds=30)  # the longest; shorter than a lease
+GATHER = timedelta(milliseconds=20)  # what happens within is looked at together
+POLL = timedelta(seconds=30)  # how long a lost hint may delay a parcel
+PAUSE = timedelta(seconds=1)  # with a store that is away
+GRACE = timedelta(seconds=1)  # for attempts under way when the hub stops
+
+
+class Courier(Protocol):
+    """Whoever delivers parcels of one kind."""
+
+    async def deliver(self, errand: Errand) -> Report:
+        """Make one attempt, and say what came of it. What is no bug is a report, not an exception."""
+
+    async def close(self) -> None: ...
+
+
+class Outbox:
+    """The deliveries of one hub, for one event loop. It works while `run` runs."""
+
+    def __init__(
+        self,
+        store: Store,
+        couriers: Mapping[ParcelKind, Courier],
+        *,
+        chance: Callable[[], float] = random.random,
+    ) -> None:
+        """`chance` gives numbers from 0 to 1, by which the waits after failures differ."""
+        self._store, self._couriers, self._chance = store, couriers, chance
+        self._news = asyncio.Event()
+        self._under_way: dict[asyncio.Task[None], Errand] = {}
+
+    def hear(self, activities: Sequence[Activity]) -> None:
+        """Something has happened, of which something may have to leave."""
+        if activities:
+            self._news.set()
+
+    async def run(self) -> None:
+        """Keep delivering, until cancelled; then what is under way has a moment to end."""
+        try:
+            while True:
+                wait = await self._turn()
+                try:
+                    async with asyncio.timeout(wait.total_seconds()):
+                        await self._news.wait()
+                except TimeoutError:
+                    continue
+                await asyncio.sleep(GATHER.total_seconds())
+                self._news.clear()
+        finally:
+            await self._stop()
+
+    async def _turn(self) -> timedelta:
+        """Put and begin all that can be, and say how long there is nothing to do unless something happens."""
+        try:
+            for webhook_id in await self._store.read(SYSTEM, webhooks.behind):
+                while await self._store.write(SYSTEM, partial(webhooks.advance, webhook_id=webhook_id)):
+                    pass
+            while (free := AT_ONCE - len(self._under_way)) > 0:
+                wait = await self._store.read(SYSTEM, outbox.next_in)
+                if wait is None or wait > timedelta():
+                    return min(wait or POLL, POLL)
+                taken = await self._store.write(SYSTEM, partial(outbox.take, limit=free))
+                if not taken:  # another hub was faster
+                    return GATHER
+                for errand in taken:
+                    self._begin(errand)
+        except StoreUnavailable as error:
+            log.warning("nothing leaves the hub: %s", error)
+            return PAUSE
+        return POLL  # whatever ends first is news
+
+    def _begin(self, errand: Errand) -> None:
+        def ended(task: "asyncio.Task[None]") -> None:
+            del self._under_way[task]
+            self._news.set()
+
+        task = asyncio.create_task(self._carry(errand))
+        self._under_way[task] = errand
+        task.add_done_callback(ended)
+
+    async def _carry(self, errand: Errand) -> None:
+        """Make one attempt and note what came of it, however long the store is away."""
+        report, chance = await self._attempt(errand), self._chance()
+        while True:
+            try:
+                await self._store.write(SYSTEM, lambda tx: outbox.note(tx, errand, report, chance))
+            except StoreUnavailable as error:
+                log.warning("it is not noted yet what came of a delivery: %s", error)
+                await asyncio.sleep(PAUSE.total_seconds())
+            else:
+                return
+
+    async def _attempt(self, errand: Errand) -> Report:
+        try:
+            async with asyncio.timeout(ATTEMPT.total_seconds()):
+                return await self._couriers[errand.parcel.kind].deliver(errand)
+        except TimeoutError:
+            return Report(fate=Fate.FAILED, reason=f"it took longer than {ATTEMPT.seconds} s", doubtful=True)
+        except Exception:  # a bug, which must neither stop the hub nor be met again and again at once
+            log.exception("a delivery failed, and should not have")
+            reason = "something is wrong in the hub; its log says what"
+            return Report(fate=Fate.FAILED, reason=reason, doubtful=True)
+
+    async def _stop(self) -> None:
+        if self._under_way:
+            await asyncio.wait(self._under_way, timeout=GRACE.total_seconds())
+        left = dict(self._under_way)
+        for task in left:
+            task.cancel()
+        await asyncio.gather(*left, return_exceptions=True)
+        try:
+            if left:
+                await self._store.write(SYSTEM, partial(outbox.let_go, errands=list(left.values())))
+        except StoreUnavailable as error:
+            log.warning("deliveries under way are tried again only when their leases have ended: %s", error)
+        for courier in self._couriers.values():
+            await courier.close()

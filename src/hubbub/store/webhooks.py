@@ -1,0 +1,77 @@
+"""SQL for webhooks."""
+
+import json
+from collections.abc import Sequence
+from uuid import UUID
+
+from hubbub.model.webhooks import Webhook
+from hubbub.store.activity import Position
+from hubbub.store.tx import Row, Tx
+
+_COLUMNS = "id, project_id, url, events, secret, after_tx, after_seq, created_by, created_at, removed_at"
+
+
+def _webhook(row: Row) -> Webhook:
+    return Webhook(**{**row, "events": tuple(json.loads(row["events"]))})
+
+
+def insert(tx: Tx, webhook: Webhook) -> None:
+    tx.run(
+        """INSERT INTO webhooks (id, project_id, url, events, secret, after_tx, after_seq, created_by, created_at)
+           VALUES (:id, :project_id, :url, :events, :secret, :after_tx, :after_seq, :created_by, :created_at)""",
+        id=webhook.id,
+        project_id=webhook.project_id,
+        url=webhook.url,
+        events=json.dumps(webhook.events),
+        secret=webhook.secret,
+        after_tx=webhook.after_tx,
+        after_seq=webhook.after_seq,
+        created_by=webhook.created_by,
+        created_at=webhook.created_at,
+    )
+
+
+def find(tx: Tx, webhook_id: UUID, *, lock: bool = False) -> Webhook | None:
+    """The webhook of that id, also a removed one; `lock` it for a change."""
+    row = tx.one(
+        f"SELECT {_COLUMNS} FROM webhooks WHERE id = :id {tx.db.for_update if lock else ''}", id=webhook_id
+    )
+    return _webhook(row) if row else None
+
+
+def of_project(tx: Tx, project_id: UUID) -> list[Webhook]:
+    """Those that have not been removed, oldest first."""
+    rows = tx.all(
+        f"""SELECT {_COLUMNS} FROM webhooks WHERE project_id = :project_id AND removed_at IS NULL
+            ORDER BY id""",
+        project_id=project_id,
+    )
+    return [_webhook(row) for row in rows]
+
+
+def behind(tx: Tx, room: int) -> Sequence[UUID]:
+    """The webhooks with news in the log, of which fewer than `room` parcels are under way."""
+    rows = tx.all(
+        f"""SELECT w.id FROM webhooks w
+            WHERE w.removed_at IS NULL
+              AND EXISTS (SELECT 1 FROM activity
+                          WHERE project_id = w.project_id AND (tx, seq) > (w.after_tx, w.after_seq)
+                            AND {tx.db.settled})
+              AND (SELECT count(*) FROM outbox WHERE webhook_id = w.id AND outcome IS NULL) < :room""",
+        room=room,
+    )
+    return [row["id"] for row in rows]
+
+
+def move_on(tx: Tx, webhook_id: UUID, to: Position) -> None:
+    """Note up to where the log has been put into the outbox for it."""
+    tx.run(
+        "UPDATE webhooks SET after_tx = :tx, after_seq = :seq WHERE id = :id",
+        id=webhook_id,
+        tx=to.tx,
+        seq=to.seq,
+    )
+
+
+def remove(tx: Tx, webhook_id: UUID) -> None:
+    tx.run("UPDATE webhooks SET removed_at = :now WHERE id = :id", id=webhook_id, now=tx.now)

@@ -1,0 +1,376 @@
+"""The contract of the 15 tools: their names, their parameters, and every limit, at it and one past it."""
+
+import re
+from typing import Any
+
+import pytest
+
+from tests.dialects.golemxv.hub import REST, Crew, no, token
+from tests.dialects.golemxv.requirements import requires
+from tests.dialects.hub import Caller, Json, call
+
+TEXT = {"type": "string"}
+NAME = {**TEXT, "minLength": 1, "maxLength": 200}
+LONG = {**TEXT, "minLength": 1, "maxLength": 50_000}
+FILES = {"type": "array", "items": {**TEXT, "maxLength": 1024}, "maxItems": 1000}
+NUMBER = {"type": "integer", "minimum": 1, "maximum": 2**53}
+PROJECT = {"project_slug": NAME}
+SESSION = {"session_token": NAME}
+OFFSET = {"type": "integer", "minimum": 0, "maximum": 10**9, "default": 0}
+
+
+def _choice(*words: str, **more: str) -> Json:
+    return {**TEXT, "enum": [*words], **more}
+
+
+def _limit(most: int, default: int) -> Json:
+    return {"type": "integer", "minimum": 1, "maximum": most, "default": default}
+
+
+# What is required of each tool, and what is optional.
+CONTRACT: dict[str, tuple[Json, Json]] = {
+    "checkin": (PROJECT, {"agent_name": NAME, "declared_area": NAME, "declared_files": FILES}),
+    "heartbeat": (SESSION, {}),
+    "presence": (PROJECT, {}),
+    "conflict_check": (PROJECT, {"declared_area": NAME, "declared_files": FILES}),
+    "scope_update": (SESSION, {"declared_area": TEXT, "declared_files": FILES}),
+    "checkout": (
+        SESSION,
+        {
+            "outcome_status": _choice("success", "failure", "partial"),
+            "work_summary": LONG,
+            "files_touched": FILES,
+        },
+    ),
+    "send_message": (
+        {"to": NAME, "content": LONG},
+        {"type": _choice("text", "status", "request", default="text"), **PROJECT, **SESSION},
+    ),
+    "get_messages": ({}, {"sender": NAME, "since": TEXT, "limit": _limit(100, 20), **PROJECT}),
+    "list_tasks": (
+        {},
+        {
+            "status": _choice(
+                "pending", "assigned", "in_progress", "blocked", "completed", "failed", "cancelled"
+            ),
+            "assigned_to": NAME,
+            "priority": _choice("low", "medium", "high", "critical"),
+            "limit": _limit(50, 20),
+            **PROJECT,
+        },
+    ),
+    "claim_task": ({"task_id": NUMBER}, {**PROJECT, **SESSION}),
+    "update_task": (
+        {"task_id": NUMBER, "status": _choice("in_progress", "blocked", "failed")},
+        {"reason": LONG, **SESSION},
+    ),
+    "complete_task": ({"task_id": NUMBER, "result_summary": LONG}, {"files_changed": FILES, **SESSION}),
+    "activity_log": (
+        PROJECT,
+        {
+            "event_type": {**TEXT, "minLength": 1, "maxLength": 100},
+            "agent_name": NAME,
+            "limit": _limit(200, 50),
+            "offset": OFFSET,
+        },
+    ),
+    "sessions": (
+        PROJECT,
+        {
+            "status": _choice("active", "checked_out", "timed_out"),
+            "limit": _limit(200, 50),
+            "offset": OFFSET,
+        },
+    ),
+    "project_info": (PROJECT, {}),
+}
+
+# What a call of each tool needs beside the project and the presence, which its surroundings give.
+CALLS: dict[str, Json] = {
+    **{tool: {} for tool in CONTRACT},
+    "send_message": {"to": "hub", "content": "c"},
+    "claim_task": {"task_id": 1},
+    "update_task": {"task_id": 2, "status": "in_progress"},
+    "complete_task": {"task_id": 2, "result_summary": "s"},
+}
+READS = {
+    "presence", "conflict_check", "get_messages", "list_tasks", "activity_log", "sessions", "project_info",
+}  # fmt: skip
+WRITES = sorted({*CONTRACT} - READS)
+
+PATH = "p" * 1024
+LIMITS: list[tuple[str, str, object, object]] = [
+    ("checkin", "agent_name", "名" * 200, "名" * 201),
+    ("checkin", "agent_name", "n", ""),
+    ("checkin", "declared_area", "a" * 64, "a" * 65),
+    ("checkin", "declared_files", [f"f{n}" for n in range(1000)], [f"f{n}" for n in range(1001)]),
+    ("checkin", "declared_files", [PATH], [PATH + "p"]),
+    ("conflict_check", "declared_area", "a" * 64, "a" * 65),
+    ("conflict_check", "declared_files", ["f"] * 1000, ["f"] * 1001),
+    ("conflict_check", "declared_files", [PATH], [PATH + "p"]),
+    ("scope_update", "declared_area", "a" * 64, "a" * 65),
+    ("scope_update", "declared_files", ["f"] * 1000, ["f"] * 1001),
+    ("checkout", "outcome_status", "partial", "done"),
+    ("checkout", "work_summary", "名" * 50_000, "名" * 50_001),
+    ("checkout", "files_touched", ["f"] * 1000, ["f"] * 1001),
+    ("checkout", "files_touched", [PATH], [PATH + "p"]),
+    ("send_message", "to", "名" * 200, "名" * 201),
+    ("send_message", "content", "名" * 50_000, "名" * 50_001),
+    ("send_message", "content", " ", ""),
+    ("send_message", "type", "request", "reply"),
+    ("get_messages", "limit", 1, 0),
+    ("get_messages", "limit", 100, 101),
+    ("get_messages", "since", "2026-02-15T10:30:00+01:00", "yesterday"),
+    ("get_messages", "since", "2026-02-15", ""),
+    ("get_messages", "since", "2024-02-29", "2026-02-29"),
+    ("get_messages", "sender", "名" * 200, "名" * 201),
+    ("list_tasks", "limit", 1, 0),
+    ("list_tasks", "limit", 50, 51),
+    ("list_tasks", "status", "cancelled", "expired"),
+    ("list_tasks", "priority", "critical", "normal"),
+    ("list_tasks", "assigned_to", "名" * 200, "名" * 201),
+    ("claim_task", "task_id", 1, 0),
+    ("claim_task", "task_id", 1, 2**53 + 1),
+    ("claim_task", "task_id", 1, "1"),
+    ("claim_task", "task_id", 1, 1.5),
+    ("update_task", "status", "failed", "completed"),
+    ("update_task", "status", "blocked", "pending"),
+    ("update_task", "reason", "名" * 50_000, "名" * 50_001),
+    ("update_task", "task_id", 2, -1),
+    ("complete_task", "result_summary", "名" * 50_000, "名" * 50_001),
+    ("complete_task", "result_summary", " ", ""),
+    ("complete_task", "files_changed", ["f"] * 1000, ["f"] * 1001),
+    ("complete_task", "files_changed", [PATH], [PATH + "p"]),
+    ("activity_log", "limit", 200, 201),
+    ("activity_log", "limit", 1, 0),
+    ("activity_log", "offset", 0, -1),
+    ("activity_log", "offset", 10**9, 10**9 + 1),
+    ("activity_log", "event_type", "x" * 100, "x" * 101),
+    ("activity_log", "agent_name", "名" * 200, "名" * 201),
+    ("sessions", "limit", 200, 201),
+    ("sessions", "limit", 1, 0),
+    ("sessions", "offset", 0, -1),
+    ("sessions", "status", "timed_out", "expired"),
+]
+
+
+def _worker(crew: Crew) -> Caller:
+    """An agent for whom every call of CALLS is right: task 1 is free, task 2 its own."""
+    worker = crew.checkin("ann")
+    crew.task()
+    crew.task()
+    worker.claim_task(task_id=2)
+    return worker
+
+
+def _check_invalid(worker: Caller, tool: str, arguments: Json, names: str) -> None:
+    assert names in no(worker, tool, **arguments)
+
+
+@requires("all.tools", "all.types", "all.required")
+def test_the_tools_are_the_documented_ones(anywhere: Crew) -> None:
+    """There are 15 tools; each takes the documented parameters, and requires what the page marks as required."""
+    listed = anywhere.hub.portal.call(anywhere.member().client.list_tools).tools
+
+    assert {tool.name for tool in listed} == {*CONTRACT}
+    assert len(listed) == 15
+    for tool in listed:
+        required, optional = CONTRACT[tool.name]
+        schema = tool.input_schema
+        assert schema["properties"] == {**required, **optional}, tool.name
+        assert sorted(schema.get("required", [])) == sorted(required), tool.name
+        assert schema["type"] == "object"
+        assert tool.annotations is not None
+        assert tool.annotations.read_only_hint is (tool.name in READS)
+
+
+@requires("envelope.text", "all.required")
+@pytest.mark.parametrize("tool", CONTRACT)
+def test_every_tool_answers(crew: Crew, tool: str) -> None:
+    """A call with what is required is answered by one text, a JSON object without an error."""
+    worker = _worker(crew)
+
+    answer, is_error = worker.ask(tool, CALLS[tool])
+
+    assert not is_error, answer
+    assert answer
+    assert "error" not in answer
+
+
+@requires("all.required", "envelope.invalid", "envelope.clean")
+@pytest.mark.parametrize(
+    ("tool", "missing"),
+    [
+        (tool, name)
+        for tool, (required, _optional) in CONTRACT.items()
+        for name in required
+        if name not in {**PROJECT, **SESSION}
+    ],
+)
+def test_what_is_required_cannot_be_omitted(anywhere: Crew, tool: str, missing: str) -> None:
+    """Without a required parameter, or with null for it, the call is invalid, and the error names it."""
+    worker = _worker(anywhere)
+    others = {name: value for name, value in CALLS[tool].items() if name != missing}
+
+    with anywhere.unchanged():
+        _check_invalid(worker, tool, others, missing)
+        _check_invalid(worker, tool, {**others, missing: None}, missing)
+
+
+@requires("envelope.null")
+@pytest.mark.parametrize("tool", CONTRACT)
+def test_null_is_the_same_as_omitted(anywhere: Crew, tool: str) -> None:
+    """With null for all that is optional a tool answers as without it."""
+    worker = _worker(anywhere)
+    nulls = {name: None for name in CONTRACT[tool][1] if name not in {**PROJECT, **SESSION}}
+
+    answer, is_error = worker.ask(tool, {**nulls, **CALLS[tool]})
+
+    assert not is_error, answer
+
+
+@requires("all.types", "envelope.invalid", "envelope.clean")
+@pytest.mark.parametrize("tool", CONTRACT)
+def test_a_parameter_is_of_its_type(anywhere: Crew, tool: str) -> None:
+    """A value of another type is invalid, not converted, and the error names the parameter."""
+    worker = _worker(anywhere)
+    wrong = {"string": 7, "integer": "7", "array": "seven"}
+
+    with anywhere.unchanged():
+        for name, schema in {**CONTRACT[tool][0], **CONTRACT[tool][1]}.items():
+            for value in (wrong[schema["type"]], [{"a": 1}], True):
+                _check_invalid(worker, tool, {**CALLS[tool], name: value}, name)
+
+
+@requires("envelope.range", "envelope.clean", "get_messages.limit", "list_tasks.limit", "activity_log.limit",
+          "sessions.limit", "send_message.type", "send_message.empty", "checkout.outcome",
+          "update_task.statuses", "list_tasks.status", "list_tasks.priority", "sessions.status")  # fmt: skip
+@pytest.mark.parametrize(
+    ("tool", "name", "at_limit", "past_it"),
+    LIMITS,
+    ids=[f"{tool}-{name}-{number}" for number, (tool, name, *_rest) in enumerate(LIMITS)],
+)
+def test_a_limit_is_where_it_is_documented(
+    crew: Crew, tool: str, name: str, at_limit: object, past_it: object
+) -> None:
+    """The value at the limit is taken; the next one is invalid, never clamped, and changes nothing."""
+    worker = _worker(crew)
+    if name == "to":
+        crew.checkin(str(at_limit))
+
+    with crew.unchanged():
+        no(worker, tool, **{**CALLS[tool], name: past_it})
+    answer, is_error = worker.ask(tool, {**CALLS[tool], name: at_limit})
+    assert not is_error, answer
+
+
+@requires("envelope.invalid")
+@pytest.mark.parametrize("since", ["yesterday", "10:30", "2026-13-01", "1771151400", "2026-02-15T25:00:00"])
+def test_a_time_is_iso_8601(anywhere: Crew, since: str) -> None:
+    """What is no ISO 8601 time is invalid, and the error names since and shows one."""
+    error = no(anywhere.viewer(), "get_messages", since=since)
+
+    assert error.startswith("since: ")
+    assert re.search(r"such as \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d", error)
+
+
+@requires("envelope.unstorable", "envelope.clean")
+@pytest.mark.parametrize("text", ["a\0b", "a\ud800b"], ids=["nul", "half of a pair"])
+def test_what_cannot_be_kept_is_invalid(crew: Crew, text: str) -> None:
+    """NUL characters and halves of surrogate pairs are invalid wherever there is text, lists included."""
+    worker = _worker(crew)
+    session = token(worker)
+
+    with crew.unchanged():
+        for tool, arguments in (
+            ("checkin", {"project_slug": crew.slug, "agent_name": text}),
+            ("checkin", {"project_slug": crew.slug, "declared_files": ["ok", text]}),
+            ("send_message", {"to": "hub", "content": text, "session_token": session}),
+            ("checkout", {"session_token": session, "work_summary": text}),
+            ("complete_task", {"task_id": 2, "result_summary": text, "session_token": session}),
+            ("presence", {"project_slug": text}),
+            ("heartbeat", {"session_token": text}),
+        ):
+            answer = crew.post(call(tool, **arguments), worker.secret)
+            assert answer.status_code in {200, 400}, answer.text
+            if answer.status_code == 200:
+                result = answer.json()["result"]
+                assert result["isError"] is True
+                assert [*result["structuredContent"]] == ["error"]
+
+
+@requires("envelope.extra")
+@pytest.mark.parametrize("tool", CONTRACT)
+def test_unknown_arguments_are_ignored(anywhere: Crew, tool: str) -> None:
+    """A client that sends more than is documented is served as if it had not."""
+    extra: dict[str, Any] = {"verbose": True, "tx": "x", "call": {}, "": None}
+
+    answer, is_error = _worker(anywhere).ask(tool, {**CALLS[tool], **extra})
+
+    assert not is_error, answer
+
+
+@requires("envelope.unknown_tool", "envelope.refusal", "envelope.clean")
+@pytest.mark.parametrize("tool", ["no_such_tool", "Checkin", "", "签到", "__init__", "send_task"])
+def test_an_unknown_tool_is_said_to_be_unknown(anywhere: Crew, tool: str) -> None:
+    """A tool that is not there, or is another dialect's, is an error in GolemXV's envelope, and changes nothing."""
+    member = anywhere.member()
+
+    with anywhere.unchanged():
+        assert repr(tool) in no(member, tool)
+
+
+@requires("envelope.bare")
+def test_a_bare_call_is_answered(crew: Crew) -> None:
+    """A tools/call without initialize and without an MCP session id works."""
+    answer = crew.post(call("checkin", project_slug=crew.slug, agent_name="ann"))
+
+    assert answer.status_code == 200
+    result = answer.json()["result"]
+    assert result["structuredContent"]["agent_name"] == "ann"
+    assert not result.get("isError")
+    assert crew.here() == ["ann"]
+
+
+@requires("envelope.unauthorized", "envelope.clean", "rest.401")
+@pytest.mark.parametrize("path", ["/mcp/golemxv", f"{REST}/checkin"])
+def test_a_token_is_needed(crew: Crew, path: str) -> None:
+    """Without a valid token every address answers 401, says nothing else, and does nothing."""
+    body = call("checkin", project_slug=crew.slug) if path.startswith("/mcp") else {"project_slug": crew.slug}
+
+    with crew.unchanged():
+        for secret in ("ntok_wrong", "utok_", "x"):
+            answer = crew.post(body, secret, path)
+            assert answer.status_code == 401
+            assert crew.slug not in answer.text
+
+
+@requires("envelope.repeated")
+def test_a_repeated_write_happens_once(crew: Crew) -> None:
+    """A message that is sent again under the same idempotency key is sent once, and answered alike."""
+    worker = _worker(crew)
+    meta = {"hubbub/idempotency-key": "k"}
+
+    first = worker.ask("send_message", {"to": "hub", "content": "c"}, **meta)
+    again = worker.ask("send_message", {"to": "hub", "content": "c"}, **meta)
+
+    assert first == again
+    assert not first[1]
+    assert len(crew.messages()) == 1
+
+
+@requires("sessions.secret", "envelope.repeated", "envelope.clean")
+def test_a_repeated_checkin_does_not_tell_the_token_again(crew: Crew) -> None:
+    """A checkin that is repeated under the same idempotency key happens once, and its token is told only then."""
+    member = crew.member()
+    meta = {"hubbub/idempotency-key": "k"}
+    told, is_error = member.ask("checkin", {"agent_name": "ann"}, **meta)
+    assert not is_error
+
+    with crew.unchanged():
+        again, is_error = member.ask("checkin", {"agent_name": "ann"}, **meta)
+
+    assert is_error
+    assert "told only once" in again["error"]
+    assert told["session_token"] not in str(again)
+    assert member.heartbeat(session_token=told["session_token"])["ok"] is True

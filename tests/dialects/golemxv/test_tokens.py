@@ -1,0 +1,127 @@
+"""Who may do what: persons, roles, and tokens that are bound to one agent."""
+
+from datetime import timedelta
+
+import pytest
+
+from hubbub.model.rights import Role
+from tests.dialects.golemxv.hub import EXPIRED, Crew, no, token
+from tests.dialects.golemxv.requirements import requires
+from tests.dialects.golemxv.test_contract import CALLS, READS, WRITES
+from tests.dialects.hub import call
+
+
+@requires("tokens.viewer", "envelope.clean")
+@pytest.mark.parametrize("bound", [False, True], ids=["unbound", "bound"])
+@pytest.mark.parametrize("tool", WRITES)
+def test_a_viewer_changes_nothing(crew: Crew, tool: str, bound: bool) -> None:
+    """Every tool that writes is denied to a viewer, with a presence of an agent's and without, and leaves no trace."""
+    crew.task()
+    session = token(crew.checkin("ann"))
+    viewer = crew.of(crew.token("ann" if bound else None, role=Role.VIEWER))
+
+    with crew.unchanged():
+        for more in ({}, {"session_token": session}):
+            assert "viewer" in no(viewer, tool, **CALLS[tool], **more)
+
+
+@requires("tokens.viewer_reads")
+@pytest.mark.parametrize("bound", [False, True], ids=["unbound", "bound"])
+@pytest.mark.parametrize("tool", sorted(READS))
+def test_a_viewer_reads(crew: Crew, tool: str, bound: bool) -> None:
+    """Every tool that reads answers a viewer, and leaves no trace of it."""
+    crew.task()
+    crew.checkin("ann").send_message(to="ann", content="c")
+    viewer = crew.of(crew.token("stranger" if bound else None, role=Role.VIEWER))
+
+    with crew.unchanged():
+        answer, is_error = viewer.ask(tool, CALLS[tool])
+    assert not is_error, answer
+
+
+@requires("tokens.bound", "envelope.clean")
+def test_a_bound_token_is_one_agent(crew: Crew) -> None:
+    """A token bound to an agent checks in under no other name, and acts by no other's presence."""
+    crew.task()
+    session = token(crew.checkin("ann"))
+    bob = crew.of(crew.token("bob"))
+
+    with crew.unchanged():
+        assert "'bob'" in no(bob, "checkin", agent_name="ann")
+        for tool in WRITES:
+            if tool != "checkin":
+                assert "'bob'" in no(bob, tool, **CALLS[tool], session_token=session)
+    assert bob.checkin(agent_name="bob")["agent_name"] == "bob"
+
+
+@requires("tokens.unbound")
+def test_an_unbound_token_is_any_agent(crew: Crew) -> None:
+    """A member's unbound token checks in as whoever it says, and may show a presence that another token opened."""
+    ann = crew.checkin("ann")
+
+    other = crew.member()
+    assert other.heartbeat(session_token=token(ann))["ok"] is True
+    other.send_message(session_token=token(ann), to="ann", content="c")
+    assert [row["from"] for row in crew.messages()] == ["ann"]
+
+
+@requires("tokens.foreign", "envelope.clean")
+@pytest.mark.parametrize("tool", sorted(CALLS))
+def test_a_foreign_project_is_not_found(crew: Crew, elsewhere: Crew, tool: str) -> None:
+    """A token names no project but its own, and shows no presence of another, be it there or not; nothing changes."""
+    crew.task()
+    session = token(crew.checkin("ann"))
+    callers = [elsewhere.member(), elsewhere.person((elsewhere.project, Role.OWNER))]
+
+    with crew.unchanged(), elsewhere.unchanged():
+        for caller in callers:
+            for slug in (crew.slug, str(crew.project.id), "no-such-project"):
+                error = no(caller, tool, **{**CALLS[tool], "project_slug": slug})
+                if tool in {"heartbeat", "scope_update", "checkout", "update_task", "complete_task"}:
+                    assert "session_token" in error
+                else:
+                    assert error == "Project not found"
+            if tool in WRITES and tool != "checkin":
+                shown = {**CALLS[tool], "session_token": session, "project_slug": None}
+                assert no(caller, tool, **shown) == EXPIRED
+
+
+@requires("tokens.person", "tokens.viewer")
+def test_a_persons_role_is_that_of_the_project(crew: Crew, elsewhere: Crew) -> None:
+    """Who is a viewer here and a member there may check in there only, and look in both."""
+    person = crew.person((crew.project, Role.VIEWER), (elsewhere.project, Role.MEMBER))
+
+    with crew.unchanged():
+        assert "viewer" in no(person, "checkin", project_slug=crew.slug)
+        assert person.presence(project_slug=crew.slug)["agents"] == []
+    assert person.checkin(project_slug=elsewhere.slug, agent_name="ann")["agent_name"] == "ann"
+
+
+@requires("tokens.person", "defaults.token.only")
+def test_a_person_is_present_in_each_of_their_projects(crew: Crew, elsewhere: Crew) -> None:
+    """A person may be in several projects at once, and names the one that is meant by project_slug."""
+    person = crew.person((crew.project, Role.MEMBER), (elsewhere.project, Role.OWNER))
+    for place in (crew, elsewhere):
+        person.checkin(project_slug=place.slug, agent_name="ann")
+
+    for place in (crew, elsewhere):
+        assert person.send_message(project_slug=place.slug, to="ann", content=place.slug)["id"] == 1
+        assert [row["content"] for row in place.messages()] == [place.slug]
+
+
+@requires("tokens.revoked", "envelope.unauthorized", "envelope.clean")
+@pytest.mark.parametrize("how", ["revoked", "expired"])
+def test_a_token_ends_at_once(crew: Crew, how: str) -> None:
+    """The first call after a token was revoked, or ran out, is answered by 401 and does nothing."""
+    secret = crew.token(ttl=timedelta(minutes=2) if how == "expired" else None)
+    crew.checkin("ann", by=crew.of(secret))
+    beat = call("heartbeat")
+    assert crew.post(beat, secret).status_code == 200
+
+    if how == "revoked":
+        crew.revoke(secret)
+    else:
+        crew.later(minutes=2)
+
+    with crew.unchanged():
+        assert crew.post(beat, secret).status_code == 401

@@ -1,0 +1,82 @@
+"""What a bridge says of the hooks that it runs, and what becomes of the task: the hub's half of the dialogue."""
+
+from uuid import uuid4
+
+import pytest
+
+from hubbub.workspace.steps import CHECK, OUTPUT, STEP, Step
+from tests.dialects.hub import Caller, Json
+from tests.dialects.relay.hub import Team, no, yes
+
+
+def say(caller: Caller, task_id: str, step: Step, **more: object) -> Json:
+    """Say that a task is done, as far as a step goes."""
+    arguments = {"task_id": task_id, "status": "done"}
+    answer, is_error = caller.ask("update_task", arguments, **{STEP: str(step), **more})
+    assert not is_error, answer
+    return answer
+
+
+def begun(caller: Caller, task_id: str) -> str:
+    """The id of a check that has begun."""
+    return str(yes(say(caller, task_id, Step.BEGIN))["check"])
+
+
+def test_a_check_is_kept_alive(team: Team) -> None:
+    """A check holds for half a minute from the last time that its bridge said that it goes on."""
+    task_id, lead, other = team.task(), team.agent("lead"), team.agent("be")
+    check = begun(lead, task_id)
+    team.later(seconds=29)
+    assert say(lead, task_id, Step.RENEW, **{CHECK: check}) == {"success": True}
+    team.later(seconds=29)
+    assert say(lead, task_id, Step.PASSED, **{CHECK: check}) == {"success": True}
+    assert team.row(task_id)["status"] == "done"
+    assert say(other, task_id, Step.BEGIN) == {"success": True}
+
+
+@pytest.mark.parametrize("step", [Step.RENEW, Step.PASSED, Step.FAILED, Step.DROPPED])
+def test_a_check_that_has_lapsed(team: Team, step: Step) -> None:
+    """After that half minute nothing that is said of a check counts any more, and the next one may begin."""
+    task_id, lead = team.task(), team.agent("lead")
+    check = begun(lead, task_id)
+    team.later(seconds=30)
+    assert no(say(lead, task_id, step, **{CHECK: check})) == "the check is not running any more"
+    assert team.row(task_id)["status"] == "todo"
+    assert begun(lead, task_id) != check
+
+
+@pytest.mark.parametrize("step", [Step.RENEW, Step.PASSED, Step.FAILED, Step.DROPPED])
+def test_whose_check_it_is(team: Team, step: Step) -> None:
+    """Only the agent that has begun a check says what becomes of it, and only of one that there is."""
+    task_id, lead = team.task(), team.agent("lead")
+    check = begun(lead, task_id)
+    assert no(say(team.agent("be"), task_id, step, **{CHECK: check})) == "permission denied"
+    assert no(say(lead, task_id, step, **{CHECK: str(uuid4())})) == "check not found"
+    assert no(say(lead, team.task(), step, **{CHECK: check})) == "check not found"
+
+
+def test_a_check_that_came_to_nothing(team: Team) -> None:
+    """A check that was dropped leaves the task as it was, and the next one may begin at once."""
+    task_id, lead = team.task(), team.agent("lead")
+    before = team.row(task_id)
+    say(lead, task_id, Step.DROPPED, **{CHECK: begun(lead, task_id)})
+    assert team.row(task_id) == before
+    assert team.log()[-1]["detail"] == {"passed": None}
+    begun(lead, task_id)
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("after_task hook failed: 坏", "after_task hook failed: 坏"),
+        ("nul\0", "nul\ufffd"),
+        ("x" * 5_000, "x" * 4_000),
+        ("", "after_task hook failed"),
+    ],
+)
+def test_why_a_hook_failed(team: Team, said: str, kept: str) -> None:
+    """What is said of a hook that failed is the error, as far as it can be kept, and the task is in_review."""
+    task_id, lead = team.task(), team.agent("lead")
+    answer = say(lead, task_id, Step.FAILED, **{CHECK: begun(lead, task_id), OUTPUT: said})
+    assert answer == {"success": False, "hook_failed": True, "error": kept}
+    assert team.row(task_id)["status"] == "in_review"

@@ -1,0 +1,25 @@
+"""How an issue on GitHub is written."""
+
+import pytest
+
+from hubbub.model import issues
+from hubbub.model.errors import Invalid
+from hubbub.model.issues import Issue
+
+
+def test_an_issue_is_owner_repository_and_number() -> None:
+    """What is written as owner/repository#number is read, and written the same again."""
+    assert issues.parse("octo-org/my.repo_2#17") == Issue("octo-org", "my.repo_2", 17)
+    assert str(Issue("octo", "parser", 7)) == "octo/parser#7"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "octo/parser", "octo/parser#", "octo/parser#0", "octo/parser#007", "octo/parser#7 ", "octo#7",
+     "a/b/c#7", "octo/..#7", "-octo/parser#7", "octo/par ser#7", "öcto/parser#7", "octo/parser#٧",
+     "octo/parser#1234567890", "octo/%2e%2e#1", "https://github.com/octo/parser/issues/7"],
+)  # fmt: skip
+def test_anything_else_is_refused_with_an_example(text: str) -> None:
+    """Another form, or what could lead elsewhere in an address, is refused with the form that is right."""
+    with pytest.raises(Invalid, match="owner/repository#number, such as octo/parser#7"):
+        issues.parse(text)

@@ -1,0 +1,107 @@
+"""What a webhook wants, and how it is signed."""
+
+import hashlib
+import hmac
+import time
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from hubbub.model.errors import Invalid
+from hubbub.model.webhooks import Webhook, host_of, require_events, require_url, signature
+
+
+def webhook(*events: str, url: str = "https://example.org/hook") -> Webhook:
+    return Webhook(
+        id=uuid4(),
+        project_id=uuid4(),
+        url=url,
+        events=events,
+        secret="whsec_x",
+        after_tx=0,
+        after_seq=0,
+        created_by="owner",
+        created_at=0,
+    )
+
+
+def test_a_webhook_wants_what_its_patterns_say() -> None:
+    """A kind means itself, a group all its kinds, and a star everything."""
+    chosen = webhook("task.*", "message.sent")
+    assert [kind for kind in ("task.sent", "task.completed", "message.sent") if chosen.wants(kind)] == [
+        "task.sent",
+        "task.completed",
+        "message.sent",
+    ]
+    assert not [kind for kind in ("message.acked", "tasks.sent", "agent.met") if chosen.wants(kind)]
+    assert webhook("*").wants("agent.met")
+
+
+def test_no_webhook_is_told_of_deliveries() -> None:
+    """What becomes of deliveries would make more of them, so that not even a star stands for it."""
+    assert not webhook("*").wants("outbox.delivered")
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    ["", "task", "task.", ".sent", "*.sent", "task.*.x", "Task.sent", "task.se*", "outbox.*", "outbox.dead"],
+)
+def test_a_pattern_that_means_nothing_is_refused(pattern: str) -> None:
+    """What is no kind, no group and no star is refused, as is what no webhook is told."""
+    with pytest.raises(Invalid, match=r"task\.completed|deliveries"):
+        require_events(["task.sent", pattern])
+
+
+def test_events_are_kept_once_and_needed() -> None:
+    """The same pattern twice counts once; none at all is refused."""
+    assert require_events(["task.*", "*", "task.*", "agent.scope_change"]) == (
+        "task.*",
+        "*",
+        "agent.scope_change",
+    )
+    with pytest.raises(Invalid, match="at least one"):
+        require_events([])
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["", "example.org", "ftp://example.org/", "https://", "https:///path", "http://host:0/", "http://host:99999/",
+     "https://a b/", "https://example.org/\n", "https://user@example.org/", "https://user:pass@example.org/",
+     "https://example.org/#part", "https://example.org/" + "x" * 2000, "http://[::1"],
+)  # fmt: skip
+def test_an_address_that_cannot_be_posted_to_is_refused(url: str) -> None:
+    """Only a whole http or https address without a password in it will do."""
+    with pytest.raises(Invalid, match="webhook's address"):
+        require_url(url)
+
+
+def test_what_may_be_secret_in_an_address_is_not_told() -> None:
+    """Of an address only the host is shown; neither it nor the secret is in what is printed of a webhook."""
+    chosen = webhook("*", url="https://example.org:8443/T0/secret?key=1")
+    assert (chosen.host, require_url(chosen.url)) == ("example.org:8443", chosen.url)
+    assert host_of("http://[2001:db8::1]/x") == "[2001:db8::1]"
+    assert "secret?" not in repr(chosen)
+    assert "whsec_" not in repr(chosen)
+
+
+def test_the_signature_covers_the_time_and_the_body() -> None:
+    """It is the time, and the HMAC-SHA256 of the time, a dot and the body, in hexadecimal digits."""
+    expected = hmac.new(b"whsec_x", b'1700000000.{"a":1}', hashlib.sha256).hexdigest()
+    assert signature("whsec_x", 1_700_000_000, b'{"a":1}') == f"t=1700000000,v1={expected}"
+
+
+def test_a_receiver_can_check_the_signature() -> None:
+    """The lines of Python that the documentation offers accept what is signed just now, and nothing else."""
+    page = Path(__file__).parents[2] / "docs" / "how-to" / "webhooks.md"
+    code = page.read_text("utf-8").partition("```python\n")[2].partition("```")[0]
+    offered: dict[str, Any] = {}
+    exec(code, offered)
+    now, body = int(time.time()), b'{"a":1}'
+    header = signature("whsec_x", now, body)
+    assert offered["is_genuine"]("whsec_x", header, body)
+    assert not offered["is_genuine"]("whsec_x", header, body + b" ")
+    assert not offered["is_genuine"]("whsec_y", header, body)
+    assert not offered["is_genuine"]("whsec_x", header.replace(str(now), str(now + 1)), body)
+    assert not offered["is_genuine"]("whsec_x", signature("whsec_x", now - 3600, body), body)

@@ -1,0 +1,36 @@
+"""Receivers for whoever asks."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from hubbub.store.tx import Store
+from tests.serve.outbox.desk import Desk
+from tests.serve.outbox.receiver import FakeGitHub, Receiver
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    """A server for webhooks."""
+    server = Receiver()
+    with server.serving():
+        yield server
+
+
+@pytest.fixture
+def github() -> Iterator[FakeGitHub]:
+    server = FakeGitHub()
+    with server.serving():
+        yield server
+
+
+@pytest.fixture
+def issues(store: Store, github: FakeGitHub) -> Desk:
+    """A project, on either engine, whose comments go to the fake GitHub."""
+    return Desk(store, github)
+
+
+@pytest.fixture
+def desk(store: Store, receiver: Receiver) -> Desk:
+    """A project, on either engine, whose webhooks lead to the receiver."""
+    return Desk(store, receiver)

@@ -1,0 +1,115 @@
+"""A hub's outbox at work over a store, and what a test can wait for."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+from uuid import UUID
+
+from hubbub.core import agents, endings, outbox, projects, tasks, webhooks
+from hubbub.model.lifecycle import Event
+from hubbub.model.parcels import Parcel, ParcelKind
+from hubbub.model.records import Activity, Project, Task
+from hubbub.model.rights import SYSTEM
+from hubbub.model.webhooks import Webhook
+from hubbub.serve.feed import Feed
+from hubbub.serve.outbox.github import GitHub
+from hubbub.serve.outbox.runner import Courier, Outbox
+from hubbub.serve.outbox.webhooks import Webhooks
+from hubbub.store import activity as log_of
+from hubbub.store.tx import Store, Tx
+from tests.serve.outbox.receiver import Receiver
+
+PATIENCE = 30  # seconds until a test gives up waiting
+TOKEN = "ghp_secret"
+
+
+class Desk:
+    """A project over a store whose outbox is delivered to one receiver."""
+
+    def __init__(self, store: Store, receiver: Receiver, project: Project | None = None) -> None:
+        self.store, self.receiver = store, receiver
+        self.project = project or store.write_now(SYSTEM, _begin)
+        self._changed = asyncio.Event()
+
+    @property
+    def id(self) -> UUID:
+        return self.project.id
+
+    def do(self, operation: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        return self.store.write_now(SYSTEM, lambda tx: operation(tx, *args, **kwargs))
+
+    def complete(self, text: str = "three", issue: str = "octo/parser#7") -> Task:
+        """A task about an issue, completed by bob."""
+
+        def complete(tx: Tx) -> Task:
+            task = tasks.send(tx, self.id, sender="ann", to="bob", text="count the lines", issue=issue)
+            return endings.finish(tx, task, Event.COMPLETE, by="bob", text=text, result=text)
+
+        task: Task = self.do(complete)
+        return task
+
+    def add_webhook(self, *events: str, url: str | None = None) -> Webhook:
+        address = url or f"{self.receiver.url}/hook?key=1"
+        webhook, _secret = self.do(webhooks.add, self.project, address, events or ("task.*",))
+        made: Webhook = webhook
+        return made
+
+    def happen(self, *kinds: str) -> None:
+        for kind in kinds:
+            self.do(lambda tx, kind=kind: tx.record(kind, project_id=self.id, detail={"text": "代"}))
+
+    def parcels(self) -> list[Parcel]:
+        return list(self.do(outbox.of_project, self.id, limit=500))[::-1]
+
+    def log(self, kind: str) -> list[Activity]:
+        found = self.do(log_of.history, self.id, 1000)[::-1]
+        return [each for each in found if each.kind == kind]
+
+    async def until(self, kind: str, times: int = 1) -> Activity:
+        """Wait until that has happened so many times; the last of them."""
+        async with asyncio.timeout(PATIENCE):
+            while len(found := self.log(kind)) < times:
+                await self._changed.wait()
+                self._changed.clear()
+        return found[times - 1]
+
+    async def arrived(self) -> Any:
+        """Wait for the next request."""
+        return await asyncio.to_thread(self.receiver.arrived)
+
+    @asynccontextmanager
+    async def delivering(
+        self,
+        *,
+        token: str | None = TOKEN,
+        allow_private: bool = True,
+        chance: Callable[[], float] = lambda: 0.0,
+        store: Store | None = None,
+    ) -> AsyncIterator[None]:
+        """A hub that delivers, with waits as short as they can be, until the context ends."""
+        store = store or self.store
+        feed = Feed(store)
+        await feed.start()
+        couriers: dict[ParcelKind, Courier] = {
+            ParcelKind.COMMENT: GitHub(self.receiver.url, token),
+            ParcelKind.WEBHOOK: Webhooks(allow_private=allow_private),
+        }
+        leaving = Outbox(store, couriers, chance=chance)
+        feed.listen(leaving.hear)
+        feed.listen(lambda _activities: self._changed.set())
+        working = [asyncio.create_task(feed.run()), asyncio.create_task(leaving.run())]
+        try:
+            yield
+        finally:
+            for each in working:
+                each.cancel()
+            outcomes = await asyncio.gather(*working, return_exceptions=True)
+        assert all(isinstance(outcome, asyncio.CancelledError) for outcome in outcomes), outcomes
+
+
+def _begin(tx: Tx) -> Project:
+    project = projects.create(tx, "lab")
+    for name in ("ann", "bob"):
+        agents.meet(tx, project.id, name)
+    return project

@@ -1,0 +1,285 @@
+"""Three tongues, one world: agents of CommHub, Relay and GolemXV work on the same tasks and talk to each other."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.dialects.commhub.hub import Fleet
+from tests.dialects.golemxv.hub import GONE, Crew, no
+from tests.dialects.hub import Caller, Hub, Json
+from tests.dialects.relay.hub import Team, yes
+
+TTL = 180  # seconds of silence, after which GolemXV takes an agent to be gone
+TEXT = "Write the parser\nfor every script there is"
+
+
+class World:
+    """A project, and one agent of each dialect: the commander of CommHub, gil of GolemXV, and rhea of Relay."""
+
+    def __init__(self, crew: Crew) -> None:
+        self.crew = crew
+        self.fleet: Fleet = crew.fleet
+        self.team: Team = crew.team
+        self.team.begin()
+        self.commander = self.fleet.online("commander")
+        self.gil = self.checked_in("gil")
+        self.rhea = self.team.agent("rhea")
+
+    def checked_in(self, name: str) -> Caller:
+        """An agent of GolemXV that has come, with a token that is bound to it."""
+        return self.crew.checkin(by=self.crew.of(self.crew.token(name)))
+
+    def relay_as(self, name: str) -> Caller:
+        """The agent of that name, who can speak Relay as well."""
+        return self.team.agent(name)
+
+    def send(self, to: str, text: str = TEXT, **more: object) -> str:
+        """A task by CommHub's commander; returns its id."""
+        answer = self.commander.send_task(alias=to, task=text, **more)
+        assert answer["ok"], answer
+        return str(answer["message_id"])
+
+    def number(self, task_id: str) -> int:
+        """What GolemXV calls the task."""
+        titles = {each["id"]: each["title"] for each in self.team.tasks()}
+        (row,) = [each for each in self.listed() if each["title"] == titles[task_id]]
+        return int(row["id"])
+
+    def listed(self) -> list[Json]:
+        """The rows of GolemXV's list_tasks."""
+        rows: list[Json] = self.crew.viewer().list_tasks(limit=50)["tasks"]
+        return rows
+
+    def said_of(self, task_id: str) -> tuple[str, str, str]:
+        """How the task is, in the words of CommHub, Relay and GolemXV."""
+        number = self.number(task_id)
+        relay = self.team.row(task_id)["status"]
+        return self.fleet.task(task_id)["status"], relay, self.crew.row(number)["status"]
+
+
+@pytest.fixture
+def world(hub: Hub) -> Iterator[World]:
+    """A fresh project on each engine."""
+    with Crew.fresh(hub) as crew:
+        yield World(crew)
+
+
+def test_a_task_for_which_another_waits_is_done_in_three_tongues(world: World) -> None:
+    """A GolemXV agent does what CommHub sent and a Relay task depends on; each hears of it in its own words."""
+    gil, rhea = world.gil, world.rhea
+    parser = world.send("gil", priority="high")
+    release = world.team.task("Release it", by="rhea", depends_on=[parser], assignee="rhea")
+    refused = yes(rhea.claim_task(task_id=release))
+    assert refused == {"claimed": False, "reason": f"Unmet dependencies: {parser}"}
+    number, other = world.number(parser), world.number(release)
+    assert no(gil, "claim_task", task_id=other) == GONE  # it is rhea's
+
+    claimed = gil.claim_task(task_id=number)["task"]
+    assert (claimed["title"], claimed["description"], claimed["priority"]) == (
+        "Write the parser",
+        TEXT,
+        "high",
+    )
+    gil.update_task(task_id=number, status="in_progress")
+    woken = rhea.soon("get_messages", wait_seconds=45)
+    gil.complete_task(task_id=number, result_summary="all 161 scripts", files_changed=["src/parser.py"])
+
+    (reply,) = world.fleet.inbox("commander")
+    assert (reply["type"], reply["from_session"], reply["content"]) == ("reply", "gil", "all 161 scripts")
+    assert woken()["messages"] == []  # what woke her is a task
+    assert yes(rhea.claim_task(task_id=release))["claimed"] is True
+    yes(rhea.update_task(task_id=release, status="done"))
+    assert world.fleet.task(release)["status"] == "replied"
+    assert {row["id"]: row["status"] for row in world.listed()} == {number: "completed", other: "completed"}
+
+
+def test_what_relay_asks_for_comes_back_to_it(world: World) -> None:
+    """A GolemXV agent claims what Relay left open; the result is a message in the thread of the task."""
+    task_id = world.team.task("for anyone", by="rhea")
+    number = world.number(task_id)
+    world.gil.claim_task(task_id=number)
+    assert yes(world.rhea.claim_task(task_id=task_id))["claimed"] is False
+    world.gil.complete_task(task_id=number, result_summary="fertig ✓")
+
+    (told,) = [each for each in world.team.mail("rhea") if each["thread_id"] == task_id]
+    assert (told["from_agent"], told["content"]) == ("gil", "fertig ✓")
+    assert world.said_of(task_id) == ("replied", "done", "completed")
+
+
+def test_what_waits_for_gil_is_named_in_his_words(world: World) -> None:
+    """A task that depends on one of another dialect cannot be claimed; GolemXV names the other by number and status."""
+    first = world.send("commander", "first")
+    second = world.team.task("second", by="rhea", depends_on=[first])
+    said = no(world.gil, "claim_task", task_id=world.number(second))
+    assert said == f"{GONE}: it waits for task {world.number(first)} (assigned)"
+
+
+def test_everyone_is_seen_by_everyone(world: World) -> None:
+    """Who checked in is in CommHub's list, who reported in GolemXV's, and each may be written to from each."""
+    assert world.fleet.row("gil")["status"] == "idle"
+    assert world.crew.here() == ["commander", "gil"]
+    world.rhea.get_messages()  # whoever acts is known
+    for sent in (
+        world.rhea.send_message(to="gil", content="from Relay")["success"],
+        world.rhea.send_message(to="commander", content="from Relay")["success"],
+        world.gil.send_message(to="rhea", content="from GolemXV")["sent"],
+        world.gil.send_message(to="commander", content="from GolemXV")["sent"],
+        world.commander.send_message(alias="gil", message="from CommHub")["ok"],
+        world.commander.send_message(alias="rhea", message="from CommHub")["ok"],
+    ):
+        assert sent is True
+    assert [each["content"] for each in world.fleet.inbox("commander")] == ["from Relay", "from GolemXV"]
+    assert [each["content"] for each in world.fleet.inbox("gil")] == ["from Relay", "from CommHub"]
+    assert [each["content"] for each in world.team.mail("rhea")] == ["from GolemXV", "from CommHub"]
+
+
+def test_a_presence_ends_in_every_tongue(world: World) -> None:
+    """Who checks out, or reports to be offline, or falls silent is gone for everyone, and counted as that."""
+    world.gil.checkout(outcome_status="partial", work_summary="half of it")
+    assert world.fleet.row("gil")["status"] == "offline"
+    gus = world.checked_in("gus")
+    world.crew.later(seconds=TTL - 1)
+    assert gus.heartbeat()["ok"] is True
+    world.crew.later(seconds=TTL + 1)
+    assert world.fleet.row("gus")["status"] == "offline"
+    assert world.crew.here() == ["commander"]
+    world.commander.report_status(resume_id="run of commander", alias="commander", status="offline")
+    assert world.crew.here() == []
+    ended = {each["agent_name"]: each["status"] for each in world.crew.stays()}
+    assert ended == {"gil": "checked_out", "gus": "timed_out", "commander": "checked_out"}
+
+
+def test_a_whole_life_in_three_tongues(world: World) -> None:
+    """Through every status that there is, each dialect says of a task what is true, as far as its words go."""
+    gil, as_relay = world.gil, world.relay_as("gil")
+    task_id = world.team.task("the task", by="rhea")
+    number = world.number(task_id)
+    task: Json = {"task_id": task_id}
+    mine: Json = {"task_id": number}
+
+    def is_now(*words: str) -> None:
+        assert world.said_of(task_id) == words
+
+    is_now("created", "todo", "pending")
+    yes(world.rhea.update_task(**task, assignee="gil"))
+    is_now("delivered", "todo", "assigned")
+    gil.claim_task(**mine)
+    is_now("acked", "todo", "assigned")
+    gil.update_task(**mine, status="in_progress")
+    is_now("running", "in_progress", "in_progress")
+    gil.update_task(**mine, status="blocked", reason="no input")
+    is_now("running", "in_progress", "blocked")
+    yes(as_relay.update_task(**task, status="in_review"))
+    is_now("running", "in_review", "in_progress")
+    gil.update_task(**mine, status="failed", reason="cannot be")
+    is_now("failed", "failed", "failed")
+    assert world.commander.retry_task(**task)["ok"] is True
+    is_now("delivered", "todo", "assigned")
+    assert world.commander.cancel_task(**task)["ok"] is True
+    is_now("cancelled", "cancelled", "cancelled")
+    assert world.commander.retry_task(**task, ttl_seconds=3600)["ok"] is True
+    world.crew.later(hours=1, seconds=1)
+    is_now("expired", "expired", "failed")
+    assert world.commander.retry_task(**task)["ok"] is True
+    back = world.checked_in("gil")
+    back.claim_task(**mine)
+    back.complete_task(**mine, result_summary="at last")
+    is_now("replied", "done", "completed")
+
+
+@pytest.mark.parametrize("name", ["代码-1号", "Ада", "नील", "José", "ギル_2"])
+def test_names_of_any_script(world: World, name: str) -> None:
+    """An agent is called the same in every dialect, whatever it is written in."""
+    agent = world.checked_in(name)
+    task_id = world.send(name, f"для {name}")
+    assert world.team.row(task_id)["assignee"] == name
+    agent.claim_task(task_id=world.number(task_id))
+    yes(world.rhea.send_message(to=name, content=f"привет {name}"))
+    agent.complete_task(task_id=world.number(task_id), result_summary="готово")
+    assert world.fleet.row(name)["alias"] == name
+    assert world.fleet.inbox("commander")[0]["from_session"] == name
+    assert [each["content"] for each in world.crew.messages() if each["to"] == name] == [f"привет {name}"]
+
+
+@pytest.mark.parametrize(
+    ("relay", "commhub"), [("critical", "high"), ("high", "high"), ("medium", "normal"), ("low", "low")]
+)
+def test_priorities(world: World, relay: str, commhub: str) -> None:
+    """What is urgent is urgent for everyone; a dialect with fewer words has none that is wrong."""
+    made = yes(world.rhea.create_task(title="t", priority=relay, assignee="gil"))["task_id"]
+    assert world.crew.row(world.number(made))["priority"] == relay
+    assert world.fleet.task(made)["priority"] == commhub
+
+
+def test_the_most_urgent_comes_first_whoever_sent_it(world: World) -> None:
+    """GolemXV's list has the tasks of all dialects, the most urgent first, then in the order of their making."""
+    world.send("gil", "low", priority="low")
+    world.team.task("critical", by="rhea", priority="critical")
+    world.send("gil", "normal", priority="normal")
+    world.team.task("medium", by="rhea", priority="medium")
+    assert [each["title"] for each in world.listed()] == ["critical", "normal", "medium", "low"]
+
+
+def test_one_history_of_messages(world: World) -> None:
+    """GolemXV's history has what was said in every dialect, newest first; a broadcast is to all."""
+    gil, rhea = world.gil, world.rhea
+    rhea.get_messages()
+    assert world.commander.send_message(alias="rhea", message="one")["ok"] is True
+    yes(rhea.send_message(content="two"))
+    gil.send_message(to="commander", content="three", type="request")
+    gil.send_message(to="broadcast", content="four", type="status")
+    task_id = world.send("gil", "five is a task")
+    gil.claim_task(task_id=world.number(task_id))
+    gil.complete_task(task_id=world.number(task_id), result_summary="five")
+
+    rows = world.crew.messages()
+    assert [(each["from"], each["to"], each["type"], each["content"]) for each in rows] == [
+        ("gil", "commander", "text", "five"),
+        ("gil", "all", "status", "four"),
+        ("gil", "commander", "request", "three"),
+        ("rhea", "all", "text", "two"),
+        ("commander", "rhea", "text", "one"),
+    ]
+    assert [each["content"] for each in world.team.mail("rhea")] == ["one", "four"]
+    assert [each["content"] for each in world.fleet.inbox("commander")] == ["two", "three", "four", "five"]
+
+
+def test_who_falls_silent_loses_what_it_had_claimed(world: World) -> None:
+    """A GolemXV agent that times out loses a free task, a Relay agent takes it, and no late report gets through."""
+    gil, rhea = world.gil, world.rhea
+    free = world.team.task("for anyone", by="lead")
+    addressed = world.send("gil", "for gil alone")
+    for task_id in (free, addressed):
+        gil.claim_task(task_id=world.number(task_id))
+        gil.update_task(task_id=world.number(task_id), status="in_progress")
+    assert yes(rhea.claim_task(task_id=free))["claimed"] is False  # nobody robs the living
+
+    world.crew.later(seconds=TTL + 1)
+    assert world.said_of(free) == ("created", "todo", "pending")
+    assert world.said_of(addressed) == ("running", "in_progress", "in_progress")  # his it stays
+    (released,) = [each for each in world.crew.log() if each["kind"] == "task.released"]
+    assert released["detail"]["reason"] == "gil is gone (silent)"
+    assert yes(rhea.claim_task(task_id=free))["claimed"] is True
+
+    assert no(gil, "complete_task", task_id=1, result_summary="late") == "Session not found or expired"
+    back = world.checked_in("gil")
+    said = no(back, "complete_task", task_id=world.number(free), result_summary="late")
+    assert said == "the task is assigned to 'rhea'"
+    yes(rhea.update_task(task_id=free, status="done"))
+    assert [each["content"] for each in world.team.mail("lead") if each["thread_id"] == free] == ["done"]
+    assert world.said_of(addressed) == ("delivered", "todo", "assigned")  # again, as he is back
+
+
+def test_a_scope_is_no_business_of_those_who_declare_none(world: World) -> None:
+    """Agents that say nothing of files are never in conflict, and see those that are as they see everyone."""
+    world.crew.area("parser", "src/parser/")
+    came = world.checked_in("gus")
+    gil = world.gil
+    assert gil.scope_update(declared_area="parser")["conflicts"] == []
+    met = came.scope_update(declared_files=["src/parser/lexer.py"])["conflicts"]
+    assert [each["agent_name"] for each in met] == ["gil"]
+    assert {each["alias"] for each in world.commander.get_all_status()["sessions"]} == {
+        "commander",
+        "gil",
+        "gus",
+    }
