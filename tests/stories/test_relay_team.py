@@ -195,7 +195,7 @@ def start_building(team: Team) -> None:
         "done", "in_progress", "in_progress", "todo",
     ]  # fmt: skip
     told = team.olga.mail()
-    assert told == [("dora", "see the artifact"), ("dora", "see the artifact")]  # said, and then the result
+    assert told == [("dora", "see the artifact")]  # which is the result: it is not told twice
     assert team.olga.read[-1]["thread_id"] == plan["design"]
 
 

@@ -152,7 +152,9 @@ class Mirror:
         try:
             while True:
                 place = _nearest(self._shelf.folder)
-                async with aclosing(_changes(place, recursive=place == self._shelf.folder)) as changes:
+                async with aclosing(
+                    _changes(place.path, recursive=place.path == self._shelf.folder)
+                ) as changes:
                     async for paths in changes:
                         for path in paths:
                             await self._note(path, pending)
@@ -273,9 +275,17 @@ async def _changes(place: Path, *, recursive: bool) -> AsyncGenerator[set[Path],
         await watch.aclose()
 
 
-def _nearest(folder: Path) -> Path:
+class _Place(NamedTuple):
+    """A folder, and which one it is: another may come to be in its place, and watching goes on with the old one."""
+
+    path: Path
+    inode: int
+
+
+def _nearest(folder: Path) -> _Place:
     """The folder or, where it does not exist, the nearest that does in which it would come to be."""
-    return next(place for place in (folder, *folder.parents) if place.is_dir())
+    path = next(place for place in (folder, *folder.parents) if place.is_dir())
+    return _Place(path, path.stat().st_ino)
 
 
 def refused(name: str, error: HubError) -> str:
