@@ -8,8 +8,9 @@ the next one merges again, to the same effect.
 """
 
 import asyncio
+import stat
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
@@ -284,8 +285,12 @@ class _Place(NamedTuple):
 
 def _nearest(folder: Path) -> _Place:
     """The folder or, where it does not exist, the nearest that does in which it would come to be."""
-    path = next(place for place in (folder, *folder.parents) if place.is_dir())
-    return _Place(path, path.stat().st_ino)
+    for path in (folder, *folder.parents):
+        with suppress(FileNotFoundError, NotADirectoryError):
+            found = path.stat()
+            if stat.S_ISDIR(found.st_mode):
+                return _Place(path, found.st_ino)
+    raise NotADirectoryError(str(folder))  # there is always a root
 
 
 def refused(name: str, error: HubError) -> str:
