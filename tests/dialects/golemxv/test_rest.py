@@ -238,7 +238,7 @@ def test_what_is_unknown_is_a_404(crew: Crew, elsewhere: Crew) -> None:
 
 @requires("rest.409", "claim_task.gone", "claim_task.unmet", "envelope.clean")
 def test_what_was_lost_is_a_409(crew: Crew) -> None:
-    """A lost claim, a task that waits, a report on what is another's or over, and a name that is taken are 409."""
+    """A lost claim, a task that waits or is over, and a name that is taken are 409; what is another's is 403."""
     number = crew.task()
     waiting = crew.task(needs=[number])
     ann, bob = _client(crew, "ann"), _client(crew, "bob")
@@ -247,8 +247,8 @@ def test_what_was_lost_is_a_409(crew: Crew) -> None:
     with crew.unchanged():
         assert bob.no(409, "/tasks/claim", task_id=number) == GONE
         assert bob.no(409, "/tasks/claim", task_id=waiting).startswith(f"{GONE}: ")
-        assert "'ann'" in bob.no(409, f"/tasks/{number}/status", status="failed")
-        assert "'ann'" in bob.no(409, f"/tasks/{number}/status", status="completed", result_summary="s")
+        assert "'ann'" in bob.no(403, f"/tasks/{number}/status", status="failed")
+        assert "'ann'" in bob.no(403, f"/tasks/{number}/status", status="completed", result_summary="s")
         assert "'ann'" in bob.no(409, "/checkin", agent_name="ann")
     ann.do(f"/tasks/{number}/status", status="completed", result_summary="s")
     with crew.unchanged():

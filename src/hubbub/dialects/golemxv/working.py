@@ -9,7 +9,7 @@ from hubbub.dialects.call import Call
 from hubbub.dialects.dialect import Reply
 from hubbub.dialects.golemxv import words
 from hubbub.dialects.golemxv.tongue import DIALECT, Files, Here, Name, Secret, Slug, Text, act, look, no
-from hubbub.model.errors import Conflict, NotHolder, Unmet
+from hubbub.model.errors import Conflict, Forbidden, NotHolder, Unmet
 from hubbub.model.lifecycle import HELD, NOT_BEGUN, Event, Status
 from hubbub.model.records import Task
 from hubbub.store.tx import Tx
@@ -125,8 +125,8 @@ def _find(tx: Tx, here: Here, number: int) -> Task:
 
 
 def _mine(tx: Tx, here: Here, number: int) -> Task:
-    """The caller's task of that number, locked. Raises `NotFound`, and `NotHolder` if it is not theirs."""
+    """The caller's task of that number, locked. Raises `NotFound`, and `Forbidden` if it is not theirs."""
     task = _find(tx, here, number)
     if task.assignee != here.name:
-        raise NotHolder(task.assignee)
+        raise Forbidden(str(NotHolder(task.assignee)))
     return task
