@@ -182,7 +182,9 @@ def test_of_racing_instances_one_is_present(world: World, is_known: bool, was_th
 
         assert errors_of(outcomes) == []
         assert world.do(live_rows) == turn + 1
-        told = sorted(of_agents(world), key=lambda each: each.seq)  # who waited for a lock may be of an older tx
+        told = sorted(
+            of_agents(world), key=lambda each: each.seq
+        )  # who waited for a lock may be of an older tx
         story = [each.kind for each in told if each.agent == name]
         assert story == ["agent.checkin", "agent.checkout"] * (RACERS - 1 + was_there) + ["agent.checkin"]
 
