@@ -1,0 +1,1 @@
+"""What is refused, or asked, whatever the settings: one module a concern."""

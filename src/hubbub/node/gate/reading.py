@@ -1,0 +1,33 @@
+"""A call as the gate sees it: the things it does, each with what the floor says of it."""
+
+from dataclasses import dataclass
+
+from hubbub.node.gate.decision import Decision
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """One thing that a call does: a simple command of a program, or all that a file tool does.
+
+    Rules match `tool` and `target`; commands are matched by their resolved words, where None is a word that only
+    running tells.
+    """
+
+    tool: str
+    target: str  # for people and for rules: the resolved words, a path, an address, a host
+    words: tuple[str | None, ...] = ()
+    floor: tuple[Decision, ...] = ()  # what the floor denies in it or asks about it
+    may_be_allowed: bool = True  # False: no allow rule fits, since it is not what it looks like
+    is_harmless: bool = False  # what the shipped policy lets through without asking
+    concern: str | None = None  # what the shipped policy asks about, one clause: "it installs packages"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """All of a call."""
+
+    parts: tuple[Part, ...] = ()
+    floor: tuple[Decision, ...] = ()  # of the call as a whole: too large, not to be read
+    target: str = ""  # of the call as a whole, for the audit log and for people
+    omits: tuple[str, ...] = ()  # search tools: protected paths that the results leave out
+    address: str | None = None  # downloads: the checked address that the last connection would go to

@@ -1,0 +1,151 @@
+"""A piece of shell, read: every simple command in it, its words resolved as far as they are known.
+
+Nothing that bash would run is missing here: what could not be read is a `Doubt`, and a doubt must be asked about.
+"""
+
+from dataclasses import dataclass, field
+from enum import Enum, auto
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A part of a word that is known: after removal of quotes, escapes and tilde, with known variables filled in."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Glob:
+    """An unquoted pattern in a word: `*`, `?`, `[…]`, as written."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """A part of a word that only running tells; `may_be_many` where it can become several words, or none."""
+
+    source: str  # as written, for people
+    may_be_many: bool = False
+
+
+Part = Text | Glob | Unknown
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One word of a command; brace expansion has been done, so that each word is one."""
+
+    parts: tuple[Part, ...]
+    source: str  # as written, for people
+    is_quoted: bool = False  # any of it: then an empty word counts, and an option may be data
+
+    @property
+    def value(self) -> str | None:
+        """The whole word, if it is known and no pattern; else None."""
+        if all(isinstance(part, Text) for part in self.parts):
+            return "".join(part.text for part in self.parts if isinstance(part, Text))
+        return None
+
+    @property
+    def pattern(self) -> str | None:
+        """The word with its patterns as written, if nothing in it is unknown; else None."""
+        if any(isinstance(part, Unknown) for part in self.parts):
+            return None
+        return "".join(part.text for part in self.parts if not isinstance(part, Unknown))
+
+    @property
+    def known_start(self) -> str:
+        """What is known of the word before anything that is not."""
+        start = ""
+        for part in self.parts:
+            if not isinstance(part, Text):
+                break
+            start += part.text
+        return start
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """`NAME=value`, before a command or alone."""
+
+    name: str
+    value: Word
+    appends: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Redirect:
+    """A redirection. Here-documents and here-strings have their text in `body`, and no target."""
+
+    operator: str  # `>`, `>>`, `>|`, `&>`, `&>>`, `<`, `<>`, `>&`, `<&`, `<<`, `<<-`, `<<<`
+    descriptor: str | None
+    target: Word | None
+    body: Word | None = None
+
+    @property
+    def writes(self) -> bool:
+        return ">" in self.operator
+
+
+class Place(Enum):
+    """Where in the program a command stands, as far as it matters."""
+
+    PLAIN = auto()
+    SUBSTITUTION = auto()  # `$(…)`, backquotes, `<(…)`, `>(…)`
+    FUNCTION = auto()  # in the body of a function: it runs when that is called
+    TRAP = auto()  # code given to `trap`, `alias`, `mapfile -C` and the like
+
+
+@dataclass(frozen=True, slots=True)
+class SimpleCommand:
+    """One simple command. `words[0]` is its name; there is none in a line of mere assignments or redirections."""
+
+    words: tuple[Word, ...]
+    source: str
+    assignments: tuple[Assignment, ...] = ()
+    redirects: tuple[Redirect, ...] = ()
+    cwd: str | None = (
+        None  # the folder it runs in: absolute, not resolved; None where `cd` went somewhere unknown
+    )
+    place: Place = Place.PLAIN
+    function: str | None = None  # the function whose body it is in
+    reads_from: "SimpleCommand | None" = None  # the command before it in a pipe
+    is_piped: bool = False  # whether its standard input is a pipe, also from a group or a loop
+    is_background: bool = False
+    is_looped: bool = False  # in a loop's body or condition
+    loop_is_endless: bool = False  # that loop's condition is constant, or cannot be told
+
+    @property
+    def name(self) -> Word | None:
+        return self.words[0] if self.words else None
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """Something that bash may understand otherwise than we do, or that only running tells."""
+
+    reason: str  # one clause for people: "it has a construct that …"
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """Which function calls which, in what manner: what fork bombs are made of."""
+
+    caller: str
+    callee: str
+    is_background: bool
+    is_piped: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """All that a piece of shell would run, in the order of its text."""
+
+    commands: tuple[SimpleCommand, ...] = ()
+    doubts: tuple[Doubt, ...] = ()
+    functions: tuple[str, ...] = ()
+    calls: tuple[Call, ...] = ()
+    too_large: str | None = None  # over a limit: the sentence that says which
+    variables: dict[str, Word] = field(default_factory=dict)  # what is assigned once, and known

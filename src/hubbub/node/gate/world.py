@@ -1,0 +1,38 @@
+"""What the gate knows of the machine that it guards; everything else it reads from the call."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+from typing import Protocol
+
+
+class FileSystem(Protocol):
+    """What the gate looks up in the file system: nothing is opened, nothing is changed."""
+
+    def resolve(self, path: str) -> str:
+        """Where an absolute path leads once every link on it is followed, whether or not its end exists."""
+
+    def is_folder(self, path: str) -> bool: ...
+
+    def matches(self, folder: str, pattern: str) -> list[str]:
+        """What a shell pattern of one component stands for in a folder just now, by name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class World:
+    """A machine, as one call finds it."""
+
+    home: str  # of the person whose machine it is; absolute, links resolved
+    cwd: str  # where relative paths begin; absolute
+    roots: tuple[str, ...]  # the folders that agents work in
+    own: tuple[str, ...]  # the product's own folders: configuration, tokens, audit log
+    homes: tuple[str, ...] = ()  # of all users; `home` is one whether or not it is named here
+    variables: Mapping[str, str] = field(default_factory=dict)  # what commands find in their environment
+    files: FileSystem
+    user: str = ""
+    lookup: Callable[[str], str | None] = lambda _user: None  # the home of a user by name
+
+    def absolute(self, path: str, cwd: str | None = None) -> str:
+        """The path without `.`; `..` is left in place, since where it leads is the file system's to say."""
+        joined = PurePosixPath(cwd or self.cwd) / path
+        return str(joined)

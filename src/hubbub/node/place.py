@@ -1,0 +1,29 @@
+"""What a tool of a machine has at hand when it is called."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from hubbub.model.orders import Order, Outcome
+from hubbub.node.gate.world import World
+from hubbub.node.hub import Hub
+from hubbub.node.policy import Policy
+from hubbub.node.sandbox import Sandbox
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """One machine, at the time of one call."""
+
+    node: str  # its name
+    data: Path  # the folder that is its own: the audit log, commands in the background, hashes of skills
+    log: Path  # the daemon's log, as lines of JSON
+    world: World
+    policy: Policy
+    sandbox: Sandbox
+    hub: Hub
+    redact: Callable[[str], str]  # takes secrets out of text
+    perform: Callable[[Order], Awaitable[Outcome]]  # a call by an agent that runs here, through the gate
+
+
+Tool = Callable[[Place, Order], Awaitable[Outcome]]  # is called once the gate has let the order through
