@@ -514,6 +514,25 @@ def test_a_task_is_moved_from_anywhere(world: World, status: Status, target: Sta
     assert world.do(tasks.counts, [world.id]) == {target: 1}
 
 
+def test_a_move_leaves_the_hold_as_it_is(world: World) -> None:
+    """Whoever moves a task without saying how it is held leaves that to its holder's heartbeat, or to nothing."""
+    held = world.on(world.send(), tasks.accept, "bob", leased=True)
+    free_of_time = world.on(world.send(), tasks.accept, "bob", leased=False)
+
+    assert [move(world, task, S.WORKING).leased for task in (held, free_of_time)] == [True, False]
+
+
+def test_a_reason_alone_is_on_record(world: World) -> None:
+    """A reason for the status that a task has already is kept in the log, and the task stays as it is."""
+    blocked = move(world, world.start(world.send()), S.BLOCKED)
+    again = world.on(blocked, handovers.move, S.BLOCKED, by="bob", reason="no key yet")
+
+    assert again == blocked == world.task(blocked)
+    noted = world.log()[-1]
+    assert (noted.kind, noted.actor, noted.task_id) == ("task.noted", "bob", blocked.id)
+    assert noted.detail["reason"] == "no key yet"
+
+
 def test_what_is_moved_back_from_its_end_is_in_new_hands(world: World) -> None:
     """Of a task that was completed and goes on, an old report is refused; of one that was not it is not."""
     for status, rise in ((S.COMPLETED, 1), (S.IN_REVIEW, 0), (S.DELIVERED, 0)):

@@ -72,23 +72,26 @@ def pass_on(tx: Tx, task: Task, *, to: str, by: str) -> Task:
 
 
 def move(
-    tx: Tx, task: Task, target: Status, *, by: str, leased: bool = False, reason: str | None = None
+    tx: Tx, task: Task, target: Status, *, by: str, leased: bool | None = None, reason: str | None = None
 ) -> Task:
     """Bring a task to `target`, one of those in which it is under way, whatever it is now; it stays whose it is.
 
-    `leased` says that the holder has a heartbeat, as in `tasks.accept`; `reason` is kept in the log. Records what that
-    comes to, such as `task.started`. Raises `InvalidTransition` for what failed, was cancelled or expired.
+    `leased` says whether the holder has a heartbeat, as in `tasks.accept`; None leaves that as it was. `reason` is kept
+    in the log. Records what that comes to, such as `task.started`, or `task.noted` for a reason alone. Raises
+    `InvalidTransition` for what failed, was cancelled or expired.
     """
     events = route(task.status, target)
+    detail = {"reason": reason} if reason is not None else None
     if not events:
+        if detail is not None:
+            tasks.note(tx, task, actor=by, detail=detail)
         return task
     changes = {
         "accepted_at": task.accepted_at or tx.now,
         "started_at": task.started_at or tx.now,
-        "leased": int(leased),
+        "leased": int(task.leased if leased is None else leased),
         "result": None,
     }
-    detail = {"reason": reason} if reason is not None else None
     kind = tasks.KINDS[events[-1]]
     moved = tasks.step(tx, task, *events, changes=changes, actor=by, detail=detail, kind=kind)
     tasks.acknowledge(tx, moved)

@@ -280,6 +280,11 @@ def step(
     return moved
 
 
+def note(tx: Tx, task: Task, *, actor: str, detail: Mapping[str, object]) -> None:
+    """Keep in the log what is said of a task that stays as it is. Records `task.noted`."""
+    _record(tx, "task.noted", task, actor=actor, before=task, detail=detail)
+
+
 def of_run(tx: Tx, run: Run, *, assignee: str | None = None) -> list[Task]:
     """All tasks of a run, or those of one assignee, in the order in which they were made."""
     return tasks.of_run(tx, run.id, assignee=assignee)

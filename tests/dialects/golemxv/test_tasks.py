@@ -141,10 +141,12 @@ def test_which_status_may_follow_which(crew: Crew, status: Status, target: str) 
         ("assigned", "in_progress"),
         ("in_progress", "blocked"),
         ("blocked", "in_progress"),
+        ("blocked", "blocked"),
+        ("in_progress", "in_progress"),
     ],
 )
 def test_a_reason_is_recorded(crew: Crew, before: str, target: str) -> None:
-    """Why a task is blocked, or goes on, is in the activity log."""
+    """Why a task is blocked, or goes on, is in the activity log, also when only the reason is new."""
     number = crew.task()
     ann = crew.checkin("ann")
     ann.claim_task(task_id=number)

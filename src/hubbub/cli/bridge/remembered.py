@@ -8,7 +8,7 @@ from hubbub.cli.bridge.calls import Call, reply_of, with_reply
 from hubbub.cli.bridge.wire import Message
 from hubbub.model.errors import HubError
 from hubbub.workspace.documents import PROJECT, Away, Documents, Kind, NotOurs, Subject
-from hubbub.workspace.mirror import Mirror
+from hubbub.workspace.mirror import Mirror, refused
 from hubbub.workspace.shelf import Shelf
 
 CONFLICT = "conflict"  # in a reply: what hub and file could not agree on
@@ -59,7 +59,7 @@ class Remembered:
                 except NotOurs:
                     pass  # the hub says so itself, if the call is about that
                 except HubError as error:
-                    self._tell(str(error))
+                    self._tell(refused(self._shelf.name(subject), error))
         except Away:
             return False
         return True

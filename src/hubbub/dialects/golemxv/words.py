@@ -36,6 +36,7 @@ EVENTS = {
     "task.failed": "task_updated", "task.cancelled": "task_updated", "task.expired": "task_updated",
     "task.released": "task_updated", "task.retried": "task_updated", "task.reassigned": "task_updated",
     "task.reopened": "task_updated", "task.delivered": "task_updated", "task.ready": "task_updated",
+    "task.noted": "task_updated",
 }  # fmt: skip
 
 
