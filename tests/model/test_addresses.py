@@ -2,7 +2,7 @@
 
 import pytest
 
-from hubbub.model.addresses import is_public
+from hubbub.model.addresses import Reach, is_public, reach
 
 
 @pytest.mark.parametrize(
@@ -61,3 +61,30 @@ def test_public_addresses(address: str) -> None:
 def test_private_addresses(address: str) -> None:
     """Private, loopback, link-local, shared, multicast and reserved addresses are not, in whatever IPv6 form."""
     assert not is_public(address)
+
+
+@pytest.mark.parametrize(
+    ("address", "expected"),
+    [
+        *(
+            (address, Reach.PRIVATE)
+            for address in ("10.0.0.1", "172.31.0.1", "192.168.1.1", "fd12::1", "fc00::1")
+        ),
+        *((address, Reach.PRIVATE) for address in ("::ffff:10.0.0.1", "::10.0.0.1", "2002:a00:1::1")),
+        *(
+            (address, Reach.LOCAL)
+            for address in ("127.0.0.1", "::1", "169.254.169.254", "fe80::1", "100.64.0.1")
+        ),
+        *(
+            (address, Reach.LOCAL)
+            for address in ("fd00:ec2::254", "168.63.129.16", "172.32.0.1.x", "", "localhost")
+        ),
+        *(
+            (address, Reach.PUBLIC)
+            for address in ("1.1.1.1", "172.32.0.1", "2606:4700::1111", "::ffff:1.1.1.1")
+        ),
+    ],
+)
+def test_who_is_at_an_address(address: str, expected: Reach) -> None:
+    """Somebody's own network is private; this machine, its link and where its provider keeps its secrets are local."""
+    assert reach(address) is expected

@@ -15,6 +15,7 @@ import pytest
 from hubbub.core import (
     access,
     agents,
+    approvals,
     artifacts,
     checks,
     completions,
@@ -24,18 +25,24 @@ from hubbub.core import (
     idempotency,
     inbox,
     messages,
+    nodes,
     outbox,
     presences,
     projects,
     reviews,
     runs,
     scopes,
+    seals,
+    shares,
     sweep,
     tasks,
+    todos,
     tokens,
     webhooks,
 )
+from hubbub.model.approvals import ApprovalStatus
 from hubbub.model.lifecycle import OPEN, Event, Status
+from hubbub.model.orders import Principal, Question
 from hubbub.model.parcels import Fate, Outcome, Report
 from hubbub.model.records import Artifact, Condition, Profile, Project, Run, Task, Verdict
 from hubbub.model.rights import SYSTEM, Actor, Role
@@ -176,6 +183,44 @@ def tell_webhooks(tx: Tx, world: World) -> None:
     webhooks.remove(tx, world.project, str(webhook.id))
 
 
+def ask_people(tx: Tx, world: World) -> None:
+    who = Principal(project="default", name="ann", token_id=str(world.run.id))
+    question = Question(
+        who=who, node="box", tool="x", arguments={}, folder="/", shown="x", reason="x", digest="a" * 64
+    )
+    asked, receipt = approvals.put(tx, world.project, question, timedelta(minutes=1))
+    approvals.search(tx, [world.project.id], limit=20)
+    approvals.search(tx, [world.project.id], status=ApprovalStatus.PENDING, limit=20)
+    approvals.answer(tx, str(asked.id), approved=True)
+    approvals.spend(tx, asked.id, "a" * 64, receipt=receipt)
+
+
+def be_a_machine(tx: Tx, world: World) -> None:
+    machine = nodes.report(
+        tx, world.project, name="box", machine_id="m", platform="Linux", version="1", sandbox="none"
+    )
+    nodes.listed(tx, world.project)
+    share, secret = shares.mint(tx, world.project, machine)
+    shares.look(tx, secret)
+    shares.of_project(tx, world.project)
+    shares.revoke(tx, world.project, str(share.id))
+    begun = nodes.begin_task(tx, world.project, sender="ann", title="x", description="x", node="box")
+    nodes.end_task(tx, str(begun.id), text="done", failed=False)
+    nodes.leave(tx, world.project, "box")
+
+
+def seal_a_log(tx: Tx, world: World) -> None:
+    for digest in ("a", "b"):
+        seals.keep(tx, world.project, "box", 5, digest * 64)
+    seals.heads(tx, world.project, limit=20)
+    seals.heads(tx, world.project, node="box", limit=20)
+
+
+def plan_ahead(tx: Tx, world: World) -> None:
+    todos.write(tx, world.project.id, "ann", ())
+    todos.of_agent(tx, world.project.id, "ann")
+
+
 def expire(tx: Tx, _world: World) -> None:
     tx.now += 3_600_000 * 24
     sweep.settle(tx)
@@ -245,6 +290,10 @@ CALLS: dict[str, Callable[[Tx, World], object]] = {
     "work somewhere": work_somewhere,
     "leave": leave,
     "tell webhooks": tell_webhooks,
+    "ask people": ask_people,
+    "be a machine": be_a_machine,
+    "seal a log": seal_a_log,
+    "plan ahead": plan_ahead,
     "is anything overdue": lambda tx, _world: sweep.is_due(tx),
     "expire": expire,
     "forget answers": lambda tx, _world: sweep.forget(tx),
@@ -290,11 +339,13 @@ def plans(tx: Tx, call: Callable[[Tx, World], object], explain: str) -> dict[str
     }
 
 
-LISTED_WHOLE = re.compile(r"FROM members|FROM runs WHERE project_id|\brun_id = :run_id\b")
+LISTED_WHOLE = re.compile(
+    r"FROM members|FROM runs WHERE project_id|\brun_id = :run_id\b|\ba\.project_id = :id ORDER BY p\.opened_at"
+)
 
 
 def sorts_what_it_returns(sql: str) -> bool:
-    """Memberships, runs, and what a run holds are asked for whole: all that is found is wanted, in order."""
+    """Memberships, runs, presences, and what a run holds are asked for whole: all that is found is wanted, in order."""
     return bool(LISTED_WHOLE.search(sql)) and "LIMIT" not in sql
 
 

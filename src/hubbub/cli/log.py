@@ -52,6 +52,6 @@ def _show(activity: ActivityReply, *, as_json: bool) -> None:
         f"#{facts['number']}" if activity["task_id"] and "number" in facts else None,
         f"by {activity['actor']}",
         f"for {about}" if about else None,
-        facts.get("title") or facts.get("reason"),
+        facts.get("title") or facts.get("shown") or facts.get("reason"),
     ]
     terminal.show(" ".join(str(part) for part in parts if part), lines=False)

@@ -17,15 +17,20 @@ def meet(tx: Tx, project_id: UUID, name: str) -> None:
 
     Raises `Invalid` for the name that stands for everyone who has none.
     """
-    if name == HUB:
-        raise Invalid(f"{HUB!r} is the hub's own name; choose another")
-    if name != name.strip() or any(unicodedata.category(character) == "Cc" for character in name):
-        raise Invalid("an agent's name has no control characters, and no blanks at its ends")
+    require_nameable(name)
     if tx.is_read:
         if agents.find(tx, project_id, name) is None:
             raise MustWrite
     elif agents.meet(tx, project_id, name):
         tx.record("agent.met", project_id=project_id, agent=name)
+
+
+def require_nameable(name: str) -> None:
+    """Raise `Invalid` for what no agent can be called."""
+    if name == HUB:
+        raise Invalid(f"{HUB!r} is the hub's own name; choose another")
+    if name != name.strip() or any(unicodedata.category(character) == "Cc" for character in name):
+        raise Invalid("an agent's name has no control characters, and no blanks at its ends")
 
 
 def is_known(tx: Tx, project_id: UUID, name: str) -> bool:

@@ -10,6 +10,7 @@ from hubbub.store.tx import Operation, Tx
 
 KEEP = timedelta(days=1)
 KEY_LENGTH = 256
+_BEGUN = "null"  # kept in the place of an answer while there is none
 
 Reply = Mapping[str, object]
 
@@ -25,24 +26,57 @@ def once(
     """
     if key is None:
         return operation
-    if not 0 < len(key) <= KEY_LENGTH:
-        raise Invalid(f"an idempotency key has 1 to {KEY_LENGTH} characters")
+    require_key(key)
 
     def keyed(tx: Tx) -> Reply:
         owner = str(tx.actor.token_id)
         claimed = idempotency.claim(tx, owner, key, digest)  # first, so that of two at once one waits
         if claimed["digest"] != digest:
             raise Conflict(f"the idempotency key {key!r} was used for another call")
-        if claimed["reply"] and told_once is not None:
-            raise Conflict(
-                f"an earlier call with the same key has done this; its {told_once} is told only once"
-            )
         if claimed["reply"]:
-            known: Reply = json.loads(claimed["reply"])
-            return known
+            return _known(claimed["reply"], told_once)
         reply = operation(tx)
-        kept = {name: value for name, value in reply.items() if name != told_once}
+        kept = {name: None if name == told_once else value for name, value in reply.items()}
         idempotency.keep(tx, owner, key, json.dumps(kept, ensure_ascii=False))
         return reply
 
     return keyed
+
+
+def _known(kept: str, told_once: str | None) -> Reply:
+    known: Reply = json.loads(kept)
+    if told_once in known:
+        raise Conflict(f"an earlier call with the same key has done this; its {told_once} is told only once")
+    return known
+
+
+def begin(tx: Tx, key: str, digest: str) -> Reply | None:
+    """The answer of the earlier call with the key; None if there was none: then this is the one, until it is ended.
+
+    For calls whose work is not done in a transaction. Raises `Conflict` if the earlier one was another call, or has
+    not ended: it may be under way, or whoever did it is gone, and nobody knows how far it came.
+    """
+    require_key(key)
+    owner = str(tx.actor.token_id)
+    claimed = idempotency.claim(tx, owner, key, digest)
+    if claimed["digest"] != digest:
+        raise Conflict(f"the idempotency key {key!r} was used for another call")
+    if claimed["reply"] == _BEGUN:
+        raise Conflict(f"an earlier call with the key {key!r} was begun, and it is not known how it ended")
+    if claimed["reply"]:
+        known: Reply = json.loads(claimed["reply"])
+        return known
+    idempotency.keep(tx, owner, key, _BEGUN)
+    return None
+
+
+def end(tx: Tx, key: str, reply: Reply | None) -> None:
+    """Keep the answer of a call that was begun; None if nothing was done, so that it may be tried again."""
+    kept = json.dumps(reply, ensure_ascii=False) if reply is not None else ""
+    idempotency.keep(tx, str(tx.actor.token_id), key, kept)
+
+
+def require_key(key: str) -> None:
+    """Raise `Invalid` for what can be no key."""
+    if not 0 < len(key) <= KEY_LENGTH:
+        raise Invalid(f"an idempotency key has 1 to {KEY_LENGTH} characters")

@@ -8,7 +8,7 @@ from hubbub.core import agents
 from hubbub.model.errors import NotFound
 from hubbub.model.ids import new_id, parse_id
 from hubbub.model.lifecycle import Status
-from hubbub.model.records import Delivery, Intent, Kind, Message, Priority, Run
+from hubbub.model.records import Delivery, Intent, Kind, Message, Priority, Run, Task
 from hubbub.model.rights import HUB
 from hubbub.store import counters, messages
 from hubbub.store.tx import Tx
@@ -142,6 +142,11 @@ def history(
 def thread(tx: Tx, subject_id: UUID, limit: int = 200) -> list[Message]:
     """The messages that answer a task or a message, oldest first."""
     return messages.thread(tx, subject_id, limit)
+
+
+def about(tx: Tx, task: Task, limit: int = 200) -> list[Message]:
+    """The newest messages that answer a task or belong to a conversation of its id, oldest first."""
+    return messages.about(tx, task.project_id, task.id, limit)
 
 
 def deliveries(tx: Tx, message: Message) -> list[Delivery]:

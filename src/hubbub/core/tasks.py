@@ -285,6 +285,13 @@ def note(tx: Tx, task: Task, *, actor: str, detail: Mapping[str, object]) -> Non
     _record(tx, "task.noted", task, actor=actor, before=task, detail=detail)
 
 
+def describe(tx: Tx, task: Task, text: str, *, by: str) -> Task:
+    """Give a task another description; its title stays. Records `task.described`."""
+    described = tasks.describe(tx, task, text)
+    _record(tx, "task.described", described, actor=by, before=task, detail=None)
+    return described
+
+
 def of_run(tx: Tx, run: Run, *, assignee: str | None = None) -> list[Task]:
     """All tasks of a run, or those of one assignee, in the order in which they were made."""
     return tasks.of_run(tx, run.id, assignee=assignee)

@@ -1,35 +1,58 @@
 """Internet addresses: which of them are everybody's, and which lead into somebody's own network."""
 
-from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
+from enum import Enum, auto
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 
 _ALLOTTED = IPv6Network("2000::/3")  # all that is routed; the rest of IPv6 is local, multicast, or not in use
 _TRANSLATED = IPv6Network("64:ff9b::/96")  # an IPv4 address behind a translator
+_COMPATIBLE = IPv6Network("::/96")  # an IPv4 address as it was written once
 _TUNNELLED = IPv6Network("2001::/32")  # Teredo, through which anything may be reached
+_PRIVATE_4 = tuple(map(IPv4Network, ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16")))
+_PRIVATE_6 = IPv6Network("fc00::/7")
+# Where clouds tell a machine its own secrets, beside the link-local addresses, which are none of the public ones.
+_METADATA = frozenset(map(ip_address, ("168.63.129.16", "fd00:ec2::254", "fd20:ce::254")))
 
 
-def is_public(address: str) -> bool:
-    """Whether the address is one of the public internet: not private, loopback, link-local, shared or multicast.
+class Reach(Enum):
+    """Who is at an address."""
 
-    IPv4 and IPv6 in their usual forms; an IPv6 address that stands for an IPv4 one is as public as that. What is no
-    address is not public.
+    PUBLIC = auto()
+    PRIVATE = auto()  # somebody's own network
+    LOCAL = auto()  # this machine, its link, its provider; or nobody
+
+
+def reach(address: str) -> Reach:
+    """Who is at the address: IPv4 and IPv6 in their usual forms, an IPv6 one that stands for an IPv4 one as that.
+
+    What is no address is nobody's.
     """
     try:
         found = ip_address(address.partition("%")[0])
     except ValueError:
-        return False
-    if isinstance(found, IPv6Address):
-        return _is_public_6(found)
-    return _is_public_4(found)
+        return Reach.LOCAL
+    meant = _meant(found)
+    if meant in _METADATA:
+        return Reach.LOCAL
+    if isinstance(meant, IPv4Address):
+        if any(meant in network for network in _PRIVATE_4):
+            return Reach.PRIVATE
+        return Reach.PUBLIC if meant.is_global and not meant.is_multicast else Reach.LOCAL
+    if meant in _PRIVATE_6:
+        return Reach.PRIVATE
+    is_public = meant in _ALLOTTED and meant not in _TUNNELLED and meant.is_global
+    return Reach.PUBLIC if is_public else Reach.LOCAL
 
 
-def _is_public_6(address: IPv6Address) -> bool:
+def is_public(address: str) -> bool:
+    """Whether the address is one of the public internet: not private, loopback, link-local, shared or multicast."""
+    return reach(address) is Reach.PUBLIC
+
+
+def _meant(address: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:
+    """The IPv4 address that an IPv6 one stands for, where it does."""
+    if isinstance(address, IPv4Address):
+        return address
     meant = address.ipv4_mapped or address.sixtofour
-    if meant is None and address in _TRANSLATED:
+    if meant is None and (address in _TRANSLATED or address in _COMPATIBLE):
         meant = IPv4Address(int(address) & 0xFFFFFFFF)
-    if meant is not None:
-        return _is_public_4(meant)
-    return address in _ALLOTTED and address not in _TUNNELLED and address.is_global
-
-
-def _is_public_4(address: IPv4Address) -> bool:
-    return address.is_global and not address.is_multicast
+    return meant or address

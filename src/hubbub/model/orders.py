@@ -1,5 +1,7 @@
 """What is asked of a machine, and what comes of it: what the hub, the tool sets and the machines all speak of."""
 
+import hashlib
+import json
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -29,6 +31,13 @@ class Principal:
     is_person: bool = False
 
 
+class QuestionKind(StrEnum):
+    """What a person is asked for."""
+
+    CALL = "call"  # that one call may go on
+    RULE = "rule"  # that the machine's policy gets a rule
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
     """What a person is asked before a call may go on."""
@@ -40,7 +49,15 @@ class Question:
     folder: str
     shown: str  # the resolved words of the call, invisible characters escaped
     reason: str
-    digest: str  # of who, tool, canonical arguments, folder, node
+    digest: str  # of who, tool, canonical arguments, folder, node: 64 hex digits
+    kind: QuestionKind = QuestionKind.CALL
+
+
+def digest_of(who: Principal, tool: str, arguments: Mapping[str, object], folder: str, node: str) -> str:
+    """What stands for one call: two that differ in anything have different ones."""
+    call = [who.project, who.name, who.token_id, tool, arguments, folder, node]
+    canonical = json.dumps(call, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 class Ruling(StrEnum):
@@ -63,8 +80,20 @@ class Answered:
 class Client(Protocol):
     """Whoever sits at the client that made the call, where the operator lets them answer for a person."""
 
-    async def ask(self, question: Question) -> bool | None:
-        """Their yes or no; None where they cannot be asked. May raise what the edge wants raised to ask later."""
+    @property
+    def approval_id(self) -> str | None:
+        """The approval that they were asked for already, where the call was made again to bring their answer."""
+
+    async def ask(self, question: Question, approval_id: str) -> bool | None:
+        """Their yes or no; None where they said neither. Raises `AskFirst` where the call has to be made again."""
+
+
+class AskFirst(Exception):
+    """The call ends here: its client is to be asked, and makes it again with the answer. Nothing was done."""
+
+    def __init__(self, question: Question, approval_id: str) -> None:
+        super().__init__("the client is asked first")
+        self.question, self.approval_id = question, approval_id
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +106,8 @@ class Order:
     client: Client | None = None
     progress: Callable[[str], Awaitable[None]] | None = None  # tells the caller a piece of text while it runs
     chain: tuple[str, ...] = ()  # which agents asked which, up to this call
+    approval_id: str | None = None  # by which a person let it through, told to whoever does it
+    approved: str | None = None  # the words to which a person said yes already, as the hub knows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,11 +125,35 @@ def refused(code: Code, sentence: str, **more: object) -> Outcome:
     return Outcome(value={"error": sentence, "code": str(code), **more}, is_error=True)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolSpec:
+    """A tool, as an agent is told of it that may call it."""
+
+    name: str
+    description: str
+    schema: Mapping[str, object]  # JSON Schema of its arguments
+    check: Callable[[Mapping[str, object]], Mapping[str, object]]  # as an order takes them; raises `Invalid`
+
+
 Act = Callable[[Order], Awaitable[Outcome]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class About:
+    """A machine, as it presents itself."""
+
+    name: str
+    machine_id: str  # which stays when the name changes
+    platform: str
+    version: str
+    sandbox: str  # bwrap, landlock or none
 
 
 class Node(Protocol):
     """A machine, as whoever sends it orders sees it."""
+
+    @property
+    def about(self) -> About: ...
 
     @property
     def name(self) -> str: ...

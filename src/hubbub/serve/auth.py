@@ -26,6 +26,7 @@ LARGE_BODY_LIMIT = 10 * MIB
 TAKES_LARGE_BODIES = frozenset({"/mcp/relay", "/mcp/cmdop", "/api/v1/artifacts"})
 
 NEEDS_NO_TOKEN = frozenset({"/health", "/ready", "/api/auth/register", "/api/auth/login"})
+SHARED = re.compile(r"/share/[^/]+")  # the link itself is the secret
 TAKES_TOKEN_IN_QUERY = re.compile(r"/events(/.*)?|/ws")  # a browser cannot send headers to either
 
 GOLEMXV = "/_gxv/api/v1"  # whose clients send their token as X-API-Key
@@ -115,7 +116,7 @@ class Guard:
     async def _identify(self, scope: Scope) -> Response | None:
         """Put the actor into the scope, or say why there is none."""
         path: str = scope["path"]
-        if path in NEEDS_NO_TOKEN:
+        if path in NEEDS_NO_TOKEN or SHARED.fullmatch(path):
             return None
         if "/.well-known/" in path:
             return error_response(HTTPStatus.NOT_FOUND, "not_found", "there is nothing at this address")

@@ -85,6 +85,20 @@ def thread(tx: Tx, subject_id: UUID, limit: int) -> list[Message]:
     return [_message(row) for row in rows]
 
 
+def about(tx: Tx, project_id: UUID, subject_id: UUID, limit: int) -> list[Message]:
+    """The newest messages that answer a task, or are of a conversation that was given its id, oldest first."""
+    rows = tx.all(
+        f"""SELECT {_MESSAGE} FROM messages m WHERE in_reply_to = :id AND project_id = :project_id
+            UNION SELECT {_MESSAGE} FROM messages m WHERE project_id = :project_id AND thread = :name
+            ORDER BY number DESC LIMIT :limit""",
+        id=subject_id,
+        project_id=project_id,
+        name=str(subject_id),
+        limit=limit,
+    )
+    return [_message(row) for row in reversed(rows)]
+
+
 def of_run(tx: Tx, run_id: UUID) -> list[Message]:
     """All messages of a run, in order."""
     rows = tx.all(

@@ -101,6 +101,18 @@ def move(tx: Tx, task: Task, *events: Event, changes: Mapping[str, object] | Non
     return _task(row)
 
 
+def describe(tx: Tx, task: Task, text: str) -> Task:
+    """Set the description of a task that is locked."""
+    row = tx.one(
+        f"UPDATE tasks SET description = :text, updated_at = :now WHERE id = :id RETURNING {_SELECT}",
+        id=task.id,
+        text=text,
+        now=tx.now,
+    )
+    assert row is not None  # tasks are never removed
+    return _task(row)
+
+
 def search(
     tx: Tx,
     project_id: UUID,
@@ -223,12 +235,13 @@ def lapsed(tx: Tx, limit: int) -> list[Task]:
 
 
 def is_any_overdue(tx: Tx) -> bool:
-    """Whether a task should have expired, or a presence lapsed, by now."""
+    """Whether a task or an approval should have expired, or a presence lapsed, by now."""
     allowed_from, _ = LIFECYCLE[Event.EXPIRE]
     row = tx.one(
         f"""SELECT EXISTS (SELECT 1 FROM tasks WHERE expires_at IS NOT NULL AND {_in(allowed_from)}
                                                 AND expires_at <= :now)
-                OR EXISTS (SELECT 1 FROM presences WHERE ended_at IS NULL AND expires_at <= :now) AS due""",
+                OR EXISTS (SELECT 1 FROM presences WHERE ended_at IS NULL AND expires_at <= :now)
+                OR EXISTS (SELECT 1 FROM approvals WHERE ended_at IS NULL AND expires_at <= :now) AS due""",
         now=tx.now,
     )
     return bool(row and row["due"])

@@ -9,7 +9,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 
-from hubbub.core import access, agents, inbox, presences
+from hubbub.core import access, agents, inbox, presences, todos
 from hubbub.model.errors import Forbidden
 from hubbub.model.records import Agent, Condition, Letter, Presence, Profile, Project
 from hubbub.model.rights import HUB, Right
@@ -180,6 +180,7 @@ def _of(tx: Tx, project: Project) -> list[Agent]:
 
 def _shape(tx: Tx, agent: Agent) -> AgentShape:
     presence = agents.presence(tx, agent.project_id, agent.name)
+    todo = todos.of_agent(tx, agent.project_id, agent.name)
     is_live = presence is not None and presence.is_live(tx.now)
     more = {
         "created_at": agent.created_at,
@@ -187,6 +188,7 @@ def _shape(tx: Tx, agent: Agent) -> AgentShape:
         "condition": presence.condition if presence and is_live else Condition.OFFLINE,
         "live": is_live,
         "now": tx.now,
+        "todos": todo.items if todo else (),
         "unread": inbox.pending(tx, agent.project_id, agent.name),
         "since": presence.opened_at if presence else None,
     }

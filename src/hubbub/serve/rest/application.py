@@ -20,15 +20,19 @@ from hubbub.serve.errors import broken, http_error, refused
 from hubbub.serve.news import LiveNews
 from hubbub.serve.rest import (
     agents,
+    approvals,
     artifacts,
+    audit,
     hub,
     memory,
     messages,
+    nodes,
     people,
     projects,
     reviews,
     runs,
     scopes,
+    shares,
     tasks,
     webhooks,
 )
@@ -48,6 +52,10 @@ ROUTERS = tuple(
         reviews,
         memory,
         webhooks,
+        approvals,
+        nodes,
+        shares,
+        audit,
         hub,
     )
 )

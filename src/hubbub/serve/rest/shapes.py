@@ -158,6 +158,11 @@ class PresenceShape(Shape):
     end_reason: str | None
 
 
+class TodoItemShape(Shape):
+    text: str
+    done: bool
+
+
 class AgentShape(Shape):
     name: str
     condition: Condition
@@ -173,6 +178,7 @@ class AgentShape(Shape):
     progress: float | None = None
     area: str | None = Field(None, description="where it says, or said last, that it works")
     files: list[str] | None = Field(None, description="and on what: paths and patterns")
+    todos: list[TodoItemShape] = Field(description="what it has set out to do")
     since: int | None = Field(None, description="when its present or last presence began")
     seen_at: int | None = None
     expires_at: int | None = Field(None, description="when it is gone, if it stays silent")

@@ -1,0 +1,227 @@
+"""Approvals: a machine's question to people, and their answer, which lets one call through.
+
+Nobody's answer is a no. Only people answer, never an agent's token, whatever its role; where the machine's operator
+lets the client that made the call answer for a person, the machine says what it answered. Whoever asked proves itself
+by a receipt that nobody else was told, so that an agent cannot answer for its machine, though they share a token.
+"""
+
+import hmac
+import re
+import secrets
+from collections.abc import Sequence
+from datetime import timedelta
+from uuid import UUID, uuid4
+
+from hubbub.core import access
+from hubbub.model.approvals import (
+    SHOWN_LENGTH,
+    Approval,
+    ApprovalStatus,
+    ApprovalStep,
+    abridged,
+    cut,
+    visible,
+)
+from hubbub.model.errors import Conflict, Forbidden, Invalid, NotFound
+from hubbub.model.ids import parse_id
+from hubbub.model.orders import Question, QuestionKind
+from hubbub.model.records import Project
+from hubbub.model.rights import Right
+from hubbub.store import approvals as rows
+from hubbub.store.tx import Tx
+
+NOUN = "approval"
+PATIENCE = timedelta(days=7)  # at most
+GOOD_FOR = timedelta(seconds=60)  # a yes, for whoever asked to use it
+KEEP = timedelta(days=60)
+MOST = 50  # questions of one token that wait at a time
+TOLD_LENGTH = 500  # characters of what is shown that go into the log
+BY_CLIENT = "elicitation"  # who answered, where it was the client that made the call
+
+KINDS = {
+    ApprovalStep.APPROVE: "approval.approved",
+    ApprovalStep.DENY: "approval.denied",
+    ApprovalStep.EXPIRE: "approval.expired",
+    ApprovalStep.SPEND: "approval.spent",
+}
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+
+
+def put(
+    tx: Tx, project: Project, question: Question, patience: timedelta, *, elicitation: bool = False
+) -> tuple[Approval, str]:
+    """Put a question before the people of a project, and the receipt by which its machine uses the answer.
+
+    Unanswered, it expires after `patience`. With `elicitation` the machine may `resolve` it. Records `approval.asked`.
+    Raises `Invalid`, and `Conflict` if too many wait already.
+    """
+    _check(question, patience)
+    token_id = parse_id(question.who.token_id or "")
+    if rows.number_pending(tx, project.id, token_id) >= MOST:
+        raise Conflict(f"{MOST} questions of this caller wait for an answer already")
+    receipt = secrets.token_hex(16)
+    approval = Approval(
+        id=uuid4(),  # people type its beginning: it has to differ from the others' there
+        project_id=project.id,
+        kind=question.kind,
+        who=visible(question.who.name),
+        token_id=token_id,
+        node=visible(question.node),
+        tool=visible(question.tool),
+        arguments={visible(name): abridged(value) for name, value in question.arguments.items()},
+        folder=visible(question.folder),
+        digest=question.digest,
+        shown=cut(visible(question.shown), SHOWN_LENGTH),
+        reason=visible(question.reason),
+        elicitation=elicitation,
+        receipt=access.fingerprint(receipt),
+        status=ApprovalStatus.PENDING,
+        created_at=tx.now,
+        expires_at=tx.now + patience // timedelta(milliseconds=1),
+    )
+    rows.insert(tx, approval)
+    _record(tx, "approval.asked", approval, actor=approval.who)
+    return approval, receipt
+
+
+def find(tx: Tx, project_ids: Sequence[UUID], ref: str) -> Approval:
+    """The approval of that id. Agents find only what was asked for the calls of their own token. Raises `NotFound`."""
+    approval_id = parse_id(ref)
+    approval = rows.find(tx, approval_id) if approval_id else None
+    if approval is None or approval.project_id not in project_ids:
+        raise NotFound(NOUN, ref)
+    if not tx.actor.is_person and approval.token_id != tx.actor.token_id:
+        raise NotFound(NOUN, ref)
+    return approval
+
+
+def search(
+    tx: Tx, project_ids: Sequence[UUID], *, status: ApprovalStatus | None = None, limit: int = 200
+) -> list[Approval]:
+    """What was asked in the projects, oldest first, or what has one status. Raises `Forbidden` for agents' tokens."""
+    _require_person(tx, "look at what people are asked")
+    found = [
+        each for project_id in project_ids for each in rows.search(tx, project_id, status=status, limit=limit)
+    ]
+    return sorted(found, key=lambda approval: (approval.created_at, approval.id))[-limit:]
+
+
+def answer(tx: Tx, ref: str, *, approved: bool) -> Approval:
+    """A person's yes or no. Records `approval.approved` or `approval.denied`.
+
+    The person must be able to write in the project; to let a policy have a rule, to manage it. Raises `Forbidden`,
+    always for an agent's token; `NotFound`; `Conflict` if the question was answered or its time is over.
+    """
+    _require_person(tx, "approve or deny")
+    approval = find(tx, [project.id for project in access.visible(tx)], ref)
+    approval = rows.find(tx, approval.id, lock=True) or approval
+    right = Right.MANAGE if approval.kind is QuestionKind.RULE else Right.WRITE
+    access.enter(tx, str(approval.project_id), right)
+    return _answer(tx, approval, approved=approved, by=tx.actor.label)
+
+
+def resolve(tx: Tx, approval_id: UUID, *, receipt: str, approved: bool) -> Approval:
+    """The answer of the client that made the call, as its machine reports it. Records as `answer` does.
+
+    Raises `NotFound` without the receipt, `Forbidden` if the question was not put so that the client may answer, and
+    `Conflict` if it was answered or its time is over.
+    """
+    approval = _asked(tx, approval_id, receipt)
+    if not approval.elicitation:
+        raise Forbidden("only a person may answer this question: its machine does not let the client do so")
+    return _answer(tx, approval, approved=approved, by=BY_CLIENT)
+
+
+def spend(tx: Tx, approval_id: UUID, digest: str, *, receipt: str) -> Approval:
+    """Use a yes, for the one call that it was given for. Records `approval.spent`.
+
+    Raises `NotFound` without the receipt, and `Conflict` if there is no yes (any more) or the call is another.
+    """
+    approval = _asked(tx, approval_id, receipt)
+    if not hmac.compare_digest(approval.digest, digest):
+        raise Conflict("what was approved is another call than this one")
+    _require(approval, tx.now, ApprovalStatus.APPROVED)
+    return _move(tx, approval, ApprovalStep.SPEND)
+
+
+def expire(tx: Tx, approval: Approval) -> None:
+    """Close a question whose time is over, if nobody was faster. Records `approval.expired`."""
+    moved = rows.move(tx, approval, ApprovalStep.EXPIRE)
+    if moved is not None:
+        _record(tx, KINDS[ApprovalStep.EXPIRE], moved)
+
+
+def forget(tx: Tx) -> None:
+    """Drop what ended a while ago."""
+    rows.forget(tx, tx.now - KEEP // timedelta(milliseconds=1))
+
+
+def _check(question: Question, patience: timedelta) -> None:
+    if not timedelta() < patience <= PATIENCE:
+        raise Invalid(
+            f"a question waits for longer than nothing, and for up to {PATIENCE // timedelta(days=1)} days"
+        )
+    if not _DIGEST.fullmatch(question.digest):
+        raise Invalid("the digest of a call is 64 hex digits, in lower case")
+    if not question.shown.strip():
+        raise Invalid("a question shows what is asked for")
+
+
+def _require_person(tx: Tx, what: str) -> None:
+    if not tx.actor.is_person or tx.actor.user_id is None:
+        raise Forbidden(f"only a person (utok_) may {what}; an agent's token never does")
+
+
+def _asked(tx: Tx, approval_id: UUID, receipt: str) -> Approval:
+    """The question that the receipt belongs to, locked."""
+    approval = rows.find(tx, approval_id, lock=True)
+    if approval is None or not hmac.compare_digest(approval.receipt, access.fingerprint(receipt)):
+        raise NotFound(NOUN, approval_id)
+    return approval
+
+
+def _require(approval: Approval, now: int, status: ApprovalStatus) -> None:
+    """Raise `Conflict` unless the question is in that status, and still in time."""
+    if approval.status is ApprovalStatus.EXPIRED or (
+        approval.status is status and approval.expires_at <= now
+    ):
+        raise Conflict("its time is over: nobody waits for the answer any more")
+    if approval.status is not status:
+        by = f" by {approval.answered_by}" if approval.answered_by else ""
+        raise Conflict(f"it is {approval.status}{by}, not {status}")
+
+
+def _answer(tx: Tx, approval: Approval, *, approved: bool, by: str) -> Approval:
+    _require(approval, tx.now, ApprovalStatus.PENDING)
+    step = ApprovalStep.APPROVE if approved else ApprovalStep.DENY
+    lasts = max(approval.expires_at, tx.now + GOOD_FOR // timedelta(milliseconds=1)) if approved else None
+    return _move(tx, approval, step, expires_at=lasts, by=by)
+
+
+def _move(
+    tx: Tx, approval: Approval, step: ApprovalStep, *, expires_at: int | None = None, by: str | None = None
+) -> Approval:
+    moved = rows.move(tx, approval, step, expires_at=expires_at, by=by)
+    assert moved is not None  # it is locked, and its status was looked at
+    _record(tx, KINDS[step], moved)
+    return moved
+
+
+def _record(tx: Tx, kind: str, approval: Approval, *, actor: str | None = None) -> None:
+    tx.record(
+        kind,
+        project_id=approval.project_id,
+        actor=actor,
+        agent=approval.who,
+        detail={
+            "approval_id": str(approval.id),
+            "kind": approval.kind,
+            "node": approval.node,
+            "tool": approval.tool,
+            "shown": cut(approval.shown, TOLD_LENGTH),
+            "reason": cut(approval.reason, TOLD_LENGTH),
+            "status": approval.status,
+            "expires_at": approval.expires_at,
+            "answered_by": approval.answered_by,
+        },
+    )

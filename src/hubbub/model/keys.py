@@ -1,0 +1,35 @@
+"""The API key of a project: what its machines show to the model that they ask."""
+
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from hubbub.model.errors import Invalid
+
+SHORTEST, LONGEST = 8, 500  # characters
+SHOWN = 4  # of its end, if the rest is long enough to stay secret
+PREFIX = "sk-"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApiKey:
+    """A project's key. Whatever leaves the hub shows it masked."""
+
+    project_id: UUID
+    secret: str = field(repr=False)
+    set_by: str
+    set_at: int
+
+    @property
+    def masked(self) -> str:
+        """The key, so that who knows it recognises it: `sk-…abcd`."""
+        prefix = PREFIX if self.secret.startswith(PREFIX) else ""
+        end = self.secret[-SHOWN:] if len(self.secret) >= 4 * SHOWN else ""
+        return f"{prefix}…{end}"
+
+
+def require_key(secret: str) -> str:
+    """The key, if it can be sent as one. Raises `Invalid`, which does not show it."""
+    is_plain = secret.isascii() and secret.isprintable() and " " not in secret
+    if not is_plain or not SHORTEST <= len(secret) <= LONGEST:
+        raise Invalid(f"an API key has {SHORTEST} to {LONGEST} printable ASCII characters and no blanks")
+    return secret

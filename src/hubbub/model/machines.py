@@ -1,0 +1,63 @@
+"""Machines that agents may use: what the hub knows of them, who may look at one, and how far their audit logs are."""
+
+from dataclasses import dataclass, field
+from uuid import UUID
+
+NODE_PREFIX = (
+    "node:"  # with the machine's name: the agent by which what a machine does itself is on the board
+)
+
+
+def board_name(node: str) -> str:
+    """The agent by which a machine is on the board; it may be given as that already."""
+    return f"{NODE_PREFIX}{node.removeprefix(NODE_PREFIX)}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Machine:
+    """A machine, as it reports itself."""
+
+    id: UUID
+    project_id: UUID
+    name: str
+    machine_id: str  # which stays when the name changes
+    platform: str
+    labels: tuple[str, ...]
+    version: str
+    sandbox: str  # bwrap, landlock or none
+    first_seen_at: int
+    seen_at: int
+    expires_at: int  # when it is offline, if it stays silent
+
+    def is_online(self, now: int) -> bool:
+        return self.expires_at > now
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Share:
+    """A link by which anyone who has it may look at one machine."""
+
+    id: UUID
+    project_id: UUID
+    machine_id: UUID  # the id of the `Machine`
+    machine: str  # its name
+    hash: str = field(repr=False)
+    created_by: str
+    created_at: int
+    expires_at: int
+    revoked_at: int | None = None
+
+    def is_good(self, now: int) -> bool:
+        return self.revoked_at is None and self.expires_at > now
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Head:
+    """How far a machine's audit log had got: the number of its last line, and that line's hash."""
+
+    project_id: UUID
+    node: str
+    seq: int
+    hash: str
+    is_broken: bool  # it cannot be true beside an earlier one
+    kept_at: int

@@ -1,0 +1,126 @@
+"""SQL for approvals."""
+
+import json
+from uuid import UUID
+
+from hubbub.model.approvals import ENDED, STEPS, Approval, ApprovalStatus, ApprovalStep
+from hubbub.model.orders import QuestionKind
+from hubbub.store.tx import Row, Tx
+
+_COLUMNS = (
+    "id, project_id, kind, who, token_id, node, tool, arguments, folder, digest, shown, reason, elicitation, receipt, "
+    "status, created_at, expires_at, answered_by, answered_at, ended_at"
+)
+
+
+def _approval(row: Row) -> Approval:
+    return Approval(
+        **{
+            **row,
+            "kind": QuestionKind(row["kind"]),
+            "status": ApprovalStatus(row["status"]),
+            "arguments": json.loads(row["arguments"]),
+            "elicitation": bool(row["elicitation"]),
+        }
+    )
+
+
+def insert(tx: Tx, approval: Approval) -> None:
+    tx.run(
+        f"""INSERT INTO approvals ({_COLUMNS})
+            VALUES (:id, :project_id, :kind, :who, :token_id, :node, :tool, :arguments, :folder, :digest, :shown,
+                    :reason, :elicitation, :receipt, :status, :created_at, :expires_at, NULL, NULL, NULL)""",
+        id=approval.id,
+        project_id=approval.project_id,
+        kind=approval.kind,
+        who=approval.who,
+        token_id=approval.token_id,
+        node=approval.node,
+        tool=approval.tool,
+        arguments=json.dumps(approval.arguments, ensure_ascii=False),
+        folder=approval.folder,
+        digest=approval.digest,
+        shown=approval.shown,
+        reason=approval.reason,
+        elicitation=int(approval.elicitation),
+        receipt=approval.receipt,
+        status=approval.status,
+        created_at=approval.created_at,
+        expires_at=approval.expires_at,
+    )
+
+
+def find(tx: Tx, approval_id: UUID, *, lock: bool = False) -> Approval | None:
+    """The approval of that id; `lock` it for a change."""
+    row = tx.one(
+        f"SELECT {_COLUMNS} FROM approvals WHERE id = :id {tx.db.for_update if lock else ''}", id=approval_id
+    )
+    return _approval(row) if row else None
+
+
+def search(tx: Tx, project_id: UUID, *, status: ApprovalStatus | None, limit: int) -> list[Approval]:
+    """The project's approvals, or those of one status, oldest first: the newest `limit` of them."""
+    narrowed = "AND status = :status" if status is not None else ""
+    rows = tx.all(
+        f"""SELECT {_COLUMNS} FROM approvals WHERE project_id = :project_id {narrowed}
+            ORDER BY created_at DESC, id DESC LIMIT :limit""",
+        project_id=project_id,
+        status=status,
+        limit=limit,
+    )
+    return [_approval(row) for row in reversed(rows)]
+
+
+def number_pending(tx: Tx, project_id: UUID, token_id: UUID | None) -> int:
+    """How many questions of one token's calls wait for an answer; None: of the hub's own."""
+    row = tx.one(
+        """SELECT count(*) AS number FROM approvals
+           WHERE project_id = :project_id AND status = :pending
+             AND COALESCE(token_id, :nobody) = COALESCE(:token_id, :nobody)""",
+        project_id=project_id,
+        pending=ApprovalStatus.PENDING,
+        token_id=token_id,
+        nobody=UUID(int=0),
+    )
+    return int(row["number"]) if row else 0
+
+
+def move(
+    tx: Tx, approval: Approval, step: ApprovalStep, *, expires_at: int | None = None, by: str | None = None
+) -> Approval | None:
+    """Apply `step` if the status allows it just now, else None.
+
+    `by` is who answered; `expires_at` is how long the new status lasts, where it lasts.
+    """
+    allowed_from, to = STEPS[step]
+    row = tx.one(
+        f"""UPDATE approvals
+            SET status = :to, expires_at = :expires_at, ended_at = :ended_at,
+                answered_by = COALESCE(:by, answered_by),
+                answered_at = CASE WHEN :by IS NULL THEN answered_at ELSE :now END
+            WHERE id = :id AND status IN ({", ".join(f"'{status}'" for status in sorted(allowed_from))})
+            RETURNING {_COLUMNS}""",
+        id=approval.id,
+        to=to,
+        expires_at=expires_at or approval.expires_at,
+        ended_at=tx.now if to in ENDED else None,
+        by=by,
+        now=tx.now,
+    )
+    return _approval(row) if row else None
+
+
+def lapsed(tx: Tx, limit: int) -> list[Approval]:
+    """Open approvals whose time is over, longest first."""
+    rows = tx.all(
+        f"""SELECT {_COLUMNS} FROM approvals WHERE ended_at IS NULL AND expires_at <= :now
+            ORDER BY expires_at LIMIT :limit {tx.db.for_update}""",
+        now=tx.now,
+        limit=limit,
+    )
+    return [_approval(row) for row in rows]
+
+
+def forget(tx: Tx, before: int) -> None:
+    """Drop those that ended before `before`."""
+    tx.run("DELETE FROM approvals WHERE ended_at < :before", before=before)

@@ -1,0 +1,70 @@
+"""SQL for the heads of the machines' audit logs."""
+
+from uuid import UUID
+
+from hubbub.model.machines import Head
+from hubbub.store.tx import Row, Tx
+
+_COLUMNS = "project_id, node, seq, hash, broken AS is_broken, kept_at"
+
+
+def _head(row: Row) -> Head:
+    return Head(**{**row, "is_broken": bool(row["is_broken"])})
+
+
+def insert(tx: Tx, head: Head) -> bool:
+    """Keep a head; False if it is there already."""
+    row = tx.one(
+        """INSERT INTO audit_heads (project_id, node, seq, hash, broken, kept_at)
+           VALUES (:project_id, :node, :seq, :hash, :broken, :kept_at)
+           ON CONFLICT (project_id, node, seq, hash) DO NOTHING RETURNING seq""",
+        project_id=head.project_id,
+        node=head.node,
+        seq=head.seq,
+        hash=head.hash,
+        broken=int(head.is_broken),
+        kept_at=head.kept_at,
+    )
+    return row is not None
+
+
+def at(tx: Tx, project_id: UUID, node: str, seq: int) -> list[Head]:
+    """What was told of that line of the machine's log."""
+    rows = tx.all(
+        f"SELECT {_COLUMNS} FROM audit_heads WHERE project_id = :project_id AND node = :node AND seq = :seq",
+        project_id=project_id,
+        node=node,
+        seq=seq,
+    )
+    return [_head(row) for row in rows]
+
+
+def farthest(tx: Tx, project_id: UUID, node: str, *, before: int) -> int:
+    """How far the machine's log had got before that moment; 0 if nothing is known of it."""
+    row = tx.one(
+        """SELECT seq FROM audit_heads
+           WHERE project_id = :project_id AND node = :node AND broken = 0 AND kept_at < :before
+           ORDER BY seq DESC LIMIT 1""",
+        project_id=project_id,
+        node=node,
+        before=before,
+    )
+    return int(row["seq"]) if row else 0
+
+
+def of_project(tx: Tx, project_id: UUID, *, node: str | None, limit: int) -> list[Head]:
+    """The heads of the project's machines, or of one: of each the farthest first, and at most `limit` in all."""
+    narrowed = "AND node = :node" if node is not None else ""
+    rows = tx.all(
+        f"""SELECT {_COLUMNS} FROM audit_heads WHERE project_id = :project_id {narrowed}
+            ORDER BY node DESC, seq DESC, hash DESC LIMIT :limit""",
+        project_id=project_id,
+        node=node,
+        limit=limit,
+    )
+    return [_head(row) for row in rows]
+
+
+def forget(tx: Tx, before: int) -> None:
+    """Drop those that were kept before `before`."""
+    tx.run("DELETE FROM audit_heads WHERE kept_at < :before", before=before)

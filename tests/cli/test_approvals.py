@@ -1,0 +1,73 @@
+"""`hubbub approve` and `hubbub deny`: a person's answer, without a terminal."""
+
+from typing import Any
+
+from tests.cli.processes import RunningHub
+
+DIGEST = "0123456789abcdef" * 4
+
+
+def ask(hub: RunningHub, **more: object) -> Any:
+    """A question, as a machine puts it."""
+    body = {
+        "who": "ada",
+        "node": "box",
+        "tool": "execute_command",
+        "folder": "/srv/app",
+        "shown": "git push\x1b[2J",
+        "reason": "it changes what others have",
+        "digest": DIGEST,
+    }
+    return hub.client().post("/approvals", {**body, **more})["approval"]
+
+
+def test_what_waits_is_listed_and_answered(hub: RunningHub) -> None:
+    """It is listed with all that a person needs in order to answer; an answer is given by the beginning of the id."""
+    first, second = ask(hub), ask(hub)
+    listed = hub.json("approve")
+    assert {each["id"] for each in listed} == {first["id"], second["id"]}
+    rows = [line.split("\t") for line in hub.run("approve").stdout.splitlines()]
+    (row,) = [row for row in rows if row[0] == first["id"]]
+    assert row[1:-1] == [
+        "ada",
+        "box",
+        "execute_command",
+        r"git push\u001b[2J",
+        "/srv/app",
+        "it changes what others have",
+    ]
+    assert row[-1].endswith(" s")
+    assert 0 < int(row[-1].removesuffix(" s")) <= 60
+
+    assert hub.run("approve", first["id"][:13]).stdout == f"approved {first['id']}\n"
+    assert hub.json("deny", second["id"])["status"] == "denied"
+    assert hub.json("approve") == []
+    assert hub.run("approve").stdout == ""
+    again = hub.run("deny", first["id"])
+    assert (again.returncode, again.stdout) == (1, "")
+    assert "it is approved by owner" in again.stderr
+
+
+def test_an_agents_token_cannot(hub: RunningHub) -> None:
+    """With a token of the project nothing is listed and nothing answered: one sentence says that a person must."""
+    asked = ask(hub)
+    for role in ("member", "owner"):
+        secret = hub.secret("token", "create", "--role", role)
+        for command in (["approve"], ["approve", asked["id"]], ["deny", asked["id"]]):
+            done = hub.run(*command, "--token", secret)
+            assert (done.returncode, done.stdout) == (1, "")
+            assert "only a person" in done.stderr
+    assert [each["id"] for each in hub.json("approve")] == [asked["id"]]
+
+
+def test_an_id_has_to_say_which(hub: RunningHub) -> None:
+    """Nothing that is asked for by that name is a refusal; where several begin so, nothing is answered."""
+    for wrong in ("nonsense", "", "00000000-0000-4000-8000-000000000000", "../tasks"):
+        assert hub.run("approve", wrong).returncode in (1, 2)
+    ids: list[str] = []
+    while len({each[0] for each in ids}) == len(ids):
+        ids.append(ask(hub)["id"])
+    done = hub.run("approve", ids[-1][0])
+    assert done.returncode == 2
+    assert "give more of the id" in done.stderr
+    assert len(hub.json("approve")) == len(ids)

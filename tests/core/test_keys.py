@@ -1,0 +1,70 @@
+"""The API key of a project."""
+
+import pytest
+
+from hubbub.core import keys
+from hubbub.model.errors import Forbidden, Invalid
+from hubbub.model.rights import SYSTEM, Role
+from tests.core.conftest import World, member, person
+
+KEY = "sk-proj-0123456789abcdef"
+
+
+@pytest.fixture
+def admin(world: World) -> World:
+    return world.acting(person(world, "ada", Role.ADMIN))
+
+
+def test_a_key_is_set_shown_masked_and_cleared(world: World, admin: World) -> None:
+    """Who manages the project sets the key and clears it; it is shown masked, and the log does not tell it."""
+    admin.do(keys.put, world.project, "sk-old-0123456789abc")
+    assert admin.do(keys.put, world.project, KEY).masked == "sk-…cdef"
+    found = world.do(keys.find, world.project)
+    assert found is not None
+    assert (found.masked, found.set_by) == ("sk-…cdef", "ada")
+    assert KEY not in repr(found)
+    assert admin.do(keys.clear, world.project)
+    assert not admin.do(keys.clear, world.project)
+    assert world.do(keys.find, world.project) is None
+    told = [each for each in world.log() if each.kind.startswith("key.")]
+    assert [each.kind for each in told] == ["key.set", "key.set", "key.cleared"]
+    assert KEY[3:] not in repr(told)
+
+
+@pytest.mark.parametrize(("secret", "masked"), [("12345678", "…"), ("sk-45678", "sk-…"), ("a" * 16, "…aaaa")])
+def test_a_short_key_shows_nothing_of_itself(admin: World, secret: str, masked: str) -> None:
+    """Of a key that is short the end is not shown either."""
+    assert admin.do(keys.put, admin.project, secret).masked == masked
+
+
+def test_members_do_not_set_keys(world: World, admin: World) -> None:
+    """Members may see that there is a key, and viewers not even that; neither sets or clears it."""
+    admin.do(keys.put, world.project, KEY)
+    for role in (Role.MEMBER, Role.VIEWER):
+        other = world.acting(member(world.project, role))
+        with pytest.raises(Forbidden):
+            other.do(keys.put, world.project, KEY)
+        with pytest.raises(Forbidden):
+            other.do(keys.clear, world.project)
+    with pytest.raises(Forbidden):
+        world.acting(member(world.project, Role.VIEWER)).do(keys.find, world.project)
+
+
+def test_only_the_hub_has_the_key_itself(world: World, admin: World) -> None:
+    """The hub's own machine uses the key; no token gets it, whatever its role."""
+    assert world.acting(SYSTEM).do(keys.use, world.project) is None
+    admin.do(keys.put, world.project, KEY)
+    assert world.acting(SYSTEM).do(keys.use, world.project) == KEY
+    for other in (admin, world.acting(member(world.project, Role.OWNER))):
+        with pytest.raises(Forbidden):
+            other.do(keys.use, world.project)
+
+
+@pytest.mark.parametrize(
+    "secret", ["", "short", "x" * 501, "with blank in it", "schlüssel-12", "key\n1234567"]
+)
+def test_what_is_no_key_is_refused_without_showing_it(admin: World, secret: str) -> None:
+    """What cannot be sent as a key is refused, in a sentence that does not repeat it."""
+    with pytest.raises(Invalid) as refused:
+        admin.do(keys.put, admin.project, secret)
+    assert not secret or secret not in str(refused.value)

@@ -1,0 +1,89 @@
+"""How far audit logs were, and what cannot be true of them."""
+
+from datetime import timedelta
+
+import pytest
+
+from hubbub.core import seals, sweep
+from hubbub.model.errors import Invalid
+from hubbub.model.machines import Head
+from tests.core.conftest import RACERS, World, errors_of
+
+
+def sealed(world: World, seq: int, digest: str, node: str = "box") -> bool:
+    return world.do(seals.keep, world.project, node, seq, digest * 64)
+
+
+def heads(world: World, node: str | None = None) -> list[Head]:
+    return world.do(seals.heads, world.project, node=node, limit=100)
+
+
+def test_a_log_grows(world: World) -> None:
+    """Every head is kept, of each machine the farthest first; told twice it is kept once."""
+    for seq, digest in ((1, "a"), (5, "b"), (5, "b"), (9, "c")):
+        assert sealed(world, seq, digest)
+    assert sealed(world, 2, "d", node="other")
+    assert [(each.node, each.seq, each.hash[0]) for each in heads(world)] == [
+        ("other", 2, "d"),
+        ("box", 9, "c"),
+        ("box", 5, "b"),
+        ("box", 1, "a"),
+    ]
+    assert [each.seq for each in heads(world, "other")] == [2]
+    assert heads(world.elsewhere("elsewhere")) == []
+
+
+def test_a_line_that_says_something_else_is_broken(world: World) -> None:
+    """A head that was told with another hash is refused, and told in the log, once."""
+    sealed(world, 5, "a")
+    assert not sealed(world, 5, "b")
+    assert not sealed(world, 5, "b")
+    assert sealed(world, 5, "a")
+    (told,) = [each for each in world.log() if each.kind == "audit.broken"]
+    assert (told.detail["node"], told.detail["seq"], told.detail["known"]) == ("box", 5, ["a" * 64])
+    assert [each.is_broken for each in heads(world)] == [True, False]
+
+
+def test_a_log_that_was_cut_short_is_broken(world: World) -> None:
+    """A head behind what was known some minutes ago is refused: a log does not get shorter."""
+    sealed(world, 9, "a")
+    world.clock.advance(seals.LATE + timedelta(seconds=1))
+    assert not sealed(world, 4, "b")
+    assert world.kinds()[-1] == "audit.broken"
+    assert sealed(world, 10, "c")
+
+
+def test_programs_that_write_one_log_may_cross_on_the_way(world: World) -> None:
+    """What is told a moment late, by another program that writes the same log, is kept."""
+    sealed(world, 9, "a")
+    assert sealed(world, 8, "b")
+    assert "audit.broken" not in world.kinds()
+
+
+def test_of_two_stories_at_once_one_is_broken_or_both_are_known(world: World) -> None:
+    """However many tell of one line at once, every story is kept, so that whoever checks the log finds it."""
+    outcomes = world.race(
+        *[lambda tx, digest=digest: seals.keep(tx, world.project, "box", 5, digest * 64)
+          for digest in "abcdef01"[:RACERS]]
+    )  # fmt: skip
+    assert errors_of(outcomes) == []
+    assert {each.hash[0] for each in heads(world)} == set("abcdef01"[:RACERS])
+
+
+@pytest.mark.parametrize(
+    ("node", "seq", "digest"),
+    [("", 1, "a" * 64), ("box", 0, "a" * 64), ("box", 1, "a"), ("box", 1, "G" * 64)],
+)
+def test_what_is_no_head_is_refused(world: World, node: str, seq: int, digest: str) -> None:
+    """A head has a machine, a line and a hash."""
+    with pytest.raises(Invalid):
+        world.do(seals.keep, world.project, node, seq, digest)
+
+
+def test_old_heads_are_forgotten(world: World) -> None:
+    """Heads are kept for more than a year."""
+    sealed(world, 1, "a")
+    world.clock.advance(seals.KEEP + timedelta(days=1))
+    sealed(world, 2, "b")
+    world.do(sweep.forget)
+    assert [each.seq for each in heads(world)] == [2]

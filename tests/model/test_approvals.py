@@ -1,0 +1,64 @@
+"""What people see of a question, and the steps that it may take."""
+
+import json
+import unicodedata
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hubbub.model.approvals import ENDED, STEPS, ApprovalStatus, abridged, cut, visible
+
+TEXTS = st.text(st.characters(codec=None))
+
+
+def test_plain_text_is_shown_as_it_is() -> None:
+    """Whatever people can see is left as it is, in every script."""
+    for text in ("git push origin main", "echo 'Grüße, 世界' | tee a.txt", "é́", "🎉 done", "a\\u200b"):
+        assert visible(text) == text
+
+
+def test_what_is_not_seen_is_written_out() -> None:
+    """Controls, line ends, bidirectional marks, odd blanks, fillers and selectors are written out by their number."""
+    hidden = "\x00\x1b\n\t\r\x85\xa0\xad\u200b\u200d\u202e\u2066\u2028\u3000\u3164\u2800\u034f\ufe0f\U000e0041\ue000"
+    shown = visible(hidden)
+    assert shown.startswith(r"\u0000\u001b\n\t\r\u0085\u00a0\u00ad\u200b")
+    assert shown.endswith(r"\U000e0041\ue000")
+    assert all(" " <= each <= "~" for each in shown)
+
+
+@given(TEXTS)
+def test_nothing_hides(text: str) -> None:
+    """Whatever the text, what is shown stands on one line, holds nothing unseen, and is shown so again."""
+    shown = visible(text)
+    assert not [each for each in shown if unicodedata.category(each)[0] in "CZ" and each != " "]
+    assert len(shown.splitlines()) <= 1
+    assert visible(shown) == shown
+    assert shown.encode().decode() == shown
+
+
+@given(TEXTS, st.integers(41, 100))
+def test_a_cut_text_says_so(text: str, length: int) -> None:
+    """A text is whole, or it says how much is missing; it fits, and is not cut again."""
+    shown = cut(text, length)
+    assert len(shown) <= length
+    assert shown == text or shown.endswith(" characters more)")
+    assert cut(shown, length) == shown
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | TEXTS,
+        lambda each: st.lists(each) | st.dictionaries(TEXTS, each),
+    )
+)
+def test_arguments_of_any_form_can_be_kept(value: object) -> None:
+    """Whatever the arguments of a call are, people can be shown them: as JSON, in UTF-8, without NUL."""
+    text = json.dumps(abridged(value), ensure_ascii=False)
+    assert "\\u0000" not in text.replace("\\\\u0000", "")
+    assert text.encode().decode() == text
+
+
+def test_what_has_ended_stays_so() -> None:
+    """No step leads out of an end, and every status but the first is the end of some step."""
+    assert not [each for allowed, _to in STEPS.values() for each in allowed & ENDED]
+    assert {to for _allowed, to in STEPS.values()} == set(ApprovalStatus) - {ApprovalStatus.PENDING}
