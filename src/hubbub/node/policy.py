@@ -1,13 +1,37 @@
-"""What the operator of a machine allows: `node.toml`, which fails closed."""
+"""What the operator of a machine allows: `node.toml`, which fails closed.
 
-from dataclasses import dataclass
+Beside it may be `rules.toml`, with the rules that people said yes to when an agent asked for them: `node.toml` itself
+is only ever written by a person's own hand. What does not load, in either, makes the policy strict, and says why.
+"""
+
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 
-from hubbub.node.gate.decision import Mode
-from hubbub.node.gate.rules import Rule
+import structlog
 
+from hubbub.model.errors import Invalid
+from hubbub.node import tables
+from hubbub.node.gate import examples
+from hubbub.node.gate.decision import Effect, Mode
+from hubbub.node.gate.rules import Rule, parse
+from hubbub.node.tables import Table
+
+log = structlog.get_logger("hubbub")
+
+FILE = "node.toml"
+APPROVED = "rules.toml"  # beside it
 APPROVAL_TIMEOUT = timedelta(seconds=60)
+LONGEST_APPROVAL = timedelta(hours=1)
+LONGEST_FOREGROUND = timedelta(minutes=10)
+RUNTIMES = ("command", "openai")
+EFFECTS = tuple(each.word for each in Effect)
+HEADING = "# Rules that a person said yes to when an agent asked for them. Take out what shall not hold.\n"
+RULE = "a list of rules: texts, or tables with rule, match and not_match"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,3 +61,185 @@ class Policy:
     background_after: timedelta | None = None
     network: bool = True  # whether commands in the sandbox reach it
     fault: str | None = None  # why the file could not be loaded; then the mode is strict
+    home: str = ""  # where `~` in a rule leads
+    file: Path | None = (
+        None  # where it was read, or would be; it and the one beside it are no agent's to touch
+    )
+
+
+def load(file: Path, cwd: Path, *, home: Path | None = None) -> Policy:
+    """The policy of a file, and of the `rules.toml` beside it; paths in it begin at the file's folder.
+
+    Without a file it is the default one, with `cwd` as the only root. Never raises: what does not load is strict,
+    with its `fault`.
+    """
+    start = Policy(roots=(cwd.resolve(),), home=str((home or Path.home()).resolve()), file=file)
+    try:
+        return _with_approved(_with_settings(start, file), file.with_name(APPROVED))
+    except Invalid as error:
+        return replace(start, mode=Mode.STRICT, fault=str(error))
+
+
+def add(file: Path, rule: str, effect: Effect) -> None:
+    """Have a rule hold beside those of the policy file, because a person said so: it is written into `rules.toml`.
+
+    Raises `Invalid` if there is no such rule, or what is there already does not load.
+    """
+    parse(rule)
+    target = file.with_name(APPROVED)
+    _with_approved(Policy(), target)
+    before = target.read_text("utf-8") if target.exists() else HEADING
+    added = f"\n[[rule]]\neffect = {json.dumps(effect.word)}\nrule = {json.dumps(rule, ensure_ascii=False)}\n"
+    if added in before:
+        return
+    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile("w", dir=target.parent, delete=False, encoding="utf-8") as partial:
+        partial.write(before + added)
+        partial.flush()
+        os.fsync(partial.fileno())
+    Path(partial.name).replace(target)
+
+
+class PolicyFile:
+    """The policy of a file, read again when it has changed: what a person writes holds from the next call on."""
+
+    def __init__(self, file: Path, cwd: Path, *, home: Path | None = None) -> None:
+        self._file, self._cwd, self._home = file, cwd, home
+        self._seen: object = None
+        self._policy: Policy | None = None
+
+    def current(self) -> Policy:
+        """The policy as it is just now. A fault is logged as an error, once for each change."""
+        seen = (_look(self._file), _look(self._file.with_name(APPROVED)))
+        if self._policy is None or seen != self._seen:
+            self._seen, self._policy = seen, load(self._file, self._cwd, home=self._home)
+            if self._policy.fault is not None:
+                log.error("the policy does not load, so everything is denied", fault=self._policy.fault)
+        return self._policy
+
+
+def _look(file: Path) -> tuple[int, ...] | None:
+    """What changes when a file does."""
+    try:
+        status = file.stat()
+    except OSError as error:
+        return (error.errno or 0,)
+    return (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
+
+
+def _with_settings(start: Policy, file: Path) -> Policy:
+    table = tables.read(file)
+    if table is None:
+        return start
+    folder, home = file.resolve().parent, Path(start.home)
+    mode = table.one_of("mode", [*Mode])
+    timeout = table.span("approval_timeout", most=LONGEST_APPROVAL)
+    elicitation = table.switch("elicitation", default=False)
+    rules, runtime = table.table("rules"), table.table("runtime")
+    files, skills, commands = table.table("files"), table.table("skills"), table.table("commands")
+    roots = _paths(files, "roots", folder, home)
+    if files.has("roots") and not roots:
+        raise files.wrong("roots", "a list of at least one folder")
+    policy = replace(
+        start,
+        mode=Mode(mode or Mode.DEFAULT),
+        approval_timeout=timeout or APPROVAL_TIMEOUT,
+        elicitation=elicitation,
+        roots=roots or start.roots,
+        runtime=_runtime(runtime) if table.has("runtime") else None,
+        skills=_paths(skills, "paths", folder, home),
+        background_after=commands.span("background_after_ms", most=LONGEST_FOREGROUND, milliseconds=True),
+        network=commands.switch("network", default=True),
+    )
+    for each in (files, skills, commands, table):
+        each.finish()
+    return _with_rules(policy, rules)
+
+
+def _with_approved(policy: Policy, file: Path) -> Policy:
+    """The policy with the rules added that people said yes to."""
+    table = tables.read(file)
+    if table is None:
+        return policy
+    found: dict[str, list[Rule]] = {each.word: [] for each in Effect}
+    for each in table.tables("rule"):
+        effect, source = each.one_of("effect", EFFECTS), each.text("rule")
+        each.finish()
+        if effect is None or source is None:
+            raise each.wrong("rule" if effect else "effect", "given")
+        found[effect].append(parse(source))
+    table.finish()
+    return _joined(policy, found)
+
+
+def _with_rules(policy: Policy, table: Table) -> Policy:
+    """The policy with the rules of the table added."""
+    found = {
+        each.word: [_rule(table, each, item, policy) for item in table.items(each.word, RULE)]
+        for each in Effect
+    }
+    table.finish()
+    return _joined(policy, found)
+
+
+def _joined(policy: Policy, found: Mapping[str, list[Rule]]) -> Policy:
+    return replace(
+        policy,
+        deny=(*policy.deny, *found[Effect.DENY.word]),
+        ask=(*policy.ask, *found[Effect.ASK.word]),
+        allow=(*policy.allow, *found[Effect.ALLOW.word]),
+    )
+
+
+def _rule(table: Table, effect: Effect, item: object, policy: Policy) -> Rule:
+    if isinstance(item, str):
+        return parse(item)
+    if isinstance(item, dict):
+        return _with_examples(table.inner(effect.word, item), effect, policy)
+    raise table.wrong(effect.word, RULE)
+
+
+def _with_examples(table: Table, effect: Effect, policy: Policy) -> Rule:
+    source = table.text("rule")
+    if source is None:
+        raise table.wrong("rule", "there, as a text")
+    rule = parse(source)
+    roots = tuple(map(str, policy.roots))
+    for key, wanted in (("match", True), ("not_match", False)):
+        for example in table.texts(key):
+            if examples.is_matched(rule, effect, example, home=policy.home, roots=roots) is not wanted:
+                raise Invalid(
+                    f"the rule {rule.source} {'does not match' if wanted else 'matches'} its example {example!r}"
+                )
+    table.finish()
+    return rule
+
+
+def _runtime(table: Table) -> Runtime:
+    kind = table.one_of("kind", RUNTIMES)
+    runtime = Runtime(
+        kind=kind or "",
+        command=table.texts("command"),
+        url=table.text("url"),
+        model=table.text("model"),
+        key=table.text("key"),
+    )
+    table.finish()
+    if kind is None:
+        raise table.wrong("kind", f"one of {', '.join(RUNTIMES)}")
+    if kind == "command" and not runtime.command:
+        raise table.wrong("command", "a list of words, the first of them the program")
+    if kind == "openai" and (runtime.url is None or runtime.model is None):
+        raise table.wrong("url" if runtime.url is None else "model", "given for the kind openai")
+    return runtime
+
+
+def _paths(table: Table, key: str, folder: Path, home: Path) -> tuple[Path, ...]:
+    """Folders: `~` is the home, others begin at the folder of the file; where links lead."""
+    found = []
+    for each in table.texts(key):
+        if "\0" in each:
+            raise table.wrong(key, "a list of folders")
+        path = home / each[2:] if each.startswith("~/") else home if each == "~" else folder / each
+        found.append(path.resolve())
+    return tuple(found)

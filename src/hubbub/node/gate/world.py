@@ -1,6 +1,7 @@
 """What the gate knows of the machine that it guards; everything else it reads from the call."""
 
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Protocol
@@ -16,6 +17,12 @@ class FileSystem(Protocol):
 
     def matches(self, folder: str, pattern: str) -> list[str]:
         """What a shell pattern of one component stands for in a folder just now, by name."""
+
+    def look(self, path: str) -> os.stat_result | None:
+        """What is at an absolute path once links are followed; None if there is nothing that we can see."""
+
+    def identities(self, places: Iterable[str]) -> frozenset[tuple[int, int]]:
+        """Device and inode of every file at or beneath these places; links are not followed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,7 @@
 Nothing that bash would run is missing here: what could not be read is a `Doubt`, and a doubt must be asked about.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum, auto
 
 
@@ -105,9 +105,9 @@ class SimpleCommand:
     source: str
     assignments: tuple[Assignment, ...] = ()
     redirects: tuple[Redirect, ...] = ()
-    cwd: str | None = (
-        None  # the folder it runs in: absolute, not resolved; None where `cd` went somewhere unknown
-    )
+    # The folder it runs in: absolute, links in it not resolved; None where `cd` went somewhere unknown. Where a `cd`
+    # before it may have failed, the command stands in the program once for each folder that it may run in.
+    cwd: str | None = None
     place: Place = Place.PLAIN
     function: str | None = None  # the function whose body it is in
     reads_from: "SimpleCommand | None" = None  # the command before it in a pipe
@@ -148,4 +148,3 @@ class Program:
     functions: tuple[str, ...] = ()
     calls: tuple[Call, ...] = ()
     too_large: str | None = None  # over a limit: the sentence that says which
-    variables: dict[str, Word] = field(default_factory=dict)  # what is assigned once, and known

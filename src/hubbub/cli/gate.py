@@ -1,0 +1,225 @@
+"""`hubbub gate`: what the gate of this machine would say of a call, without any of it being done."""
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import click
+import httpx2
+
+from hubbub import settings
+from hubbub.cli import terminal
+from hubbub.cli.command import command
+from hubbub.model.errors import Invalid
+from hubbub.node import policy as policies
+from hubbub.node.gate import judge
+from hubbub.node.gate.decide import decide
+from hubbub.node.gate.decision import Effect, Mode
+from hubbub.node.gate.floor import downloads, files, omissions
+from hubbub.node.gate.floor.downloads import Unasked, UnknownHost
+from hubbub.node.gate.world import World
+from hubbub.node.machine import Here
+from hubbub.node.policy import Policy
+
+FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
+FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+REDIRECTS = range(300, 400)  # statuses
+EXAMPLE = (
+    """echo '{"id": "1", "tool": "execute_command", "args": {"command": "rm -rf /"}}' | hubbub gate check"""
+)
+
+
+@click.group("gate", short_help="See what this machine's gate would say.")
+def gate() -> None:
+    """See what this machine's gate would say of a call."""
+
+
+@command("check", example=EXAMPLE, always_json=True)
+@click.option("--home", type=FOLDER, help="Whose home it is, in place of yours.")
+@click.option("--workspace", type=FOLDER, help="The working folder, and only root. [default: this one]")
+@click.option("--mode", type=click.Choice([mode.value for mode in Mode]), help="In place of the policy's.")
+@click.option(
+    "--policy", "file", type=FILE, help="A policy; without it the shipped one, which is without rules."
+)
+def check(*, home: Path | None, workspace: Path | None, mode: str | None, file: Path | None) -> None:
+    """Decide cases, one JSON object a line on standard input: id, tool, args; dns, dns_sequence and http for downloads.
+
+    Nothing of them is done, and no name is looked up. Prints a decision a line, as if there were no sandbox and a
+    person at hand.
+    """
+    here = _here(home, workspace)
+    policy = _policy(here, file, mode)
+    if policy.fault is not None:
+        click.echo(f"Error: the policy does not load, so it is strict: {policy.fault}", err=True)
+    if not asyncio.run(_answer(here.world(policy), policy)):
+        raise click.ClickException("some lines were no cases; what is printed for them says why")
+
+
+gate.add_command(check)
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One call to decide."""
+
+    id: object
+    tool: str
+    arguments: Mapping[str, object]
+    network: "Stubs"
+
+
+class Stubs:
+    """The network as a case describes it: names and their addresses, pages and where they lead on."""
+
+    def __init__(self, dns: Mapping[str, list[list[str]]], http: Mapping[str, str]) -> None:
+        self._dns, self._http = dns, http
+
+    async def resolve(self, host: str) -> Sequence[str]:
+        """The next answer for the name; the last one is repeated."""
+        if not self._dns:
+            raise Unasked(host)
+        answers = self._dns.get(host)
+        if not answers:
+            raise UnknownHost(host)
+        return answers.pop(0) if len(answers) > 1 else answers[0]
+
+    async def location(self, url: str) -> str | None:
+        return self._http.get(_same(url))
+
+
+def _here(home: Path | None, workspace: Path | None) -> Here:
+    found = settings.read()
+    home = (home or Path(os.environ.get("HOME") or Path.home())).resolve()
+    return Here(
+        home=home,
+        cwd=(workspace or Path.cwd()).resolve(),
+        own=(found.data, found.config),
+        environment={**os.environ, "HOME": str(home)},
+    )
+
+
+def _policy(here: Here, file: Path | None, mode: str | None) -> Policy:
+    policy = Policy(roots=(here.cwd,), home=str(here.home))
+    if file is not None:
+        policy = policies.load(file.absolute(), here.cwd, home=here.home)
+    if mode is not None and policy.fault is None:
+        policy = replace(policy, mode=Mode(mode))
+    return policy
+
+
+async def _answer(world: World, policy: Policy) -> bool:
+    """Print what is decided of each case on standard input; whether all of them were cases."""
+    is_well = True
+    for number, line in enumerate(sys.stdin.buffer, 1):
+        if not line.strip():
+            continue
+        try:
+            terminal.show_json(await _decided(_case(line), world, policy))
+        except Invalid as error:
+            is_well = False
+            terminal.show_json({"id": None, "line": number, "error": str(error)})
+    return is_well
+
+
+async def _decided(case: Case, world: World, policy: Policy) -> dict[str, object]:
+    reading = await judge.read(case.tool, case.arguments, world, case.network)
+    decision = decide(reading, policy, case.tool, sandboxed=False)
+    found: dict[str, object] = {
+        "id": case.id,
+        "decision": decision.effect.word,
+        "source": str(decision.source),
+        "rule_id": decision.rule_id,
+        "reason": decision.reason,
+    }
+    if case.tool in files.SEARCHES:
+        is_done = decision.effect is not Effect.DENY
+        found["omits"] = omissions.omitted(reading.target, world) if is_done else []
+    if case.tool == downloads.TOOL:
+        found["address"] = reading.address
+    return found
+
+
+def _case(line: bytes) -> Case:
+    """The case of a line. Raises `Invalid`."""
+    try:
+        facts = json.loads(line)
+    except (ValueError, RecursionError):
+        raise Invalid("the line is no JSON") from None
+    if not isinstance(facts, dict):
+        raise Invalid("a case is a JSON object with id, tool and args")
+    tool, arguments = facts.get("tool"), facts.get("args", {})
+    if not isinstance(tool, str) or not isinstance(arguments, dict):
+        raise Invalid("a case needs tool, a text, and args, an object")
+    dns = {**_answers(facts.get("dns"), "dns"), **_answers(facts.get("dns_sequence"), "dns_sequence")}
+    return Case(facts.get("id"), tool, arguments, Stubs(dns, dict(_pages(facts.get("http")))))
+
+
+def _answers(stubs: object, name: str) -> dict[str, list[list[str]]]:
+    """By name, the answers that come one after the other."""
+    if stubs is None:
+        return {}
+    if not isinstance(stubs, dict):
+        raise Invalid(f"{name} must be an object, of lists of addresses by host name")
+    is_sequence = name == "dns_sequence"
+    return {_known_as(host): _in_turn(found, is_sequence=is_sequence) for host, found in stubs.items()}
+
+
+def _known_as(host: str) -> str:
+    """The name as it is looked up."""
+    try:
+        return httpx2.URL(f"http://{host}").raw_host.decode("ascii").rstrip(".")
+    except httpx2.InvalidURL:
+        return host
+
+
+def _in_turn(found: object, *, is_sequence: bool) -> list[list[str]]:
+    answers = found if isinstance(found, list) else [found]
+    if any(isinstance(each, list) for each in answers):
+        return [list(map(str, each)) if isinstance(each, list) else [str(each)] for each in answers]
+    return [[str(each)] for each in answers] if is_sequence else [list(map(str, answers))]
+
+
+def _pages(stubs: object) -> Iterator[tuple[str, str]]:
+    """Which address leads to which other; of the others nothing is said."""
+    if stubs is None:
+        return
+    if isinstance(stubs, dict):
+        pages = list(stubs.items())
+    elif isinstance(stubs, list) and all(isinstance(each, dict) and "url" in each for each in stubs):
+        pages = [(each["url"], each) for each in stubs]
+    else:
+        raise Invalid("http must be an object, of status and location by address")
+    for url, page in pages:
+        if (location := _location(page)) is not None:
+            yield _same(str(url)), location
+
+
+def _location(page: object) -> str | None:
+    """Where a page leads on: a text does, a status with one beside it, and an object that says so."""
+    match page:
+        case str():
+            return page
+        case [int() as status, str() as location] if status in REDIRECTS:
+            return location
+        case {"status": int() as status} if status not in REDIRECTS:
+            return None
+        case dict():
+            headers = page.get("headers")
+            told = {**(headers if isinstance(headers, dict) else {}), **page}
+            named = {str(name).lower(): value for name, value in told.items()}
+            found = named.get("location") or named.get("redirect")
+            return found if isinstance(found, str) else None
+    return None
+
+
+def _same(url: str) -> str:
+    """The address in the one way of writing it by which stubs are found."""
+    try:
+        parsed = httpx2.URL(url)
+    except httpx2.InvalidURL:
+        return url
+    return f"{parsed.scheme}://{parsed.netloc.decode('ascii')}{parsed.raw_path.decode('ascii')}"

@@ -1,0 +1,30 @@
+"""What the floor and the shipped policy see in a shell command: F1 to F6, F8 and F9, for each command in it."""
+
+from itertools import islice
+
+from hubbub.node.gate.floor import judgement
+from hubbub.node.gate.floor.verdicts import deny
+from hubbub.node.gate.reading import Part, Reading
+from hubbub.node.gate.shell.read import read as read_shell
+from hubbub.node.gate.world import World
+
+MOST = 500  # simple commands in all, also in the code that they are given
+
+
+def read(command: str, world: World) -> Reading:
+    """A command of `execute_command` as the gate sees it; nothing is run.
+
+    Each simple command is a part, and so is each that a wrapper, a shell or a search runs.
+    """
+    program = read_shell(command, world)
+    if program.too_large:
+        return Reading(
+            floor=(deny("F9", f"The command is too much to be read: {program.too_large}."),), target=command
+        )
+    parts = tuple(islice(judgement.of_program(program, world), MOST + 1))
+    floor = tuple(judgement.whole(program))
+    if len(parts) > MOST:
+        floor = (deny("F9", f"The command is too much to be read: it has more than {MOST} commands in it."),)
+    if not parts and not floor:  # only the shell's own tests and sums
+        parts = (Part(tool=judgement.TOOL, target=command, is_harmless=True),)
+    return Reading(parts=parts, floor=floor, target=command)

@@ -1,0 +1,61 @@
+"""What the text of a program hints at where only running tells a path: `cat $(echo /etc/shadow)`.
+
+Nobody can tell what a substitution prints. But where one speaks of something protected, or puts a text together from
+pieces or from a code, and a path is made of it, a person is asked.
+"""
+
+import re
+from collections.abc import Iterator
+
+from hubbub.node.gate import paths
+from hubbub.node.gate.decision import Decision
+from hubbub.node.gate.floor.deeds import CHANGES, Scene, Touch
+from hubbub.node.gate.floor.programs import name_of
+from hubbub.node.gate.floor.verdicts import ask
+from hubbub.node.gate.paths import Access
+from hubbub.node.gate.shell.program import Unknown, Word
+
+_VARIABLE = re.compile(r"\$\{?!?([A-Za-z_][A-Za-z0-9_]*)")
+_NAME = re.compile(r"[^\s'\"`$(){}<>|;&=,]+")
+_BUILDERS = re.compile(r"(?:\$\(|`)(?:.*[\s|;&(])?(?:base64|base32|xxd|rev|printf|openssl)\s", re.DOTALL)
+_SETTERS = frozenset({"read", "mapfile", "readarray"})
+_PRINTERS = frozenset({"echo", "printf"})
+
+
+def judge(touch: Touch, scene: Scene) -> Iterator[Decision]:
+    """What is asked about a path that is not known."""
+    sources = list(dict.fromkeys(_sources(touch.word, scene)))
+    access = Access.WRITE if touch.use in CHANGES else Access.READ
+    if any(map(_BUILDERS.search, sources)):
+        yield ask("F9", f"Only running it tells what `{touch.word.source}` is, and its text is put together.")
+    for name in dict.fromkeys(name for source in sources for name in _NAME.findall(source)):
+        if "/" in name or name.startswith((".", "~")):
+            path = scene.world.absolute(paths.with_home(name, scene.world), scene.here)
+            if (said := paths.protected(path, access, scene.world)) is not None:
+                yield ask(said.rule_id, f"When it runs, this may be what is protected. {said.reason}")
+
+
+def _sources(word: Word, scene: Scene) -> Iterator[str]:
+    """The text that an unknown word may come from."""
+    for part in word.parts:
+        if isinstance(part, Unknown):
+            yield part.source
+            for name in _VARIABLE.findall(part.source):
+                yield from _settings(name, scene)
+
+
+def _settings(name: str, scene: Scene) -> Iterator[str]:
+    commands = scene.program.commands
+    yield from (
+        each.value.source for command in commands for each in command.assignments if each.name == name
+    )
+    if not any(_sets(name, command.words) for command in commands):
+        return
+    for command in commands:
+        yield from (redirect.body.source for redirect in command.redirects if redirect.body is not None)
+        if command.name is not None and name_of(command.name.value or "") in _PRINTERS:
+            yield from (word.source for word in command.words[1:])
+
+
+def _sets(name: str, words: tuple[Word, ...]) -> bool:
+    return bool(words) and words[0].value in _SETTERS and any(word.value == name for word in words[1:])

@@ -1,0 +1,66 @@
+"""What a command finds on its standard input, as far as the text of the program tells."""
+
+from hubbub.node.gate.floor.programs import name_of
+from hubbub.node.gate.floor.usage import names
+from hubbub.node.gate.floor.words import joined, plain
+from hubbub.node.gate.shell.program import SimpleCommand, Unknown, Word
+
+FETCHERS = names("curl wget wget2 http https xh aria2c nc ncat netcat fetch lynx links w3m ftp scp")
+
+
+def printed(command: SimpleCommand) -> list[Word] | None:
+    """The words that `echo` or `printf` print; None where the text does not tell."""
+    name = name_of(command.name.value or "") if command.name else ""
+    words = list(command.words[1:])
+    if name == "echo":
+        while words and (words[0].value or "").strip("-neE") == "" and (words[0].value or "").startswith("-"):
+            del words[0]
+        return words
+    if name in ("cat", "") and any(redirect.body is not None for redirect in command.redirects):
+        return [
+            piece
+            for redirect in command.redirects
+            if redirect.body is not None
+            for piece in _lines(redirect.body)
+        ]
+    if name == "printf" and words:
+        told = words[1:] if (words[0].value or "").strip() in ("%s", "%s\\n", "%s\\0", "%b", "%s ") else words
+        return [piece for word in told for piece in _lines(word)]
+    return None
+
+
+def _lines(word: Word) -> list[Word]:
+    value = word.value
+    if value is None:
+        return [word]
+    return [plain(piece) for piece in value.replace("\\n", "\n").replace("\\0", "\n").split()]
+
+
+def text(command: SimpleCommand) -> Word | None:
+    """The text that a command reads: a here-document, a here-string, or what is printed into its pipe."""
+    for redirect in command.redirects:
+        if redirect.body is not None and redirect.descriptor in (None, "0"):
+            return redirect.body
+    said = printed(command.reads_from) if command.reads_from is not None else None
+    if said is None:
+        return None
+    return joined(*(piece for word in said for piece in (word, plain("\n"))))
+
+
+def takes_input(command: SimpleCommand) -> bool:
+    """Whether standard input is a file or a here-document, rather than a pipe or nothing."""
+    return any(_is_input(redirect.operator, redirect.descriptor) for redirect in command.redirects)
+
+
+def _is_input(operator: str, descriptor: str | None) -> bool:
+    return operator.startswith("<") and descriptor in (None, "0")
+
+
+def fetches(word: Word, commands: tuple[SimpleCommand, ...]) -> bool:
+    """Whether what a word becomes is fetched from elsewhere: `$(curl …)`."""
+    return any(
+        command.name is not None
+        and name_of(command.name.value or "") in FETCHERS
+        and any(isinstance(part, Unknown) and command.source in part.source for part in word.parts)
+        for command in commands
+    )

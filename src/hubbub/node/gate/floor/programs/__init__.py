@@ -1,0 +1,29 @@
+"""What programs do with their words: tables, no code. A program that is in none of them is a stranger."""
+
+import re
+
+from hubbub.node.gate.floor.programs import development, files, git, reading, system, wrappers
+from hubbub.node.gate.floor.usage import Usage
+
+USAGES: dict[str, Usage] = (
+    reading.USAGES | files.USAGES | git.USAGES | wrappers.USAGES | system.USAGES | development.USAGES
+)
+
+_VERSION = re.compile(r"(?<=[a-z])-?[0-9]+(\.[0-9]+)*[a-z]?$")
+_FAMILIES = ("mkfs.", "fsck.", "mount.", "umount.")
+
+
+def name_of(path: str) -> str:
+    """The name by which a program is known here: without its folder, its version, and in small letters."""
+    name = path.rpartition("/")[2].lower().removesuffix(".exe")
+    if name in USAGES:
+        return name
+    for family in _FAMILIES:
+        if name.startswith(family):
+            return family.rstrip(".")
+    return _VERSION.sub("", name)
+
+
+def usage_of(name: str, subcommand: str | None = None) -> Usage | None:
+    """How a program takes its arguments, or one of its subcommands does; None for a stranger."""
+    return USAGES.get(f"{name} {subcommand}") or USAGES.get(name)

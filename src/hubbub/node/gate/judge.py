@@ -1,0 +1,156 @@
+"""What any of the tools would do: the reading of a call, from which `decide` decides.
+
+Commands, files and downloads have their own modules beneath `floor`. All others are read here: what a rule matches in
+them, and whether the shipped policy lets them through without asking.
+"""
+
+import posixpath
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from hubbub.node.gate import paths
+from hubbub.node.gate.floor import commands, downloads, files
+from hubbub.node.gate.floor.downloads import INTERNET, Network
+from hubbub.node.gate.floor.verdicts import deny
+from hubbub.node.gate.paths import Access
+from hubbub.node.gate.reading import Part, Reading
+from hubbub.node.gate.rules import TOOLS
+from hubbub.node.gate.world import World
+
+Arguments = Mapping[str, object]
+HERE = "localhost"  # what a machine is called beside its name
+ARGUMENTS = "arguments"  # the rule of a call that no tool could be called with
+
+# What only looks at what is the caller's own, or changes nothing but that.
+_HARMLESS = frozenset(
+    {
+        "read_logs",
+        "shell_kill",
+        "issue_list",
+        "issue_get",
+        "issue_create",
+        "issue_update",
+        "issue_close",
+        "todo_write",
+        "skill_list",
+    }
+)
+_NEVER_ASKS = frozenset({"shell_tasks", "task_status", "permissions_helper"})
+_NEVER_ASKS_OF_CONNECT = frozenset({"list", "whoami", "workspace_list"})
+_ASKS_OF_SSH = frozenset({"open", "send"})
+# What is needed for the call to mean anything, and what of it rules match.
+_NEEDED: Mapping[str, tuple[str, ...]] = {
+    "execute_command": ("command",),
+    "read_file": ("path",),
+    "write_file": ("path",),
+    "open_file": ("path",),
+    "list_dir": ("path",),
+    "grep": ("pattern", "path"),
+    "glob": ("pattern",),
+    "download_file": ("url", "dest"),
+    "connect": ("operation",),
+    "ssh_session": ("operation",),
+    "ask_agent": ("hostname",),
+    "ask_agent_stream": ("hostname",),
+    "permissions_helper": ("operation",),
+}
+_TARGETS = {
+    "shell_kill": "task_id",
+    "issue_get": "id",
+    "issue_update": "id",
+    "issue_close": "id",
+    "skill_run": "name",
+    "task_status": "task_id",
+    "permissions_helper": "operation",
+    "ask_agent": "hostname",
+    "ask_agent_stream": "hostname",
+}
+
+
+async def read(
+    tool: str, arguments: Arguments, world: World, network: Network = INTERNET, *, here: str = HERE
+) -> Reading:
+    """The reading of a call of any tool; `here` is the name of this machine.
+
+    What there is no such tool for, or what lacks what the tool needs, is denied.
+    """
+    if tool not in TOOLS:
+        return Reading(floor=(deny(ARGUMENTS, f"There is no tool {tool[:80]!r}."),))
+    for name in _NEEDED.get(tool, ()):
+        if not isinstance(arguments.get(name), str):
+            return Reading(floor=(deny(ARGUMENTS, f"{tool} needs {name!r}, a text."),))
+    if tool == downloads.TOOL:
+        return await downloads.read(arguments, world, network)
+    if tool in files.ACCESS:
+        return files.read(tool, arguments, world)
+    if (special := _SPECIAL.get(tool)) is not None:
+        return special(arguments, world, here)
+    return _plain(tool, _text(arguments, _TARGETS.get(tool, "")))
+
+
+def _command(arguments: Arguments, world: World, _here: str) -> Reading:
+    """A command, in the folder that the call names for it."""
+    folder = arguments.get("cwd")
+    if not isinstance(folder, str) or not folder:
+        return commands.read(_text(arguments, "command"), world)
+    cwd = posixpath.join(world.cwd, paths.with_home(folder, world))
+    if (closed := paths.protected(cwd, Access.LIST, world)) is not None:
+        return Reading(floor=(closed,), target=_text(arguments, "command"))
+    reading = commands.read(_text(arguments, "command"), replace(world, cwd=cwd))
+    if paths.is_inside(cwd, world):
+        return reading
+    outside = "it runs outside the folders that agents work in"
+    parts = (replace(each, is_harmless=False, concern=each.concern or outside) for each in reading.parts)
+    return replace(reading, parts=tuple(parts))
+
+
+def _connect(arguments: Arguments, world: World, here: str) -> Reading:
+    operation, host = _text(arguments, "operation"), _text(arguments, "hostname")
+    target = f"{operation}:{host}" if host else operation
+    part = Part(tool="connect", target=target, never_asks=operation in _NEVER_ASKS_OF_CONNECT)
+    if operation != "exec":
+        return Reading(parts=(part,), target=target)
+    found = _command({**arguments, "cwd": None}, world, here)
+    if host.casefold() in (here.casefold(), HERE):
+        whole = replace(part, is_harmless=True)  # it is no more than the command is
+        return replace(found, parts=(whole, *found.parts), target=f"{target} {found.target}")
+    there = replace(part, floor=tuple(each for one in found.parts for each in one.floor))
+    return Reading(parts=(there,), floor=found.floor, target=f"{target} {found.target}")
+
+
+def _ssh(arguments: Arguments, world: World, here: str) -> Reading:
+    operation = _text(arguments, "operation")
+    target = _text(arguments, "hostname") or _text(arguments, "session_id") or operation
+    part = Part(tool="ssh_session", target=target, is_harmless=operation not in _ASKS_OF_SSH)
+    if operation != "send":
+        return Reading(parts=(part,), target=f"{operation}:{target}")
+    found = _command({"command": arguments.get("command", "")}, world, here)
+    sent = replace(part, floor=tuple(each for one in found.parts for each in one.floor))
+    return Reading(parts=(sent,), floor=found.floor, target=f"{operation}:{target} {found.target}")
+
+
+def _agents(arguments: Arguments, _world: World, _here: str) -> Reading:
+    """Several machines' agents: each of them is a part of its own."""
+    hosts = arguments.get("hostnames")
+    if not isinstance(hosts, list) or not hosts or not all(isinstance(each, str) for each in hosts):
+        return Reading(floor=(deny(ARGUMENTS, "ask_agents needs 'hostnames', a list of texts."),))
+    parts = tuple(Part(tool="ask_agents", target=host) for host in hosts)
+    return Reading(parts=parts, target=", ".join(hosts))
+
+
+def _plain(tool: str, target: str) -> Reading:
+    part = Part(tool=tool, target=target, is_harmless=tool in _HARMLESS, never_asks=tool in _NEVER_ASKS)
+    return Reading(parts=(part,), target=target)
+
+
+def _text(arguments: Arguments, name: str) -> str:
+    value = arguments.get(name, "")
+    return value if isinstance(value, str) else ""
+
+
+_SPECIAL: Mapping[str, Callable[[Arguments, World, str], Reading]] = {
+    "execute_command": _command,
+    "connect": _connect,
+    "ssh_session": _ssh,
+    "ask_agents": _agents,
+}

@@ -1,0 +1,64 @@
+import os
+from pathlib import Path
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hubbub.node.gate.filesystem import Disk
+
+
+def test_a_path_is_followed_as_the_system_follows_it(tmp_path: Path) -> None:
+    """Links, `..` behind links, absolute ones, and what is not there."""
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    (tmp_path / "l").symlink_to("a/b")
+    (tmp_path / "m").symlink_to(tmp_path / "l")
+    (tmp_path / "n").symlink_to("none/x")
+    for path in ("l", "l/..", "l/../b", "m/x/y", "m/../../l/z", "n", "n/y", "a/./b//c", "/..", "l/x/../y"):
+        absolute = os.path.join(tmp_path, path)  # noqa: PTH118, a Path would tidy it
+        assert Disk().resolve(absolute) == os.path.realpath(absolute)
+
+
+@given(st.lists(st.sampled_from(["a", "b", "..", ".", "", "link", "etc"]), max_size=8))
+def test_it_agrees_with_pythons_own(names: list[str]) -> None:
+    """On paths of any form."""
+    path = "/" + "/".join(names)
+
+    assert Disk().resolve(path) == os.path.realpath(path).replace("//", "/")
+
+
+def test_a_pattern_stands_for_what_is_in_a_folder(tmp_path: Path) -> None:
+    """By name; for nothing where there is no such folder."""
+    for name in ("b.py", "a.py", ".hidden.py", "c.md"):
+        (tmp_path / name).touch()
+
+    assert Disk().matches(str(tmp_path), "*.py") == ["a.py", "b.py"]
+    assert Disk().matches(str(tmp_path), ".*") == [".hidden.py"]
+    assert Disk().matches(str(tmp_path / "none"), "*") == []
+
+
+def test_files_are_known_by_what_they_are(tmp_path: Path) -> None:
+    """Those at a place and beneath it, under whatever name, also after some came and went; links are not followed."""
+    keys, disk = tmp_path / "keys", Disk()
+    (keys / "deep").mkdir(parents=True)
+    (keys / "deep" / "one").touch()
+    (keys / "link").symlink_to(tmp_path)
+    places = [str(keys), str(tmp_path / "none")]
+    one = (keys / "deep" / "one").stat()
+
+    assert (one.st_dev, one.st_ino) in disk.identities(places)
+    (keys / "two").touch()
+    two = (keys / "two").stat()
+    assert (two.st_dev, two.st_ino) in disk.identities(places)
+    os.utime(keys / "deep", (100, 100))
+    (keys / "deep" / "one").rename(tmp_path / "one")
+    assert (one.st_dev, one.st_ino) not in disk.identities(places)
+
+
+def test_what_is_not_there_is_nothing(tmp_path: Path) -> None:
+    """Neither a folder nor a file, and no failure."""
+    disk = Disk()
+
+    assert disk.look(str(tmp_path / "none")) is None
+    assert disk.look("a\0b") is None
+    assert not disk.is_folder(str(tmp_path / "none"))
+    assert disk.is_folder(str(tmp_path))

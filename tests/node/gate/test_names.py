@@ -1,0 +1,186 @@
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hubbub.node.gate import names
+
+PROTECTED = (".env", ".git", ".ssh", ".bashrc", ".mcp.json", "Keychains")
+INVISIBLE = "\u200b\u200c\u200d\u2060\ufeff\u00ad\u202e"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/w/.env",
+        "/w/.env.local",
+        "/w/.env.production.local",
+        "/w/.env.example.local",
+        "/w/.env/bin/python",
+        "/w/.git",
+        "/w/.git/hooks/pre-commit",
+        "/w/sub/.git/config",
+        "/w/git~1/config",
+        "/w/.git./config",
+        "/w/.git ::$INDEX_ALLOCATION/config",
+        "/w/.bashrc",
+        "/home/ada/.zshenv",
+        "/home/ada/.profile",
+        "/home/ada/.bashrc.d/x.sh",
+        "/home/ada/.config/fish/conf.d/x.fish",
+        "/home/ada/.config/powershell/profile.ps1",
+        "/w/.mcp.json",
+        "/home/ada/.claude.json",
+        "/w/.claude/settings.json",
+        "/w/.claude/settings.local.json",
+    ],
+)
+def test_what_people_only_write(path: str) -> None:
+    """F4: environment files, Git's own, what shells start with, and what clients of agents start; at any depth."""
+    assert names.unwritten(names.components(path))
+    assert names.unwritten(names.components(path.upper()))
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/w/.env.example",
+        "/w/.env.sample",
+        "/w/.env.template",
+        "/w/.env.dist",
+        "/w/.env.local.example",
+        "/w/.environment",
+        "/w/env.py",
+        "/w/config.env",
+        "/w/.envrc",
+        "/w/.gitignore",
+        "/w/.gitkeep",
+        "/w/.gitattributes",
+        "/w/.github/workflows/test.yml",
+        "/w/project.git.md",
+        "/w/git/config",
+        "/w/bashrc",
+        "/w/mcp.json",
+        "/w/.claude/commands/x.md",
+        "/w/fish/menu.py",
+    ],
+)
+def test_what_only_looks_alike_may_be_written(path: str) -> None:
+    """Templates, and names that merely begin or end like protected ones."""
+    assert names.unwritten(names.components(path)) is None
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/etc",
+        "/etc/passwd",
+        "//etc//passwd",
+        "/./etc/passwd",
+        "/usr/../etc/passwd",
+        "/private/etc/hosts",
+        "/System/Library",
+        "/home/ada/.ssh",
+        "/root/.ssh/id_rsa",
+        "/mnt/old/home/bob/.ssh/config",
+        "/Users/ada//Library/Keychains/login.keychain-db",
+        "/Library/Keychains",
+        "/home/ada/.config/hubbub/node.toml",
+        "/home/ada/.local/share/hubbub/owner-token",
+        "/Users/ada//Library/Application Support/hubbub/x",
+        "/proc/self/environ",
+        "/proc/1/mem",
+        "/proc/self/fd/3",
+        "/proc/self/task/1/environ",
+        "/proc/thread-self/root/home",
+        "/proc/123/cwd",
+    ],
+)
+def test_what_is_closed(path: str) -> None:
+    """F5: the system's configuration, keys, hubbub's own, and the insides of processes."""
+    assert names.unread(names.components(path))
+    assert names.unread(names.components(path.swapcase()))
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/",
+        "/home/ada//proj/src/etc/settings.py",
+        "/w/etc",
+        "/w/ssh/config",
+        "/w/.sshconfig",
+        "/w/System/a",
+        "/usr/local/etc/x",
+        "/home/ada/.config/hub",
+        "/home/ada//hubbub/README.md",
+        "/home/ada//Library/Caches",
+        "/proc/cpuinfo",
+        "/proc/self/status",
+        "/proc/self/exe",
+        "/w/proc/self/environ",
+        "/etcetera",
+    ],
+)
+def test_what_only_looks_alike_may_be_read(path: str) -> None:
+    """Names elsewhere than where they mean something, and longer ones."""
+    assert names.unread(names.components(path)) is None
+
+
+@pytest.mark.parametrize(
+    "path", ["/w/.env", "/w/.env.local", "/w/id_rsa", "/w/a/server.pem", "/h/.aws/credentials"]
+)
+def test_what_may_hold_secrets(path: str) -> None:
+    """Environment files and keys, so that a person is asked before they are read."""
+    assert names.may_be_secret(names.components(path))
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/w/.env.example", "/w/id_rsa.pub", "/w/pem.py", "/w/credentials.py", "/w/keys"]
+)
+def test_what_holds_none(path: str) -> None:
+    """Templates, public keys, and code about them."""
+    assert not names.may_be_secret(names.components(path))
+
+
+def spellings(name: str) -> st.SearchStrategy[str]:
+    """Ways to write a name that some file system takes for the same."""
+    cased = st.tuples(*(st.sampled_from([each.lower(), each.upper()]) for each in name)).map("".join)
+    blanks = st.lists(st.sampled_from(INVISIBLE), min_size=len(name) + 1, max_size=len(name) + 1)
+    return st.tuples(cased, st.booleans(), blanks).map(
+        lambda made: (
+            "".join(a + b for a, b in zip(made[2], [*made[0], ""], strict=True)) if made[1] else made[0]
+        )
+    )
+
+
+@given(st.sampled_from(PROTECTED).flatmap(lambda name: st.tuples(st.just(name), spellings(name))))
+def test_capitals_and_invisible_signs_make_no_other_name(pair: tuple[str, str]) -> None:
+    """However a name is written, it is folded to the same."""
+    name, spelling = pair
+
+    assert names.folded(spelling) == names.folded(name)
+
+
+@given(st.text(alphabet="aäéÅåſK\u0301\u030aßΣσς", max_size=8))
+def test_composition_makes_no_other_name(name: str) -> None:
+    """A letter with its accent is the same in one piece or two, and folding twice changes nothing more."""
+    forms = {names.folded(unicodedata.normalize(form, name)) for form in ("NFC", "NFD")}
+
+    assert forms == {names.folded(name)}
+    assert names.folded(names.folded(name)) == names.folded(name)
+
+
+noise = st.sampled_from(["/", "//", "/./", "/x/../", "/x/y/../../", "/././/"])
+
+
+@given(
+    st.lists(st.tuples(noise, st.sampled_from(["etc", "w", ".git", "a.b"])), max_size=5),
+    st.sampled_from(["", "/", "/."]),
+)
+def test_ways_to_write_a_path_make_no_other_path(steps: list[tuple[str, str]], end: str) -> None:
+    """Double slashes, `.`, `x/..` and a slash at the end are nothing."""
+    path = "".join(f"{between}{name}" for between, name in steps) + end
+
+    assert names.components(path) == tuple(name for _, name in steps)
