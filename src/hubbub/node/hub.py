@@ -1,4 +1,8 @@
-"""What a machine needs of its hub: people to ask, a place for its log's head, and tasks for what it starts."""
+"""What a machine needs of its hub: people to ask, a place for its log's head, and tasks for what it starts.
+
+What the hub refuses is a `hubbub.model.errors.HubError` with one sentence; `StoreUnavailable` where it cannot be
+reached, or cannot do it just now.
+"""
 
 from datetime import timedelta
 from typing import Protocol
@@ -15,17 +19,32 @@ class Hub(Protocol):
         An approval is spent by being told here: it lets one call through.
         """
 
-    async def resolve(self, approval_id: str, *, approved: bool, by: str) -> Answered:
-        """The answer that came by the client that made the call, where the operator lets it."""
+    async def put(self, question: Question, patience: timedelta, *, elicitation: bool = False) -> str:
+        """Put a question before people without waiting: the id of its approval.
 
-    async def put(self, question: Question, patience: timedelta) -> str:
-        """Put a question before people without waiting: the id of its approval."""
+        `elicitation` says that the client that made the call may answer it too, by `resolve`.
+        """
+
+    async def answer(self, approval_id: str) -> Answered:
+        """What became of a question that this machine has put; waits until it is answered or its time is over.
+
+        An approval is spent by being told here.
+        """
+
+    async def resolve(self, approval_id: str, *, approved: bool, by: str) -> Answered:
+        """The answer that came by the client that made the call, where the operator lets it.
+
+        Where a person was faster, it is theirs. An approval is spent by being told here.
+        """
 
     async def seal(self, node: str, seq: int, digest: str) -> None:
         """Keep the head of the machine's audit log, so that a log that was cut short shows."""
 
+    async def key(self) -> str | None:
+        """The project's API key, where there is one and the hub gives it to this machine."""
+
     async def begin_task(self, who: Principal, title: str, description: str, assignee: str) -> str:
-        """The id of a new task of `who`, begun by `assignee`."""
+        """The id of a new task of `who`, begun by the machine `assignee`: on the board, by `node:` and its name."""
 
     async def end_task(self, task_id: str, *, text: str, failed: bool) -> None:
         """End a task with its result, or with why there is none."""

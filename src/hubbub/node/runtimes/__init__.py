@@ -1,1 +1,39 @@
 """The agents that a machine can be asked: a program of the operator's choice, or a model at an endpoint."""
+
+import asyncio
+import importlib
+import os
+
+from hubbub.node.policy import Runtime
+from hubbub.node.runtimes.command import CommandConversation
+from hubbub.node.runtimes.conversation import Conversation, RuntimeFailed
+
+NONE = (
+    "no agent is configured on this machine; its operator names one under [runtime] in node.toml: "
+    'kind = "command" with a command, or kind = "openai" with a url and a model'
+)
+
+
+async def conversation(runtime: Runtime | None, project_key: str | None = None) -> Conversation:
+    """A new conversation with the agent that the policy names.
+
+    `project_key` is for an endpoint whose key the policy does not name. Raises `RuntimeFailed` where there is no
+    agent, or what the policy says of it is not enough.
+    """
+    if runtime is None:
+        raise RuntimeFailed(NONE)
+    if runtime.kind == "command":
+        if not runtime.command:
+            raise RuntimeFailed("[runtime] in node.toml has no command: a list of words")
+        return CommandConversation(runtime.command, key=runtime.key)
+    if runtime.url is None or runtime.model is None:
+        raise RuntimeFailed("[runtime] in node.toml needs the url of the endpoint and the name of the model")
+    key = project_key if runtime.key is None else os.environ.get(runtime.key)
+    if runtime.key is not None and not key:
+        raise RuntimeFailed(
+            f"the environment variable {runtime.key} is not set, which is to hold the model's key"
+        )
+    # It takes a second or two to import, which the loop does not have.
+    openai = await asyncio.to_thread(importlib.import_module, "hubbub.node.runtimes.openai")
+    made: Conversation = openai.OpenAIConversation(url=runtime.url, model=runtime.model, key=key)
+    return made

@@ -1,19 +1,22 @@
-"""The operating system's wall around a command: bubblewrap where it is installed, else Landlock, else none."""
+"""How a command is started inside a wall, whichever it is."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from hubbub.node.gate.world import World
+from hubbub.node.kernel import Ruleset
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Launch:
-    """How to start a command inside the wall."""
+    """How to start a command inside the wall. Whoever does it has to heed every field."""
 
     argv: Sequence[str]
     environment: Mapping[str, str]
     cwd: str
+    report: int | None = None  # the descriptor at which a wall that is a program tells that it stood
+    ruleset: Ruleset | None = None  # what whoever starts `argv` takes on before
 
 
 class Sandbox(Protocol):
@@ -26,4 +29,4 @@ class Sandbox(Protocol):
     def around(
         self, argv: Sequence[str], *, cwd: str, environment: Mapping[str, str], world: World
     ) -> Launch:
-        """How to start `argv` inside it."""
+        """How to start `argv` inside it. Looks into the folders of `world`, so it may take milliseconds."""

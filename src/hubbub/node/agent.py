@@ -1,0 +1,94 @@
+"""The agent of a machine, asked on behalf of somebody: what it may call, how deep that goes, and as a hub's task."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+
+from hubbub.model.errors import Invalid
+from hubbub.model.orders import Order, Outcome
+from hubbub.node.place import Place
+from hubbub.node.runtimes import conversation
+from hubbub.node.runtimes.conversation import Answer, Hands, Hear, RuntimeFailed
+
+DEEPEST = 3  # agents that ask agents
+TITLE_LENGTH = 80
+
+
+async def ask(
+    place: Place,
+    order: Order,
+    prompt: str,
+    *,
+    only: Sequence[str] | None = None,
+    task_id: str | None = None,
+    hear: Hear | None = None,
+) -> Answer:
+    """The agent's answer to `prompt`, with the tools named in `only`, else all.
+
+    It acts as whoever gave the order, though never as a person. Raises `RuntimeFailed`; `Invalid` for a tool that
+    there is not.
+    """
+    if len(order.chain) >= DEEPEST:
+        raise RuntimeFailed(f"agents ask agents at most {DEEPEST} deep; do this one yourself")
+    hands = _hands(place, order, only, task_id)
+    talk = await conversation(place.policy.runtime, await place.hub.key())
+    return await talk.say(prompt, hands, hear)
+
+
+async def start(
+    place: Place, order: Order, *, title: str, prompt: str, only: Sequence[str] | None = None
+) -> tuple[str, "asyncio.Task[Answer]"]:
+    """Have the agent work on `prompt` as a task of the hub: its id, and the answer that is to come.
+
+    The task ends with the answer, whether or not anybody waits for it here. Raises `HubError` where the hub takes no
+    task.
+    """
+    _require_known(place, only)
+    task_id = await place.hub.begin_task(
+        order.who, place.redact(_line(title)), place.redact(prompt), place.node
+    )
+
+    async def work() -> Answer:
+        try:
+            answer = await ask(place, order, prompt, only=only, task_id=task_id)
+        except RuntimeFailed as failed:
+            raise RuntimeFailed(place.redact(str(failed))) from None
+        return replace(answer, text=place.redact(answer.text))
+
+    return task_id, place.errands.start(place.hub, place.data, task_id, work())
+
+
+def said(answer: Answer) -> dict[str, object]:
+    """An answer as callers are told of it."""
+    return {"text": answer.text, "tool_calls": [asdict(call) for call in answer.tool_calls]}
+
+
+def _hands(place: Place, order: Order, only: Sequence[str] | None, task_id: str | None) -> Hands:
+    _require_known(place, only)
+    asker = replace(order.who, is_person=False)
+    chain = (*order.chain, order.who.name)
+
+    async def call(tool: str, arguments: Mapping[str, object]) -> Outcome:
+        return await place.perform(Order(who=asker, tool=tool, arguments=arguments, chain=chain))
+
+    return Hands(
+        node=place.node,
+        folder=Path(place.world.cwd),
+        tools=[spec for spec in place.catalogue if only is None or spec.name in only],
+        call=call,
+        task_id=task_id,
+        is_limited=only is not None,
+    )
+
+
+def _require_known(place: Place, only: Sequence[str] | None) -> None:
+    known = {spec.name for spec in place.catalogue}
+    for name in only or ():
+        if name not in known:
+            raise Invalid(f"tools: there is no tool {name!r}; there are {', '.join(sorted(known))}")
+
+
+def _line(text: str) -> str:
+    first = text.strip().partition("\n")[0].strip() or "untitled"
+    return first if len(first) <= TITLE_LENGTH else f"{first[: TITLE_LENGTH - 1]}…"

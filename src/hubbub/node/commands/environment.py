@@ -1,0 +1,21 @@
+"""The environment of commands: what is on the list, and nothing else. Tokens and keys stay with the hub."""
+
+from collections.abc import Mapping
+
+PASSED_ON = frozenset({"LANG", "LOGNAME", "PATH", "SHELL", "TMPDIR", "TZ", "USER", "VIRTUAL_ENV"})
+PASSED_ON_PREFIX = "LC_"
+FIXED = {"TERM": "dumb"}
+PATH = "/usr/local/bin:/usr/bin:/bin"  # where the machine says none
+
+
+def passed_on(variables: Mapping[str, str], home: str) -> dict[str, str]:
+    """What a command finds in its environment on a machine that has these `variables`.
+
+    `HOME` is the home that the gate knows: `~` has to mean the same to both.
+    """
+    kept = {
+        name: value
+        for name, value in variables.items()
+        if name in PASSED_ON or name.startswith(PASSED_ON_PREFIX)
+    }
+    return {"PATH": PATH, **kept, **FIXED, "HOME": home}

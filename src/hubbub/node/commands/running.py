@@ -1,0 +1,90 @@
+"""Running a command, as the machine's own process sees it: its forker is asked for a keeper, which then answers."""
+
+import asyncio
+import json
+import os
+import socket
+import sys
+import threading
+from collections.abc import Mapping
+from contextlib import suppress
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from hubbub.node.commands import environment
+from hubbub.node.commands.forker import ORDERS
+from hubbub.node.commands.keeper import INTO_THE_BACKGROUND
+from hubbub.node.commands.work import Work
+
+PYTHON = ("PYTHONHOME", "PYTHONPATH")  # how the forker finds what this process has found
+
+
+class CommandLost(Exception):
+    """The keeper of a command was killed, and the command with it."""
+
+
+class Running:
+    """The forker of this process, which is started when it is first needed, and again if somebody has killed it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._orders: socket.socket | None = None
+        self._pid = 0
+
+    async def run(self, work: Work, cwd: int, *, patience: timedelta | None = None) -> Mapping[str, Any]:
+        """What a keeper answers: how the command has ended, or that it runs in the background.
+
+        It is sent there once `patience` is over. A call that is cancelled ends the command. Raises `CommandLost`.
+        """
+        ours, theirs = socket.socketpair()
+        with theirs:
+            self._ask_for_keeper(theirs, cwd)
+        reader, writer = await asyncio.open_connection(sock=ours)
+        answer = asyncio.ensure_future(reader.read())
+        try:
+            work.write_to(writer)
+            seconds = None if patience is None else patience.total_seconds()
+            await asyncio.wait({answer}, timeout=seconds)
+            if not answer.done():
+                writer.write(INTO_THE_BACKGROUND)
+            told = await answer
+        except ConnectionError:
+            raise CommandLost from None
+        finally:
+            answer.cancel()
+            writer.transport.abort()
+        if not told:
+            raise CommandLost
+        return dict(json.loads(told))
+
+    def _ask_for_keeper(self, line: socket.socket, cwd: int) -> None:
+        with self._lock:
+            if self._orders is not None:
+                try:
+                    socket.send_fds(self._orders, [b"."], [line.fileno(), cwd])
+                except ConnectionError:  # it was killed
+                    self._orders.close()
+                    with suppress(ChildProcessError):
+                        os.waitpid(self._pid, 0)
+                else:
+                    return
+            self._orders = self._start()
+            socket.send_fds(self._orders, [b"."], [line.fileno(), cwd])
+
+    def _start(self) -> socket.socket:
+        ours, theirs = socket.socketpair()
+        nowhere = [(os.POSIX_SPAWN_OPEN, each, os.devnull, os.O_RDWR, 0) for each in range(3)]
+        own = {name: os.environ[name] for name in PYTHON if name in os.environ}
+        with theirs:
+            self._pid = os.posix_spawn(
+                sys.executable,
+                [sys.executable, "-P", "-X", "utf8", "-m", "hubbub.node.commands.forker"],
+                environment.passed_on(os.environ, str(Path.home())) | own,
+                file_actions=[*nowhere, (os.POSIX_SPAWN_DUP2, theirs.fileno(), ORDERS)],
+                setsigmask=(),
+            )
+        return ours
+
+
+RUNNING = Running()  # one for the process

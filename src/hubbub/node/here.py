@@ -1,0 +1,91 @@
+"""This machine put together: its policy, its gate, its audit log, its tools."""
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from hubbub.model.orders import ToolSpec
+from hubbub.node import machine, policy
+from hubbub.node.gate.audit import FILE, AuditLog
+from hubbub.node.hub import Hub
+from hubbub.node.node import LocalNode
+from hubbub.node.place import Tool
+from hubbub.node.policy import PolicyFile
+from hubbub.node.redaction import Redactor
+from hubbub.node.tools import (
+    commands,
+    connecting,
+    delegation,
+    downloads,
+    files,
+    logs,
+    permissions,
+    search,
+    skills,
+)
+
+TOOLS: Mapping[str, Tool] = {
+    name: tool
+    for module in (
+        commands,
+        connecting,
+        delegation,
+        downloads,
+        files,
+        logs,
+        permissions,
+        search,
+        skills,
+    )
+    for name, tool in module.TOOLS.items()
+}
+SECRETS = ("TOKEN", "SECRET", "PASSWORD", "KEY")  # in the name of a variable that holds one
+SHORTEST_SECRET = 8  # characters: what is shorter may be any word
+
+
+def open_node(
+    *,
+    data: Path,
+    log_file: Path,
+    config: Path,
+    cwd: Path,
+    hub: Hub,
+    catalogue: Sequence[ToolSpec],
+    secrets: Iterable[str] = (),
+    name: str | None = None,
+    environment: Mapping[str, str] | None = None,
+    is_attended: bool = False,
+) -> LocalNode:
+    """This machine, with `data` as its own folder and the policy of `node.toml` in the folder `config`.
+
+    Agents work in `cwd`, unless the policy says where; `log_file` is what they may read of the daemon's log. `secrets`
+    are shown to nobody, whatever holds them. `is_attended` says that the operator sits at the client, and is asked
+    there whatever the policy says.
+    """
+    variables = os.environ if environment is None else environment
+    home = Path(variables.get("HOME") or Path.home()).resolve()
+    cwd = cwd.resolve()
+    file = PolicyFile(config / policy.FILE, cwd, home=home)
+    here = machine.Here(home=home, cwd=cwd, own=(data, config), environment=variables)
+    return LocalNode(
+        about=machine.about(data, name=name),
+        data=data,
+        log_file=log_file,
+        world=here.world,
+        policy=(lambda: replace(file.current(), elicitation=True)) if is_attended else file.current,
+        hub=hub,
+        redactor=Redactor([*secrets, *_held(variables)]),
+        audit=AuditLog(data / FILE),
+        tools=TOOLS,
+        catalogue=catalogue,
+    )
+
+
+def _held(variables: Mapping[str, str]) -> Iterable[str]:
+    """The secrets that the environment holds."""
+    return (
+        value
+        for name, value in variables.items()
+        if len(value) >= SHORTEST_SECRET and any(word in name.upper() for word in SECRETS)
+    )

@@ -1,0 +1,345 @@
+"""This machine, as it does what agents order: past its gate, asking where it must, and with a line in its audit log.
+
+The line is written before the act, and nothing is done without it. What a person was asked is read once more when they
+have said yes: what they saw is what is done, or nothing is.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
+
+import structlog
+
+from hubbub.model.approvals import visible
+from hubbub.model.errors import HubError
+from hubbub.model.orders import (
+    About,
+    Act,
+    Answered,
+    Code,
+    Order,
+    Outcome,
+    Question,
+    Ruling,
+    ToolSpec,
+    digest_of,
+    refused,
+)
+from hubbub.node.asking import Asking
+from hubbub.node.errands import Errands
+from hubbub.node.gate import judge
+from hubbub.node.gate.audit import AuditFailed, AuditLog, Verdict
+from hubbub.node.gate.chain import NOTHING
+from hubbub.node.gate.decide import decide
+from hubbub.node.gate.decision import Decision, Effect, Source
+from hubbub.node.gate.reading import Reading
+from hubbub.node.gate.world import World
+from hubbub.node.hub import Hub
+from hubbub.node.place import Place, Tool
+from hubbub.node.policy import Policy
+from hubbub.node.redaction import Redactor
+from hubbub.node.sandbox import Sandbox, choose
+from hubbub.node.skills.shelf import Shelf
+from hubbub.node.tools import connecting
+
+log = structlog.get_logger("hubbub")
+
+CONNECT = "connect"
+IN_SANDBOX = frozenset({"execute_command", "connect exec"})  # what runs behind the operating system's wall
+APPROVED = "a person approved it, asked by the machine that it comes from"
+SEAL_EVERY = timedelta(minutes=1)
+LAST_SEAL = timedelta(seconds=2)
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """One call under the policy and in the world of one moment."""
+
+    order: Order
+    policy: Policy
+    world: World
+    sandbox: Sandbox
+    reading: Reading
+    decision: Decision
+
+
+class LocalNode:
+    """The machine that this process runs on. `alive` has to be entered while orders are given."""
+
+    def __init__(
+        self,
+        *,
+        about: About,
+        data: Path,
+        log_file: Path,
+        world: Callable[[Policy], World],
+        policy: Callable[[], Policy],
+        hub: Hub,
+        redactor: Redactor,
+        audit: AuditLog,
+        tools: Mapping[str, Tool],
+        catalogue: Sequence[ToolSpec] = (),
+    ) -> None:
+        self.about = about
+        self._data, self._log_file = data, log_file
+        self._world, self._policy = world, policy
+        self._hub, self._asking = hub, Asking(hub)
+        self._redactor = redactor
+        self._audit = audit
+        self._sealed = NOTHING  # the head that the hub knows
+        self._tools, self._catalogue = tools, catalogue
+        self._errands = Errands()
+
+    @property
+    def name(self) -> str:
+        return self.about.name
+
+    @asynccontextmanager
+    async def alive(self) -> AsyncIterator[None]:
+        """The hub hears each minute how far the audit log has got; what goes on in the background ends in the end."""
+
+        async def seal() -> None:
+            while True:
+                await asyncio.sleep(SEAL_EVERY.total_seconds())
+                await self._seal()
+
+        await self._errands.settle(self._hub, self._data)
+        sealing = asyncio.create_task(seal())
+        try:
+            yield
+        finally:
+            sealing.cancel()
+            await self._errands.close()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(LAST_SEAL.total_seconds()):
+                    await self._seal()
+
+    async def perform(self, order: Order, act: Act | None = None) -> Outcome:
+        """Do the order if the gate lets it, and say what came of it; `act` does what is not the machine's to do.
+
+        What comes of it is without secrets. Raises `AskFirst` where the client has to make the call again.
+        """
+        do = self._doer(order, act)
+        if do is None:
+            return refused(Code.INVALID, f"there is nothing on this machine that does {order.tool}")
+        try:
+            judged = await self._judged(order)
+            match judged.decision.effect:
+                case Effect.ALLOW:
+                    return await self._done(judged, act, do, Verdict.ALLOW)
+                case Effect.DENY:
+                    return self._denied(judged)
+                case Effect.ASK:
+                    return await self._asked(judged, act, do)
+        except AuditFailed as error:
+            log.error("the audit log cannot be written", reason=str(error))
+            return refused(Code.FAILED, f"nothing was done, as it could not be written down: {error}")
+
+    # ---- the gate ------------------------------------------------------------------------------------------------
+
+    async def _judged(self, order: Order) -> _Judged:
+        policy = self._policy()
+        world = self._world(policy)
+        order, doubts = Shelf(world, policy, self._data).examined(order)
+        reading = await judge.read(order.tool, order.arguments, world, here=self.name)
+        reading = replace(reading, floor=reading.floor + doubts)
+        sandbox = choose(network=policy.network)
+        walled = named(order) in IN_SANDBOX and sandbox.name != "none"
+        decision = decide(reading, policy, order.tool, sandboxed=walled)
+        return _Judged(order, policy, world, sandbox, reading, decision)
+
+    async def _asked(self, judged: _Judged, act: Act | None, do: Tool) -> Outcome:
+        """Do it if a person says yes, or has done so already and only the hub is left to do it."""
+        if connecting.is_elsewhere(self.name, named(judged.order), judged.order.arguments):
+            return await do(self._place(judged, act), judged.order)
+        question = self._question(judged)
+        if judged.order.approved == question.shown and named(judged.order) not in self._tools:
+            yes = replace(judged.decision, effect=Effect.ALLOW, source=Source.PERSON, reason=APPROVED)
+            return await self._done(_decided(judged, yes), act, do, Verdict.ASK_ALLOWED)
+        try:
+            answered = await self._asking.ask(question, judged.order.client, judged.policy)
+        except HubError as error:
+            reason = f"{judged.decision.reason}; and nobody can be asked: {error}"
+            return self._denied(_decided(judged, replace(judged.decision, effect=Effect.DENY, reason=reason)))
+        if answered.ruling is Ruling.APPROVED:
+            return await self._approved(judged, answered, act, do)
+        if answered.ruling is Ruling.DENIED:
+            return self._denied(_by_person(judged, answered, Effect.DENY), Verdict.ASK_DENIED)
+        waited = f"no person answered within {judged.policy.approval_timeout.total_seconds():g} s"
+        return self._unanswered(judged, answered, waited)
+
+    async def _approved(self, judged: _Judged, answered: Answered, act: Act | None, do: Tool) -> Outcome:
+        """Do what a person said yes to, if it is still that."""
+        again = await self._judged(judged.order)
+        if again.decision.effect is Effect.DENY:
+            return self._denied(again)
+        if (again.order, again.reading, again.world.cwd) != (judged.order, judged.reading, judged.world.cwd):
+            changed = "what it would do has changed since a person was asked"
+            return self._unanswered(judged, answered, changed)
+        told = replace(again, order=replace(again.order, approval_id=answered.approval_id))
+        return await self._done(_by_person(told, answered, Effect.ALLOW), act, do, Verdict.ASK_ALLOWED)
+
+    def _question(self, judged: _Judged) -> Question:
+        order = judged.order
+        hidden = {"key": "[redacted]"} if "key" in order.arguments else {}
+        shown = judged.reading.target or order.tool
+        return Question(
+            who=order.who,
+            node=self.name,
+            tool=order.tool,
+            arguments=self._redactor.value({**order.arguments, **hidden}),
+            folder=judged.world.cwd,
+            shown=visible(self._redactor.text(shown)),
+            reason=visible(self._redactor.text(judged.decision.reason)),
+            digest=self._digest(judged),
+        )
+
+    def _denied(self, judged: _Judged, verdict: Verdict = Verdict.DENY) -> Outcome:
+        self._write(judged, verdict)
+        facts = {"tool": judged.order.tool, **self._facts(judged, Effect.DENY)}
+        return refused(Code.DENIED, "permission_denied", **facts)
+
+    def _unanswered(self, judged: _Judged, answered: Answered, why: str) -> Outcome:
+        """The approval is spent, whatever comes of it later."""
+        self._write(judged, Verdict.ASK_TIMEOUT)
+        sentence = f"this needs a person's approval, and {why}; nothing was done"
+        facts = {"tool": judged.order.tool, **self._facts(judged, Effect.ASK)}
+        return refused(Code.NEEDS_APPROVAL, sentence, approval_id=answered.approval_id, **facts)
+
+    def _facts(self, judged: _Judged, effect: Effect) -> dict[str, object]:
+        """What is told of a decision."""
+        decision = judged.decision
+        return {
+            "target": self._redactor.text(judged.reading.target),
+            "decision": effect.word,
+            "source": str(decision.source),
+            "rule_id": decision.rule_id,
+            "reason": self._redactor.text(decision.reason),
+        }
+
+    # ---- the act -------------------------------------------------------------------------------------------------
+
+    def _doer(self, order: Order, act: Act | None) -> Tool | None:
+        """What does the order: a tool of this machine, or else whoever gave it."""
+        tool = self._tools.get(named(order))
+        if tool is not None or act is None:
+            return tool
+
+        async def elsewhere(_place: Place, order: Order) -> Outcome:
+            return await act(order)
+
+        return elsewhere
+
+    async def _done(self, judged: _Judged, act: Act | None, do: Tool, verdict: Verdict) -> Outcome:
+        seq = self._write(judged, verdict)
+        result = "broken"
+        try:
+            outcome = self._without_secrets(await do(self._place(judged, act), judged.order))
+            result = _result(outcome)
+        except HubError as error:
+            result = str(Code.FAILED)
+            outcome = refused(Code.FAILED, self._redactor.text(str(error)))
+        except asyncio.CancelledError:
+            result = "cancelled"
+            raise
+        finally:
+            self._write_end(seq, result, judged.order)
+        return outcome
+
+    def _place(self, judged: _Judged, act: Act | None) -> Place:
+        return Place(
+            node=self.name,
+            machine_id=self.about.machine_id,
+            data=self._data,
+            log=self._log_file,
+            world=judged.world,
+            reading=judged.reading,
+            policy=judged.policy,
+            sandbox=judged.sandbox,
+            hub=self._hub,
+            redact=self._redactor.text,
+            perform=partial(self.perform, act=act),
+            catalogue=self._catalogue,
+            errands=self._errands,
+        )
+
+    def _without_secrets(self, outcome: Outcome) -> Outcome:
+        clean = self._redactor
+        return replace(
+            outcome,
+            value=clean.value(outcome.value),
+            texts=tuple(map(clean.text, outcome.texts)) if outcome.texts is not None else None,
+            structured=clean.value(outcome.structured) if outcome.structured is not None else None,
+        )
+
+    # ---- the log -------------------------------------------------------------------------------------------------
+
+    def _write(self, judged: _Judged, verdict: Verdict) -> int:
+        """The line of what was decided. Raises `AuditFailed`."""
+        decision = judged.decision
+        return self._audit.decided(
+            decision=verdict,
+            tool=judged.order.tool,
+            target=visible(self._redactor.text(judged.reading.target)),
+            source=str(decision.source),
+            rule_id=decision.rule_id,
+            reason=visible(self._redactor.text(decision.reason)),
+            digest=self._digest(judged),
+            sandbox=judged.sandbox.name,
+            who=_who(judged.order),
+        )
+
+    def _write_end(self, seq: int, result: str, order: Order) -> None:
+        """The line of what came of it. It is done; whoever asked must not hear that it is not."""
+        try:
+            self._audit.ended(seq, result=result, who=_who(order))
+        except AuditFailed as error:
+            log.critical("what came of a call could not be written down", seq=seq, reason=str(error))
+
+    async def _seal(self) -> None:
+        """Tell the hub how far the log has got, if it went on."""
+        try:
+            head = self._audit.head()
+            if head != self._sealed:
+                await self._hub.seal(self.name, head.seq, head.digest)
+                self._sealed = head
+        except (AuditFailed, HubError) as error:
+            log.warning("the head of the audit log could not be told to the hub", reason=str(error))
+
+    def _digest(self, judged: _Judged) -> str:
+        order = judged.order
+        return digest_of(order.who, order.tool, order.arguments, judged.world.cwd, self.name)
+
+
+def named(order: Order) -> str:
+    """The tool that is meant; of `connect`, with its operation."""
+    if order.tool == CONNECT:
+        return f"{CONNECT} {order.arguments.get('operation')}"
+    return order.tool
+
+
+def _decided(judged: _Judged, decision: Decision) -> _Judged:
+    return replace(judged, decision=decision)
+
+
+def _by_person(judged: _Judged, answered: Answered, effect: Effect) -> _Judged:
+    verb = "approved" if effect is Effect.ALLOW else "denied"
+    by = visible(answered.by) if answered.by else "a person"
+    decision = replace(judged.decision, effect=effect, source=Source.PERSON, reason=f"{by} {verb} it")
+    return _decided(judged, decision)
+
+
+def _who(order: Order) -> str:
+    return f"{order.who.project}/{visible(order.who.name)}"
+
+
+def _result(outcome: Outcome) -> str:
+    """What the log says of an outcome: `ok`, or the code of the refusal."""
+    if not outcome.is_error:
+        return "ok"
+    code = outcome.value.get("code") if isinstance(outcome.value, Mapping) else None
+    return str(code or Code.FAILED)

@@ -1,0 +1,56 @@
+"""Talking with the agent of a machine: what it is given, what it answers, and how it fails."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Protocol
+
+from hubbub.model.orders import Outcome, ToolSpec
+
+PATIENCE = timedelta(minutes=30)  # with one prompt; a runtime that takes longer is stopped
+
+Hear = Callable[[str], Awaitable[None]]  # takes a piece of the answer as it comes
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A tool that the agent called on its way to an answer."""
+
+    name: str
+    arguments: Mapping[str, object]
+    ok: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the agent says in the end."""
+
+    text: str
+    tool_calls: Sequence[ToolCall] = ()
+
+
+class RuntimeFailed(Exception):
+    """The agent has no answer; the message says why, in one sentence."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hands:
+    """What the agent has to work with."""
+
+    node: str  # the machine's name
+    folder: Path  # where it works
+    tools: Sequence[ToolSpec]  # those that it may call
+    call: Callable[[str, Mapping[str, object]], Awaitable[Outcome]]  # one of them, behind the gate
+    task_id: str | None = None  # the hub's task that it works on
+    is_limited: bool = False  # whether `tools` is less than there is
+
+
+class Conversation(Protocol):
+    """One conversation with an agent. It remembers what was said if its kind can."""
+
+    async def say(self, prompt: str, hands: Hands, hear: Hear | None = None) -> Answer:
+        """The answer to `prompt`; `hear` is told its text piece by piece while it comes.
+
+        Raises `RuntimeFailed`. Cancelling it stops the agent, with all that it started.
+        """

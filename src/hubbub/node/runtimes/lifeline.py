@@ -1,0 +1,43 @@
+"""Between a machine and the program that is its agent: ends the program when the machine's own process is gone.
+
+A process of its own in the program's group, which holds the other end of a pipe. The pipe closes with the machine's
+process, however that ends; then the whole group is killed, so that no agent goes on when nobody waits for it.
+"""
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Sequence
+
+NOT_STARTED = 127  # the exit code, as of a shell
+ASKED = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)  # are for the program; we stay until it has ended
+
+
+def _watch(lifeline: int) -> None:
+    os.read(lifeline, 1)
+    os.killpg(0, signal.SIGKILL)
+
+
+def run(lifeline: int, words: Sequence[str]) -> int:
+    """The exit code of the program; after a signal, this process ends by the same."""
+    for each in ASKED:
+        signal.signal(each, signal.SIG_IGN)
+    os.set_inheritable(lifeline, False)
+    try:
+        pid = os.posix_spawnp(words[0], list(words), os.environ, setsigdef=[*ASKED, signal.SIGPIPE])
+    except OSError as error:
+        os.write(2, f"{words[0]!r} cannot be started: {error.strerror}\n".encode())
+        return NOT_STARTED
+    threading.Thread(target=_watch, args=(lifeline,), daemon=True).start()
+    _pid, status = os.waitpid(pid, 0)
+    code = os.waitstatus_to_exitcode(status)
+    if code < 0:
+        if -code in ASKED:
+            signal.signal(-code, signal.SIG_DFL)
+        os.kill(os.getpid(), -code)
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(run(int(sys.argv[1]), sys.argv[2:]))

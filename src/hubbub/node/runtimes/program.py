@@ -1,0 +1,152 @@
+"""Running the program that is an agent: in a process group of its own, heard while it works, and ended for good."""
+
+import asyncio
+import codecs
+import os
+import signal
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack, suppress
+from datetime import timedelta
+from pathlib import Path
+from typing import BinaryIO
+
+from hubbub.node.runtimes.conversation import Hear
+
+MOST = 1024 * 1024  # bytes of an answer; what comes after them is dropped
+CUT = "\n[the answer was longer and is cut here]"
+CHUNK = 65_536
+TAIL = 2_000  # bytes of what it says on standard error that are kept to tell why it failed
+GRACE = timedelta(seconds=2)  # between asking it to end and ending it
+GUARD = str(Path(__file__).with_name("lifeline.py"))
+DRAIN = timedelta(seconds=5)  # for the rest of its output once it has ended
+
+
+class Text:
+    """What a program prints, up to a limit: the rest is read and dropped, so that it can go on."""
+
+    def __init__(self, hear: Hear | None = None) -> None:
+        self._room, self._is_cut, self._hear = MOST, False, hear
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._pieces: list[str] = []
+
+    async def add(self, chunk: bytes) -> None:
+        piece = self._decoder.decode(chunk[: self._room])
+        if len(chunk) > self._room and not self._is_cut:
+            self._is_cut = True
+            piece += CUT
+        self._room = max(0, self._room - len(chunk))
+        if piece:
+            self._pieces.append(piece)
+            if self._hear is not None:
+                await self._hear(piece)
+
+    def __str__(self) -> str:
+        return "".join([*self._pieces, self._decoder.decode(b"", final=True)]).strip()
+
+
+class Tail:
+    """The last of what it says on standard error."""
+
+    def __init__(self) -> None:
+        self._kept = b""
+
+    async def add(self, chunk: bytes) -> None:
+        self._kept = (self._kept + chunk)[-TAIL:]
+
+    def __str__(self) -> str:
+        return self._kept.decode("utf-8", "replace").strip()
+
+
+async def run(
+    words: Sequence[str],
+    given: str,
+    output: Text,
+    complaint: Tail,
+    *,
+    folder: Path,
+    environment: Mapping[str, str],
+) -> int:
+    """The exit code of a program, negative after a signal; `given` is on its standard input.
+
+    What it started in its group ends with it, and all of it ends when this is cancelled, or this process is killed.
+    Raises `OSError` and `ValueError` where it cannot be started.
+    """
+    with ExitStack() as opened:
+        lifeline, held = os.pipe()
+        opened.callback(os.close, held)
+        stdin = opened.enter_context(tempfile.TemporaryFile())  # of any length, whether or not it is read
+        stdin.write(given.encode("utf-8", "replace"))
+        stdin.seek(0)
+        stdout, heard = await _pipe(opened)
+        stderr, complained = await _pipe(opened)
+        with os.fdopen(lifeline):
+            process = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-I", "-S", GUARD, str(lifeline), *words),
+                cwd=folder,
+                env=environment,
+                stdin=stdin,
+                stdout=stdout,
+                stderr=stderr,
+                start_new_session=True,
+                pass_fds=[lifeline],
+            )
+        try:
+            stdout.close()
+            stderr.close()
+            return await _followed(process, {heard: output, complained: complaint})
+        finally:
+            await _end(process)
+
+
+async def _pipe(opened: ExitStack) -> tuple[BinaryIO, asyncio.StreamReader]:
+    """The program's end of a pipe, and what comes out of it.
+
+    It is our own, since asyncio does not tell of the end of a program whose pipes somebody else still holds.
+    """
+    ours, theirs = os.pipe()
+    writing = opened.enter_context(os.fdopen(theirs, "wb", buffering=0))
+    reader = asyncio.StreamReader()
+    transport, _protocol = await asyncio.get_running_loop().connect_read_pipe(
+        lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(ours, "rb", buffering=0)
+    )
+    opened.callback(transport.close)
+    return writing, reader
+
+
+async def _followed(
+    process: asyncio.subprocess.Process, sinks: Mapping[asyncio.StreamReader, Text | Tail]
+) -> int:
+    """The exit code of the program, once it is there and its output is read.
+
+    What it left running in its group ends with it; what has left the group may hold the output open for a moment.
+    """
+    async with asyncio.TaskGroup() as group:
+        reading = {group.create_task(_read(pipe, sink)) for pipe, sink in sinks.items()}
+        code = await process.wait()
+        _signal(process.pid, signal.SIGKILL)
+        _done, stuck = await asyncio.wait(reading, timeout=DRAIN.total_seconds())
+        for each in stuck:
+            each.cancel()
+    return code
+
+
+async def _read(pipe: asyncio.StreamReader, sink: Text | Tail) -> None:
+    while chunk := await pipe.read(CHUNK):
+        await sink.add(chunk)
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    """See to it that the program is gone, with all that it left running in its group."""
+    if process.returncode is None:
+        _signal(process.pid, signal.SIGTERM)
+        with suppress(TimeoutError):
+            await asyncio.wait_for(process.wait(), GRACE.total_seconds())
+    _signal(process.pid, signal.SIGKILL)
+    await process.wait()
+
+
+def _signal(group: int, signal_number: int) -> None:
+    with suppress(ProcessLookupError, PermissionError):  # macOS says EPERM of a group that only has zombies
+        os.killpg(group, signal_number)

@@ -1,0 +1,60 @@
+"""The wall by Landlock: the kernel lets a command read the machine and write the roots, and nothing else.
+
+Landlock can only grant, and grants a folder with all that is in it. So what is to be hidden is left out by granting
+everything around it: what is made beside it later cannot be read either. Within the roots nothing can be left out,
+since what is new there must be free to be written: there `.git` can be changed and `.env` can be read, and the gate
+alone stands before them. Names of files can be seen everywhere. Without the network, TCP is closed; UDP is not,
+which Landlock does not know.
+"""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from hubbub.node.gate.world import World
+from hubbub.node.kernel import Ruleset
+from hubbub.node.sandbox.hidden import hidden, is_within, open_roots
+from hubbub.node.sandbox.launch import Launch
+
+DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty")
+
+
+@dataclass(frozen=True, slots=True)
+class Landlock:
+    """Rules of the kernel for one process and all that it starts."""
+
+    abi: int
+    network: bool
+
+    @property
+    def name(self) -> str:
+        return "landlock"
+
+    def around(
+        self, argv: Sequence[str], *, cwd: str, environment: Mapping[str, str], world: World
+    ) -> Launch:
+        closed = hidden(world)
+        ruleset = Ruleset(
+            abi=self.abi,
+            listed=("/",),
+            readable=tuple(_all_but(closed)),
+            writable=open_roots(world, closed),
+            devices=DEVICES,
+            network=self.network,
+        )
+        return Launch(argv=tuple(argv), environment=environment, cwd=cwd, ruleset=ruleset)
+
+
+def _all_but(closed: Sequence[str], folder: str = "/") -> Iterator[str]:
+    """What is in a folder and neither hidden nor a way to what is; of the latter, what is beside the way."""
+    if not any(is_within(path, folder) for path in closed):
+        yield folder
+        return
+    try:
+        with os.scandir(folder) as entries:
+            paths = [entry.path for entry in entries if not entry.is_symlink()]
+    except OSError:
+        return
+    for path in paths:
+        if path not in closed:
+            yield from _all_but(closed, path)

@@ -1,0 +1,21 @@
+"""No wall: the gate alone stands between a command and the machine."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from hubbub.node.gate.world import World
+from hubbub.node.sandbox.launch import Launch
+
+
+@dataclass(frozen=True, slots=True)
+class NoSandbox:
+    """For a machine whose system has nothing to build one of."""
+
+    @property
+    def name(self) -> str:
+        return "none"
+
+    def around(
+        self, argv: Sequence[str], *, cwd: str, environment: Mapping[str, str], world: World
+    ) -> Launch:
+        return Launch(argv=tuple(argv), environment=environment, cwd=cwd)

@@ -1,0 +1,156 @@
+"""Files of the machine: read, written, shown on its desktop, and the names in a folder."""
+
+import codecs
+import os
+import posixpath
+import shutil
+import stat
+import subprocess
+import sys
+import threading
+from typing import BinaryIO
+
+from hubbub.model.orders import Code, Outcome, refused
+from hubbub.node import opening
+from hubbub.node.gate.paths import Access
+from hubbub.node.opening import NotOpened
+from hubbub.node.tools import listing
+from hubbub.node.tools.work import Call, tool
+
+LINES = 2_000  # of a file that are read, at most
+BYTES = 256 * 1024  # likewise
+NAMES = 10_000  # of a folder that are listed, at most
+_SNIFFED = 8 * 1024  # bytes in which a NUL tells that a file is no text
+_CHUNK = 1024 * 1024
+_TOLD_WITHIN = 5.0  # seconds in which a desktop says that it cannot open a file
+_DESKTOP = ("DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS")
+_TYPES = {stat.S_IFREG: "file", stat.S_IFDIR: "dir", stat.S_IFLNK: "link"}
+
+
+def read_file(call: Call) -> Outcome:
+    """`{content, truncated}`: the lines from `start` to `end`, inclusive, counted from 1."""
+    start, end = call.arguments.get("start"), call.arguments.get("end")
+    first = start if isinstance(start, int) else 1
+    last = end if isinstance(end, int) else None
+    if first < 1 or (last is not None and last < first):
+        return refused(Code.INVALID, "start and end are lines counted from 1, and start is not behind end")
+    with opening.regular(call.target, call.world) as file, opening.failures():
+        if b"\0" in file.read(_SNIFFED):
+            size = os.fstat(file.fileno()).st_size
+            raise NotOpened(Code.INVALID, f"is no text but a binary file of {size:,} bytes")
+        file.seek(_offset(file, first))
+        content, truncated = _lines(file.read(BYTES + 1), None if last is None else last - first + 1)
+    return Outcome(value={"content": content, "truncated": truncated})
+
+
+def write_file(call: Call) -> Outcome:
+    """`{bytes_written}`; the file is the old one or the new one at any time, and never half of either."""
+    if call.text("path").endswith("/"):
+        raise NotOpened(Code.INVALID, "ends in a slash, so it names a folder; name a file")
+    try:
+        content = call.text("content").encode()
+    except UnicodeEncodeError:
+        return refused(Code.INVALID, "content holds half of a character, which no file in UTF-8 can hold")
+    with opening.replacing(call.target, call.world) as file, opening.failures():
+        file.write(content)
+    return Outcome(value={"bytes_written": len(content)})
+
+
+def list_dir(call: Call) -> Outcome:
+    """`[{name, type, size}]`, by name; a link is one, whatever it leads to."""
+    with opening.listing(call.target, call.world) as at, opening.failures():
+        found = sorted(os.listdir(at))  # noqa: PTH208, it is a descriptor
+        rows = [row for name in found[:NAMES] if (row := _row(at, name)) is not None]
+    more = f"The first {NAMES:,} of {len(found):,} names are shown." if len(found) > NAMES else None
+    return listing.of(rows, more)
+
+
+def open_file(call: Call) -> Outcome:
+    """`{opened}`: whether the desktop's default program for the file was started; there may be no desktop."""
+    above, name = posixpath.split(call.target)
+    with opening.folder(above, call.world, Access.READ) as at, opening.failures():
+        os.stat(name, dir_fd=at, follow_symlinks=False)
+    opener = _opener(call)
+    if opener is None:
+        return Outcome(value={"opened": False})
+    process = subprocess.Popen(  # noqa: S603, the operator's desktop, and a path that the gate let through
+        [opener, call.target],
+        env={**call.world.variables, **_desktop()},
+        cwd=call.world.home,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    try:
+        return Outcome(value={"opened": process.wait(_TOLD_WITHIN) == 0})
+    except subprocess.TimeoutExpired:  # some stay as long as what they have started
+        threading.Thread(target=process.wait, daemon=True).start()
+        return Outcome(value={"opened": True})
+
+
+def _opener(call: Call) -> str | None:
+    """The desktop's program that opens files; None where nobody sits in front of one."""
+    path = call.world.variables.get("PATH", os.defpath)
+    if sys.platform == "darwin":
+        return shutil.which("open", path=path)
+    has_screen = _desktop().keys() & {"DISPLAY", "WAYLAND_DISPLAY"}
+    return shutil.which("xdg-open", path=path) if has_screen else None
+
+
+def _desktop() -> dict[str, str]:
+    """Where the desktop is; commands do not get to know."""
+    return {name: os.environ[name] for name in _DESKTOP if name in os.environ}
+
+
+def _offset(file: BinaryIO, line: int) -> int:
+    """Where a line begins, counted from 1; the end of the file where it has fewer."""
+    file.seek(0)
+    offset, before = 0, line - 1
+    while before and (chunk := file.read(_CHUNK)):
+        ends = chunk.count(b"\n")
+        if ends < before:
+            before -= ends
+            offset += len(chunk)
+            continue
+        at = -1
+        for _ in range(before):
+            at = chunk.index(b"\n", at + 1)
+        return offset + at + 1
+    return offset
+
+
+def _lines(data: bytes, wanted: int | None) -> tuple[str, bool]:
+    """As many lines of the data as are wanted and allowed, and whether some are missing for being too many."""
+    most = LINES if wanted is None else min(wanted, LINES)
+    lines = data[:BYTES].split(b"\n", most)
+    rest = lines.pop() if len(lines) > most else None
+    if rest is not None:
+        kept = b"\n".join(lines) + b"\n"
+        return _decoded(kept, is_whole=True), (wanted is None or wanted > most) and len(data) > len(kept)
+    if len(data) <= BYTES:
+        return _decoded(data, is_whole=True), False
+    whole = data[: data.rfind(b"\n", 0, BYTES) + 1]
+    return _decoded(whole or data[:BYTES], is_whole=bool(whole)), True
+
+
+def _decoded(data: bytes, *, is_whole: bool) -> str:
+    """The text; what is not UTF-8 is replaced, but for the beginning of a character that was cut."""
+    return codecs.getincrementaldecoder("utf-8")("replace").decode(data, final=is_whole)
+
+
+def _row(at: int, name: str) -> dict[str, object] | None:
+    try:
+        status = os.stat(name, dir_fd=at, follow_symlinks=False)
+    except OSError:
+        return None  # it is gone, or not ours to look at
+    kind = _TYPES.get(stat.S_IFMT(status.st_mode), "other")
+    return {"name": listing.readable(name), "type": kind, "size": status.st_size}
+
+
+TOOLS = {
+    "read_file": tool(read_file),
+    "write_file": tool(write_file),
+    "open_file": tool(open_file),
+    "list_dir": tool(list_dir),
+}

@@ -1,0 +1,19 @@
+"""Answers that are lists, which say so when they were cut."""
+
+import json
+from collections.abc import Sequence
+
+from hubbub.model.orders import Outcome
+
+
+def of(rows: Sequence[object], more: str | None) -> Outcome:
+    """The rows; `more`, where there would be more of them, is the sentence that says so."""
+    if more is None:
+        return Outcome(value=rows)
+    texts = (json.dumps(rows, ensure_ascii=False), more)
+    return Outcome(value=rows, texts=texts, structured={"result": rows, "truncated": True})
+
+
+def readable(name: str) -> str:
+    """A file's name as text; what is not UTF-8 in it is replaced."""
+    return name.encode(errors="surrogateescape").decode(errors="replace")

@@ -1,0 +1,72 @@
+"""`read_logs`: the last lines of the machine's own log, without secrets."""
+
+import asyncio
+import json
+from collections import deque
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from hubbub.model.orders import Code, Order, Outcome, refused
+from hubbub.node.place import Place, Tool
+
+SINCE = timedelta(hours=1)
+LEVELS = ("debug", "info", "warning", "error", "critical")
+LINES = 1_000  # that are shown, at most: the last ones
+LONGEST = 4_000  # characters of a line
+OLD = 9  # files that the log's rotation keeps, at most
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """Which lines are wanted."""
+
+    since: datetime
+    level: int
+    text: str
+
+    def fits(self, line: str) -> bool:
+        """Whether the line is one; what is no line of the log is none."""
+        if self.text not in line:
+            return False
+        try:
+            facts = json.loads(line)
+            at = datetime.fromisoformat(facts["timestamp"])
+            level = LEVELS.index(facts["level"])
+        except (ValueError, KeyError, TypeError):
+            return False
+        return level >= self.level and at >= self.since
+
+
+async def read_logs(place: Place, order: Order) -> Outcome:
+    """`{lines}`; with `truncated` where there are more than are shown."""
+    minutes, level = order.arguments.get("since_minutes"), order.arguments.get("level") or LEVELS[0]
+    if level not in LEVELS:
+        return refused(Code.INVALID, f"level must be one of {', '.join(LEVELS)}")
+    span = timedelta(minutes=minutes) if isinstance(minutes, int) else SINCE
+    wanted = _Wanted(
+        datetime.now(UTC) - span, LEVELS.index(str(level)), str(order.arguments.get("match") or "")
+    )
+    lines = await asyncio.to_thread(_last, place.log, wanted)
+    shown = [place.redact(line[:LONGEST]) for line in lines[-LINES:]]
+    more = {"truncated": True} if len(lines) > LINES else {}
+    return Outcome(value={"lines": shown, **more})
+
+
+def _last(log: Path, wanted: _Wanted) -> list[str]:
+    """The last of the wanted lines, one more than are shown where there are more."""
+    return list(deque((line for line in _lines(log) if wanted.fits(line)), maxlen=LINES + 1))
+
+
+def _lines(log: Path) -> Iterator[str]:
+    """All lines that are kept, the oldest first."""
+    for file in (*(Path(f"{log}.{number}") for number in range(OLD, 0, -1)), log):
+        try:
+            with file.open(encoding="utf-8", errors="replace") as opened:
+                yield from (line.rstrip("\n") for line in opened)
+        except FileNotFoundError:
+            continue
+
+
+TOOLS: Mapping[str, Tool] = {"read_logs": read_logs}

@@ -1,0 +1,151 @@
+"""`permissions_helper`: an agent may see why the gate decides as it does, and ask for a rule; it cannot make one."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import timedelta
+
+import structlog
+
+from hubbub.model.approvals import visible
+from hubbub.model.errors import HubError, Invalid
+from hubbub.model.orders import Code, Order, Outcome, Question, QuestionKind, Ruling, digest_of, refused
+from hubbub.node import policy as policies
+from hubbub.node.gate import judge
+from hubbub.node.gate.audit import FILE, AuditLog
+from hubbub.node.gate.decide import decide
+from hubbub.node.gate.decision import Decision, Effect, Source
+from hubbub.node.gate.floor.downloads import Unplugged
+from hubbub.node.gate.rules import parse
+from hubbub.node.place import Place, Tool
+from hubbub.node.policy import Policy
+from hubbub.node.skills.shelf import Shelf
+
+log = structlog.get_logger("hubbub")
+
+NAME = "permissions_helper"
+RUNS = "execute_command"
+PATIENCE = timedelta(hours=1)  # a suggested rule waits longer for a person than a call does
+DECISIONS = 20  # that are shown
+_HAPPENS = {
+    Effect.ALLOW: "It would be done without asking",
+    Effect.ASK: "A person would be asked first",
+    Effect.DENY: "It would be denied",
+}
+_BECAUSE = {
+    Source.FLOOR: "by {rule_id} of the floor, which no setting turns off: {reason}",
+    Source.RULE: "because {reason}",
+    Source.MODE: "since no rule decides it, by what the mode says ({rule_id}): {reason}",
+    Source.PERSON: "because {reason}",
+}
+
+
+async def perform(place: Place, order: Order) -> Outcome:
+    """One of the operations; `suggest_rule` is the only one that anything comes of, and only if a person says yes."""
+    match order.arguments.get("operation"):
+        case "explain":
+            return await _explain(place, order)
+        case "show_policy":
+            return Outcome(value=_shown(place.policy, place.sandbox.name))
+        case "show_audit_context":
+            decisions = AuditLog(place.data / FILE).recent(order.who.project, DECISIONS)
+            return Outcome(value={"decisions": decisions})
+        case "suggest_rule":
+            return await _suggest(place, order)
+    return refused(
+        Code.INVALID, "operation must be one of explain, show_policy, show_audit_context, suggest_rule"
+    )
+
+
+async def _explain(place: Place, order: Order) -> Outcome:
+    tool, arguments = order.arguments.get("tool"), order.arguments.get("args", {})
+    if not isinstance(tool, str) or not isinstance(arguments, Mapping):
+        return refused(Code.INVALID, "explain needs tool, the name of one, and args, an object")
+    asked = replace(order, tool=tool, arguments=arguments)
+    _tied, doubts = Shelf(place.world, place.policy, place.data).examined(asked)
+    reading = await judge.read(tool, arguments, place.world, Unplugged(), here=place.node)
+    reading = replace(reading, floor=reading.floor + doubts)
+    is_walled = tool == RUNS and place.sandbox.name != "none"
+    decision = decide(reading, place.policy, tool, sandboxed=is_walled)
+    return Outcome(
+        value={
+            "tool": tool,
+            "target": reading.target,
+            "decision": decision.effect.word,
+            "source": str(decision.source),
+            "rule_id": decision.rule_id,
+            "reason": decision.reason,
+            "explanation": _sentence(decision),
+        }
+    )
+
+
+def _sentence(decision: Decision) -> str:
+    because = _BECAUSE[decision.source].format(rule_id=decision.rule_id, reason=decision.reason)
+    return f"{_HAPPENS[decision.effect]}, {because}"
+
+
+def _shown(policy: Policy, sandbox: str) -> dict[str, object]:
+    """The policy as an agent may see it."""
+    return {
+        "mode": str(policy.mode),
+        "rules": {
+            name: [rule.source for rule in rules]
+            for name, rules in (("deny", policy.deny), ("ask", policy.ask), ("allow", policy.allow))
+        },
+        "roots": [str(root) for root in policy.roots],
+        "approval_timeout_seconds": policy.approval_timeout.total_seconds(),
+        "runtime": policy.runtime.kind if policy.runtime is not None else None,
+        "sandbox": sandbox,
+        "network": policy.network,
+        "fault": policy.fault,
+    }
+
+
+async def _suggest(place: Place, order: Order) -> Outcome:
+    """Put a rule before a person. The answer is waited for in the background; a yes makes it a rule of the machine."""
+    rule, named = order.arguments.get("rule"), order.arguments.get("effect")
+    effect = next((each for each in Effect if each.word == named), None)
+    if not isinstance(rule, str) or effect is None:
+        return refused(Code.INVALID, "suggest_rule needs rule, a text, and effect: allow, ask or deny")
+    if place.policy.file is None:
+        return refused(Code.FAILED, "this machine has no file for rules")
+    try:
+        parse(rule)
+        approval_id = await place.hub.put(_question(place, order, rule, effect), PATIENCE)
+    except Invalid as error:
+        return refused(Code.INVALID, str(error))
+    except HubError as error:
+        return refused(Code.FAILED, f"nobody can be asked: {error}")
+    place.errands.keep(_taken_up(place, approval_id, rule, effect))
+    return Outcome(value={"approval_id": approval_id, "status": "pending"})
+
+
+def _question(place: Place, order: Order, rule: str, effect: Effect) -> Question:
+    arguments = {"rule": rule, "effect": effect.word}
+    reason = order.arguments.get("reason")
+    return Question(
+        who=order.who,
+        node=place.node,
+        tool=NAME,
+        arguments=arguments,
+        folder=place.world.cwd,
+        shown=visible(place.redact(f"always {effect.word}: {rule}")),
+        reason=visible(place.redact(reason)) if isinstance(reason, str) and reason else "no reason was given",
+        digest=digest_of(order.who, NAME, arguments, place.world.cwd, place.node),
+        kind=QuestionKind.RULE,
+    )
+
+
+async def _taken_up(place: Place, approval_id: str, rule: str, effect: Effect) -> None:
+    """Wait for the answer, and write the rule down after a yes."""
+    assert place.policy.file is not None
+    try:
+        answered = await place.hub.answer(approval_id)
+        if answered.ruling is Ruling.APPROVED:
+            policies.add(place.policy.file, rule, effect)
+            log.info("a person has added a rule", rule=rule, effect=effect.word, approval=approval_id)
+    except HubError as error:
+        log.warning("a suggested rule was not taken up", rule=rule, reason=str(error))
+
+
+TOOLS: Mapping[str, Tool] = {NAME: perform}

@@ -1,0 +1,59 @@
+"""Skills: which there are, and the machine's agent at work with one of them."""
+
+import asyncio
+from collections.abc import Mapping
+
+from hubbub.model.errors import HubError
+from hubbub.model.orders import Code, Order, Outcome, refused
+from hubbub.node import agent
+from hubbub.node.place import Place, Tool
+from hubbub.node.runtimes.conversation import RuntimeFailed
+from hubbub.node.skills.shelf import Shelf
+from hubbub.node.skills.skill import Origin, Skill
+
+CHANGED = (
+    "the skill {name!r} is not what was asked about: it has changed since, or cannot be read; call it again"
+)
+
+
+async def skill_list(place: Place, _order: Order) -> Outcome:
+    """Every skill of the hub, of the person and of the project, by name."""
+    skills = sorted(await asyncio.to_thread(_shelf(place).skills), key=lambda each: each.name)
+    rows = [{"name": s.name, "origin": s.origin.value, "description": s.description} for s in skills]
+    return Outcome(value=rows)
+
+
+async def skill_run(place: Place, order: Order) -> Outcome:
+    """Wait for the machine's agent to work on a prompt with a skill's text in front of it."""
+    name, prompt = str(order.arguments["name"]), str(order.arguments["prompt"])
+    shelf = _shelf(place)
+    skill = await asyncio.to_thread(shelf.find, name)
+    if skill is None:
+        return refused(Code.NOT_FOUND, f"there is no skill {name!r}; skill_list tells which there are")
+    if not shelf.is_seen(skill, order):
+        return refused(Code.FAILED, CHANGED.format(name=name))
+    shelf.pin(skill, order)
+    try:
+        task_id, work = await agent.start(
+            place, order, title=f"{skill.name}: {prompt}", prompt=_introduced(skill, prompt)
+        )
+    except HubError as error:
+        return refused(Code.FAILED, str(error))
+    try:
+        answer = await work  # who leaves before it is done does not want it any more
+    except RuntimeFailed as failed:
+        return refused(Code.FAILED, str(failed), task_id=task_id, status="failed")
+    return Outcome(value={**agent.said(answer), "task_id": task_id, "status": "done"})
+
+
+def _shelf(place: Place) -> Shelf:
+    return Shelf(place.world, place.policy, place.data)
+
+
+def _introduced(skill: Skill, prompt: str) -> str:
+    """The prompt with the skill in front; a skill with files of its own says where they are."""
+    where = "" if skill.origin is Origin.HUB else f"\n\nThe files of this skill are in {skill.folder}."
+    return f"{skill.text}{where}\n\n---\n\n{prompt}"
+
+
+TOOLS: Mapping[str, Tool] = {"skill_list": skill_list, "skill_run": skill_run}

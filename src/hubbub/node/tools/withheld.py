@@ -1,0 +1,17 @@
+"""What a search does not show since the policy does not let it be read."""
+
+from hubbub.node.gate.decide import decide
+from hubbub.node.gate.decision import Effect, Source
+from hubbub.node.gate.floor import files
+from hubbub.node.place import Place
+
+READ = "read_file"
+
+
+def is_withheld(path: str, place: Place) -> bool:
+    """Whether a deny rule of the machine's policy is about reading the file at an absolute path."""
+    if not place.policy.deny:
+        return False
+    reading = files.read(READ, {"path": path}, place.world)
+    decision = decide(reading, place.policy, READ, sandboxed=False)
+    return decision.effect is Effect.DENY and decision.source is Source.RULE

@@ -1,0 +1,55 @@
+"""An agent's hands in tests: two tools, and a record of what was called."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from hubbub.model.errors import Invalid
+from hubbub.model.orders import Code, Outcome, ToolSpec, refused
+from hubbub.node.runtimes.conversation import Hands
+
+
+def _required(name: str) -> Callable[[Mapping[str, object]], Mapping[str, object]]:
+    def check(given: Mapping[str, object]) -> Mapping[str, object]:
+        if not isinstance(given.get(name), str):
+            raise Invalid(f"{name}: field required")
+        return {name: given[name]}
+
+    return check
+
+
+def spec(tool: str, argument: str) -> ToolSpec:
+    """A tool that takes one text."""
+    return ToolSpec(
+        name=tool,
+        description=f"{tool} of a {argument}",
+        schema={"type": "object", "properties": {argument: {"type": "string"}}, "required": [argument]},
+        check=_required(argument),
+    )
+
+
+CATALOGUE = (spec("read_file", "path"), spec("execute_command", "command"))
+
+
+@dataclass
+class Record:
+    """Lets files be read, and denies commands."""
+
+    folder: Path
+    calls: list[tuple[str, Mapping[str, object]]] = field(default_factory=list)
+
+    async def call(self, tool: str, arguments: Mapping[str, object]) -> Outcome:
+        self.calls.append((tool, arguments))
+        if tool == "execute_command":
+            return refused(Code.DENIED, "permission_denied", reason="it recursively deletes a home folder")
+        return Outcome(value={"content": "green", "truncated": False})
+
+    def hands(self, tools: Sequence[ToolSpec] = CATALOGUE, *, is_limited: bool = False) -> Hands:
+        return Hands(
+            node="here",
+            folder=self.folder,
+            tools=tools,
+            call=self.call,
+            task_id="7",
+            is_limited=is_limited,
+        )

@@ -1,0 +1,132 @@
+"""A machine as its tools find it, in a folder of the test's own, with a hub that only remembers what it is told."""
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+
+from hubbub.model.errors import HubError
+from hubbub.model.orders import Answered, Code, Order, Outcome, Principal, Question, ToolSpec, refused
+from hubbub.node.errands import Errands
+from hubbub.node.gate.filesystem import Disk
+from hubbub.node.gate.world import World
+from hubbub.node.hub import Hub
+from hubbub.node.place import Place
+from hubbub.node.policy import Policy, Runtime
+from hubbub.node.sandbox import choose
+from tests.node.hands import CATALOGUE
+
+PARTS = ("home", "work", "data")
+SOMEBODY = Principal(project="shop", name="ada")
+
+
+@dataclass
+class NotedTask:
+    """A task, as the hub was told of it."""
+
+    who: Principal
+    title: str
+    description: str
+    assignee: str
+    text: str | None = None
+    failed: bool = False
+
+
+@dataclass
+class NotingHub:
+    """Takes tasks and their ends; asks nobody."""
+
+    tasks: dict[str, NotedTask] = field(default_factory=dict)
+    api_key: str | None = None
+    refuses: HubError | None = None  # what it answers to everything about tasks
+
+    async def ask(self, question: Question, patience: timedelta) -> Answered:
+        raise AssertionError("nobody is to be asked")
+
+    async def put(self, question: Question, patience: timedelta, *, elicitation: bool = False) -> str:
+        raise AssertionError("nobody is to be asked")
+
+    async def answer(self, approval_id: str) -> Answered:
+        raise AssertionError("nobody was asked")
+
+    async def resolve(self, approval_id: str, *, approved: bool, by: str) -> Answered:
+        raise AssertionError("nobody was asked")
+
+    async def seal(self, node: str, seq: int, digest: str) -> None:
+        raise AssertionError("there is no log")
+
+    async def key(self) -> str | None:
+        return self.api_key
+
+    async def begin_task(self, who: Principal, title: str, description: str, assignee: str) -> str:
+        if self.refuses is not None:
+            raise self.refuses
+        task_id = str(len(self.tasks) + 1)
+        self.tasks[task_id] = NotedTask(who, title, description, assignee)
+        return task_id
+
+    async def end_task(self, task_id: str, *, text: str, failed: bool) -> None:
+        if self.refuses is not None:
+            raise self.refuses
+        self.tasks[task_id].text, self.tasks[task_id].failed = text, failed
+
+    def ended(self, task_id: str) -> bool:
+        return self.tasks[task_id].text is not None
+
+
+async def nothing(_order: Order) -> Outcome:
+    """Performs no order."""
+    return refused(Code.DENIED, "permission_denied")
+
+
+def place(
+    folder: Path,
+    *,
+    hub: Hub | None = None,
+    runtime: Runtime | None = None,
+    perform: Callable[[Order], Awaitable[Outcome]] = nothing,
+    catalogue: Sequence[ToolSpec] = CATALOGUE,
+    skills: tuple[Path, ...] = (),
+    secret: str | None = None,
+) -> Place:
+    """A machine named `here`: its project in `work`, a person's home in `home`, its own files in `data`."""
+    for name in PARTS:
+        (folder / name).mkdir(exist_ok=True)
+    home, work, data = (str((folder / name).resolve()) for name in PARTS)
+    return Place(
+        node="here",
+        data=Path(data),
+        log=Path(data, "daemon.jsonl"),
+        world=World(home=home, cwd=work, roots=(work,), own=(data,), files=Disk()),
+        policy=Policy(roots=(Path(work),), runtime=runtime, skills=skills),
+        sandbox=choose(),
+        hub=hub or NotingHub(),
+        redact=lambda text: text if secret is None else text.replace(secret, "[redacted]"),
+        perform=perform,
+        catalogue=catalogue,
+        errands=Errands(),
+    )
+
+
+def shell(code: str) -> Runtime:
+    """A program as the machine's agent."""
+    return Runtime(kind="command", command=("/bin/sh", "-c", code))
+
+
+def endless(folder: Path) -> Runtime:
+    """A program as the machine's agent that tells its process id by the pipe `begun`, and never ends."""
+    (folder / "work").mkdir()
+    os.mkfifo(folder / "work" / "begun")
+    return shell("echo $$ > begun; exec tail -f /dev/null")
+
+
+async def begun(here: Place) -> int:
+    """Wait until the endless agent is at work; gives its process id."""
+    return int(await asyncio.to_thread(Path(here.world.cwd, "begun").read_text))
+
+
+def order(tool: str, **arguments: object) -> Order:
+    """A call by an agent of the project."""
+    return Order(who=SOMEBODY, tool=tool, arguments=arguments)

@@ -1,0 +1,138 @@
+"""Commands on a machine of a test's own, behind each kind of wall, and what there is of them in the system."""
+
+import asyncio
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from hubbub.model.orders import Order, Outcome, Principal
+from hubbub.node.kernel import landlock_abi
+from hubbub.node.place import Place
+from hubbub.node.sandbox import Sandbox
+from hubbub.node.sandbox.bubblewrap import Bubblewrap, find
+from hubbub.node.sandbox.landlock import Landlock
+from hubbub.node.sandbox.none import NoSandbox
+from hubbub.node.tools.commands import TOOLS
+from tests.node.places import SOMEBODY
+
+WALLS = ("bwrap", "landlock", "none")
+SECONDS = 10.0  # within which what was begun has to have happened
+FORKER = b"hubbub.node.commands.forker"
+
+
+def wall(name: str, *, network: bool = True) -> Sandbox:
+    """One kind of wall, whichever this machine would choose."""
+    match name:
+        case "bwrap":
+            program = find()
+            assert program is not None, "bubblewrap is not installed, or does not work here"
+            return Bubblewrap(program, network=network)
+        case "landlock":
+            return Landlock(landlock_abi(), network=network)
+        case _:
+            return NoSandbox()
+
+
+async def perform(here: Place, tool: str, who: Principal = SOMEBODY, **arguments: object) -> Outcome:
+    """What comes of a call that the gate lets through."""
+    return await TOOLS[tool](here, Order(who=who, tool=tool, arguments=arguments))
+
+
+def ask(here: Place, tool: str, who: Principal = SOMEBODY, **arguments: Any) -> Outcome:
+    """The same, from outside an event loop."""
+    return asyncio.run(perform(here, tool, who, **arguments))
+
+
+def run(here: Place, command: str, **arguments: Any) -> Any:
+    """What a command answers that was run to its end."""
+    outcome = ask(here, "execute_command", command=command, **arguments)
+    assert not outcome.is_error, outcome.value
+    return outcome.value
+
+
+def printed(here: Place, command: str, **arguments: Any) -> str:
+    """What a command printed; it must succeed, and complain of nothing."""
+    value = run(here, command, **arguments)
+    assert (value["exit_code"], value["stderr"]) == (0, ""), value
+    return str(value["stdout"])
+
+
+def begin(here: Place, command: str, who: Principal = SOMEBODY, **arguments: Any) -> str:
+    """The id of a command in the background."""
+    outcome = ask(here, "execute_command", who, command=command, background=True, **arguments)
+    assert not outcome.is_error, outcome.value
+    value: Any = outcome.value
+    assert value["status"] == "running"
+    return str(value["task_id"])
+
+
+def row(here: Place, task_id: str, who: Principal = SOMEBODY) -> dict[str, Any]:
+    """What shell_tasks says of one command."""
+    rows: Any = ask(here, "shell_tasks", who).value
+    (found,) = (each for each in rows if each["id"] == task_id)
+    return dict(found)
+
+
+def eventually(happened: Callable[[], object]) -> None:
+    """Ask, which takes work enough to be a pause, until it has happened."""
+    deadline = time.monotonic() + SECONDS
+    while not happened():
+        assert time.monotonic() < deadline, "it has not happened"
+
+
+class Marked:
+    """Processes that can be told from all others of the machine: each sleeps for a time of its own."""
+
+    def __init__(self) -> None:
+        self.sleep = f"sleep {10**6 + uuid4().int % 10**9}.{os.getpid()}"
+
+    def pids(self) -> list[int]:
+        """Those that live."""
+        words = self.sleep.encode().replace(b" ", b"\0")
+        return [pid for pid, line in _commands() if line.rstrip(b"\0") == words]
+
+    def keeper(self) -> int:
+        """The keeper above them."""
+        pid = self.pids()[0]
+        while FORKER not in _line(pid):
+            pid = _parent(pid)
+        return pid
+
+    def forker(self) -> int:
+        """The forker above that."""
+        return _parent(self.keeper())
+
+
+@contextmanager
+def marked() -> Iterator[Marked]:
+    """Processes of which none must be left in the end."""
+    processes = Marked()
+    yield processes
+    eventually(lambda: not processes.pids())
+
+
+def behind(here: Place, name: str, *, network: bool = True) -> Place:
+    """The machine, with another wall."""
+    return replace(here, sandbox=wall(name, network=network))
+
+
+def _commands() -> Iterator[tuple[int, bytes]]:
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdecimal():
+            yield int(entry.name), _line(int(entry.name))
+
+
+def _line(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return b""
+
+
+def _parent(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
