@@ -14,10 +14,12 @@ from typing import Any, Generic, TypeVar, get_args, get_type_hints
 from uuid import UUID
 
 from hubbub.dialects import names
+from hubbub.dialects.cmdop import words as cmdop
 from hubbub.dialects.commhub import words as commhub
 from hubbub.dialects.golemxv import words as golemxv
 from hubbub.dialects.relay import words as relay
 from hubbub.model.lifecycle import Status
+from hubbub.model.machines import Machine
 from hubbub.model.records import (
     Artifact,
     Completion,
@@ -44,8 +46,8 @@ of ours loses a detail, and never says what is not so."""
 
 PAGE = Path(__file__).parent / "reference" / "words.md"
 
-COMMHUB, RELAY, GOLEMXV = "CommHub", "Relay", "GolemXV"
-TITLES = {"commhub": COMMHUB, "relay": RELAY, "golemxv": GOLEMXV}
+COMMHUB, RELAY, GOLEMXV, CMDOP = "CommHub", "Relay", "GolemXV", "cmdop"
+TITLES = {"commhub": COMMHUB, "relay": RELAY, "golemxv": GOLEMXV, "cmdop": CMDOP}
 NOTHING = "–"
 
 Record = TypeVar("Record")
@@ -146,6 +148,7 @@ NOUNS: tuple[Noun[Any], ...] = (
         "A task",
         Task,
         {
+            CMDOP: lambda task: cmdop.issue(task, [], ""),
             COMMHUB: lambda task: commhub.task_row(task, _in_project(task.project_id)),
             GOLEMXV: _golemxv_task,
             RELAY: _relay_task,
@@ -155,6 +158,7 @@ NOUNS: tuple[Noun[Any], ...] = (
         "A message",
         Message,
         {
+            CMDOP: cmdop.comment_row,
             COMMHUB: lambda message: commhub.message_row(message, _in_project(message.project_id)),
             GOLEMXV: golemxv.message_row,
             RELAY: lambda message: relay.message_row(message, _in_run(message.run_id)),
@@ -177,10 +181,12 @@ NOUNS: tuple[Noun[Any], ...] = (
         "A project",
         Project,
         {
+            CMDOP: lambda project: cmdop.workspace_row(project, Role.MEMBER, example(Project)),
             COMMHUB: lambda project: commhub.network_row(project, Role.MEMBER),
             GOLEMXV: golemxv.project_row,
         },
     ),
+    Noun("A machine", Machine, {CMDOP: lambda machine: cmdop.machine_row(machine, 0)}),
     Noun("An area of a project", Area, {GOLEMXV: golemxv.area_row}),
     Noun("A conflict", Conflict, {GOLEMXV: lambda conflict: golemxv.conflict_rows([conflict])[0]}),
     Noun("A completion", Completion, {COMMHUB: lambda done: commhub.completion_row(done, example(Project))}),

@@ -62,7 +62,7 @@ def _stays(environment: Path, folder: Path) -> bool:
 def test_the_demo_plays_to_the_end_and_finds_nothing_wrong(
     play: subprocess.Popen[str], tmp_path: Path
 ) -> None:
-    """Agents do real work through a fresh hub, alone and as a team; one agent and, twice, the hub are killed."""
+    """Agents do real work through a hub, alone, as a team, behind a gate; one of them and, twice, the hub is killed."""
     story, errors = play.communicate()
 
     assert (play.returncode, errors) == (0, ""), story + errors
@@ -73,6 +73,9 @@ def test_the_demo_plays_to_the_end_and_finds_nothing_wrong(
     assert "planner finds what it had noted: 'waiting for the middle of the plan'" in story
     assert "may come, and is told: emil is at src/hubbub/core/tasks.py" in story
     assert "faye wants src/hubbub/core/*.py again, and is refused: the scope overlaps" in story
+    assert "gus tries rm -rf /, and is denied: It would change or remove all of `/`" in story
+    assert "and report.md is written" in story
+    assert "the log is sound, and as the hub remembers it" in story
     assert str(ROOT) not in story
     assert str(tmp_path) not in story
     assert leftovers(tmp_path) == []

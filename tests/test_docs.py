@@ -20,6 +20,7 @@ PAGES = sorted([*ROOT.glob("*.md"), *DOCS.rglob("*.md")])
 DECISIONS = sorted(DOCS.glob("decisions/0*.md"))
 
 LINK = re.compile(r"\]\(([^)\s]+)\)")
+TEST = re.compile(r"`(tests/[\w/]+\.py)::(test_\w+)`")
 MAKE = re.compile(r"(?:^|`)make ([a-z]+)", re.MULTILINE)
 
 each_page = pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
@@ -74,6 +75,27 @@ def test_make_can_do_what_the_pages_say(page: Path) -> None:
     targets = set(re.findall(r"^([a-z]+):", _read("Makefile"), re.MULTILINE))
 
     assert set(MAKE.findall(page.read_text("utf-8"))) <= targets
+
+
+@each_page
+def test_a_test_that_a_page_names_is_there(page: Path) -> None:
+    """A proof that a page points to can be run."""
+    for file, name in TEST.findall(page.read_text("utf-8")):
+        assert re.search(rf"^(?:async )?def {name}\(", _read(file), re.MULTILINE), f"{file}::{name}"
+
+
+def test_every_threat_has_its_proof() -> None:
+    """Each row of the threat model names what stands against the threat, and at least one test of that."""
+    (table,) = re.findall(
+        r"^## Threats\n\n\|.+\n\|[-|]+\n((?:\|.+\n)+)", _read("docs", "security.md"), re.MULTILINE
+    )
+    rows = [row.strip("| ").split(" | ") for row in table.splitlines()]
+
+    assert len(rows) > 30
+    for threat, defence, proof in rows:
+        assert threat, proof
+        assert defence, threat
+        assert TEST.findall(proof), threat
 
 
 def test_the_readme_begins_with_the_two_commands() -> None:

@@ -11,10 +11,11 @@ import socket
 import sys
 import threading
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import structlog
 from starlette.types import ASGIApp
@@ -25,13 +26,18 @@ from hubbub.dialects import discover
 from hubbub.model.errors import Conflict, Forbidden, Invalid, StoreUnavailable, Unauthorized
 from hubbub.model.ids import new_id
 from hubbub.model.rights import SYSTEM
+from hubbub.node.commands.folder import end_all
+from hubbub.node.redaction import Redactor
 from hubbub.serve import log as logs
 from hubbub.serve import outbox
 from hubbub.serve.application import Parts, application
+from hubbub.serve.desk import Desk
 from hubbub.serve.feed import Feed
 from hubbub.serve.followers import Followers
 from hubbub.serve.mirrored import keep_in_step
+from hubbub.serve.news import LiveNews
 from hubbub.serve.notified import Notified
+from hubbub.serve.present import present
 from hubbub.serve.server import HubServer, configured
 from hubbub.serve.whispers import Whispers
 from hubbub.settings import Settings
@@ -40,6 +46,9 @@ from hubbub.store.sqlite import SQLite
 from hubbub.store.tx import Store, Tx, unix_ms
 from hubbub.workspace import folder
 from hubbub.workspace.folder import Workspace
+
+if TYPE_CHECKING:
+    from hubbub.node.node import LocalNode
 
 log = structlog.get_logger("hubbub")
 
@@ -60,6 +69,7 @@ def run(settings: Settings) -> None:
     """
     prepare_process(settings)
     hub = Hub(settings)
+    logs.keep(settings.data / logs.DAEMON, Redactor([settings.github_token or ""]).text)
     hub.serve(_greet)
 
 
@@ -104,6 +114,7 @@ class Hub:
             self._server.should_exit = self._is_stopping
             with _signals_caught(self.stop):
                 self._server.run([self._socket])
+            end_all(self.settings.data)
         finally:
             self._socket.close()
             self.store.close()
@@ -132,11 +143,18 @@ class Hub:
         work = [feed.run, notified.run, leaving.run, self._sweep, self._forget]
         if workspace is not None:
             work.append(partial(keep_in_step, transactions, feed, workspace, slug))
+        desk = Desk(transactions, LiveNews(feed, followers), slug)
+        node = self._machine(desk) if not self.settings.no_node else None
 
         @asynccontextmanager
         async def alive() -> AsyncIterator[None]:
             await feed.start()
-            async with self._background(*work), self._findable():
+            async with AsyncExitStack() as stack:
+                await stack.enter_async_context(self._background(*work))
+                if node is not None:
+                    await stack.enter_async_context(present(transactions, node.about, slug))
+                    await stack.enter_async_context(node.alive())
+                await stack.enter_async_context(self._findable())
                 yield
 
         parts = Parts(
@@ -153,8 +171,26 @@ class Hub:
             workspace=workspace,
             workspace_project=slug,
             copier=self.store if isinstance(self.store, SQLite) else None,
+            node=node,
         )
         return application(parts, alive), followers
+
+    def _machine(self, desk: Desk) -> "LocalNode":
+        """The machine that the hub runs on, as agents may use it."""
+        from hubbub.dialects.cmdop import DIALECT
+        from hubbub.node.here import open_node  # takes a while to import, and not every hub has one
+
+        settings = self.settings
+        owner = (settings.data / OWNER_TOKEN).read_text("utf-8").strip()
+        return open_node(
+            data=settings.data,
+            log_file=settings.data / logs.DAEMON,
+            config=settings.config,
+            cwd=Path.cwd(),
+            hub=desk,
+            catalogue=DIALECT.catalogue(),
+            secrets=[secret for secret in (owner, settings.github_token) if secret],
+        )
 
     @asynccontextmanager
     async def _background(self, *work: Callable[[], Coroutine[None, None, None]]) -> AsyncIterator[None]:

@@ -4,23 +4,22 @@ import itertools
 import json
 import subprocess
 from collections import deque
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from tests.cli.processes import PROGRAM, RunningHub, plain_environment
 
 Message = dict[str, Any]
 LEGACY, MODERN = "2025-11-25", "2026-07-28"
-ENVELOPE = {
-    "io.modelcontextprotocol/protocolVersion": MODERN,
-    "io.modelcontextprotocol/clientCapabilities": {},
-}
 
 
 class StdioPeer:
     """A client that starts its server itself. Whatever the server writes must be JSON-RPC."""
 
     cwd: Path | None = None  # the folder where it works
+    capabilities: Mapping[str, object] = MappingProxyType({})  # what it says that it can do
 
     def __init__(self, hub: RunningHub, revision: str, *arguments: str, **environment: str) -> None:
         self.revision = revision
@@ -40,7 +39,7 @@ class StdioPeer:
         if self.revision == LEGACY:
             about = {
                 "protocolVersion": LEGACY,
-                "capabilities": {},
+                "capabilities": dict(self.capabilities),
                 "clientInfo": {"name": "peer", "version": "1"},
             }
             assert "result" in self.ask("initialize", about)
@@ -59,7 +58,11 @@ class StdioPeer:
         """Send a request and do not wait for its answer; gives its id."""
         content = dict(params or {})
         if self.revision == MODERN:
-            content["_meta"] = ENVELOPE
+            content["_meta"] = {
+                "io.modelcontextprotocol/protocolVersion": MODERN,
+                "io.modelcontextprotocol/clientCapabilities": dict(self.capabilities),
+                **content.get("_meta", {}),
+            }
         number = next(self._ids)
         self.send({"jsonrpc": "2.0", "id": number, "method": method, "params": content})
         return number

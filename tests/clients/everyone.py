@@ -15,7 +15,7 @@ from typing import Any
 from hubbub.app import OWNER_TOKEN, Hub
 from hubbub.serve import log
 from hubbub.settings import Settings
-from tests import node
+from tests import javascript
 from tests.serving import serving
 
 HERE = Path(__file__).parent
@@ -42,7 +42,7 @@ def _walks(url: str, secret: str, folder: str) -> Iterator[tuple[str, object]]:
     for mode in ("legacy", "auto"):
         yield f"Python 2, {mode}", _printed([python, str(HERE / "walk_python_2.py"), mode, url, secret])
     yield "Python 1", _printed([_python_1(folder), str(HERE / "walk_python_1.py"), url, secret])
-    runtime = node.fetched(HERE)
+    runtime = javascript.fetched(HERE)
     if runtime is None:
         sys.stdout.write("clients: npm is not installed, so those in JavaScript are not run\n")
         return

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from hubbub.serve import log
 from hubbub.settings import Settings
-from tests import node
+from tests import javascript
 from tests.conformance.open_hub import OpenHub
 from tests.serving import serving
 
@@ -48,7 +48,7 @@ AT_ONCE = 2
 
 def main() -> int:
     """Run all scenarios and print a line for each; 1 if one of them failed."""
-    runtime = node.fetched(HERE)
+    runtime = javascript.fetched(HERE)
     if runtime is None:
         sys.stdout.write("conformance: npm is not installed, so the official suite is not run\n")
         return 0

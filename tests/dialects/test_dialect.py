@@ -142,7 +142,7 @@ def test_wrong_arguments_are_invalid(
     assert answer.is_error
     assert (answer.content["yes"], answer.content["why"]) == (False, "invalid")
     assert names in str(answer.content["sentence"])
-    assert "a\0b" not in answer.text
+    assert "a\0b" not in "".join(answer.shown)
 
 
 def test_an_unknown_tool_is_unknown(transactions: Transactions) -> None:
@@ -215,7 +215,7 @@ def test_a_refused_write_may_be_tried_again_under_its_key(transactions: Transact
 
 def test_an_answer_is_json_in_every_script() -> None:
     """The text of an answer is compact JSON, its letters as they are."""
-    assert Answer({"a": "代码", "b": [1, None]}).text == '{"a":"代码","b":[1,null]}'
+    assert Answer({"a": "代码", "b": [1, None]}).shown == ('{"a":"代码","b":[1,null]}',)
 
 
 def test_every_dialect_is_found() -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.dialects.cmdop.requirements import CMDOP
 from tests.dialects.commhub.requirements import COMMHUB
 from tests.dialects.golemxv.requirements import GOLEMXV
 from tests.dialects.relay.requirements import RELAY
@@ -14,8 +15,13 @@ HERE = Path(__file__).parent
 
 each_dialect = pytest.mark.parametrize(
     ("promised", "folder"),
-    [(COMMHUB, HERE / "commhub"), (RELAY, HERE / "relay"), (GOLEMXV, HERE / "golemxv")],
-    ids=["commhub", "relay", "golemxv"],
+    [
+        (COMMHUB, HERE / "commhub"),
+        (RELAY, HERE / "relay"),
+        (GOLEMXV, HERE / "golemxv"),
+        (CMDOP, HERE / "cmdop"),
+    ],
+    ids=["commhub", "relay", "golemxv", "cmdop"],
 )
 
 

@@ -4,6 +4,7 @@ import io
 import json
 import logging
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 import structlog
@@ -18,6 +19,8 @@ def stream() -> Iterator[io.StringIO]:
     handlers, level = root.handlers[:], root.level
     levels = {name: logging.getLogger(name).level for name in logs.CHATTY}
     yield io.StringIO()
+    for added in set(root.handlers) - set(handlers):
+        added.close()
     root.handlers[:], root.level = handlers, level
     for name, before in levels.items():
         logging.getLogger(name).setLevel(before)
@@ -79,3 +82,23 @@ def test_a_trace_shows_no_values(stream: io.StringIO, form: str) -> None:
     assert "a bug with 37 characters" in stream.getvalue()
     assert "stumble" in stream.getvalue()
     assert "5" * 32 not in stream.getvalue()
+
+
+def test_a_log_is_kept_in_files_without_secrets(
+    stream: io.StringIO, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Beside the stream, lines of JSON go to a file; when it is full another is begun, and some are kept."""
+    monkeypatch.setattr(logs, "FILE_BYTES", 1_000)
+    file = tmp_path / "logs" / "daemon.jsonl"
+    logs.configure(form="pretty", level="info", stream=stream)
+    logs.keep(file, lambda text: text.replace("hidden-word", "[redacted]"))
+    for number in range(100):
+        structlog.get_logger("hub").info("said", what="hidden-word", number=number)
+    logging.getLogger("library").warning("a hidden-word")
+
+    kept = sorted(each.name for each in file.parent.iterdir())
+    assert kept == ["daemon.jsonl", *(f"daemon.jsonl.{number}" for number in range(1, logs.FILES + 1))]
+    lines = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+    assert lines[-1].items() >= {"event": "a [redacted]", "level": "warning"}.items()
+    assert all("hidden-word" not in each.read_text("utf-8") for each in file.parent.iterdir())
+    assert all(each.stat().st_size <= 1_000 for each in file.parent.iterdir())

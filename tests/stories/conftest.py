@@ -1,6 +1,20 @@
 """What stories need: a hub that may be killed, or one whose clock can be moved, and an end to waiting."""
 
+from collections.abc import Iterator
+
+import pytest
+
 from tests.cli.conftest import limit, own_hub
 from tests.dialects.conftest import hub, portal, postgres_hub, quiet, sqlite_hub
+from tests.dialects.golemxv.hub import Crew
+from tests.dialects.hub import Hub
+from tests.stories.world import World
 
-__all__ = ["hub", "limit", "own_hub", "portal", "postgres_hub", "quiet", "sqlite_hub"]
+__all__ = ["hub", "limit", "own_hub", "portal", "postgres_hub", "quiet", "sqlite_hub", "world"]
+
+
+@pytest.fixture
+def world(hub: Hub) -> Iterator[World]:
+    """A fresh project on each engine."""
+    with Crew.fresh(hub) as crew:
+        yield World(crew)

@@ -15,12 +15,13 @@ import uvloop
 
 from hubbub.cli.bridge.bridge import PATIENCE, Bridge
 from hubbub.cli.bridge.companion import Alone, Companion
+from hubbub.cli.bridge.present import PresentHub
 from hubbub.cli.bridge.starter import require_hub
 from hubbub.cli.bridge.stdio import Input, Output, unblocked
 from hubbub.cli.bridge.upstream import Upstream
 from hubbub.cli.command import Choice, chooses_hub, command
 from hubbub.cli.credentials import act, has_acted
-from hubbub.client import Hub, HubUnreachable, running_hub
+from hubbub.client import Hub, HubUnreachable
 from hubbub.dialects import names
 
 FIRST_PATIENCE = timedelta(seconds=1)  # with a hub that nobody has seen yet
@@ -45,29 +46,13 @@ def mcp(*, dialect: str | None, choice: Choice) -> None:
     choice, beside = _local(choice, dialect)
     if choice.url is None:
         require_hub(choice.data)
-    place = _Place(choice, _act_patiently(choice, dialect))
+    place = PresentHub(choice, _act_patiently(choice, dialect))
     path = f"/mcp/{dialect}" if dialect else "/mcp"
     with unblocked(), suppress(asyncio.CancelledError):  # by a signal
         try:
             uvloop.run(_bridge(place, path, beside(place.hub)))
         except* BrokenPipeError:
             pass  # the client is gone
-
-
-class _Place:
-    """Where the hub is: one that is started again may be at another address than before."""
-
-    def __init__(self, choice: Choice, hub: Hub) -> None:
-        self._choice, self._hub = choice, hub
-
-    def address(self) -> str:
-        return (self._choice.url or running_hub(self._choice.data) or self._hub.url).rstrip("/")
-
-    def hub(self) -> Hub:
-        """The hub at its present address."""
-        if (address := self.address()) != self._hub.url:
-            self._hub = Hub(address, self._hub.token, project=self._hub.project)
-        return self._hub
 
 
 def _local(choice: Choice, dialect: str | None) -> tuple[Choice, Beside]:
@@ -84,6 +69,10 @@ def _local(choice: Choice, dialect: str | None) -> tuple[Choice, Beside]:
 
         alone = golemxv.companion(os.environ)
         return golemxv.chosen(choice, os.environ), lambda _hub: nullcontext(alone)
+    if dialect == "cmdop":
+        from hubbub.cli.bridge import cmdop
+
+        return choice, partial(cmdop.companion, choice.data)
     return choice, lambda _hub: nullcontext(Alone())
 
 
@@ -111,7 +100,7 @@ def _require_spoken(hub: Hub, dialect: str | None) -> None:
         raise click.ClickException(f"this hub does not speak {dialect}; it speaks {spoken}")
 
 
-async def _bridge(place: _Place, path: str, beside: AbstractAsyncContextManager[Companion]) -> None:
+async def _bridge(place: PresentHub, path: str, beside: AbstractAsyncContextManager[Companion]) -> None:
     """Run the bridge until its input ends, or a signal."""
     this = asyncio.current_task()
     assert this is not None

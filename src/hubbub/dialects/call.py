@@ -3,13 +3,14 @@
 A tool whose function takes a `Call` is given it; it is no argument of the tool.
 """
 
-from collections.abc import AsyncIterator, Callable, Mapping, MutableMapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, MutableMapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Protocol
 from uuid import UUID
 
+from hubbub.model.orders import Client, Node
 from hubbub.model.records import Activity
 from hubbub.model.rights import Actor
 from hubbub.store.tx import Operation
@@ -48,6 +49,7 @@ class Site:
     caps: Caps = field(default_factory=Caps)
     workspace: Workspace | None = None  # the folder whose team works over the hub itself, in one project:
     workspace_project: str | None = None
+    node: Node | None = None  # the machine that the hub runs on, where it is offered to agents
 
 
 @dataclass(slots=True, kw_only=True)
@@ -58,6 +60,8 @@ class Call:
     headers: Mapping[str, str] = field(default_factory=dict)  # of the request, by lower-case name
     meta: Mapping[str, object] = field(default_factory=dict)  # `_meta` of the call
     connection: MutableMapping[str, object] = field(default_factory=dict)  # for as long as there is one
+    client: Client | None = None  # who can be asked there, where somebody can
+    progress: Callable[[str], Awaitable[None]] | None = None  # tells the caller a piece of text meanwhile
     notes: dict[str, object] = field(default_factory=dict)  # what one try wants the next to know
     is_again: bool = False  # it was tried before: a while may have passed since its token was looked up
     is_last_try: bool = False  # there is no more time to wait: the tool must not raise `NotYet` again

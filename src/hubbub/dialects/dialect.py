@@ -7,7 +7,7 @@ import asyncio
 import hashlib
 import inspect
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -33,16 +33,23 @@ _STRICT = ConfigDict(strict=True, allow_inf_nan=False)  # JSON has no infinite n
 class Answer:
     """What a tool call comes to: a JSON object, and whether the protocol is to call it an error.
 
-    `refusal` is what the hub refused it with, for edges that have words of their own for that.
+    `refusal` is what the hub refused it with, for edges that have words of their own for that. `texts`, where given,
+    are what people and models read instead of the JSON.
     """
 
     content: Reply
     is_error: bool = False
     refusal: HubError | None = None
+    texts: tuple[str, ...] | None = None
 
     @property
-    def text(self) -> str:
-        return json.dumps(self.content, ensure_ascii=False, separators=(",", ":"))
+    def shown(self) -> tuple[str, ...]:
+        return self.texts if self.texts is not None else (as_json(self.content),)
+
+
+def as_json(value: object) -> str:
+    """JSON as it goes over the line, without blanks."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 class BadArguments(Exception):
@@ -62,6 +69,7 @@ class Tool:
     reads: bool
     refusals: Mapping[type[HubError], Refusal]
     told_once: str | None  # the field of the reply that holds a secret, which is kept nowhere
+    shown: Callable[[Reply], str] | None  # what people and models read of a reply instead of its JSON
 
     def bound(self, arguments: Mapping[str, object], call: Call | None) -> Operation[Reply]:
         """The call of the tool, as an operation. Raises `BadArguments`."""
@@ -80,11 +88,18 @@ class Tool:
 
     def check(self, arguments: Mapping[str, object]) -> dict[str, object]:
         """The arguments as the function takes them. Unknown ones are ignored, null means omitted."""
+        return dict(self._checked(arguments))
+
+    def given(self, arguments: Mapping[str, object]) -> dict[str, object]:
+        """The arguments that the tool knows, as JSON, without those that were left out. Raises `BadArguments`."""
+        return self._checked(arguments).model_dump(exclude_unset=True)
+
+    def _checked(self, arguments: Mapping[str, object]) -> BaseModel:
         given = {name: value for name, value in arguments.items() if value is not None}
         if path := _unstorable(given):
             raise BadArguments(f"{path}: must be Unicode text without NUL characters")
         try:
-            return dict(self.input.model_validate(given))
+            return self.input.model_validate(given)
         except ValidationError as error:
             raise BadArguments(_sentence(error)) from None
 
@@ -107,6 +122,7 @@ class Dialect:
     greeting: Callable[[str, Project], Reply] | None = None
     inbox_event: Callable[[Tx, Activity], Reply | None] | None = None
     refusals_are_errors: bool = False  # whether the protocol is to call a refusal an error
+    streams: bool = False  # whether its tools say or ask something before they answer
     tools: dict[str, Tool] = field(default_factory=dict)
 
     def tool(
@@ -116,22 +132,18 @@ class Dialect:
         reads: bool = False,
         required: Sequence[str] = (),
         told_once: str | None = None,
+        shown: Callable[[Reply], str] | None = None,
     ) -> Callable[[Run], Run]:
         """Register a function as a tool: its name, signature and docstring are the contract.
 
         Its first parameter is the transaction. `reads` promises that it changes nothing. `required` are arguments
         that the schema asks for, though a call without them finds them in its surroundings. `told_once` names the
-        field of the reply that holds a secret.
+        field of the reply that holds a secret. `shown` says what is read of a reply instead of its JSON.
         """
 
         def register(run: Run) -> Run:
-            _tx, *parameters = inspect.signature(run, eval_str=True).parameters.values()
-            fields: dict[str, Any] = {
-                p.name: (p.annotation, ... if p.default is p.empty else p.default)
-                for p in parameters
-                if p.annotation is not Call
-            }
-            arguments = create_model(run.__name__, __config__=_STRICT, **fields)
+            parameters = inspect.signature(run, eval_str=True).parameters.values()
+            arguments = _arguments(run.__name__, parameters)
             self.tools[run.__name__] = Tool(
                 name=run.__name__,
                 description=inspect.getdoc(run) or "",
@@ -142,6 +154,7 @@ class Dialect:
                 reads=reads,
                 refusals={**self.refusals, **(refusals or {})},
                 told_once=told_once,
+                shown=shown,
             )
             return run
 
@@ -171,15 +184,16 @@ class Dialect:
         async def attempt() -> Reply:
             if tool.reads:
                 return await transactions.read(actor, operation)
-            digest = _digest(self.name, name, arguments)
-            once = idempotency.once(key, digest, operation, told_once=tool.told_once)
+            same = digest(self.name, name, arguments)
+            once = idempotency.once(key, same, operation, told_once=tool.told_once)
             return await transactions.write(actor, once)
 
         try:
             reply = await (attempt() if call is None else _patiently(attempt, actor, call))
         except HubError as error:
             return self.refuse(error, tool.refusals)
-        return Answer(self.success(reply))
+        texts = (tool.shown(reply),) if tool.shown is not None else None
+        return Answer(self.success(reply), texts=texts)
 
     def refuse(self, error: HubError, refusals: Mapping[type[HubError], Refusal] | None = None) -> Answer:
         """`error` in this dialect's words."""
@@ -230,7 +244,8 @@ async def _happened(
     return False
 
 
-def _digest(*call: object) -> str:
+def digest(*call: object) -> str:
+    """What stands for a call where two are compared."""
     return hashlib.sha256(
         json.dumps(call, sort_keys=True, default=str).encode("utf-8", "replace")
     ).hexdigest()
@@ -268,6 +283,16 @@ def _sentence(error: ValidationError) -> str:
         message = said[:1].lower() + said[1:]
         problems.append(f"{path}: {message}")
     return "; ".join(problems)
+
+
+def _arguments(name: str, parameters: Iterable[inspect.Parameter]) -> type[BaseModel]:
+    """The arguments of a tool, by the parameters of its function."""
+    fields: dict[str, Any] = {
+        each.name: (each.annotation, ... if each.default is each.empty else each.default)
+        for each in parameters
+        if each.annotation not in (Tx, Call)
+    }
+    return create_model(name, __config__=_STRICT, **fields)
 
 
 def _plain_schema(arguments: type[BaseModel], also_required: Sequence[str]) -> Mapping[str, object]:

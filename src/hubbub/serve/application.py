@@ -14,6 +14,7 @@ from hubbub.core.transaction import Transactions
 from hubbub.dialects.call import Caps, Site
 from hubbub.dialects.dialect import Dialect
 from hubbub.model.errors import HubError
+from hubbub.model.orders import Node
 from hubbub.serve import events, health, mcp, rest
 from hubbub.serve.auth import Guard, Hosts, error_response
 from hubbub.serve.errors import broken, http_error, refusal, refused
@@ -28,6 +29,7 @@ from hubbub.serve.rest.commhub import CommHubRest
 from hubbub.serve.rest.golemxv import GolemXvRest
 from hubbub.serve.rest.hub import Copier
 from hubbub.serve.rest.relay import RelayRest
+from hubbub.serve.share import SharePage
 from hubbub.serve.whispers import Whispers
 from hubbub.settings import Settings
 from hubbub.workspace.folder import Workspace
@@ -53,6 +55,7 @@ class Parts:
     workspace: Workspace | None  # the folder of the team that works over the hub itself, in one project:
     workspace_project: str
     copier: Copier | None  # makes backups, where the store can
+    node: Node | None = None  # the machine that the hub runs on, where it is offered to agents
 
 
 def application(parts: Parts, alive: Alive) -> ASGIApp:
@@ -84,6 +87,7 @@ def application(parts: Parts, alive: Alive) -> ASGIApp:
         *CommHubRest(transactions, is_open=settings.open_registration).routes(),
         *RelayRest(transactions, site).routes(),
         *GolemXvRest(transactions, site).routes(),
+        *SharePage(transactions).routes(),
         Mount("/api/v1", interface),
     ]
     inner = Starlette(
@@ -114,6 +118,7 @@ def _site(parts: Parts, news: LiveNews) -> Site:
         ),
         workspace=parts.workspace,
         workspace_project=parts.workspace_project,
+        node=parts.node,
     )
 
 

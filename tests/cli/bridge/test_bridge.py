@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 from hubbub.cli.bridge.bridge import Bridge
+from hubbub.cli.bridge.client import Client as Reached
 from hubbub.cli.bridge.companion import Ask
 from hubbub.cli.bridge.upstream import Upstream
 from hubbub.cli.bridge.wire import Message
@@ -52,6 +53,10 @@ class Aside:
     """A companion that does nothing of its own."""
 
     headers: Mapping[str, str] = {}
+    client: Reached
+
+    def meet(self, client: Reached) -> None:
+        self.client = client
 
     async def call(self, message: Message, ask: Ask) -> Message | None:
         return None
@@ -189,3 +194,64 @@ def test_cancelled_call_is_cancelled_at_the_companion() -> None:
 
     assert asyncio.run(run()) == []
     assert waiting.ended
+
+
+def test_the_companion_asks_the_client() -> None:
+    """The companion may tell and ask the client something while a call is under way; the hub hears nothing of it."""
+
+    class Curious(Aside):
+        async def call(self, message: Message, ask: Ask) -> Message | None:
+            await self.client.tell("notifications/progress", {"progress": 1})
+            said = await self.client.ask("elicitation/create", {"message": "really?"})
+            return {"jsonrpc": "2.0", "result": {"said": said}}
+
+    class Answering(Client):
+        def __init__(self) -> None:
+            super().__init__(CALL)
+            self.questions: asyncio.Queue[Message] = asyncio.Queue()
+
+        async def lines(self) -> AsyncIterator[bytes]:
+            yield json.dumps(CALL).encode()
+            question = await self.questions.get()
+            yield json.dumps(
+                {"jsonrpc": "2.0", "id": question["id"], "result": {"action": "accept"}}
+            ).encode()
+            await self._all_heard.wait()
+
+        async def hear(self, line: bytes) -> None:
+            self.heard.append(json.loads(line))
+            if self.heard[-1].get("method") == "elicitation/create":
+                self.questions.put_nowait(self.heard[-1])
+            if "result" in self.heard[-1]:
+                self.leave()
+
+    async def run() -> tuple[list[Any], Desk]:
+        async with desk() as there:
+            client = Answering()
+            await Bridge(Upstream(lambda: there.url, "ntok_1"), client.hear, Curious()).run(client.lines())
+            return client.heard, there
+
+    (told, question, answer), there = asyncio.run(run())
+    assert told == {"jsonrpc": "2.0", "method": "notifications/progress", "params": {"progress": 1}}
+    assert question["params"] == {"message": "really?"}
+    assert answer == {"jsonrpc": "2.0", "id": 7, "result": {"said": {"action": "accept"}}}
+    assert there.requests == []
+
+
+def test_what_a_client_can_do_is_known() -> None:
+    """Up to 2025-11-25 a client says it when it begins, since 2026-07-28 with each request."""
+
+    async def write(_message: Message) -> None:
+        """Nobody is told anything."""
+
+    capable: Message = {"elicitation": {}}
+    modern = {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": capable,
+    }
+    client = Reached(write)
+    assert not client.is_capable("elicitation", CALL)
+    assert client.is_capable("elicitation", {**CALL, "params": {"_meta": modern}})
+    client.met({"method": "initialize", "params": {"capabilities": capable}})
+    assert client.is_capable("elicitation", CALL)
+    assert not client.is_capable("sampling", CALL)

@@ -19,6 +19,7 @@ from uuid import uuid4
 
 from hubbub.cli.bridge import wire
 from hubbub.cli.bridge.carrier import Away
+from hubbub.cli.bridge.client import Client
 from hubbub.cli.bridge.companion import Alone, Companion
 from hubbub.cli.bridge.upstream import Refused, SessionGone, Upstream, read
 from hubbub.cli.bridge.wire import Message
@@ -75,7 +76,9 @@ class Bridge:
 
     def __init__(self, upstream: Upstream, write: Write, companion: Companion | None = None) -> None:
         self.upstream, self.write = upstream, write
+        self.client = Client(self._write)
         self.companion = companion or Alone()
+        self.companion.meet(self.client)
         self._hello: Message | None = None
         self._is_initialized = False
         self._subscribed: dict[str, None] = {}
@@ -122,7 +125,7 @@ class Bridge:
             task.add_done_callback(lambda _: self._closed(message["id"], task))
         elif message.get("method") == "notifications/cancelled":
             await self._cancel(message)
-        else:
+        elif not self.client.hears(message):
             await self._notify(message)
 
     def _closed(self, request_id: object, task: asyncio.Task[None]) -> None:
@@ -133,6 +136,7 @@ class Bridge:
 
     async def _initialize(self, message: Message) -> None:
         self._hello, self._is_initialized = message, False
+        self.client.met(message)
         self._subscribed.clear()
         outage = Outage()
         while True:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from typing import Any
+from uuid import uuid4
 
 from hubbub.cli.bridge import wire
 from hubbub.cli.bridge.companion import Ask
@@ -9,6 +10,7 @@ from hubbub.cli.bridge.wire import Message
 from hubbub.workspace.steps import STEP, Step
 
 KEY = "hubbub/idempotency-key"  # in `_meta`, from the client: a call that is repeated gets the answer of the first
+PROGRESS = "progressToken"  # there, too
 
 Reply = Mapping[str, Any]
 
@@ -42,6 +44,20 @@ class Call:
         """The hub's answer to one of the steps that the call is taken in. It is not what the client's key is for."""
         meta = {name: value for name, value in wire.meta(self.message).items() if name != KEY}
         return await self._asked({**meta, STEP: step, **(said or {})})
+
+    async def order(
+        self, tool: str, arguments: Mapping[str, object], said: Mapping[str, object], *, is_own: bool
+    ) -> Message:
+        """The hub's answer to a tool called with just these arguments, with what is `said` about it in its `_meta`.
+
+        `is_own` says that it is what the client called.
+        """
+        known = wire.meta(self.message)
+        meta = {name: value for name, value in known.items() if is_own or name not in (KEY, PROGRESS)}
+        meta.update(said)
+        params = {"name": tool, "arguments": dict(arguments), "_meta": meta}
+        message_id = self.message["id"] if is_own else str(uuid4())
+        return await self._ask({**self.message, "id": message_id, "params": params})
 
     async def _asked(self, meta: Message) -> Message:
         params = {**wire.parameters(self.message), "_meta": meta}

@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Protocol
 
+from hubbub.cli.bridge.client import Client
 from hubbub.cli.bridge.wire import Message
 
 Ask = Callable[[Message], Awaitable[Message]]
@@ -19,6 +20,9 @@ class Companion(Protocol):
     def headers(self) -> Mapping[str, str]:
         """What goes with each request to the hub, as of now."""
 
+    def meet(self, client: Client) -> None:
+        """Whose calls these are; they may be told and asked something while one is under way."""
+
     async def call(self, message: Message, ask: Ask) -> Message | None:
         """The answer to a `tools/call`; None leaves it to the hub, just as the client sent it.
 
@@ -33,6 +37,9 @@ class Alone:
 
     def __init__(self, headers: Mapping[str, str] | None = None) -> None:
         self.headers = headers or {}
+
+    def meet(self, client: Client) -> None:
+        """There is nothing to say to it."""
 
     async def call(self, message: Message, ask: Ask) -> Message | None:
         return None

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hubbub.cli.bridge.calls import Call, refused, reply_of, with_reply
+from hubbub.cli.bridge.client import Client
 from hubbub.cli.bridge.companion import Ask
 from hubbub.cli.bridge.hooked import Hooked
 from hubbub.cli.bridge.news import changes
@@ -60,6 +61,9 @@ class RelayCompanion:
     @property
     def headers(self) -> Mapping[str, str]:
         return {RUN_HEADER: self.run} if self.run is not None else {}
+
+    def meet(self, client: Client) -> None:
+        """There is nothing to say to it."""
 
     async def call(self, message: Message, ask: Ask) -> Message | None:
         call = Call(message, ask)

@@ -43,7 +43,11 @@ def build(
     Whoever composes the application ends the `followers` before the server waits for its open streams.
     """
     endpoints = {
-        name: Endpoint(DialectServer(dialect, transactions, followers, site, measure).server, followers)
+        name: Endpoint(
+            DialectServer(dialect, transactions, followers, site, measure).server,
+            followers,
+            streams=dialect.streams,
+        )
         for name, dialect in dialects.items()
     }
     routes: list[BaseRoute] = [Route(f"/mcp/{name}", endpoint) for name, endpoint in endpoints.items()]

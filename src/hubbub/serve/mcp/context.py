@@ -1,6 +1,7 @@
 """What a handler wants to know of the request that the SDK hands it, and how it says what it did not find."""
 
-from collections.abc import Iterator, Mapping
+import itertools
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, cast
 
@@ -49,6 +50,16 @@ def surroundings(ctx: Context, site: Site) -> Call:
         meta=cast(Mapping[str, object], ctx.meta or {}),
         connection=connection(ctx).state.setdefault(MEMORY, {}),
     )
+
+
+def progress(ctx: Context) -> Callable[[str], Awaitable[None]]:
+    """Tells the client a piece of text while its call is under way, if it wants to hear it."""
+    told = itertools.count(1)
+
+    async def tell(text: str) -> None:
+        await ctx.session.report_progress(next(told), None, text)
+
+    return tell
 
 
 def connection(ctx: Context) -> Connection:

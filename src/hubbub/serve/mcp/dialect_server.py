@@ -20,9 +20,18 @@ from hubbub.core.transaction import Transactions
 from hubbub.dialects.call import Site
 from hubbub.dialects.dialect import Dialect
 from hubbub.model.errors import HubError, Invalid
+from hubbub.model.orders import AskFirst
 from hubbub.serve import resources
 from hubbub.serve.followers import Followers
-from hubbub.serve.mcp.context import Context, caller, idempotency_key, resource_not_found, surroundings
+from hubbub.serve.mcp.asking import client_of, sealed, unfinished
+from hubbub.serve.mcp.context import (
+    Context,
+    caller,
+    idempotency_key,
+    progress,
+    resource_not_found,
+    surroundings,
+)
 from hubbub.serve.mcp.push import Push
 
 PROMPT = "work-here"
@@ -73,6 +82,8 @@ class DialectServer:
             on_get_prompt=self.get_prompt,
         )
         self.server.middleware[:] = [refusals]  # and not the SDK's tracing, which every call would pay for
+        if dialect.streams:
+            self.server.middleware.append(sealed(dialect.name))
 
     def input_schema(self, name: str) -> dict[str, Any] | None:
         """The schema of a tool's arguments; None if there is no such tool."""
@@ -82,18 +93,25 @@ class DialectServer:
     async def list_tools(self, ctx: Context, params: object) -> types.ListToolsResult:
         return self.tools
 
-    async def call_tool(self, ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
-        with self.measure(self.dialect, params.name):
-            answer = await self.dialect.call(
-                self.transactions,
-                caller(ctx),
-                params.name,
-                params.arguments or {},
-                idempotency_key(ctx),
-                surroundings(ctx, self.site),
-            )
+    async def call_tool(
+        self, ctx: Context, params: types.CallToolRequestParams
+    ) -> types.CallToolResult | types.InputRequiredResult:
+        call = surroundings(ctx, self.site)
+        call.client, call.progress = client_of(ctx, params), progress(ctx)
+        try:
+            with self.measure(self.dialect, params.name):
+                answer = await self.dialect.call(
+                    self.transactions,
+                    caller(ctx),
+                    params.name,
+                    params.arguments or {},
+                    idempotency_key(ctx),
+                    call,
+                )
+        except AskFirst as first:
+            return unfinished(first)
         return types.CallToolResult(
-            content=[types.TextContent(type="text", text=answer.text)],
+            content=[types.TextContent(type="text", text=text) for text in answer.shown],
             structured_content=dict(answer.content),
             is_error=answer.is_error,
         )

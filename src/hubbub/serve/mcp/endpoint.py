@@ -7,7 +7,7 @@ event frames; this module reads each message once, sees which kind it is, and gi
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
 from http import HTTPStatus
 from typing import Any
@@ -38,20 +38,22 @@ STALLED = timedelta(seconds=30)  # after which a stream whose reader takes nothi
 class Endpoint:
     """The ASGI application of a path; `run` it for as long as it may be called.
 
-    A call is answered by JSON in either revision, never by a stream of events: that costs less than half, and no tool
-    has anything to say before it is done. What streams is what is followed: resources.
+    A call is answered by JSON in either revision, not by a stream of events: that costs less than half, and most tools
+    have nothing to say before they are done. What streams is what is followed: resources. Of a dialect that `streams`,
+    calls do so too, for clients that take events: they hear of progress, and may be asked something.
     """
 
-    def __init__(self, server: Server[Any], followers: Followers) -> None:
+    def __init__(self, server: Server[Any], followers: Followers, *, streams: bool = False) -> None:
         self.server = server
         self.followers = followers
-        self.sdk = StreamableHTTPSessionManager(
-            server, json_response=True, max_request_body_size=LARGE_BODY_LIMIT
-        )
+        self._plain = _manager(server, json_response=True)
+        self._streaming = _manager(server, json_response=False) if streams else self._plain
 
     @asynccontextmanager
     async def run(self) -> AsyncIterator[None]:
-        async with self.sdk.run():
+        async with AsyncExitStack() as stack:
+            for each in {id(sdk): sdk for sdk in (self._plain, self._streaming)}.values():
+                await stack.enter_async_context(each.run())
             yield
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -61,7 +63,12 @@ class Endpoint:
         elif scope["method"] == "GET":
             await self._stream(scope, receive, send)
         else:
-            await self.sdk.handle_request(scope, receive, send)
+            await self._sdk(Request(scope)).handle_request(scope, receive, send)
+
+    def _sdk(self, request: Request) -> StreamableHTTPSessionManager:
+        """Who serves the transport session of a request: what a client takes is the same in all of its requests."""
+        _takes_json, takes_events = accepted(request)
+        return self._streaming if takes_events else self._plain
 
     async def _post(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)
@@ -77,14 +84,21 @@ class Endpoint:
         if _is_bare(request, message):
             await (await bare.answer(self.server, message, request))(scope, receive, send)
         else:
-            await self.sdk.handle_request(_tidied(scope, takes_events), replay(body, receive), send)
+            sdk = self._sdk(request)
+            await sdk.handle_request(_tidied(scope, takes_events), replay(body, receive), send)
 
     async def _stream(self, scope: Scope, receive: Receive, send: Send) -> None:
         """A transport session's GET stream, which ends with its token."""
         with self.followers.open(actor_of(scope)) as follower:
             stream = _Stream(follower, receive, send)
-            await self.sdk.handle_request(scope, stream.receive, stream.send)
+            await self._sdk(Request(scope)).handle_request(scope, stream.receive, stream.send)
             await stream.finish()
+
+
+def _manager(server: Server[Any], *, json_response: bool) -> StreamableHTTPSessionManager:
+    return StreamableHTTPSessionManager(
+        server, json_response=json_response, max_request_body_size=LARGE_BODY_LIMIT
+    )
 
 
 def _is_bare(request: Request, message: dict[str, Any]) -> bool:

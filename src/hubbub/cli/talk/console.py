@@ -1,0 +1,132 @@
+"""The terminal's side of `hubbub chat`: prompts go in, text and calls of tools come out, and questions are answered."""
+
+import json
+import shutil
+import signal
+from collections.abc import Mapping
+from concurrent.futures import CancelledError
+from contextlib import suppress
+from pathlib import Path
+
+from hubbub.cli import terminal
+from hubbub.cli.talk.partner import Called, Event, Over, Partner, Piece, Question, Returned
+from hubbub.dialects.cmdop import DIALECT
+from hubbub.model.orders import Outcome
+from hubbub.node.policy import Runtime
+from hubbub.node.runtimes.conversation import RuntimeFailed
+
+YOU = "\nyou> "
+YES = frozenset({"y", "yes"})
+HELP = """/help   these lines
+/tools  what the agent may use
+/clear  forget what was said so far
+/quit   leave; the end of input does the same
+Ctrl-C stops the agent. What needs your yes is asked here; whatever you answer beside yes is no."""
+
+
+def talk(other: Partner, runtime: Runtime) -> None:
+    """Turn by turn, until the person leaves."""
+    with suppress(ImportError):
+        import readline  # noqa: F401  # from now on `input` lets the line be edited, and remembers those before
+
+    name = runtime.model or " ".join(runtime.command)
+    terminal.show(f"You talk with {name}, which works in {Path.cwd()}. /help says what else you can do.")
+    before = signal.signal(signal.SIGINT, lambda *_: other.turn.cancel())
+    try:
+        _take_turns(other)
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _take_turns(other: Partner) -> None:
+    while True:
+        try:
+            line = _read(YOU).strip()
+        except KeyboardInterrupt:
+            continue
+        except EOFError:
+            print()
+            return
+        if line == "/quit":
+            return
+        if line.startswith("/"):
+            _obey(other, line)
+        elif line:
+            _take_turn(other, line)
+
+
+def _read(prompt: str) -> str:
+    """A line that the person types. Raises `EOFError`, and `KeyboardInterrupt`, as Ctrl-C does only here."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        return input(prompt)
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _obey(other: Partner, line: str) -> None:
+    match line:
+        case "/help":
+            terminal.show(HELP)
+        case "/clear":
+            other.forget()
+            terminal.show("What was said so far is forgotten.")
+        case "/tools":
+            rows = [(spec.name, spec.description) for spec in DIALECT.catalogue()]
+            terminal.show_table(("tool", "what it does"), rows)
+        case _:
+            terminal.show(f"There is no {line.split(maxsplit=1)[0]}; /help says what there is.")
+
+
+def _take_turn(other: Partner, prompt: str) -> None:
+    """Show what the agent says and does, until it is done or Ctrl-C stops it."""
+    turn = other.say(prompt)
+    while not isinstance(event := turn.events.get(), Over):
+        _show(other, event)
+    try:
+        turn.answer()
+        print()
+    except CancelledError:
+        terminal.show("\n(stopped)")
+    except RuntimeFailed as failed:
+        terminal.show(f"\n{failed}")
+
+
+def _show(other: Partner, event: Event) -> None:
+    match event:
+        case Piece(text):
+            print(terminal.clean(text, lines=True), end="", flush=True)
+        case Called(tool, arguments):
+            given = json.dumps(arguments, ensure_ascii=False)
+            _note(f"→ {tool} {given}")
+        case Returned(outcome) if outcome.is_error:
+            _note(f"  {_refusal(outcome)}")
+        case Question(sentence, answer) if answer.set_running_or_notify_cancel():
+            answer.set_result(_says_yes(other, sentence))
+
+
+def _says_yes(other: Partner, sentence: str) -> bool:
+    """Whether the person lets it through. To leave the question unanswered is a no; Ctrl-C stops the turn as well."""
+    terminal.show(f"\n{sentence}")
+    try:
+        return _read("yes or no? [no] ").strip().lower() in YES
+    except KeyboardInterrupt:
+        other.turn.cancel()
+    except EOFError:
+        print()
+    return False
+
+
+def _note(text: str) -> None:
+    """A line about what goes on, cut to the terminal's width."""
+    print(f"\n{terminal.fit(terminal.clean(text), shutil.get_terminal_size().columns)}", end="", flush=True)
+
+
+def _refusal(outcome: Outcome) -> str:
+    """Why a call was not done, in a few words."""
+    value = outcome.value if isinstance(outcome.value, Mapping) else {}
+    return (
+        f"{value.get('error', 'it failed')}: {value['reason']}"
+        if "reason" in value
+        else str(value.get("error"))
+    )

@@ -1,0 +1,128 @@
+"""What the hub itself does of `connect`: its machines, links to look at one, the project's key, the workspaces."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+
+from hubbub.core import access, keys, nodes, shares
+from hubbub.dialects.call import Call
+from hubbub.dialects.cmdop import words
+from hubbub.dialects.cmdop.tongue import WORKSPACE, Offline, enter
+from hubbub.dialects.dialect import Reply, as_json
+from hubbub.model.errors import Invalid
+from hubbub.model.machines import Machine
+from hubbub.model.records import Project
+from hubbub.model.rights import Right
+from hubbub.store.tx import Tx
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """The arguments of the operations that the hub does."""
+
+    hostname: str | None
+    lasts: timedelta | None
+    key: str | None
+    workspace: str | None
+
+
+def shown(reply: Reply) -> str:
+    """An array stands alone."""
+    return as_json(reply.get("result", reply))
+
+
+def _list(tx: Tx, call: Call, _wanted: Wanted) -> Reply:
+    project = enter(tx, call).project
+    _greet_own(tx, call, project)
+    return {"result": [words.machine_row(each, tx.now) for each in nodes.listed(tx, project)]}
+
+
+def _share(tx: Tx, call: Call, wanted: Wanted) -> Reply:
+    project = enter(tx, call).project
+    own = _greet_own(tx, call, project)
+    machine = nodes.find(tx, project, wanted.hostname) if wanted.hostname is not None else own
+    if machine is None:
+        raise Invalid("hostname is missing: say which machine is to be looked at")
+    share, secret = shares.mint(tx, project, machine, expires_in=wanted.lasts or shares.LASTS)
+    return {
+        "url": f"{call.site.url}/share/{secret}",
+        "expires_at": words.moment(share.expires_at),
+        "hostname": machine.name,
+    }
+
+
+def _key_set(tx: Tx, call: Call, wanted: Wanted) -> Reply:
+    if wanted.key is None:
+        raise Invalid("key is missing: give the API key to keep")
+    return {"key": keys.put(tx, enter(tx, call).project, wanted.key).masked}
+
+
+def _key_show(tx: Tx, call: Call, _wanted: Wanted) -> Reply:
+    key = keys.find(tx, enter(tx, call).project)
+    return {"key": key.masked if key is not None else None}
+
+
+def _key_clear(tx: Tx, call: Call, _wanted: Wanted) -> Reply:
+    return {"cleared": keys.clear(tx, enter(tx, call).project)}
+
+
+def _workspaces(tx: Tx, call: Call, _wanted: Wanted) -> Reply:
+    used = enter(tx, call, Right.READ).project
+    known = access.memberships(tx)
+    return {"result": [words.workspace_row(project, role, used) for project, role in known]}
+
+
+def _use_workspace(tx: Tx, call: Call, wanted: Wanted) -> Reply:
+    if wanted.workspace is None:
+        raise Invalid("workspace is missing: workspace_list names those that there are")
+    slug = access.enter(tx, wanted.workspace, Right.READ).slug
+    call.then(lambda: call.connection.update({WORKSPACE: slug}))
+    return {"workspace": slug}
+
+
+def _sync_workspaces(tx: Tx, call: Call, _wanted: Wanted) -> Reply:
+    """Nothing has to be carried anywhere: what the hub keeps is what all see. So it says what there is."""
+    project = enter(tx, call, Right.READ).project
+    return {
+        "synced": True,
+        "workspace": project.slug,
+        "workspaces": len(access.memberships(tx)),
+        "machines": len(nodes.listed(tx, project)),
+    }
+
+
+def _elsewhere(_tx: Tx, _call: Call, wanted: Wanted) -> Reply:
+    """What only a machine can do, where there is none to do it."""
+    raise Offline(
+        f"the machine {wanted.hostname!r} is not connected" if wanted.hostname else "there is no machine"
+    )
+
+
+def _greet_own(tx: Tx, call: Call, project: Project) -> Machine | None:
+    """The hub's own machine as the project knows it, which it does from now on: it is there for every project."""
+    if call.site.node is None:
+        return None
+    about = call.site.node.about
+    return nodes.report(
+        tx,
+        project,
+        name=about.name,
+        machine_id=about.machine_id,
+        platform=about.platform,
+        version=about.version,
+        sandbox=about.sandbox,
+    )
+
+
+OPERATIONS: Mapping[str, Callable[[Tx, Call, Wanted], Reply]] = {
+    "list": _list,
+    "exec": _elsewhere,
+    "share": _share,
+    "key_set": _key_set,
+    "key_show": _key_show,
+    "key_clear": _key_clear,
+    "workspace_list": _workspaces,
+    "workspace_use": _use_workspace,
+    "workspace_sync": _sync_workspaces,
+    "whoami": _elsewhere,
+}

@@ -1,0 +1,45 @@
+"""A person's yes that a machine brings with a call: the hub's own machine need not ask them the same again.
+
+The caller names the approval, and could name any; so it counts only if a person answered it, for this token and exactly
+this call, a moment ago, and once. The words that they saw go along: the hub's machine compares them with its own.
+"""
+
+from dataclasses import replace
+from datetime import timedelta
+
+from hubbub.core import access, approvals, idempotency
+from hubbub.dialects.call import Call
+from hubbub.model.approvals import Approval, ApprovalStatus
+from hubbub.model.errors import Conflict, NotFound
+from hubbub.model.orders import Order, QuestionKind, digest_of
+from hubbub.store.tx import Tx
+
+APPROVAL = "hubbub/approval"  # in `_meta`: the id
+
+
+def approved_words(tx: Tx, call: Call, order: Order) -> str | None:
+    """The words to which a person said yes; None if there is no such yes, or it was used before."""
+    ref = call.meta.get(APPROVAL)
+    if not isinstance(ref, str):
+        return None
+    try:
+        approval = approvals.find(tx, [each.id for each in access.visible(tx, order.who.project)], ref)
+        if not _is_for(approval, order, tx.now):
+            return None
+        idempotency.begin(tx, f"approval {approval.id}", approval.digest)
+    except (NotFound, Conflict):
+        return None
+    return approval.shown
+
+
+def _is_for(approval: Approval, order: Order, now: int) -> bool:
+    """Whether a person has just let this call through. The machine that asked knew the caller by no token."""
+    caller = replace(order.who, token_id=None)
+    recent = now - approvals.GOOD_FOR // timedelta(milliseconds=1)
+    return (
+        approval.kind is QuestionKind.CALL
+        and approval.status is ApprovalStatus.SPENT
+        and approval.answered_by not in (None, approvals.BY_CLIENT)
+        and (approval.ended_at or 0) >= recent
+        and approval.digest == digest_of(caller, order.tool, order.arguments, approval.folder, approval.node)
+    )

@@ -1,0 +1,51 @@
+"""The hub's own machine is among the machines of its project for as long as the hub runs."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from datetime import timedelta
+
+import structlog
+
+from hubbub.core import nodes, projects
+from hubbub.core.transaction import Transactions
+from hubbub.model.errors import HubError
+from hubbub.model.orders import About
+from hubbub.model.rights import SYSTEM
+from hubbub.store.tx import Tx
+
+log = structlog.get_logger(__name__)
+
+REPORT_EVERY = timedelta(seconds=30)
+
+
+@asynccontextmanager
+async def present(transactions: Transactions, about: About, slug: str) -> AsyncIterator[None]:
+    """Report the machine to the project while the context lasts; in the end it leaves."""
+
+    def report(tx: Tx) -> None:
+        nodes.report(
+            tx,
+            projects.find(tx, slug),
+            name=about.name,
+            machine_id=about.machine_id,
+            platform=about.platform,
+            version=about.version,
+            sandbox=about.sandbox,
+        )
+
+    async def keep() -> None:
+        while True:
+            try:
+                await transactions.write(SYSTEM, report)
+            except HubError as error:
+                log.warning("the hub's own machine could not be reported", reason=str(error))
+            await asyncio.sleep(REPORT_EVERY.total_seconds())
+
+    keeping = asyncio.create_task(keep())
+    try:
+        yield
+    finally:
+        keeping.cancel()
+        with suppress(HubError):
+            await transactions.write(SYSTEM, lambda tx: nodes.leave(tx, projects.find(tx, slug), about.name))

@@ -1,0 +1,253 @@
+"""The gate around every call: what it denies, whom it asks, what it writes down."""
+
+import threading
+from typing import Any
+
+import pytest
+
+from hubbub.client import Hub as Rest
+from hubbub.client import HubRefused
+from tests.dialects.cmdop.hub import refusal
+from tests.dialects.cmdop.machine import Agent, Workshop
+from tests.dialects.cmdop.requirements import requires
+
+BYPASS = 'mode = "bypass"'
+IMPATIENT = "approval_timeout = 0.05"
+TOLD = {"error", "code", "tool", "target", "decision", "source", "rule_id", "reason"}
+TOUCH = {"command": "touch made"}
+
+
+@requires("gate.denied")
+def test_a_denied_call_says_why(machine: Workshop) -> None:
+    """What the floor denies is denied in every mode, with all that helps to understand it; nothing is done."""
+    machine.policy(BYPASS)
+    ada = machine.agent()
+
+    denied = ada.wrong("write_file", path=".git/config", content="x")
+
+    assert set(denied) == TOLD
+    assert {name: denied[name] for name in ("error", "code", "tool", "decision", "source", "rule_id")} == {
+        "error": "permission_denied", "code": "denied", "tool": "write_file",
+        "decision": "deny", "source": "floor", "rule_id": "F4",
+    }  # fmt: skip
+    assert not (machine.root / ".git").exists()
+    assert ada.wrong("execute_command", command="rm -rf /")["rule_id"] == "F1"
+
+
+@requires("gate.approved", "gate.person_denied", "gate.spent")
+def test_a_person_decides(machine: Workshop) -> None:
+    """What is asked about runs if a person says yes, once for each yes; a no is a person's denial."""
+    machine.policy("approval_timeout = 20")
+    ada, made = machine.agent(), machine.root / "made"
+
+    with machine.answering("approve"):
+        assert ada.execute_command(**TOUCH)["exit_code"] == 0
+    assert made.exists()
+    made.unlink()
+    with machine.answering("deny"):
+        denied = ada.wrong("execute_command", **TOUCH)
+    assert set(denied) == TOLD
+    assert (denied["code"], denied["decision"], denied["source"]) == ("denied", "deny", "person")
+    assert not made.exists()
+
+
+@requires("gate.unanswered")
+def test_an_unanswered_question_is_over(machine: Workshop) -> None:
+    """Nobody's answer is a no, and a yes that comes later lets nothing through."""
+    machine.policy(IMPATIENT)
+    ada = machine.agent()
+
+    late = ada.wrong("execute_command", **TOUCH)
+
+    assert set(late) == TOLD | {"approval_id"}
+    assert (late["code"], late["decision"]) == ("needs_approval", "ask")
+    with pytest.raises(HubRefused):
+        machine.person().post(f"/approvals/{late['approval_id']}/approve")
+    assert not (machine.root / "made").exists()
+
+
+@requires("gate.agent")
+def test_no_agent_answers(machine: Workshop) -> None:
+    """An agent's token cannot answer, whatever its role; not its own question, and not another's."""
+    machine.policy("approval_timeout = 20")
+    ada = machine.agent()
+    refused: list[str] = []
+
+    def try_to(approval_id: str) -> None:
+        for caller in (ada, machine.agent("bob"), machine.admin()):
+            rest = Rest(machine.hub.url, caller.secret)
+            for verb in ("approve", "deny"):
+                try:
+                    rest.post(f"/approvals/{approval_id}/{verb}")
+                except HubRefused as error:
+                    refused.append(error.code)
+            rest.close()
+
+    with machine.answering(try_to, "deny"):
+        ada.wrong("execute_command", **TOUCH)
+
+    assert len(refused) == 6
+    assert set(refused) <= {"forbidden", "not_found"}
+
+
+@requires("gate.never_asks")
+@pytest.mark.parametrize("mode", ["default", "bypass", "strict"])
+def test_some_calls_never_ask(machine: Workshop, mode: str) -> None:
+    """Looking at one's own tasks, at the rules and at the machines asks nobody, in any mode."""
+    machine.policy(f'mode = "{mode}"\n{IMPATIENT}')
+    ada = machine.agent()
+
+    ada.shell_tasks()
+    ada.permissions_helper(operation="show_policy")
+    for operation in ("list", "whoami", "workspace_list"):
+        ada.connect(operation=operation)
+    assert refusal(ada.wrong("task_status", task_id="99")) == "not_found"
+
+
+@requires("gate.audit")
+def test_each_call_is_written_down_before_it_is_done(own_machine: Workshop) -> None:
+    """The log has what was decided and then what came of it; without a log nothing is done."""
+    own_machine.policy(BYPASS)
+    ada = own_machine.agent()
+    ada.execute_command(**TOUCH)
+    ada.issue_list()
+    ada.wrong("read_file", path="no such")
+
+    lines = own_machine.audit()
+
+    assert [(line.get("tool"), line.get("decision"), line.get("result")) for line in lines] == [
+        ("execute_command", "allow", None), (None, None, "ok"),
+        ("issue_list", "allow", None), (None, None, "ok"),
+        ("read_file", "allow", None), (None, None, "not_found"),
+    ]  # fmt: skip
+    assert lines[0]["target"] == "touch made"
+    assert {line["who"] for line in lines} == {"default/ada"}
+
+    (own_machine.root / "made").unlink()
+    log = own_machine.data / "audit.jsonl"
+    log.unlink()
+    log.mkdir()
+    assert refusal(ada.wrong("execute_command", **TOUCH)) == "failed"
+    assert not (own_machine.root / "made").exists()
+
+
+@requires("gate.redacted")
+def test_secrets_are_in_no_output(machine: Workshop) -> None:
+    """Tokens and keys are taken out of whatever a tool answers, and out of the log."""
+    machine.policy(BYPASS)
+    ada = machine.agent()
+    (machine.root / "notes").write_text(f"token: {ada.secret}\nmine: {machine.hub.owner_secret}\n")
+
+    read = ada.read_file(path="notes")["content"]
+    ran = ada.execute_command(command=f"cat notes; echo {ada.secret}")["stdout"]
+
+    for text in (read, ran, str(machine.audit())):
+        assert ada.secret not in text
+        assert machine.hub.owner_secret not in text
+    assert "[redacted]" in read
+
+
+@requires(
+    "permissions_helper.explain", "permissions_helper.show_policy", "permissions_helper.show_audit_context"
+)
+def test_the_gate_explains_itself(machine: Workshop) -> None:
+    """An agent may know what would be decided, by which rules, and what was decided last."""
+    machine.policy("", '[rules]\ndeny = ["execute_command(shred *)"]')
+    ada = machine.agent()
+
+    told = ada.permissions_helper(operation="explain", tool="execute_command", args={"command": "shred a"})
+    assert (told["decision"], told["source"], told["rule_id"]) == ("deny", "rule", "execute_command(shred *)")
+    shown = ada.permissions_helper(operation="show_policy")
+    assert (shown["mode"], shown["rules"]["deny"]) == ("default", ["execute_command(shred *)"])
+    last = ada.permissions_helper(operation="show_audit_context")["decisions"]
+    assert any(each["tool"] == "permissions_helper" for each in last)
+
+
+@requires("permissions_helper.suggest_rule", "permissions_helper.no_grant")
+def test_a_suggested_rule_holds_once_a_person_says_so(own_machine: Workshop) -> None:
+    """A suggestion is answered at once and changes nothing; a person's yes makes it a rule."""
+    own_machine.policy(IMPATIENT)
+    ada, rule = own_machine.agent(), "execute_command(touch *)"
+
+    told = ada.permissions_helper(operation="suggest_rule", rule=rule, effect="allow", reason="often needed")
+
+    assert told == {"approval_id": told["approval_id"], "status": "pending"}
+    assert refusal_code(ada.wrong("execute_command", **TOUCH)) == "needs_approval"
+    person = own_machine.person()
+    with own_machine.hearing("approval.spent") as spent:
+        person.post(f"/approvals/{told['approval_id']}/approve")
+        spent.next()
+    rules = (ada.permissions_helper(operation="show_policy")["rules"] for _ in range(500))
+    assert any(rule in each["allow"] for each in rules)  # it is written a moment after the yes is spent
+    assert ada.execute_command(**TOUCH)["exit_code"] == 0
+
+
+@requires("gate.once")
+def test_a_call_with_a_key_is_done_once(machine: Workshop) -> None:
+    """Repeated with its idempotency key a command is not run again; what was not done may be tried again."""
+    machine.policy(BYPASS)
+    ada, count = machine.agent(), machine.root / "count"
+    keyed = Agent(ada.url, ada.secret, {"Idempotency-Key": "k1"})
+    command = {"command": "echo x >> count; sleep 0.2; wc -l < count"}
+
+    answers: list[Any] = []
+    calls = [
+        threading.Thread(target=lambda: answers.append(keyed.execute_command(**command))) for _ in range(3)
+    ]
+    for each in calls:
+        each.start()
+    for each in calls:
+        each.join()
+    answers.append(keyed.execute_command(**command))
+
+    assert count.read_text() == "x\n"
+    assert [each["stdout"] for each in answers] == ["1\n"] * 4
+    other = keyed.wrong("execute_command", command="true")
+    assert refusal(other) == "failed"
+    assert "was used for another call" in other["error"]
+
+    again = Agent(ada.url, ada.secret, {"Idempotency-Key": "k2"})
+    machine.policy(IMPATIENT)
+    assert refusal_code(again.wrong("execute_command", **TOUCH)) == "needs_approval"
+    machine.policy(BYPASS)
+    assert again.execute_command(**TOUCH)["exit_code"] == 0
+
+
+def test_a_call_that_nobody_knows_the_end_of_is_not_repeated(own_machine: Workshop) -> None:
+    """If the hub died while a command ran, the same key gets no second run but the sentence that nobody knows."""
+    own_machine.policy(BYPASS)
+    ada = own_machine.agent()
+    own_machine.forget_end(ada, "k", "execute_command", TOUCH)
+
+    refused = Agent(ada.url, ada.secret, {"Idempotency-Key": "k"}).wrong("execute_command", **TOUCH)
+
+    assert refusal(refused) == "failed"
+    assert "not known how it ended" in refused["error"]
+    assert not (own_machine.root / "made").exists()
+
+
+def refusal_code(answer: dict[str, Any]) -> str:
+    """The code of a refusal that says more than that."""
+    return str(answer["code"])
+
+
+def test_what_a_person_saw_is_what_is_done(machine: Workshop) -> None:
+    """If a path leads elsewhere by the time they say yes, nothing is written, there or here."""
+    machine.policy("approval_timeout = 20")
+    ada, way = machine.agent(), machine.root / "way"
+    for name in ("one", "two", ".git"):
+        (machine.root / name).mkdir()
+
+    for target, code in (("two", "needs_approval"), (".git", "denied")):
+        way.symlink_to("one")
+
+        def swap(_approval_id: str, target: str = target) -> None:
+            way.unlink()
+            way.symlink_to(target)
+
+        with machine.answering(swap, "approve"):
+            refused = ada.wrong("write_file", path="way/a", content="x")
+        assert refused["code"] == code
+        way.unlink()
+    assert not list(machine.root.glob("*/a"))
+    assert not (machine.root / ".git" / "a").exists()
