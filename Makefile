@@ -7,7 +7,7 @@ READY := .venv/.ready
 SUITABLE := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input
 
-.PHONY: help setup run test check lint conformance demo bench docs lock
+.PHONY: help setup run test check lint conformance fuzz demo bench docs lock
 
 help:
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1	\2/p' Makefile
@@ -33,11 +33,14 @@ conformance: $(READY) ## the official MCP conformance suite and clients of every
 	@tests/conformance/run
 	@tests/clients/run
 
+fuzz: $(READY) ## what bash calls in 20,000 made-up programs, compared with what the gate's reader saw
+	@$(BIN)/python -m tests.node.gate.shell.fuzzer --programs 20000
+
 demo: $(READY) ## a small team of agents does real work through a fresh hub, and the story is printed
 	@$(BIN)/python -m demo.run
 
 bench: $(READY) ## measure the hub on this machine
-	@for part in store http events stdio race scopes; do $(BIN)/python -m bench.$$part || exit 1; done
+	@for part in store http events stdio race scopes search gate; do $(BIN)/python -m bench.$$part || exit 1; done
 
 docs: $(READY) ## write the page of all words anew, from the code
 	@$(BIN)/python -m docs.words

@@ -1,8 +1,9 @@
-"""Who plays beside the commander and the planner: two workers, a Relay team of makers with a critic, two editors."""
+"""Who plays beside the commander and the planner: workers, a Relay team, editors, and one with a machine."""
 
 SURVEYOR, LIBRARIAN = "surveyor", "librarian"
 ADA, BEN, CAL, CRITIC = "ada", "ben", "cal", "critic"
 EMIL, FAYE = "emil", "faye"
+GUS = "gus"
 
 WORKERS = (SURVEYOR, LIBRARIAN)
 TEAM = (ADA, BEN, CAL, CRITIC)

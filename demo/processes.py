@@ -7,8 +7,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import timedelta
-
-from demo.jobs.desk import ROOT
+from pathlib import Path
 
 PATIENCE = timedelta(seconds=10)  # between asking a process to end and ending it
 
@@ -20,14 +19,14 @@ class Vanished(Exception):
 class Process:
     """A program in a process group of its own. What it says on standard error is kept."""
 
-    def __init__(self, name: str, command: Sequence[str], environment: Mapping[str, str]) -> None:
+    def __init__(self, name: str, command: Sequence[str], environment: Mapping[str, str], cwd: Path) -> None:
         self.name = name
         self.said: list[str] = []
         self._is_mute = False
         self._news = threading.Condition()
         self._popen = subprocess.Popen(
             command,
-            cwd=ROOT,
+            cwd=cwd,
             env=dict(environment),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -47,6 +46,11 @@ class Process:
         if not line:
             raise Vanished(f"the {self.name} is gone, with exit code {self._popen.wait()}")
         return line.rstrip("\n")
+
+    def rest(self) -> str:
+        """All that is still to come on its standard output."""
+        assert self._popen.stdout is not None
+        return self._popen.stdout.read()
 
     def tell(self, line: str) -> None:
         """A line for its standard input."""

@@ -1,4 +1,4 @@
-"""The stage: a data folder, a hub, agents, a commander, a Relay team, editors: processes, all gone after the play."""
+"""The stage: a data folder, a hub, agents, a commander, teams: processes, all gone after the play."""
 
 import os
 import shutil
@@ -11,11 +11,11 @@ from types import TracebackType
 from demo import gate
 from demo.chronicle import Chronicle
 from demo.clock import now
-from demo.editor import Editor
 from demo.jobs import desk
-from demo.orders import Orders
+from demo.orders import Orders, Refused
 from demo.planner import NAME as PLANNER
 from demo.planner import Planner
+from demo.player import Player
 from demo.processes import Process
 from hubbub.client import Hub, owner_token
 
@@ -29,6 +29,7 @@ class Stage:
 
     def __init__(self) -> None:
         self.notes: list[tuple[int, str]] = []  # what happens to processes, which the hub does not know
+        self.promised: list[str] = []  # the tasks of others than the commander and the planner
         self.complaints: list[str] = []  # what went wrong on the way
         self.agents: dict[str, Process] = {}
         self.team: dict[str, Process] = {}
@@ -41,10 +42,11 @@ class Stage:
         self._closing.callback(shutil.rmtree, self.folder, ignore_errors=True)
         self.gate = gate.Gate()
         self._closing.callback(self.gate.close)
-        for name in ("home", "hub", "desk", "team"):
+        for name in ("home", "hub", "desk", "team", "workshop"):
             (self.folder / name).mkdir()
         self.data = self.folder / "hub"
         self.desk = desk.Desk(self.folder / "desk")
+        self.workshop = self.folder / "workshop"
         return self
 
     def __exit__(
@@ -120,14 +122,29 @@ class Stage:
             name, "python", "-m", "demo.teammate", name, RELAY_SESSION_ID=run, **self._as_relay(name)
         )
 
-    def start_editor(self, name: str, project: str) -> Editor:
+    def start_editor(self, name: str, project: str) -> Player:
         """Start the GolemXV server of an agent that works in a project."""
         found = {
             "HUBBUB_URL": self.url,
             "GXV_API_KEY": self._secret(name, project),
             "GXV_PROJECT_SLUG": project,
         }
-        return Editor(name, self._start(name, "hubbub", "mcp", "golemxv", **found))
+        return Player(name, self._start(name, "hubbub", "mcp", "golemxv", **found))
+
+    def start_craftsman(self, name: str) -> Player:
+        """Start the cmdop server of an agent, whose machine is this one, and whose folder the workshop."""
+        found = {"HUBBUB_URL": self.url, "HUBBUB_TOKEN": self._secret(name)}
+        return Player(name, self._start_in(self.workshop, name, "hubbub", "mcp", "cmdop", **found))
+
+    # ---- people ------------------------------------------------------------------------------------------------
+
+    def command(self, *words: str) -> str:
+        """What `hubbub` prints for the person whose data this is. Raises `Refused`."""
+        process = self._start("person", "hubbub", *words)
+        printed = process.rest()
+        if process.end():
+            raise Refused(" ".join(process.said))
+        return printed
 
     def _as_relay(self, name: str) -> dict[str, str]:
         """What the Relay server of an agent finds: a token of its own, and a folder for all of the team."""
@@ -144,8 +161,12 @@ class Stage:
         return self.as_owner.task(task)["number"]
 
     def _start(self, name: str, program: str, *arguments: str, **variables: str) -> Process:
+        return self._start_in(desk.ROOT, name, program, *arguments, **variables)
+
+    def _start_in(self, cwd: Path, name: str, program: str, *arguments: str, **variables: str) -> Process:
         beside_this = Path(sys.executable).with_name(program)  # a clone may be anywhere
-        process = Process(name, [str(beside_this), *arguments], {**self._environment(), **variables})
+        environment = {**self._environment(), **variables}
+        process = Process(name, [str(beside_this), *arguments], environment, cwd)
         self.troupe.append(process)
         return process
 

@@ -8,6 +8,7 @@ from demo.scenes import (
     failure,
     killed_agent,
     killed_hub,
+    machine,
     parts,
     team,
     team_without_hub,
@@ -27,4 +28,5 @@ SCENES: tuple[Scene, ...] = (
     team.play,
     team_without_hub.play,
     collision.play,
+    machine.play,
 )

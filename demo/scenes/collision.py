@@ -1,7 +1,7 @@
 """Two editors want to change one file. Where the project warns they hear of each other; where it blocks, one waits."""
 
 from demo.cast import EMIL, FAYE
-from demo.editor import Editor
+from demo.player import Player
 from demo.stage import PROJECT, Stage
 
 FILE, AROUND_IT, ELSEWHERE = "src/hubbub/core/tasks.py", "src/hubbub/core/*.py", "docs/"
@@ -43,7 +43,7 @@ def _in_block_mode(stage: Stage) -> None:
     _expect(stage, emil.dismiss(), 0)
 
 
-def _arrive(stage: Stage, project: str) -> tuple[Editor, Editor]:
+def _arrive(stage: Stage, project: str) -> tuple[Player, Player]:
     """Both have started their servers, and the first is at the file."""
     emil, faye = (stage.start_editor(name, project) for name in (EMIL, FAYE))
     _expect(stage, _told(emil.call("checkin", declared_files=[FILE])), [])
@@ -56,7 +56,7 @@ def _told(answer: dict[str, list[dict[str, object]]]) -> list[tuple[object, obje
     return [(each["agent_name"], each["overlapping_files"]) for each in answer["conflicts"]]
 
 
-def _leave(stage: Stage, *editors: Editor) -> None:
+def _leave(stage: Stage, *editors: Player) -> None:
     for editor in editors:
         editor.call("checkout")
         _expect(stage, editor.dismiss(), 0)

@@ -29,7 +29,7 @@ def play(stage: Stage) -> Books:
         commander=COMMANDER,
         planner=PLANNER,
         team=TEAM,
-        promised=[*stage.commander.promised, *stage.planner.promised],
+        promised=[*stage.commander.promised, *stage.planner.promised, *stage.promised],
         letters=stage.commander.letters,
         notes=stage.planner.notes,
         unread={each["name"]: each["unread"] for each in agents if each["name"] in WITH_INBOX},
