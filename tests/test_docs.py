@@ -12,6 +12,7 @@ from docs import words
 from hubbub.cli import hubbub
 from hubbub.dialects import discover
 from hubbub.model import lifecycle
+from hubbub.node import policy
 from hubbub.settings import Settings
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -20,6 +21,7 @@ PAGES = sorted([*ROOT.glob("*.md"), *DOCS.rglob("*.md")])
 DECISIONS = sorted(DOCS.glob("decisions/0*.md"))
 
 LINK = re.compile(r"\]\(([^)\s]+)\)")
+POLICY = re.compile(r"^```toml\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 TEST = re.compile(r"`(tests/[\w/]+\.py)::(test_\w+)`")
 MAKE = re.compile(r"(?:^|`)make ([a-z]+)", re.MULTILINE)
 
@@ -96,6 +98,17 @@ def test_every_threat_has_its_proof() -> None:
         assert threat, proof
         assert defence, threat
         assert TEST.findall(proof), threat
+
+
+@each_page
+def test_a_policy_on_a_page_loads(page: Path, tmp_path: Path) -> None:
+    """Whoever copies a policy from a page has one that holds, and no machine that denies everything."""
+    for block in POLICY.findall(page.read_text("utf-8")):
+        file = tmp_path / ("rules.toml" if "[[rule]]" in block else "node.toml")
+        file.write_text(block, "utf-8")
+        file.chmod(0o600)
+        assert policy.load(tmp_path / "node.toml", tmp_path).fault is None
+        file.unlink()
 
 
 def test_the_readme_begins_with_the_two_commands() -> None:

@@ -47,7 +47,7 @@ def test_an_issue_is_done_in_another_tongue(world: World, done_by: Callable[[Wor
 
     issue = world.cleo.issue_get(id=made["id"])
     assert (issue["status"], issue["assignee"], issue["result"]) == ("done", name, RESULT)
-    assert {(each["author"], each["body"]) for each in issue["comments"]} == {(name, RESULT)}
+    assert [(each["author"], each["body"]) for each in issue["comments"]] == [(name, RESULT)]
     assert world.said_of(task_id) == ("replied", "done", "completed", "done")
 
 

@@ -37,6 +37,7 @@ def command(text: str, name: str) -> SimpleCommand:
         "X=rm.y; ${X%.y} x",
         "X=y-rm; ${X##*-} x",
         "X=; ${X:-rm} x",
+        "rm${IFS}x",
         "time -p rm x",
         "! rm x",
         "X=r; X+=m; $X x",
@@ -237,13 +238,13 @@ def test_redirections_have_their_targets_and_here_documents_their_text() -> None
     assert [
         (each.operator, each.descriptor, each.target and each.target.value) for each in read_one.redirects
     ] == [
-        (">", "2", "/home/ada/o"),
+        (">", "2", "/ada/o"),
         ("<", None, "i"),
         (">>", None, "o2"),
     ]
     [live] = command("x <<E\nhi $HOME\nE\n", "x").redirects
     assert live.body is not None
-    assert live.body.value == "hi /home/ada\n"
+    assert live.body.value == "hi /ada\n"
     [quoted] = command("x <<'E'\nhi $HOME\nE\n", "x").redirects
     assert quoted.body is not None
     assert quoted.body.value == "hi $HOME\n"
@@ -318,3 +319,10 @@ def test_no_text_makes_the_reader_slow_or_fail(text: str) -> None:
     """Nests of anything end in a doubt or over the limit, soon."""
     program = seen("x " + text)
     assert program.doubts or program.too_large
+
+
+def test_a_prompt_is_read_as_the_code_that_it_is() -> None:
+    """What `PS4` would run is seen, besides the doubt about it."""
+    program = seen("PS4='$(rm x)'; set -x; y")
+    assert program.doubts
+    assert ["rm", "x"] in [[word.value for word in each.words] for each in program.commands]

@@ -3,12 +3,15 @@
 from itertools import islice
 
 from hubbub.node.gate.floor import judgement
+from hubbub.node.gate.floor.deeds import Effort
 from hubbub.node.gate.floor.verdicts import deny
 from hubbub.node.gate.reading import Part, Reading
 from hubbub.node.gate.shell.read import read as read_shell
 from hubbub.node.gate.world import World
 
 MOST = 500  # simple commands in all, also in the code that they are given
+
+MOST_READ = 2000  # commands in commands that are looked at, with all that may come of a search
 
 
 def read(command: str, world: World) -> Reading:
@@ -21,7 +24,7 @@ def read(command: str, world: World) -> Reading:
         return Reading(
             floor=(deny("F9", f"The command is too much to be read: {program.too_large}."),), target=command
         )
-    parts = tuple(islice(judgement.of_program(program, world), MOST + 1))
+    parts = tuple(islice(judgement.of_program(program, world, Effort(MOST_READ)), MOST + 1))
     floor = tuple(judgement.whole(program))
     if len(parts) > MOST:
         floor = (deny("F9", f"The command is too much to be read: it has more than {MOST} commands in it."),)

@@ -97,6 +97,18 @@ class OnlyReads:
 Deed = Touch | Run | Shell | Code | Verdict | Concern | OnlyReads
 
 
+@dataclass(slots=True)
+class Effort:
+    """How much more is read of one call: commands in commands multiply, and reading must come to an end."""
+
+    left: int
+
+    def spend(self) -> bool:
+        """Take one more command on; False if it is one too many."""
+        self.left -= 1
+        return self.left >= 0
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scene:
     """Where a command stands: the machine, the folder, the program around it."""
@@ -105,7 +117,9 @@ class Scene:
     program: Program
     command: SimpleCommand  # as the shell's text has it; wrappers and what they wrap share one
     cwd: str | None  # None where nobody can tell
+    effort: Effort
     is_swept: bool = False  # see `Run`
+    is_guess: bool = False  # see `Run`
     shows_hidden: bool = False  # patterns fit hidden names too, by an option of the shell
     depth: int = 0  # of code in code
 

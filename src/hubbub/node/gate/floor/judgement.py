@@ -10,6 +10,7 @@ from hubbub.node.gate.floor.deeds import (
     Code,
     Concern,
     Deed,
+    Effort,
     OnlyReads,
     Run,
     Scene,
@@ -31,6 +32,7 @@ from hubbub.node.gate.world import World
 
 TOOL = "execute_command"
 DEPTH_LIMIT = 32
+_TOO_MUCH = deny("F9", "It runs too many commands in commands to be read.")
 CANDIDATES = 20  # programs that a pattern in the place of a name is followed to
 
 
@@ -44,14 +46,22 @@ class Finding:
     only_reads: bool = False
 
 
-def of_program(program: Program, world: World, *, depth: int = 0, is_lost: bool = False) -> Iterator[Part]:
+def of_program(
+    program: Program, world: World, effort: Effort, *, depth: int = 0, is_lost: bool = False
+) -> Iterator[Part]:
     """The parts of a program that has been read; `is_lost` if nobody knows the folder it runs in."""
     is_steered = any(map(steers, _variables(program)))
     shows_hidden = _shows_hidden(program)
     for command in program.commands:
         cwd = None if is_lost else command.cwd
         scene = Scene(
-            world=world, program=program, command=command, cwd=cwd, depth=depth, shows_hidden=shows_hidden
+            world=world,
+            program=program,
+            command=command,
+            cwd=cwd,
+            effort=effort,
+            depth=depth,
+            shows_hidden=shows_hidden,
         )
         for part in of_simple(scene):
             yield replace(part, may_be_allowed=False, is_harmless=False) if is_steered else part
@@ -103,6 +113,8 @@ def of_simple(scene: Scene) -> list[Part]:
 
 def of_words(words: tuple[Word, ...], scene: Scene) -> list[Part]:
     """The parts of a command that another runs."""
+    if not scene.effort.spend():
+        return [Part(tool=TOOL, target="", floor=(_TOO_MUCH,))]
     found = Finding()
     _named(words, scene, found)
     return [_part(words, " ".join(word.source for word in words), found), *found.inner]
@@ -173,7 +185,12 @@ def _run(run: Run, scene: Scene, found: Finding) -> None:
     if scene.depth >= DEPTH_LIMIT:
         found.floor.append(deny("F9", "It is nested too deeply to be read."))
         return
-    inside = replace(scene, depth=scene.depth + 1, is_swept=scene.is_swept or run.is_swept)
+    inside = replace(
+        scene,
+        depth=scene.depth + 1,
+        is_swept=scene.is_swept or run.is_swept,
+        is_guess=scene.is_guess or run.is_guess,
+    )
     if run.cwd is not None:
         folder = run.cwd.value
         inside = replace(inside, cwd=None if folder is None else scene.world.absolute(folder, scene.here))
@@ -232,10 +249,12 @@ def _shell(shell: Shell, scene: Scene, found: Finding) -> None:
 
 
 def _read(text: str, scene: Scene) -> tuple[list[Part], list[Decision]]:
+    if not scene.effort.spend():
+        return [], [_TOO_MUCH]
     program = read_shell(text, scene.world, cwd=scene.cwd, depth=scene.depth + 1)
     if program.too_large:
         return [], [deny("F9", f"It is too much to be read: {program.too_large}.")]
-    parts = of_program(program, scene.world, depth=scene.depth + 1, is_lost=scene.cwd is None)
+    parts = of_program(program, scene.world, scene.effort, depth=scene.depth + 1, is_lost=scene.cwd is None)
     return list(parts), list(whole(program))
 
 

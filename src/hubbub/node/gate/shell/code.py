@@ -160,5 +160,7 @@ def of_assignment(name: str, value: Word) -> Iterator[Code]:
     elif name in _PROMPTS:
         if text is None or "`" in text or "$" in text or "\\" in text:
             yield Code(None, f"{name} is expanded as code is")
+            if text is not None and '"' not in text:
+                yield Code(f': "{text}"')
     elif is_run(name):
         yield Code(None, f"{name} changes what bash itself runs")

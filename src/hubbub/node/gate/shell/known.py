@@ -37,6 +37,8 @@ class State:
             return _only(self.folders)
         if name == "OLDPWD":
             return _only(self.previous)
+        if name == "IFS":
+            return (Text(" \t\n"),) if self.splits_plainly else None
         return None if name in OF_BASH else self.variables.get(name)
 
     def assign(self, name: str, value: Value) -> "State":

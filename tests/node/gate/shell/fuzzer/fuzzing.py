@@ -13,7 +13,6 @@ from tests.node.gate.shell.fuzzer.running import Bash
 from tests.node.gate.shell.worlds import world
 
 Reader = Callable[[str, World], Program]
-_TOLD = 10  # misses that are made small and told
 
 
 @dataclass(slots=True)
@@ -39,9 +38,10 @@ class Findings:
 
 
 class Fuzzer:
-    """Tries programs in one folder."""
+    """Tries programs in one folder; the first `made_small` that are missed are made as small as they can be."""
 
-    def __init__(self, folder: Path, reader: Reader = read) -> None:
+    def __init__(self, folder: Path, reader: Reader = read, *, made_small: int = 10) -> None:
+        self._made_small = made_small
         self._bash = Bash(folder)
         self._reader = reader
         self._world = world(str(folder / "work"), str(folder / "home"), val="m env")
@@ -64,7 +64,7 @@ class Fuzzer:
         findings.clear_calls += len(calls)
         call = missed(calls, program)
         if call is not None:
-            small = self._smallest(text) if len(findings.misses) < _TOLD else text
+            small = self._smallest(text) if len(findings.misses) < self._made_small else text
             findings.misses.append(
                 f"missed {call.words} in {call.folder}\n  of {text!r}\n  as small as {small!r}"
             )

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator
 
-from hubbub.node.gate.floor.deeds import Call, Deed, Run, Shell, Touch, Use
+from hubbub.node.gate.floor.deeds import Call, Deed, Run, Shell, Touch, Use, Verdict
 from hubbub.node.gate.floor.programs import name_of
 from hubbub.node.gate.floor.usage import names
+from hubbub.node.gate.floor.verdicts import ask
 
 # Commands that the floor has something to say about: one of them in the words of a stranger may be what it runs.
 GATED = names(
@@ -13,6 +14,8 @@ GATED = names(
     "xargs hubbub cat head tail less cut sort tar zip scp curl wget python perl ruby node php awk sed nc "
     "ncat socat busybox rimraf unlink rmdir kill nohup setsid timeout"
 )
+
+GUESSES = 8  # commands in the words of one stranger that are looked at
 
 
 def read(call: Call) -> Iterator[Deed]:
@@ -24,9 +27,16 @@ def read(call: Call) -> Iterator[Deed]:
 
 def guess(call: Call) -> Iterator[Deed]:
     """What may be run from later words: F9."""
+    if call.scene.is_guess:  # all the later words are guessed at already
+        return
+    gated = 0
     for place, word in enumerate(call.arguments):
         first, _, rest = (word.value or "").strip().partition(" ")
         if name_of(first) in GATED:
+            gated += 1
+            if gated > GUESSES:
+                yield Verdict(ask("F9", "It may run any of too many commands that its words name."))
+                return
             yield Shell(word, is_guess=True) if rest else Run(call.arguments[place:], is_guess=True)
 
 
