@@ -188,3 +188,14 @@ def test_there_is_always_an_answer(tmp_path: Path) -> None:
         at = chance.randrange(len(text) + 1)
         mangled = text[:at] + chance.choice("'\"$`(){}*-/=|;\\@:~\n") + text[at + chance.randrange(3) :]
         assert commands.read(mangled, machine).target == mangled
+
+
+def test_reading_comes_to_an_end(tmp_path: Path) -> None:
+    """Words that may be commands, of which each may run the others, are not all followed: that is too much."""
+    machine = world(tmp_path)
+    for command in (
+        "frob " + "sudo frob " * 5000,
+        "find . " + "-exec find . " * 3000,
+        "env " * 12_000 + "ls",
+    ):
+        assert _is_stopped(commands.read(command, machine))

@@ -11,7 +11,7 @@ from hubbub.node.gate.world import World
 
 MOST = 500  # simple commands in all, also in the code that they are given
 
-MOST_READ = 2000  # commands in commands that are looked at, with all that may come of a search
+MOST_READ = 12_000  # words, also of commands in commands, and with all that may come of a search
 
 
 def read(command: str, world: World) -> Reading:

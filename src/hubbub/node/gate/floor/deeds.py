@@ -101,11 +101,11 @@ Deed = Touch | Run | Shell | Code | Verdict | Concern | OnlyReads
 class Effort:
     """How much more is read of one call: commands in commands multiply, and reading must come to an end."""
 
-    left: int
+    left: int  # words
 
-    def spend(self) -> bool:
-        """Take one more command on; False if it is one too many."""
-        self.left -= 1
+    def spend(self, words: int) -> bool:
+        """Take a command of so many words on; False if that is too much."""
+        self.left -= 1 + words
         return self.left >= 0
 
 
@@ -118,6 +118,7 @@ class Scene:
     command: SimpleCommand  # as the shell's text has it; wrappers and what they wrap share one
     cwd: str | None  # None where nobody can tell
     effort: Effort
+    links: tuple[tuple[str, str], ...] = ()  # that the program makes: where they are, where they lead
     is_swept: bool = False  # see `Run`
     is_guess: bool = False  # see `Run`
     shows_hidden: bool = False  # patterns fit hidden names too, by an option of the shell

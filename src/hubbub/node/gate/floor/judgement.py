@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from hubbub.node.gate.decision import Decision, Effect
-from hubbub.node.gate.floor import bombs, code, shipped, touching, written
+from hubbub.node.gate.floor import bombs, code, links, shipped, touching, written
 from hubbub.node.gate.floor.deeds import (
     Call,
     Code,
@@ -32,7 +32,8 @@ from hubbub.node.gate.world import World
 
 TOOL = "execute_command"
 DEPTH_LIMIT = 32
-_TOO_MUCH = deny("F9", "It runs too many commands in commands to be read.")
+WORD = 5  # characters of a word in a text, more or less
+_TOO_MUCH = deny("F9", "It has too many words, in it and in the commands that it runs, to be read.")
 CANDIDATES = 20  # programs that a pattern in the place of a name is followed to
 
 
@@ -52,6 +53,7 @@ def of_program(
     """The parts of a program that has been read; `is_lost` if nobody knows the folder it runs in."""
     is_steered = any(map(steers, _variables(program)))
     shows_hidden = _shows_hidden(program)
+    made = tuple(links.made(program, world))
     for command in program.commands:
         cwd = None if is_lost else command.cwd
         scene = Scene(
@@ -62,6 +64,7 @@ def of_program(
             effort=effort,
             depth=depth,
             shows_hidden=shows_hidden,
+            links=made,
         )
         for part in of_simple(scene):
             yield replace(part, may_be_allowed=False, is_harmless=False) if is_steered else part
@@ -94,6 +97,8 @@ def whole(program: Program) -> Iterator[Decision]:
 def of_simple(scene: Scene) -> list[Part]:
     """The parts of one simple command: with its assignments and redirections, and with what it runs."""
     command = scene.command
+    if not scene.effort.spend(len(command.words)):
+        return [Part(tool=TOOL, target=command.source, floor=(_TOO_MUCH,))]
     found = Finding()
     for each in command.assignments:
         _take_all(assignment(each.name, each.value) if command.words else (), scene, found)
@@ -113,7 +118,7 @@ def of_simple(scene: Scene) -> list[Part]:
 
 def of_words(words: tuple[Word, ...], scene: Scene) -> list[Part]:
     """The parts of a command that another runs."""
-    if not scene.effort.spend():
+    if not scene.effort.spend(len(words)):
         return [Part(tool=TOOL, target="", floor=(_TOO_MUCH,))]
     found = Finding()
     _named(words, scene, found)
@@ -152,7 +157,7 @@ def _named(words: tuple[Word, ...], scene: Scene, found: Finding) -> None:
 
 
 def _take_all(given: Iterable[Deed], scene: Scene, found: Finding) -> None:
-    for deed in given:
+    for deed in dict.fromkeys(given):
         _take(deed, scene, found)
 
 
@@ -249,7 +254,7 @@ def _shell(shell: Shell, scene: Scene, found: Finding) -> None:
 
 
 def _read(text: str, scene: Scene) -> tuple[list[Part], list[Decision]]:
-    if not scene.effort.spend():
+    if not scene.effort.spend(len(text) // WORD):
         return [], [_TOO_MUCH]
     program = read_shell(text, scene.world, cwd=scene.cwd, depth=scene.depth + 1)
     if program.too_large:
