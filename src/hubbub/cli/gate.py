@@ -22,12 +22,14 @@ from hubbub.node.gate.decision import Effect, Mode
 from hubbub.node.gate.floor import downloads, files, omissions
 from hubbub.node.gate.floor.downloads import Unasked, UnknownHost
 from hubbub.node.gate.world import World
-from hubbub.node.machine import Here
+from hubbub.node.machine import Surroundings
 from hubbub.node.policy import Policy
 
 FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 REDIRECTS = range(300, 400)  # statuses
+LEADS = ("location", "redirect", "redirect_to", "to")  # how a stub may say where it leads
+NOWHERE = "nowhere:"  # where a redirect leads that does not say: no download follows it
 EXAMPLE = (
     """echo '{"id": "1", "tool": "execute_command", "args": {"command": "rm -rf /"}}' | hubbub gate check"""
 )
@@ -51,11 +53,11 @@ def check(*, home: Path | None, workspace: Path | None, mode: str | None, file: 
     Nothing of them is done, and no name is looked up. Prints a decision a line, as if there were no sandbox and a
     person at hand.
     """
-    here = _here(home, workspace)
-    policy = _policy(here, file, mode)
+    around = _surroundings(home, workspace)
+    policy = _policy(around, file, mode)
     if policy.fault is not None:
         click.echo(f"Error: the policy does not load, so it is strict: {policy.fault}", err=True)
-    if not asyncio.run(_answer(here.world(policy), policy)):
+    if not asyncio.run(_answer(around.world(policy), policy)):
         raise click.ClickException("some lines were no cases; what is printed for them says why")
 
 
@@ -91,10 +93,10 @@ class Stubs:
         return self._http.get(_same(url))
 
 
-def _here(home: Path | None, workspace: Path | None) -> Here:
+def _surroundings(home: Path | None, workspace: Path | None) -> Surroundings:
     found = settings.read()
     home = (home or Path(os.environ.get("HOME") or Path.home())).resolve()
-    return Here(
+    return Surroundings(
         home=home,
         cwd=(workspace or Path.cwd()).resolve(),
         own=(found.data, found.config),
@@ -102,10 +104,10 @@ def _here(home: Path | None, workspace: Path | None) -> Here:
     )
 
 
-def _policy(here: Here, file: Path | None, mode: str | None) -> Policy:
-    policy = Policy(roots=(here.cwd,), home=str(here.home))
+def _policy(around: Surroundings, file: Path | None, mode: str | None) -> Policy:
+    policy = Policy(roots=(around.cwd,), home=str(around.home))
     if file is not None:
-        policy = policies.load(file.absolute(), here.cwd, home=here.home)
+        policy = policies.load(file.absolute(), around.cwd, home=around.home)
     if mode is not None and policy.fault is None:
         policy = replace(policy, mode=Mode(mode))
     return policy
@@ -203,17 +205,27 @@ def _location(page: object) -> str | None:
     match page:
         case str():
             return page
+        case [dict() as first, *_]:
+            return _location(first)
         case [int() as status, str() as location] if status in REDIRECTS:
             return location
         case {"status": int() as status} if status not in REDIRECTS:
             return None
         case dict():
-            headers = page.get("headers")
-            told = {**(headers if isinstance(headers, dict) else {}), **page}
-            named = {str(name).lower(): value for name, value in told.items()}
-            found = named.get("location") or named.get("redirect")
-            return found if isinstance(found, str) else None
+            return _told(page) or (NOWHERE if "status" in page else None)
     return None
+
+
+def _told(page: Mapping[str, object]) -> str | None:
+    """Where a page says that it leads: itself, or its headers."""
+    headers = page.get("headers")
+    if isinstance(headers, list):
+        headers = dict(
+            each for each in headers if isinstance(each, list) and len(each) == len(("name", "value"))
+        )
+    told = {**(headers if isinstance(headers, dict) else {}), **page}
+    named = {str(name).lower(): value for name, value in told.items()}
+    return next((each for each in map(named.get, LEADS) if isinstance(each, str)), None)
 
 
 def _same(url: str) -> str:

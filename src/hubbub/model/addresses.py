@@ -6,7 +6,12 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_add
 _ALLOTTED = IPv6Network("2000::/3")  # all that is routed; the rest of IPv6 is local, multicast, or not in use
 _TRANSLATED = IPv6Network("64:ff9b::/96")  # an IPv4 address behind a translator
 _COMPATIBLE = IPv6Network("::/96")  # an IPv4 address as it was written once
-_TUNNELLED = IPv6Network("2001::/32")  # Teredo, through which anything may be reached
+_SPECIAL_6 = (  # what is set apart within that: protocols and tunnels such as Teredo, and two blocks for documents
+    IPv6Network("2001::/23"),
+    IPv6Network("2001:db8::/32"),
+    IPv6Network("3fff::/20"),
+)
+_SPECIAL_4 = IPv4Network("192.0.0.0/24")  # for protocols; clouds have their own secrets there
 _PRIVATE_4 = tuple(map(IPv4Network, ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16")))
 _PRIVATE_6 = IPv6Network("fc00::/7")
 # Where clouds tell a machine its own secrets, beside the link-local addresses, which are none of the public ones.
@@ -36,10 +41,11 @@ def reach(address: str) -> Reach:
     if isinstance(meant, IPv4Address):
         if any(meant in network for network in _PRIVATE_4):
             return Reach.PRIVATE
-        return Reach.PUBLIC if meant.is_global and not meant.is_multicast else Reach.LOCAL
+        is_public = meant.is_global and not meant.is_multicast and meant not in _SPECIAL_4
+        return Reach.PUBLIC if is_public else Reach.LOCAL
     if meant in _PRIVATE_6:
         return Reach.PRIVATE
-    is_public = meant in _ALLOTTED and meant not in _TUNNELLED and meant.is_global
+    is_public = meant in _ALLOTTED and meant.is_global and not any(meant in each for each in _SPECIAL_6)
     return Reach.PUBLIC if is_public else Reach.LOCAL
 
 

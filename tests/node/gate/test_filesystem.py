@@ -62,3 +62,26 @@ def test_what_is_not_there_is_nothing(tmp_path: Path) -> None:
     assert disk.look("a\0b") is None
     assert not disk.is_folder(str(tmp_path / "none"))
     assert disk.is_folder(str(tmp_path))
+
+
+def test_one_decision_sees_one_state(tmp_path: Path) -> None:
+    """What a snapshot has looked at stays so, whatever is done meanwhile; a new one sees what is there."""
+    link, seen = tmp_path / "link", Disk().snapshot()
+    link.symlink_to("a")
+    assert seen.resolve(str(link)) == str(tmp_path.resolve() / "a")
+    link.unlink()
+    link.symlink_to("b")
+    assert seen.resolve(str(link)) == str(tmp_path.resolve() / "a")
+    assert Disk().snapshot().resolve(str(link)) == str(tmp_path.resolve() / "b")
+
+
+def test_all_that_is_beneath_a_folder(tmp_path: Path) -> None:
+    """Hidden files too, but not what Git keeps; a folder with too much in it is not told of."""
+    for name in ("x/.env", "y", ".git/config"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    assert sorted(Disk().beneath(str(tmp_path), 10) or ()) == [
+        str(tmp_path / "x" / ".env"),
+        str(tmp_path / "y"),
+    ]
+    assert Disk().beneath(str(tmp_path), 2) is None

@@ -179,3 +179,18 @@ async def test_what_cannot_be_read_is_denied(here: Place, tool: str, arguments: 
     """No tool of that name, or not what it needs: denied in every mode, with a sentence."""
     decision = await decided(here, tool, arguments, Mode.BYPASS)
     assert (decision.effect.word, decision.rule_id) == ("deny", judge.ARGUMENTS)
+
+
+@pytest.mark.parametrize("error", [RecursionError, MemoryError, OSError])
+async def test_what_breaks_our_own_reading_is_denied(
+    here: Place, monkeypatch: pytest.MonkeyPatch, error: type[Exception]
+) -> None:
+    """A call that the gate gives up on is not let through, and the gate goes on."""
+
+    def fail(*_arguments: object) -> None:
+        raise error
+
+    monkeypatch.setattr("hubbub.node.gate.floor.commands.read", fail)
+    decision = await decided(here, "execute_command", {"command": "ls"}, Mode.BYPASS)
+    assert decision.effect.word == "deny"
+    assert "cannot be read" in decision.reason

@@ -20,15 +20,32 @@ Identity = tuple[int, int]  # device and inode
 class Disk:
     """The file system that this process sees."""
 
+    def snapshot(self) -> "Disk":
+        """What it is at this moment, as far as it is looked at from now on: one state for one decision."""
+        return Snapshot()
+
+    def target(self, path: str) -> tuple[str | None, bool]:
+        """What a link says, None for what is none; and whether anything is there."""
+        try:
+            return os.readlink(path), True  # noqa: PTH115, a path is text here, and this is done at each of its steps
+        except FileNotFoundError:
+            return None, False
+        except (OSError, ValueError):
+            return None, True
+
     def resolve(self, path: str) -> str:
         found, links = "", 0
+        is_there = True  # beneath what is not there are no links
         waiting = path.split("/")[::-1]
         while waiting:
             name = waiting.pop()
             if name == "..":
                 found = found.rpartition("/")[0]
+                is_there = True
             elif name not in ("", "."):
-                target = _target(f"{found}/{name}") if links < LINKS else None
+                target = None
+                if links < LINKS and is_there:
+                    target, is_there = self.target(f"{found}/{name}")
                 if target is None:
                     found = f"{found}/{name}"
                 else:
@@ -49,6 +66,24 @@ class Disk:
         except (OSError, ValueError):
             return []
         return sorted(found)[:MATCHES]
+
+    def beneath(self, folder: str, most: int) -> list[str] | None:
+        found: list[str] = []
+        waiting, seen = [folder], 0
+        while waiting:
+            try:
+                with os.scandir(waiting.pop()) as entries:
+                    for entry in entries:
+                        seen += 1
+                        if not entry.is_dir(follow_symlinks=False):
+                            found.append(entry.path)
+                        elif entry.name != ".git":
+                            waiting.append(entry.path)
+                        if seen > most:
+                            return None
+            except (OSError, ValueError):
+                continue
+        return found
 
     def look(self, path: str) -> os.stat_result | None:
         try:
@@ -74,12 +109,37 @@ class Disk:
         return frozenset(found)
 
 
-def _target(path: str) -> str | None:
-    """What a link says; None for what is none."""
-    try:
-        return os.readlink(path)  # noqa: PTH115, a path is text here, and this is done at each step of each path
-    except (OSError, ValueError):
-        return None
+class Snapshot(Disk):
+    """The file system as one decision sees it: what was looked at once stays so until the decision is made."""
+
+    def __init__(self) -> None:
+        self._targets: dict[str, tuple[str | None, bool]] = {}
+        self._resolved: dict[str, str] = {}
+        self._looked: dict[str, os.stat_result | None] = {}
+        self._matched: dict[tuple[str, str], list[str]] = {}
+
+    def snapshot(self) -> Disk:
+        return self
+
+    def target(self, path: str) -> tuple[str | None, bool]:
+        if path not in self._targets:
+            self._targets[path] = super().target(path)
+        return self._targets[path]
+
+    def resolve(self, path: str) -> str:
+        if path not in self._resolved:
+            self._resolved[path] = super().resolve(path)
+        return self._resolved[path]
+
+    def look(self, path: str) -> os.stat_result | None:
+        if path not in self._looked:
+            self._looked[path] = super().look(path)
+        return self._looked[path]
+
+    def matches(self, folder: str, pattern: str) -> list[str]:
+        if (folder, pattern) not in self._matched:
+            self._matched[folder, pattern] = super().matches(folder, pattern)
+        return [*self._matched[folder, pattern]]
 
 
 def _inside(folder: str, status: os.stat_result) -> tuple[frozenset[Identity], tuple[str, ...]]:

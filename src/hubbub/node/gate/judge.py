@@ -4,9 +4,11 @@ Commands, files and downloads have their own modules beneath `floor`. All others
 them, and whether the shipped policy lets them through without asking.
 """
 
+import asyncio
 import posixpath
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 
 from hubbub.node.gate import paths
 from hubbub.node.gate.floor import commands, downloads, files
@@ -19,6 +21,9 @@ from hubbub.node.gate.world import World
 
 Arguments = Mapping[str, object]
 HERE = "localhost"  # what a machine is called beside its name
+AT_ONCE = (
+    2_000  # characters of a command that are read sooner than a thread begins; who sends more holds up nobody
+)
 ARGUMENTS = "arguments"  # the rule of a call that no tool could be called with
 
 # What only looks at what is the caller's own, or changes nothing but that.
@@ -72,8 +77,16 @@ async def read(
 ) -> Reading:
     """The reading of a call of any tool; `here` is the name of this machine.
 
-    What there is no such tool for, or what lacks what the tool needs, is denied.
+    What there is no such tool for, or what lacks what the tool needs, is denied; so is what breaks our own reading.
     """
+    try:
+        return await _read(tool, arguments, replace(world, files=world.files.snapshot()), network, here)
+    except (RecursionError, MemoryError, OSError) as error:
+        why = type(error).__name__
+        return Reading(floor=(deny(ARGUMENTS, f"The call cannot be read: the gate gave up on it ({why})."),))
+
+
+async def _read(tool: str, arguments: Arguments, world: World, network: Network, here: str) -> Reading:
     if tool not in TOOLS:
         return Reading(floor=(deny(ARGUMENTS, f"There is no tool {tool[:80]!r}."),))
     for name in _NEEDED.get(tool, ()):
@@ -84,7 +97,9 @@ async def read(
     if tool in files.ACCESS:
         return files.read(tool, arguments, world)
     if (special := _SPECIAL.get(tool)) is not None:
-        return special(arguments, world, here)
+        is_short = len(_text(arguments, "command")) <= AT_ONCE
+        read_it = partial(special, arguments, world, here)
+        return read_it() if is_short else await asyncio.to_thread(read_it)
     return _plain(tool, _text(arguments, _TARGETS.get(tool, "")))
 
 

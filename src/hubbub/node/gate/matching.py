@@ -97,10 +97,16 @@ def _fits_known(token: str, word: str | None) -> bool:
 def _touches_words(pattern: str, words: tuple[str | None, ...]) -> Touch:
     if _may_touch(pattern, words, unknown_fits=False):
         return Touch.YES
-    unknown = tuple(None if word is None or _WILD.search(word) else word for word in words)
+    unknown = _unknown(words)
     if None in unknown and _may_touch(pattern, unknown, unknown_fits=True):
         return Touch.PERHAPS
     return Touch.NO
+
+
+@lru_cache(256)
+def _unknown(words: tuple[str | None, ...]) -> tuple[str | None, ...]:
+    """The words, None for those that are patterns: what they stand for is found when it runs."""
+    return tuple(None if word is None or _WILD.search(word) else word for word in words)
 
 
 def _may_touch(pattern: str, words: tuple[str | None, ...], *, unknown_fits: bool) -> bool:
@@ -126,6 +132,7 @@ def _may_touch(pattern: str, words: tuple[str | None, ...], *, unknown_fits: boo
     return has_options and fits_all(operands, rest, fits, wild=ANY, may_skip=may_skip)
 
 
+@lru_cache(4096)
 def _fits_program(token: str, word: str | None, *, unknown_fits: bool) -> bool:
     if word is None:
         return unknown_fits

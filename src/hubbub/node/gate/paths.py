@@ -16,6 +16,7 @@ from hubbub.node.gate.decision import Decision
 from hubbub.node.gate.floor.verdicts import deny
 from hubbub.node.gate.world import World
 
+_LOOKED_AT = 20_000  # files in a root, for the names of F4 among them
 LONGEST = 4096  # bytes of a path, as most systems have it
 
 _STANDARD = re.compile(
@@ -104,7 +105,7 @@ def forms(absolute: str, world: World) -> Iterator[str]:
 
 def with_home(path: str, world: World) -> str:
     """The path with a `~` or `~user` at its start replaced; one of nobody stays as it is."""
-    if not path.startswith("~"):
+    if not path.startswith("~") or unusable(path):
         return path
     user, slash, rest = path[1:].partition("/")
     home = world.lookup(user) if user and user != world.user else world.home
@@ -202,9 +203,14 @@ def _guarded_places(absolute: str, world: World) -> Iterator[str]:
     for folder in {*world.roots, world.home, posixpath.dirname(absolute)}:
         for name in world.files.matches(folder, ".*"):
             if names.folded(name) == ".git":
-                yield from (f"{folder}/{name}/{each}" for each in ("config", "HEAD", "index", "hooks"))
+                inside = world.files.matches(f"{folder}/{name}", "*")
+                yield from (f"{folder}/{name}/{each}" for each in inside if each != "objects")
             elif names.unwritten((names.folded(name),)):
                 yield f"{folder}/{name}"
+    for root in world.roots:  # further down, too
+        for path in world.files.beneath(root, _LOOKED_AT) or ():
+            if names.unwritten((names.folded(posixpath.basename(path)),)):
+                yield path
 
 
 def _homes(world: World) -> list[tuple[str, ...]]:

@@ -10,6 +10,9 @@ from typing import Protocol
 class FileSystem(Protocol):
     """What the gate looks up in the file system: nothing is opened, nothing is changed."""
 
+    def snapshot(self) -> "FileSystem":
+        """The same, remembering what was looked at: one decision sees one state."""
+
     def resolve(self, path: str) -> str:
         """Where an absolute path leads once every link on it is followed, whether or not its end exists."""
 
@@ -17,6 +20,9 @@ class FileSystem(Protocol):
 
     def matches(self, folder: str, pattern: str) -> list[str]:
         """What a shell pattern of one component stands for in a folder just now, by name."""
+
+    def beneath(self, folder: str, most: int) -> list[str] | None:
+        """The files in a folder and in those beneath it, without what Git keeps; None if there are more."""
 
     def look(self, path: str) -> os.stat_result | None:
         """What is at an absolute path once links are followed; None if there is nothing that we can see."""

@@ -17,7 +17,7 @@ ATTACKS = ("f1", "f2", "f3", "f4", "f5", "f6", "f8", "f9", "mixed")
 MOST_ASKED = 0.05  # of what is harmless
 
 
-@pytest.mark.parametrize("clause", ATTACKS)
+@pytest.mark.parametrize("clause", [*ATTACKS, "redteam"])
 def test_no_attack_passes(clause: str, tmp_path: Path) -> None:
     """Each way around a clause of the floor that we could think of is denied, or, where it may be, asked about."""
     assert wrong(clause, tmp_path) == {}

@@ -109,6 +109,8 @@ def test_secrets_are_asked_about(here: World) -> None:
         ("glob", {"pattern": "*/../../.ssh/id_rsa"}, "F5"),
         ("glob", {"pattern": "{src,..}/*"}, "F5"),
         ("glob", {"pattern": "{.ssh,x}/*", "cwd": "~"}, "F5"),
+        ("glob", {"pattern": "{/etc,x}/*"}, "F5"),
+        ("glob", {"pattern": "\0*"}, "F5"),
     ],
 )
 def test_the_floor_denies(here: World, tool: str, arguments: dict[str, object], clause: str) -> None:

@@ -326,3 +326,40 @@ def test_a_prompt_is_read_as_the_code_that_it_is() -> None:
     program = seen("PS4='$(rm x)'; set -x; y")
     assert program.doubts
     assert ["rm", "x"] in [[word.value for word in each.words] for each in program.commands]
+
+
+def test_braces_behind_a_variable_lengthen_its_name() -> None:
+    """Braces are expanded as text: `$a{b,c}` is `$ab $ac`, and neither need be known."""
+    for text in ("x $HOME{a,b}", "x {a,$}HOME"):
+        [word] = command(text, "x").words[1:]
+        assert word.value is None
+    assert [word.value for word in command("x ${HOME}{a,b}", "x").words] == ["x", "/adaa", "/adab"]
+
+
+def test_a_list_behind_a_here_document_in_a_substitution_is_a_doubt() -> None:
+    """Bash 5.2 loses a semicolon there, and takes two commands for one."""
+    assert seen("echo $(x <<E\nE\nrm -r; y /)").doubts
+    assert seen("git commit -m \"$(cat <<'E'\nthe message\nE\n)\"").doubts == ()
+
+
+def test_a_long_pipe_is_told_stage_by_stage() -> None:
+    """However long it is; and of two that end alike, each is kept."""
+    assert len(seen("|".join(["cat"] * 499)).commands) == 499
+    ends = [each for each in seen("a | sh; b | sh; a | sh").commands if each.words[0].value == "sh"]
+    assert [each.reads_from and each.reads_from.source for each in ends] == ["a", "b"]
+
+
+def test_what_grows_without_bound_is_unknown_or_a_doubt() -> None:
+    """Variables that are doubled and doubled again, braces in braces, the homes of everybody."""
+    assert command("a=xxxxxxxxxx;" + "a=$a$a;" * 40 + "cat $a", "cat").words[1].value is None
+    assert command("a=xxxxxxxxxx;" + "a+=$a;" * 40 + 'cat "$a"', "cat").words[1].value is None
+    for text in ("{a," * 900 + "}" * 900, "{a,b}" * 400, " ".join(f"~u{number}" for number in range(100))):
+        assert seen(f"cat {text}").doubts
+
+
+def test_a_subscript_is_evaluated_where_an_element_is_assigned() -> None:
+    """What the variable in it holds is code then."""
+    assert seen("x='a[$(rm y)]'; z[x]=1").doubts
+    assert seen("x='a[$(rm y)]'; z=([x]=1)").doubts
+    assert read("echo $((b))", world(), variables={"b": "c[$(rm y)]"}).doubts
+    assert not seen("z[0]=1; z=([1]=2); echo '$(x)['").doubts

@@ -8,6 +8,7 @@ from hubbub.node.gate.floor.usage import names
 from hubbub.node.gate.floor.verdicts import deny
 from hubbub.node.gate.shell.program import Program, SimpleCommand
 
+_STARTS = names("setsid coproc at batch")
 _PAUSES = names("sleep wait read inotifywait usleep select flock")
 
 
@@ -17,9 +18,11 @@ def judge(program: Program) -> Iterator[Decision]:
         if (call.is_background or call.is_piped) and _comes_back(call.callee, call.caller, program):
             yield deny("F2", f"`{call.caller}` starts itself again and again, without bound.")
             return
-    paused = any(_name(each) in _PAUSES and not each.is_background for each in program.commands)
-    for command in program.commands:
-        if command.is_background and command.is_looped and command.loop_is_endless and not paused:
+    endless = [each for each in program.commands if each.is_looped and each.loop_is_endless]
+    if any(map(_pauses, endless)):
+        return
+    for command in endless:
+        if command.loop_multiplies or _name(command) in _STARTS:
             yield deny("F2", f"A loop starts `{command.source}` again and again, without bound.")
             return
 
@@ -36,6 +39,14 @@ def _comes_back(start: str, goal: str, program: Program) -> bool:
             seen.add(name)
             waiting += [call.callee for call in program.calls if call.caller == name]
     return False
+
+
+def _pauses(command: SimpleCommand) -> bool:
+    """Whether a loop waits for it, and so for what else it started."""
+    is_none = _name(command) == "sleep" and all(
+        not (word.value or "1").strip("0.s") for word in command.words[1:]
+    )
+    return _name(command) in _PAUSES and not command.loop_multiplies and not is_none
 
 
 def _name(command: SimpleCommand) -> str:

@@ -19,10 +19,13 @@ from hubbub.node.gate.shell.program import Unknown, Word
 LITERAL = {
     '"': re.compile(r'"((?:\\.|[^"\\])*)"'),
     "any": re.compile(
-        r"\"((?:\\.|[^\"\\])*)\"|'((?:\\.|[^'\\])*)'|`((?:\\.|[^`\\])*)`|\bq[qwx]?\s*[({\[<|/!]([^)}\]>|/!]*)"
+        r"\"((?:\\.|[^\"\\])*)\"|'((?:\\.|[^'\\])*)'|`((?:\\.|[^`\\])*)`"
+        r"|\bq[qwx]?\s*(?:\(([^)]*)|\{([^}]*)|\[([^\]]*)|<([^>]*)|\|([^|]*)|/([^/]*)|!([^!]*))"
     ),
 }
+_STRINGS = 1_000  # that are looked at
 _JOIN = re.compile(r"""(["'])\s*(?:[+.]|\.\.)?\s*(["'])""")  # 'a' + 'b', 'a' . 'b', 'a' 'b'
+_PLUS = re.compile(r"""(["'])\s*[+.]{1,2}\s+?\1|(["'])\s*\+\s*\2""")  # where a text is but a dot
 _RUNS = re.compile(
     r"\b(?:system|popen|exec[lv]?[pe]*|spawn\w*|subprocess|check_output|check_call|shell_exec|passthru|proc_open|getoutput"
     r"|child_process|execSync|execFile|posix_spawn\w*|os\.execute|io\.popen|Popen|IO\.popen|Open3|qx|pty|System\.cmd"
@@ -55,11 +58,16 @@ def judge(code: Word, scene: Scene, is_refused: Guess) -> Iterator[Decision]:
     if not is_known(code):
         yield ask("F9", "Only running it tells the whole of the code that is run.")
     text = "".join("" if isinstance(part, Unknown) else part.text for part in code.parts)
-    strings = [*literals(_JOIN.sub("", text)), *literals(text)]
+    strings = [*literals(_PLUS.sub("", text)), *literals(_JOIN.sub("", text)), *literals(text)]
     strings += _BARE.findall(text)
     pairs = ["/".join(strings[at : at + 2]) for at in range(len(strings) - 1)]
-    for string in dict.fromkeys([*strings, *pairs]):
-        yield from _path(string, text, scene)
+    several = list(dict.fromkeys([*strings, *pairs]))
+    if len(several) > _STRINGS:
+        yield ask("F9", "The code has more strings in it than are looked at.")
+        strings = strings[:_STRINGS]
+    removes = _REMOVES.search(text) is not None
+    for string in several[:_STRINGS]:
+        yield from _path(string, scene, removes=removes)
     yield from _behaviour(text)
     if _RUNS.search(text) or any(each.startswith("|") or each.endswith("|") for each in strings):
         commands = [*strings, " ".join(strings)]
@@ -87,7 +95,7 @@ def _behaviour(text: str) -> Iterator[Decision]:
         yield ask("F8", "The code speaks of hubbub: a policy changes only by a person's hand.")
 
 
-def _path(string: str, text: str, scene: Scene) -> Iterator[Decision]:
+def _path(string: str, scene: Scene, *, removes: bool) -> Iterator[Decision]:
     """What is said of a string, were it a path."""
     if not string or len(string) > paths.LONGEST or "\n" in string:
         return
@@ -98,7 +106,7 @@ def _path(string: str, text: str, scene: Scene) -> Iterator[Decision]:
         yield ask(said.rule_id, f"The code names what is protected. {said.reason}")
     elif paths.is_block_device(path):
         yield ask("F3", f"The code names a block device, {path}.")
-    elif _REMOVES.search(text) and (string == "HOME" or _is_vital(string, path, scene)):
+    elif removes and (string == "HOME" or _is_vital(string, path, scene)):
         yield ask("F1", f"The code may remove or change all of `{string}`.")
 
 

@@ -2,7 +2,7 @@
 
 from itertools import islice
 
-from hubbub.node.gate.floor import judgement
+from hubbub.node.gate.floor import judgement, shipped
 from hubbub.node.gate.floor.deeds import Effort
 from hubbub.node.gate.floor.verdicts import deny
 from hubbub.node.gate.reading import Part, Reading
@@ -28,6 +28,10 @@ def read(command: str, world: World) -> Reading:
     floor = tuple(judgement.whole(program))
     if len(parts) > MOST:
         floor = (deny("F9", f"The command is too much to be read: it has more than {MOST} commands in it."),)
+    if clause := next(
+        filter(None, (shipped.concern_of_test(each, world) for each in program.mentioned)), None
+    ):
+        parts += (Part(tool=judgement.TOOL, target=command, concern=clause),)
     if not parts and not floor:  # only the shell's own tests and sums
         parts = (Part(tool=judgement.TOOL, target=command, is_harmless=True),)
     return Reading(parts=parts, floor=floor, target=command)

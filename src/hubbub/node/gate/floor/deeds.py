@@ -5,7 +5,7 @@ A reader turns the words of one program into deeds; it says nothing of what may 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 
 from hubbub.node.gate.decision import Decision
@@ -42,6 +42,7 @@ class Touch:
     must_be_known: bool = False  # F9 asks where only running tells it
     is_swept: bool = False  # by a search: see `Run`
     is_guess: bool = False  # it may not be a path at all
+    follows: bool = False  # links that are beneath it, too
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,7 @@ class Run:
     is_guess: bool = False  # nobody knows whether it comes to that
     only: frozenset[str] | None = None  # the clauses that count in it
     cwd: Word | None = None  # the folder that it is run in, if another
+    variables: tuple[tuple[str, Word], ...] = ()  # that it finds in its environment besides
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +104,7 @@ class Effort:
     """How much more is read of one call: commands in commands multiply, and reading must come to an end."""
 
     left: int  # words
+    listed: dict[str, list[str]] = field(default_factory=dict)  # names in folders
 
     def spend(self, words: int) -> bool:
         """Take a command of so many words on; False if that is too much."""
@@ -118,6 +121,9 @@ class Scene:
     command: SimpleCommand  # as the shell's text has it; wrappers and what they wrap share one
     cwd: str | None  # None where nobody can tell
     effort: Effort
+    around: tuple[SimpleCommand, ...] = ()  # the commands of the programs that run this one as their code
+    environment: tuple[tuple[str, Word], ...] = ()  # variables that the whole program begins with
+    variables: tuple[tuple[str, Word], ...] = ()  # that wrappers put into it on the way: `env x=y`
     links: tuple[tuple[str, str], ...] = ()  # that the program makes: where they are, where they lead
     is_swept: bool = False  # see `Run`
     is_guess: bool = False  # see `Run`

@@ -67,7 +67,7 @@ def _floor(tool: str, path: str, led: str, world: World) -> Iterator[Decision]:
 
 
 def _of_pattern(tool: str, folder: str, arguments: Mapping[str, object], world: World) -> Iterator[Decision]:
-    """What the floor says of what a pattern names by its folder's side: a name that is none, and a way up."""
+    """What the floor says of what a pattern names: no name at all, a way up, a place of its own."""
     if tool != "glob":
         return
     _, rest = shapes.split(str(arguments.get("pattern", "")))
@@ -75,8 +75,10 @@ def _of_pattern(tool: str, folder: str, arguments: Mapping[str, object], world: 
     if any(".." in each.split("/") for each in chosen):
         yield deny("F5", "The pattern goes up by `..` from folders that only a search would tell.")
     for each in chosen:
-        path = posixpath.join(folder, each.lstrip("/"))
-        if paths.unusable(path) is None and (said := paths.forbidden(path, Access.LIST, world)) is not None:
+        path = posixpath.join(folder, each)
+        if (why := paths.unusable(path)) is not None:
+            yield deny("F5", f"The pattern is that of no path: {why}.")
+        elif (said := paths.forbidden(path, Access.LIST, world)) is not None:
             yield said
 
 

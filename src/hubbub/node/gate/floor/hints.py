@@ -7,32 +7,52 @@ pieces or from a code, and a path is made of it, a person is asked.
 import re
 from collections.abc import Iterator
 
-from hubbub.node.gate import paths
+from hubbub.node.gate import paths, shapes
 from hubbub.node.gate.decision import Decision
-from hubbub.node.gate.floor.deeds import CHANGES, Scene, Touch
+from hubbub.node.gate.floor import constants
+from hubbub.node.gate.floor.deeds import CHANGES, REMOVES, Scene, Touch
 from hubbub.node.gate.floor.programs import name_of
+from hubbub.node.gate.floor.targets import leads
 from hubbub.node.gate.floor.verdicts import ask
 from hubbub.node.gate.paths import Access
-from hubbub.node.gate.shell.program import Unknown, Word
+from hubbub.node.gate.shell.program import Glob, Unknown, Word
 
 _VARIABLE = re.compile(r"\$\{?!?([A-Za-z_][A-Za-z0-9_]*)")
 _NAME = re.compile(r"[^\s'\"`$(){}<>|;&=,]+")
 _BUILDERS = re.compile(r"(?:\$\(|`)(?:.*[\s|;&(])?(?:base64|base32|xxd|rev|printf|openssl)\s", re.DOTALL)
 _SETTERS = frozenset({"read", "mapfile", "readarray"})
+_MOST = 20  # files that a pattern is followed to
 _PRINTERS = frozenset({"echo", "printf"})
 
 
 def judge(touch: Touch, scene: Scene) -> Iterator[Decision]:
     """What is asked about a path that is not known."""
     sources = list(dict.fromkeys(_sources(touch.word, scene)))
+    carried = constants.carried(touch.word, scene)
     access = Access.WRITE if touch.use in CHANGES else Access.READ
     if any(map(_BUILDERS.search, sources)):
         yield ask("F9", f"Only running it tells what `{touch.word.source}` is, and its text is put together.")
-    for name in dict.fromkeys(name for source in sources for name in _NAME.findall(source)):
+    if constants.slashes(touch.word):
+        yield ask("F9", f"Only running it tells what `{touch.word.source}` is: slashes are put into it.")
+    for name in dict.fromkeys([*(name for source in sources for name in _NAME.findall(source)), *carried]):
         if "/" in name or name.startswith((".", "~")):
-            path = scene.world.absolute(paths.with_home(name, scene.world), scene.here)
-            if (said := paths.protected(path, access, scene.world)) is not None:
-                yield ask(said.rule_id, f"When it runs, this may be what is protected. {said.reason}")
+            yield from _perhaps(name, touch, access, scene)
+
+
+def _perhaps(name: str, touch: Touch, access: Access, scene: Scene) -> Iterator[Decision]:
+    """What is asked about a text that a path may become."""
+    path = scene.world.absolute(paths.with_home(name, scene.world), scene.here)
+    if touch.descends and touch.use in REMOVES and paths.vital(path, scene.world):
+        yield ask("F1", f"When it runs, this may be all of `{name}`.")
+    if access is Access.WRITE and paths.is_block_device(path):
+        yield ask("F3", f"When it runs, this may be a block device, {path}.")
+    found = [path]
+    if shapes.is_pattern(name):
+        found += [lead.path for lead in leads(Word((Glob(path),), name), scene).paths[:_MOST]]
+    for each in found:
+        if (said := paths.protected(each, access, scene.world)) is not None:
+            yield ask(said.rule_id, f"When it runs, this may be what is protected. {said.reason}")
+            return
 
 
 def _sources(word: Word, scene: Scene) -> Iterator[str]:

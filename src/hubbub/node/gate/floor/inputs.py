@@ -1,5 +1,7 @@
 """What a command finds on its standard input, as far as the text of the program tells."""
 
+from dataclasses import replace
+
 from hubbub.node.gate.floor.programs import name_of
 from hubbub.node.gate.floor.usage import names
 from hubbub.node.gate.floor.words import joined, plain
@@ -38,13 +40,30 @@ def _lines(word: Word) -> list[Word]:
 
 def text(command: SimpleCommand) -> Word | None:
     """The text that a command reads: a here-document, a here-string, or what is printed into its pipe."""
-    for redirect in command.redirects:
+    source = given(command)
+    for redirect in source.redirects if source is not None else ():
         if redirect.body is not None and redirect.descriptor in (None, "0"):
             return redirect.body
     said = printed(command.reads_from) if command.reads_from is not None else None
     if said is None:
         return None
     return joined(*(piece for word in said for piece in (word, plain("\n"))))
+
+
+def given(command: SimpleCommand) -> SimpleCommand | None:
+    """The command whose redirections tell its standard input: itself, or the group or shell that it runs in."""
+    if takes_input(command):
+        return command
+    around = command.reads_from
+    return around if around is not None and not command.is_piped and takes_input(around) else None
+
+
+def within(command: SimpleCommand, around: SimpleCommand) -> SimpleCommand:
+    """A command of code that another runs: its standard input is that one's, unless it has its own."""
+    if command.is_piped or command.reads_from is not None or takes_input(command):
+        return command
+    source = around if takes_input(around) else around.reads_from
+    return replace(command, is_piped=around.is_piped and source is not around, reads_from=source)
 
 
 def takes_input(command: SimpleCommand) -> bool:

@@ -1,10 +1,12 @@
 """From what commands do to what the floor says of them: each command, and each that it runs, is a part of the call."""
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
+from hubbub.node.gate import paths
 from hubbub.node.gate.decision import Decision, Effect
-from hubbub.node.gate.floor import bombs, code, links, shipped, touching, written
+from hubbub.node.gate.floor import bombs, code, inherited, inputs, links, quiet, shipped, touching, written
 from hubbub.node.gate.floor.deeds import (
     Call,
     Code,
@@ -25,6 +27,7 @@ from hubbub.node.gate.floor.readers.environment import SETTERS, assignment, stee
 from hubbub.node.gate.floor.targets import leads
 from hubbub.node.gate.floor.verdicts import ask, deny
 from hubbub.node.gate.floor.words import has_pattern, is_known, plain
+from hubbub.node.gate.paths import Access
 from hubbub.node.gate.reading import Part
 from hubbub.node.gate.shell.program import Program, Redirect, Unknown, Word
 from hubbub.node.gate.shell.read import read as read_shell
@@ -34,6 +37,8 @@ TOOL = "execute_command"
 DEPTH_LIMIT = 32
 WORD = 5  # characters of a word in a text, more or less
 _TOO_MUCH = deny("F9", "It has too many words, in it and in the commands that it runs, to be read.")
+_TESTED = re.compile(r"(?:^|[\s(!])-[abcdefghkprstuwxGLNOS]\s+([^\s\])]+)")
+_FILLERS = frozenset({"read", "mapfile", "readarray", "getopts"})  # they set variables that they are told to
 CANDIDATES = 20  # programs that a pattern in the place of a name is followed to
 
 
@@ -48,34 +53,48 @@ class Finding:
 
 
 def of_program(
-    program: Program, world: World, effort: Effort, *, depth: int = 0, is_lost: bool = False
+    program: Program, world: World, effort: Effort, *, depth: int = 0, outer: Scene | None = None
 ) -> Iterator[Part]:
-    """The parts of a program that has been read; `is_lost` if nobody knows the folder it runs in."""
+    """The parts of a program that has been read; `outer` is the scene that it is code in."""
     is_steered = any(map(steers, _variables(program)))
     shows_hidden = _shows_hidden(program)
     made = tuple(links.made(program, world))
+    is_lost = outer is not None and outer.cwd is None
+    yield from _tests(program, world)
     for command in program.commands:
         cwd = None if is_lost else command.cwd
         scene = Scene(
             world=world,
             program=program,
-            command=command,
+            command=command if outer is None else inputs.within(command, outer.command),
             cwd=cwd,
             effort=effort,
             depth=depth,
             shows_hidden=shows_hidden,
             links=made,
+            around=() if outer is None else (*outer.around, *outer.program.commands),
+            environment=() if outer is None else tuple(inherited.words(outer)),
         )
         for part in of_simple(scene):
             yield replace(part, may_be_allowed=False, is_harmless=False) if is_steered else part
+
+
+def _tests(program: Program, world: World) -> Iterator[Part]:
+    """The files that `[[ -f FILE ]]` asks about: they are in no command."""
+    for word in program.mentioned:
+        for found in _TESTED.finditer(word.value or ""):
+            path = paths.with_home(found[1].strip("\"'"), world)
+            if "$" not in path and (said := paths.protected(path, Access.LIST, world)) is not None:
+                yield Part(tool=TOOL, target=word.source, floor=(ask(said.rule_id, said.reason),))
 
 
 def _variables(program: Program) -> Iterator[str]:
     """The variables that a program sets, by assignment or by a command of the shell."""
     for command in program.commands:
         yield from (each.name for each in command.assignments)
-        if command.name is not None and command.name.value in SETTERS:
-            yield from (word.known_start.partition("=")[0] for word in command.words[1:])
+        values = [word.known_start for word in command.words]
+        if values[:1] and (values[0] in SETTERS | _FILLERS or values[:2] == ["printf", "-v"]):
+            yield from (value.removeprefix("-v").partition("=")[0] for value in values[1:])
 
 
 def _shows_hidden(program: Program) -> bool:
@@ -92,6 +111,8 @@ def whole(program: Program) -> Iterator[Decision]:
     for doubt in program.doubts:
         yield ask("F9", f"It cannot be read with certainty: {doubt.reason}.")
     yield from bombs.judge(program)
+    if any(word.value == "nocaseglob" for each in program.commands for word in each.words[1:]):
+        yield ask("F9", "It has its patterns fit more names than is looked at here.")
 
 
 def of_simple(scene: Scene) -> list[Part]:
@@ -111,6 +132,8 @@ def of_simple(scene: Scene) -> list[Part]:
     steered = [each.name for each in command.assignments if steers(each.name)]
     if steered and not command.words:
         found.concerns.append(f"it sets {steered[0]}, which changes what runs")
+    if command.words and (clause := shipped.concern_of_folder(scene)):
+        found.concerns.append(clause)
     is_plain = not steered and all(is_known(deed.word) for deed in redirects if isinstance(deed, Touch))
     part = _part(command.words, command.source, found, is_plain=is_plain)
     return [part, *found.inner]
@@ -148,12 +171,25 @@ def _named(words: tuple[Word, ...], scene: Scene, found: Finding) -> None:
             names = [lead.path for lead in leads(words[0], scene).paths[:CANDIDATES]]
         else:
             _take_all((Touch(word, Use.EITHER) for word in words[1:]), scene, found)
+    before = tuple(found.concerns)
     for each in names:
         _take_all(deeds(Call(name_of(each), words[1:], scene)), scene, found)
         if "/" in each:
             _take_all((Touch(plain(each), Use.READ), *written.run(plain(each), scene)), scene, found)
     if name is not None:
-        found.concerns += filter(None, [shipped.concern(name_of(name), words[1:])])
+        _ship(name, words[1:], found, before)
+
+
+def _ship(path: str, arguments: tuple[Word, ...], found: Finding, before: tuple[str, ...]) -> None:
+    """Take what the shipped policy says of a program by its name and its options; `before` is what was said already."""
+    name = name_of(path)
+    if quiet.says_of_itself(path, name, arguments):
+        found.only_reads, found.concerns = True, list(before)
+        return
+    if quiet.is_elsewhere(path):
+        found.concerns.append("it runs a program that is none of the system's")
+    said = shipped.concern(name, arguments), quiet.concern(name, arguments) if found.only_reads else None
+    found.concerns += filter(None, said)
 
 
 def _take_all(given: Iterable[Deed], scene: Scene, found: Finding) -> None:
@@ -195,6 +231,7 @@ def _run(run: Run, scene: Scene, found: Finding) -> None:
         depth=scene.depth + 1,
         is_swept=scene.is_swept or run.is_swept,
         is_guess=scene.is_guess or run.is_guess,
+        variables=(*scene.variables, *run.variables),
     )
     if run.cwd is not None:
         folder = run.cwd.value
@@ -256,10 +293,11 @@ def _shell(shell: Shell, scene: Scene, found: Finding) -> None:
 def _read(text: str, scene: Scene) -> tuple[list[Part], list[Decision]]:
     if not scene.effort.spend(len(text) // WORD):
         return [], [_TOO_MUCH]
-    program = read_shell(text, scene.world, cwd=scene.cwd, depth=scene.depth + 1)
+    variables = dict(inherited.texts(scene))
+    program = read_shell(text, scene.world, cwd=scene.cwd, depth=scene.depth + 1, variables=variables)
     if program.too_large:
         return [], [deny("F9", f"It is too much to be read: {program.too_large}.")]
-    parts = of_program(program, scene.world, scene.effort, depth=scene.depth + 1, is_lost=scene.cwd is None)
+    parts = of_program(program, scene.world, scene.effort, depth=scene.depth + 1, outer=scene)
     return list(parts), list(whole(program))
 
 

@@ -7,7 +7,9 @@ from hubbub.node.gate import paths
 from hubbub.node.gate.floor.deeds import CHANGES, Scene, Touch, Use
 from hubbub.node.gate.floor.targets import Lead, leads
 from hubbub.node.gate.floor.usage import names
+from hubbub.node.gate.names import components, may_be_secret
 from hubbub.node.gate.shell.program import Glob, Word
+from hubbub.node.gate.world import World
 
 _INSTALLS = "it installs packages"
 _ENDS = "it ends other processes"
@@ -63,6 +65,10 @@ _MANAGERS = names(
     "go rustup choco winget scoop"
 )
 _INSTALLING = names("install i add ci update upgrade get remove uninstall sync dist-upgrade require -S -i -U")
+OUTSIDE = "it reaches outside the folders that agents work in"
+_MOVES = frozenset({"cd", "pushd", "popd"})
+_LOOKED_AT = re.compile(r"(?:^|\s)(?:-[abcdefghkprstuwxGLNOS]|-nt|-ot|-ef)\s+(\S+)")  # by tests of files
+LOOKED_AT = 20_000  # names in a folder that is read as a whole, at most
 _DEVICE = re.compile(
     r"/dev/(null|zero|full|tty|stdin|stdout|stderr|u?random|fd/\d+)"
 )  # whose use is no matter
@@ -86,11 +92,51 @@ def concern_of(touch: Touch, scene: Scene) -> str | None:
     for lead in found.paths:
         if clause := _of_path(lead.path, touch, scene):
             return clause
-    if not found.is_known and touch.use is not Use.LIST:
+    if not found.is_known and not _is_output(touch.word):
         return "only running it tells which files it uses"
     if touch.use is Use.READ and scene.is_swept and _is_anything(touch.word):
         return "it reads whatever is in a folder"
     return _secret_within(found.paths, scene) if touch.use is Use.READ and touch.descends else None
+
+
+def concern_of_folder(scene: Scene) -> str | None:
+    """Why the folder that a command runs in is a matter for people, where the program itself has gone there."""
+    name = scene.command.name
+    if scene.cwd == scene.world.cwd or (name is not None and name.value in _MOVES):
+        return None
+    if scene.cwd is None:
+        return "only running it tells which folder it runs in"
+    return None if paths.is_inside(scene.cwd, scene.world) else OUTSIDE
+
+
+def concern_of_test(expression: Word, world: World) -> str | None:
+    """Why what `[[ … ]]` looks at is a matter for people."""
+    for path in _LOOKED_AT.findall(expression.value or ""):
+        bare = path.strip("\"'")
+        if "$" in bare or "`" in bare:
+            return "only running it tells which files it uses"
+        if not paths.is_inside(paths.with_home(bare, world), world):
+            return OUTSIDE
+    return None
+
+
+def _comes_back(touch: Touch, scene: Scene) -> bool:
+    """Whether this is a `cd ..` that is outside only if the `cd` before it fails: it reads nothing itself."""
+    command, world = scene.command, scene.world
+    if touch.use is not Use.LIST or command.name is None or command.name.value != "cd":
+        return False
+    alike = (
+        each for each in scene.program.commands if each.source == command.source and each.cwd is not None
+    )
+    return any(
+        each.cwd != scene.cwd and paths.is_inside(world.absolute(touch.word.value or "/", each.cwd), world)
+        for each in alike
+    )
+
+
+def _is_output(word: Word) -> bool:
+    """Whether it is the output of a command that is read on its own: `<(…)`."""
+    return len(word.parts) == 1 and word.source.startswith("<(")
 
 
 def _of_path(path: str, touch: Touch, scene: Scene) -> str | None:
@@ -99,7 +145,7 @@ def _of_path(path: str, touch: Touch, scene: Scene) -> str | None:
     if _DEVICE.fullmatch(path) or (touch.use is Use.EITHER and touch.word.known_start.startswith("-")):
         return None
     if not paths.is_inside(path, scene.world):
-        return "it reaches outside the folders that agents work in"
+        return None if _comes_back(touch, scene) else OUTSIDE
     return "it changes files" if touch.use in CHANGES else None
 
 
@@ -109,7 +155,10 @@ def _is_anything(word: Word) -> bool:
 
 
 def _secret_within(found: Sequence[Lead], scene: Scene) -> str | None:
-    world = scene.world
-    hidden = (f"{lead.path}/{name}" for lead in found for name in world.files.matches(lead.path, ".*"))
-    is_there = any(paths.is_secret(path, world) for path in hidden)
-    return "it reads a folder with a file that may hold secrets" if is_there else None
+    for lead in found:
+        files = scene.world.files.beneath(lead.path, LOOKED_AT)
+        if files is None:
+            return "it reads more files than can be looked at"
+        if any(may_be_secret(components(path)) for path in files):
+            return "it reads a folder with a file that may hold secrets"
+    return None

@@ -18,6 +18,7 @@ _AT_THE_TOP = ("etc", "System", "private", "proc")
 _IN_A_HOME = (".ssh", ".bashrc", ".bash_profile", ".profile", ".zshrc", ".zshenv", ".claude.json", "Library")
 _OF_A_PROCESS = ("self", "environ", "mem", "fd", "root", "cwd")
 
+_CROWDED = 5_000  # names in a folder: in such a one each pattern is looked up by itself
 _SOMETHING = "_"  # stands for a name that nobody knows
 _HOLE = "\ufdd0"  # stands for an unknown part within a name: a code point that is no character
 
@@ -121,11 +122,24 @@ def _names(above: Lead, name: str, scene: Scene) -> list[Lead]:
 
 
 def _matches(folder: str, pattern: str, is_wide: bool, scene: Scene) -> list[str]:
-    found = scene.world.files.matches(folder, pattern)
+    fits = shapes.component(pattern)
+    listed = _listed(folder, scene)
+    if len(listed) > _CROWDED:
+        found = scene.world.files.matches(folder, pattern)
+    else:
+        found = [name for name in listed if fits(name)]
     if is_wide and not pattern.startswith("."):
         fits = shapes.component(pattern, is_wide=True)
         found += [name for name in scene.world.files.matches(folder, ".*") if fits(name)]
     return found
+
+
+def _listed(folder: str, scene: Scene) -> list[str]:
+    """The names in a folder, looked up once for all the patterns of a call."""
+    listed = scene.effort.listed
+    if folder not in listed:
+        listed[folder] = [name for each in ("*", ".*") for name in scene.world.files.matches(folder, each)]
+    return listed[folder]
 
 
 def _protected_names(folder: str, scene: Scene) -> tuple[str, ...]:

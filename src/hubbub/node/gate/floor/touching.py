@@ -9,19 +9,25 @@ from hubbub.node.gate.floor import hints
 from hubbub.node.gate.floor.deeds import CHANGES, REMOVES, Scene, Touch, Use
 from hubbub.node.gate.floor.targets import Lead, Leads, leads
 from hubbub.node.gate.floor.verdicts import ask, deny
-from hubbub.node.gate.floor.words import is_known, plain, without
+from hubbub.node.gate.floor.words import has_pattern, is_known, plain, without
 from hubbub.node.gate.paths import Access
 from hubbub.node.gate.shell.program import Word
 
 _ACCESS = {Use.READ: Access.READ, Use.LIST: Access.LIST}
 _ELSEWHERE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")  # an address, unless it is of a file
+_SETTERS = frozenset({"export", "declare", "typeset", "readonly", "local"})
+_LEADS = frozenset({"CDPATH", "OLDPWD"})  # variables that tell `cd` where to go
+_LINKS_LOOKED_AT = 20_000  # names in a folder that is read with what its links lead to
 _GUARDED = (".git", ".env*")  # what a folder loses with all the rest
 
 
 def judge(touch: Touch, scene: Scene) -> Iterator[Decision]:
     """What the floor says of one touch."""
     if touch.use is Use.TEXT:
+        yield from _listed(touch, scene)
         return
+    if scene.cwd is None and not touch.word.known_start.startswith("/") and _is_led_away(scene):
+        yield ask("F9", f"Only running it tells which folder `{touch.word.source}` is in.")
     if touch.use is Use.EITHER:
         said = _either(touch, scene)
         yield from (ask(each.rule_id, each.reason) for each in said) if touch.is_guess else said
@@ -31,8 +37,41 @@ def judge(touch: Touch, scene: Scene) -> Iterator[Decision]:
     for lead in found.paths:
         yield from (each for each in _at(lead, touch.use, scene) if not (only_modes and each.rule_id == "F4"))
     yield from _unclear(touch, found, scene)
+    if touch.follows:
+        yield from _followed(found, scene)
     if touch.descends:
         yield from _beneath(touch, found, scene)
+
+
+def _followed(found: Leads, scene: Scene) -> Iterator[Decision]:
+    """What is asked of a folder that is read with all that links in it lead to."""
+    files = scene.world.files
+    for lead in found.paths:
+        for path in files.beneath(files.resolve(lead.path), _LINKS_LOOKED_AT) or ():
+            if files.resolve(path) != path and (said := paths.protected(path, Access.READ, scene.world)):
+                yield ask(said.rule_id, f"It follows links. {said.reason}")
+                return
+
+
+def _listed(touch: Touch, scene: Scene) -> Iterator[Decision]:
+    """What is said of a pattern that is only printed: the names that fit it are read."""
+    if not has_pattern(touch.word) or not touch.word.known_start.startswith(("/", "~", ".")):
+        return
+    for lead in leads(touch.word, scene).paths:
+        if (said := paths.protected(lead.path, Access.LIST, scene.world)) is not None:
+            yield ask(said.rule_id, f"It would list names there. {said.reason}")
+            return
+
+
+def _is_led_away(scene: Scene) -> bool:
+    """Whether the program sets what tells `cd` where to go."""
+    commands = (*scene.around, *scene.program.commands)
+    return any(each.name in _LEADS for command in commands for each in command.assignments) or any(
+        word.known_start.partition("=")[0] in _LEADS
+        for command in commands
+        if command.name is not None and command.name.value in _SETTERS
+        for word in command.words[1:]
+    )
 
 
 def _is_meant(word: Word, scene: Scene) -> bool:
@@ -43,7 +82,10 @@ def _is_meant(word: Word, scene: Scene) -> bool:
 
 def _at(lead: Lead, use: Use, scene: Scene) -> Iterator[Decision]:
     climbs = re.match(r"(/proc/[^/]+/[^/]+)/(.*/)?\.\.(/|$)", lead.path)  # out of another's folder, by a link
-    said = paths.protected(climbs[1] if climbs else lead.path, _ACCESS.get(use, Access.WRITE), scene.world)
+    access = _ACCESS.get(use, Access.WRITE)
+    said = paths.protected(lead.path, access, scene.world)
+    if said is None and climbs:
+        said = paths.protected(climbs[1], access, scene.world)
     if said is None and use in CHANGES and paths.is_block_device(lead.path):
         said = deny("F3", f"It would write to a block device, {lead.path}.")
     if said is not None:
@@ -56,7 +98,7 @@ def _at(lead: Lead, use: Use, scene: Scene) -> Iterator[Decision]:
 
 def _unclear(touch: Touch, found: Leads, scene: Scene) -> Iterator[Decision]:
     source = touch.word.source
-    if not found.is_known:
+    if not found.is_known or (touch.descends and not is_known(touch.word)):
         yield from hints.judge(touch, scene)
     if touch.use not in CHANGES:
         return
@@ -106,16 +148,19 @@ def _is_above(path: str, other: str) -> bool:
 
 def _either(touch: Touch, scene: Scene) -> Iterator[Decision]:
     """What is said of a word of which nobody knows whether it is a path, and for what."""
+    if not is_known(touch.word) and not touch.is_guess:
+        yield from hints.judge(touch, scene)
     for word in mentions(touch.word, scene):
         for lead in leads(word, scene).paths:
-            read = paths.protected(lead.path, Access.READ, scene.world)
+            written = paths.protected(lead.path, Access.WRITE, scene.world)  # what is not read is not written
+            read = written and paths.protected(lead.path, Access.READ, scene.world)
             if read is not None:
                 yield (
                     read
                     if lead.is_sure
                     else ask(read.rule_id, f"When it runs, this may be protected. {read.reason}")
                 )
-            elif (written := paths.protected(lead.path, Access.WRITE, scene.world)) is not None:
+            elif written is not None:
                 yield ask(written.rule_id, f"It may write here. {written.reason}")
             elif paths.is_block_device(lead.path):
                 yield ask("F3", f"It may write to a block device, {lead.path}.")

@@ -38,6 +38,7 @@ class Usage:
     after: tuple[Use, ...] = ()  # of the last ones
     options: Mapping[str, Option] = field(default_factory=dict)  # by each of their names
     descends: frozenset[str] = frozenset()  # options with which it goes into folders
+    follows: frozenset[str] = frozenset()  # options with which it goes where links lead
     always_descends: bool = False
     given: frozenset[str] = frozenset()  # options that say already what the first operand would
     is_harmless: bool = False
@@ -52,7 +53,7 @@ class Usage:
 
     def name(self, written: str) -> str:
         """The option that an abbreviation stands for; of several, the one that matters most."""
-        known = (*self.descends, *self.unless, *self.given, *self.options)
+        known = (*self.descends, *self.follows, *self.unless, *self.given, *self.options)
         if written in known or not written:
             return written
         return next((name for name in known if len(name) > 1 and name.startswith(written)), written)
@@ -113,6 +114,7 @@ def _usage(operands: str, options: str, marks: str) -> Usage:
         after=tuple(Use(letter) for letter in letters[star + 1 :]),
         options=dict(pair for option in options.split() for pair in _option(option)),
         descends=frozenset(filter(None, marked.get("descends", "").split(","))),
+        follows=frozenset(filter(None, marked.get("follows", "").split(","))),
         given=frozenset(filter(None, marked.get("given", "").split(","))),
         always_descends=marked.get("descends") == "",
         is_harmless="harmless" in marked,

@@ -45,6 +45,11 @@ def is_known(word: Word) -> bool:
     return not any(isinstance(part, Unknown) for part in word.parts)
 
 
+def may_be_many(word: Word) -> bool:
+    """Whether running could make several words of it, or none."""
+    return any(isinstance(part, Unknown) and part.may_be_many for part in word.parts)
+
+
 def has_pattern(word: Word) -> bool:
     return any(isinstance(part, Glob) for part in word.parts)
 

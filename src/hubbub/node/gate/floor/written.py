@@ -20,7 +20,7 @@ def run(script: Word, scene: Scene) -> Iterator[Deed]:
     if script.value is None:
         return
     path = normpath(scene.world.absolute(script.value, scene.here))
-    for command in scene.program.commands:
+    for command in (*scene.around, *scene.program.commands):
         name = name_of(command.name.value or "") if command.name else ""
         if not _writes(command, name, path, scene):
             continue

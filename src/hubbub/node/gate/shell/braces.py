@@ -2,7 +2,8 @@
 
 from hubbub.node.gate.shell.pieces import Piece, Plain
 
-LIMIT = 512  # words that one may become
+LIMIT = 512  # words that one may become, and pairs of braces in it
+DEPTH_LIMIT = 32  # of braces in braces
 
 Atoms = tuple[Piece | str, ...]  # unquoted characters one by one, all else as it is
 
@@ -33,37 +34,38 @@ def _joined(atoms: Atoms) -> tuple[Piece, ...]:
     return tuple(pieces)
 
 
-def _expand(atoms: Atoms) -> list[Atoms]:
-    for start, atom in enumerate(atoms):
-        if atom != "{":
+def _expand(atoms: Atoms, depth: int = 0) -> list[Atoms]:
+    pairs = _pairs(atoms)
+    if depth > DEPTH_LIMIT or len(pairs) > LIMIT:
+        raise TooManyError
+    words: list[Atoms] = [()]
+    start = done = 0
+    while start < len(atoms):
+        close = pairs.get(start)
+        choices = None if close is None else _choices(atoms[start + 1 : close], depth + 1)
+        if close is None or choices is None:
+            start += 1
             continue
-        close = _close(atoms, start)
-        if close is None:
-            continue
-        choices = _choices(atoms[start + 1 : close])
-        if choices is None:
-            continue
-        rests = _expand(atoms[close + 1 :])
-        heads = [atoms[:start] + choice for choice in choices]
-        if len(heads) * len(rests) > LIMIT:
+        if len(words) * len(choices) > LIMIT:
             raise TooManyError
-        return [head + rest for head in heads for rest in rests]
-    return [atoms]
+        words = [word + atoms[done:start] + choice for word in words for choice in choices]
+        start = done = close + 1
+    return [word + atoms[done:] for word in words]
 
 
-def _close(atoms: Atoms, start: int) -> int | None:
-    depth = 0
-    for index in range(start, len(atoms)):
-        if atoms[index] == "{":
-            depth += 1
-        elif atoms[index] == "}":
-            depth -= 1
-            if depth == 0:
-                return index
-    return None
+def _pairs(atoms: Atoms) -> dict[int, int]:
+    """Where the braces close that are open, by where they open."""
+    pairs: dict[int, int] = {}
+    opened: list[int] = []
+    for index, atom in enumerate(atoms):
+        if atom == "{":
+            opened.append(index)
+        elif atom == "}" and opened:
+            pairs[opened.pop()] = index
+    return pairs
 
 
-def _choices(inside: Atoms) -> list[Atoms] | None:
+def _choices(inside: Atoms, nesting: int) -> list[Atoms] | None:
     """What the inside of a pair of braces stands for; None if it is no expansion."""
     parts: list[Atoms] = []
     depth, start = 0, 0
@@ -75,7 +77,7 @@ def _choices(inside: Atoms) -> list[Atoms] | None:
     if not parts:
         return _range(inside)
     parts.append(inside[start:])
-    return [word for part in parts for word in _expand(part)]
+    return [word for part in parts for word in _expand(part, nesting)]
 
 
 def _range(inside: Atoms) -> list[Atoms] | None:

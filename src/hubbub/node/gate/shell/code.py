@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from hubbub.node.gate.shell.effects import DECLARES, unwrapped
 from hubbub.node.gate.shell.program import Word
+from hubbub.node.gate.shell.quoting import is_name
 
 _NAMING = frozenset({"printf", "read", "unset", "getopts", "let", "wait", "test", "["}) | DECLARES
 _CODE_VARIABLES = frozenset({"PROMPT_COMMAND"})
@@ -141,6 +142,13 @@ def _names_itself(name: str, start: str) -> bool:
 def is_run(name: str) -> bool:
     """Whether bash may run what a variable holds."""
     return name in _CODE_VARIABLES | _PROMPTS | _STARTERS or name.startswith("BASH_FUNC")
+
+
+def evaluates(element: str) -> bool:
+    """Whether `NAME[…]=`, or `[…]=` in an array, has a variable in its subscript: what that holds is evaluated, too."""
+    name, _, rest = element.partition("[")
+    subscript = rest.partition("]")[0] if not name or is_name(name) else ""
+    return any(mark.isalpha() or mark in "_$`" for mark in subscript)
 
 
 def may_hide_code(text: str) -> bool:

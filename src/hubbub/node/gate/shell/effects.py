@@ -1,22 +1,25 @@
 """What commands of bash itself change: variables, the folder, or anything at all."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from hubbub.node.gate.shell.pieces import (
     Arithmetic,
+    Backquoted,
     Elements,
     Parameter,
     Piece,
     Plain,
     Quoted,
+    Region,
+    Substitution,
     Token,
     decode,
     within,
 )
 from hubbub.node.gate.shell.quoting import NAME_CHARACTERS, is_name
-from hubbub.node.gate.shell.statements import AndOr, Command, Simple
+from hubbub.node.gate.shell.statements import Command, Pipeline, Simple
 from hubbub.node.gate.shell.statements import Sequence as Statements
 
 MOVES = frozenset({"cd", "pushd", "popd"})
@@ -26,6 +29,8 @@ _READS_CODE = frozenset(
 )
 _NAMES_LAST = frozenset({"read", "mapfile", "readarray", "getopts", "unset", "wait"}) | DECLARES
 _PREFIXES = frozenset({"command", "builtin", "exec"})
+
+Inner = Callable[[Region], Statements]
 
 
 @dataclass(slots=True)
@@ -111,7 +116,7 @@ def _named(arguments: Iterable[str | None]) -> Changes:
     return changes
 
 
-def of_pieces(pieces: Iterable[Piece]) -> Changes:
+def of_pieces(pieces: Iterable[Piece], inner: Inner | None = None) -> Changes:
     """What expansions change: `${NAME:=…}`, `$((NAME++))`."""
     changes = Changes()
     for piece in within(tuple(pieces)):
@@ -121,6 +126,10 @@ def of_pieces(pieces: Iterable[Piece]) -> Changes:
             changes.add(_in_arithmetic(piece.text))
         elif isinstance(piece, Parameter) and piece.inside and "[]" in piece.operator:
             changes.add(_in_arithmetic(piece.source))
+        elif isinstance(piece, Substitution) and inner is not None:
+            changes.add(of_statements(inner(piece.region), inner))
+        elif isinstance(piece, Backquoted) and inner is not None:
+            changes.all = True
     return changes
 
 
@@ -159,23 +168,28 @@ def assigned(token: Token) -> tuple[str, int, bool] | None:
 
 def _assigned_element(token: Token, name: str) -> tuple[str, int, bool] | None:
     plain = "".join(piece.text if isinstance(piece, Plain) else "\0" for piece in token.pieces)
-    close = max(plain.find("]="), plain.find("]+="))
-    return (name, 0, False) if close > 0 else None
+    depth = 0
+    for at, mark in enumerate(plain):
+        depth += (mark == "[") - (mark == "]")
+        if mark == "]" and depth == 0:
+            return (name, 0, False) if plain.startswith(("=", "+="), at + 1) else None
+    return None
 
 
-def of_simple(simple: Simple) -> Changes:
+def of_simple(simple: Simple, inner: Inner | None = None) -> Changes:
     """What a simple command changes, by its text alone."""
     changes = Changes()
     words = list(simple.words)
     while words and (found := assigned(words[0])) is not None:
         changes.names[found[0]] += 1
-        changes.add(of_pieces(words.pop(0).pieces))
+        changes.add(of_pieces(words.pop(0).pieces, inner))
     for token in words:
-        changes.add(of_pieces(token.pieces))
+        changes.add(of_pieces(token.pieces, inner))
     for redirection in simple.redirections:
         if redirection.descriptor and redirection.descriptor.startswith("{"):
             changes.names[redirection.descriptor[1:-1]] += 1
-        changes.add(of_pieces(redirection.target.pieces if redirection.target else redirection.body or ()))
+        pieces = redirection.target.pieces if redirection.target else redirection.body or ()
+        changes.add(of_pieces(pieces, inner))
     changes.add(of_words([_literal(token) for token in words]))
     return changes
 
@@ -194,38 +208,45 @@ def _literal(token: Token) -> str | None:
     return None if "{" in text else text
 
 
-def of_statements(statements: Statements) -> Changes:
-    """What a list of commands may change in the shell that runs it."""
+def of_statements(statements: Statements, inner: Inner | None = None) -> Changes:
+    """What a list of commands may change in the shell that runs it.
+
+    With `inner`, which gives the statements of a substitution, in the shells that it starts as well.
+    """
     changes = Changes()
     for and_or in statements.lists:
-        changes.add(_of_list(and_or))
+        if inner is not None or not and_or.is_background:
+            for pipeline in and_or.pipelines:
+                changes.add(_of_pipeline(pipeline, inner))
     return changes
 
 
-def _of_list(and_or: AndOr) -> Changes:
+def _of_pipeline(pipeline: Pipeline, inner: Inner | None) -> Changes:
     changes = Changes()
-    if not and_or.is_background:
-        for pipeline in and_or.pipelines:
-            if len(pipeline.commands) == 1:  # else each runs in a shell of its own
-                changes.add(of_command(pipeline.commands[0]))
+    if inner is not None or len(pipeline.commands) == 1:  # of several, each runs in a shell of its own
+        for command in pipeline.commands:
+            changes.add(of_command(command, inner))
     return changes
 
 
-def of_command(command: Command) -> Changes:
+def of_command(command: Command, inner: Inner | None = None) -> Changes:
     """What a command may change, simple or compound."""
     if isinstance(command, Simple):
-        return of_simple(command)
+        return of_simple(command, inner)
     changes = Changes()
-    if command.kind == "subshell":
+    if command.kind == "subshell" and inner is None:
         return changes
     for body in command.bodies:
-        changes.add(of_statements(body))
+        changes.add(of_statements(body, inner))
     if command.expression is not None:
-        changes.add(of_pieces(command.expression.pieces))
+        changes.add(of_pieces(command.expression.pieces, inner))
         if command.kind != "test_command":
             changes.add(_in_arithmetic(command.expression.text))
     if command.kind == "for_statement" and command.words:
         changes.names[command.words[0].source] += 1
     for token in command.words:
-        changes.add(of_pieces(token.pieces))
+        changes.add(of_pieces(token.pieces, inner))
+    for redirection in command.redirections:
+        pieces = redirection.target.pieces if redirection.target else redirection.body or ()
+        changes.add(of_pieces(pieces, inner))
     return changes

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from hubbub.node.gate.shell.braces import TooManyError, expanded
 from hubbub.node.gate.shell.known import State, Value
@@ -19,10 +20,13 @@ from hubbub.node.gate.shell.pieces import (
     decode,
 )
 from hubbub.node.gate.shell.program import Glob, Part, Text, Unknown, Word
-from hubbub.node.gate.shell.quoting import is_name
+from hubbub.node.gate.shell.quoting import NAME_CHARACTERS, is_name
 from hubbub.node.gate.world import World
 
 _SEPARATORS = " \t\n"
+_LONGEST = 64 * 1024  # characters of one word: variables that are put together double and double again
+_MOST = 20_000  # words that braces and blanks in variables make, in one text
+_USERS = 50  # whose homes are looked up
 
 
 @dataclass(slots=True)
@@ -34,6 +38,8 @@ class Expander:
     split_pattern: bool = (
         False  # whether an unquoted variable held a pattern: its matches may have blanks in them
     )
+    _made: int = 0  # words
+    _homes: dict[str, str | None] = field(default_factory=dict)  # by user
 
     def words(self, token: Token, state: State) -> list[Word]:
         """The words that an argument becomes: none, one or several."""
@@ -42,9 +48,15 @@ class Expander:
         except TooManyError:
             self.doubts.append("its braces make too many words")
             return [Word((Unknown(decode(token.source), may_be_many=True),), decode(token.source))]
+        if len(alternatives) > 1 and any(map(_has_longer_name, alternatives)):
+            return [Word((Unknown(decode(token.source), may_be_many=True),), decode(token.source))]
         found: list[Word] = []
         for pieces in alternatives:
             found += self._split(pieces, token, state)
+            if self._made + len(found) > _MOST:
+                self.doubts.append("its variables and braces make too many words")
+                return [Word((Unknown(decode(token.source), may_be_many=True),), decode(token.source))]
+        self._made += len(found) if len(found) > 1 else 0
         return found
 
     def one(self, token: Token, state: State, *, from_index: int = 0, assigns: bool = False) -> Word:
@@ -87,20 +99,28 @@ class Expander:
         is_quoted = _is_quoted(pieces)
         if _has_torn_brackets(pieces):
             return [Word((Unknown(source, may_be_many=True),), source, is_quoted)]
-        finished: list[list[Part]] = [[]]
+        words: list[list[Part]] = [[]]
+        kept: set[int] = set()  # the words with a quote in them: they are there even if they are empty
         for number, piece in enumerate(pieces):
             if isinstance(piece, Plain):
-                finished[-1] += self._argument(
+                words[-1] += self._argument(
                     decode(piece.text), state, at_start=number == 0, is_last=number + 1 == len(pieces)
                 )
             elif isinstance(piece, Parameter) and not piece.is_quoted:
                 fields = self._fields(piece, state)
-                finished[-1] += fields[0]
-                finished += fields[1:]
+                words[-1] += fields[0]
+                words += fields[1:]
+                if len(words) > _MOST:
+                    break  # too many in any case: see `words`
             else:
-                finished[-1] += self._unsplit(piece, state)
-        words = [Word(_merged(parts), source, is_quoted) for parts in finished]
-        return [word for word in words if word.parts or is_quoted]
+                words[-1] += self._unsplit(piece, state)
+            if _is_quoted([piece]):
+                kept.add(len(words) - 1)
+        return [
+            Word(_merged(parts), source, number in kept)
+            for number, parts in enumerate(words)
+            if parts or number in kept
+        ]
 
     def _unsplit(self, piece: Piece, state: State) -> list[Part]:
         parts = self._single(piece, state)
@@ -167,7 +187,10 @@ class Expander:
     def _home(self, user: str, state: State) -> Value:
         if user in {"", "+", "-"}:
             return state.value({"": "HOME", "+": "PWD", "-": "OLDPWD"}[user])
-        found = self.world.lookup(user)
+        if user not in self._homes and len(self._homes) >= _USERS:
+            self.doubts.append("it names the homes of too many users")
+            return None
+        found = self._homes[user] = self._homes.get(user) or self.world.lookup(user)
         return (Text(found),) if found is not None else None
 
 
@@ -236,6 +259,18 @@ def _pattern_end(text: str, index: int, *, escapes: bool) -> int:
     return 0
 
 
+def _has_longer_name(pieces: tuple[Piece, ...]) -> bool:
+    """Whether braces put letters behind a dollar sign: they are of the name then, and `$a{b,c}` is `$ab $ac`."""
+    return any(isinstance(piece, Plain) and "$" in piece.text for piece in pieces) or any(
+        isinstance(piece, Parameter)
+        and not piece.is_quoted
+        and piece.source == "$" + piece.name
+        and isinstance(following, Plain)
+        and following.text[:1] in NAME_CHARACTERS
+        for piece, following in pairwise(pieces)
+    )
+
+
 def _has_torn_brackets(pieces: tuple[Piece, ...]) -> bool:
     """Whether a pattern's bracket opens in one piece and closes in another, with quotes or a variable between."""
     is_open = False
@@ -248,13 +283,20 @@ def _has_torn_brackets(pieces: tuple[Piece, ...]) -> bool:
 
 
 def _merged(parts: list[Part]) -> tuple[Part, ...]:
+    if sum(len(part.text) for part in parts if not isinstance(part, Unknown)) > _LONGEST:
+        return (Unknown("a text that is too long", may_be_many=True),)
     merged: list[Part] = []
+    texts: list[str] = []
     for part in parts:
-        last = merged[-1] if merged else None
-        if isinstance(part, Text) and isinstance(last, Text):
-            merged[-1] = Text(last.text + part.text)
-        elif not (isinstance(part, Text) and not part.text):
-            merged.append(part)
+        if isinstance(part, Text):
+            texts.append(part.text)
+            continue
+        if text := "".join(texts):
+            merged.append(Text(text))
+        texts.clear()
+        merged.append(part)
+    if text := "".join(texts):
+        merged.append(Text(text))
     return tuple(merged)
 
 

@@ -58,7 +58,20 @@ class _Code:
             self._doubt("a here-document is not ended")
         if self.index > self.end:
             self._doubt("a substitution ends otherwise to one of two readers")
+        if self.start and self._has_list_after_document():
+            self._doubt(
+                "a substitution goes on behind a here-document in it, which bash has been seen to misread"
+            )
         return Region(self.start, self.end, tuple(self.tokens))
+
+    def _has_list_after_document(self) -> bool:
+        """Whether a semicolon follows a here-document: bash 5.2 loses it when it keeps a substitution's text."""
+        has_document = False
+        for token in self.tokens:
+            has_document = has_document or (isinstance(token, Redirection) and token.body is not None)
+            if has_document and isinstance(token, Operator) and token.text == ";":
+                return True
+        return False
 
     def _doubt(self, reason: str) -> None:
         self._pieces.doubts.append(reason)

@@ -1,20 +1,22 @@
 """Where `cd` and its kind lead."""
 
+import re
 from collections.abc import Sequence
 from posixpath import join, normpath
 
 from hubbub.node.gate.shell.known import State
 from hubbub.node.gate.world import World
 
-_OPTIONS = frozenset({"-L", "-P", "-e", "-Le", "-Pe", "--"})
+_OPTION = re.compile(r"-[LPe@]+|--")
+_MOVES = ("cd", "pushd")
 
 
 def moved(words: Sequence[str | None], state: State, world: World) -> tuple[str, ...] | None:
     """The folders that a `cd` may lead to; None if only running tells."""
-    if words[0] != "cd" or "CDPATH" in state.variables or state.folders is None:
+    if words[0] not in _MOVES or "CDPATH" in state.variables or state.folders is None:
         return _absolute(words, state, world)
     targets = _targets(words[1:], state)
-    if targets is None:
+    if targets is None or (words[0] == "pushd" and len(words) == 1):
         return None
     found: list[str] = []
     for folder in state.folders:
@@ -24,7 +26,7 @@ def moved(words: Sequence[str | None], state: State, world: World) -> tuple[str,
 
 
 def _absolute(words: Sequence[str | None], state: State, world: World) -> tuple[str, ...] | None:
-    targets = _targets(words[1:], state) if words[0] == "cd" else None
+    targets = _targets(words[1:], state) if words[0] in _MOVES else None
     if targets is None or not all(target.startswith("/") for target in targets):
         return None
     return tuple(place for target in targets for place in _led("/", target, world))
@@ -32,7 +34,7 @@ def _absolute(words: Sequence[str | None], state: State, world: World) -> tuple[
 
 def _targets(words: Sequence[str | None], state: State) -> tuple[str, ...] | None:
     words = list(words)
-    while words and words[0] in _OPTIONS:
+    while words and words[0] is not None and _OPTION.fullmatch(words[0]):
         words.pop(0)
     if len(words) > 1:
         return None
@@ -41,7 +43,7 @@ def _targets(words: Sequence[str | None], state: State) -> tuple[str, ...] | Non
         return None if home is None else ("".join(part.text for part in home),)
     if words[0] == "-":
         return state.previous
-    return None if words[0] is None or words[0][:1] == "-" else (words[0],)
+    return None if words[0] is None or words[0][:1] in ("-", "+") else (words[0],)
 
 
 def _led(folder: str, target: str, world: World) -> list[str]:

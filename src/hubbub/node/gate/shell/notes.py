@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from hubbub.node.gate.shell.effects import Changes
 from hubbub.node.gate.shell.known import Value
-from hubbub.node.gate.shell.program import Call, Doubt, Place, SimpleCommand
+from hubbub.node.gate.shell.program import Call, Doubt, Place, SimpleCommand, Word
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +19,7 @@ class Frame:
     is_background: bool = False
     is_looped: bool = False
     loop_is_endless: bool = False
+    loop_multiplies: bool = False  # that loop does not wait for it
     is_condition: bool = False  # its failure ends nothing, whatever `set -e` says
     depth: int = 0
 
@@ -33,6 +34,7 @@ class Notes:
     functions: dict[str, Changes] = field(default_factory=dict)
     tainted: set[str] = field(default_factory=set)  # variables that functions change: never known again
     whole: Changes = field(default_factory=Changes)  # of the whole program
+    mentioned: list[Word] = field(default_factory=list)  # words that are in no command
     too_large: str | None = None
     beginning: Mapping[str, Value] = field(default_factory=dict)  # the variables that it starts with
     has_functions: bool = False

@@ -24,7 +24,7 @@ def value(parameter: Parameter, state: State) -> Value:
     if text is None or argument is None:
         return None
     if operator in _REMOVALS:
-        return _without(text, operator, parameter.argument)
+        return _without(text, operator, _live(parameter))
     if operator == ":+" and not text:
         return (Text(""),)
     is_told = operator in {":-", ":=", "+", ":+"} and (parameter.is_quoted or _is_one(argument))
@@ -51,6 +51,15 @@ def _literal(pieces: tuple[Piece, ...]) -> str | None:
         else:
             return None
     return text
+
+
+def _live(parameter: Parameter) -> tuple[Piece, ...]:
+    """The pieces of a pattern: quotes around the whole expansion do not take its magic, only quotes within do."""
+    if not parameter.is_quoted:
+        return parameter.argument
+    if any(mark in parameter.source[2:] for mark in "'\"\\`$"):
+        return tuple(Plain("[") if isinstance(piece, Quoted) else piece for piece in parameter.argument)
+    return tuple(Plain(piece.text) if isinstance(piece, Quoted) else piece for piece in parameter.argument)
 
 
 def _without(text: str, operator: str, pieces: tuple[Piece, ...]) -> Value:

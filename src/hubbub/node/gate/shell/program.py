@@ -3,7 +3,7 @@
 Nothing that bash would run is missing here: what could not be read is a `Doubt`, and a doubt must be asked about.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum, auto
 
 
@@ -39,13 +39,14 @@ class Word:
     parts: tuple[Part, ...]
     source: str  # as written, for people
     is_quoted: bool = False  # any of it: then an empty word counts, and an option may be data
+    value: str | None = field(
+        init=False, repr=False, compare=False
+    )  # all of it, if it is known and no pattern
 
-    @property
-    def value(self) -> str | None:
-        """The whole word, if it is known and no pattern; else None."""
-        if all(isinstance(part, Text) for part in self.parts):
-            return "".join(part.text for part in self.parts if isinstance(part, Text))
-        return None
+    def __post_init__(self) -> None:
+        """Tell the value once: it is asked for again and again."""
+        texts = [part.text for part in self.parts if isinstance(part, Text)]
+        object.__setattr__(self, "value", "".join(texts) if len(texts) == len(self.parts) else None)
 
     @property
     def pattern(self) -> str | None:
@@ -110,10 +111,12 @@ class SimpleCommand:
     cwd: str | None = None
     place: Place = Place.PLAIN
     function: str | None = None  # the function whose body it is in
-    reads_from: "SimpleCommand | None" = None  # the command before it in a pipe
+    # The command before it in a pipe; not compared, since pipes are longer than comparing can go deep.
+    reads_from: "SimpleCommand | None" = field(default=None, compare=False)
     is_piped: bool = False  # whether its standard input is a pipe, also from a group or a loop
     is_background: bool = False
     is_looped: bool = False  # in a loop's body or condition
+    loop_multiplies: bool = False  # that loop does not wait for it to end
     loop_is_endless: bool = False  # that loop's condition is constant, or cannot be told
 
     @property
@@ -147,4 +150,5 @@ class Program:
     doubts: tuple[Doubt, ...] = ()
     functions: tuple[str, ...] = ()
     calls: tuple[Call, ...] = ()
+    mentioned: tuple[Word, ...] = ()  # words that are in no command: those of a loop, the operands of `[[`
     too_large: str | None = None  # over a limit: the sentence that says which

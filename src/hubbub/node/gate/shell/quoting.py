@@ -182,7 +182,7 @@ class Pieces:
         else:
             if text[stop : stop + 2] == "\\\n":
                 self.doubts.append("a line is continued inside a word")
-            return [Quoted("$")], stop
+            return [Quoted("$") if is_quoted else Plain("$")], stop
         return [Parameter(text[index + 1 : stop], text[index:stop], is_quoted)], stop
 
     def _dollar_quoted(self, index: int, end: int) -> tuple[list[Piece], int]:

@@ -1,11 +1,12 @@
 """Reads a piece of shell: every command in it that bash would run, or a doubt."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from hubbub.node.gate.shell.characters import first_hidden
+from hubbub.node.gate.shell.code import may_hide_code
 from hubbub.node.gate.shell.known import OF_BASH, State, Value
 from hubbub.node.gate.shell.notes import Frame, Notes
-from hubbub.node.gate.shell.program import Program, Text
+from hubbub.node.gate.shell.program import Program, SimpleCommand, Text
 from hubbub.node.gate.shell.walk import Walk
 from hubbub.node.gate.world import World
 
@@ -40,6 +41,9 @@ def read(
         notes.doubt(f"it has a character that is not seen or does not stand where it seems to: {hidden}")
     state = _beginning(world, cwd or world.cwd, variables or {})
     notes.beginning = state.variables
+    for text in (variables or {}).values():  # evaluated, what they hold is code, too
+        notes.has_bracket |= "[" in text
+        notes.has_dormant_code |= may_hide_code(text)
     Walk(world, notes).text(command, state, Frame(depth=depth))
     if notes.too_large:
         return Program(too_large=notes.too_large)
@@ -58,8 +62,28 @@ def _beginning(world: World, cwd: str, variables: Mapping[str, str]) -> State:
 
 def _program(notes: Notes) -> Program:
     return Program(
-        commands=tuple(dict.fromkeys(notes.commands)),
+        commands=_distinct(notes.commands),
         doubts=tuple(notes.doubts),
         functions=tuple(notes.functions),
+        mentioned=tuple(dict.fromkeys(notes.mentioned)),
         calls=tuple(dict.fromkeys(call for call in notes.calls if call.callee in notes.functions)),
     )
+
+
+def _distinct(commands: Iterable[SimpleCommand]) -> tuple[SimpleCommand, ...]:
+    """Each command once; what a command reads from tells it from others, along the whole of its pipe."""
+    numbers: dict[tuple[SimpleCommand, int], int] = {}
+    known: dict[int, int] = {}  # by identity: each stage of a pipe is numbered once
+
+    def number(command: SimpleCommand) -> int:
+        stages: list[SimpleCommand] = []
+        stage: SimpleCommand | None = command
+        while stage is not None and id(stage) not in known:
+            stages.append(stage)
+            stage = stage.reads_from
+        last = known[id(stage)] if stage is not None else 0
+        for each in reversed(stages):
+            last = known[id(each)] = numbers.setdefault((each, last), len(numbers) + 1)
+        return last
+
+    return tuple({number(command): command for command in commands}.values())

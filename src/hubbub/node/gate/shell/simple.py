@@ -25,6 +25,10 @@ from hubbub.node.gate.shell.program import (
 from hubbub.node.gate.shell.statements import Simple
 from hubbub.node.gate.world import World
 
+_LEADS = frozenset({"CDPATH", "HOME", "OLDPWD", "PWD"})
+_LONGEST = 64 * 1024  # characters that a variable is known to hold
+_STARTS = frozenset({"coproc", "setsid"})
+_SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ksh"})
 _LEAVE_WORDS = 2  # with more than a status, `exit` refuses
 
 
@@ -47,6 +51,9 @@ class SimpleCommands:
 
     def run(self, simple: Simple, state: State, frame: Frame) -> tuple[Ends, SimpleCommand | None]:
         """What is known after a command, and the command."""
+        if self._text[simple.start : simple.end].startswith("coproc"):
+            frame = replace(frame, is_background=True, loop_multiplies=frame.is_looped)
+            simple = replace(simple, words=_of_coproc(simple.words))
         assignments, tokens = _parted(simple.words)
         words, before = self._words(tokens, state, frame), state
         assigned_words, state = self._assignments(assignments, state, frame)
@@ -62,7 +69,10 @@ class SimpleCommands:
         changed = self._after_expansions(tokens, simple.redirections, before)
         if is_calm and words[0].value == "trap":
             return Ends(changed, changed), noted
-        return self._ends(simple, words, changed, frame), noted
+        ends = self._ends(simple, words, changed, frame)
+        if _LEADS.intersection(each.name for each in assigned_words) and ends.success is not changed:
+            ends = Ends(changed.go(None), changed)  # a variable of its own told `cd` where to go
+        return ends, noted
 
     def _words(self, tokens: list[Token], state: State, frame: Frame) -> tuple[Word, ...]:
         words: list[Word] = []
@@ -90,6 +100,8 @@ class SimpleCommands:
             for piece in code.of_assignment(name, value):
                 self._hand_over(piece, state, frame)
             if code.may_hide_code(token.source) and (not is_whole or _has_subscripts(token)):
+                self._notes.evaluates = True
+            if any(map(code.evaluates, [token.source] if not is_whole else _elements(token))):
                 self._notes.evaluates = True
             held = _value(value) if is_whole and not _is_array(token) else None
             if appends:
@@ -144,12 +156,15 @@ class SimpleCommands:
             is_background=frame.is_background,
             is_looped=frame.is_looped,
             loop_is_endless=frame.loop_is_endless,
+            loop_multiplies=frame.loop_multiplies,
         )
         folders: tuple[str | None, ...] = state.folders if state.folders is not None else (None,)
         self._notes.commands += [replace(noted, cwd=folder) for folder in folders]
         name = seen.words[0].value if seen.words else None
         if frame.function is not None and name is not None:
-            self._notes.calls.append(Call(frame.function, name, frame.is_background, frame.is_piped))
+            for callee in _called(seen.words, is_background=frame.is_background):
+                is_background = frame.is_background or callee != name
+                self._notes.calls.append(Call(frame.function, callee, is_background, frame.is_piped))
         return replace(noted, cwd=folders[0])
 
     def _code(self, words: tuple[Word, ...], state: State, frame: Frame) -> bool:
@@ -161,7 +176,8 @@ class SimpleCommands:
         if values[:1] == ["let"]:
             self._notes.evaluates = True
         if values[:1] == ["eval"] and None not in values:
-            self._inner.code(" ".join(value or "" for value in values[1:]), state, frame)
+            told = values[2:] if values[1:2] == ["--"] else values[1:]
+            self._inner.code(" ".join(value or "" for value in told), state, frame)
         return is_calm
 
     def _hand_over(self, piece: code.Code, state: State, frame: Frame) -> Changes:
@@ -215,7 +231,7 @@ class SimpleCommands:
     def _own(self, inner: list[str | None], words: tuple[Word, ...], state: State) -> Ends:
         """What is known after a command of bash itself, or of anyone."""
         match inner[:1]:
-            case ["cd"]:
+            case ["cd" | "pushd"]:
                 return Ends(state.go(moved(inner, state, self._world)), state)
             case ["true" | ":"]:
                 return Ends(state, None)
@@ -251,6 +267,19 @@ class SimpleCommands:
         return {name: (Text(text),) for name, equals, text in pairs if equals and not name.endswith("+")}
 
 
+def _of_coproc(words: list[Token]) -> list[Token]:
+    """The words of the first command in `coproc NAME { …; }`, of which tree-sitter knows nothing."""
+    return words[2:] if len(words) > 2 and words[1].plain in {"{", "("} else words
+
+
+def _called(words: tuple[Word, ...], *, is_background: bool) -> list[str]:
+    """The functions that a command may call: by its name, by `coproc`, by a shell of its own in the background."""
+    values = [word.value for word in words]
+    name = values[0] or ""
+    later = values[1:] if name in _STARTS or (is_background and name.rpartition("/")[2] in _SHELLS) else []
+    return [name, *(value for value in later if value)]
+
+
 def _parted(words: list[Token]) -> tuple[list[Token], list[Token]]:
     """The assignments before a command, and its words."""
     count = 0
@@ -261,6 +290,11 @@ def _parted(words: list[Token]) -> tuple[list[Token], list[Token]]:
 
 def _is_array(token: Token) -> bool:
     return any(isinstance(piece, Elements) for piece in token.pieces)
+
+
+def _elements(token: Token) -> list[str]:
+    """The words of an array, as written."""
+    return [word.source for each in token.pieces if isinstance(each, Elements) for word in each.words]
 
 
 def _has_subscripts(token: Token) -> bool:
@@ -284,7 +318,9 @@ def _value(word: Word) -> Value:
 
 
 def _joined(held: Value, more: Value) -> Value:
-    return None if held is None or more is None else held + more
+    if held is None or more is None or sum(len(part.text) for part in held + more) > _LONGEST:
+        return None
+    return held + more
 
 
 def _is_status(word: str | None) -> bool:
@@ -292,9 +328,11 @@ def _is_status(word: str | None) -> bool:
 
 
 def _set(words: list[str | None], state: State) -> Ends:
-    """`set -e` and `set +e`."""
-    if any(word is not None and (word[:1] == "+" or word == "--") for word in words) or None in words:
-        state = replace(state, exits_on_failure=False)
-    elif any(word[:1] == "-" and "e" in word for word in words[1:] if word) or "errexit" in words:
-        state = replace(state, exits_on_failure=True)
+    """`set -e` and `set -euo pipefail`, of nothing but options that it surely takes."""
+    letters = [word[1:] for word in words[1:] if word and word[:1] == "-"]
+    others = [word for word in words[1:] if not word or word[:1] != "-"]
+    is_plain = set("".join(letters)) <= set("euxvo") and set(others) <= {"pipefail", "errexit", "nounset"}
+    if is_plain and (any("e" in word for word in letters) or "errexit" in others):
+        return Ends(replace(state, exits_on_failure=True), None)
+    state = replace(state, exits_on_failure=state.exits_on_failure and is_plain)
     return Ends(state, state)

@@ -43,6 +43,8 @@ class Walk:
 
     def text(self, text: str, state: State, frame: Frame) -> Changes:
         """Read a piece of shell, and tell what it may change."""
+        if self.notes.too_large:  # what is over a limit is not read to its end
+            return Changes(all=True)
         source = text.encode("utf-8", "surrogateescape")
         tree = parse(source)
         if tree.depth + frame.depth > DEPTH_LIMIT:
@@ -56,10 +58,11 @@ class Walk:
             return Changes(all=True)
         grammar = Grammar(tree)
         self.notes.has_functions = self.notes.has_functions or tree.has_functions
-        changes = _Statements(self, lexer.text, grammar, tree.depth).top(region, state, frame)
-        self._count += len(grammar.simple)
+        self._count += len(tree.simple)
         if self._count > COMMAND_LIMIT:
             self.notes.too_large = f"it has more than {COMMAND_LIMIT} commands"
+            return Changes(all=True)
+        changes = _Statements(self, lexer.text, grammar, tree.depth).top(region, state, frame)
         if not grammar.agree():
             self.notes.doubt("it has a command that is none to one of two readers")
         for reason in (*tree.doubts, *lexer.doubts, *grammar.doubts):
@@ -81,14 +84,14 @@ class _Statements:
 
     def top(self, region: Region, state: State, frame: Frame) -> Changes:
         statements = self._grammar.region(region)
-        changes = of_statements(statements)
-        self._notes.whole.add(changes)
-        self._notes.tainted |= changes.typed
-        self._notes.evaluates = self._notes.evaluates or bool(changes.typed)  # whole numbers, maybe
+        foreseen = of_statements(statements, self._grammar.region)
+        self._notes.whole.add(foreseen)
+        self._notes.tainted |= foreseen.typed
+        self._notes.evaluates = self._notes.evaluates or bool(foreseen.typed)  # whole numbers, maybe
         self.sequence(statements, state, frame)
         for reason in self._expander.doubts:
             self._notes.doubt(reason)
-        return changes
+        return of_statements(statements)
 
     def code(self, text: str, state: State, frame: Frame) -> Changes:
         """Read code that is text, and tell what it may change."""
@@ -99,6 +102,8 @@ class _Statements:
         for piece in within(tuple(pieces)):
             if isinstance(piece, Substitution | Backquoted):
                 nested = replace(frame, place=_nested(frame.place), reads_from=None, is_condition=True)
+                if isinstance(piece, Substitution) and piece.opener != "$(":
+                    nested = replace(nested, is_background=True, loop_multiplies=frame.is_looped)
                 if isinstance(piece, Substitution):
                     self.sequence(self._grammar.region(piece.region), state, nested)
                 else:
@@ -134,7 +139,9 @@ class _Statements:
 
     def _list(self, and_or: AndOr, state: State, frame: Frame) -> Ends:
         if and_or.is_background:
-            self._pipelines(and_or, state, replace(frame, is_background=True))
+            self._pipelines(
+                and_or, state, replace(frame, is_background=True, loop_multiplies=frame.is_looped)
+            )
             return Ends(state, None)
         ends = self._pipelines(and_or, state, frame)
         if len(and_or.pipelines) > 1 and state.exits_on_failure:
@@ -171,7 +178,10 @@ class _Statements:
         if isinstance(command, Simple):
             return self._simple.run(command, state, frame)
         if command.redirections:
-            self._simple.run(Simple(command.start, command.start, [], command.redirections), state, frame)
+            around = Simple(command.start, command.start, [], command.redirections)
+            _, noted = self._simple.run(around, state, frame)
+            if any(each.operator.startswith("<") for each in command.redirections):
+                frame = replace(frame, reads_from=noted, is_piped=False)
         return self._compound(command, state, frame), None
 
     def _compound(self, command: Compound, state: State, frame: Frame) -> Ends:
@@ -207,6 +217,8 @@ class _Statements:
 
     def _expression(self, command: Compound, state: State, frame: Frame) -> State:
         assert command.expression is not None
+        mentioned = decode(command.expression.text)
+        self._notes.mentioned.append(Word((Text(mentioned),), mentioned))
         self.inside(command.expression.pieces, state, frame)
         if command.kind != "test_command" or any(
             operator in command.expression.text
@@ -235,7 +247,13 @@ class _Statements:
         if command.expression is not None:
             state = self._expression(command, state, frame)
         state = self._changed(state, of_command(command))
-        looped = replace(frame, is_looped=True, loop_is_endless=_is_endless(command))
+        multiplies = frame.loop_multiplies and frame.loop_is_endless
+        looped = replace(
+            frame,
+            is_looped=True,
+            loop_is_endless=multiplies or _is_endless(command),
+            loop_multiplies=multiplies,
+        )
         after = self._bodies(command, state, looped)
         after = either(state, after) or state
         return Ends(after, after)
@@ -253,10 +271,13 @@ class _Statements:
         for token in command.words[1:]:
             self.inside(token.pieces, state, frame)
             words += self._expander.words(token, state)
+        self._notes.mentioned += words
         values = [_value(word) for word in words]
         before = self._changed(state, of_command(command))
         name = command.words[0].source if command.words else ""
         self._simple.watch([name])
+        if name == "PATH" or name.startswith(("LD_", "DYLD_")):
+            self._notes.doubt(f"it loops over {name}, which changes what each name of a command means")
         looped = replace(frame, is_looped=True)
         is_known = "in" in command.keywords and "for" in command.keywords and None not in values
         if not is_known or self._notes.passes + len(values) > _PASSES or not values:
@@ -329,10 +350,12 @@ def _is_endless(command: Compound) -> bool:
         return False
     first = condition[0].pipelines[0].commands[0]
     if isinstance(first, Compound):
+        if first.kind == "test_command":
+            return first.expression is not None and "$" not in first.expression.text
         return first.kind == "compound_statement" and first.expression is not None and not _names(first)
     return (
         all(token.plain is not None for token in first.words)
-        and first.words[0].plain in {"true", ":", "false", "[", "test"}
+        and first.words[0].plain in {"true", ":", "false", "[", "test", "echo", "printf", "let", "expr"}
         if first.words
         else True
     )

@@ -3,13 +3,16 @@
 import re
 
 from hubbub.node.gate.floor.programs import development, files, git, reading, system, wrappers
-from hubbub.node.gate.floor.usage import Usage
+from hubbub.node.gate.floor.usage import Usage, names
 
 USAGES: dict[str, Usage] = (
     reading.USAGES | files.USAGES | git.USAGES | wrappers.USAGES | system.USAGES | development.USAGES
 )
 
 _VERSION = re.compile(r"(?<=[a-z])-?[0-9]+(\.[0-9]+)*[a-z]?$")
+_GNU = names(  # with a `g` before them on some systems
+    "rm mv ln chmod chown chgrp dd shred truncate rmdir unlink tee mkdir cat head tail sort cut tac nl od cksum"
+)
 _FAMILIES = ("mkfs.", "fsck.", "mount.", "umount.")
 
 
@@ -18,6 +21,8 @@ def name_of(path: str) -> str:
     name = path.rpartition("/")[2].lower().removesuffix(".exe")
     if name in USAGES:
         return name
+    if name[:1] == "g" and name[1:] in _GNU:
+        return name[1:]
     for family in _FAMILIES:
         if name.startswith(family):
             return family.rstrip(".")

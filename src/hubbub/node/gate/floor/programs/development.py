@@ -23,7 +23,7 @@ sed gsed ssed | c r* | e,expression=c f,file=r l,line-length=t i,in-place?=t |
 find gfind | l* | | single
 git | t* | |
 make gmake bmake ninja remake | t* | C,directory=l f,file,makefile=r I,include-dir=l j,jobs?=t l?=t o=t W=t
-    E,eval=c k=t |
+    E,eval=s k=t |
 cmake | e* | S=l B=w C=r P=r build=l install=l target=t config=t prefix=w toolchain=r preset=t |
 just task mage rake invoke doit nox tox waf scons ant mvn gradle gradlew sbt lein mix | e* | f=r C=l | single
 gcc g++ cc c++ clang clang++ tcc icc nvcc ld as gfortran gdc | r* | o=w I=l L=l include=r isystem=l std=t
@@ -31,7 +31,8 @@ gcc g++ cc c++ clang clang++ tcc icc nvcc ld as gfortran gdc | r* | o=w I=l L=l 
 rustc | r | o=w L=l extern=r out-dir=w C=t crate-type=t crate-name=t edition=t emit=t target=t |
 cargo rustup | t e* | manifest-path=r target-dir=w p=t F=t j=t config=t C=l Z=t target=t features=t
     out-dir=w root=w path=l |
-go gofmt gopls golangci-lint | t e* | o=w C=l toolexec=s exec=s modfile=w overlay=r ldflags=t gcflags=t
+gofmt goimports | e* | r=t local=t cpuprofile=w | single
+go gopls golangci-lint | t e* | o=w C=l toolexec=s exec=s modfile=w overlay=r ldflags=t gcflags=t
     tags=t run=t coverprofile=w cpuprofile=w memprofile=w w=t l=t d=t | single
 javac java jar kotlinc scala groovy | e* | cp=e d=w classpath=e jar=r | single
 dotnet msbuild swift xcodebuild zig nim ghc stack cabal dune opam ocaml julia R Rscript erl elixir racket
@@ -54,8 +55,10 @@ mypy ruff black flake8 pylint isort pyright bandit autopep8 yapf pyflakes eslint
 vite webpack rollup esbuild parcel next nuxt astro svelte-kit ng turbo nx lerna rspack gatsby hugo jekyll
     mkdocs sphinx-build | e* | c=r o=w d=w |
 alembic django-admin flask uvicorn gunicorn celery streamlit jupyter jupyter-lab | e* | c=e |
-psql mysql mariadb pg_dump pg_restore mysqldump redis-cli mongo mongosh createdb dropdb | t* | c,command=c
+psql mysql mariadb redis-cli mongo mongosh createdb dropdb | t* | c,command=c
     e,execute=c f,file=r d,dbname=t h,host=t p=t U,username=t u=t o,output=w L=w v=t P=t F=t |
+pg_dump pg_dumpall pg_restore mysqldump mariadb-dump | t* | f,file=w r,result-file=w T,tab=w d,dbname=t h,host=t p=t
+    U,username=t u=t F,format=t t,table=t n=t |
 virtualenv venv | w* | p=e prompt=t |
 protoc buf flatc thrift | r* | I=l o=w python_out=w go_out=w |
 ctags cscope gtags | r* | f=w o=w |

@@ -13,7 +13,7 @@ mv | d* w | t,target-directory=w S,suffix=t backup?=t update?=t | descends
 rename prename | t d* | e=c |
 mmv | t* | |
 cp gcp | r* w | t,target-directory=w S,suffix=t backup?=t preserve?=t no-preserve=t sparse=t reflink?=t
-    update?=t | descends=r,R,a,recursive,archive
+    update?=t | descends=r,R,a,recursive,archive follows=L,dereference
 install ginstall | r* w | t,target-directory=w S,suffix=t g,group=t m,mode=t o,owner=t strip-program=x
     backup?=t |
 ln link | w* w | t,target-directory=w S,suffix=t backup?=t |
@@ -23,7 +23,8 @@ mkdir | w* | m,mode=t Z,context?=t |
 mkfifo mknod | w t t t | m,mode=t |
 truncate | w* | s,size=t r,reference=r |
 fallocate | w* | l,length=t o,offset=t |
-tee sponge | w* | output-error?=t |
+tee | w* | output-error?=t | harmless
+sponge | w* | |
 split csplit | r w | a,suffix-length=t b,bytes=t C,line-bytes=t l,lines=t n,number=t t,separator=t filter=s
     additional-suffix=t f,prefix=w |
 chmod | t m* | reference=r | descends=R,recursive given=reference
@@ -41,10 +42,10 @@ dos2unix unix2dos | w* | n=w |
 tar bsdtar gtar | t* | f,file=e C,directory=w T,files-from=r X,exclude-from=r exclude=t
     I,use-compress-program=s to-command=s checkpoint-action=t info-script=s F,new-volume-script=s
     rsh-command=s transform=t xform=t owner=t group=t mode=t mtime=t sort=t strip-components=t checkpoint?=t
-    g,listed-incremental=w index-file=w b=t H,format=t N=t V=t L=t | old
+    g,listed-incremental=w index-file=w b=t H,format=t N=t V=t L=t | old follows=h,dereference
 zip | w r* | x,exclude=t i,include=t P=t n=t t=t b=w TT,unzip-command=s O,out=w | descends=r,R,recurse-paths
-unzip | r t* | d=w x=t P=t |
-7z 7za 7zz 7zr | t e e* | | single
+unzip | r w* | d=w x=t P=t |
+7z 7za 7zz 7zr | t e e* | o?=w w?=w i?=e x?=t p?=t | single
 rar unrar | t e e* | | single
 gzip gunzip bzip2 bunzip2 xz unxz lzma unlzma zstd unzstd lz4 compress uncompress brotli pigz pbzip2 lzip |
     d* | S,suffix=t T,threads=t o,output=w |
@@ -56,8 +57,11 @@ rsync | r* w | e,rsh=s exclude=t include=t exclude-from=r include-from=r files-f
     T=w partial-dir=w compare-dest=r copy-dest=r link-dest=r bwlimit=t port=t timeout=t max-size=t
     min-size=t max-delete=t chmod=t chown=t usermap=t groupmap=t B,block-size=t compress-level=t
     M,remote-option=t write-batch=w read-batch=r info=t debug=t | descends=r,a,recursive,archive
-scp | r* w | i=r F=r o=t P=t l=t c=t J=t S=x D=s X=t | descends=r
-sftp | t* | i=r F=r o=t P=t b=r S=x D=s J=t R=t B=t |
+    follows=L,k,copy-links,copy-dirlinks,copy-unsafe-links
+scp | r* w | i=r F=r o=t P=t l=t c=t J=t S=x D=s X=t | descends=r follows=r
+sftp | t w* | i=r F=r o=t P=t b=r S=x D=s J=t R=t B=t |
+rclone/purge rclone/delete rclone/deletefile rclone/rmdirs rclone/move | d* | config=r | descends
+gio/trash gio/remove | d* | | descends
 rclone | t e e* | config=r | single
 ed red ex | w* | c,cmd=c | single
 vi vim nvim view gvim rvim vimdiff | w* | c,cmd=c S=r u=r U=r s=w i=w W=w w=w q=r listen=w server=t remote=w
@@ -67,7 +71,8 @@ emacs emacsclient | w* | e,eval=c execute=c l,load=r f,funcall=t script=r | sing
 sqlite3 duckdb | w c* | cmd=c init=r separator=t newline=t nullvalue=t | single
 pr | r* | | harmless
 mktemp | w* | p,tmpdir?=w suffix=t |
-logger wall mail mailx sendmail | t* | f,file=r a=r A=r s=t t=t p=t |
+wall write | r t* | g=t t=t |
+logger mail mailx sendmail | t* | f,file=r a=r A=r s=t t=t p=t |
 enscript a2ps groff nroff troff pandoc | r* | o,output=w p=w f,from=t t,to=t filter=x F=x lua-filter=r L=r
     template=r data-dir=r pdf-engine=x extract-media=w H=r A=r B=r metadata=t metadata-file=r d,defaults=r |
 convert magick ffmpeg sox gs | e* | i=r | single

@@ -28,8 +28,13 @@ apt apt-get aptitude yum dnf zypper pacman apk brew port snap flatpak emerge nix
 docker podman nerdctl | e* | |
 docker-compose | e* | |
 kubectl oc helm k9s kustomize minikube kind k3s | t e* | |
-terraform tofu pulumi ansible ansible-playbook vagrant packer | e* | | single
+ansible | t* | a,args=s i=t m=t c=t e=t u=t l=t f=t |
+terraform tofu pulumi ansible-playbook vagrant packer | e* | | single
 aws gcloud az doctl heroku flyctl fly vercel netlify wrangler gsutil s3cmd | e* | | single
+gh/gist glab/snippet | t r* | d,desc=t f,filename=t |
+gh/api glab/api | t* | F,field=e f,raw-field=t H=t X=t q,jq=t t=t input=r |
+gh/release | t t e* | D,dir=w O,output=w F,notes-file=r n,notes=t t,title=t p,pattern=t R=t A=t |
+gh/run gh/repo | t t e* | D,dir=w n,name=t R=t p=t |
 gh glab hub | t t* | b,body=t t,title=t F,body-file=r m=t f=t R=t H=t B=t d=t q,jq=t n=t notes=t
     notes-file=r l=t a=t input=r |
 curl | t* | o,output=w K,config=r d,data,data-ascii,data-binary=t data-raw=t data-urlencode=t json=t

@@ -17,14 +17,13 @@ setpriv | x* | reuid=t regid=t groups=t inh-caps=t ambient-caps=t bounding-set=t
 capsh | t* | c=s |
 env genv | x* | u,unset=t C,chdir=l S,split-string=s a,argv0=t block-signal?=t default-signal?=t
     ignore-signal?=t |
-nice gnice | x* | n,adjustment=t 0=t 1=t 2=t 3=t 4=t 5=t 6=t 7=t 8=t 9=t | harmless
+nice gnice | x* | n,adjustment=t 0?=t 1?=t 2?=t 3?=t 4?=t 5?=t 6?=t 7?=t 8?=t 9?=t | harmless
 ionice | x* | c,class=t n,classdata=t p,pid=t P=t u=t | harmless
 chrt | t x* | T=t P=t D=t p=t | harmless
 taskset | t x* | p=t | harmless
 numactl | x* | m=t N=t C=t i=t | harmless
 timeout gtimeout | t x* | s,signal=t k,kill-after=t | harmless
-nohup | x* | | harmless
-setsid | x* | | harmless
+nohup setsid | x* | |
 stdbuf gstdbuf | x* | i,input=t o,output=t e,error=t | harmless
 unbuffer | x* | | harmless
 command | x* | | harmless
@@ -49,7 +48,8 @@ bwrap firejail systemd-nspawn | x* | bind=e ro-bind=r dev-bind=e chdir=l D,direc
     profile=r |
 systemd-run | x* | u,unit=t p,property=t E,setenv=t M,machine=t slice=t uid=t gid=t working-directory=l
     on-calendar=t on-active=t on-boot=t d=t |
-systemd-inhibit dbus-run-session xvfb-run dbus-launch | x* | n=t s=t a=t f=w e=w what=t who=t why=t mode=t |
+xvfb-run | x* | n=t s=t f=w e=w w=t p=t |
+systemd-inhibit dbus-run-session dbus-launch | x* | n=t s=t a=t f=w e=w what=t who=t why=t mode=t |
 start-stop-daemon | t* | a,startas=x x,exec=x p,pidfile=w d,chdir=l r=r u=t c=t g=t n=t |
 watch | s* | n,interval=t d?=t q=t |
 script | w | c,command=s E,echo=t I,log-in=w O,log-out=w B,log-io=w T,log-timing=w m=t o=t t?=t |
@@ -57,8 +57,12 @@ expect | r t* | c=c f=r |
 strace ltrace dtruss | x* | o,output=w e,trace=t p,attach=t s=t a=t E,env=t u,user=t P=t S=t I=t O=t X=t b=t |
 prlimit | x* | |
 perf | t x* | o=w e=t p=t F=t |
+perf/record perf/stat perf/trace | x* | o,output=w e,event=t p,pid=t F,freq=t i,input=r C=t c=t |
+nix/develop | x* | |
+nix-shell | e* | run=s command=s p=t I=r |
 valgrind | x* | log-file=w | harmless
-gdb lldb | r t* | ex,eval-command=c x,command=r iex=c ix=r batch=t args=t p=t c=r core=r s=r e=r d=l
+gdb lldb | r t* | ex,eval-command=c x,command=r iex,init-eval-command=c ix,init-command=r p,pid=t c=r one-line=c
+    one-line-before-file=c S=r core=r s=r e=r d=l
     directory=l cd=l O=s o=s | single
 rr | t x* | |
 entr | x* | |

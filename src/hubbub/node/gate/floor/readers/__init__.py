@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from hubbub.node.gate.floor.deeds import Call, Deed
 from hubbub.node.gate.floor.programs import usage_of
 from hubbub.node.gate.floor.readers import (
+    besides,
     by_table,
     consoles,
     containers,
@@ -43,11 +44,19 @@ READERS: dict[str, Reader] = {
 }
 
 
+def is_known_here(call: Call) -> bool:
+    """Whether there is a program of that name, too."""
+    return call.name in READERS or usage_of(call.name) is not None
+
+
 def deeds(call: Call) -> Iterator[Deed]:
     """All that the command does, as far as its words tell."""
-    if call.name in call.scene.program.functions:
+    if call.name in call.scene.program.functions:  # wrappers, and `unset -f`, lead past it
         yield from strangers.function(call)
-    elif reader := READERS.get(call.name):
+        if not is_known_here(call):
+            return
+    yield from besides.read(call)
+    if reader := READERS.get(call.name):
         yield from reader(call)
     elif usage := usage_of(call.name, call.arguments[0].value if call.arguments else None):
         yield from by_table.read(call, usage)

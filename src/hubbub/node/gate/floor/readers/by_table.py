@@ -12,11 +12,13 @@ from hubbub.node.gate.floor.deeds import (
     Shell,
     Touch,
     Use,
+    Verdict,
 )
 from hubbub.node.gate.floor.programs import usage_of
 from hubbub.node.gate.floor.readers import strangers
 from hubbub.node.gate.floor.usage import Arguments, Usage, arguments
-from hubbub.node.gate.floor.words import joined, may_be_option, plain
+from hubbub.node.gate.floor.verdicts import ask
+from hubbub.node.gate.floor.words import is_known, joined, may_be_option, plain
 from hubbub.node.gate.shell.program import Word
 
 
@@ -34,8 +36,12 @@ def by_usage(found: Arguments, usage: Usage, call: Call) -> Iterator[Deed]:
         yield OnlyReads()
     yield from by_options(found, usage)
     descends = goes_down(found, usage, call)
+    yield from _options_unknown(found, usage, call)
     must_be_known = usage.always_descends or call.scene.is_swept or found.has(usage.descends)
+    follows = found.has(usage.follows)
     uses = usage.uses(found)
+    if follows and not {Use.READ} & {*uses}:  # it reads where it is
+        yield Touch(plain("."), Use.READ, follows=True)
     shell = [word for word, use in zip(found.operands, uses, strict=True) if use is Use.SHELL]
     if shell:
         yield Shell(spaced(shell))
@@ -47,7 +53,15 @@ def by_usage(found: Arguments, usage: Usage, call: Call) -> Iterator[Deed]:
         if use is Use.CODE:
             yield Code(word)
         elif use is not Use.SHELL:
-            yield Touch(word, use, descends, must_be_known=must_be_known and use in REMOVES)
+            yield Touch(word, use, descends, must_be_known=must_be_known and use in REMOVES, follows=follows)
+
+
+def _options_unknown(found: Arguments, usage: Usage, call: Call) -> Iterator[Deed]:
+    """F9: what deletes may do so with all that is beneath, if running adds an option to that effect."""
+    if Use.DELETE in usage.uses(found) and usage.descends and not found.has(usage.descends):
+        for word in call.arguments:
+            if word.known_start.startswith("-") and not is_known(word):
+                yield Verdict(ask("F9", f"Only running it tells which options `{word.source}` is."))
 
 
 def runs(words: list[Word], call: Call) -> Iterator[Deed]:

@@ -12,7 +12,7 @@ from hubbub.node.gate.floor.verdicts import ask
 from hubbub.node.gate.floor.words import plain
 from hubbub.node.gate.shell.program import Word
 
-_SHELL = re.compile(r"\s*(?:\.(?:shell|system)|shell|system|make|\\!|!|pipe .*\|)\s*(\S.*)")
+_SHELL = re.compile(r"\s*(?:\.(?:shell|system)|(?:platform\s+)?shell|system|make|\\!|!|pipe .*\|)\s*(\S.*)")
 _FILE = re.compile(r"\s*(?:\.(?:output|once|backup|save|log|excel|clone|open|dump)|\\o|\\w|tee|\\g)\s+(\S+)")
 _SOURCE = re.compile(r"\s*(?:\.(?:read|import|load|restore)|\\i|\\ir|source)\s+(\S+)")
 _PIPE = re.compile(r"\s*(?:\.(?:output|once|read)|\\o|\\g)\s*\|\s*(.+)")
@@ -24,7 +24,7 @@ def console(call: Call) -> Iterator[Deed]:
     """`sqlite3`, `psql`, `mysql`, `gdb`: their commands are looked through for files and for a shell."""
     usage = USAGES[call.name]
     found = arguments(call.arguments, usage)
-    codes = found.of(*_CODE)
+    codes = found.of(*(_CODE if call.name in ("gdb", "lldb") else _CODE[:4]))
     if call.name in ("sqlite3", "duckdb"):
         yield from (Touch(word, Use.WRITE) for word in found.operands[:1] if word.value != ":memory:")
         codes = codes + found.operands[1:]

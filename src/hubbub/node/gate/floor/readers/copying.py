@@ -6,7 +6,7 @@ from hubbub.node.gate.floor.deeds import Call, Deed, Touch, Use
 from hubbub.node.gate.floor.programs import USAGES
 from hubbub.node.gate.floor.readers import by_table
 from hubbub.node.gate.floor.usage import Arguments, arguments
-from hubbub.node.gate.floor.words import beneath, last_name, plain, without
+from hubbub.node.gate.floor.words import beneath, is_known, last_name, may_be_many, plain, without
 from hubbub.node.gate.shell.program import Word
 
 _LINKS = ("l", "s", "link", "symbolic-link")  # with these `cp` makes links, which F4 is about
@@ -31,7 +31,9 @@ def copy(call: Call) -> Iterator[Deed]:
     use = Use.WRITE if found.has(_LINKS) and call.name == "cp" else Use.READ
     if found.has(("d", "directory")) and call.name == "install":
         use = Use.WRITE
-    yield from (Touch(word, use, descends and use is Use.READ) for word in sources)
+    for word in sources:
+        goes_down = descends and use is Use.READ
+        yield Touch(word, use, goes_down, follows=goes_down and found.has(usage.follows))
     yield from arrivals(sources, target, call)
     if target is not None and found.has(("parents",)):
         yield from (Touch(beneath(target, word), Use.WRITE) for word in sources)
@@ -70,7 +72,12 @@ def synchronize(call: Call) -> Iterator[Deed]:
     descends = by_table.goes_down(found, usage, call)
     goes = found.has(("remove-source-files", "remove-sent-files"))
     for word in filter(is_local, sources):
-        yield Touch(word, Use.DELETE if goes else Use.READ, descends or goes)
+        yield Touch(
+            word,
+            Use.DELETE if goes else Use.READ,
+            descends or goes,
+            follows=descends and found.has(usage.follows),
+        )
     if target is None or not is_local(target):
         return
     if found.has(_DELETES):
@@ -82,8 +89,9 @@ def ends(found: Arguments) -> tuple[list[Word], Word | None]:
     """The sources and the destination."""
     if targets := found.of("t"):
         return found.operands, targets[-1]
-    if len(found.operands) < 2:
-        return found.operands, None
+    if len(found.operands) < 2:  # one that may become several has the destination in it
+        many = [word for word in found.operands if not is_known(word) and may_be_many(word)]
+        return found.operands, next(iter(many), None)
     return found.operands[:-1], found.operands[-1]
 
 

@@ -5,27 +5,31 @@ from collections.abc import Iterator
 
 from hubbub.node.gate.floor import inputs
 from hubbub.node.gate.floor.code import LITERAL, literals
-from hubbub.node.gate.floor.deeds import Call, Deed, OnlyReads, Shell, Touch, Use, Verdict
+from hubbub.node.gate.floor.deeds import Call, Code, Concern, Deed, OnlyReads, Shell, Touch, Use, Verdict
 from hubbub.node.gate.floor.programs import USAGES
 from hubbub.node.gate.floor.readers import by_table
 from hubbub.node.gate.floor.readers.sed import commands as sed_commands
 from hubbub.node.gate.floor.usage import Arguments, arguments
 from hubbub.node.gate.floor.verdicts import ask
-from hubbub.node.gate.floor.words import plain
+from hubbub.node.gate.floor.words import is_known, plain, without
 from hubbub.node.gate.shell.program import Unknown, Word
 
 _RUNS = re.compile(r"\bsystem\s*\(\s*(\S?)|(?<!\|)\|(?!\|)&?\s*(\S)|(\S)\s*\|&?\s*getline\b")
 _WRITES = re.compile(r"\bprintf?\b[^;}\n>]*>>?\s*(\S)")
 _READS = re.compile(r"\bgetline\b[^;}\n<]*<\s*(\S)")
 _LOADS = re.compile(r"@(load|include)\b")
+_REACHES = re.compile(  # beyond the files that the command names
+    r"\b(?:system|getline|ENVIRON|ARGV|ARGC|PROCINFO|SYMTAB|FUNCTAB|fflush|close)\b|(?<!\|)\|(?!\|)|@"
+)
+_TAKES_NAMES = re.compile(r"\bgetline\b|\bARGV\b|\bsystem\b")  # what is built in the program may be a path
 _MARK = "\ufdd1"  # stands where a string was: a code point that is no character
 
-_EX_SHELL = re.compile(r"^[:\s%.$,0-9']*(?:silent!?\s+)?(?:r(?:ead)?\s*|w(?:rite)?\s*)?!(.+)$")
+_EX_SHELL = re.compile(r"^[:\s%.$,0-9']*(?:silent!?\s+)?(?:r(?:ead)?\s*|w(?:rite)?\s+)?!(.+)$")
 _EX_WRITE = re.compile(
-    r"^[:\s%.$,0-9']*(?:w|wq|write|saveas|sav|x|up|update|r|read|e|edit|so|source)!?\s+(?:>>\s*)?(\S+)\s*$"
+    r"^[:\s%.$,0-9']*(?:w|wq|write|saveas|sav|x|up|update|r|read|e|edit|so|source|sp|split|vs|vsp|vsplit|tabe|tabedit|tabnew|new|vnew|vie|view|badd?|fin|find|sv|sview)!?\s+(?:>>\s*)?(\S+)\s*$"
 )
 _EX_CODE = re.compile(
-    r"\b(system|systemlist|py3?|python3?|lua|perl|ruby|tcl|term(inal)?|job_start|libcall|eval|exec(ute)?)\b"
+    r"\b(system|systemlist|py3?|python3?|lua|perl|ruby|tcl|term(inal)?|job_start|libcall|eval|exec?(ute)?)\b"
 )
 
 
@@ -39,7 +43,11 @@ def sed(call: Call) -> Iterator[Deed]:
         yield OnlyReads()
     yield from (Touch(word, Use.READ) for word in found.of("f"))
     for script in scripts:
-        yield from sed_commands(_text(script))
+        yield from _known(script)
+        done = list(sed_commands(_text(script)))
+        yield from done
+        if any(isinstance(each, Shell) for each in done):
+            yield Concern("the script runs commands")
     yield from (Touch(word, Use.WRITE if rewrites else Use.READ) for word in files)
 
 
@@ -54,9 +62,18 @@ def awk(call: Call) -> Iterator[Deed]:
     found.values = options
     yield from by_table.by_options(found, usage)
     for script in scripts:
+        yield from _known(script)
         yield from _awk(_text(script))
+        if _TAKES_NAMES.search(_text(script)):
+            yield Code(script)
+            yield from (Touch(_set_to(word), Use.READ) for word in found.of("v"))
     for word in files:
         yield Touch(word, Use.WRITE if in_place else Use.EITHER if "=" in word.known_start else Use.READ)
+
+
+def _set_to(word: Word) -> Word:
+    """The value in `NAME=value`."""
+    return without(word, len(word.known_start.partition("=")[0]) + 1)
 
 
 def _scripts(found: Arguments, code: str, *files: str) -> tuple[list[Word], list[Word]]:
@@ -65,6 +82,11 @@ def _scripts(found: Arguments, code: str, *files: str) -> tuple[list[Word], list
     if given or found.of(*files):
         return given, found.operands
     return found.operands[:1], found.operands[1:]
+
+
+def _known(script: Word) -> Iterator[Deed]:
+    if not is_known(script):
+        yield Concern("only running it tells the whole of the script")
 
 
 def _text(word: Word) -> str:
@@ -87,6 +109,8 @@ def _awk(program: str) -> Iterator[Deed]:
         yield from _file(bare, given, found.start(1), Use.WRITE)
     for found in _READS.finditer(bare):
         yield from _file(bare, given, found.start(1), Use.READ)
+    if _REACHES.search(bare):
+        yield Concern("the awk program does more than to read its files")
     if _LOADS.search(bare):
         yield Verdict(ask("F9", "The awk program loads another."))
 
@@ -110,6 +134,8 @@ def editor(call: Call) -> Iterator[Deed]:
     given = [word for word in found.operands if word.known_start.startswith("+")]
     found.operands = [word for word in found.operands if not word.known_start.startswith("+")]
     codes = found.of("c", "e") + given
+    pairs = zip(call.arguments, call.arguments[1:], strict=False)
+    codes += [code for option, code in pairs if re.fullmatch(r"-[a-zA-Z]+c", option.value or "")]
     found.values = [(option, word) for option, word in found.values if word not in codes]
     yield from by_table.by_usage(found, usage, call)
     for word in codes:
@@ -117,6 +143,9 @@ def editor(call: Call) -> Iterator[Deed]:
     said = inputs.text(call.scene.command)
     if said is not None:
         yield from _ex(_text(said))
+    before = call.scene.command.reads_from
+    if before is not None and inputs.printed(before) is not None:
+        yield from (deed for word in before.words[1:] for deed in _ex(_text(word)))
 
 
 def _ex(text: str) -> Iterator[Deed]:

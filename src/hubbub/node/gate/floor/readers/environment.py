@@ -3,26 +3,32 @@
 import re
 from collections.abc import Iterator
 
-from hubbub.node.gate.floor.deeds import Call, Concern, Deed, OnlyReads, Run, Shell, Touch, Use
+from hubbub.node.gate.floor.deeds import Call, Concern, Deed, OnlyReads, Run, Shell, Touch, Use, Verdict
 from hubbub.node.gate.floor.programs import USAGES
 from hubbub.node.gate.floor.readers import by_table
 from hubbub.node.gate.floor.usage import arguments, names
+from hubbub.node.gate.floor.verdicts import ask
 from hubbub.node.gate.floor.words import plain, without
-from hubbub.node.gate.shell.program import Word
+from hubbub.node.gate.shell.program import Text, Word
 
 # Variables that change what runs: no allow rule covers a command with one of them.
 _STEERS = re.compile(
     r"PATH|IFS|ENV|BASH_ENV|BASHOPTS|SHELLOPTS|PS4|PROMPT_COMMAND|LD_.*|DYLD_.*|GIT_.*|PYTHON.*|NODE_OPTIONS|NODE_PATH"
     r"|PERL5.*|PERLLIB|RUBYOPT|RUBYLIB|CLASSPATH|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|JDK_JAVA_OPTIONS|GCONV_PATH|GLOBIGNORE"
     r"|HUBBUB_.*|XDG_CONFIG_HOME|XDG_DATA_HOME|MAKEFLAGS|CARGO_.*|RUSTC.*|npm_config_.*|PIP_.*|UV_.*|AWKPATH|CDPATH|SHELL"
+    r"|HOME|RIPGREP_CONFIG_PATH|ACKRC|GREP_OPTIONS|MAN(PATH|OPT|ROFFOPT|ROFFSEQ|LESS)|LESS(KEY.*|HISTFILE)|MAGIC|BAT_CONFIG.*"
+    r"|JQ_LIBRARY_PATH|LOCPATH|NLSPATH|TAR_OPTIONS"
 )
 # Variables whose value is shell code, or the command line of a program.
 _CODE = re.compile(
     r"GIT_(SSH_COMMAND|SSH|EDITOR|SEQUENCE_EDITOR|PAGER|EXTERNAL_DIFF|PROXY_COMMAND|ASKPASS)|PROMPT_COMMAND|PS4"
-    r"|(.*_)?(PAGER|EDITOR)|VISUAL|BROWSER|LESSOPEN|LESSCLOSE|SSH_ASKPASS|SUDO_ASKPASS|RSYNC_RSH|CVS_RSH|TAR_OPTIONS"
+    r"|.*(PAGER|EDITOR)|VISUAL|BROWSER|LESSOPEN|LESSCLOSE|SSH_ASKPASS|SUDO_ASKPASS|RSYNC_RSH|CVS_RSH|TAR_OPTIONS"
     r"|PYTHONBREAKPOINT|MAKEFLAGS|SHELL"
 )
 _FILES = re.compile(r"(?!.*COMMAND)(GIT_.*|PYTHON.*|HIST.*|BASH_ENV|ENV|LD_.*|DYLD_.*|LESSHISTFILE|XDG_.*)")
+_GIT_CODE = re.compile(
+    r"(?i)pager|editor|command|alias|program|helper|external|textconv|hookspath|proxy|askpass|path"
+)
 _WHOLE_SHELL = ("s", "i", "shell", "login")
 
 SETTERS = names("export declare typeset readonly local")  # commands of the shell that set variables
@@ -43,8 +49,30 @@ def assignment(name: str, value: Word) -> Iterator[Deed]:
         yield Concern(f"it sets {name}, which changes what runs")
     if _CODE.fullmatch(name) and value.parts:
         yield Shell(value)
+    yield from _settings_of_programs(name, value)
     if _FILES.fullmatch(name):
         yield Touch(value, Use.EITHER)
+
+
+def _settings_of_programs(name: str, value: Word) -> Iterator[Deed]:
+    """Variables in which programs take commands, or options that are commands."""
+    text = value.value or "".join(part.text for part in value.parts if isinstance(part, Text))
+    runs = (
+        name.startswith("BASH_FUNC_")
+        or (
+            name in ("GIT_CONFIG_PARAMETERS", "RSYNC_CONNECT_PROG", "VIMINIT", "EXINIT", "GVIMINIT")
+            and bool(text)
+        )
+        or (name == "LESS" and re.search(r"[!|]", text) is not None)
+        or (
+            name == "TAR_OPTIONS"
+            and re.search(r"checkpoint-action|command|program|rsh|-I|-F", text) is not None
+        )
+        or (name.startswith("GIT_CONFIG_KEY_") and _GIT_CODE.search(text) is not None)
+        or (name in ("BASH_ENV", "ENV") and "<(" in value.source)
+    )
+    if runs:
+        yield Verdict(ask("F9", f"What {name} is set to may be run."))
 
 
 def env(call: Call) -> Iterator[Deed]:
@@ -52,7 +80,7 @@ def env(call: Call) -> Iterator[Deed]:
     usage = USAGES["env"]
     found = arguments(call.arguments, usage)
     for text in found.of("S"):
-        yield Shell(by_table.spaced([plain("env"), text, *_behind(text, call)]))
+        yield Shell(by_table.spaced([plain("env"), _split(text), *map(_quoted, _behind(text, call))]))
     yield from (deed for deed in by_table.by_options(found, usage) if not isinstance(deed, Shell))
     words, deeds = _unassigned(
         [word for place, word in enumerate(found.operands) if place or word.value != "-"]
@@ -60,7 +88,7 @@ def env(call: Call) -> Iterator[Deed]:
     yield from deeds
     if words and not found.of("S"):
         yield OnlyReads()
-        yield Run(words, cwd=next(iter(found.of("C")), None))
+        yield Run(words, cwd=next(iter(found.of("C")), None), variables=_variables(found.operands))
     elif not found.of("S"):
         yield Concern(DUMPS)
 
@@ -69,6 +97,17 @@ def _behind(text: Word, call: Call) -> tuple[Word, ...]:
     """The words behind the one with the value of an option: they go on where that ends."""
     ends = [place for place, word in enumerate(call.arguments) if word.source.endswith(text.source)]
     return call.arguments[ends[0] + 1 :] if ends else ()
+
+
+def _split(text: Word) -> Word:
+    """The value of `-S` as the shell would split it, too."""
+    return text if text.value is None else plain(text.value.replace("\\_", " "))
+
+
+def _quoted(word: Word) -> Word:
+    """A word that stays one where its command is read as a text."""
+    value = word.value
+    return word if value is None else plain("'" + value.replace("'", "'\\''") + "'")
 
 
 def sudo(call: Call) -> Iterator[Deed]:
@@ -82,7 +121,9 @@ def sudo(call: Call) -> Iterator[Deed]:
     if found.has(("e", "edit")):
         yield from (Touch(word, Use.WRITE) for word in words)
     elif words:
-        yield Run(words, cwd=next(iter(found.of("D")), None))
+        if found.has(_WHOLE_SHELL):
+            yield Shell(by_table.spaced(list(words)))
+        yield Run(words, cwd=next(iter(found.of("D")), None), variables=_variables(found.operands))
     elif found.has(_WHOLE_SHELL):
         yield Run((plain("sh"),))
 
@@ -93,6 +134,9 @@ def su(call: Call) -> Iterator[Deed]:
     found = arguments(call.arguments, usage)
     yield Concern(RAISES)
     yield from by_table.by_options(found, usage)
+    for place, word in enumerate(found.operands[:-1]):  # behind the user, or behind `--`
+        if word.value in ("-c", "--command", "--session-command"):
+            yield Shell(found.operands[place + 1])
     if call.name == "runuser" and found.of("u"):
         yield Run(tuple(found.operands))
     elif not found.of("c", "session-command"):
@@ -131,6 +175,17 @@ def export(call: Call) -> Iterator[Deed]:
 def settings(call: Call) -> Iterator[Deed]:
     """`set`: options of the shell; without any it prints all variables."""
     yield OnlyReads() if call.arguments else Concern(DUMPS)
+
+
+def _variables(operands: list[Word]) -> tuple[tuple[str, Word], ...]:
+    """The variables that stand before a command."""
+    found: list[tuple[str, Word]] = []
+    for word in operands:
+        name, equals, _ = word.known_start.partition("=")
+        if not equals:
+            break
+        found.append((name, without(word, len(name) + 1)))
+    return tuple(found)
 
 
 def _unassigned(words: list[Word] | tuple[Word, ...]) -> tuple[tuple[Word, ...], list[Deed]]:

@@ -1,10 +1,12 @@
 """`find`: what it looks through, what it finds, and what it does with that."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from hubbub.node.gate import paths
-from hubbub.node.gate.floor.deeds import Call, Deed, OnlyReads, Run, Touch, Use
+from hubbub.node.gate import paths, shapes
+from hubbub.node.gate.floor.deeds import Call, Deed, OnlyReads, Run, Touch, Use, Verdict
+from hubbub.node.gate.floor.verdicts import ask
 from hubbub.node.gate.floor.words import beneath, filled, plain, unknown
 from hubbub.node.gate.shell.program import Glob, Text, Word
 
@@ -15,6 +17,7 @@ _WRITES = ("-fprint", "-fprint0", "-fls", "-fprintf")
 _RUNS = ("-exec", "-execdir", "-ok", "-okdir")
 _SHARED = ("/tmp", "/var/tmp", "/private/tmp")  # noqa: S108, everybody's: one clears up after oneself there
 _KEYS = ("shadow", "gshadow", "passwd", "sudoers", "id_rsa", "id_ed25519", "id_ecdsa", "authorized_keys")
+_OF_GIT = ("config", "HEAD", "index", "hooks", "objects", "refs")  # in a folder of git's own
 FOUND = "{}"
 
 
@@ -25,8 +28,11 @@ class Search:
     starts: list[Word] = field(default_factory=list)
     names: list[Word] = field(default_factory=list)  # patterns of which one must fit
     paths: list[Word] = field(default_factory=list)  # likewise, of whole paths
+    deepest: int | None = None  # levels below the start, with `-maxdepth`
     is_below: bool = False  # not the start itself
     is_bare: bool = False  # only what has nothing in it: empty files and folders, links
+    is_wide: bool = False  # one of several choices has no pattern
+    follows: bool = False  # links on the way, too
     leaves_hidden: bool = False  # whatever is hidden is left out
     deletes: bool = False
     runs: list[tuple[Word, ...]] = field(default_factory=list)
@@ -34,7 +40,7 @@ class Search:
 
     @property
     def is_narrow(self) -> bool:
-        return bool(self.names or self.paths or self.is_bare)
+        return bool(self.names or self.paths or self.is_bare) and not self.is_wide
 
     def finds(self) -> list[Word]:
         """Words that stand for all that may be found."""
@@ -66,8 +72,15 @@ class Search:
         }
         closed = ["/etc", *(f"{home}/.ssh" for home in (world.home, *world.homes))]
         return [
-            folder for folder in closed if any(folder.startswith(start.rstrip("/") + "/") for start in starts)
+            folder
+            for folder in closed
+            if any(self._comes_to(folder, start.rstrip("/") + "/") for start in starts)
         ]
+
+    def _comes_to(self, folder: str, start: str) -> bool:
+        """Whether what is in a folder is looked at, from where the search starts."""
+        levels = folder.removeprefix(start).count("/") + 2
+        return folder.startswith(start) and (self.deepest is None or levels <= self.deepest)
 
     def _anything(self) -> Word:
         pattern = "[!.]*" if self.leaves_hidden else "*"
@@ -79,6 +92,7 @@ def search(words: Sequence[Word]) -> Search:
     found = Search()
     rest = list(words)
     while rest and (rest[0].value or "")[:2] in ("-H", "-L", "-P", "-O", "-D"):
+        found.follows |= rest[0].value == "-L"
         del rest[: 2 if rest[0].value == "-D" else 1]
     while rest and not (rest[0].known_start.startswith("-") or rest[0].value in ("(", ")", "!", ",")):
         found.starts.append(rest.pop(0))
@@ -95,6 +109,8 @@ class _Expression:
         self.is_negated = False
         self.depth = 0
         self.last: Word | None = None  # the pattern before
+        self.has_pattern = False  # since the last choice
+        self.has_choice = False  # what stands now is one of several
 
     def read(self, rest: list[Word]) -> None:
         while rest:
@@ -111,6 +127,7 @@ class _Expression:
 
     def _pattern(self, test: str, pattern: Word) -> None:
         self.last = pattern
+        self.has_pattern = True
         if self.is_negated:
             self.found.leaves_hidden |= _is_hidden(pattern)
         elif not _is_everything(pattern):
@@ -120,11 +137,19 @@ class _Expression:
         if test == "-prune" and self.last is not None:
             self.found.leaves_hidden |= _is_hidden(self.last)
         if test in ("-o", "-or", ",") and self.depth == 0:  # what follows is for what the rest did not find
-            self.found.names, self.found.paths = [], []
+            self.found.names, self.found.paths, self.found.is_bare = [], [], False
+        if test in ("-o", "-or", "(", ")", ","):
+            if self.depth and self.has_choice | (test == "-o") and not self.has_pattern and test != "(":
+                self.found.is_wide = True
+            self.has_choice = test == "-o"
+            self.has_pattern = test == ")"
         self.depth += {"(": 1, ")": -1}.get(test, 0)
         self.found.deletes |= test == "-delete"
+        self.found.follows |= test == "-follow"
         is_link = test in ("-type", "-xtype") and bool(rest) and rest[0].value == "l"
         self.found.is_bare |= (test == "-empty" or is_link) and not self.is_negated
+        if test == "-maxdepth" and rest and (rest[0].value or "").isdigit():
+            self.found.deepest = int(rest[0].value or "")
         self.found.is_below |= test == "-mindepth" and bool(rest) and rest[0].value != "0"
 
 
@@ -169,13 +194,50 @@ def find(call: Call) -> Iterator[Deed]:
     yield from (Touch(start, Use.LIST) for start in found.starts)
     yield from found.touches
     if found.deletes:
-        all_of_it = found.finds() + _too_high(found, call)
+        all_of_it = found.finds() + _too_high(found, call) + _guarded(found, call)
         yield from (Touch(word, Use.DELETE, descends=True, is_swept=True) for word in all_of_it)
+        if any(_holds_own(start, call) for start in found.starts):
+            yield Verdict(ask("F8", "It would delete from folders in which hubbub keeps its own."))
     for command in found.runs:
-        yield from _run(command, found, call)
+        yield from executed(command, found, call)
+    if found.follows and found.runs:
+        yield from (Touch(start, Use.READ, follows=True) for start in found.starts)
 
 
-def _run(command: tuple[Word, ...], found: Search, call: Call) -> Iterator[Deed]:
+def _guarded(found: Search, call: Call) -> list[Word]:
+    """What is in a `.git`, or is one, or an environment file, where the patterns fit that though they do not say so."""
+    world = call.scene.world
+    words: list[Word] = []
+    for path in found.paths:
+        text = (path.value or path.pattern or "").replace("\\", "")
+        sought = re.findall(r"(?<![\w])\.(?:git|env)(?![\w.])", text.lower())
+        words += [beneath(start, plain(name)) for start in found.starts for name in sought]
+    for start in found.starts:
+        if start.value is None or found.leaves_hidden:
+            continue
+        if world.files.matches(world.absolute(start.value, call.scene.here), ".git"):
+            fits = [
+                shapes.component(name.pattern or "*") for name in [*found.names, *map(_last, found.paths)]
+            ]
+            words += [
+                beneath(start, plain(f".git/{each}")) for each in _OF_GIT if any(fit(each) for fit in fits)
+            ]
+    return words
+
+
+def _last(path: Word) -> Word:
+    text = (path.value or path.pattern or "").rpartition("/")[2]
+    return Word((Glob(text),), text)
+
+
+def _holds_own(start: Word, call: Call) -> bool:
+    """Whether the product's own folder is beneath one that holds little else than settings."""
+    world = call.scene.world
+    path = world.files.resolve(world.absolute(start.value or "/", call.scene.here))
+    return path.startswith(f"{world.home}/") and any(own.startswith(f"{path}/") for own in world.own)
+
+
+def executed(command: tuple[Word, ...], found: Search, call: Call) -> Iterator[Deed]:
     shown = filled(command, FOUND, unknown(FOUND, many=True))
 
     def each_of(words: list[Word]) -> tuple[tuple[Word, ...], ...]:
@@ -184,6 +246,8 @@ def _run(command: tuple[Word, ...], found: Search, call: Call) -> Iterator[Deed]
     yield Run(shown, each_of(found.finds() + found.keys(call)), is_swept=True)
     if perhaps := found.perhaps(call):
         yield Run(shown, each_of(perhaps), is_swept=True, is_guess=True)
+    if guarded := _guarded(found, call):
+        yield Run(shown, each_of(guarded), is_swept=True, is_guess=True)
     if high := _too_high(found, call):
         yield Run(shown, each_of(high), is_swept=True, only=frozenset({"F1"}))
 

@@ -4,18 +4,22 @@ import re
 from collections.abc import Iterator
 
 from hubbub.node.gate import paths
+from hubbub.node.gate.floor import quiet
 from hubbub.node.gate.floor.deeds import Call, Concern, Deed, OnlyReads, Run, Shell, Touch, Use, Verdict
 from hubbub.node.gate.floor.programs import USAGES
 from hubbub.node.gate.floor.readers import by_table
 from hubbub.node.gate.floor.usage import Arguments, Usage, arguments, names, table
 from hubbub.node.gate.floor.verdicts import ask, deny
-from hubbub.node.gate.floor.words import plain, without
+from hubbub.node.gate.floor.words import is_known, plain, without
 from hubbub.node.gate.shell.program import Word
 
 _BEFORE = table("""
 git | x* | c=t C=l git-dir=l work-tree=l namespace=t exec-path?=r config-env=t super-prefix=t |
 """)["git"]
-_ELSEWHERE = ("C", "git-dir", "work-tree", "exec-path")
+_BEFORE_READING = names(
+    "C P no-pager no-optional-locks literal-pathspecs glob-pathspecs noglob-pathspecs icase-pathspecs version v"
+    " no-replace-objects no-lazy-fetch html-path man-path info-path c"
+)
 
 # Settings that git takes for commands, and those that it takes for files with more settings.
 _COMMANDS = re.compile(
@@ -32,18 +36,30 @@ _FILES = re.compile(
 )
 
 # Subcommands that only read if all their words are like these.
-_LOOKS = {
-    "branch": r"-[avrl]+|--list|--show-current|--all|--remotes|--(no-)?(contains|merged).*|--sort.*|--format.*|",
-    "tag": r"-l|--list|-n\d*|--contains.*|--sort.*|--points-at.*|",
-    "remote": r"-v|--verbose|show|get-url|origin|upstream|",
-    "stash": r"list|show|-p|--stat|stash@\{\d+\}",
-    "worktree": r"list|--porcelain|-v",
-    "submodule": r"status|summary|--recursive|",
-    "notes": r"list|show|",
-    "bisect": r"log|view",
-    "reflog": r"show|HEAD|-n\d*|-\d+|",
+_LOOKS = {  # by the first word, and by all others
+    "branch": (
+        _BRANCHES
+        := r"-[avrl]+|-vv|--list|--show-current|--all|--remotes|--(no-)?(contains|merged).*|--sort.*"
+        r"|--format.*|--points-at.*|--column.*|--no-color|--ignore-case|",
+        _BRANCHES,
+    ),
+    "tag": (
+        _TAGS := r"-l|--list|-n\d*|--(no-)?(contains|merged).*|--sort.*|--format.*|--points-at.*|--column.*|",
+        _TAGS,
+    ),
+    "remote": (r"-v|--verbose|get-url|", r"--all|--push|[\w.][\w./-]*"),
+    "stash": (r"list|show", r"-p|--stat|--name-only|--name-status|--oneline|stash@\{\d+\}|\d+|-\d+"),
+    "worktree": (r"list", r"--porcelain|-v|-z"),
+    "submodule": (r"status|summary|--recursive|", r"--recursive|--cached"),
+    "notes": (r"list|show|", r"[\w.][\w./~^-]*"),
+    "bisect": (r"log", r""),
+    "reflog": (r"show|HEAD|-n\d*|-\d+|--all|", r"HEAD(@\{.*\})?|-n|-?\d+|--all|--oneline|--date=[\w:-]+"),
 }
+_LISTS = frozenset({"-l", "--list"})  # with which `tag` and `branch` take patterns
 _PRINTS_SETTINGS = names("--get --get-all --get-regexp --get-urlmatch --list -l get list")
+_SCOPES = names(
+    "--global --local --system --worktree --show-origin --show-scope --null -z --name-only --includes"
+)
 _HISTORY = names(
     "rebase reset commit push merge cherry-pick revert am filter-branch filter-repo replace update-ref gc prune reflog"
     " tag branch stash clean rm"
@@ -58,8 +74,8 @@ def git(call: Call) -> Iterator[Deed]:
     for word in before.of("c"):
         yield Concern("it changes git's configuration for this call")
         yield from _setting_of(word)
-    if before.has(_ELSEWHERE):
-        yield Concern("it works on another repository")
+    if not before.flags | {option.name for option, _ in before.values} <= _BEFORE_READING:
+        yield Concern("it works on another repository, or in another way than usual")
     if not before.operands:
         yield OnlyReads()
     elif (name := before.operands[0].value) is None:
@@ -89,6 +105,20 @@ def _subcommand(name: str, before: Arguments, call: Call) -> Iterator[Deed]:
         yield OnlyReads()
     else:
         yield from _concern(name, usage)
+    if usage.is_harmless:
+        yield from _looked_at(name, words, found)
+
+
+def _looked_at(name: str, words: list[Word], found: Arguments) -> Iterator[Deed]:
+    """What a subcommand that only reads is to look at: paths behind `--`, and files as they once were."""
+    if clause := quiet.concern(f"git {name}", words):
+        yield Concern(clause)
+    at = next((place for place, word in enumerate(words) if word.value == "--"), len(words))
+    yield from (Touch(word, Use.READ) for word in words[at + 1 :])
+    for word in found.operands:
+        revision, colon, path = word.known_start.partition(":")
+        if colon and revision and path and name not in ("rev-parse", "check-ignore"):
+            yield Touch(without(word, len(revision) + 1), Use.READ)
 
 
 def _setting_of(word: Word) -> Iterator[Deed]:
@@ -141,13 +171,19 @@ def _remote(word: Word) -> Iterator[Deed]:
 
 def _only_looks(name: str, words: list[Word]) -> bool:
     """Whether a subcommand that can change something is only asked what there is."""
-    values = [word.value for word in words]
-    if name == "config":
-        return bool(_PRINTS_SETTINGS.intersection(filter(None, values[:3])))
-    pattern = _LOOKS.get(name)
-    if pattern is None or None in values:
+    values = [word.value or "" for word in words]
+    if not all(map(is_known, words)):
         return False
-    return all(re.fullmatch(pattern, value or "") for value in values or [""])
+    if name == "config":
+        return next((value for value in values if value not in _SCOPES), "") in _PRINTS_SETTINGS
+    if name not in _LOOKS:
+        return False
+    if name == "tag" or (name == "branch" and "--list" in values):
+        values = [value for value in values if value.startswith("-") or not _LISTS.intersection(values)]
+    first, others = _LOOKS[name]
+    return re.fullmatch(first, next(iter(values), "")) is not None and all(
+        re.fullmatch(others, value) for value in values[1:]
+    )
 
 
 def _concern(name: str, usage: Usage) -> Iterator[Deed]:

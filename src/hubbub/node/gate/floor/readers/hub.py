@@ -10,6 +10,7 @@ from hubbub.node.gate.floor.verdicts import ask, deny
 _OF_PEOPLE = names("approve deny user token open node install restore migrate up down serve agent import")
 _LOOKS = names("agents tasks log watch why inbox wait doctor completion audit gate")
 _LOOKS_BELOW = frozenset(["list", "show", "verify", "check"])
+_FIRST = 3  # words among which the name of the command is, and what of it
 _VALUED = ("--url", "--token", "--data", "--config")
 
 
@@ -18,6 +19,10 @@ def hubbub(call: Call) -> Iterator[Deed]:
     words = _bare(call)
     name = words[0] if words else ""
     yield from (Touch(word, Use.EITHER) for word in call.arguments)
+    if any(word.value is None for word in call.arguments[:_FIRST]):
+        yield Verdict(
+            ask("F8", "Only running it tells which command of hubbub it is, and some are for people.")
+        )
     if not name or {"--help", "-h", "--version"} & {word.value for word in call.arguments}:
         yield OnlyReads()
     elif (name in _OF_PEOPLE and words[1:2] != ["list"]) or (name == "mcp" and "--config" in _flags(call)):

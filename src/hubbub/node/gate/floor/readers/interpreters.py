@@ -1,5 +1,6 @@
 """Interpreters of other languages: scripts, one-liners, and what comes to them through a pipe."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -33,7 +34,7 @@ _NODE = Manner(
     read=("-r", "--require", "--import", "--loader", "--env-file"),
     command=("run", "eval", "test"),
 )
-_PHP = Manner(("-r", "-R", "-B", "-E"), valued=("-c", "-d", "-z", "-S", "-t"), read=("-c", "-z"))
+_PHP = Manner(("-r", "-R", "-B", "-E"), valued=("-c", "-d", "-z", "-S", "-t"), read=("-c", "-z", "-t"))
 _LUA = Manner(("-e",), valued=("-l",))
 _EVALUATE = Manner(("-e", "--eval", "-c", "-E", "-p"))
 
@@ -101,6 +102,9 @@ def _start(words: list[Word], manner: Manner) -> Start:
         word = words.pop(0)
         text = word.known_start
         if not text.startswith("-") or word.value == "-":
+            if word.value == "eval" and "eval" in manner.command and words:
+                start.code.append(words.pop(0))
+                continue
             if word.value in manner.command and not start.operands:
                 continue
             start.operands += [word, *words]
@@ -122,6 +126,8 @@ def _option(word: Word, words: list[Word], manner: Manner, start: Start) -> None
     elif text in manner.valued and words:
         taken = words.pop(0)
         start.reads += [taken] if text in manner.read else []
+    elif any(text.startswith(f"{name}=") for name in manner.read):
+        start.reads.append(without(word, text.index("=") + 1))
     elif text in ("-V", "-v", "--version", "-h", "--help"):
         start.only_asks = True
     start.rewrites |= (
@@ -167,6 +173,8 @@ def _is_the_product(script: Word) -> bool:
 
 
 def _script(word: Word, call: Call) -> Iterator[Deed]:
+    if word.value is None and re.search(r"\bhubbub\b", word.source):
+        yield Verdict(ask("F8", "It may run hubbub as a person."))
     if word.source.lstrip('"').startswith("<("):
         yield Verdict(deny("F6", "What is piped into a bare interpreter runs unseen."))
     yield Touch(word, Use.READ)

@@ -34,6 +34,8 @@ def tar(call: Call) -> Iterator[Deed]:
     if _LISTS & found.flags and not unpacks:
         yield OnlyReads()
     yield from _members(found.operands, folders, removes=found.has(("remove-files",)), unpacks=unpacks)
+    if found.has(usage.follows) and not unpacks:
+        yield from (Touch(word, Use.READ, follows=True) for word in found.operands)
 
 
 def _members(operands: list[Word], folders: list[Word], *, removes: bool, unpacks: bool) -> Iterator[Deed]:
@@ -60,7 +62,9 @@ def archive(call: Call) -> Iterator[Deed]:
             yield Shell(call.arguments[place + 1])
     yield from (Touch(word, Use.WRITE) for word in found.operands[:1])
     use = Use.DELETE if found.has(("m", "move")) else Use.READ
-    yield from (Touch(word, use, descends=found.has(usage.descends)) for word in found.operands[1:])
+    descends = found.has(usage.descends)
+    follows = descends and not found.has(("y", "symlinks"))
+    yield from (Touch(word, use, descends, follows=follows) for word in found.operands[1:])
 
 
 def copy_in_and_out(call: Call) -> Iterator[Deed]:

@@ -28,6 +28,9 @@ _LOOKS = {  # words with which programs for disks only look
     "zfs": frozenset({"list", "get"}),
     "wipefs": frozenset({"-n", "--no-act"}),
 }
+_REACHES = re.compile(r"\$ENV|\$__prog|\b(?:env|strenv|envsubst|import|include|modulemeta|load\w*|system)\b")
+_DOT = re.compile(r"-\w*\.\w*")  # `rg -.`: hidden files too
+_OF_INPUT = names("rg ripgrep ag ack ugrep")
 _BUSY = names("-e -f -d -r -w -x -s -L -h -b -c -p -S -u -g -k -N -O -G -a")
 
 
@@ -81,15 +84,18 @@ def clock(call: Call) -> Iterator[Deed]:
 
 
 def processes(call: Call) -> Iterator[Deed]:
-    """`ps`: with a bare `e` it shows the environment of others."""
-    if any("e" in word.known_start and not word.known_start.startswith("-") for word in call.arguments[:1]):
+    """`ps`: with `E`, or an `e` without a dash, it shows the environment of others."""
+    found = arguments(call.arguments, USAGES[call.name])
+    if "E" in found.flags or any(
+        "e" in word.known_start for word in found.operands if word.known_start.isalpha()
+    ):
         yield Concern("it dumps the environment of other processes")
-    else:
+    elif all(map(is_known, call.arguments)):
         yield OnlyReads()
 
 
 def jq(call: Call) -> Iterator[Deed]:
-    """`jq`: some of its options take two values, the second a file."""
+    """`jq`, `yq`: some options take two values, the second a file; some filters reach beyond the files."""
     words = list(call.arguments)
     kept: list[Word] = []
     while words:
@@ -100,9 +106,49 @@ def jq(call: Call) -> Iterator[Deed]:
             del words[:2]
         else:
             kept.append(word)
-    if any(re.search(r"\$ENV|\benv\b|\binput_filename\b", word.source) for word in kept):
-        yield Concern("it may dump the environment")
-    yield from by_table.read(Call(call.name, tuple(kept), call.scene), USAGES["jq"])
+    if any(_REACHES.search(word.source) for word in kept):
+        yield Concern("the filter may read other files, or dump the environment")
+    usage = USAGES[call.name]
+    found = arguments(kept, usage)
+    if not all(map(is_known, found.operands[:1])):
+        yield Concern("only running it tells the whole of the filter")
+    yield from by_table.by_usage(found, usage, call)
+
+
+def search(call: Call) -> Iterator[Deed]:
+    """`grep`, `rg`: without a file they look through the folder, unless there is an input to look through."""
+    usage = USAGES[call.name]
+    shows_hidden = any(_DOT.fullmatch(word.value or "") for word in call.arguments)
+    found = arguments([*[plain("--hidden")] * shows_hidden, *call.arguments], usage)
+    yield from by_table.by_usage(found, usage, call)
+    named = len(found.operands) - (not found.has(usage.given))
+    if (
+        named <= 0
+        and found.has(usage.descends)
+        and not (call.name in _OF_INPUT and call.scene.command.is_piped)
+    ):
+        yield Touch(plain("."), Use.READ, descends=True)
+
+
+def listing(call: Call) -> Iterator[Deed]:
+    """`cd` and `pushd`: without a folder, to the home or to one that only running tells."""
+    yield OnlyReads()
+    operands = [word for word in call.arguments if word.value == "-" or not word.known_start.startswith("-")]
+    if not operands and call.name == "cd":
+        operands = [plain(call.scene.world.home)]
+    elif not operands or operands[0].value == "-" or operands[0].known_start.startswith("+"):
+        yield Concern("only running it tells which folder it goes to")
+        return
+    yield from (Touch(word, Use.LIST) for word in operands)
+
+
+def pager(call: Call) -> Iterator[Deed]:
+    """`less`, `more`: a word that begins with `+` is a command to them, and some commands run others."""
+    usage = USAGES[call.name]
+    found = arguments(call.arguments, usage)
+    if any(word.known_start.startswith("+") for word in call.arguments):
+        yield Concern("the pager is told to run a command")
+    yield from by_table.by_usage(found, usage, call)
 
 
 READERS = {
@@ -113,7 +159,10 @@ READERS = {
     "hostname": clock,
     "ps": processes,
     **dict.fromkeys(_LOOKS, disk),
-    **dict.fromkeys(("jq", "gojq", "jaq"), jq),
+    **dict.fromkeys(names("jq gojq jaq yq xq tomlq"), jq),
+    **dict.fromkeys(names("grep egrep fgrep zgrep pcregrep rg ripgrep ag ack ugrep"), search),
+    **dict.fromkeys(names("less more"), pager),
+    **dict.fromkeys(names("cd chdir pushd popd"), listing),
     "test": test,
     "[": test,
     "[[": test,

@@ -1,5 +1,6 @@
 """Shells, and the commands of the shell that run text: `sh -c`, `eval`, `source`. F6 is here."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -8,8 +9,8 @@ from hubbub.node.gate.floor.deeds import Call, Deed, OnlyReads, Shell, Touch, Us
 from hubbub.node.gate.floor.readers.by_table import spaced
 from hubbub.node.gate.floor.usage import names
 from hubbub.node.gate.floor.verdicts import ask, deny
-from hubbub.node.gate.floor.words import is_known
-from hubbub.node.gate.shell.program import Place, Word
+from hubbub.node.gate.floor.words import is_known, without
+from hubbub.node.gate.shell.program import Place, SimpleCommand, Word
 
 _VALUED = frozenset({"--rcfile", "--init-file", "-O", "+O", "-o", "+o", "-C"})
 _CODE = frozenset({"--command", "-command", "--commands"})
@@ -25,6 +26,7 @@ class Start:
     code: Word | None = None
     operands: list[Word] = field(default_factory=list)
     startup: list[Word] = field(default_factory=list)
+    is_odd: bool = False  # an option has patterns read otherwise
     reads_input: bool = False  # with `-s`, whatever else is given
 
 
@@ -32,7 +34,11 @@ def shell(call: Call) -> Iterator[Deed]:
     """`sh`, `bash` and their kin: with `-c` the code is read; without a script it is their input that runs."""
     start = _start(list(call.arguments))
     yield from (Touch(word, Use.READ) for word in start.startup)
-    if start.code is not None:
+    if start.is_odd:
+        yield Verdict(ask("F9", "It has its patterns fit more names than is looked at here."))
+    if start.code is not None and start.code.value == "-":  # PowerShell: its input
+        yield from from_input(call)
+    elif start.code is not None:
         yield OnlyReads()
         yield Shell(start.code)
         yield from _unseen(start.code, call)
@@ -50,8 +56,12 @@ def _start(words: list[Word]) -> Start:
     while words:
         word = words.pop(0)
         value = word.value or word.known_start
-        if value in _CODE:
+        if value.lower() in _CODE:
             wants_code = True
+        elif value.lower().partition("=")[0] in _CODE:
+            start.code = without(word, value.index("=") + 1)
+        elif value == "-O" and words and words[0].value in ("dotglob", "nocaseglob"):
+            start.is_odd = True
         elif value in _VALUED and words:
             taken = words.pop(0)
             start.startup += [taken] if "file" in value else []
@@ -76,9 +86,13 @@ def _only_asks(call: Call) -> bool:
     return any(word.value in ("--version", "--help", "-n") for word in call.arguments)
 
 
+def _plainly(word: Word) -> str | None:
+    return None if word.value is None else re.sub(r"/(\./|/)*", "/", word.value)
+
+
 def script(word: Word, call: Call) -> Iterator[Deed]:
     """What comes of running a script: a file is read, an input is one like any other."""
-    if word.value in STANDARD_INPUT:
+    if _plainly(word) in STANDARD_INPUT:
         yield from from_input(call)
     elif word.source.lstrip('"').startswith(("<(", "/dev/fd/")):
         yield Verdict(_PIPED)
@@ -94,26 +108,41 @@ def script(word: Word, call: Call) -> Iterator[Deed]:
 def from_input(call: Call) -> Iterator[Deed]:
     """What comes of a shell that runs its standard input: F6."""
     command = call.scene.command
-    if inputs.takes_input(command):
-        body = next((each.body for each in command.redirects if each.body is not None), None)
-        if body is not None:
-            yield Shell(body)
-            yield from _unseen(body, call)
-        yield from _odd_source(call)
+    if (told := inputs.given(command)) is not None:
+        yield from _redirected(told, call)
     elif command.is_piped or command.place is not Place.PLAIN:
         yield Verdict(_PIPED)
     elif any("/dev/tcp" in each.target.source for each in command.redirects if each.target):
         yield Verdict(_FETCHED)
+    elif any(map(_sets_input, (*call.scene.around, *call.scene.program.commands))):
+        yield Verdict(ask("F6", "The shell's input was set before: only running it tells what it runs."))
 
 
-def _odd_source(call: Call) -> Iterator[Deed]:
-    for redirect in call.scene.command.redirects:
+def _sets_input(command: SimpleCommand) -> bool:
+    """Whether it is an `exec` of nothing but redirections, one of them of the standard input."""
+    return len(command.words) == 1 and command.words[0].value == "exec" and inputs.takes_input(command)
+
+
+def _redirected(told: SimpleCommand, call: Call) -> Iterator[Deed]:
+    """What comes of a shell whose input the redirections of a command tell."""
+    for redirect in told.redirects:
         target = redirect.target
-        if target is not None and redirect.operator in ("<", "<>", "<&"):
+        if redirect.body is not None:
+            yield Shell(redirect.body)
+            yield from _unseen(redirect.body, call)
+        elif target is not None and redirect.operator in ("<", "<>", "<&"):
             if target.source.startswith("<("):
                 yield Verdict(_PIPED)
             elif "/dev/tcp" in target.source or "/dev/udp" in target.source:
                 yield Verdict(_FETCHED)
+            elif redirect.operator == "<&" and target.value not in ("0", "-"):
+                yield Verdict(
+                    ask("F6", f"Only running it tells what `{target.source}` gives the shell to run.")
+                )
+            elif not is_known(target):
+                yield Verdict(ask("F9", f"Only running it tells which script `{target.source}` is."))
+            else:
+                yield from written.run(target, call.scene)
 
 
 def _unseen(word: Word, call: Call) -> Iterator[Deed]:
@@ -123,9 +152,9 @@ def _unseen(word: Word, call: Call) -> Iterator[Deed]:
 
 def evaluate(call: Call) -> Iterator[Deed]:
     """`eval`: its words, joined, are shell code; F9 asks where they are not known."""
-    yield OnlyReads()
     if call.arguments:
-        code = spaced(list(call.arguments))
+        words = call.arguments[1:] if call.arguments[0].value == "--" else call.arguments
+        code = spaced(list(words))
         if not is_known(code) or not _is_read_already(call):
             yield Shell(code)
         yield from _unseen(code, call)
