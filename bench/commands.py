@@ -19,6 +19,7 @@ from typing import cast
 
 from hubbub.model.orders import Order, Outcome, Principal
 from hubbub.node.gate.filesystem import Disk
+from hubbub.node.gate.shell import bash
 from hubbub.node.gate.world import World
 from hubbub.node.hub import Hub
 from hubbub.node.kernel import landlock_abi
@@ -27,7 +28,7 @@ from hubbub.node.policy import Policy
 from hubbub.node.sandbox import Sandbox, choose
 from hubbub.node.sandbox.landlock import Landlock
 from hubbub.node.sandbox.none import NoSandbox
-from hubbub.node.tools.commands import SHELL, execute_command
+from hubbub.node.tools.commands import execute_command
 
 ROUNDS = 7
 CALLS = 40
@@ -64,7 +65,7 @@ async def measure(call: Call) -> Timing:
 
 
 async def bare() -> bytes:
-    words = [*SHELL, str(ORDER.arguments["command"])]
+    words = [*bash.argv(str(ORDER.arguments["command"]))]
     process = await asyncio.create_subprocess_exec(*words, stdin=DEVNULL, stdout=PIPE, stderr=PIPE)
     printed, _ = await process.communicate()
     return printed

@@ -25,9 +25,9 @@ from hubbub.core.transaction import Transactions
 from hubbub.dialects import discover
 from hubbub.model.errors import Conflict, Forbidden, Invalid, StoreUnavailable, Unauthorized
 from hubbub.model.ids import new_id
+from hubbub.model.redaction import Redactor
 from hubbub.model.rights import SYSTEM
 from hubbub.node.commands.folder import end_all
-from hubbub.node.redaction import Redactor
 from hubbub.serve import log as logs
 from hubbub.serve import outbox
 from hubbub.serve.application import Parts, application

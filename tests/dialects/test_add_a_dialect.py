@@ -103,7 +103,7 @@ def test_the_module_is_found(sticky: ModuleType) -> None:
 
 def test_its_words_are_found(sticky: ModuleType) -> None:
     """The table of all words has a column for the dialect, because its module is there."""
-    assert "| here | CommHub | GolemXV | Relay | sticky |" in words.page()
+    assert "| here | cmdop | CommHub | GolemXV | Relay | sticky |" in words.page()
 
 
 def test_its_page_names_its_tools(sticky: ModuleType) -> None:

@@ -8,7 +8,7 @@ import hypothesis
 import pytest
 from hypothesis import strategies
 
-from hubbub.node.redaction import REDACTED, Redactor
+from hubbub.model.redaction import REDACTED, Redactor
 
 CODE = Path(__file__).resolve().parents[2] / "src"
 KNOWN = "correct-horse-battery"

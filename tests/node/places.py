@@ -14,7 +14,7 @@ from hubbub.node.gate.filesystem import Disk
 from hubbub.node.gate.world import World
 from hubbub.node.hub import Hub
 from hubbub.node.place import Place
-from hubbub.node.policy import Policy, Runtime
+from hubbub.node.policy import CommandRuntime, Policy, Runtime
 from hubbub.node.sandbox import choose
 from tests.node.hands import CATALOGUE
 
@@ -112,7 +112,7 @@ def place(
 
 def shell(code: str) -> Runtime:
     """A program as the machine's agent."""
-    return Runtime(kind="command", command=("/bin/sh", "-c", code))
+    return CommandRuntime(("/bin/sh", "-c", code))
 
 
 def endless(folder: Path) -> Runtime:

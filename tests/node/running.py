@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -29,13 +30,19 @@ def wall(name: str, *, network: bool = True) -> Sandbox:
     """One kind of wall, whichever this machine would choose."""
     match name:
         case "bwrap":
-            program = find()
+            program = bubblewrap()
             assert program is not None, "bubblewrap is not installed, or does not work here"
             return Bubblewrap(program, network=network)
         case "landlock":
             return Landlock(landlock_abi(), network=network)
         case _:
             return NoSandbox()
+
+
+@cache
+def bubblewrap() -> str | None:
+    """Where bubblewrap is; it is tried once for all tests."""
+    return find()
 
 
 async def perform(here: Place, tool: str, who: Principal = SOMEBODY, **arguments: object) -> Outcome:

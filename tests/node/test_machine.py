@@ -5,16 +5,16 @@ from pathlib import Path
 import pytest
 
 from hubbub.node import machine
-from hubbub.node.machine import Here
+from hubbub.node.machine import Surroundings
 from hubbub.node.policy import APPROVED, FILE, Policy
 
 
 @pytest.fixture
-def here(tmp_path: Path) -> Here:
+def here(tmp_path: Path) -> Surroundings:
     folders = {name: tmp_path / name for name in ("home", "work", "data", "config")}
     for folder in folders.values():
         folder.mkdir()
-    return Here(
+    return Surroundings(
         home=folders["home"],
         cwd=folders["work"],
         own=(folders["data"], folders["config"]),
@@ -22,7 +22,7 @@ def here(tmp_path: Path) -> Here:
     )
 
 
-def test_relative_paths_begin_in_a_root(here: Here, tmp_path: Path) -> None:
+def test_relative_paths_begin_in_a_root(here: Surroundings, tmp_path: Path) -> None:
     """They begin where the program was started, if that is in a root, else in the first of them."""
     elsewhere = tmp_path / "elsewhere"
 
@@ -31,7 +31,7 @@ def test_relative_paths_begin_in_a_root(here: Here, tmp_path: Path) -> None:
     assert here.world(Policy()).cwd == str(here.cwd)
 
 
-def test_the_products_own_folders_are_known(here: Here, tmp_path: Path) -> None:
+def test_the_products_own_folders_are_known(here: Surroundings, tmp_path: Path) -> None:
     """Those of its settings, the usual ones beneath a home, and the policy's files wherever they are."""
     file = tmp_path / "other" / FILE
 
@@ -42,16 +42,16 @@ def test_the_products_own_folders_are_known(here: Here, tmp_path: Path) -> None:
     assert {str(file), str(file.with_name(APPROVED))} <= set(own)
 
 
-def test_a_link_to_an_own_folder_hides_nothing(here: Here, tmp_path: Path) -> None:
+def test_a_link_to_an_own_folder_hides_nothing(here: Surroundings, tmp_path: Path) -> None:
     """A folder that is reached by a link is known by both names."""
     link = tmp_path / "link"
     link.symlink_to(here.own[0])
-    linked = Here(home=here.home, cwd=here.cwd, own=(link,), environment={})
+    linked = Surroundings(home=here.home, cwd=here.cwd, own=(link,), environment={})
 
     assert {str(link), str(here.own[0])} <= set(linked.world(Policy()).own)
 
 
-def test_commands_find_no_secrets_in_their_environment(here: Here) -> None:
+def test_commands_find_no_secrets_in_their_environment(here: Surroundings) -> None:
     """What is on the list is passed on, and nothing else."""
     assert dict(here.world(Policy()).variables) == {
         "PATH": "/bin", "LC_ALL": "C", "HOME": str(here.home), "TERM": "dumb",

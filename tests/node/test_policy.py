@@ -8,7 +8,7 @@ import structlog
 
 from hubbub.model.errors import Invalid
 from hubbub.node.gate.decision import Effect, Mode
-from hubbub.node.policy import APPROVED, PolicyFile, add, load
+from hubbub.node.policy import APPROVED, CommandRuntime, PolicyFile, add, load
 
 
 @pytest.fixture
@@ -77,8 +77,7 @@ def test_everything_that_can_be_said(file: Path, tmp_path: Path) -> None:
     assert len(policy.allow) == 4
     assert policy.roots == ((tmp_path / "proj").resolve(), (tmp_path / "home" / "work").resolve())
     assert policy.skills == ((tmp_path / "config" / "skills").resolve(),)
-    assert policy.runtime is not None
-    assert (policy.runtime.kind, policy.runtime.command) == ("command", ("claude", "-p"))
+    assert policy.runtime == CommandRuntime(("claude", "-p"))
 
 
 @pytest.mark.parametrize(

@@ -87,7 +87,7 @@ def test_a_trace_shows_no_values(stream: io.StringIO, form: str) -> None:
 def test_a_log_is_kept_in_files_without_secrets(
     stream: io.StringIO, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Beside the stream, lines of JSON go to a file; when it is full another is begun, and some are kept."""
+    """Beside the stream, lines of JSON go to a file, and neither has secrets; when it is full another is begun."""
     monkeypatch.setattr(logs, "FILE_BYTES", 1_000)
     file = tmp_path / "logs" / "daemon.jsonl"
     logs.configure(form="pretty", level="info", stream=stream)
@@ -101,4 +101,6 @@ def test_a_log_is_kept_in_files_without_secrets(
     lines = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
     assert lines[-1].items() >= {"event": "a [redacted]", "level": "warning"}.items()
     assert all("hidden-word" not in each.read_text("utf-8") for each in file.parent.iterdir())
+    assert "a [redacted]" in stream.getvalue()
+    assert "hidden-word" not in stream.getvalue()
     assert all(each.stat().st_size <= 1_000 for each in file.parent.iterdir())

@@ -132,3 +132,14 @@ def test_the_log_of_the_hub_does_not_know_the_link(hub: Hub, capsys: pytest.Capt
     assert secret not in captured.out + captured.err
     told = hub.do(lambda tx: tx.all("SELECT detail FROM activity"))
     assert secret not in str(told)
+
+
+def test_secrets_are_not_shown(hub: Hub) -> None:
+    """What looks like a secret in what agents wrote is taken out: whoever has the link reads the page."""
+    token = "ghp_" + "a1B2" * 9
+    work(hub, "ann", f"rotate {token} soon", "box")
+    _share, secret = mint(hub)
+    page = open_link(hub, secret)
+
+    assert "rotate [redacted] soon" in page.text
+    assert token not in page.text

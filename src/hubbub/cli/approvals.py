@@ -11,7 +11,11 @@ from hubbub.client import Hub, segment
 from hubbub.model.ids import parse_id
 
 
-@command("approve", example="hubbub approve\nhubbub approve 3f8a")
+@command(
+    "approve",
+    short_help="Let a call go on, or list what waits for a person's answer.",
+    example="hubbub approve\nhubbub approve 3f8a",
+)
 @click.argument("approval_id", metavar="[ID]", required=False)
 @uses_hub
 def approve(*, hub: Hub, approval_id: str | None, as_json: bool) -> None:
@@ -29,7 +33,7 @@ def approve(*, hub: Hub, approval_id: str | None, as_json: bool) -> None:
         )
 
 
-@command("deny", example="hubbub deny 3f8a")
+@command("deny", short_help="Say no to a call that waits for a person's answer.", example="hubbub deny 3f8a")
 @click.argument("approval_id", metavar="ID")
 @uses_hub
 def deny(*, hub: Hub, approval_id: str, as_json: bool) -> None:

@@ -18,7 +18,11 @@ from hubbub.node.policy import Runtime
 from hubbub.node.runtimes.conversation import RuntimeFailed
 
 
-@command("chat", example="hubbub chat\necho 'What is in this folder?' | hubbub chat")
+@command(
+    "chat",
+    short_help="Talk with the agent of this machine.",
+    example="hubbub chat\necho 'What is in this folder?' | hubbub chat",
+)
 @chooses_hub
 def chat(*, choice: Choice, as_json: bool) -> None:
     """Talk with the agent of this machine: the one under [runtime] in node.toml.

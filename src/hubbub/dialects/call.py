@@ -60,6 +60,7 @@ class Call:
     headers: Mapping[str, str] = field(default_factory=dict)  # of the request, by lower-case name
     meta: Mapping[str, object] = field(default_factory=dict)  # `_meta` of the call
     connection: MutableMapping[str, object] = field(default_factory=dict)  # for as long as there is one
+    is_lasting: bool = True  # whether the connection is there for more than this call
     client: Client | None = None  # who can be asked there, where somebody can
     progress: Callable[[str], Awaitable[None]] | None = None  # tells the caller a piece of text meanwhile
     notes: dict[str, object] = field(default_factory=dict)  # what one try wants the next to know

@@ -3,9 +3,7 @@
 from dataclasses import dataclass, field
 from uuid import UUID
 
-NODE_PREFIX = (
-    "node:"  # with the machine's name: the agent by which what a machine does itself is on the board
-)
+NODE_PREFIX = "node:"  # and the machine's name: the agent by which a machine's own work is on the board
 
 
 def board_name(node: str) -> str:
@@ -46,9 +44,6 @@ class Share:
     created_at: int
     expires_at: int
     revoked_at: int | None = None
-
-    def is_good(self, now: int) -> bool:
-        return self.revoked_at is None and self.expires_at > now
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

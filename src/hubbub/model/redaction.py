@@ -43,6 +43,7 @@ _AUTHORISED = re.compile(
 )
 _IN_ADDRESS = re.compile(r"(?<=://)([^\s/:@\"'`<>]{1,256}+:)[^\s/@\"'`<>]{1,256}+(?=@)")
 _NAME = (
+    r"(?=[AaCcEeMmPpSsTt_])"  # how all of them begin: to say so first makes it twice as fast
     r"(?i:passw(?:or)?d|passphrase|pwd|secret|token|credential"
     r"|(?:api|access|private|secret|signing|encryption|master|auth)[_-]?key|_key)"
 )

@@ -16,9 +16,7 @@ class Asking:
 
     def __init__(self, hub: Hub) -> None:
         self._hub = hub
-        self._taken: dict[
-            str, str
-        ] = {}  # what a client went to ask, by the approval's id: the digest of the call
+        self._taken: dict[str, str] = {}  # what clients went to ask: digests of calls, by the approval's id
 
     async def ask(self, question: Question, client: Client | None, policy: Policy) -> Answered:
         """What a person says. Raises `AskFirst` where the client has to make the call again, and a `HubError`."""

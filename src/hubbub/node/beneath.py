@@ -9,17 +9,15 @@ import fcntl
 import os
 import platform
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 _OPENAT2 = 437  # the system call's number, the same on every machine but one that has long been out of use
 _NO_MAGICLINKS, _NO_SYMLINKS, _BENEATH = 0x02, 0x04, 0x08  # of `linux/openat2.h`
 _TRIES = 32  # when the kernel cannot tell, since names change just now
 _FLAGS = os.O_DIRECTORY | os.O_CLOEXEC
-_UNKNOWN = {
-    errno.ENOSYS,
-    errno.EPERM,
-    errno.E2BIG,
-    errno.EINVAL,
-}  # of an old kernel, or a filter in front of it
+# What an old kernel says of the call, or a filter in front of it.
+_UNKNOWN = {errno.ENOSYS, errno.EPERM, errno.E2BIG, errno.EINVAL}
 
 
 class _How(ctypes.Structure):
@@ -32,7 +30,7 @@ _how = _How(flags=_FLAGS | getattr(os, "O_PATH", 0), mode=0, resolve=_BENEATH | 
 
 
 def folder(base: int, path: str) -> int:
-    """A descriptor of the folder at `path`, seen from the folder `base`; good for `dir_fd`, not for listing.
+    """A descriptor of the folder at `path`, seen from the folder `base`; good for `dir_fd`; `listable` is for listing.
 
     `path` has neither `..` nor links. Raises `OSError`: with ELOOP or ENOTDIR where there is a link after all.
     """
@@ -62,6 +60,16 @@ def by_steps(base: int, path: str) -> int:
 def step(base: int, name: str) -> int:
     """A descriptor of the folder of that name in the folder `base`."""
     return os.open(name, _FLAGS | os.O_NOFOLLOW | getattr(os, "O_PATH", os.O_RDONLY), dir_fd=base)
+
+
+@contextmanager
+def listable(at: int) -> Iterator[int]:
+    """The folder that `at` is a descriptor of, as one that can be listed, and brought to the disk."""
+    descriptor = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=at)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
 
 
 def path_of(descriptor: int) -> str | None:

@@ -134,11 +134,7 @@ class _Note:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             written = json.loads(file.read_text("utf-8"))
             return cls(file, descriptor, written["task_id"], Report(**written["report"]))
-        except (
-            BlockingIOError,
-            FileNotFoundError,
-            ValueError,
-        ):  # at work, done meanwhile, or just being made
+        except (BlockingIOError, FileNotFoundError, ValueError):  # at work, done meanwhile, or being made
             os.close(descriptor)
             return None
 

@@ -6,13 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from hubbub.model.orders import ToolSpec
+from hubbub.model.redaction import Redactor
 from hubbub.node import machine, policy
 from hubbub.node.gate.audit import FILE, AuditLog
 from hubbub.node.hub import Hub
 from hubbub.node.node import LocalNode
 from hubbub.node.place import Tool
 from hubbub.node.policy import PolicyFile
-from hubbub.node.redaction import Redactor
 from hubbub.node.tools import (
     commands,
     connecting,
@@ -41,7 +41,6 @@ TOOLS: Mapping[str, Tool] = {
     for name, tool in module.TOOLS.items()
 }
 SECRETS = ("TOKEN", "SECRET", "PASSWORD", "KEY")  # in the name of a variable that holds one
-SHORTEST_SECRET = 8  # characters: what is shorter may be any word
 
 
 def open_node(
@@ -67,12 +66,12 @@ def open_node(
     home = Path(variables.get("HOME") or Path.home()).resolve()
     cwd = cwd.resolve()
     file = PolicyFile(config / policy.FILE, cwd, home=home)
-    here = machine.Here(home=home, cwd=cwd, own=(data, config), environment=variables)
+    around = machine.Surroundings(home=home, cwd=cwd, own=(data, config), environment=variables)
     return LocalNode(
         about=machine.about(data, name=name),
         data=data,
         log_file=log_file,
-        world=here.world,
+        world=around.world,
         policy=(lambda: replace(file.current(), elicitation=True)) if is_attended else file.current,
         hub=hub,
         redactor=Redactor([*secrets, *_held(variables)]),
@@ -84,8 +83,4 @@ def open_node(
 
 def _held(variables: Mapping[str, str]) -> Iterable[str]:
     """The secrets that the environment holds."""
-    return (
-        value
-        for name, value in variables.items()
-        if len(value) >= SHORTEST_SECRET and any(word in name.upper() for word in SECRETS)
-    )
+    return (value for name, value in variables.items() if any(word in name.upper() for word in SECRETS))

@@ -38,7 +38,7 @@ def about(data: Path, *, name: str | None = None) -> About:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Here:
+class Surroundings:
     """What stays as it is while this process runs. `own` are the product's folders, beside the usual ones."""
 
     home: Path
@@ -103,5 +103,5 @@ def _user() -> str:
 def _home_of(user: str) -> str | None:
     try:
         return pwd.getpwnam(user).pw_dir
-    except KeyError:
+    except (KeyError, ValueError):  # there is nobody of that name, or it can be nobody's
         return None

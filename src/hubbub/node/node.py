@@ -7,7 +7,7 @@ have said yes: what they saw is what is done, or nothing is.
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -29,42 +29,26 @@ from hubbub.model.orders import (
     digest_of,
     refused,
 )
+from hubbub.model.redaction import Redactor
 from hubbub.node.asking import Asking
 from hubbub.node.errands import Errands
-from hubbub.node.gate import judge
 from hubbub.node.gate.audit import AuditFailed, AuditLog, Verdict
 from hubbub.node.gate.chain import NOTHING
-from hubbub.node.gate.decide import decide
 from hubbub.node.gate.decision import Decision, Effect, Source
-from hubbub.node.gate.reading import Reading
 from hubbub.node.gate.world import World
 from hubbub.node.hub import Hub
 from hubbub.node.place import Place, Tool
 from hubbub.node.policy import Policy
-from hubbub.node.redaction import Redactor
-from hubbub.node.sandbox import Sandbox, choose
-from hubbub.node.skills.shelf import Shelf
+from hubbub.node.sandbox import choose
 from hubbub.node.tools import connecting
+from hubbub.node.weighing import Weighed, named, weigh
 
 log = structlog.get_logger("hubbub")
 
-CONNECT = "connect"
-IN_SANDBOX = frozenset({"execute_command", "connect exec"})  # what runs behind the operating system's wall
 APPROVED = "a person approved it, asked by the machine that it comes from"
+KEY_SET = "connect key_set"
 SEAL_EVERY = timedelta(minutes=1)
 LAST_SEAL = timedelta(seconds=2)
-
-
-@dataclass(frozen=True, slots=True)
-class _Judged:
-    """One call under the policy and in the world of one moment."""
-
-    order: Order
-    policy: Policy
-    world: World
-    sandbox: Sandbox
-    reading: Reading
-    decision: Decision
 
 
 class LocalNode:
@@ -108,6 +92,8 @@ class LocalNode:
                 await self._seal()
 
         await self._errands.settle(self._hub, self._data)
+        if (key := await self._hub.key()) is not None:
+            self._redactor.learn([key])
         sealing = asyncio.create_task(seal())
         try:
             yield
@@ -127,94 +113,94 @@ class LocalNode:
         if do is None:
             return refused(Code.INVALID, f"there is nothing on this machine that does {order.tool}")
         try:
-            judged = await self._judged(order)
-            match judged.decision.effect:
+            weighed = await self._weighed(order)
+            match weighed.decision.effect:
                 case Effect.ALLOW:
-                    return await self._done(judged, act, do, Verdict.ALLOW)
+                    return await self._done(weighed, act, do, Verdict.ALLOW)
                 case Effect.DENY:
-                    return self._denied(judged)
+                    return self._denied(weighed)
                 case Effect.ASK:
-                    return await self._asked(judged, act, do)
+                    return await self._asked(weighed, act, do)
         except AuditFailed as error:
             log.error("the audit log cannot be written", reason=str(error))
-            return refused(Code.FAILED, f"nothing was done, as it could not be written down: {error}")
+            return refused(Code.FAILED, str(error))
 
     # ---- the gate ------------------------------------------------------------------------------------------------
 
-    async def _judged(self, order: Order) -> _Judged:
+    async def _weighed(self, order: Order) -> Weighed:
         policy = self._policy()
-        world = self._world(policy)
-        order, doubts = Shelf(world, policy, self._data).examined(order)
-        reading = await judge.read(order.tool, order.arguments, world, here=self.name)
-        reading = replace(reading, floor=reading.floor + doubts)
         sandbox = choose(network=policy.network)
-        walled = named(order) in IN_SANDBOX and sandbox.name != "none"
-        decision = decide(reading, policy, order.tool, sandboxed=walled)
-        return _Judged(order, policy, world, sandbox, reading, decision)
+        return await weigh(order, policy, self._world(policy), sandbox, data=self._data, node=self.name)
 
-    async def _asked(self, judged: _Judged, act: Act | None, do: Tool) -> Outcome:
+    async def _asked(self, weighed: Weighed, act: Act | None, do: Tool) -> Outcome:
         """Do it if a person says yes, or has done so already and only the hub is left to do it."""
-        if connecting.is_elsewhere(self.name, named(judged.order), judged.order.arguments):
-            return await do(self._place(judged, act), judged.order)
-        question = self._question(judged)
-        if judged.order.approved == question.shown and named(judged.order) not in self._tools:
-            yes = replace(judged.decision, effect=Effect.ALLOW, source=Source.PERSON, reason=APPROVED)
-            return await self._done(_decided(judged, yes), act, do, Verdict.ASK_ALLOWED)
+        if connecting.is_elsewhere(self.name, named(weighed.order), weighed.order.arguments):
+            return await do(self._place(weighed, act), weighed.order)
+        question = self._question(weighed)
+        if weighed.order.approved == question.shown and named(weighed.order) not in self._tools:
+            yes = replace(weighed.decision, effect=Effect.ALLOW, source=Source.PERSON, reason=APPROVED)
+            return await self._done(_decided(weighed, yes), act, do, Verdict.ASK_ALLOWED)
         try:
-            answered = await self._asking.ask(question, judged.order.client, judged.policy)
+            answered = await self._asking.ask(question, weighed.order.client, weighed.policy)
         except HubError as error:
-            reason = f"{judged.decision.reason}; and nobody can be asked: {error}"
-            return self._denied(_decided(judged, replace(judged.decision, effect=Effect.DENY, reason=reason)))
+            reason = f"{weighed.decision.reason}; and nobody can be asked: {error}"
+            return self._denied(
+                _decided(weighed, replace(weighed.decision, effect=Effect.DENY, reason=reason))
+            )
         if answered.ruling is Ruling.APPROVED:
-            return await self._approved(judged, answered, act, do)
+            return await self._approved(weighed, answered, act, do)
         if answered.ruling is Ruling.DENIED:
-            return self._denied(_by_person(judged, answered, Effect.DENY), Verdict.ASK_DENIED)
-        waited = f"no person answered within {judged.policy.approval_timeout.total_seconds():g} s"
-        return self._unanswered(judged, answered, waited)
+            return self._denied(_by_person(weighed, answered, Effect.DENY), Verdict.ASK_DENIED)
+        waited = f"no person answered within {weighed.policy.approval_timeout.total_seconds():g} s"
+        return self._unanswered(weighed, answered, waited)
 
-    async def _approved(self, judged: _Judged, answered: Answered, act: Act | None, do: Tool) -> Outcome:
+    async def _approved(self, weighed: Weighed, answered: Answered, act: Act | None, do: Tool) -> Outcome:
         """Do what a person said yes to, if it is still that."""
-        again = await self._judged(judged.order)
+        again = await self._weighed(weighed.order)
         if again.decision.effect is Effect.DENY:
             return self._denied(again)
-        if (again.order, again.reading, again.world.cwd) != (judged.order, judged.reading, judged.world.cwd):
+        if (again.order, again.reading, again.world.cwd) != (
+            weighed.order,
+            weighed.reading,
+            weighed.world.cwd,
+        ):
             changed = "what it would do has changed since a person was asked"
-            return self._unanswered(judged, answered, changed)
+            return self._unanswered(weighed, answered, changed)
         told = replace(again, order=replace(again.order, approval_id=answered.approval_id))
         return await self._done(_by_person(told, answered, Effect.ALLOW), act, do, Verdict.ASK_ALLOWED)
 
-    def _question(self, judged: _Judged) -> Question:
-        order = judged.order
+    def _question(self, weighed: Weighed) -> Question:
+        order = weighed.order
         hidden = {"key": "[redacted]"} if "key" in order.arguments else {}
-        shown = judged.reading.target or order.tool
+        shown = weighed.reading.target or order.tool
         return Question(
             who=order.who,
             node=self.name,
             tool=order.tool,
             arguments=self._redactor.value({**order.arguments, **hidden}),
-            folder=judged.world.cwd,
+            folder=weighed.world.cwd,
             shown=visible(self._redactor.text(shown)),
-            reason=visible(self._redactor.text(judged.decision.reason)),
-            digest=self._digest(judged),
+            reason=visible(self._redactor.text(weighed.decision.reason)),
+            digest=self._digest(weighed),
         )
 
-    def _denied(self, judged: _Judged, verdict: Verdict = Verdict.DENY) -> Outcome:
-        self._write(judged, verdict)
-        facts = {"tool": judged.order.tool, **self._facts(judged, Effect.DENY)}
+    def _denied(self, weighed: Weighed, verdict: Verdict = Verdict.DENY) -> Outcome:
+        self._write(weighed, verdict)
+        facts = {"tool": weighed.order.tool, **self._facts(weighed, Effect.DENY)}
         return refused(Code.DENIED, "permission_denied", **facts)
 
-    def _unanswered(self, judged: _Judged, answered: Answered, why: str) -> Outcome:
+    def _unanswered(self, weighed: Weighed, answered: Answered, why: str) -> Outcome:
         """The approval is spent, whatever comes of it later."""
-        self._write(judged, Verdict.ASK_TIMEOUT)
+        self._write(weighed, Verdict.ASK_TIMEOUT)
         sentence = f"this needs a person's approval, and {why}; nothing was done"
-        facts = {"tool": judged.order.tool, **self._facts(judged, Effect.ASK)}
+        facts = {"tool": weighed.order.tool, **self._facts(weighed, Effect.ASK)}
         return refused(Code.NEEDS_APPROVAL, sentence, approval_id=answered.approval_id, **facts)
 
-    def _facts(self, judged: _Judged, effect: Effect) -> dict[str, object]:
+    def _facts(self, weighed: Weighed, effect: Effect) -> dict[str, object]:
         """What is told of a decision."""
-        decision = judged.decision
+        decision = weighed.decision
         return {
-            "target": self._redactor.text(judged.reading.target),
+            "target": self._redactor.text(weighed.reading.target),
             "decision": effect.word,
             "source": str(decision.source),
             "rule_id": decision.rule_id,
@@ -234,11 +220,13 @@ class LocalNode:
 
         return elsewhere
 
-    async def _done(self, judged: _Judged, act: Act | None, do: Tool, verdict: Verdict) -> Outcome:
-        seq = self._write(judged, verdict)
+    async def _done(self, weighed: Weighed, act: Act | None, do: Tool, verdict: Verdict) -> Outcome:
+        seq = self._write(weighed, verdict)
         result = "broken"
         try:
-            outcome = self._without_secrets(await do(self._place(judged, act), judged.order))
+            outcome = await do(self._place(weighed, act), weighed.order)
+            self._learn(weighed.order, outcome)
+            outcome = self._without_secrets(outcome)
             result = _result(outcome)
         except HubError as error:
             result = str(Code.FAILED)
@@ -247,25 +235,30 @@ class LocalNode:
             result = "cancelled"
             raise
         finally:
-            self._write_end(seq, result, judged.order)
+            self._write_end(seq, result, weighed.order)
         return outcome
 
-    def _place(self, judged: _Judged, act: Act | None) -> Place:
+    def _place(self, weighed: Weighed, act: Act | None) -> Place:
         return Place(
             node=self.name,
             machine_id=self.about.machine_id,
             data=self._data,
             log=self._log_file,
-            world=judged.world,
-            reading=judged.reading,
-            policy=judged.policy,
-            sandbox=judged.sandbox,
+            world=weighed.world,
+            reading=weighed.reading,
+            policy=weighed.policy,
+            sandbox=weighed.sandbox,
             hub=self._hub,
             redact=self._redactor.text,
             perform=partial(self.perform, act=act),
             catalogue=self._catalogue,
             errands=self._errands,
         )
+
+    def _learn(self, order: Order, outcome: Outcome) -> None:
+        """A key that was kept is a secret from then on."""
+        if named(order) == KEY_SET and not outcome.is_error:
+            self._redactor.learn([str(order.arguments["key"])])
 
     def _without_secrets(self, outcome: Outcome) -> Outcome:
         clean = self._redactor
@@ -278,19 +271,19 @@ class LocalNode:
 
     # ---- the log -------------------------------------------------------------------------------------------------
 
-    def _write(self, judged: _Judged, verdict: Verdict) -> int:
+    def _write(self, weighed: Weighed, verdict: Verdict) -> int:
         """The line of what was decided. Raises `AuditFailed`."""
-        decision = judged.decision
+        decision = weighed.decision
         return self._audit.decided(
             decision=verdict,
-            tool=judged.order.tool,
-            target=visible(self._redactor.text(judged.reading.target)),
+            tool=weighed.order.tool,
+            target=visible(self._redactor.text(weighed.reading.target)),
             source=str(decision.source),
             rule_id=decision.rule_id,
             reason=visible(self._redactor.text(decision.reason)),
-            digest=self._digest(judged),
-            sandbox=judged.sandbox.name,
-            who=_who(judged.order),
+            digest=self._digest(weighed),
+            sandbox=weighed.sandbox.name,
+            who=_who(weighed.order),
         )
 
     def _write_end(self, seq: int, result: str, order: Order) -> None:
@@ -310,27 +303,20 @@ class LocalNode:
         except (AuditFailed, HubError) as error:
             log.warning("the head of the audit log could not be told to the hub", reason=str(error))
 
-    def _digest(self, judged: _Judged) -> str:
-        order = judged.order
-        return digest_of(order.who, order.tool, order.arguments, judged.world.cwd, self.name)
+    def _digest(self, weighed: Weighed) -> str:
+        order = weighed.order
+        return digest_of(order.who, order.tool, order.arguments, weighed.world.cwd, self.name)
 
 
-def named(order: Order) -> str:
-    """The tool that is meant; of `connect`, with its operation."""
-    if order.tool == CONNECT:
-        return f"{CONNECT} {order.arguments.get('operation')}"
-    return order.tool
+def _decided(weighed: Weighed, decision: Decision) -> Weighed:
+    return replace(weighed, decision=decision)
 
 
-def _decided(judged: _Judged, decision: Decision) -> _Judged:
-    return replace(judged, decision=decision)
-
-
-def _by_person(judged: _Judged, answered: Answered, effect: Effect) -> _Judged:
+def _by_person(weighed: Weighed, answered: Answered, effect: Effect) -> Weighed:
     verb = "approved" if effect is Effect.ALLOW else "denied"
     by = visible(answered.by) if answered.by else "a person"
-    decision = replace(judged.decision, effect=effect, source=Source.PERSON, reason=f"{by} {verb} it")
-    return _decided(judged, decision)
+    decision = replace(weighed.decision, effect=effect, source=Source.PERSON, reason=f"{by} {verb} it")
+    return _decided(weighed, decision)
 
 
 def _who(order: Order) -> str:

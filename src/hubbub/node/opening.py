@@ -53,12 +53,8 @@ def folder(path: str, world: World, access: Access, *, make: bool = False) -> It
 @contextmanager
 def listing(path: str, world: World) -> Iterator[int]:
     """A descriptor of the folder at an absolute path without links, that can be listed. Raises `NotOpened`."""
-    with folder(path, world, Access.LIST) as at, failures():
-        readable = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=at)
-        try:
-            yield readable
-        finally:
-            os.close(readable)
+    with folder(path, world, Access.LIST) as at, failures(), beneath.listable(at) as readable:
+        yield readable
 
 
 @contextmanager
@@ -200,12 +196,8 @@ def _take_after(before: os.stat_result | None, descriptor: int) -> None:
 
 def _make_sure(at: int) -> None:
     """Wait until a change of names in the folder is on the disk."""
-    with failures():
-        readable = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=at)
-        try:
-            os.fsync(readable)
-        finally:
-            os.close(readable)
+    with failures(), beneath.listable(at) as readable:
+        os.fsync(readable)
 
 
 def _changed() -> NotOpened:

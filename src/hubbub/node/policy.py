@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
+from typing import ClassVar
 
 import structlog
 
@@ -28,21 +29,41 @@ APPROVED = "rules.toml"  # beside it
 APPROVAL_TIMEOUT = timedelta(seconds=60)
 LONGEST_APPROVAL = timedelta(hours=1)
 LONGEST_FOREGROUND = timedelta(minutes=10)
-RUNTIMES = ("command", "openai")
 EFFECTS = tuple(each.word for each in Effect)
 HEADING = "# Rules that a person said yes to when an agent asked for them. Take out what shall not hold.\n"
 RULE = "a list of rules: texts, or tables with rule, match and not_match"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Runtime:
-    """The agent that the machine can be asked."""
+@dataclass(frozen=True, slots=True)
+class CommandRuntime:
+    """A program as the agent that the machine can be asked."""
 
-    kind: str  # `command` or `openai`
-    command: tuple[str, ...] = ()
-    url: str | None = None
-    model: str | None = None
-    key: str | None = None  # the environment variable that holds it
+    command: tuple[str, ...]
+    key: str | None = None  # the environment variable that holds it, if the program wants one
+
+    kind: ClassVar = "command"
+
+    @property
+    def name(self) -> str:
+        return " ".join(self.command)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenAIRuntime:
+    """A model at an OpenAI-compatible endpoint as that agent."""
+
+    url: str
+    model: str
+    key: str | None = None  # the environment variable that holds it; without one it is the project's
+
+    kind: ClassVar = "openai"
+
+    @property
+    def name(self) -> str:
+        return self.model
+
+
+Runtime = CommandRuntime | OpenAIRuntime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,9 +83,7 @@ class Policy:
     network: bool = True  # whether commands in the sandbox reach it
     fault: str | None = None  # why the file could not be loaded; then the mode is strict
     home: str = ""  # where `~` in a rule leads
-    file: Path | None = (
-        None  # where it was read, or would be; it and the one beside it are no agent's to touch
-    )
+    file: Path | None = None  # where it was read, or would be; no agent may touch it, or the one beside it
 
 
 def load(file: Path, cwd: Path, *, home: Path | None = None) -> Policy:
@@ -216,22 +235,19 @@ def _with_examples(table: Table, effect: Effect, policy: Policy) -> Rule:
 
 
 def _runtime(table: Table) -> Runtime:
-    kind = table.one_of("kind", RUNTIMES)
-    runtime = Runtime(
-        kind=kind or "",
-        command=table.texts("command"),
-        url=table.text("url"),
-        model=table.text("model"),
-        key=table.text("key"),
-    )
+    kinds = (CommandRuntime.kind, OpenAIRuntime.kind)
+    kind, command = table.one_of("kind", kinds), table.texts("command")
+    url, model, key = table.text("url"), table.text("model"), table.text("key")
     table.finish()
     if kind is None:
-        raise table.wrong("kind", f"one of {', '.join(RUNTIMES)}")
-    if kind == "command" and not runtime.command:
-        raise table.wrong("command", "a list of words, the first of them the program")
-    if kind == "openai" and (runtime.url is None or runtime.model is None):
-        raise table.wrong("url" if runtime.url is None else "model", "given for the kind openai")
-    return runtime
+        raise table.wrong("kind", f"one of {', '.join(kinds)}")
+    if kind == CommandRuntime.kind:
+        if not command:
+            raise table.wrong("command", "a list of words, the first of them the program")
+        return CommandRuntime(command, key)
+    if url is None or model is None:
+        raise table.wrong("url" if url is None else "model", "given for the kind openai")
+    return OpenAIRuntime(url, model, key)
 
 
 def _paths(table: Table, key: str, folder: Path, home: Path) -> tuple[Path, ...]:

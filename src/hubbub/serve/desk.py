@@ -19,9 +19,7 @@ from hubbub.model.rights import SYSTEM, Actor
 from hubbub.serve.news import LiveNews
 from hubbub.store.tx import Tx
 
-MOMENT = timedelta(
-    milliseconds=20
-)  # after the end of a question's time, so that it is over for whoever looks
+MOMENT = timedelta(milliseconds=20)  # after a question's time, so that it is over for whoever looks
 KEEP = timedelta(minutes=10)  # what is known of a question, for whoever comes back late
 
 

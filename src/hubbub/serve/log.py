@@ -64,14 +64,19 @@ def configure(*, form: str, level: str, stream: TextIO = sys.stderr) -> None:
 
 
 def keep(file: Path, redact: Callable[[str], str]) -> None:
-    """Have all that is logged written into a file too, as lines of JSON without secrets. Call it after `configure`.
+    """Have all that is logged written into a file too, as lines of JSON. Call it after `configure`.
 
-    When the file is full another is begun; the last ones are kept beside it, of which `daemon.jsonl.1` is the newest.
+    From then on there are no secrets in it, wherever it is written. When the file is full another is begun; the last
+    ones are kept beside it, of which `daemon.jsonl.1` is the newest.
     """
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     handler = RotatingFileHandler(file, maxBytes=FILE_BYTES, backupCount=FILES, encoding="utf-8", delay=True)
-    handler.setFormatter(_WithoutSecrets(_formatter(AS_JSON), redact))
-    logging.getLogger().addHandler(handler)
+    handler.setFormatter(_formatter(AS_JSON))
+    root = logging.getLogger()
+    root.addHandler(handler)
+    for each in root.handlers:
+        if each.formatter is not None:
+            each.setFormatter(_WithoutSecrets(each.formatter, redact))
 
 
 class _WithoutSecrets(logging.Formatter):

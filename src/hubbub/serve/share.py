@@ -19,11 +19,13 @@ from hubbub.core import shares
 from hubbub.core.shares import View
 from hubbub.core.transaction import Transactions
 from hubbub.model.approvals import cut, visible
+from hubbub.model.redaction import Redactor
 from hubbub.model.rights import SYSTEM
 from hubbub.store.tx import Tx
 
 LENGTH = 200  # characters of any one text on the page
 REFRESH = 30  # seconds
+SECRETS = Redactor()  # whoever has the link reads the page, and titles are whatever agents wrote
 
 NOTHING = """<h1>There is nothing here</h1>
 <p>The link has expired or was taken back, or there never was one.</p>"""
@@ -118,7 +120,7 @@ def _page(title: str, body: str, status: HTTPStatus) -> HTMLResponse:
 
 
 def _text(value: str) -> str:
-    return escape(visible(cut(value, LENGTH)))
+    return escape(visible(cut(SECRETS.text(value), LENGTH)))
 
 
 def _moment(at: int) -> str:

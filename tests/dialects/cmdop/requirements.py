@@ -122,6 +122,8 @@ MACHINE = {
         "exec_elsewhere": "a machine that is not connected is offline, and nobody is asked about it",
         "share": "share mints a link that expires: url, expires_at",
         "key": "key_set, key_show and key_clear mind the project's key, which is shown masked",
+        "key_secret": "the project's key is in no output from when it is set",
+        "chosen": "workspace_use chooses among a person's workspaces, for the connection",
         "workspaces": "workspace_list, workspace_use and workspace_sync mind the workspaces",
         "whoami": "whoami tells hostname and machine_id",
     }),
@@ -132,6 +134,7 @@ MACHINE = {
         "none": "a machine without a runtime says so",
         "reply": "the answer holds text and tool_calls",
         "stream": "ask_agent_stream tells the text as progress while it comes",
+        "some": "ask_agents of no machine is invalid",
         "agents": "ask_agents answers by_host, and who timed_out",
     }),
 }  # fmt: skip

@@ -1,5 +1,6 @@
 """cmdop's tools as their reference lists them, and how a call is refused."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -150,6 +151,45 @@ def test_a_person_names_the_project(anywhere: Board) -> None:
         assert anywhere.agent("ada").issue_list() == {"result": []}
         nowhere = other.with_headers(person, x_hubbub_project="nowhere")
         assert refusal(nowhere.wrong("issue_list")) == "not_found"
+
+
+@requires("connect.chosen")
+def test_a_person_chooses_among_their_workspaces(anywhere: Board) -> None:
+    """They are listed before one is chosen; the choice holds for the connection, whatever its requests name."""
+    with Board.fresh(anywhere.hub) as other:
+        person = replace(
+            other.person((anywhere.project, Role.MEMBER), (other.project, Role.MEMBER)), mode="legacy"
+        )
+        named = other.with_headers(person, x_hubbub_project=anywhere.project.slug)
+        assert refusal(person.wrong("connect", operation="workspace_use", workspace="nowhere")) == "not_found"
+
+        for client in (person, named):
+            assert len(client.connect(operation="workspace_list")["result"]) == 2
+            client.connect(operation="workspace_use", workspace=other.project.slug)
+
+            rows = client.connect(operation="workspace_list")["result"]
+            assert [row["workspace"] for row in rows if row["in_use"]] == [other.project.slug]
+            client.issue_create(title="t")
+        assert len(other.agent("ada").issue_list()["result"]) == 2
+
+
+@requires("connect.chosen")
+def test_a_choice_without_a_connection_is_the_tokens(anywhere: Board) -> None:
+    """Of a client whose requests stand alone the choice is remembered by its token, until a request names another."""
+    with Board.fresh(anywhere.hub) as other:
+        person = other.person((anywhere.project, Role.MEMBER), (other.project, Role.MEMBER))
+        person.connect(operation="workspace_use", workspace=other.project.slug)
+        person.issue_create(title="t")
+        other.with_headers(person, x_hubbub_project=anywhere.project.slug).issue_create(title="u")
+
+        assert [row["title"] for row in other.agent("ada").issue_list()["result"]] == ["t"]
+        assert [row["title"] for row in anywhere.agent("ada").issue_list()["result"]] == ["u"]
+
+
+@requires("ask_agent.some")
+def test_a_list_of_machines_names_some(anywhere: Board) -> None:
+    """To ask nobody is a mistake, and not for the gate to deny."""
+    assert refusal(anywhere.agent("ada").wrong("ask_agents", hostnames=[], prompt="p")) == "invalid"
 
 
 @requires("machine.agent")

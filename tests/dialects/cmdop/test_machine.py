@@ -153,6 +153,14 @@ def test_links_keys_and_workspaces(free: Workshop) -> None:
     assert admin.connect(operation="workspace_sync")["synced"] is True
 
 
+@requires("connect.key_secret")
+def test_the_key_of_a_project_is_in_no_output(free: Workshop) -> None:
+    """From when it is set, also where it looks like any word."""
+    free.admin().connect(operation="key_set", key="correct-horse")
+
+    assert free.agent().execute_command(command="echo correct-horse")["stdout"] == "[redacted]\n"
+
+
 @requires("ssh_session.operations")
 def test_shells_elsewhere(machine: Workshop) -> None:
     """As long as no other machine can be reached, opening a shell there says so, and nobody is asked."""

@@ -47,6 +47,18 @@ def test_commands_in_the_background_survive_their_client(tmp_path: Path, wall: s
         assert ask(here, "shell_kill", task_id=found[0].task_id).value == {"killed": True}
 
 
+def test_a_client_that_ends_leaves_nothing_open(tmp_path: Path) -> None:
+    """The line to its forker is closed like all else, so that nobody is warned of it."""
+    arguments = [str(tmp_path), "none", "true", "true"]
+    client = subprocess.run(
+        [sys.executable, "-W", "always::ResourceWarning", "-c", CLIENT, *arguments],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert (client.stdout, client.stderr) == ("begun\n", "")
+
+
 @pytest.mark.parametrize("wall", WALLS)
 def test_nothing_is_left_of_a_command_whose_keepers_are_killed(tmp_path: Path, wall: str) -> None:
     """When its client and its keeper are killed a command in the background ends, and is told of as killed."""

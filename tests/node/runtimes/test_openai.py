@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from hubbub.node.policy import Runtime
-from hubbub.node.runtimes import conversation
+from hubbub.node.policy import OpenAIRuntime
+from hubbub.node.runtimes import conversation, openai
 from hubbub.node.runtimes.conversation import Conversation, RuntimeFailed, ToolCall
-from hubbub.node.runtimes.openai import TURNS, OpenAIConversation
+from hubbub.node.runtimes.openai import OpenAIConversation
 from tests.node.endpoint import Calls, Fails, Hangs, Says, endpoint
 from tests.node.hands import CATALOGUE, Record
 
@@ -22,7 +22,7 @@ def record(tmp_path: Path) -> Record:
 
 
 async def talk(url: str, key: str | None = None) -> Conversation:
-    return await conversation(Runtime(kind="openai", url=url, model="tiny", key=key))
+    return await conversation(OpenAIRuntime(url, "tiny", key))
 
 
 def test_the_model_answers_with_text(record: Record) -> None:
@@ -173,12 +173,13 @@ def test_an_endpoint_that_is_not_there_is_said_to_be_out_of_reach(record: Record
             asyncio.run(OpenAIConversation(url=url, model="m", key=None).say("hi", record.hands()))
 
 
-def test_a_model_that_never_ends_is_stopped(record: Record) -> None:
+def test_a_model_that_never_ends_is_stopped(record: Record, monkeypatch: pytest.MonkeyPatch) -> None:
     """The turns of one prompt are bounded."""
-    with endpoint(*[SLOW] * (TURNS + 1)) as model, pytest.raises(RuntimeFailed, match=f"after {TURNS} turns"):
+    monkeypatch.setattr(openai, "TURNS", 3)
+    with endpoint(*[SLOW] * 4) as model, pytest.raises(RuntimeFailed, match="after 3 turns"):
         asyncio.run(OpenAIConversation(url=model.url, model="m", key=None).say("go", record.hands()))
 
-    assert len(model.asked) == TURNS
+    assert len(model.asked) == 3
 
 
 def test_an_endpoint_that_does_not_answer_is_given_up(record: Record) -> None:
@@ -207,7 +208,7 @@ def test_without_a_named_variable_the_key_is_the_projects(
     """A key of the environment that nobody named is not sent anywhere."""
     monkeypatch.setenv("OPENAI_API_KEY", "sk-other")
     with endpoint(Says(["hi"]), Says(["hi"])) as model:
-        runtime = Runtime(kind="openai", url=model.url, model="m")
+        runtime = OpenAIRuntime(model.url, "m")
         for key in ("sk-project", None):
             agent = asyncio.run(conversation(runtime, key))
             asyncio.run(agent.say("hi", record.hands()))

@@ -46,11 +46,6 @@ def here(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
     return behind(place(tmp_path), request.param)
 
 
-@pytest.fixture
-def work(tmp_path: Path) -> Path:
-    return tmp_path / "work"
-
-
 # ---- what comes of it --------------------------------------------------------------------------------------------
 
 

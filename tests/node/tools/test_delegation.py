@@ -13,7 +13,7 @@ from hubbub.model.orders import Order, Outcome, Principal
 from hubbub.node.agent import DEEPEST
 from hubbub.node.errands import FOLDER, STOPPED, Errands
 from hubbub.node.place import Place
-from hubbub.node.policy import Runtime
+from hubbub.node.policy import OpenAIRuntime, Runtime
 from hubbub.node.tools import delegation
 from hubbub.node.tools.delegation import TOOLS
 from tests.node.endpoint import Calls, Endpoint, Says, endpoint
@@ -41,7 +41,7 @@ def value(outcome: Outcome) -> dict[str, Any]:
 
 
 def talks(model: Endpoint) -> Runtime:
-    return Runtime(kind="openai", url=model.url, model="m")
+    return OpenAIRuntime(model.url, "m")
 
 
 @pytest.fixture
@@ -274,12 +274,13 @@ class TestErrands:
 
 
 class TestAskAgent:
-    def test_this_machine_answers_by_its_agent(self, tmp_path: Path) -> None:
+    @pytest.mark.parametrize("hostname", ["here", "HERE", "localhost"])
+    def test_this_machine_answers_by_its_agent(self, tmp_path: Path, hostname: str) -> None:
         """The agent's text and its calls are the answer; it is no task of the hub."""
         hub = NotingHub()
         here = place(tmp_path, hub=hub, runtime=shell("cat"))
 
-        outcome = call(here, order("ask_agent", hostname="HERE", prompt="what is up?"))
+        outcome = call(here, order("ask_agent", hostname=hostname, prompt="what is up?"))
 
         assert outcome.value == {"text": "what is up?", "tool_calls": []}
         assert not hub.tasks

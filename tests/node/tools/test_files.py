@@ -10,18 +10,6 @@ import pytest
 from hubbub.node.place import Place
 from hubbub.node.tools.files import BYTES, LINES
 from tests.node.filework import answer, refusal, value
-from tests.node.places import place
-
-
-@pytest.fixture
-def here(tmp_path: Path) -> Place:
-    return place(tmp_path)
-
-
-@pytest.fixture
-def work(here: Place) -> Path:
-    return Path(here.world.cwd)
-
 
 # ---- read_file ---------------------------------------------------------------------------------------------------
 

@@ -5,17 +5,6 @@ import pytest
 
 from hubbub.node.place import Place
 from tests.node.filework import answer, refusal, value, write
-from tests.node.places import place
-
-
-@pytest.fixture
-def here(tmp_path: Path) -> Place:
-    return place(tmp_path)
-
-
-@pytest.fixture
-def work(here: Place) -> Path:
-    return Path(here.world.cwd)
 
 
 def matches(here: Place, pattern: str, **arguments: object) -> list[str]:

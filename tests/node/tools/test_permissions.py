@@ -11,9 +11,11 @@ import pytest
 from hubbub.model.errors import Forbidden
 from hubbub.model.orders import Answered, Order, Outcome, Question, QuestionKind, Ruling
 from hubbub.node.gate.audit import FILE, AuditLog, Verdict
+from hubbub.node.gate.decision import Mode
 from hubbub.node.gate.rules import parse
 from hubbub.node.place import Place
 from hubbub.node.policy import APPROVED, PolicyFile
+from hubbub.node.sandbox.landlock import Landlock
 from hubbub.node.tools import permissions
 from tests.node.places import SOMEBODY, NotingHub, place
 
@@ -93,6 +95,17 @@ async def test_explain_says_what_would_be_decided_and_by_what(
     told = await helped(here, "explain", tool="execute_command", args={"command": command})
     assert (told["decision"], told["rule_id"], told["target"]) == (decision, rule_id, command)
     assert told["explanation"].startswith(sentence)
+
+
+async def test_explain_knows_which_calls_run_behind_the_wall(here: Place) -> None:
+    """A command is decided about alike whether it is called by its own tool, or by `connect` on this very machine."""
+    here = replace(here, policy=replace(here.policy, mode=Mode.BYPASS), sandbox=Landlock(abi=1, network=True))
+    call: dict[str, object] = {"command": "sudo -l"}
+    told = [
+        await helped(here, "explain", tool="execute_command", args=call),
+        await helped(here, "explain", tool="connect", args=call | {"operation": "exec", "hostname": "here"}),
+    ]
+    assert [each["decision"] for each in told] == ["allow", "allow"]
 
 
 async def test_explain_asks_nobody_in_the_network(here: Place) -> None:

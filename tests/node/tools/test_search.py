@@ -11,17 +11,7 @@ from hubbub.node.place import Place
 from hubbub.node.tools.search import LONGEST, MATCHES, SHOWN, TOOLS
 from tests.cli.processes import ends
 from tests.node.filework import answer, refusal, value, write
-from tests.node.places import order, place
-
-
-@pytest.fixture
-def here(tmp_path: Path) -> Place:
-    return place(tmp_path)
-
-
-@pytest.fixture
-def work(here: Place) -> Path:
-    return Path(here.world.cwd)
+from tests.node.places import order
 
 
 def files(here: Place, **arguments: object) -> list[str]:

@@ -4,7 +4,7 @@ from typing import Any
 
 from hubbub.model.orders import Order, Outcome
 from hubbub.node.place import Place
-from hubbub.node.policy import Runtime
+from hubbub.node.policy import OpenAIRuntime
 from hubbub.node.skills.shelf import PINS, Shelf
 from hubbub.node.tools.skills import TOOLS, skill_run
 from tests.cli.processes import ends
@@ -68,7 +68,7 @@ def test_skill_run_tells_the_tools_that_were_called(tmp_path: Path) -> None:
         return Outcome(value={"content": "x", "truncated": False})
 
     with endpoint(Calls([("read_file", {"path": "a"})]), Says(["tidy"])) as model:
-        runtime = Runtime(kind="openai", url=model.url, model="m")
+        runtime = OpenAIRuntime(model.url, "m")
         here = place(tmp_path, runtime=runtime, perform=gate)
         outcome = call(here, order("skill_run", name="code-review", prompt="this"))
 

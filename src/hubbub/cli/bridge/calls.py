@@ -7,6 +7,8 @@ from uuid import uuid4
 from hubbub.cli.bridge import wire
 from hubbub.cli.bridge.companion import Ask
 from hubbub.cli.bridge.wire import Message
+from hubbub.model import orders
+from hubbub.model.orders import Code, Outcome
 from hubbub.workspace.steps import STEP, Step
 
 KEY = "hubbub/idempotency-key"  # in `_meta`, from the client: a call that is repeated gets the answer of the first
@@ -69,6 +71,16 @@ def reply_of(answer: Message) -> Reply:
     result = answer.get("result")
     content = result.get("structuredContent") if isinstance(result, dict) else None
     return content if isinstance(content, dict) else {}
+
+
+def outcome_of(answer: Message) -> Outcome:
+    """What came of a call, as the answer says; where there is no result the hub was out of reach."""
+    result = answer.get("result")
+    if not isinstance(result, dict):
+        said = answer.get("error", {}).get("message", "the hub did not answer")
+        return orders.refused(Code.OFFLINE, str(said))
+    texts = tuple(str(item.get("text")) for item in result.get("content", []))
+    return Outcome(value=result.get("structuredContent"), is_error=bool(result.get("isError")), texts=texts)
 
 
 def with_reply(answer: Message, reply: Reply) -> Message:

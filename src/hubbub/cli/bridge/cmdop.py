@@ -13,7 +13,7 @@ from pathlib import Path
 
 from hubbub import settings
 from hubbub.cli.bridge import wire
-from hubbub.cli.bridge.calls import KEY, Call
+from hubbub.cli.bridge.calls import KEY, PROGRESS, Call, outcome_of
 from hubbub.cli.bridge.client import Client
 from hubbub.cli.bridge.companion import Ask
 from hubbub.cli.bridge.wire import Message
@@ -73,9 +73,8 @@ class CmdopCompanion:
 
         async def act(asked: Order) -> Outcome:
             said = {APPROVAL: asked.approval_id} if asked.approval_id is not None else {}
-            return _outcome(
-                await call.order(asked.tool, asked.arguments, said, is_own=_is_same(asked, order))
-            )
+            own = _is_same(asked, order)
+            return outcome_of(await call.order(asked.tool, asked.arguments, said, is_own=own))
 
         key = wire.meta(call.message).get(KEY)
         if (
@@ -112,12 +111,12 @@ class CmdopCompanion:
 
     def _progress(self, message: Message) -> Callable[[str], Awaitable[None]] | None:
         """Tells the client a piece of text, if it wants to hear it."""
-        token, client, told = wire.meta(message).get("progressToken"), self._client, itertools.count(1)
+        token, client, told = wire.meta(message).get(PROGRESS), self._client, itertools.count(1)
         if client is None or token is None:
             return None
 
         async def tell(text: str) -> None:
-            progress = {"progressToken": token, "progress": next(told), "message": text}
+            progress = {PROGRESS: token, "progress": next(told), "message": text}
             await client.tell("notifications/progress", progress)
 
         return tell
@@ -179,15 +178,6 @@ def _unfinished(first: AskFirst) -> Message:
     return {"jsonrpc": "2.0", "result": result}
 
 
-def _outcome(answer: Message) -> Outcome:
-    """What the hub answered, as what came of an order."""
-    result = answer.get("result")
-    if not isinstance(result, dict):
-        return refused(Code.OFFLINE, str(answer.get("error", {}).get("message", "the hub did not answer")))
-    texts = tuple(str(item.get("text")) for item in result.get("content", []))
-    return Outcome(value=result.get("structuredContent"), is_error=bool(result.get("isError")), texts=texts)
-
-
 @asynccontextmanager
 async def companion(
     data: Path, hub: Callable[[], Hub], *, is_attended: bool = False
@@ -212,6 +202,8 @@ async def companion(
         secrets=[secret for secret in (present.token, owner_token(data)) if secret],
         is_attended=is_attended,
     )
-    async with node.alive():
-        yield CmdopCompanion(node, who)
-    await remote.close()
+    try:
+        async with node.alive():
+            yield CmdopCompanion(node, who)
+    finally:
+        await remote.close()

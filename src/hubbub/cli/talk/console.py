@@ -29,8 +29,9 @@ def talk(other: Partner, runtime: Runtime) -> None:
     with suppress(ImportError):
         import readline  # noqa: F401  # from now on `input` lets the line be edited, and remembers those before
 
-    name = runtime.model or " ".join(runtime.command)
-    terminal.show(f"You talk with {name}, which works in {Path.cwd()}. /help says what else you can do.")
+    terminal.show(
+        f"You talk with {runtime.name}, which works in {Path.cwd()}. /help says what else you can do."
+    )
     before = signal.signal(signal.SIGINT, lambda *_: other.turn.cancel())
     try:
         _take_turns(other)

@@ -6,9 +6,10 @@ from itertools import count
 
 from hubbub import __version__
 from hubbub.cli.bridge import wire
+from hubbub.cli.bridge.calls import outcome_of
 from hubbub.cli.bridge.wire import Message
 from hubbub.model import elicitation
-from hubbub.model.orders import Code, Outcome, refused
+from hubbub.model.orders import Outcome
 
 VERSION = "2025-11-25"  # of the protocol
 
@@ -40,14 +41,7 @@ class Line:
 
     async def call(self, tool: str, arguments: Mapping[str, object]) -> Outcome:
         """Call a tool. Whoever cancels it gives the call up."""
-        answer = await self._request(wire.CALL, {"name": tool, "arguments": dict(arguments)})
-        result = answer.get("result")
-        if not isinstance(result, dict):
-            return refused(Code.OFFLINE, str(answer.get("error", {}).get("message")))
-        texts = tuple(str(item.get("text")) for item in result.get("content", []))
-        return Outcome(
-            value=result.get("structuredContent"), is_error=bool(result.get("isError")), texts=texts
-        )
+        return outcome_of(await self._request(wire.CALL, {"name": tool, "arguments": dict(arguments)}))
 
     def close(self) -> None:
         """There is no more to say."""

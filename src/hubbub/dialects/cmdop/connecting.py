@@ -3,13 +3,14 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 
 from hubbub.core import access, keys, nodes, shares
 from hubbub.dialects.call import Call
 from hubbub.dialects.cmdop import words
-from hubbub.dialects.cmdop.tongue import WORKSPACE, Offline, enter
+from hubbub.dialects.cmdop.tongue import Offline, choose, enter
 from hubbub.dialects.dialect import Reply, as_json
-from hubbub.model.errors import Invalid
+from hubbub.model.errors import Invalid, ProjectRequired
 from hubbub.model.machines import Machine
 from hubbub.model.records import Project
 from hubbub.model.rights import Right
@@ -67,7 +68,10 @@ def _key_clear(tx: Tx, call: Call, _wanted: Wanted) -> Reply:
 
 
 def _workspaces(tx: Tx, call: Call, _wanted: Wanted) -> Reply:
-    used = enter(tx, call, Right.READ).project
+    try:
+        used = enter(tx, call, Right.READ).project
+    except ProjectRequired:
+        used = None
     known = access.memberships(tx)
     return {"result": [words.workspace_row(project, role, used) for project, role in known]}
 
@@ -76,7 +80,7 @@ def _use_workspace(tx: Tx, call: Call, wanted: Wanted) -> Reply:
     if wanted.workspace is None:
         raise Invalid("workspace is missing: workspace_list names those that there are")
     slug = access.enter(tx, wanted.workspace, Right.READ).slug
-    call.then(lambda: call.connection.update({WORKSPACE: slug}))
+    call.then(partial(choose, call, tx.actor.token_id, slug))
     return {"workspace": slug}
 
 

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar, cast
+from uuid import UUID
 
 from hubbub.core import idempotency
 from hubbub.core.transaction import Transactions
@@ -32,9 +33,12 @@ class Gated(Dialect):
     right to it; `machine` which machine is meant, and raises a `HubError` where that one cannot be had.
     """
 
-    identify: Callable[[Tx, Call, Right], Principal] = field(kw_only=True)
+    identify: Callable[[Tx, Call, Right, Mapping[str, object]], Principal] = field(kw_only=True)
     machine: Callable[[Call], Node | None] = field(kw_only=True)
     of_machine: set[str] = field(default_factory=set)
+    chosen: dict[UUID, str] = field(
+        default_factory=dict
+    )  # workspaces, by token, of callers without a connection
     _under_way: dict[tuple[object, str], asyncio.Future[Answer]] = field(default_factory=dict)
 
     def on_machine(self, *, reads: bool = False) -> Callable[[Declared], Declared]:
@@ -90,7 +94,7 @@ class Gated(Dialect):
         """The call as an order. Raises `BadArguments`, and a `HubError` for who may not give it."""
         given = tool.given(arguments)
         right = Right.READ if tool.reads and tool.name not in self.of_machine else Right.WRITE
-        who = await transactions.read(actor, lambda tx: self.identify(tx, call, right))
+        who = await transactions.read(actor, lambda tx: self.identify(tx, call, right, given))
         order = Order(who=who, tool=tool.name, arguments=given, client=call.client, progress=call.progress)
         if APPROVAL in call.meta and tool.name not in self.of_machine:
             approved = await transactions.write(actor, lambda tx: approved_words(tx, call, order))

@@ -3,7 +3,7 @@
 from datetime import timedelta
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, WithJsonSchema
 
 from hubbub.dialects.call import Call
 from hubbub.dialects.cmdop import connecting
@@ -13,6 +13,11 @@ from hubbub.store.tx import Tx
 
 TotalMs = Annotated[int, Field(ge=1000, le=600_000)]
 PerHostMs = Annotated[int, Field(ge=1000, le=300_000)]
+Hosts = Annotated[
+    list[str],
+    Field(min_length=1),
+    WithJsonSchema({"type": "array", "items": {"type": "string"}}),
+]
 Operation = Literal[
     "list",
     "exec",
@@ -72,7 +77,7 @@ def ask_agent_stream(hostname: str, prompt: str, timeout_ms: TimeoutMs | None = 
 
 @DIALECT.on_machine()
 def ask_agents(
-    hostnames: list[str],
+    hostnames: Hosts,
     prompt: str,
     per_host_timeout_ms: PerHostMs | None = None,
     total_timeout_ms: TotalMs | None = None,

@@ -1,7 +1,9 @@
 """cmdop as a dialect: how it says yes and no, its limits, whom a call comes from, and which machine it means."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
+from uuid import UUID
 
 from pydantic import Field
 
@@ -21,11 +23,13 @@ from hubbub.model.errors import (
 )
 from hubbub.model.orders import Code, Node, Principal
 from hubbub.model.records import Project
-from hubbub.model.rights import HUB, Right
+from hubbub.model.rights import GRANTS, HUB, Right
 from hubbub.store.tx import Tx
 
 PROJECT_HEADER, AGENT_HEADER, NODE_HEADER = "x-hubbub-project", "x-hubbub-agent", "x-hubbub-node"
 WORKSPACE = "cmdop/workspace"  # where a connection keeps the workspace that it uses
+REMEMBERED = 10_000  # tokens whose choice is kept, for callers that have no connection
+CHOOSING = ("workspace_list", "workspace_use")  # operations of `connect` before which there may be none
 
 LONGEST_NAME = 200
 
@@ -61,9 +65,20 @@ def _denied(error: HubError) -> Reply:
     return no(error, Code.DENIED)
 
 
-def identify(tx: Tx, call: Call, right: Right) -> Principal:
-    """From whom a call comes. Raises what `enter` does."""
-    here = enter(tx, call, right)
+def identify(tx: Tx, call: Call, right: Right, given: Mapping[str, object]) -> Principal:
+    """From whom a call comes. Raises what `enter` does.
+
+    Who is about to choose a workspace need not have one: it is noted under the one that is chosen, else their first.
+    """
+    try:
+        here = enter(tx, call, right)
+    except ProjectRequired:
+        if given.get("operation") not in CHOOSING:
+            raise
+        mine = [project.slug for project, role in access.memberships(tx) if right in GRANTS[role]]
+        if not mine:
+            raise
+        here = _entered(tx, call, right, str(given.get("workspace") or mine[0]))
     person = tx.actor.user_name if tx.actor.is_person and here.name == HUB else None
     token_id = str(tx.actor.token_id) if tx.actor.token_id is not None else None
     return Principal(
@@ -116,11 +131,35 @@ class Here:
 def enter(tx: Tx, call: Call, right: Right = Right.WRITE) -> Here:
     """Where a call takes place, and who makes it; who only looks does not become known by a name.
 
-    The project is the one that the request names, else the one that its connection uses, else the token's only one.
-    Raises what `access.enter` and `access.speak` do.
+    The project is the one that was chosen, else the one that the request names, else the token's only one. Raises what
+    `access.enter` and `access.speak` do.
     """
+    return _entered(tx, call, right, _chosen(tx, call))
+
+
+def choose(call: Call, token_id: UUID | None, slug: str) -> None:
+    """From now on the connection uses this workspace; where there is none that lasts, the token does."""
+    if call.is_lasting:
+        call.connection[WORKSPACE] = slug
+    elif token_id is not None:
+        DIALECT.chosen.pop(token_id, None)
+        while len(DIALECT.chosen) >= REMEMBERED:
+            del DIALECT.chosen[next(iter(DIALECT.chosen))]
+        DIALECT.chosen[token_id] = slug
+
+
+def _chosen(tx: Tx, call: Call) -> str | None:
+    """The workspace of the connection, else the one that the request names, else that of a token without either."""
     used = call.connection.get(WORKSPACE)
-    named = call.headers.get(PROJECT_HEADER) or (used if isinstance(used, str) else None)
+    if isinstance(used, str):
+        return used
+    named = call.headers.get(PROJECT_HEADER) or None
+    if named is None and not call.is_lasting and tx.actor.token_id is not None:
+        return DIALECT.chosen.get(tx.actor.token_id)
+    return named
+
+
+def _entered(tx: Tx, call: Call, right: Right, named: str | None) -> Here:
     project = access.enter(tx, named, right)
     asked = call.headers.get(AGENT_HEADER) or None
     if asked is not None and len(asked) > LONGEST_NAME:

@@ -86,13 +86,13 @@ def machine_row(machine: Machine, now: int) -> Row:
     }
 
 
-def workspace_row(project: Project, role: Role, used: Project) -> Row:
+def workspace_row(project: Project, role: Role, used: Project | None) -> Row:
     """A row of `connect workspace_list`."""
     return {
         "workspace": project.slug,
         "name": project.name,
         "role": role,
-        "in_use": project.id == used.id,
+        "in_use": used is not None and project.id == used.id,
     }
 
 

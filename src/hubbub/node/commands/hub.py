@@ -14,13 +14,11 @@ def running(data: Path) -> int | None:
     try:
         file = (data / LOCK).stat().st_ino
         locks = Path("/proc/locks").read_text("ascii").splitlines()
-        holders = [
-            int(words[4]) for words in map(str.split, locks) if words[1] == "FLOCK" and _is_of(words, file)
-        ]
+        holders = [int(words[4]) for words in map(str.split, locks) if _is_of(words, file)]
         return os.pidfd_open(holders[0]) if holders else None
     except OSError:
         return None
 
 
 def _is_of(words: list[str], file: int) -> bool:
-    return words[3] == "WRITE" and words[5].rpartition(":")[2] == str(file)
+    return words[1] == "FLOCK" and words[3] == "WRITE" and words[5].rpartition(":")[2] == str(file)

@@ -1,6 +1,7 @@
 """Running a command, as the machine's own process sees it: its forker is asked for a keeper, which then answers."""
 
 import asyncio
+import atexit
 import json
 import os
 import socket
@@ -58,6 +59,13 @@ class Running:
             raise CommandLost
         return dict(json.loads(told))
 
+    def close(self) -> None:
+        """Let go of the forker, which ends with its last keeper."""
+        with self._lock:
+            orders, self._orders = self._orders, None
+        if orders is not None:
+            orders.close()
+
     def _ask_for_keeper(self, line: socket.socket, cwd: int) -> None:
         with self._lock:
             if self._orders is not None:
@@ -88,3 +96,4 @@ class Running:
 
 
 RUNNING = Running()  # one for the process
+atexit.register(RUNNING.close)

@@ -4,7 +4,7 @@ import asyncio
 import importlib
 import os
 
-from hubbub.node.policy import Runtime
+from hubbub.node.policy import CommandRuntime, Runtime
 from hubbub.node.runtimes.command import CommandConversation
 from hubbub.node.runtimes.conversation import Conversation, RuntimeFailed
 
@@ -18,16 +18,12 @@ async def conversation(runtime: Runtime | None, project_key: str | None = None) 
     """A new conversation with the agent that the policy names.
 
     `project_key` is for an endpoint whose key the policy does not name. Raises `RuntimeFailed` where there is no
-    agent, or what the policy says of it is not enough.
+    agent, or its key is not where the policy says.
     """
     if runtime is None:
         raise RuntimeFailed(NONE)
-    if runtime.kind == "command":
-        if not runtime.command:
-            raise RuntimeFailed("[runtime] in node.toml has no command: a list of words")
+    if isinstance(runtime, CommandRuntime):
         return CommandConversation(runtime.command, key=runtime.key)
-    if runtime.url is None or runtime.model is None:
-        raise RuntimeFailed("[runtime] in node.toml needs the url of the endpoint and the name of the model")
     key = project_key if runtime.key is None else os.environ.get(runtime.key)
     if runtime.key is not None and not key:
         raise RuntimeFailed(

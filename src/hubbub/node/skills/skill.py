@@ -21,9 +21,7 @@ FRONT_SIZE = 4096  # characters of YAML: what is nested deep takes the square of
 SIZE = 256 * 1024  # bytes of a SKILL.md
 FOLDER_SIZE = 16 * 1024 * 1024  # bytes of all files of a skill
 MOST_FILES = 1000
-LOADER = getattr(
-    yaml, "CBaseLoader", yaml.BaseLoader
-)  # of which the former is there almost everywhere, and quick
+LOADER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)  # the quick one is there almost everywhere
 
 
 class Origin(StrEnum):

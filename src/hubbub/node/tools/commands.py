@@ -14,10 +14,10 @@ from hubbub.node.commands.folder import Status
 from hubbub.node.commands.running import RUNNING, CommandLost
 from hubbub.node.commands.work import Work
 from hubbub.node.gate.paths import Access
+from hubbub.node.gate.shell import bash
 from hubbub.node.opening import NotOpened
 from hubbub.node.place import Place, Tool
 
-SHELL = ("/bin/bash", "--norc", "--noprofile", "-c")
 TIMEOUT = timedelta(minutes=2)
 MOST_IN_BACKGROUND = 64  # on one machine at the same time
 SIGNALS = ("TERM", "INT", "HUP", "QUIT", "KILL")
@@ -56,7 +56,7 @@ def _work(place: Place, order: Order, cwd: str, timeout: timedelta | None, *, in
     """What the keeper of the command is told."""
     command, kept = str(order.arguments["command"]), folder.of(place.data, folder.new_id())
     launch = place.sandbox.around(
-        [*SHELL, command],
+        bash.argv(command),
         cwd=cwd,
         environment=environment.passed_on(place.world.variables, place.world.home),
         world=place.world,

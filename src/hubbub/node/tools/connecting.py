@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from hubbub.model.orders import Code, Order, Outcome, refused
+from hubbub.node.gate.judge import HERE
 from hubbub.node.place import Place, Tool
 from hubbub.node.tools import commands
 
 RUN = "execute_command"
-HERE = "localhost"  # what this machine is called beside its name
 BY_NAME = frozenset({"connect exec", "ask_agent", "ask_agent_stream", "ask_agents"})
 
 

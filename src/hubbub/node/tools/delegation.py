@@ -10,6 +10,7 @@ from hubbub.model.orders import Code, Order, Outcome, refused
 from hubbub.node import agent
 from hubbub.node.place import Place, Tool
 from hubbub.node.runtimes.conversation import Hear, RuntimeFailed
+from hubbub.node.tools.connecting import is_here, offline
 
 AT_ONCE = timedelta(seconds=30)  # how long the caller of delegate_task waits for its end
 PATIENCE = timedelta(minutes=2)  # with the agent of one machine, where the caller says nothing else
@@ -72,8 +73,8 @@ async def _asked(
     place: Place, order: Order, host: str, patience: timedelta, hear: Hear | None = None
 ) -> Outcome:
     """What the agent of one machine answers within `patience`; after that it is stopped."""
-    if host.casefold() != place.node.casefold():
-        return refused(Code.OFFLINE, f"the machine {host!r} is not connected")
+    if not is_here(place.node, host):
+        return offline(host)
     work = asyncio.create_task(agent.ask(place, order, str(order.arguments["prompt"]), hear=hear))
     try:
         await asyncio.wait({work}, timeout=patience.total_seconds())

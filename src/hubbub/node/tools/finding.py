@@ -39,19 +39,18 @@ def glob(call: Call) -> Outcome:
     folder, rest = shapes.split(pattern)
     walk = _Walk(call, _alternatives(rest))
     with opening.folder(call.target, call.world, Access.LIST) as at:
-        found = list(walk.matches(at))
-    newest = heapq.nsmallest(MATCHES, found, key=lambda each: (-each.changed_at, each.path))
+        newest = heapq.nsmallest(MATCHES, walk.matches(at), key=lambda each: (-each.changed_at, each.path))
     start = call.target if folder.startswith("~") else folder
     value: dict[str, object] = {
         "matches": [listing.readable(posixpath.join(start, each.path)) for each in newest]
     }
-    if not walk.was_cut and len(found) <= MATCHES:
+    if not walk.was_cut and walk.found <= MATCHES:
         return Outcome(value=value)
     value["truncated"] = True
     more = (
         f"The search ended after {PATIENCE:.0f} s, so there may be more."
         if walk.was_cut
-        else f"The newest {MATCHES:,} of {len(found):,} are shown."
+        else f"The newest {MATCHES:,} of {walk.found:,} are shown."
     )
     return Outcome(value=value, texts=(json.dumps(value, ensure_ascii=False), more))
 
@@ -62,7 +61,7 @@ class _Walk:
     def __init__(self, call: Call, alternatives: list[list[str]]) -> None:
         self._call, self._alternatives = call, alternatives
         self._ends = time.monotonic() + PATIENCE
-        self.was_cut = False
+        self.was_cut, self.found = False, 0
 
     def matches(self, at: int) -> Iterator[_Match]:
         """What fits, in no order. The walk ends when its time is over or nobody waits for it."""
@@ -79,6 +78,7 @@ class _Walk:
                 goes_on = bool(after) and entry.is_dir(follow_symlinks=False)
                 if (fits or goes_on) and self._may_show(path, entry):
                     if fits:
+                        self.found += 1
                         yield _Match(path, _changed_at(entry))
                     if goes_on:
                         waiting.append((path, after))
@@ -127,13 +127,10 @@ def _changed_at(entry: os.DirEntry[str]) -> int:
 def _listed(at: int, folder: str) -> Iterator[int]:
     above = beneath.folder(at, folder)
     try:
-        readable = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=above)
+        with beneath.listable(above) as readable:
+            yield readable
     finally:
         os.close(above)
-    try:
-        yield readable
-    finally:
-        os.close(readable)
 
 
 def _entries(at: int, folder: str) -> Iterator[os.DirEntry[str]]:

@@ -48,15 +48,14 @@ async def read_logs(place: Place, order: Order) -> Outcome:
     wanted = _Wanted(
         datetime.now(UTC) - span, LEVELS.index(str(level)), str(order.arguments.get("match") or "")
     )
-    lines = await asyncio.to_thread(_last, place.log, wanted)
-    shown = [place.redact(line[:LONGEST]) for line in lines[-LINES:]]
-    more = {"truncated": True} if len(lines) > LINES else {}
-    return Outcome(value={"lines": shown, **more})
+    return Outcome(value=await asyncio.to_thread(_shown, place, wanted))
 
 
-def _last(log: Path, wanted: _Wanted) -> list[str]:
-    """The last of the wanted lines, one more than are shown where there are more."""
-    return list(deque((line for line in _lines(log) if wanted.fits(line)), maxlen=LINES + 1))
+def _shown(place: Place, wanted: _Wanted) -> dict[str, object]:
+    """The last of the wanted lines, and whether there are more."""
+    last = deque((line for line in _lines(place.log) if wanted.fits(line)), maxlen=LINES + 1)
+    more = {"truncated": True} if len(last) > LINES else {}
+    return {"lines": [place.redact(line[:LONGEST]) for line in list(last)[-LINES:]], **more}
 
 
 def _lines(log: Path) -> Iterator[str]:

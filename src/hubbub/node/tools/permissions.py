@@ -1,5 +1,6 @@
 """`permissions_helper`: an agent may see why the gate decides as it does, and ask for a rule; it cannot make one."""
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
@@ -10,20 +11,17 @@ from hubbub.model.approvals import visible
 from hubbub.model.errors import HubError, Invalid
 from hubbub.model.orders import Code, Order, Outcome, Question, QuestionKind, Ruling, digest_of, refused
 from hubbub.node import policy as policies
-from hubbub.node.gate import judge
 from hubbub.node.gate.audit import FILE, AuditLog
-from hubbub.node.gate.decide import decide
 from hubbub.node.gate.decision import Decision, Effect, Source
 from hubbub.node.gate.floor.downloads import Unplugged
 from hubbub.node.gate.rules import parse
 from hubbub.node.place import Place, Tool
 from hubbub.node.policy import Policy
-from hubbub.node.skills.shelf import Shelf
+from hubbub.node.weighing import weigh
 
 log = structlog.get_logger("hubbub")
 
 NAME = "permissions_helper"
-RUNS = "execute_command"
 PATIENCE = timedelta(hours=1)  # a suggested rule waits longer for a person than a call does
 DECISIONS = 20  # that are shown
 _HAPPENS = {
@@ -47,7 +45,8 @@ async def perform(place: Place, order: Order) -> Outcome:
         case "show_policy":
             return Outcome(value=_shown(place.policy, place.sandbox.name))
         case "show_audit_context":
-            decisions = AuditLog(place.data / FILE).recent(order.who.project, DECISIONS)
+            audit = AuditLog(place.data / FILE)
+            decisions = await asyncio.to_thread(audit.recent, order.who.project, DECISIONS)
             return Outcome(value={"decisions": decisions})
         case "suggest_rule":
             return await _suggest(place, order)
@@ -60,16 +59,20 @@ async def _explain(place: Place, order: Order) -> Outcome:
     tool, arguments = order.arguments.get("tool"), order.arguments.get("args", {})
     if not isinstance(tool, str) or not isinstance(arguments, Mapping):
         return refused(Code.INVALID, "explain needs tool, the name of one, and args, an object")
-    asked = replace(order, tool=tool, arguments=arguments)
-    _tied, doubts = Shelf(place.world, place.policy, place.data).examined(asked)
-    reading = await judge.read(tool, arguments, place.world, Unplugged(), here=place.node)
-    reading = replace(reading, floor=reading.floor + doubts)
-    is_walled = tool == RUNS and place.sandbox.name != "none"
-    decision = decide(reading, place.policy, tool, sandboxed=is_walled)
+    weighed = await weigh(
+        replace(order, tool=tool, arguments=arguments),
+        place.policy,
+        place.world,
+        place.sandbox,
+        data=place.data,
+        node=place.node,
+        network=Unplugged(),
+    )
+    decision = weighed.decision
     return Outcome(
         value={
             "tool": tool,
-            "target": reading.target,
+            "target": weighed.reading.target,
             "decision": decision.effect.word,
             "source": str(decision.source),
             "rule_id": decision.rule_id,
@@ -142,7 +145,7 @@ async def _taken_up(place: Place, approval_id: str, rule: str, effect: Effect) -
     try:
         answered = await place.hub.answer(approval_id)
         if answered.ruling is Ruling.APPROVED:
-            policies.add(place.policy.file, rule, effect)
+            await asyncio.to_thread(policies.add, place.policy.file, rule, effect)
             log.info("a person has added a rule", rule=rule, effect=effect.word, approval=approval_id)
     except HubError as error:
         log.warning("a suggested rule was not taken up", rule=rule, reason=str(error))

@@ -30,9 +30,9 @@ async def skill_run(place: Place, order: Order) -> Outcome:
     skill = await asyncio.to_thread(shelf.find, name)
     if skill is None:
         return refused(Code.NOT_FOUND, f"there is no skill {name!r}; skill_list tells which there are")
-    if not shelf.is_seen(skill, order):
+    if not await asyncio.to_thread(shelf.is_seen, skill, order):
         return refused(Code.FAILED, CHANGED.format(name=name))
-    shelf.pin(skill, order)
+    await asyncio.to_thread(shelf.pin, skill, order)
     try:
         task_id, work = await agent.start(
             place, order, title=f"{skill.name}: {prompt}", prompt=_introduced(skill, prompt)

@@ -44,11 +44,13 @@ def idempotency_key(ctx: Context) -> str | None:
 
 def surroundings(ctx: Context, site: Site) -> Call:
     """What surrounds a call of a tool."""
+    line = connection(ctx)
     return Call(
         site=site,
         headers=ctx.request.headers if ctx.request is not None else {},
         meta=cast(Mapping[str, object], ctx.meta or {}),
-        connection=connection(ctx).state.setdefault(MEMORY, {}),
+        connection=line.state.setdefault(MEMORY, {}),
+        is_lasting=line.has_standalone_channel,
     )
 
 

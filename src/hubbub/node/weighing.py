@@ -1,0 +1,60 @@
+"""A call weighed: what the gate says of it, under the policy and in the world of one moment.
+
+Whatever does a call and whatever explains what would become of it ask here, so that both hear the same.
+"""
+
+import asyncio
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from hubbub.model.orders import Order
+from hubbub.node.gate import judge
+from hubbub.node.gate.decide import decide
+from hubbub.node.gate.decision import Decision
+from hubbub.node.gate.floor.downloads import INTERNET, Network
+from hubbub.node.gate.reading import Reading
+from hubbub.node.gate.world import World
+from hubbub.node.policy import Policy
+from hubbub.node.sandbox import Sandbox
+from hubbub.node.skills.shelf import Shelf
+
+CONNECT = "connect"
+IN_SANDBOX = frozenset({"execute_command", "connect exec"})  # what runs behind the operating system's wall
+
+
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """A call, as the gate has seen it, and what it says."""
+
+    order: Order  # tied to the very skill that it would run
+    policy: Policy
+    world: World
+    sandbox: Sandbox
+    reading: Reading
+    decision: Decision
+
+
+async def weigh(
+    order: Order,
+    policy: Policy,
+    world: World,
+    sandbox: Sandbox,
+    *,
+    data: Path,
+    node: str,
+    network: Network = INTERNET,
+) -> Weighed:
+    """What the gate of the machine `node` says of an order; `data` is the machine's own folder."""
+    order, doubts = await asyncio.to_thread(Shelf(world, policy, data).examined, order)
+    reading = await judge.read(order.tool, order.arguments, world, network, here=node)
+    reading = replace(reading, floor=reading.floor + doubts)
+    is_walled = named(order) in IN_SANDBOX and sandbox.name != "none"
+    decision = decide(reading, policy, order.tool, sandboxed=is_walled)
+    return Weighed(order, policy, world, sandbox, reading, decision)
+
+
+def named(order: Order) -> str:
+    """The tool that is meant; of `connect`, with its operation."""
+    if order.tool == CONNECT:
+        return f"{CONNECT} {order.arguments.get('operation')}"
+    return order.tool
