@@ -30,8 +30,18 @@ with open("alive", "w") as alive:
 
 async def _run(root: Path, *commands: str, limit: timedelta = LONG) -> Failure | None:
     return await hooks.run(
-        commands, root=root, agent_id="fe", task_id="t-1", run_name="2026-11-21", limit=limit
+        commands,
+        root=root,
+        agent_id="fe",
+        task_id="t-1",
+        run_name="2026-11-21",
+        limit=limit,
+        judge=_anything_goes,
     )
+
+
+def _anything_goes(_command: str, _root: Path) -> None:
+    """A judge without objections."""
 
 
 async def _printed(root: Path, command: str) -> str:
@@ -289,7 +299,9 @@ async def test_a_failure_is_a_sentence(tmp_path: Path, run: hooks.Run, name: str
     """The agent is told which hook failed, how, which command it was, and what that printed."""
 
     async def told(commands: Sequence[str]) -> str | None:
-        return await run(commands, root=tmp_path, agent_id="fe", task_id="t-1", run_name="r1")
+        return await run(
+            commands, root=tmp_path, agent_id="fe", task_id="t-1", run_name="r1", judge=_anything_goes
+        )
 
     assert await told(["true"]) is None
     assert await told(["false"]) == f"{name} hook failed: exit code 1, 'false'"
@@ -309,6 +321,34 @@ async def test_each_command_has_the_documented_time(
 
     monkeypatch.setattr(hooks, "_is_set", is_set)
 
-    await run(["true", "true"], root=tmp_path, agent_id="fe", task_id="t-1", run_name="r1")
+    await run(
+        ["true", "true"],
+        root=tmp_path,
+        agent_id="fe",
+        task_id="t-1",
+        run_name="r1",
+        judge=_anything_goes,
+    )
 
     assert given == [timedelta(seconds=seconds)] * 2
+
+
+async def test_what_is_judged_unfit_is_not_run(tmp_path: Path) -> None:
+    """A command that the judge has something against fails without being run, and so does the rest of the list."""
+
+    def judge(command: str, root: Path) -> str | None:
+        assert root == tmp_path
+        return "it is the second" if "second" in command else None
+
+    failure = await hooks.run(
+        ["touch first", "touch second", "touch third"],
+        root=tmp_path,
+        agent_id="fe",
+        task_id="t-1",
+        run_name="r1",
+        limit=LONG,
+        judge=judge,
+    )
+
+    assert failure == Failure("touch second", "it is the second", "")
+    assert [name for name in ("first", "second", "third") if os.path.lexists(tmp_path / name)] == ["first"]

@@ -9,7 +9,7 @@ import os
 import signal
 import subprocess
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
@@ -43,11 +43,23 @@ class Failure:
         return f"{told}: {self.output}" if self.output else told
 
 
+Judge = Callable[
+    [str, Path], str | None
+]  # why a command must not run in a folder, as a clause; None if it may
+
+
 class Run(Protocol):
     """Runs one kind of hook; the result is the sentence about the command that failed, None if none did."""
 
     async def __call__(
-        self, commands: Sequence[str], *, root: Path, agent_id: str, task_id: str, run_name: str
+        self,
+        commands: Sequence[str],
+        *,
+        root: Path,
+        agent_id: str,
+        task_id: str,
+        run_name: str,
+        judge: Judge,
     ) -> str | None: ...
 
 
@@ -59,16 +71,19 @@ async def run(
     task_id: str,
     run_name: str,
     limit: timedelta,
+    judge: Judge,
 ) -> Failure | None:
     """Run the commands one after the other in the folder `root`, each for at most `limit`; the first that failed.
 
+    One that `judge` has something against is not run, and has failed.
     They get our environment without the hub's secrets, and RELAY_AGENT_ID, RELAY_TASK_ID and RELAY_SESSION_ID.
     """
     about = {"RELAY_AGENT_ID": agent_id, "RELAY_TASK_ID": task_id, "RELAY_SESSION_ID": run_name}
     environment = {name: value for name, value in os.environ.items() if name not in SECRETS} | about
     for command in commands:
         with _Output() as output:
-            reason = await _failure(command, root, environment, output, limit)
+            reason = await asyncio.to_thread(judge, command, root)
+            reason = reason or await _failure(command, root, environment, output, limit)
         if reason is not None:
             return Failure(command, reason, output.text)
     return None
@@ -76,10 +91,22 @@ async def run(
 
 def _kind(name: str, limit: timedelta) -> Run:
     async def run_all(
-        commands: Sequence[str], *, root: Path, agent_id: str, task_id: str, run_name: str
+        commands: Sequence[str],
+        *,
+        root: Path,
+        agent_id: str,
+        task_id: str,
+        run_name: str,
+        judge: Judge,
     ) -> str | None:
         failure = await run(
-            commands, root=root, agent_id=agent_id, task_id=task_id, run_name=run_name, limit=limit
+            commands,
+            root=root,
+            agent_id=agent_id,
+            task_id=task_id,
+            run_name=run_name,
+            limit=limit,
+            judge=judge,
         )
         return failure.sentence(name) if failure else None
 

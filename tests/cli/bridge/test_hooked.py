@@ -146,6 +146,22 @@ def test_before_hook_that_fails(team: Team) -> None:
     assert (team.root / "order").read_text() == "first\n"
 
 
+@pytest.mark.parametrize("hook", ["before_task", "after_task"])
+def test_hook_that_the_floor_denies(team: Team, hook: str) -> None:
+    """The floor of the machine's gate judges hooks too: one that it denies is not run, and nobody is asked about it."""
+    team.hooks(**{hook: "echo KEY=1 > .env"})
+    agent = team.agent("fe")
+    task_id = agent.task()
+    answer = agent.does("claim_task", task_id=task_id)
+    if hook == "after_task":
+        answer = done(agent, task_id)
+
+    said = str(answer.get("reason") or answer.get("error"))
+    assert said.startswith(f"{hook} hook failed: the gate denies it by F4: ")
+    assert said.endswith("'echo KEY=1 > .env'")
+    assert not (team.root / ".env").exists()
+
+
 def test_before_hook_that_passes(team: Team) -> None:
     """When the before-hook of the claimer has passed, the task is claimed; nobody else's hook is run."""
     team.pool(

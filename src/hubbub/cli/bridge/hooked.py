@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from datetime import timedelta
+from pathlib import Path
 
 from hubbub.cli.bridge.calls import Call, Reply, refused, reply_of, with_reply
 from hubbub.cli.bridge.wire import Message
@@ -107,7 +108,15 @@ class Hooked:
             agent_id=persona.id,
             task_id=str(call.arguments["task_id"]),
             run_name=str(seen["session_id"]),
+            judge=_denial,
         )
+
+
+def _denial(command: str, root: Path) -> str | None:
+    """What the gate's floor has against a hook. The gate is loaded where there are hooks, and only there."""
+    from hubbub.node import hooks as judged
+
+    return judged.denial(command, root)
 
 
 @asynccontextmanager
