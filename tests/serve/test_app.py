@@ -282,7 +282,7 @@ def test_what_fails_in_the_background_stops_the_hub(tmp_path: Path, monkeypatch:
     def broken(_tx: Any) -> bool:
         raise RuntimeError("a bug")
 
-    hub = Hub(Settings(data=tmp_path / "hub", port=0))
+    hub = Hub(Settings(data=tmp_path / "hub", port=0, no_node=True))
     monkeypatch.setattr("hubbub.app.sweep.is_due", broken)
     hub.serve()
     assert not (tmp_path / "hub" / "hub.json").exists()

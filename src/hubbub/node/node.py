@@ -92,8 +92,7 @@ class LocalNode:
                 await self._seal()
 
         await self._errands.settle(self._hub, self._data)
-        if (key := await self._hub.key()) is not None:
-            self._redactor.learn([key])
+        await self._learn_key()
         sealing = asyncio.create_task(seal())
         try:
             yield
@@ -103,6 +102,15 @@ class LocalNode:
             with suppress(TimeoutError):
                 async with asyncio.timeout(LAST_SEAL.total_seconds()):
                     await self._seal()
+
+    async def _learn_key(self) -> None:
+        """From now on the project's key is in nothing that is told."""
+        try:
+            key = await self._hub.key()
+        except HubError as error:
+            log.warning("the project's key is not known, and so not taken out of text", reason=str(error))
+        else:
+            self._redactor.learn([key] if key is not None else [])
 
     async def perform(self, order: Order, act: Act | None = None) -> Outcome:
         """Do the order if the gate lets it, and say what came of it; `act` does what is not the machine's to do.
