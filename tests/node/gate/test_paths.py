@@ -271,3 +271,15 @@ def test_what_is_not_ours_to_see_is_judged_by_its_name() -> None:
     """A link of another's process, which cannot be read, is no reason to stumble: its name says what it is."""
     assert not paths.is_block_device("/proc/1/root/image")
     assert paths.is_block_device("/proc/1/root/../../../dev/sda")
+
+
+def test_a_secret_is_one_under_each_of_its_names(here: World) -> None:
+    """A hard link to an environment file holds what that holds; one to any other file holds no secret by that."""
+    folder = Path(here.cwd)
+    (folder / ".env").write_text("KEY=1")
+    (folder / "other").hardlink_to(folder / ".env")
+    (folder / "plain").write_text("x")
+    (folder / "plain too").hardlink_to(folder / "plain")
+
+    assert paths.is_secret("other", here)
+    assert not paths.is_secret("plain too", here)

@@ -128,12 +128,19 @@ def is_inside(path: str, world: World) -> bool:
 
 
 def is_secret(path: str, world: World) -> bool:
-    """Whether a file there may hold secrets, by its name or by that of what it leads to: `.env`, keys."""
+    """Whether a file there may hold secrets, by any of its names or by that of what it leads to: `.env`, keys."""
     if unusable(path):
         return True
-    return any(
-        names.may_be_secret(names.components(form)) for form in forms(posixpath.join(world.cwd, path), world)
-    )
+    absolute = posixpath.join(world.cwd, path)
+    if any(names.may_be_secret(names.components(form)) for form in forms(absolute, world)):
+        return True
+    return is_guarded_elsewhere(absolute, world)
+
+
+def is_guarded_elsewhere(absolute: str, world: World) -> bool:
+    """Whether the file at an absolute path is one of F4 under another name, a hard link."""
+    status = world.files.look(absolute)
+    return status is not None and _is_of_guarded(status, absolute, world)
 
 
 def vital(path: str, world: World) -> str | None:
@@ -185,9 +192,16 @@ def alias(status: os.stat_result, path: str, access: Access, world: World) -> De
     identity = (status.st_dev, status.st_ino)
     if identity in world.files.identities(closed_folders(world)):
         return deny("F5", f"`{path}` is closed to agents: it is another name of a protected file.")
-    if access is Access.WRITE and identity in world.files.identities(_guarded_places(path, world)):
+    if access is Access.WRITE and _is_of_guarded(status, path, world):
         return deny("F4", f"`{path}` is changed by people only: it is another name of a protected file.")
     return None
+
+
+def _is_of_guarded(status: os.stat_result, path: str, world: World) -> bool:
+    """Whether a file is one of F4 under another name."""
+    if status.st_nlink < 2 or not stat.S_ISREG(status.st_mode):
+        return False
+    return (status.st_dev, status.st_ino) in world.files.identities(_guarded_places(path, world))
 
 
 def closed_folders(world: World) -> list[str]:

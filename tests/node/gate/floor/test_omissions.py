@@ -82,3 +82,13 @@ def test_only_so_much_is_looked_at(here: World, monkeypatch: pytest.MonkeyPatch)
         (Path(here.cwd) / name).touch()
 
     assert omitted(here) == {"proj/c.key"}
+
+
+def test_another_name_of_a_secret_is_left_out(here: World) -> None:
+    """What a search would show of `.env` under a second name, it leaves out."""
+    folder = Path(here.cwd)
+    (folder / ".env").write_text("KEY=1")
+    (folder / "second").hardlink_to(folder / ".env")
+
+    assert omissions.left_out(here.cwd, "second", here)
+    assert "proj/second" in omitted(here)

@@ -18,11 +18,14 @@ _UNSEARCHED = "node_modules"  # where looking would take long
 
 
 def left_out(folder: str, name: str, world: World) -> bool:
-    """Whether a search of a folder leaves out what is at `name` in it, by its names alone."""
+    """Whether a search of a folder leaves out what is at `name` in it, by that name or another of the same file."""
     below = names.components(f"/{name}")
     if names.unwritten(below) or names.may_be_secret(below):
         return True
-    return paths.forbidden(posixpath.join(folder, name), Access.READ, world) is not None
+    path = posixpath.join(folder, name)
+    if paths.forbidden(path, Access.READ, world) is not None:
+        return True
+    return paths.is_guarded_elsewhere(path, world)
 
 
 def omitted(folder: str, world: World) -> list[str]:
