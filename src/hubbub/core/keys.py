@@ -11,9 +11,10 @@ from hubbub.store.tx import Tx
 def put(tx: Tx, project: Project, secret: str) -> ApiKey:
     """Give the project its key, in the place of the one that it had. Records `key.set`, without the key.
 
-    Raises `Forbidden` without the right to manage, `Invalid` for what cannot be a key.
+    Any member may: on a machine its gate asks a person first. Raises `Forbidden` to who may only look on, and
+    `Invalid` for what cannot be a key.
     """
-    access.enter(tx, str(project.id), Right.MANAGE)
+    access.enter(tx, str(project.id), Right.WRITE)
     key = ApiKey(project_id=project.id, secret=require_key(secret), set_by=tx.actor.label, set_at=tx.now)
     rows.put(tx, key)
     tx.record("key.set", project_id=project.id)
@@ -28,7 +29,7 @@ def find(tx: Tx, project: Project) -> ApiKey | None:
 
 def clear(tx: Tx, project: Project) -> bool:
     """Take the project's key away; False if it had none. Records `key.cleared`. Raises `Forbidden` as `put` does."""
-    access.enter(tx, str(project.id), Right.MANAGE)
+    access.enter(tx, str(project.id), Right.WRITE)
     if not rows.remove(tx, project.id):
         return False
     tx.record("key.cleared", project_id=project.id)
