@@ -61,9 +61,8 @@ class Search:
 
     def perhaps(self, call: Call) -> list[Word]:
         """What may be found in folders that are closed to agents."""
-        return [
-            beneath(plain(folder), _as_pattern(name)) for folder in self._closed(call) for name in self.names
-        ]
+        sought = [*self.names, *map(_last, self.paths)]
+        return [beneath(plain(folder), _as_pattern(name)) for folder in self._closed(call) for name in sought]
 
     def _closed(self, call: Call) -> list[str]:
         world = call.scene.world
