@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.serve.hub import Hub, running_hub
+from tests.serve.outbox.receiver import FakeGitHub, Receiver
 from tests.serve.web import Visit, Web
 from tests.serve.wire import LEGACY, MODERN, Connect, Peer
 
@@ -60,3 +61,19 @@ def connect(hub: Hub) -> Iterator[Connect]:
             return peer
 
         yield connected
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    """A server for webhooks."""
+    server = Receiver()
+    with server.serving():
+        yield server
+
+
+@pytest.fixture
+def github() -> Iterator[FakeGitHub]:
+    """A server that answers as GitHub does."""
+    server = FakeGitHub()
+    with server.serving():
+        yield server

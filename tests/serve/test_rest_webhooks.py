@@ -13,20 +13,6 @@ from tests.serve.web import Json, Visit, Web, done, refusal
 
 
 @pytest.fixture
-def receiver() -> Iterator[Receiver]:
-    server = Receiver()
-    with server.serving():
-        yield server
-
-
-@pytest.fixture
-def github() -> Iterator[FakeGitHub]:
-    server = FakeGitHub()
-    with server.serving():
-        yield server
-
-
-@pytest.fixture
 def open_hub(tmp_path: Path, github: FakeGitHub) -> Iterator[Hub]:
     """A hub that may reach the receivers of this machine, and has a token for GitHub."""
     settings = {"webhook_private": True, "github_api": github.url, "github_token": "ghp_secret"}

@@ -1,27 +1,10 @@
-"""Receivers for whoever asks."""
-
-from collections.abc import Iterator
+"""Projects from which things go out."""
 
 import pytest
 
 from hubbub.store.tx import Store
 from tests.serve.outbox.desk import Desk
 from tests.serve.outbox.receiver import FakeGitHub, Receiver
-
-
-@pytest.fixture
-def receiver() -> Iterator[Receiver]:
-    """A server for webhooks."""
-    server = Receiver()
-    with server.serving():
-        yield server
-
-
-@pytest.fixture
-def github() -> Iterator[FakeGitHub]:
-    server = FakeGitHub()
-    with server.serving():
-        yield server
 
 
 @pytest.fixture
