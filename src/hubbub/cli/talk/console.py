@@ -3,9 +3,9 @@
 import json
 import shutil
 import signal
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import CancelledError
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from hubbub.cli import terminal
@@ -14,6 +14,8 @@ from hubbub.dialects.cmdop import DIALECT
 from hubbub.model.orders import Outcome
 from hubbub.node.policy import Runtime
 from hubbub.node.runtimes.conversation import RuntimeFailed
+
+PULSE = 0.25  # seconds
 
 YOU = "\nyou> "
 YES = frozenset({"y", "yes"})
@@ -34,9 +36,26 @@ def talk(other: Partner, runtime: Runtime) -> None:
     )
     before = signal.signal(signal.SIGINT, lambda *_: other.turn.cancel())
     try:
-        _take_turns(other)
+        with _pulse():
+            _take_turns(other)
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def _pulse() -> Iterator[None]:
+    """Wake this thread at short intervals.
+
+    Python acts on a signal when the thread runs. A Ctrl-C that comes in the instant before the thread falls asleep,
+    for a line or for an event, would be noticed only when that comes.
+    """
+    before = signal.signal(signal.SIGALRM, lambda *_: None)
+    signal.setitimer(signal.ITIMER_REAL, PULSE, PULSE)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def _take_turns(other: Partner) -> None:
