@@ -1,16 +1,24 @@
-"""Machines: how they are known, and what they put on the board."""
+"""Machines: how they are known, how they come, go and are removed, and what they put on the board."""
 
+from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
 
-from hubbub.core import endings, nodes, tasks
-from hubbub.model.errors import Conflict, Invalid, NotFound, NotHolder
+from hubbub.core import access, endings, joins, keys, nodes, projects, shares, tasks, tokens, users
+from hubbub.core.joins import Joined
+from hubbub.model.errors import Conflict, Forbidden, Invalid, NotFound, NotHolder, ProjectDenied, Unauthorized
+from hubbub.model.ids import new_id
 from hubbub.model.lifecycle import Status
 from hubbub.model.machines import Machine
+from hubbub.model.orders import About
 from hubbub.model.records import Task
-from tests.core.conftest import RACERS, World, errors_of
+from hubbub.model.rights import Right, Role
+from hubbub.store.tx import Tx
+from tests.core.conftest import RACERS, World, errors_of, member, person
 
 FACTS: dict[str, Any] = {"machine_id": "m-1", "platform": "Linux 6.1", "version": "1.0", "sandbox": "bwrap"}
 
@@ -140,3 +148,186 @@ def test_a_machine_ends_what_is_its_own(world: World) -> None:
         with pytest.raises(NotFound):
             other.do(nodes.end_task, ref, **ended, project=other.project)
     assert world.do(tasks.find, [world.id], str(task.id)).status is Status.WORKING
+
+
+ABOUT = About(name="box", **FACTS)
+
+
+def joined(world: World, name: str = "box", by: str = "who-joins") -> Joined:
+    people = world.acting(person(world, f"{by}-{name}", Role.MEMBER))
+    return people.do(joins.join, world.project, name=name, **FACTS)
+
+
+def link(world: World, machine: Machine, hub: str = "h1", **more: Any) -> Machine:
+    return world.do(nodes.link, machine, hub=hub, **{"about": ABOUT, **more})
+
+
+def seen(world: World, name: str = "box") -> Machine:
+    return world.do(nodes.find, world.project, name)
+
+
+def told(world: World) -> list[str]:
+    return [kind for kind in world.kinds() if kind.startswith("node.")]
+
+
+def test_a_linked_machine_is_there(world: World) -> None:
+    """A machine is there while a hub holds its link; what it says of itself then holds, but for name and id."""
+    machine = joined(world).machine
+    about = replace(ABOUT, name="other", machine_id="m-9", platform="Linux 7", sandbox="none")
+    linked = link(world, machine, about=about, runtime="claude", labels=["gpu"])
+    assert linked == seen(world)
+    assert (linked.name, linked.machine_id, linked.platform, linked.sandbox) == (
+        "box",
+        "m-1",
+        "Linux 7",
+        "none",
+    )
+    assert (linked.runtime, linked.labels, linked.hub) == ("claude", ("gpu",), "h1")
+    assert nodes.is_linked(linked, world.clock())
+    world.do(nodes.unlink, machine.id, "h1")
+    world.do(nodes.unlink, machine.id, "h1")
+    assert not nodes.is_linked(seen(world), world.clock())
+    assert told(world) == ["node.joined", "node.online", "node.offline"]
+
+
+def test_a_link_lasts_while_its_hub_says_so(world: World) -> None:
+    """A machine whose hub falls silent is away after a while; one word of the hub holds for all its machines."""
+    first, second = (joined(world, name).machine for name in ("box", "web1"))
+    for machine in (first, second):
+        link(world, machine)
+    world.clock.advance(nodes.TTL / 2)
+    world.do(nodes.beat, [first.id, first.id])
+    world.clock.advance(nodes.TTL / 2)
+    now = world.clock()
+    assert (nodes.is_linked(seen(world), now), nodes.is_linked(seen(world, "web1"), now)) == (True, False)
+    assert seen(world).seen_at > seen(world, "web1").seen_at
+    link(world, second)
+    assert told(world)[-1] == "node.online"
+
+
+def test_who_is_not_linked_is_not_brought_back(world: World) -> None:
+    """A late word of a hub about a machine whose link is gone changes nothing."""
+    machine = joined(world).machine
+    link(world, machine)
+    world.do(nodes.unlink, machine.id, "h1")
+    world.do(nodes.beat, [machine.id])
+    assert not seen(world).is_online(world.clock())
+
+
+def test_the_last_link_is_the_one(world: World) -> None:
+    """Where a machine has come to another hub meanwhile, what the first says of its own link changes nothing."""
+    machine = joined(world).machine
+    link(world, machine, "h1")
+    link(world, machine, "h2")
+    world.do(nodes.unlink, machine.id, "h1")
+    assert seen(world).hub == "h2"
+    assert nodes.is_linked(seen(world), world.clock())
+    assert told(world) == ["node.joined", "node.online"]
+
+
+def test_a_machine_that_links_with_nonsense_is_refused(world: World) -> None:
+    """What a machine says over its link is checked as what it says when it joins."""
+    machine = joined(world).machine
+    wrongs: list[dict[str, Any]] = [
+        {"about": replace(ABOUT, platform="a\nb")},
+        {"runtime": ""},
+        {"runtime": "x\u202e"},
+        {"labels": [" "]},
+        {"labels": ["x"] * 51},
+    ]
+    for wrong in wrongs:
+        with pytest.raises(Invalid):
+            link(world, machine, **wrong)
+    assert not seen(world).is_online(world.clock())
+
+
+def test_only_a_key_of_a_machine_finds_it(world: World) -> None:
+    """Nobody is a machine but by its own key: no member, no person, no key that has ended."""
+    own = joined(world)
+    key = world.do(access.authenticate, own.token)
+    assert world.acting(key).do(nodes.find_by_key)[1].id == own.machine.id
+    with pytest.raises(Forbidden):
+        world.acting(person(world, "eve", Role.OWNER)).do(nodes.find_by_key)
+    again = joined(world, by="who-joins-again")
+    with pytest.raises(Unauthorized):
+        world.acting(key).do(nodes.find_by_key)
+    impostor = replace(world.do(access.authenticate, again.token), role=Role.OWNER)
+    with pytest.raises(Forbidden):
+        world.acting(impostor).do(nodes.find_by_key)
+
+
+def test_a_machines_key_does_nothing_else(world: World) -> None:
+    """With the key of a machine nothing of the project is seen or done, though it is a token of that project."""
+    own = joined(world)
+    _share, _secret = world.do(shares.mint, world.project, own.machine)
+    key = world.acting(world.do(access.authenticate, own.token))
+    tries: list[Callable[[Tx], object]] = [
+        access.memberships,
+        access.visible,
+        access.enter,
+        partial(access.visible, ref="lab"),
+        partial(access.enter, ref="lab", right=Right.READ),
+        partial(joins.invite, project=world.project),
+        partial(nodes.remove, project=world.project, name="box"),
+        partial(projects.create, slug="mine"),
+        partial(tokens.for_project, project=world.project, role=Role.VIEWER),
+        partial(tokens.revoke, token_id=key.actor.token_id or new_id()),
+        partial(keys.put, project=world.project, secret="sk-0123456789abcdef"),
+        partial(keys.use, project=world.project),
+        users.everyone,
+    ]
+    for each in tries:
+        with pytest.raises(Forbidden):
+            key.do(each)
+    assert not key.do(access.reads_for_agent)
+
+
+def test_a_removed_machine_is_gone(world: World) -> None:
+    """Its key and the links to look at it are worth nothing, its name is free, and the log says who removed it."""
+    own = joined(world)
+    link(world, own.machine)
+    _share, secret = world.do(shares.mint, world.project, own.machine)
+    world.acting(person(world, "adam", Role.MEMBER)).do(nodes.remove, world.project, "BOX")
+    assert world.do(nodes.listed, world.project) == []
+    assert world.do(shares.look, secret) is None
+    for late in (
+        partial(access.authenticate, secret=own.token),
+        partial(nodes.link, machine=own.machine, hub="h1", about=ABOUT),
+    ):
+        with pytest.raises(Unauthorized):
+            world.do(late)
+    world.do(nodes.unlink, own.machine.id, "h1")
+    world.do(nodes.beat, [own.machine.id])
+    assert [(each.kind, each.actor) for each in world.log()][-2:] == [
+        ("token.revoked", "adam"),
+        ("node.removed", "adam"),
+    ]
+    assert joined(world, by="who-joins-again").machine.id != own.machine.id
+
+
+def test_people_remove_machines(world: World) -> None:
+    """Only people do who may write in the project, and not one on which a hub runs just now."""
+    joined(world)
+    for actor, refusal in (
+        (member(world.project, Role.OWNER), Forbidden),
+        (person(world, "adam", Role.VIEWER), Forbidden),
+        (person(world, "stranger"), ProjectDenied),
+    ):
+        with pytest.raises(refusal):
+            world.acting(actor).do(nodes.remove, world.project, "box")
+    people = world.acting(person(world, "eve", Role.MEMBER))
+    with pytest.raises(NotFound):
+        people.do(nodes.remove, world.project, "web1")
+    report(world, "hubs-own")
+    with pytest.raises(Conflict, match="a hub runs on"):
+        people.do(nodes.remove, world.project, "hubs-own")
+    world.do(nodes.leave, world.project, "hubs-own")
+    people.do(nodes.remove, world.project, "hubs-own")
+    assert [each.name for each in world.do(nodes.listed, world.project)] == ["box"]
+
+
+def test_a_hub_that_goes_takes_no_other_machine_along(world: World) -> None:
+    """A hub whose own machine had the name of one that has joined since does not end that one's link by its going."""
+    link(world, joined(world).machine)
+    world.do(nodes.leave, world.project, "box")
+    assert nodes.is_linked(seen(world), world.clock())

@@ -13,6 +13,7 @@ from hubbub.dialects.dialect import Dialect, Reply
 from hubbub.model.errors import HubError, StoreUnavailable
 from hubbub.model.records import Project
 from hubbub.model.rights import SYSTEM, Actor, Role
+from hubbub.serve.fleet.pace import Pace
 from hubbub.settings import Settings
 from hubbub.store.tx import Store, Tx
 from tests.serving import serving
@@ -107,11 +108,12 @@ class Hub:
 
 
 @contextmanager
-def running_hub(data: Path, **settings: Any) -> Iterator[Hub]:
+def running_hub(data: Path, pace: Pace | None = None, **settings: Any) -> Iterator[Hub]:
     """A fresh hub that runs until the context ends, speaks `tiny`, and is known as `hub.example.org` too."""
     chosen = {"port": 0, "public_url": "https://hub.example.org", **settings}
     served = app.Hub(Settings(data=data, **chosen))
     served.dialects |= {"tiny": TINY}
+    served.pace = pace or served.pace
     with serving(served):
         secret = (data / app.OWNER_TOKEN).read_text().strip()
         owner = served.store.read_now(SYSTEM, lambda tx: access.authenticate(tx, secret))

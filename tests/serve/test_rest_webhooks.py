@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -15,7 +16,11 @@ from tests.serve.web import Json, Visit, Web, done, refusal
 @pytest.fixture
 def open_hub(tmp_path: Path, github: FakeGitHub) -> Iterator[Hub]:
     """A hub that may reach the receivers of this machine, and has a token for GitHub."""
-    settings = {"webhook_private": True, "github_api": github.url, "github_token": "ghp_secret"}
+    settings: dict[str, Any] = {
+        "webhook_private": True,
+        "github_api": github.url,
+        "github_token": "ghp_secret",
+    }
     with running_hub(tmp_path / "open", **settings) as running:
         yield running
 

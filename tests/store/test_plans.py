@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -20,10 +21,12 @@ from hubbub.core import (
     checks,
     completions,
     dependencies,
+    dispatches,
     endings,
     handovers,
     idempotency,
     inbox,
+    joins,
     messages,
     nodes,
     outbox,
@@ -42,7 +45,8 @@ from hubbub.core import (
 )
 from hubbub.model.approvals import ApprovalStatus
 from hubbub.model.lifecycle import OPEN, Event, Status
-from hubbub.model.orders import Principal, Question
+from hubbub.model.orders import About, Order, Principal, Question
+from hubbub.model.orders import Outcome as OrderOutcome
 from hubbub.model.parcels import Fate, Outcome, Report
 from hubbub.model.records import Artifact, Condition, Profile, Project, Run, Task, Verdict
 from hubbub.model.rights import SYSTEM, Actor, Role
@@ -209,6 +213,35 @@ def be_a_machine(tx: Tx, world: World) -> None:
     nodes.leave(tx, world.project, "box")
 
 
+def be_linked(tx: Tx, world: World) -> None:
+    owner = tx.actor
+    _code, secret = joins.invite(tx, world.project)
+    facts: dict[str, Any] = {"machine_id": "m", "platform": "Linux", "version": "1", "sandbox": "none"}
+    joined = joins.redeem(tx, secret, name="web1", **facts)
+    tx.actor = access.authenticate(tx, joined.token)
+    nodes.find_by_key(tx)
+    tx.actor = owner
+    nodes.link(tx, joined.machine, hub="h", about=About(name="web1", **facts))
+    nodes.beat(tx, [joined.machine.id])
+    nodes.unlink(tx, joined.machine.id, "h")
+    nodes.remove(tx, world.project, "web1")
+
+
+def order_a_machine(tx: Tx, world: World) -> None:
+    machine = joins.join(
+        tx, world.project, name="web1", machine_id="m", platform="Linux", version="1", sandbox="none"
+    ).machine
+    order = Order(who=Principal(project="default", name="ann", token_id=str(world.run.id)), tool="x", key="k")
+    for _ in range(2):
+        asked, _is_new = dispatches.begin(tx, world.project, machine, order, sent=False)
+    dispatches.send(tx, asked.id)
+    dispatches.take(tx, [asked.id])
+    dispatches.open_of(tx, machine.id)
+    dispatches.end(tx, asked.id, OrderOutcome(value={}))
+    dispatches.find(tx, asked.id)
+    dispatches.of_machine(tx, world.project, machine, 20)
+
+
 def seal_a_log(tx: Tx, world: World) -> None:
     for digest in ("a", "b"):
         seals.keep(tx, world.project, "box", 5, digest * 64)
@@ -292,6 +325,8 @@ CALLS: dict[str, Callable[[Tx, World], object]] = {
     "tell webhooks": tell_webhooks,
     "ask people": ask_people,
     "be a machine": be_a_machine,
+    "be linked": be_linked,
+    "order a machine": order_a_machine,
     "seal a log": seal_a_log,
     "plan ahead": plan_ahead,
     "is anything overdue": lambda tx, _world: sweep.is_due(tx),

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from hubbub.core import agents
 from hubbub.model.errors import Forbidden, ProjectDenied, ProjectRequired, Unauthorized, WrongIdentity
-from hubbub.model.records import Project
+from hubbub.model.records import Project, Token
 from hubbub.model.rights import GRANTS, HUB, Actor, Right, Role
 from hubbub.store import projects, tokens, users
 from hubbub.store.tx import Tx
@@ -18,7 +18,15 @@ def fingerprint(secret: str) -> str:
 
 def authenticate(tx: Tx, secret: str) -> Actor:
     """The actor that a bearer token stands for. Raises `Unauthorized` for every bad one alike."""
-    token = tokens.find_valid(tx, fingerprint(secret))
+    return _actor(tx, tokens.find_valid(tx, fingerprint(secret)))
+
+
+def stand_in(tx: Tx, token_id: UUID) -> Actor:
+    """Whoever has the token of that id, for what is done on their behalf. Raises `Unauthorized` if it has ended."""
+    return _actor(tx, tokens.find(tx, token_id) if tokens.is_valid(tx, token_id) else None)
+
+
+def _actor(tx: Tx, token: Token | None) -> Actor:
     if token is None:
         raise Unauthorized
     user = users.find(tx, token.user_id) if token.user_id else None
@@ -42,8 +50,10 @@ def require_valid(tx: Tx) -> None:
 
 
 def memberships(tx: Tx) -> list[tuple[Project, Role]]:
-    """The projects the caller may see, oldest first, with its role in each."""
+    """The projects the caller may see, oldest first, with its role in each. Raises `Forbidden` for a machine's key."""
     actor = tx.actor
+    if actor.role is Role.NODE:
+        raise Forbidden("a machine's key opens its link to the hub, and nothing else")
     if actor.project_id is not None:
         project = projects.find(tx, actor.project_id)
         return [(project, actor.role or Role.VIEWER)] if project else []
@@ -91,6 +101,12 @@ def enter(tx: Tx, ref: str | None = None, right: Right = Right.WRITE) -> Project
     return project
 
 
+def require_person(tx: Tx, what: str) -> None:
+    """Raise `Forbidden` unless a person asks; `what` is what nobody else may do."""
+    if not tx.actor.is_person or tx.actor.user_id is None:
+        raise Forbidden(f"only a person (utok_) may {what}; an agent's token never does")
+
+
 def require_hub_owner(tx: Tx) -> None:
     """Raise `Forbidden` unless the caller owns the hub."""
     if not tx.actor.owns_hub:
@@ -108,6 +124,7 @@ def speak(tx: Tx, project_id: UUID, name: str | None = None) -> str:
     spoken = bound or name or HUB
     if spoken != HUB:
         agents.meet(tx, project_id, spoken)
+        tx.speaker = project_id, spoken
     return spoken
 
 

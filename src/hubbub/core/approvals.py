@@ -48,20 +48,30 @@ _DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
 def put(
-    tx: Tx, project: Project, question: Question, patience: timedelta, *, elicitation: bool = False
+    tx: Tx,
+    project: Project,
+    question: Question,
+    patience: timedelta,
+    *,
+    elicitation: bool = False,
+    approval_id: UUID | None = None,
 ) -> tuple[Approval, str]:
     """Put a question before the people of a project, and the receipt by which its machine uses the answer.
 
-    Unanswered, it expires after `patience`. With `elicitation` the machine may `resolve` it. Records `approval.asked`.
-    Raises `Invalid`, and `Conflict` if too many wait already.
+    Unanswered, it expires after `patience`. With `elicitation` the machine may `resolve` it. A machine may say which
+    id it has: put again by that, it is the same question, with another receipt. Records `approval.asked`. Raises
+    `Invalid`, and `Conflict` if too many wait already, or the id is another question's.
     """
     _check(question, patience)
+    known = rows.find(tx, approval_id, lock=True) if approval_id is not None else None
+    if known is not None:
+        return _put_again(tx, known, project, question)
     token_id = parse_id(question.who.token_id or "")
     if rows.number_pending(tx, project.id, token_id) >= MOST:
         raise Conflict(f"{MOST} questions of this caller wait for an answer already")
     receipt = secrets.token_hex(16)
     approval = Approval(
-        id=uuid4(),  # people type its beginning: it has to differ from the others' there
+        id=approval_id or uuid4(),  # people type its beginning: it has to differ from the others' there
         project_id=project.id,
         kind=question.kind,
         who=visible(question.who.name),
@@ -84,6 +94,14 @@ def put(
     return approval, receipt
 
 
+def _put_again(tx: Tx, known: Approval, project: Project, question: Question) -> tuple[Approval, str]:
+    same = (project.id, visible(question.node), question.digest, question.kind)
+    if (known.project_id, known.node, known.digest, known.kind) != same:
+        raise Conflict("another question has that id")
+    receipt = secrets.token_hex(16)
+    return rows.receive(tx, known.id, access.fingerprint(receipt)), receipt
+
+
 def find(tx: Tx, project_ids: Sequence[UUID], ref: str) -> Approval:
     """The approval of that id. Agents find only what was asked for the calls of their own token. Raises `NotFound`."""
     approval_id = parse_id(ref)
@@ -99,25 +117,26 @@ def search(
     tx: Tx, project_ids: Sequence[UUID], *, status: ApprovalStatus | None = None, limit: int = 200
 ) -> list[Approval]:
     """What was asked in the projects, oldest first, or what has one status. Raises `Forbidden` for agents' tokens."""
-    _require_person(tx, "look at what people are asked")
+    access.require_person(tx, "look at what people are asked")
     found = [
         each for project_id in project_ids for each in rows.search(tx, project_id, status=status, limit=limit)
     ]
     return sorted(found, key=lambda approval: (approval.created_at, approval.id))[-limit:]
 
 
-def answer(tx: Tx, ref: str, *, approved: bool) -> Approval:
+def answer(tx: Tx, ref: str, *, approved: bool, signature: str | None = None) -> Approval:
     """A person's yes or no. Records `approval.approved` or `approval.denied`.
 
+    Their `signature` is kept as it is, for the machine to check, which may take no yes without one.
     The person must be able to write in the project; to let a policy have a rule, to manage it. Raises `Forbidden`,
     always for an agent's token; `NotFound`; `Conflict` if the question was answered or its time is over.
     """
-    _require_person(tx, "approve or deny")
+    access.require_person(tx, "approve or deny")
     approval = find(tx, [project.id for project in access.visible(tx)], ref)
     approval = rows.find(tx, approval.id, lock=True) or approval
     right = Right.MANAGE if approval.kind is QuestionKind.RULE else Right.WRITE
     access.enter(tx, str(approval.project_id), right)
-    return _answer(tx, approval, approved=approved, by=tx.actor.label)
+    return _answer(tx, approval, approved=approved, by=tx.actor.label, signature=signature)
 
 
 def resolve(tx: Tx, approval_id: UUID, *, receipt: str, approved: bool) -> Approval:
@@ -167,11 +186,6 @@ def _check(question: Question, patience: timedelta) -> None:
         raise Invalid("a question shows what is asked for")
 
 
-def _require_person(tx: Tx, what: str) -> None:
-    if not tx.actor.is_person or tx.actor.user_id is None:
-        raise Forbidden(f"only a person (utok_) may {what}; an agent's token never does")
-
-
 def _asked(tx: Tx, approval_id: UUID, receipt: str) -> Approval:
     """The question that the receipt belongs to, locked."""
     approval = rows.find(tx, approval_id, lock=True)
@@ -191,17 +205,23 @@ def _require(approval: Approval, now: int, status: ApprovalStatus) -> None:
         raise Conflict(f"it is {approval.status}{by}, not {status}")
 
 
-def _answer(tx: Tx, approval: Approval, *, approved: bool, by: str) -> Approval:
+def _answer(tx: Tx, approval: Approval, *, approved: bool, by: str, signature: str | None = None) -> Approval:
     _require(approval, tx.now, ApprovalStatus.PENDING)
     step = ApprovalStep.APPROVE if approved else ApprovalStep.DENY
     lasts = max(approval.expires_at, tx.now + GOOD_FOR // timedelta(milliseconds=1)) if approved else None
-    return _move(tx, approval, step, expires_at=lasts, by=by)
+    return _move(tx, approval, step, expires_at=lasts, by=by, signature=signature)
 
 
 def _move(
-    tx: Tx, approval: Approval, step: ApprovalStep, *, expires_at: int | None = None, by: str | None = None
+    tx: Tx,
+    approval: Approval,
+    step: ApprovalStep,
+    *,
+    expires_at: int | None = None,
+    by: str | None = None,
+    signature: str | None = None,
 ) -> Approval:
-    moved = rows.move(tx, approval, step, expires_at=expires_at, by=by)
+    moved = rows.move(tx, approval, step, expires_at=expires_at, by=by, signature=signature)
     assert moved is not None  # it is locked, and its status was looked at
     _record(tx, KINDS[step], moved)
     return moved

@@ -1,20 +1,26 @@
 """Machines that agents may use: who they are, whether they are there, and what they do themselves.
 
-What a machine does for an agent while that waits, or in the background, is a task of the hub: sent by the agent, and
-begun at once by `node:` and the machine's name.
+A machine on which a hub runs reports itself; any other has joined (`core/joins.py`), and is there while a hub holds
+its link. What a machine does for an agent while that waits, or in the background, is a task of the hub: sent by the
+agent, and begun at once by `node:` and the machine's name.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import timedelta
+from uuid import UUID
 
-from hubbub.core import access, agents, completions, endings, tasks
+from hubbub.core import access, agents, completions, dispatches, endings, placements, tasks, tokens
 from hubbub.model.approvals import visible
-from hubbub.model.errors import Conflict, Invalid, NotFound, NotHolder
+from hubbub.model.errors import Conflict, Forbidden, Invalid, NotFound, NotHolder, Unauthorized
 from hubbub.model.ids import new_id, parse_id
 from hubbub.model.lifecycle import Event
 from hubbub.model.machines import NODE_PREFIX, Machine, board_name
+from hubbub.model.orders import About
 from hubbub.model.records import Project, Task
+from hubbub.model.rights import Right, Role
 from hubbub.store import nodes as rows
+from hubbub.store import projects, shares
 from hubbub.store import tasks as task_rows
 from hubbub.store.tx import Tx
 
@@ -36,44 +42,149 @@ def report(
     labels: Sequence[str] = (),
     ttl: timedelta = TTL,
 ) -> Machine:
-    """A machine says that it is there, and what it is like.
+    """A machine on which a hub runs is there, and this is what it is like.
 
     Names are the same whatever their case. Records `node.joined` the first time, and `node.online` if it was away.
-    Raises `Invalid`, and `Conflict` while another machine of that name is there.
+    Raises `Invalid`, and `Conflict` while another machine of that name is there, or where one has joined by it.
     """
-    _check(name, machine_id, platform, version, sandbox, *labels)
-    if len(labels) > MOST_LABELS:
-        raise Invalid(f"a machine has at most {MOST_LABELS} labels")
-    before = rows.find(tx, project.id, name, lock=True)
-    if before and before.machine_id != machine_id and before.is_online(tx.now):
-        raise Conflict(f"another machine is called {before.name!r} in this project; choose another name")
-    machine = rows.put(
-        tx,
-        Machine(
-            id=new_id(),
-            project_id=project.id,
-            name=name,
-            machine_id=machine_id,
-            platform=platform,
-            labels=tuple(labels),
-            version=version,
-            sandbox=sandbox,
-            first_seen_at=tx.now,
-            seen_at=tx.now,
-            expires_at=tx.now + ttl // timedelta(milliseconds=1),
-        ),
-    )
+    about = About(name=name, machine_id=machine_id, platform=platform, version=version, sandbox=sandbox)
+    before, machine = claim(tx, project, about, labels)
+    if before is not None:
+        is_another = before.machine_id != machine_id and (before.is_online(tx.now) or before.token_id)
+        if is_another or is_linked(before, tx.now):
+            raise Conflict(f"another machine is called {before.name!r} in this project; choose another name")
+        end_key(tx, before)
+    reported = rows.update(tx, machine.id, about, labels=labels, expires_at=tx.now + _ms(ttl))
     if before is None or not before.is_online(tx.now):
-        _record(tx, "node.online" if before else "node.joined", machine)
-    return machine
+        record(tx, "node.online" if before else "node.joined", reported)
+    return reported
+
+
+def claim(
+    tx: Tx, project: Project, about: About, labels: Sequence[str] = ()
+) -> tuple[Machine | None, Machine]:
+    """The machine that has the name, locked, and the one that has it from now on: a new one where there was none.
+
+    Raises `Invalid` for what cannot be said of a machine.
+    """
+    _check(about, labels)
+    fresh = Machine(
+        id=new_id(),
+        project_id=project.id,
+        name=about.name,
+        machine_id=about.machine_id,
+        platform=about.platform,
+        labels=tuple(labels),
+        version=about.version,
+        sandbox=about.sandbox,
+        first_seen_at=tx.now,
+        seen_at=tx.now,
+        expires_at=tx.now,
+    )
+    while (before := rows.find(tx, project.id, about.name, lock=True)) is None:
+        if rows.insert(tx, fresh):
+            return None, fresh
+    return before, before
 
 
 def leave(tx: Tx, project: Project, name: str) -> None:
-    """A machine goes. Records `node.offline`, if it was there."""
+    """A machine on which a hub runs goes. Records `node.offline`, if it was there."""
     machine = rows.find(tx, project.id, name, lock=True)
-    if machine is not None and machine.is_online(tx.now):
+    if machine is not None and machine.token_id is None and machine.is_online(tx.now):
         rows.close(tx, machine.id)
-        _record(tx, "node.offline", machine)
+        record(tx, "node.offline", machine)
+
+
+def find_by_key(tx: Tx) -> tuple[Project, Machine]:
+    """The machine whose key the caller has, and its project. Raises `Forbidden` for who has no such key (any more)."""
+    actor = tx.actor
+    access.require_valid(tx)
+    machine = rows.find_by_key(tx, actor.token_id) if actor.role is Role.NODE and actor.token_id else None
+    project = projects.find(tx, machine.project_id) if machine is not None else None
+    if machine is None or project is None:
+        raise Forbidden("only a machine that has joined may do this, with its own key")
+    return project, machine
+
+
+def is_linked(machine: Machine, now: int) -> bool:
+    """Whether a hub holds a link to the machine."""
+    return machine.hub is not None and machine.is_online(now)
+
+
+def link(
+    tx: Tx,
+    machine: Machine,
+    *,
+    hub: str,
+    about: About,
+    runtime: str | None = None,
+    labels: Sequence[str] = (),
+    ttl: timedelta = TTL,
+) -> Machine:
+    """`hub` holds the link to a machine from now on, whoever held it before; this is what the machine is like.
+
+    Its name and id stay those by which it joined. Records `node.online` if it was away. Raises `Invalid`, and
+    `Unauthorized` if its key has ended since it was found.
+    """
+    known = replace(about, name=machine.name, machine_id=machine.machine_id)
+    _check(known, [*labels, *([runtime] if runtime is not None else [])])
+    before = rows.find_by_id(tx, machine.id, lock=True)
+    if before is None or before.token_id is None or before.token_id != machine.token_id:
+        raise Unauthorized
+    linked = rows.update(
+        tx,
+        machine.id,
+        known,
+        labels=labels,
+        expires_at=tx.now + _ms(ttl),
+        token_id=machine.token_id,
+        runtime=runtime,
+        hub=hub,
+    )
+    if not before.is_online(tx.now):
+        record(tx, "node.online", linked)
+    return linked
+
+
+def beat(tx: Tx, machine_ids: Iterable[UUID], ttl: timedelta = TTL) -> None:
+    """The machines to which a hub holds links are still there, and will be for `ttl`."""
+    rows.beat(tx, sorted(machine_ids), tx.now + _ms(ttl))
+
+
+def unlink(tx: Tx, machine_id: UUID, hub: str) -> None:
+    """The link to a machine is lost, unless another hub holds one by now. Records `node.offline`."""
+    machine = rows.unlink(tx, machine_id, hub)
+    if machine is not None:
+        record(tx, "node.offline", machine)
+
+
+def remove(tx: Tx, project: Project, name: str) -> Machine:
+    """Forget a machine: its key ends, and with it its link; so do links to look at it, and what it has not ended.
+
+    For people who may write in the project. Records `node.removed`. Raises `Forbidden`, `NotFound`, and `Conflict`
+    for one on which a hub runs just now.
+    """
+    access.require_person(tx, "remove a machine")
+    access.enter(tx, str(project.id), Right.WRITE)
+    machine = rows.find(tx, project.id, name, lock=True)
+    if machine is None:
+        raise NotFound(NOUN, name)
+    if machine.token_id is None and machine.is_online(tx.now):
+        raise Conflict(f"a hub runs on {machine.name!r}: it is there for as long as that one runs")
+    dispatches.abandon(tx, machine.id)
+    placements.forget_machine(tx, machine.id)
+    shares.forget_machine(tx, machine.id)
+    rows.delete(tx, machine.id)
+    if machine.token_id is not None:
+        tokens.end(tx, machine.token_id)
+    record(tx, "node.removed", machine)
+    return machine
+
+
+def end_key(tx: Tx, machine: Machine) -> None:
+    """End the key that the machine has, if it has one: it gets another, or needs none any more."""
+    if machine.token_id is not None:
+        tokens.end(tx, machine.token_id)
 
 
 def find(tx: Tx, project: Project, name: str) -> Machine:
@@ -142,15 +253,23 @@ def end_task(
     return done.task or task
 
 
-def _check(*lines: str) -> None:
-    for line in lines:
+def record(tx: Tx, kind: str, machine: Machine, *, actor: str | None = None) -> None:
+    """Tell of a machine that it has come, or gone."""
+    tx.record(
+        kind,
+        project_id=machine.project_id,
+        actor=actor,
+        detail={"node": machine.name, "platform": machine.platform, "sandbox": machine.sandbox},
+    )
+
+
+def _check(about: About, labels: Sequence[str]) -> None:
+    if len(labels) > MOST_LABELS:
+        raise Invalid(f"a machine has at most {MOST_LABELS} labels")
+    for line in (about.name, about.machine_id, about.platform, about.version, about.sandbox, *labels):
         if not line.strip() or line != line.strip() or len(line) > LINE or visible(line) != line:
             raise Invalid(f"what a machine says of itself are lines of 1 to {LINE} visible characters")
 
 
-def _record(tx: Tx, kind: str, machine: Machine) -> None:
-    tx.record(
-        kind,
-        project_id=machine.project_id,
-        detail={"node": machine.name, "platform": machine.platform, "sandbox": machine.sandbox},
-    )
+def _ms(duration: timedelta) -> int:
+    return duration // timedelta(milliseconds=1)

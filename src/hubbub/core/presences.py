@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from hubbub.core import agents as names
-from hubbub.core import handovers, scopes
+from hubbub.core import evidence, handovers, scopes
 from hubbub.model.errors import Conflict, InvalidTransition, NotFound, NotHolder
 from hubbub.model.ids import new_id
 from hubbub.model.records import Condition, Presence, Profile, Task
@@ -38,6 +38,8 @@ def report(
     """
     names.meet(tx, project_id, name)
     last = agents.presence(tx, project_id, name, lock=True)
+    if profile.output is not None and (last is None or profile.output != last.output):
+        evidence.saw(tx, project_id, name, output=profile.output)
     stays = last is not None and last.instance == instance and last.is_live(tx.now)
     if last is not None and not stays and last.ended_at is None:
         last = _end(tx, last, SILENT if last.instance == instance else REPLACED) or last
@@ -126,6 +128,8 @@ def progress(
     if last is not None and last.is_live(tx.now):
         told = _merged(last, Profile(output=output, progress=progress))
         agents.update_presence(tx, replace(last, **_told(told)))
+    if output is not None:
+        evidence.saw(tx, task.project_id, by, output=output)
     detail = {"number": task.number, "progress": progress}
     tx.record("task.progress", project_id=task.project_id, actor=by, agent=by, task_id=task.id, detail=detail)
 

@@ -1,6 +1,6 @@
 """What is overdue: tasks that nobody began in time, agents that have fallen silent, questions nobody answered."""
 
-from hubbub.core import approvals, endings, idempotency, outbox, presences, seals
+from hubbub.core import approvals, dispatches, endings, idempotency, joins, outbox, presences, seals
 from hubbub.store import agents as agent_rows
 from hubbub.store import approvals as approval_rows
 from hubbub.store import idempotency as kept_answers
@@ -27,8 +27,10 @@ def settle(tx: Tx) -> None:
 
 
 def forget(tx: Tx) -> None:
-    """Drop what is kept only for a while: the answers to keyed writes, what has left the hub, old questions."""
+    """Drop what is kept only for a while: answers to keyed writes, what has left the hub, old questions and orders."""
     kept_answers.forget(tx, before=tx.now - int(idempotency.KEEP.total_seconds() * 1000))
     outbox.forget(tx)
     approvals.forget(tx)
     seals.forget(tx)
+    joins.forget(tx)
+    dispatches.forget(tx)

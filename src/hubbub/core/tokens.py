@@ -9,7 +9,7 @@ from hubbub.core import access, agents
 from hubbub.model.errors import Forbidden, Invalid, NotFound
 from hubbub.model.ids import new_id
 from hubbub.model.records import Project, Token
-from hubbub.model.rights import GRANTS, Right, Role
+from hubbub.model.rights import GIVEN, GRANTS, Right, Role
 from hubbub.store import tokens
 from hubbub.store.tx import Tx
 
@@ -29,8 +29,9 @@ def for_project(
 
     A person who is a member may make tokens that do as much or less, for their own programs. A program may do so only
     with the right to manage, and none that outlives its own: what gets hold of an agent's token gets no other.
-    Records `token.created`. Raises `Forbidden`.
+    Records `token.created`. Raises `Forbidden`, and `Invalid` for the role that is a machine's alone.
     """
+    require_given(role)
     mine = {known.id: held for known, held in access.memberships(tx)}.get(project.id, Role.VIEWER)
     if not GRANTS[role] <= GRANTS[mine] or Right.WRITE not in GRANTS[mine]:
         raise Forbidden(f"the role {mine} may not make a token of the role {role}")
@@ -44,6 +45,27 @@ def for_project(
     if agent is not None:
         agents.meet(tx, project.id, agent)
     return _create(tx, AGENT, user_id=tx.actor.user_id, project=project, agent=agent, role=role, ttl=ttl)
+
+
+def granted(tx: Tx, project: Project, *, role: Role, agent: str) -> tuple[Token, str]:
+    """A token that the hub itself gives, where whoever wanted it was let in before, and its secret.
+
+    For a machine that joins, and for an agent that was placed on one. Records `token.created`.
+    """
+    return _create(tx, AGENT, user_id=None, project=project, agent=agent, role=role)
+
+
+def end(tx: Tx, token_id: UUID) -> None:
+    """Take back what was `granted`: what it was given for is over. Records `token.revoked`, the first time."""
+    token = tokens.find(tx, token_id)
+    if token is not None and tokens.revoke(tx, token_id):
+        _record_revoked(tx, token)
+
+
+def require_given(role: Role) -> None:
+    """Raise `Invalid` for a role that people cannot give."""
+    if role not in GIVEN:
+        raise Invalid(f"the role is one of {', '.join(GIVEN)}; a machine has its own, by joining")
 
 
 def visible(tx: Tx, projects: Sequence[Project]) -> list[Token]:
@@ -64,12 +86,7 @@ def revoke(tx: Tx, token_id: UUID) -> Token:
     if not _may_revoke(tx, token):
         raise Forbidden("only whoever made the token, or an admin of its project, may revoke it")
     if tokens.revoke(tx, token_id):
-        tx.record(
-            "token.revoked",
-            project_id=token.project_id,
-            agent=token.agent,
-            detail={"token_id": str(token_id)},
-        )
+        _record_revoked(tx, token)
     return token
 
 
@@ -103,6 +120,11 @@ def _create(
     detail = {"token_id": str(token.id), "role": role}
     tx.record("token.created", project_id=token.project_id, agent=agent, detail=detail)
     return token, secret
+
+
+def _record_revoked(tx: Tx, token: Token) -> None:
+    detail = {"token_id": str(token.id)}
+    tx.record("token.revoked", project_id=token.project_id, agent=token.agent, detail=detail)
 
 
 def _may_see(tx: Tx, token: Token) -> bool:

@@ -52,6 +52,7 @@ def create(
     Records `user.created`. Raises `Forbidden`, `Invalid`, `Conflict`.
     """
     access.require_hub_owner(tx)
+    tokens.require_given(role)
     user = _insert(tx, _checked(name), None)
     if project is not None:
         project_rows.put_member(tx, project.id, user.id, role)
@@ -62,10 +63,11 @@ def create(
 def invite(tx: Tx, project: Project, role: Role = Role.MEMBER) -> str:
     """A code, good for a week and for one person, that lets them register as a member of the project.
 
-    Needs the right to manage the project. Records `user.invited`. Raises `Forbidden`.
+    Needs the right to manage the project. Records `user.invited`. Raises `Forbidden` and `Invalid`.
     """
     if not tx.actor.is_person:
         raise Forbidden("only a person (utok_) may invite somebody")
+    tokens.require_given(role)
     access.enter(tx, project.slug, Right.MANAGE)
     code = f"inv_{secrets.token_hex(16)}"
     expires_at = tx.now + int(INVITE_TTL.total_seconds() * 1000)

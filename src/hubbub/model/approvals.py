@@ -66,6 +66,7 @@ class Approval:
     expires_at: int
     answered_by: str | None = None
     answered_at: int | None = None
+    signature: str | None = None  # of whoever answered, where they signed what they were shown
     ended_at: int | None = None
 
 

@@ -168,6 +168,24 @@ class ScopeConflict(Conflict):
         self.conflicts = tuple(conflicts)
 
 
+class NotDone(HubError):
+    """A machine has not done what it was asked to do."""
+
+    code: ClassVar[str] = "failed"
+
+
+class Offline(NotDone):
+    """The machine is not there."""
+
+    code: ClassVar[str] = "offline"
+
+
+class Unapproved(NotDone):
+    """The machine asked a person first, and nobody has answered in time."""
+
+    code: ClassVar[str] = "needs_approval"
+
+
 class BeingChecked(HubError):
     """The task is looked at before it counts as completed; once that has ended the same can be tried again."""
 

@@ -26,9 +26,23 @@ class Machine:
     first_seen_at: int
     seen_at: int
     expires_at: int  # when it is offline, if it stays silent
+    token_id: UUID | None = None  # its own key; None where a hub runs on it
+    runtime: str | None = None  # the agent that can be asked there
+    hub: str | None = None  # the process of the hub that holds its link
 
     def is_online(self, now: int) -> bool:
         return self.expires_at > now
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JoinCode:
+    """What lets one machine join a project, once."""
+
+    project_id: UUID
+    node: str | None  # the only name that it may take, where one was said
+    created_by: str
+    created_at: int
+    expires_at: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,6 +21,11 @@ class Code(StrEnum):
     FAILED = "failed"
 
 
+NOTHING_DONE = frozenset(
+    {Code.DENIED, Code.NEEDS_APPROVAL, Code.INVALID, Code.NOT_FOUND, Code.OFFLINE}
+)  # then a call may be made again with the same key
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Principal:
     """Who asks, as their token says."""
@@ -75,6 +80,7 @@ class Answered:
     ruling: Ruling
     approval_id: str
     by: str | None = None  # the person
+    signature: str | None = None  # theirs, in base64, where they signed what they were shown
 
 
 class Client(Protocol):
@@ -108,6 +114,7 @@ class Order:
     chain: tuple[str, ...] = ()  # which agents asked which, up to this call
     approval_id: str | None = None  # by which a person let it through, told to whoever does it
     approved: str | None = None  # the words to which a person said yes already, as the hub knows
+    key: str | None = None  # the client's own: the same call made again with it is the same order
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,6 +125,19 @@ class Outcome:
     is_error: bool = False
     texts: tuple[str, ...] | None = None
     structured: Mapping[str, object] | None = None  # where it says more than `value` does
+
+    @property
+    def code(self) -> Code | None:
+        """Why it was not done, or not done well; None where it was."""
+        if not self.is_error:
+            return None
+        told = self.value.get("code") if isinstance(self.value, Mapping) else None
+        return Code(told) if isinstance(told, str) and told in set(Code) else Code.FAILED
+
+    @property
+    def is_undone(self) -> bool:
+        """Whether the machine has done nothing."""
+        return self.code in NOTHING_DONE
 
 
 def refused(code: Code, sentence: str, **more: object) -> Outcome:
@@ -162,4 +182,14 @@ class Node(Protocol):
         """Do the order if the gate lets it, and say what came of it.
 
         `act` does what is not the machine's to do: it is called once the gate has let the call through.
+        """
+
+
+class Fleet(Protocol):
+    """The machines that are linked to the hub, by name."""
+
+    async def find(self, project: str, name: str) -> Node | None:
+        """The machine of that name in the project, whatever the name's case, if it is there; None for the hub's own.
+
+        It is there while a hub of this store holds a link to it, or has lost it a moment ago.
         """

@@ -12,6 +12,10 @@ class Role(StrEnum):
     ADMIN = auto()
     MEMBER = auto()
     VIEWER = auto()
+    NODE = auto()  # the key of a machine: it opens the machine's link, and nothing else
+
+
+GIVEN = tuple(role for role in Role if role is not Role.NODE)  # by people; a machine has its own by joining
 
 
 class Right(StrEnum):
@@ -27,6 +31,7 @@ GRANTS: dict[Role, frozenset[Right]] = {
     Role.ADMIN: frozenset(Right),
     Role.MEMBER: frozenset({Right.READ, Right.WRITE}),
     Role.VIEWER: frozenset({Right.READ}),
+    Role.NODE: frozenset(),
 }
 
 

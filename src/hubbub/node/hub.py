@@ -4,10 +4,12 @@ What the hub refuses is a `hubbub.model.errors.HubError` with one sentence; `Sto
 reached, or cannot do it just now.
 """
 
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Protocol
 
 from hubbub.model.orders import Answered, Principal, Question
+from hubbub.model.placements import Credentials, Fares
 
 
 class Hub(Protocol):
@@ -48,3 +50,9 @@ class Hub(Protocol):
 
     async def end_task(self, task_id: str, *, text: str, failed: bool) -> None:
         """End a task with its result, or with why there is none."""
+
+    async def credentials(self, agent: str) -> Credentials:
+        """With what an agent that was placed on this machine acts; what it had before is worth nothing from now on."""
+
+    async def fare(self, agents: Sequence[Fares]) -> None:
+        """Tell how the agents that were placed on this machine fare. What cannot be told now is told anew later."""

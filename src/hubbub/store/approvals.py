@@ -9,7 +9,7 @@ from hubbub.store.tx import Row, Tx
 
 _COLUMNS = (
     "id, project_id, kind, who, token_id, node, tool, arguments, folder, digest, shown, reason, elicitation, receipt, "
-    "status, created_at, expires_at, answered_by, answered_at, ended_at"
+    "status, created_at, expires_at, answered_by, answered_at, ended_at, signature"
 )
 
 
@@ -29,7 +29,8 @@ def insert(tx: Tx, approval: Approval) -> None:
     tx.run(
         f"""INSERT INTO approvals ({_COLUMNS})
             VALUES (:id, :project_id, :kind, :who, :token_id, :node, :tool, :arguments, :folder, :digest, :shown,
-                    :reason, :elicitation, :receipt, :status, :created_at, :expires_at, NULL, NULL, NULL)""",
+                    :reason, :elicitation, :receipt, :status, :created_at, :expires_at, NULL, NULL, NULL,
+                    NULL)""",
         id=approval.id,
         project_id=approval.project_id,
         kind=approval.kind,
@@ -86,17 +87,24 @@ def number_pending(tx: Tx, project_id: UUID, token_id: UUID | None) -> int:
 
 
 def move(
-    tx: Tx, approval: Approval, step: ApprovalStep, *, expires_at: int | None = None, by: str | None = None
+    tx: Tx,
+    approval: Approval,
+    step: ApprovalStep,
+    *,
+    expires_at: int | None = None,
+    by: str | None = None,
+    signature: str | None = None,
 ) -> Approval | None:
     """Apply `step` if the status allows it just now, else None.
 
-    `by` is who answered; `expires_at` is how long the new status lasts, where it lasts.
+    `by` is who answered, with their `signature` if they gave one; `expires_at` is how long the new status lasts, where
+    it lasts.
     """
     allowed_from, to = STEPS[step]
     row = tx.one(
         f"""UPDATE approvals
             SET status = :to, expires_at = :expires_at, ended_at = :ended_at,
-                answered_by = COALESCE(:by, answered_by),
+                answered_by = COALESCE(:by, answered_by), signature = COALESCE(:signature, signature),
                 answered_at = CASE WHEN :by IS NULL THEN answered_at ELSE :now END
             WHERE id = :id AND status IN ({", ".join(f"'{status}'" for status in sorted(allowed_from))})
             RETURNING {_COLUMNS}""",
@@ -105,9 +113,21 @@ def move(
         expires_at=expires_at or approval.expires_at,
         ended_at=tx.now if to in ENDED else None,
         by=by,
+        signature=signature,
         now=tx.now,
     )
     return _approval(row) if row else None
+
+
+def receive(tx: Tx, approval_id: UUID, receipt: str) -> Approval:
+    """Let another receipt, by its hash, be the one that counts."""
+    row = tx.one(
+        f"UPDATE approvals SET receipt = :receipt WHERE id = :id RETURNING {_COLUMNS}",
+        id=approval_id,
+        receipt=receipt,
+    )
+    assert row is not None  # it is locked
+    return _approval(row)
 
 
 def lapsed(tx: Tx, limit: int) -> list[Approval]:

@@ -29,7 +29,7 @@ class FolderLock:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            holder = _describe(os.pread(file, 4096, 0))
+            holder = _sentence(_facts(os.pread(file, 4096, 0)))
             os.close(file)
             raise StoreRefused(
                 f"the data folder is in use by {holder}; stop that hub or choose another folder with --data"
@@ -43,21 +43,45 @@ class FolderLock:
         os.close(self._file)
 
 
+def holder_of(folder: Path) -> int | None:
+    """The process on this machine that serves the data of `folder`; None if there is none.
+
+    Raises `StoreRefused` if it is not on this machine.
+    """
+    try:
+        file = os.open(folder / FILE, os.O_RDWR)
+    except FileNotFoundError:
+        return None
+    try:
+        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        facts = _facts(os.pread(file, 4096, 0))
+        pid, host = facts.get("pid"), facts.get("host")
+        if not isinstance(pid, int) or host != socket.gethostname():
+            raise StoreRefused(f"the data folder is in use by {_sentence(facts)}; stop it there") from None
+        return pid
+    finally:
+        os.close(file)
+    return None
+
+
 def _holder(url: str | None) -> bytes:
     since = datetime.now(UTC).isoformat(timespec="seconds")
     facts = {"pid": os.getpid(), "host": socket.gethostname(), "since": since, "url": url}
     return json.dumps(facts).encode()
 
 
-def _describe(content: bytes) -> str:
+def _facts(content: bytes) -> Mapping[str, object]:
     try:
         facts = json.loads(content)
     except ValueError:
-        return "another hub that is just starting"
-    return _sentence(facts) if isinstance(facts, dict) else "another program"
+        return {}
+    return facts if isinstance(facts, dict) else {}
 
 
 def _sentence(facts: Mapping[str, object]) -> str:
+    if not facts:
+        return "another hub that is just starting"
     where = f" at {facts['url']}" if facts.get("url") else ""
     return (
         f"another hub{where} (process {facts.get('pid')} on {facts.get('host')}, since {facts.get('since')})"

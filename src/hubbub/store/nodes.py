@@ -1,13 +1,16 @@
 """SQL for machines."""
 
 import json
+from collections.abc import Iterable, Sequence
 from uuid import UUID
 
 from hubbub.model.machines import Machine
+from hubbub.model.orders import About
 from hubbub.store.tx import Row, Tx
 
 _COLUMNS = (
-    "id, project_id, name, machine_id, platform, labels, version, sandbox, first_seen_at, seen_at, expires_at"
+    "id, project_id, name, machine_id, platform, labels, version, sandbox, first_seen_at, seen_at, expires_at, "
+    "token_id, runtime, hub"
 )
 
 
@@ -15,18 +18,14 @@ def _machine(row: Row) -> Machine:
     return Machine(**{**row, "labels": tuple(json.loads(row["labels"]))})
 
 
-def put(tx: Tx, machine: Machine) -> Machine:
-    """Keep what a machine reports; the one of that name, whatever its case, keeps its id and when it was first seen."""
+def insert(tx: Tx, machine: Machine) -> bool:
+    """Keep a new machine; False if there is one of that name, whatever its case."""
     row = tx.one(
-        f"""INSERT INTO machines (id, project_id, name, folded, machine_id, platform, labels, version, sandbox,
-                                  first_seen_at, seen_at, expires_at)
-            VALUES (:id, :project_id, :name, :folded, :machine_id, :platform, :labels, :version, :sandbox,
-                    :first_seen_at, :seen_at, :expires_at)
-            ON CONFLICT (project_id, folded) DO UPDATE SET
-                name = excluded.name, machine_id = excluded.machine_id, platform = excluded.platform,
-                labels = excluded.labels, version = excluded.version, sandbox = excluded.sandbox,
-                seen_at = excluded.seen_at, expires_at = excluded.expires_at
-            RETURNING {_COLUMNS}""",
+        """INSERT INTO machines (id, project_id, name, folded, machine_id, platform, labels, version, sandbox,
+                                 first_seen_at, seen_at, expires_at)
+           VALUES (:id, :project_id, :name, :folded, :machine_id, :platform, :labels, :version, :sandbox,
+                   :first_seen_at, :seen_at, :expires_at)
+           ON CONFLICT (project_id, folded) DO NOTHING RETURNING id""",
         id=machine.id,
         project_id=machine.project_id,
         name=machine.name,
@@ -40,7 +39,41 @@ def put(tx: Tx, machine: Machine) -> Machine:
         seen_at=machine.seen_at,
         expires_at=machine.expires_at,
     )
-    assert row is not None  # an upsert always returns its row
+    return row is not None
+
+
+def update(
+    tx: Tx,
+    machine: UUID,
+    about: About,
+    *,
+    expires_at: int,
+    labels: Sequence[str] = (),
+    token_id: UUID | None = None,
+    runtime: str | None = None,
+    hub: str | None = None,
+) -> Machine:
+    """Keep what a machine says of itself now, with the key that it has and the hub that holds its link."""
+    row = tx.one(
+        f"""UPDATE machines SET
+                name = :name, machine_id = :machine_id, platform = :platform, labels = :labels, version = :version,
+                sandbox = :sandbox, seen_at = :now, expires_at = :expires_at, token_id = :token_id,
+                runtime = :runtime, hub = :hub
+            WHERE id = :id RETURNING {_COLUMNS}""",
+        id=machine,
+        name=about.name,
+        machine_id=about.machine_id,
+        platform=about.platform,
+        labels=json.dumps(labels, ensure_ascii=False),
+        version=about.version,
+        sandbox=about.sandbox,
+        now=tx.now,
+        expires_at=expires_at,
+        token_id=token_id,
+        runtime=runtime,
+        hub=hub,
+    )
+    assert row is not None  # it was found, with a lock
     return _machine(row)
 
 
@@ -55,9 +88,27 @@ def find(tx: Tx, project_id: UUID, name: str, *, lock: bool = False) -> Machine 
     return _machine(row) if row else None
 
 
-def find_by_id(tx: Tx, machine: UUID) -> Machine | None:
-    row = tx.one(f"SELECT {_COLUMNS} FROM machines WHERE id = :id", id=machine)
+def find_by_id(tx: Tx, machine: UUID, *, lock: bool = False) -> Machine | None:
+    row = tx.one(
+        f"SELECT {_COLUMNS} FROM machines WHERE id = :id {tx.db.for_update if lock else ''}", id=machine
+    )
     return _machine(row) if row else None
+
+
+def find_by_key(tx: Tx, token_id: UUID) -> Machine | None:
+    """The machine whose key that token is."""
+    row = tx.one(f"SELECT {_COLUMNS} FROM machines WHERE token_id = :token_id", token_id=token_id)
+    return _machine(row) if row else None
+
+
+def is_of_hub(tx: Tx, name: str) -> bool:
+    """Whether a machine on which a hub runs just now is called so, whatever its case, in any project."""
+    row = tx.one(
+        "SELECT 1 AS one FROM machines WHERE folded = :folded AND token_id IS NULL AND expires_at > :now LIMIT 1",
+        folded=name.casefold(),
+        now=tx.now,
+    )
+    return row is not None
 
 
 def of_project(tx: Tx, project_id: UUID) -> list[Machine]:
@@ -72,3 +123,31 @@ def of_project(tx: Tx, project_id: UUID) -> list[Machine]:
 def close(tx: Tx, machine: UUID) -> None:
     """Have the machine be offline from now on."""
     tx.run("UPDATE machines SET expires_at = :now WHERE id = :id", id=machine, now=tx.now)
+
+
+def beat(tx: Tx, machines: Iterable[UUID], expires_at: int) -> None:
+    """Have these be there until `expires_at`, as far as a hub holds their links."""
+    for machine in machines:
+        tx.run(
+            "UPDATE machines SET seen_at = :now, expires_at = :expires_at WHERE id = :id AND hub IS NOT NULL",
+            id=machine,
+            now=tx.now,
+            expires_at=expires_at,
+        )
+
+
+def unlink(tx: Tx, machine: UUID, hub: str) -> Machine | None:
+    """Have the machine be offline from now on, if that hub still holds its link, else None."""
+    row = tx.one(
+        f"""UPDATE machines SET hub = NULL, seen_at = :now, expires_at = :now
+            WHERE id = :id AND hub = :hub RETURNING {_COLUMNS}""",
+        id=machine,
+        hub=hub,
+        now=tx.now,
+    )
+    return _machine(row) if row else None
+
+
+def delete(tx: Tx, machine: UUID) -> None:
+    """Forget a machine, to which nothing refers any more."""
+    tx.run("DELETE FROM machines WHERE id = :id", id=machine)

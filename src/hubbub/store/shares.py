@@ -64,3 +64,8 @@ def revoke(tx: Tx, share_id: UUID) -> bool:
         now=tx.now,
     )
     return row is not None
+
+
+def forget_machine(tx: Tx, machine: UUID) -> None:
+    """Drop all links to look at that machine."""
+    tx.run("DELETE FROM shares WHERE machine = :machine", machine=machine)

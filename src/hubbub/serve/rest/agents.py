@@ -1,7 +1,7 @@
 """Agents: who there is, how they come, stay and go, and what waits in their inboxes."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from datetime import timedelta
 from typing import Annotated
@@ -9,7 +9,8 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 
-from hubbub.core import access, agents, inbox, presences, todos
+from hubbub.core import access, agents, inbox, presences, todos, whereabouts
+from hubbub.core.whereabouts import Whereabouts
 from hubbub.model.errors import Forbidden
 from hubbub.model.records import Agent, Condition, Letter, Presence, Profile, Project
 from hubbub.model.rights import HUB, Right
@@ -30,6 +31,7 @@ from hubbub.store.tx import Tx
 
 router = APIRouter(tags=["agents"])
 
+SEEN = ("last_output", "last_output_at", "last_tool", "last_tool_at")
 LONGEST_WAIT = 45  # seconds; proxies tend to give up after 60
 
 
@@ -87,9 +89,7 @@ async def list_agents(call: Call) -> Agents:
     """Every agent that the caller's projects, or the one named, know."""
 
     def look(tx: Tx) -> list[AgentShape]:
-        return [
-            _shape(tx, agent) for project in access.visible(tx, call.project) for agent in _of(tx, project)
-        ]
+        return [each for project in access.visible(tx, call.project) for each in _shapes(tx, project)]
 
     return Agents(agents=await call.read(look, long=True))
 
@@ -169,19 +169,23 @@ async def show_agent(call: Call, name: str) -> OneAgent:
 
     def look(tx: Tx) -> AgentShape:
         project = call.enter(tx, Right.READ)
-        return _shape(tx, agents.find(tx, project.id, name))
+        return _shape(tx, agents.find(tx, project.id, name), whereabouts.of(tx, project.id, name))
 
     return OneAgent(agent=await call.read(look))
 
 
-def _of(tx: Tx, project: Project) -> list[Agent]:
-    return agents.of_project(tx, project.id)
+def _shapes(tx: Tx, project: Project) -> Iterator[AgentShape]:
+    """All agents of a project, by name."""
+    known = whereabouts.of_project(tx, project.id)
+    for agent in agents.of_project(tx, project.id):
+        yield _shape(tx, agent, known.get(agent.name) or Whereabouts(agent=agent.name))
 
 
-def _shape(tx: Tx, agent: Agent) -> AgentShape:
+def _shape(tx: Tx, agent: Agent, found: Whereabouts) -> AgentShape:
     presence = agents.presence(tx, agent.project_id, agent.name)
     todo = todos.of_agent(tx, agent.project_id, agent.name)
     is_live = presence is not None and presence.is_live(tx.now)
+    evidence = found.evidence
     more = {
         "created_at": agent.created_at,
         "name": agent.name,
@@ -191,6 +195,11 @@ def _shape(tx: Tx, agent: Agent) -> AgentShape:
         "todos": todo.items if todo else (),
         "unread": inbox.pending(tx, agent.project_id, agent.name),
         "since": presence.opened_at if presence else None,
+        "runtime": (presence.runtime if presence else None) or evidence.runtime,
+        "machine": found.machine or (presence.hostname if presence else None),
+        "placed": found.placed,
+        "work": found.work,
+        **{name: getattr(evidence, name) for name in SEEN},
     }
     shape: AgentShape = AgentShape.of(presence, **more)
     return shape

@@ -14,10 +14,12 @@ from starlette.responses import Response
 
 from hubbub import __version__
 from hubbub.core.transaction import Transactions
+from hubbub.dialects.call import Site
 from hubbub.model.errors import HubError
 from hubbub.serve.auth import error_response
 from hubbub.serve.errors import broken, http_error, refused
 from hubbub.serve.news import LiveNews
+from hubbub.serve.passwords import Attempts
 from hubbub.serve.rest import (
     agents,
     approvals,
@@ -28,6 +30,7 @@ from hubbub.serve.rest import (
     messages,
     nodes,
     people,
+    placements,
     projects,
     reviews,
     runs,
@@ -35,6 +38,7 @@ from hubbub.serve.rest import (
     shares,
     tasks,
     webhooks,
+    why,
 )
 from hubbub.serve.rest.shapes import Failure
 
@@ -45,6 +49,7 @@ ROUTERS = tuple(
         projects,
         scopes,
         runs,
+        placements,
         agents,
         tasks,
         messages,
@@ -56,6 +61,7 @@ ROUTERS = tuple(
         nodes,
         shares,
         audit,
+        why,
         hub,
     )
 )
@@ -75,10 +81,12 @@ def application(
     copier: hub.Copier | None,
     *,
     webhook_private: bool,
+    public_url: str | None,
+    site: Site,
 ) -> FastAPI:
     """The application to mount. `copier` makes backups, where the store can; `data` is where there is room for them.
 
-    `webhook_private` says whether webhooks may lead to private addresses.
+    `webhook_private` says whether webhooks may lead to private addresses; `public_url` is where others find the hub.
     """
     app = FastAPI(
         title="hubbub",
@@ -95,8 +103,9 @@ def application(
         },
     )
     app.state.transactions, app.state.news = transactions, news
-    app.state.data, app.state.copier = data, copier
-    app.state.webhook_private = webhook_private
+    app.state.data, app.state.copier, app.state.site = data, copier, site
+    app.state.webhook_private, app.state.public_url = webhook_private, public_url
+    app.state.join_attempts = Attempts()
     for router in ROUTERS:
         app.include_router(router)
     return app

@@ -43,6 +43,7 @@ class ApprovalShape(Shape):
     expires_at: int
     answered_by: str | None
     answered_at: int | None
+    signature: str | None = Field(description="of whoever said yes, where they signed what they were shown")
     ended_at: int | None
     now: int = Field(description="the hub's time, to see how long is left")
 
@@ -75,6 +76,12 @@ class NewQuestion(Body):
     digest: Digest
     patience_seconds: Seconds = 60.0
     elicitation: Annotated[bool, Field(strict=True)] = False
+
+
+class Yes(Body):
+    """A yes, signed where the machine wants that: `hubbub approve` does it."""
+
+    signature: Annotated[str, Field(pattern=r"^[A-Za-z0-9+/]{86}==$")] | None = None
 
 
 class Spending(Body):
@@ -147,9 +154,10 @@ async def show_approval(
 
 
 @router.post("/approvals/{approval_id}/approve", response_model=OneApproval)
-async def approve(call: Call, approval_id: str) -> Reply:
+async def approve(call: Call, approval_id: str, body: Yes | None = None) -> Reply:
     """Say yes: the one call that was asked about may go on. For people."""
-    return await _answer(call, approval_id, approved=True)
+    signature = body.signature if body is not None else None
+    return await _answer(call, approval_id, approved=True, signature=signature)
 
 
 @router.post("/approvals/{approval_id}/deny", response_model=OneApproval)
@@ -180,8 +188,10 @@ async def resolve(call: Call, approval_id: str, body: Resolving) -> Reply:
     return await call.create(tell)
 
 
-async def _answer(call: RestCall, approval_id: str, *, approved: bool) -> Reply:
-    return await call.create(lambda tx: _one(tx, approvals.answer(tx, approval_id, approved=approved)))
+async def _answer(call: RestCall, approval_id: str, *, approved: bool, signature: str | None = None) -> Reply:
+    return await call.create(
+        lambda tx: _one(tx, approvals.answer(tx, approval_id, approved=approved, signature=signature))
+    )
 
 
 def _find(tx: Tx, call: RestCall, ref: str) -> Approval:

@@ -1,21 +1,29 @@
-"""Machines that agents may use, and what they set about themselves."""
+"""Machines that agents may use: how they join and go, what they were ordered, and what they set about themselves."""
 
+from datetime import timedelta
 from http import HTTPStatus
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 
-from hubbub.core import access, nodes
+from hubbub.core import access, dispatches, joins, nodes
 from hubbub.core.idempotency import Reply
+from hubbub.model.dispatches import Dispatch, DispatchStatus
+from hubbub.model.errors import Unauthorized
 from hubbub.model.machines import Machine
-from hubbub.model.rights import Right
+from hubbub.model.orders import Code
+from hubbub.model.rights import SYSTEM, Right
+from hubbub.serve.auth import actor_of
 from hubbub.serve.rest.call import Call
-from hubbub.serve.rest.shapes import Body, LongText, Name, Shape, Text
+from hubbub.serve.rest.invitations import code_in, printed, url_of
+from hubbub.serve.rest.shapes import Body, LongText, Name, Seconds, Shape, Text
 from hubbub.store.tx import Tx
 
 router = APIRouter(tags=["nodes"])
+
+MOST_DISPATCHES = 200  # in one answer
 
 
 class MachineShape(Shape):
@@ -25,7 +33,9 @@ class MachineShape(Shape):
     labels: list[str]
     version: str
     sandbox: str = Field(description="the wall around what it runs: bwrap, landlock or none")
+    runtime: str | None = Field(description="the agent that can be asked there; null: none")
     online: bool
+    linked: bool = Field(description="whether it has joined, and a hub holds its link")
     first_seen_at: int
     seen_at: int
     expires_at: int = Field(description="when it is offline, if it stays silent")
@@ -37,6 +47,56 @@ class Machines(BaseModel):
 
 class OneMachine(BaseModel):
     node: MachineShape
+
+
+class NewInvitation(Body):
+    name: Name | None = Field(None, description="the only name that the machine may take")
+    expires_in_seconds: Seconds = joins.LASTS.total_seconds()
+
+
+class Invitation(BaseModel):
+    """With what one machine may join, once; told only now."""
+
+    code: str
+    expires_at: int
+
+
+class Applicant(Body):
+    """A machine that wants to join, as it presents itself."""
+
+    name: Name
+    machine_id: Name
+    platform: Name
+    version: Name
+    sandbox: Name
+    chosen: Annotated[
+        bool,
+        Field(strict=True, description="whether somebody chose the name; else that of the code goes before"),
+    ] = True
+
+
+class Admission(BaseModel):
+    """The machine's own key, which is told only now, and what it is called."""
+
+    token: str
+    project: str
+    node: str
+
+
+class DispatchShape(Shape):
+    """What a machine was ordered, without what was said."""
+
+    id: UUID
+    tool: str
+    who: str
+    status: DispatchStatus
+    code: Code | None = Field(description="why it was not done; null: it was, or has not ended")
+    created_at: int
+    ended_at: int | None
+
+
+class Dispatches(BaseModel):
+    dispatches: list[DispatchShape]
 
 
 class Errand(Body):
@@ -81,6 +141,65 @@ async def show_node(call: Call, name: str) -> OneMachine:
     return await call.read(look)
 
 
+@router.post("/nodes/invites", status_code=HTTPStatus.CREATED)
+async def invite_node(request: Request, call: Call, body: NewInvitation) -> Invitation:
+    """A code by which one machine may join the project, once. For people."""
+    lasts = timedelta(seconds=body.expires_in_seconds)
+
+    def invite(tx: Tx) -> tuple[Reply, str]:
+        code, secret = joins.invite(tx, call.enter(tx), node=body.name, expires_in=lasts)
+        return {"expires_at": code.expires_at}, secret
+
+    reply, secret = await call.create_secret(invite)
+    return Invitation.model_validate({**reply, "code": printed(secret, url_of(request))})
+
+
+@router.post("/nodes/join", status_code=HTTPStatus.CREATED)
+async def join(
+    request: Request,
+    body: Applicant,
+    project: Annotated[
+        str | None, Query(description="which project, where a person's token says who joins")
+    ] = None,
+) -> Admission:
+    """Let a machine in, by the code that is the bearer token, or by a person's own. A code is used up by this."""
+    given, facts = code_in(request), body.model_dump(exclude={"chosen"})
+    transactions = request.app.state.transactions
+    try:
+        if given is not None:
+            joined = await transactions.write(
+                SYSTEM, lambda tx: joins.redeem(tx, given, **facts, is_chosen=body.chosen)
+            )
+        else:
+            joined = await transactions.write(
+                actor_of(request.scope), lambda tx: joins.join(tx, access.enter(tx, project), **facts)
+            )
+    except Unauthorized:
+        request.app.state.join_attempts.count(request.client.host if request.client else "")
+        raise
+    return Admission(token=joined.token, project=joined.project.slug, node=joined.machine.name)
+
+
+@router.delete("/nodes/{name}")
+async def remove_node(call: Call, name: str) -> OneMachine:
+    """Forget a machine: its key ends, and what it has not ended. For people."""
+    return await call.write(lambda tx: OneMachine(node=_shape(tx, nodes.remove(tx, call.enter(tx), name))))
+
+
+@router.get("/nodes/{name}/dispatches")
+async def list_dispatches(
+    call: Call, name: str, limit: Annotated[int, Query(ge=1, le=MOST_DISPATCHES)] = 50
+) -> Dispatches:
+    """What a machine was ordered of late, newest first. For people."""
+
+    def look(tx: Tx) -> list[Dispatch]:
+        project = call.enter(tx, Right.READ)
+        return dispatches.of_machine(tx, project, nodes.find(tx, project, name), limit)
+
+    found = await call.read(look)
+    return Dispatches(dispatches=[DispatchShape.of(each, **_order(each)) for each in found])
+
+
 @router.post("/nodes/{name}/tasks", status_code=HTTPStatus.CREATED, response_model=TaskId)
 async def begin_task(call: Call, name: Name, body: Errand) -> Reply:
     """Put what the machine sets about on the board: a task of the caller, begun by `node:` and the machine's name."""
@@ -114,5 +233,11 @@ async def end_task(call: Call, name: Name, ref: str, body: ErrandEnd) -> Reply:
 
 
 def _shape(tx: Tx, machine: Machine) -> MachineShape:
-    shape: MachineShape = MachineShape.of(machine, online=machine.is_online(tx.now))
+    shape: MachineShape = MachineShape.of(
+        machine, online=machine.is_online(tx.now), linked=nodes.is_linked(machine, tx.now)
+    )
     return shape
+
+
+def _order(dispatch: Dispatch) -> dict[str, object]:
+    return {"tool": dispatch.order.tool, "who": dispatch.order.who.name}

@@ -13,7 +13,7 @@ from hubbub.model.ids import parse_id
 from hubbub.model.records import Token
 from hubbub.model.rights import Role
 from hubbub.serve.rest.call import Call
-from hubbub.serve.rest.shapes import Body, Line, Name, ProjectShape, Seconds, TokenShape, UserShape
+from hubbub.serve.rest.shapes import Body, GivenRole, Line, Name, ProjectShape, Seconds, TokenShape, UserShape
 from hubbub.store.tx import Tx
 
 router = APIRouter(tags=["people"])
@@ -37,7 +37,7 @@ class Users(BaseModel):
 class NewUser(Body):
     name: Line
     project: Line | None = None
-    role: Role = Role.MEMBER
+    role: GivenRole = Role.MEMBER
 
 
 class CreatedUser(BaseModel):
@@ -48,7 +48,7 @@ class CreatedUser(BaseModel):
 
 
 class NewInvite(Body):
-    role: Role = Role.MEMBER
+    role: GivenRole = Role.MEMBER
 
 
 class Invite(BaseModel):
@@ -61,7 +61,7 @@ class Tokens(BaseModel):
 
 class NewToken(Body):
     agent: Name | None = None
-    role: Role = Role.MEMBER
+    role: GivenRole = Role.MEMBER
     expires_seconds: Seconds | None = None
 
 

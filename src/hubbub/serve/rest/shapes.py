@@ -15,8 +15,9 @@ from pydantic import (
 
 from hubbub.model.lifecycle import Status
 from hubbub.model.parcels import Outcome, ParcelKind
+from hubbub.model.placements import PlacementStatus
 from hubbub.model.records import Condition, Intent, Kind, Priority, Verdict
-from hubbub.model.rights import Role
+from hubbub.model.rights import GIVEN, Role
 
 PRIORITIES = {priority.name.lower(): priority for priority in Priority}
 
@@ -42,6 +43,12 @@ def _is_given(text: str) -> str:
     return text
 
 
+def _given(role: Role) -> Role:
+    if role not in GIVEN:
+        raise ValueError(f"must be one of {', '.join(GIVEN)}")
+    return role
+
+
 Storable = AfterValidator(storable)
 Name = Annotated[str, Field(min_length=1, max_length=200), Storable, AfterValidator(_is_given)]
 Line = Annotated[str, Field(max_length=1_000), Storable]
@@ -50,6 +57,9 @@ LongText = Annotated[str, Field(max_length=50_000), Storable]
 Whole = Annotated[int, Field(strict=True)]
 Seconds = Annotated[float, Field(strict=True, gt=0, le=366 * 24 * 3600, allow_inf_nan=False)]
 Percent = Annotated[float, Field(strict=True, ge=0, le=100, allow_inf_nan=False)]
+GivenRole = Annotated[
+    Role, AfterValidator(_given), WithJsonSchema({"type": "string", "enum": list(map(str, GIVEN))})
+]
 PriorityName = Annotated[
     Priority,
     BeforeValidator(_priority),
@@ -163,6 +173,21 @@ class TodoItemShape(Shape):
     done: bool
 
 
+class PlacedShape(Shape):
+    node: str = Field(description="the machine on which it was started")
+    status: PlacementStatus
+    since: int
+    restarts: int
+    exit_code: int | None = Field(description="of its last end")
+
+
+class WorkShape(Shape):
+    id: UUID
+    number: int
+    title: str
+    started_at: int | None
+
+
 class AgentShape(Shape):
     name: str
     condition: Condition
@@ -179,6 +204,15 @@ class AgentShape(Shape):
     area: str | None = Field(None, description="where it says, or said last, that it works")
     files: list[str] | None = Field(None, description="and on what: paths and patterns")
     todos: list[TodoItemShape] = Field(description="what it has set out to do")
+    machine: str | None = Field(None, description="where it runs, as far as is known")
+    placed: PlacedShape | None = Field(
+        None, description="how it fares, if it was started on a machine from here"
+    )
+    work: WorkShape | None = Field(None, description="the task that it began last, of those that it works on")
+    last_output: str | None = Field(None, description="the last line that it was seen to put out")
+    last_output_at: int | None = None
+    last_tool: str | None = Field(None, description="the last tool that it called here, after its dialect")
+    last_tool_at: int | None = None
     since: int | None = Field(None, description="when its present or last presence began")
     seen_at: int | None = None
     expires_at: int | None = Field(None, description="when it is gone, if it stays silent")
@@ -199,6 +233,7 @@ class TaskShape(Shape):
     assignee: str | None
     addressed: bool
     result: str | None
+    machine: str | None = Field(None, description="where its assignee runs, as far as is known")
     area: str | None = Field(description="the area of the project that it is in")
     issue: str | None = Field(description="the issue on GitHub it is about, as owner/repository#number")
     files: list[str] | None = Field(description="what was changed for it")

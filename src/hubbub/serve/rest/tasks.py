@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from datetime import timedelta
 from http import HTTPStatus
 from typing import Annotated
+from uuid import UUID
 
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
@@ -18,6 +19,7 @@ from hubbub.core import (
     messages,
     presences,
     tasks,
+    whereabouts,
 )
 from hubbub.core.idempotency import Reply
 from hubbub.model.errors import NotHolder
@@ -132,7 +134,7 @@ async def list_tasks(
         found = tasks.search(
             tx, ids, status=status or (), assignee=assignee, sender=sender, before=before, limit=limit
         )
-        return Tasks(tasks=[_shape(tx, task) for task in found])
+        return Tasks(tasks=_shapes(tx, ids, found))
 
     return await call.read(look)
 
@@ -161,7 +163,7 @@ async def send_task(call: Call, body: NewTask) -> Reply:
             issue=body.issue,
             area=body.area,
         )
-        return OneTask(task=_shape(tx, sent)).model_dump(mode="json")
+        return OneTask(task=_one(tx, sent)).model_dump(mode="json")
 
     return await call.create(send)
 
@@ -174,7 +176,7 @@ async def show_task(call: Call, ref: str) -> WholeTask:
         task = call.task(tx, ref, Right.READ)
         happened = activity.latest(tx, task.project_id, task_id=task.id, limit=ACTIVITY_SHOWN)
         return WholeTask(
-            task=_shape(tx, task),
+            task=_one(tx, task),
             messages=[MessageShape.of(each) for each in messages.thread(tx, task.id, THREAD_SHOWN)],
             activity=[ActivityShape.model_validate(content_of(each)) for each in happened],
         )
@@ -205,7 +207,7 @@ async def complete_task(call: Call, ref: str, body: Completing) -> Reply:
         advance(task.status, Event.COMPLETE)
         outcome = completions.report(tx, task.project_id, by, task=str(task.id), result=body.result)
         return Completed(
-            task=_shape(tx, outcome.task or task),
+            task=_one(tx, outcome.task or task),
             completion_id=str(outcome.completion.id),
             truncated=outcome.truncated,
         ).model_dump(mode="json")
@@ -267,7 +269,7 @@ async def _move(call: RestCall, ref: str, body: By, step: Callable[[Tx, Task, st
 
     def move(tx: Tx) -> Reply:
         moved = step(tx, *_held(tx, call, ref, body))
-        return OneTask(task=_shape(tx, moved)).model_dump(mode="json")
+        return OneTask(task=_one(tx, moved)).model_dump(mode="json")
 
     return await call.create(move)
 
@@ -284,9 +286,20 @@ def _needs(tx: Tx, project: Project, refs: Sequence[str]) -> list[Task]:
     return list({task.id: task for task in found}.values())
 
 
-def _shape(tx: Tx, task: Task) -> TaskShape:
+def _shapes(tx: Tx, project_ids: Sequence[UUID], found: Sequence[Task]) -> list[TaskShape]:
+    assignees = {task.assignee for task in found if task.assignee is not None}
+    machines = {each: whereabouts.machines(tx, each, assignees) for each in project_ids}
+    return [_shape(tx, task, machines[task.project_id].get(task.assignee or "")) for task in found]
+
+
+def _one(tx: Tx, task: Task) -> TaskShape:
+    assignee = task.assignee
+    return _shape(tx, task, whereabouts.machine(tx, task.project_id, assignee) if assignee else None)
+
+
+def _shape(tx: Tx, task: Task, machine: str | None) -> TaskShape:
     needs = dependencies.of_task(tx, task)
-    shape: TaskShape = TaskShape.of(task, depends_on=needs, ready=tasks.is_ready(tx, task))
+    shape: TaskShape = TaskShape.of(task, depends_on=needs, ready=tasks.is_ready(tx, task), machine=machine)
     return shape
 
 

@@ -1,0 +1,215 @@
+"""Agents that people place on machines: which runs where, with which key, and how it fares.
+
+The machine starts, minds and ends them; the hub keeps what it says of them. An agent runs once in a project. It acts
+with a key that was made for this placement, and that ends with it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+from uuid import UUID
+
+from hubbub.core import agents, evidence, tokens
+from hubbub.model.errors import Conflict, Forbidden, Invalid, NotFound
+from hubbub.model.machines import NODE_PREFIX, Machine
+from hubbub.model.placements import Fares, Placement, PlacementStatus
+from hubbub.model.records import Project
+from hubbub.model.rights import Role
+from hubbub.store import placements as rows
+from hubbub.store import projects
+from hubbub.store.tx import Tx
+
+NOUN = "agent on a machine"
+ORDERED = timedelta(
+    minutes=65
+)  # a machine asks people for an hour at most; then it does not start it any more
+LARGEST = 2**31  # of what a machine counts
+
+LIVE = frozenset({PlacementStatus.RUNNING, PlacementStatus.RESTARTING})
+OVER = frozenset({PlacementStatus.STOPPED, PlacementStatus.FAILED})
+
+
+def order(tx: Tx, project: Project, *, agent: str, machine: Machine, command: str) -> Placement:
+    """Note that an agent is about to be started on a machine; the machine says what comes of it.
+
+    Records `placement.ordered`. Raises `Forbidden` for who is no person, `Invalid` for what no agent is called, and
+    `Conflict`, which says where, for an agent that runs already.
+    """
+    require_person(tx)
+    if agent.startswith(NODE_PREFIX):
+        raise Invalid(f"{agent!r} is the name of a machine's own work; choose another")
+    agents.meet(tx, project.id, agent)
+    rows.hold(tx, project.id, agent)
+    before = rows.find(tx, project.id, agent)
+    if before is not None and _is_held(tx, before):
+        raise Conflict(f"{agent!r} runs on {before.node!r} already; stop it there first")
+    present = agents.presence(tx, project.id, agent)
+    if before is None and present is not None and present.is_live(tx.now):
+        where = f"on {present.hostname!r}" if present.hostname else "elsewhere"
+        raise Conflict(f"{agent!r} is here already, {where}, and was not placed there; end it first")
+    placed = Placement(
+        project_id=project.id,
+        agent=agent,
+        machine=machine.id,
+        node=machine.name,
+        command=command,
+        started_by=tx.actor.label,
+        token_id=before.token_id if before is not None else None,
+        status=PlacementStatus.STARTING,
+        since=tx.now,
+        pid=None,
+        restarts=0,
+        exit_code=None,
+        reported_at=tx.now,
+    )
+    rows.put(tx, placed)
+    _record(tx, "placement.ordered", placed, command=command)
+    return placed
+
+
+def drop(tx: Tx, placed: Placement) -> None:
+    """Forget a placement that came to nothing: its machine did not start the agent. Whatever it acts with ends."""
+    rows.hold(tx, placed.project_id, placed.agent)
+    now = rows.find(tx, placed.project_id, placed.agent)
+    if now is not None and (now.machine, now.since, now.status) == (
+        placed.machine,
+        placed.since,
+        PlacementStatus.STARTING,
+    ):
+        _revoke(tx, now)
+        rows.delete(tx, placed.project_id, placed.agent)
+
+
+def find(tx: Tx, project: Project, agent: str) -> Placement:
+    """Where the agent runs, or last ran. Raises `NotFound` if it was never placed."""
+    placed = rows.find(tx, project.id, agent)
+    if placed is None:
+        raise NotFound(NOUN, agent)
+    return placed
+
+
+def of_project(tx: Tx, project_id: UUID) -> Sequence[Placement]:
+    """Which agents run, or ran, on which machines, by their names."""
+    return rows.of_project(tx, project_id)
+
+
+def equip(tx: Tx, machine: Machine, agent: str) -> str:
+    """The secret of a new key for an agent on this machine; the one that it had before ends.
+
+    Raises `Forbidden` unless the agent was ordered to this machine or runs there: a machine gets the key of nobody
+    else.
+    """
+    rows.hold(tx, machine.project_id, agent)
+    placed = rows.find(tx, machine.project_id, agent)
+    if placed is None or placed.machine != machine.id or placed.status in OVER:
+        raise Forbidden(f"{agent!r} is not placed on {machine.name!r}")
+    _revoke(tx, placed)
+    project = projects.find(tx, placed.project_id)
+    assert project is not None  # the machine is in it
+    token, secret = tokens.granted(tx, project, role=Role.MEMBER, agent=agent)
+    rows.put(tx, replace(placed, token_id=token.id))
+    return secret
+
+
+def fare(tx: Tx, machine: Machine, fares: Sequence[Fares]) -> None:
+    """Keep how the agents on a machine fare, as it says; what it says of others is ignored.
+
+    Records `placement.running`, `.restarting`, `.stopped` or `.failed` when that changes. The key of an agent that does
+    not run any more ends. Raises `Invalid`.
+    """
+    told = {each.agent: each for each in fares}
+    for agent in sorted(told.keys() & {each.agent for each in rows.of_machine(tx, machine.id)}):
+        _check(told[agent])
+        rows.hold(tx, machine.project_id, agent)
+        placed = rows.find(tx, machine.project_id, agent)
+        if placed is not None and placed.machine == machine.id and _is_news(placed, told[agent]):
+            _keep(tx, placed, told[agent])
+
+
+def started(tx: Tx, placed: Placement, pid: int | None) -> Placement:
+    """The placement once its machine has said that the agent runs. Records `placement.running`, the first time."""
+    now = rows.find(tx, placed.project_id, placed.agent)
+    if now is None or now.machine != placed.machine or now.status is not PlacementStatus.STARTING:
+        return now or placed
+    running = replace(now, status=PlacementStatus.RUNNING, pid=pid)
+    rows.put(tx, running)
+    _record(tx, "placement.running", running)
+    return running
+
+
+def stopped(tx: Tx, placed: Placement) -> None:
+    """Note that the machine has ended the agent, or has none of that name. Records `placement.stopped`."""
+    rows.hold(tx, placed.project_id, placed.agent)
+    now = rows.find(tx, placed.project_id, placed.agent)
+    if now is None or (now.machine, now.since) != (placed.machine, placed.since) or now.status in OVER:
+        return
+    _revoke(tx, now)
+    ended = replace(now, status=PlacementStatus.STOPPED, since=tx.now, pid=None, token_id=None)
+    rows.put(tx, ended)
+    _record(tx, "placement.stopped", ended)
+
+
+def forget_machine(tx: Tx, machine: UUID) -> None:
+    """Forget what is placed on a machine that is removed; the keys of its agents end."""
+    for placed in rows.of_machine(tx, machine):
+        _revoke(tx, placed)
+        rows.delete(tx, placed.project_id, placed.agent)
+
+
+def require_person(tx: Tx) -> None:
+    """Raise `Forbidden` unless a person asks: no agent has agents started, stopped or read."""
+    if not tx.actor.is_person:
+        raise Forbidden("only people start, stop and read agents on machines; use a person's token (utok_)")
+
+
+def _is_held(tx: Tx, placed: Placement) -> bool:
+    """Whether the name is taken by it."""
+    is_ordered = tx.now - placed.since < ORDERED // timedelta(milliseconds=1)
+    return placed.status in LIVE or (placed.status is PlacementStatus.STARTING and is_ordered)
+
+
+def _is_news(placed: Placement, fares: Fares) -> bool:
+    """Whether it is about this placement: of one that is only ordered, the machine may still tell how it was before."""
+    return placed.status is not PlacementStatus.STARTING or fares.status not in OVER
+
+
+def _keep(tx: Tx, placed: Placement, fares: Fares) -> None:
+    is_changed = fares.status is not placed.status
+    kept = replace(
+        placed,
+        status=fares.status,
+        since=min(fares.since, tx.now) if is_changed else placed.since,
+        pid=fares.pid,
+        restarts=fares.restarts,
+        exit_code=fares.exit_code,
+        reported_at=tx.now,
+    )
+    if fares.status in OVER:
+        _revoke(tx, kept)
+        kept = replace(kept, token_id=None)
+    rows.put(tx, kept)
+    if is_changed:
+        _record(tx, f"placement.{fares.status}", kept, restarts=kept.restarts, exit_code=kept.exit_code)
+    evidence.saw(
+        tx,
+        kept.project_id,
+        kept.agent,
+        node=kept.node,
+        output=fares.last_output,
+        output_at=fares.last_output_at,
+    )
+
+
+def _check(fares: Fares) -> None:
+    numbers = (fares.pid, fares.restarts, fares.exit_code)
+    if any(each is not None and abs(each) >= LARGEST for each in numbers) or not 0 <= fares.since < 2**53:
+        raise Invalid("what a machine counts of its agents is out of range")
+
+
+def _revoke(tx: Tx, placed: Placement) -> None:
+    if placed.token_id is not None:
+        tokens.end(tx, placed.token_id)
+
+
+def _record(tx: Tx, kind: str, placed: Placement, **more: object) -> None:
+    tx.record(kind, project_id=placed.project_id, agent=placed.agent, detail={"node": placed.node, **more})

@@ -1,0 +1,106 @@
+"""Whether an agent, or a machine, is there: since when, until when, and what shows that it does something."""
+
+from collections.abc import Iterator
+from uuid import UUID
+
+from hubbub.core import agents, evidence
+from hubbub.core.why.account import Fact, ago, counted, named, quoted
+from hubbub.model.machines import NODE_PREFIX, Machine
+from hubbub.model.placements import Placement, PlacementStatus
+from hubbub.model.records import Presence
+from hubbub.store import nodes, placements
+from hubbub.store.tx import Tx
+
+ENDS = {
+    "silent": "its heartbeat stopped",
+    "left": "it left",
+    "replaced": "another instance took its name",
+}
+
+
+def of_agent(tx: Tx, project_id: UUID, name: str) -> Iterator[Fact]:
+    """Whether an agent is there, where it was placed, and what it was last seen to do."""
+    if name.startswith(NODE_PREFIX):
+        machine = nodes.find(tx, project_id, name.removeprefix(NODE_PREFIX))
+        yield of_machine(tx, machine) if machine is not None else _unknown_machine(name)
+        return
+    yield _presence(tx, name, agents.presence(tx, project_id, name))
+    placed = placements.find(tx, project_id, name)
+    if placed is not None:
+        yield _placement(tx, placed)
+        machine = nodes.find_by_id(tx, placed.machine)
+        if machine is not None and not machine.is_online(tx.now):
+            yield of_machine(tx, machine)
+    yield from _evidence(tx, project_id, name)
+
+
+def of_machine(tx: Tx, machine: Machine) -> Fact:
+    """Whether a machine is there."""
+    name, detail = named(machine.name), {"node": machine.name, "seen_at": machine.seen_at}
+    if machine.is_online(tx.now):
+        told = f"The machine {name} is online; it was heard {ago(machine.seen_at, tx.now)}."
+        return Fact("machine.online", told, {**detail, "expires_at": machine.expires_at})
+    told = (
+        f"The machine {name} is offline since {ago(machine.expires_at, tx.now)}:"
+        " what runs there is heard again when it is back."
+    )
+    return Fact("machine.offline", told, {**detail, "offline_at": machine.expires_at})
+
+
+def _unknown_machine(name: str) -> Fact:
+    node = name.removeprefix(NODE_PREFIX)
+    told = f"The project has no machine {named(node)} (any more)."
+    return Fact("machine.unknown", told, {"node": node})
+
+
+def _presence(tx: Tx, name: str, presence: Presence | None) -> Fact:
+    if presence is None:
+        told = f"{named(name)} has never been here: the project knows the name alone."
+        return Fact("agent.never_came", told, {"agent": name})
+    if not presence.is_live(tx.now):
+        ended_at = presence.ended_at if presence.ended_at is not None else presence.expires_at
+        reason = ENDS.get(presence.end_reason or "silent", "its stay ended")
+        told = f"{named(name)} is offline since {ago(ended_at, tx.now)}: {reason}."
+        detail = {"agent": name, "offline_at": ended_at, "reason": presence.end_reason}
+        return Fact("agent.offline", told, {**detail, "seen_at": presence.seen_at})
+    where = f" on {named(presence.hostname)}" if presence.hostname else ""
+    doing = f", doing {quoted(presence.doing)}" if presence.doing else ""
+    told = (
+        f"{named(name)} is here{where} and says it is {presence.condition}{doing};"
+        f" its last heartbeat came {ago(presence.seen_at, tx.now)}."
+    )
+    detail = {"agent": name, "condition": presence.condition, "doing": presence.doing}
+    times = {"since": presence.opened_at, "seen_at": presence.seen_at, "expires_at": presence.expires_at}
+    return Fact("agent.here", told, {**detail, **times, "machine": presence.hostname})
+
+
+def _placement(tx: Tx, placed: Placement) -> Fact:
+    where, since = named(placed.node), ago(placed.since, tx.now)
+    died = f" (exit code {placed.exit_code})" if placed.exit_code is not None else ""
+    times = f" after {counted(placed.restarts, 'restart')}" if placed.restarts else ""
+    match placed.status:
+        case PlacementStatus.RUNNING:
+            told = f"It runs on the machine {where} since {since}{times}."
+        case PlacementStatus.RESTARTING:
+            told = f"Its program on {where} died{died} and is started again{times}, since {since}."
+        case PlacementStatus.FAILED:
+            told = (
+                f"Its program on {where} failed{died}{times} at {since}; start it again: hubbub agent start."
+            )
+        case PlacementStatus.STOPPED:
+            told = f"Its program on {where} was stopped at {since}; start it again: hubbub agent start."
+        case _:
+            told = f"It was ordered to the machine {where} at {since}, which has not said that it runs."
+    detail = {"node": placed.node, "status": placed.status, "since": placed.since}
+    kind = f"placement.{placed.status}"
+    return Fact(kind, told, {**detail, "restarts": placed.restarts, "exit_code": placed.exit_code})
+
+
+def _evidence(tx: Tx, project_id: UUID, name: str) -> Iterator[Fact]:
+    seen = evidence.of(tx, project_id, name)
+    if seen.last_tool is not None and seen.last_tool_at is not None:
+        told = f"It last called a tool ({named(seen.last_tool)}) at {ago(seen.last_tool_at, tx.now)}."
+        yield Fact("agent.called", told, {"tool": seen.last_tool, "at": seen.last_tool_at})
+    if seen.last_output is not None and seen.last_output_at is not None:
+        told = f"Its last output was {quoted(seen.last_output)} at {ago(seen.last_output_at, tx.now)}."
+        yield Fact("agent.said", told, {"output": seen.last_output, "at": seen.last_output_at})

@@ -1,0 +1,59 @@
+"""What an agent waits for: a person's answer, or a machine that has an order of it."""
+
+from collections.abc import Iterator
+from uuid import UUID
+
+from hubbub.core import dispatches
+from hubbub.core.why import presence
+from hubbub.core.why.account import Fact, ago, ahead, named, quoted
+from hubbub.model.approvals import ApprovalStatus
+from hubbub.model.dispatches import DispatchStatus
+from hubbub.model.machines import NODE_PREFIX
+from hubbub.store import approvals, nodes
+from hubbub.store.tx import Tx
+
+MOST = 200  # questions that are looked through
+SHOWN_LENGTH = 120
+UNDER_WAY = {
+    DispatchStatus.QUEUED: "has not been sent yet",
+    DispatchStatus.SENT: "was sent and is not confirmed yet",
+    DispatchStatus.TAKEN: "is under way there",
+}
+
+
+def of_agent(tx: Tx, project_id: UUID, name: str) -> Iterator[Fact]:
+    """The questions of an agent's calls that no person has answered, and its orders that have not ended."""
+    yield from _approvals(tx, project_id, name)
+    yield from _dispatches(tx, project_id, name)
+
+
+def _approvals(tx: Tx, project_id: UUID, name: str) -> Iterator[Fact]:
+    """What was asked is for people to read; others are told that there is a question, and where."""
+    for each in approvals.search(tx, project_id, status=ApprovalStatus.PENDING, limit=MOST):
+        if name not in (each.who, f"{NODE_PREFIX}{each.node}"):
+            continue
+        what = f" ({quoted(each.shown, SHOWN_LENGTH)})" if tx.actor.is_person else ""
+        told = (
+            f"A call of {each.tool} on {named(each.node)} by {named(each.who)}{what} waits for a person's answer,"
+            f" until {ahead(each.expires_at, tx.now)}: hubbub approve {each.id}, or hubbub deny {each.id}."
+        )
+        detail = {"approval_id": str(each.id), "node": each.node, "tool": each.tool, "who": each.who}
+        yield Fact(
+            "approval.pending", told, {**detail, "asked_at": each.created_at, "expires_at": each.expires_at}
+        )
+
+
+def _dispatches(tx: Tx, project_id: UUID, name: str) -> Iterator[Fact]:
+    for machine in nodes.of_project(tx, project_id):
+        for each in dispatches.open_of(tx, machine.id):
+            if name not in (each.order.who.name, f"{NODE_PREFIX}{machine.name}"):
+                continue
+            told = (
+                f"An order of {named(each.order.who.name)} to {named(machine.name)} ({each.order.tool}), given"
+                f" {ago(each.created_at, tx.now)}, {UNDER_WAY[each.status]}."
+            )
+            detail = {"dispatch_id": str(each.id), "node": machine.name, "tool": each.order.tool}
+            more = {"status": each.status, "who": each.order.who.name, "created_at": each.created_at}
+            yield Fact("dispatch.under_way", told, {**detail, **more})
+            if not machine.is_online(tx.now):
+                yield presence.of_machine(tx, machine)

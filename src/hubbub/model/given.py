@@ -1,0 +1,60 @@
+"""Reading an object that somebody sent as JSON: each value by its name, and of the type that it has to be."""
+
+from collections.abc import Mapping, Sequence
+from typing import cast
+from uuid import UUID
+
+from hubbub.model.errors import Invalid
+from hubbub.model.ids import parse_id
+
+Given = Mapping[str, object]
+
+
+def text_of(given: Given, name: str) -> str:
+    """Raises `Invalid`."""
+    found = given.get(name)
+    if not isinstance(found, str):
+        raise Invalid(f"{name}: must be a text")
+    return found
+
+
+def text_or_none(given: Given, name: str) -> str | None:
+    """Raises `Invalid`."""
+    return None if given.get(name) is None else text_of(given, name)
+
+
+def texts_of(given: Given, name: str) -> tuple[str, ...]:
+    """Raises `Invalid`."""
+    found = given.get(name, [])
+    if not isinstance(found, list) or not all(isinstance(each, str) for each in found):
+        raise Invalid(f"{name}: must be a list of texts")
+    return tuple(cast(Sequence[str], found))
+
+
+def ids_of(given: Given, name: str) -> tuple[UUID, ...]:
+    """Raises `Invalid`."""
+    found = tuple(map(parse_id, texts_of(given, name)))
+    if None in found:
+        raise Invalid(f"{name}: must be a list of ids")
+    return cast(tuple[UUID, ...], found)
+
+
+def object_of(given: Given, name: str) -> Given:
+    """Raises `Invalid`."""
+    found = given.get(name)
+    if not isinstance(found, dict):
+        raise Invalid(f"{name}: must be an object")
+    return found
+
+
+def number_of(given: Given, name: str) -> int:
+    """A whole number. Raises `Invalid`."""
+    found = given.get(name)
+    if not isinstance(found, int) or isinstance(found, bool):
+        raise Invalid(f"{name}: must be a whole number")
+    return found
+
+
+def number_or_none(given: Given, name: str) -> int | None:
+    """Raises `Invalid`."""
+    return None if given.get(name) is None else number_of(given, name)

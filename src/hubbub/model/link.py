@@ -1,0 +1,379 @@
+"""What a hub and a machine say to each other over their link, as JSON, and how it is cut for the line.
+
+A text frame of the WebSocket is a piece: `+` and part of a message, more of which follows, or `.` and its end. So a
+long result holds up nothing else, and nobody needs large frames. A message is an object with a `kind`:
+
+machine to hub                              hub to machine
+hello     who it is, what it holds          welcome   the link stands
+taken     an order is noted, work begins    order     do this, if your gate lets it
+progress  a piece of an order's text        cancel    nobody wants that order any more
+ended     an order's outcome                kept      its outcome is safe, forget it
+request   what a machine needs of its hub   reply     what came of the request
+fares     how its agents fare               bye       the link ends, and whether to come back
+
+What they hold beside the kind; ids are texts, `order` is the id of an order:
+
+hello     as `hello_json`                   welcome   -
+taken     order                             order     order, and as `order_json`
+progress  order, text                       cancel    order
+ended     order, outcome (`outcome_json`)   kept      order
+request   id, need, order, what that takes  reply     id, and value (an object) or error (code, message)
+fares     fares (a list)                    bye       why (a `Parting`)
+
+A request is repeated with the same id after a reconnect, and done once; its reply may come over a later link:
+
+need         takes                                              value of the reply
+put          approval_id, patience_seconds, question            {}: the question is there, nobody waited
+ask          the same; put already is no second question        `answered_json`, and the digest of the question
+act          act (`order_json`), approval_id or null            `outcome_json`
+begin_task   title, description                                 task_id
+end_task     task_id, text, failed                              {}
+seal         seq, digest                                        {}
+key          -                                                  key, a text or null
+credentials  agent                                              url, token
+
+`order` is the order for which it is needed, null where there is none: for `seal`, `key`, `end_task`, and for the
+credentials of an agent that is started anew. An order counts as held by its machine until it has ended, and for as long
+as a task is open that was begun for it.
+Whoever reads what came over a link believes nothing: what is not as written here is `Invalid`.
+"""
+
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+from typing import cast
+from uuid import UUID
+
+from hubbub.model.errors import Conflict, Forbidden, HubError, Invalid, StoreUnavailable
+from hubbub.model.given import (
+    ids_of,
+    number_of,
+    number_or_none,
+    object_of,
+    text_of,
+    text_or_none,
+    texts_of,
+)
+from hubbub.model.ids import parse_id
+from hubbub.model.orders import About, Answered, Order, Outcome, Principal, Question, QuestionKind, Ruling
+from hubbub.model.placements import Fares, PlacementStatus
+
+Message = Mapping[str, object]
+
+PATH = "/api/v1/nodes/link"
+PIECE = 32_768  # characters; fewer than the bytes of the largest frame that the hub takes
+LARGEST_FRAME = 4 * PIECE + 4  # bytes, where each character takes four
+LARGEST = 24 * 1024 * 1024  # characters of a message: a whole file, escaped
+DEEPEST = 100  # objects and arrays in one another
+MORE, END = "+", "."
+
+_HALF = re.compile(r"\\u[dD][89a-fA-F]")  # half a character, perhaps without the other
+
+encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+
+
+class Kind(StrEnum):
+    """What a message is."""
+
+    HELLO = "hello"
+    TAKEN = "taken"
+    PROGRESS = "progress"
+    ENDED = "ended"
+    REQUEST = "request"
+    FARES = "fares"
+
+    WELCOME = "welcome"
+    ORDER = "order"
+    CANCEL = "cancel"
+    KEPT = "kept"
+    REPLY = "reply"
+    BYE = "bye"
+
+
+class Need(StrEnum):
+    """What a machine asks of its hub."""
+
+    PUT = "put"  # a question, with an id of the machine's making
+    ASK = "ask"  # put it, if it is not there yet, and wait for the ruling
+    ACT = "act"  # do what is not the machine's to do, for the caller of an order
+    SEAL = "seal"
+    KEY = "key"
+    BEGIN_TASK = "begin_task"
+    END_TASK = "end_task"
+    CREDENTIALS = "credentials"  # for an agent that was placed on the machine
+
+
+class Parting(StrEnum):
+    """Why a link ends."""
+
+    TAKEN = "name_taken"  # another machine of that name is linked: do not come back
+    REVOKED = "revoked"  # the machine's key is not valid any more: do not come back
+    CLOSING = "closing"  # the hub stops; come back
+    BROKEN = "broken"  # what was said made no sense; come back
+
+
+FINAL = frozenset({Parting.TAKEN, Parting.REVOKED})
+LONGEST_REFUSAL = 2_000  # characters
+REFUSALS: Mapping[str, type[HubError]] = {
+    each.code: each for each in (Conflict, Forbidden, Invalid, StoreUnavailable)
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hello:
+    """The first that a machine says. `running` and `ended` are the orders that it holds, the latter not yet kept."""
+
+    instance: str  # of this process: who comes back with the same is the same
+    about: About
+    runtime: str | None = None  # the name of the agent that can be asked there
+    labels: tuple[str, ...] = ()
+    running: tuple[UUID, ...] = ()
+    ended: tuple[UUID, ...] = ()
+    fares: tuple[Fares, ...] = ()
+
+
+def message(kind: Kind, **content: object) -> str:
+    """A message as it is cut into pieces. Raises `Invalid` for what no JSON in UTF-8 can hold, or is too long."""
+    try:
+        text = encode({"kind": kind, **content})
+        text.encode()
+    except (ValueError, RecursionError):  # NaN, half a character, thousands of levels
+        raise Invalid("it holds what cannot be told over a link") from None
+    if len(text) > LARGEST:
+        raise Invalid(f"it is longer than the {LARGEST} characters that a link carries at a time")
+    _require_shallow(content)
+    return text
+
+
+def pieces(text: str) -> Iterator[str]:
+    """A message, cut for the line."""
+    last = max(len(text) - 1, 0) // PIECE * PIECE
+    for start in range(0, last, PIECE):
+        yield MORE + text[start : start + PIECE]
+    yield END + text[last:]
+
+
+@dataclass(slots=True)
+class Assembly:
+    """Puts the pieces of one direction together again."""
+
+    _held: list[str] = field(default_factory=list)
+    _length: int = 0
+
+    def add(self, piece: str) -> Message | None:
+        """The message that this piece ends, if it ends one. Raises `Invalid`."""
+        mark, part = piece[:1], piece[1:]
+        self._held.append(part)
+        self._length += len(part)
+        if mark not in (MORE, END) or self._length > LARGEST:
+            raise Invalid(
+                f"a piece begins with {MORE!r} or {END!r}; a message has at most {LARGEST} characters"
+            )
+        if mark == MORE:
+            return None
+        text, self._length = "".join(self._held), 0
+        self._held.clear()
+        return _message(text)
+
+
+def _message(text: str) -> Message:
+    try:
+        found = json.loads(text, parse_constant=_no_number, parse_float=_finite)
+        if _HALF.search(text):
+            encode(found).encode()
+    except (ValueError, RecursionError):
+        raise Invalid("a message is an object in JSON") from None
+    _require_shallow(found)
+    kind = found.get("kind") if isinstance(found, dict) else None
+    if not isinstance(kind, str) or kind not in set(Kind):
+        raise Invalid(f"the kind of a message is one of {', '.join(Kind)}")
+    return cast(Message, found)
+
+
+def _no_number(name: str) -> object:
+    raise ValueError(name)
+
+
+def _finite(written: str) -> float:
+    if math.isinf(found := float(written)):
+        raise ValueError(written)
+    return found
+
+
+def _require_shallow(found: object) -> None:
+    """Raise `Invalid` for what nests so deep that whoever handles it later may give up on it."""
+    level = [found]
+    for _ in range(DEEPEST):
+        children = (
+            each.values() if isinstance(each, dict) else each
+            for each in level
+            if isinstance(each, dict | list | tuple)
+        )
+        level = [child for among in children for child in among if isinstance(child, dict | list | tuple)]
+        if not level:
+            return
+    raise Invalid(f"a message nests at most {DEEPEST} deep")
+
+
+def granted(request_id: str, value: Mapping[str, object]) -> str:
+    """The reply to a request that was done."""
+    return message(Kind.REPLY, id=request_id, value=value)
+
+
+def refused(request_id: str, error: HubError) -> str:
+    """The reply to a request that was not."""
+    return message(Kind.REPLY, id=request_id, error={"code": error.code, "message": str(error)})
+
+
+def value_of(reply: Message) -> Message:
+    """What a reply grants. Raises `Invalid`, and as a `HubError` of its kind what it refuses."""
+    if "error" not in reply:
+        return object_of(reply, "value")
+    error = object_of(reply, "error")
+    kind = REFUSALS.get(text_of(error, "code"), HubError)
+    raise kind(text_of(error, "message")[:LONGEST_REFUSAL])
+
+
+# ---- what a message holds ------------------------------------------------------------------------------------------
+
+
+def order_id(given: Message, name: str = "order") -> UUID:
+    """The id of the order that a message is about. Raises `Invalid`."""
+    found = parse_id(text_of(given, name))
+    if found is None:
+        raise Invalid(f"{name}: must be the id of an order")
+    return found
+
+
+def order_json(order: Order) -> Mapping[str, object]:
+    """An order, as it goes to its machine: without what only means something where it was given."""
+    return {
+        "who": asdict(order.who),
+        "tool": order.tool,
+        "arguments": order.arguments,
+        "chain": order.chain,
+    }
+
+
+def order_of(given: Message) -> Order:
+    """Raises `Invalid`."""
+    return Order(
+        who=principal_of(object_of(given, "who")),
+        tool=text_of(given, "tool"),
+        arguments=object_of(given, "arguments"),
+        chain=texts_of(given, "chain"),
+    )
+
+
+def principal_of(given: Message) -> Principal:
+    """Raises `Invalid`."""
+    is_person = given.get("is_person", False)
+    if not isinstance(is_person, bool):
+        raise Invalid("is_person: must be true or false")
+    return Principal(
+        project=text_of(given, "project"),
+        name=text_of(given, "name"),
+        token_id=text_or_none(given, "token_id"),
+        is_person=is_person,
+    )
+
+
+def outcome_json(outcome: Outcome) -> Mapping[str, object]:
+    return asdict(outcome)
+
+
+def outcome_of(given: Message) -> Outcome:
+    """Raises `Invalid`."""
+    value, structured = given.get("value"), given.get("structured")
+    if not isinstance(value, dict | list) or not isinstance(structured, dict | None):
+        raise Invalid("value: must be an object or an array, structured an object")
+    texts = None if given.get("texts") is None else texts_of(given, "texts")
+    return Outcome(value=value, is_error=given.get("is_error") is True, texts=texts, structured=structured)
+
+
+def question_json(question: Question) -> Mapping[str, object]:
+    return asdict(question)
+
+
+def question_of(given: Message) -> Question:
+    """Raises `Invalid`."""
+    kind = text_of(given, "kind")
+    if kind not in set(QuestionKind):
+        raise Invalid(f"kind: must be one of {', '.join(QuestionKind)}")
+    return Question(
+        who=principal_of(object_of(given, "who")),
+        node=text_of(given, "node"),
+        tool=text_of(given, "tool"),
+        arguments=object_of(given, "arguments"),
+        folder=text_of(given, "folder"),
+        shown=text_of(given, "shown"),
+        reason=text_of(given, "reason"),
+        digest=text_of(given, "digest"),
+        kind=QuestionKind(kind),
+    )
+
+
+def answered_json(answered: Answered) -> Mapping[str, object]:
+    return asdict(answered)
+
+
+def answered_of(given: Message) -> Answered:
+    """Raises `Invalid`."""
+    ruling = text_of(given, "ruling")
+    if ruling not in set(Ruling):
+        raise Invalid(f"ruling: must be one of {', '.join(Ruling)}")
+    return Answered(
+        Ruling(ruling),
+        text_of(given, "approval_id"),
+        text_or_none(given, "by"),
+        text_or_none(given, "signature"),
+    )
+
+
+def hello_json(hello: Hello) -> Mapping[str, object]:
+    return asdict(hello) | {
+        "running": list(map(str, hello.running)),
+        "ended": list(map(str, hello.ended)),
+    }
+
+
+def hello_of(given: Message) -> Hello:
+    """Raises `Invalid`."""
+    about = object_of(given, "about")
+    return Hello(
+        instance=text_of(given, "instance"),
+        about=About(**{each: text_of(about, each) for each in About.__dataclass_fields__}),
+        runtime=text_or_none(given, "runtime"),
+        labels=texts_of(given, "labels"),
+        running=ids_of(given, "running"),
+        ended=ids_of(given, "ended"),
+        fares=fares_of(given),
+    )
+
+
+def fares_of(given: Message) -> tuple[Fares, ...]:
+    """How a machine's agents fare. Raises `Invalid`."""
+    found = given.get("fares", [])
+    if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
+        raise Invalid("fares: must be a list of objects")
+    return tuple(_fares(each) for each in found)
+
+
+def _fares(given: Message) -> Fares:
+    status = text_of(given, "status")
+    if status not in set(PlacementStatus):
+        raise Invalid(f"status: must be one of {', '.join(PlacementStatus)}")
+    return Fares(
+        agent=text_of(given, "agent"),
+        command=text_of(given, "command"),
+        status=PlacementStatus(status),
+        since=number_of(given, "since"),
+        pid=number_or_none(given, "pid"),
+        restarts=number_of(given, "restarts"),
+        exit_code=number_or_none(given, "exit_code"),
+        last_output=text_or_none(given, "last_output"),
+        last_output_at=number_or_none(given, "last_output_at"),
+    )

@@ -1,0 +1,70 @@
+"""Agents that were placed on machines: what runs where, and how it fares."""
+
+from dataclasses import dataclass
+from enum import StrEnum, auto
+from uuid import UUID
+
+
+class PlacementStatus(StrEnum):
+    """How an agent on a machine fares."""
+
+    STARTING = auto()  # it was ordered, and its machine has not said yet what came of it
+    RUNNING = auto()
+    RESTARTING = auto()  # it died, and is started again after a pause
+    STOPPED = auto()  # because somebody said so
+    FAILED = auto()  # it dies again and again, or cannot be started
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fares:
+    """How an agent fares, as its machine says."""
+
+    agent: str
+    command: str
+    status: PlacementStatus
+    since: int  # Unix milliseconds by the machine's clock
+    pid: int | None = None
+    restarts: int = 0
+    exit_code: int | None = None  # of its last end
+    last_output: str | None = None  # its last line
+    last_output_at: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placement:
+    """An agent that runs, or ran, on a machine."""
+
+    project_id: UUID
+    agent: str
+    machine: UUID  # the id of the `Machine`
+    node: str  # its name
+    command: str
+    started_by: str
+    token_id: UUID | None
+    status: PlacementStatus
+    since: int
+    pid: int | None
+    restarts: int
+    exit_code: int | None
+    reported_at: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """What an agent was last seen to do, apart from its heartbeat."""
+
+    agent: str
+    node: str | None = None
+    runtime: str | None = None
+    last_output: str | None = None
+    last_output_at: int | None = None
+    last_tool: str | None = None
+    last_tool_at: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """With what an agent on a machine reaches the hub. `token` is told once, and never written down."""
+
+    url: str
+    token: str

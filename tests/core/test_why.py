@@ -1,0 +1,554 @@
+"""Why something is as it is: each situation, and the sentence that is made from it."""
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from hubbub.core import (
+    agents,
+    approvals,
+    artifacts,
+    checks,
+    dispatches,
+    evidence,
+    handovers,
+    inbox,
+    nodes,
+    presences,
+    reviews,
+    runs,
+    scopes,
+    tasks,
+    why,
+)
+from hubbub.core.why import Account, Fact, Kind
+from hubbub.core.why.account import ago, listed, named, quoted, span
+from hubbub.model.dispatches import DispatchStatus
+from hubbub.model.errors import Invalid, NotFound, UnknownAgent
+from hubbub.model.lifecycle import Event, Status
+from hubbub.model.machines import Machine
+from hubbub.model.orders import About, Order, Principal, Question
+from hubbub.model.placements import Placement, PlacementStatus
+from hubbub.model.records import Condition, Task
+from hubbub.model.rights import Role
+from hubbub.model.scopes import Scope
+from hubbub.store import placements
+from hubbub.store.sqlite import SQLite
+from tests.core.conftest import TEN_MINUTES, World, finish, in_status, person
+
+MINUTE = timedelta(minutes=1)
+S = Status
+
+
+@pytest.fixture
+def store(sqlite_store: SQLite) -> SQLite:
+    """One engine is enough: what is asked of it is asked by others too, on both."""
+    return sqlite_store
+
+
+def explain(world: World, ref: object, kind: Kind | None = None) -> Account:
+    return world.do(why.explain, world.project, str(ref), kind)
+
+
+def fact(world: World, ref: object, kind: str) -> Fact:
+    """The one fact of that kind in the account of `ref`."""
+    account = explain(world, ref)
+    (found,) = [each for each in account.facts if each.kind == kind]
+    assert found.sentence in account.sentence
+    return found
+
+
+def kinds(world: World, ref: object) -> list[str]:
+    return [each.kind for each in explain(world, ref).facts]
+
+
+def machine(world: World, name: str = "web1") -> Machine:
+    """A machine that has just been heard."""
+    about = About(name=name, machine_id=f"id-{name}", platform="linux", version="1", sandbox="bwrap")
+    return world.do(
+        nodes.report,
+        world.project,
+        name=about.name,
+        machine_id=about.machine_id,
+        platform=about.platform,
+        version=about.version,
+        sandbox=about.sandbox,
+    )
+
+
+def place(world: World, where: Machine, **how: Any) -> None:
+    """Have bob be placed on a machine."""
+    placed = Placement(
+        project_id=world.id,
+        agent="bob",
+        machine=where.id,
+        node=where.name,
+        command="claude",
+        started_by="ann",
+        token_id=None,
+        status=PlacementStatus.RUNNING,
+        since=world.clock(),
+        pid=1,
+        restarts=0,
+        exit_code=None,
+        reported_at=world.clock(),
+    )
+    world.do(placements.put, replace(placed, **how))
+
+
+def question(world: World, who: str = "bob", node: str = "web1") -> Question:
+    principal = Principal(project=world.project.slug, name=who, token_id=str(world.actor.token_id))
+    return Question(
+        who=principal,
+        node=node,
+        tool="execute_command",
+        arguments={"command": "make deploy"},
+        folder="/srv",
+        shown="make deploy",
+        reason="it asks",
+        digest="0" * 64,
+    )
+
+
+def test_a_free_task_that_nobody_could_take(world: World) -> None:
+    """A task in the open queue, where no agent is here, waits for one to come."""
+    told = fact(world, world.send(None).number, "task.free")
+
+    assert told.sentence == "It is free, and nobody is here: it begins when an agent comes and claims it."
+
+
+def test_a_free_task_names_who_could_take_it(world: World) -> None:
+    """Where agents are here, those are named who could claim it."""
+    task = world.send(None)
+    world.report("bob")
+    only = fact(world, task.number, "task.free")
+    world.report("ann")
+    several = fact(world, task.number, "task.free")
+
+    assert only.sentence == "It is free, and nobody has claimed it; bob could, being the only one here."
+    assert several.sentence == "It is free, and nobody has claimed it; ann and bob could: they are here."
+    assert several.detail == {"here": ["ann", "bob"]}
+
+
+def test_a_task_is_found_by_number_or_id(world: World) -> None:
+    """What is asked about may be written as people see it."""
+    task = world.send(None)
+
+    assert {explain(world, ref).name for ref in (task.number, f"#{task.number}", task.id)} == {"1"}
+    assert fact(world, task.id, "task.queued").sentence.startswith(
+        'Task #1 "count the lines" is queued since '
+    )
+
+
+def test_a_task_for_an_agent_that_never_came(world: World) -> None:
+    """A name that somebody has written to, and that nobody has ever been, is told to be that."""
+    task = world.send("bob")
+
+    assert fact(world, task.number, "task.unread").sentence.endswith("which has not read it.")
+    assert fact(world, task.number, "agent.never_came").sentence == (
+        "bob has never been here: the project knows the name alone."
+    )
+
+
+def test_a_task_whose_assignee_is_offline(world: World) -> None:
+    """It is said since when the assignee is gone, and how it went."""
+    world.report("bob")
+    world.pass_time(TEN_MINUTES + MINUTE)
+    silent = fact(world, world.send("bob").number, "agent.offline")
+    world.report("bob")
+    world.do(presences.leave, world.id, "bob", instance="first")
+    left = fact(world, 1, "agent.offline")
+
+    assert silent.sentence.endswith(": its heartbeat stopped.")
+    assert (silent.detail["reason"], left.detail["reason"]) == ("silent", "left")
+    assert left.sentence.endswith("(less than a second ago): it left.")
+
+
+def test_how_far_a_task_got_in_an_inbox(world: World) -> None:
+    """Whether its receiver has read it is told from its row in the inbox."""
+    task = world.send("bob")
+    letters = world.inbox("bob")
+    world.do(inbox.note_seen, letters)
+
+    read = fact(world, task.number, "task.read")
+    assert read.sentence.endswith(", and has not accepted it.")
+    assert read.detail["seen_at"] is not None
+
+
+def test_an_assignee_that_works_on_something_else(world: World) -> None:
+    """Of a task that lies in an inbox it is said what its receiver works on meanwhile."""
+    world.report("bob")
+    world.start(world.send("bob"))
+    task = world.send("bob")
+
+    assert fact(world, task.number, "agent.busy").sentence == "bob works on #1 meanwhile."
+
+
+def test_a_task_that_waits_for_others(world: World) -> None:
+    """What must be completed first is named, with how it is and who has it; what is completed is not."""
+    done, working, free = world.send("bob"), world.send("bob"), world.send(None)
+    finish(world, done)
+    world.start(working)
+    task = world.send("ann", needs=[done, working, free])
+
+    waits = fact(world, task.number, "task.waits")
+    assert waits.sentence == "It waits for #2 (working, with bob) and #3 (queued) to be completed first."
+    assert "task.stuck" not in kinds(world, task.number)
+    assert "task.addressed" in kinds(world, task.number)
+
+
+def test_a_task_that_waits_for_what_will_not_happen(world: World) -> None:
+    """Where something that it needs has failed, it says that nothing moves without somebody."""
+    failed = in_status(world, S.FAILED)
+    task = world.send(None, needs=[failed])
+
+    assert "#1 must be tried again" in fact(world, task.number, "task.stuck").sentence
+    assert "task.free" not in kinds(world, task.number)
+
+
+def test_a_task_held_by_a_lease(world: World) -> None:
+    """It is said until when the lease lasts if nothing is heard, and what happens then."""
+    world.report("bob")
+    free, addressed = world.send(None), world.send("bob")
+    world.start(free)
+    world.start(addressed)
+    presence = world.do(agents.presence, world.id, "bob")
+    assert presence is not None
+
+    told = fact(world, free.number, "task.leased")
+    assert told.detail["expires_at"] == presence.expires_at
+    assert told.sentence.endswith("after that it goes back to the open queue.")
+    assert fact(world, addressed.number, "task.leased").sentence.endswith("it waits for it to come back.")
+
+
+def test_a_task_held_without_a_lease(world: World) -> None:
+    """Who has no heartbeat holds it until it is done."""
+    task = world.send(None)
+    world.on(task, tasks.start, "bob", leased=False)
+
+    assert "bob holds it without a lease" in fact(world, task.number, "task.held").sentence
+
+
+def test_a_task_whose_holder_is_gone(world: World) -> None:
+    """What was addressed to an agent that is gone waits for it; what it had claimed is free again, and says why."""
+    world.report("bob")
+    addressed, claimed = world.start(world.send("bob")), world.start(world.send(None))
+    world.pass_time(TEN_MINUTES + MINUTE)
+
+    assert (
+        "is delivered again when that is back" in fact(world, addressed.number, "task.lease_ended").sentence
+    )
+    again = fact(world, claimed.number, "task.again")
+    assert again.sentence.startswith("It was released at ")
+    assert again.sentence.endswith(': "bob is gone (silent)"; this is attempt 2.')
+    assert "task.free" in kinds(world, claimed.number)
+
+
+def test_a_task_that_was_taken_from_somebody(world: World) -> None:
+    """Of a task that was handed on it is said from whom."""
+    task = world.start(world.send("bob"))
+    world.on(task, handovers.reassign, to="ann", by="hub")
+
+    assert "It was reassigned from bob at " in fact(world, task.number, "task.again").sentence
+
+
+def test_a_blocked_task(world: World) -> None:
+    """That an agent cannot go on is its own word, and is told as that."""
+    task = in_status(world, S.BLOCKED)
+
+    assert "is blocked since" in fact(world, task.number, "task.blocked").sentence
+    assert fact(world, task.number, "task.holder_waits").sentence.startswith("bob holds it, and says that")
+
+
+def test_a_task_in_review_that_nobody_looks_at(world: World) -> None:
+    """What was handed in, and nobody was asked to look at, says so."""
+    task = in_status(world, S.IN_REVIEW)
+
+    assert "task.leased" not in kinds(world, task.number)
+    assert "nobody was asked by name" in fact(world, task.number, "task.handed_in").sentence
+
+
+def test_a_task_whose_review_is_pending(world: World) -> None:
+    """Whoever was asked to review what was made for it is named; with the answer that is over."""
+    task = in_status(world, S.IN_REVIEW)
+    run = world.do(runs.current, world.id)
+    artifact = world.do(
+        artifacts.post, run, name="patch", kind="text", content="x", by="bob", task=str(task.id)
+    )
+    world.do(reviews.request, artifact, by="bob", reviewer="ann")
+
+    pending = fact(world, task.number, "review.pending")
+    assert pending.sentence.startswith('ann was asked to review "patch" for it at ')
+    assert "task.handed_in" not in kinds(world, task.number)
+
+
+def test_a_task_that_is_being_checked(world: World) -> None:
+    """A check that is going on is told with the time at which its lease ends."""
+    task = in_status(world, S.IN_REVIEW)
+    world.on(task, checks.begin, by="ann")
+
+    assert fact(world, task.number, "task.checked").sentence.startswith("ann is checking it, until ")
+
+
+def test_a_task_that_will_expire(world: World) -> None:
+    """As long as nobody has begun, it is said when its time is over."""
+    task = world.send(None, ttl=timedelta(hours=1))
+
+    told = fact(world, task.number, "task.expires")
+    assert told.detail == {"expires_at": task.expires_at}
+    world.start(task)
+    assert "task.expires" not in kinds(world, task.number)
+
+
+@pytest.mark.parametrize(
+    ("status", "facts"),
+    [
+        (S.COMPLETED, ["task.completed", "task.ended_by", "task.result"]),
+        (S.FAILED, ["task.failed", "task.ended_by", "task.result", "task.retry"]),
+        (S.CANCELLED, ["task.cancelled", "task.ended_by", "task.result", "task.retry"]),
+        (S.EXPIRED, ["task.expired", "task.not_begun", "task.result", "task.retry"]),
+    ],
+)
+def test_a_task_that_has_ended(world: World, status: Status, facts: list[str]) -> None:
+    """How it ended, by whom and with what is told, and how it could go on."""
+    task = in_status(world, status)
+
+    assert kinds(world, task.number) == facts
+    assert 'three"' in explain(world, task.number).sentence
+
+
+def test_a_call_that_waits_for_a_person(world: World) -> None:
+    """Of a holder whose call a person is asked about the approval's id is told; its words to people alone."""
+    task = world.start(world.send("bob"))
+    asked, _receipt = world.do(approvals.put, world.project, question(world), MINUTE)
+
+    told = fact(world, task.number, "approval.pending")
+    seen = fact(world.acting(person(world, "eve", Role.MEMBER)), "bob", "approval.pending")
+    assert f"hubbub approve {asked.id}" in told.sentence
+    assert "make deploy" not in told.sentence
+    assert '("make deploy") waits for a person\'s answer, until ' in seen.sentence
+    assert told.detail["approval_id"] == str(asked.id)
+
+    world.pass_time(2 * MINUTE)
+    assert "approval.pending" not in kinds(world, task.number)
+
+
+def test_an_order_that_is_under_way(world: World) -> None:
+    """What a machine was ordered for an agent is told until it has ended, and that the machine is away."""
+    where = machine(world)
+    who = Principal(project=world.project.slug, name="bob")
+    order, _new = world.do(dispatches.begin, world.project, where, Order(who=who, tool="connect"), sent=True)
+    assert order.status is DispatchStatus.SENT
+
+    told = fact(world, "bob", "dispatch.under_way")
+    assert told.sentence.startswith("An order of bob to web1 (connect), given ")
+    assert told.sentence.endswith(", was sent and is not confirmed yet.")
+    assert "machine.offline" not in kinds(world, "bob")
+
+    world.clock.advance(nodes.TTL + MINUTE)
+    assert "machine.offline" in kinds(world, "bob")
+    assert kinds(world, "web1") == ["machine.offline", "dispatch.under_way"]
+
+
+def test_a_machines_own_work(world: World) -> None:
+    """A task that a machine does itself goes by how that machine is."""
+    machine(world)
+    task = world.do(nodes.begin_task, world.project, sender="ann", title="t", description="d", node="web1")
+    online = kinds(world, task.number)
+    world.clock.advance(nodes.TTL + MINUTE)
+
+    assert online == ["task.working", "task.machine_work", "machine.online"]
+    assert fact(world, task.number, "machine.offline").detail["node"] == "web1"
+    assert "done for ann" in fact(world, task.number, "task.machine_work").sentence
+    assert fact(world, "web1", "agent.holds").detail == {"numbers": [task.number]}
+
+
+def test_a_machine_that_is_no_more(world: World) -> None:
+    """Work of a machine that the project does not have (any more) says so."""
+    world.do(agents.meet, world.id, "node:gone")
+    task = world.do(nodes.begin_task, world.project, sender="ann", title="t", description="d", node="gone")
+
+    told = fact(world, task.number, "machine.unknown")
+    assert told.sentence == "The project has no machine gone (any more)."
+
+
+@pytest.mark.parametrize(
+    ("how", "sentence"),
+    [
+        ({}, "It runs on the machine web1 since "),
+        ({"status": PlacementStatus.RUNNING, "restarts": 2}, " after 2 restarts."),
+        (
+            {"status": PlacementStatus.RESTARTING, "exit_code": 3, "restarts": 1},
+            "Its program on web1 died (exit code 3) and is started again after 1 restart, since ",
+        ),
+        ({"status": PlacementStatus.FAILED, "exit_code": 1}, "Its program on web1 failed (exit code 1) at "),
+        ({"status": PlacementStatus.STOPPED}, "Its program on web1 was stopped at "),
+        ({"status": PlacementStatus.STARTING}, "It was ordered to the machine web1 at "),
+    ],
+)
+def test_an_agent_that_was_placed_on_a_machine(world: World, how: dict[str, Any], sentence: str) -> None:
+    """How its program fares there is told as the machine says it."""
+    place(world, machine(world), **how)
+
+    status = how.get("status", PlacementStatus.RUNNING)
+    assert sentence in fact(world, "bob", f"placement.{status}").sentence
+
+
+def test_an_agent_whose_machine_is_away(world: World) -> None:
+    """Where an agent was placed on a machine that is offline, that is said too."""
+    where = machine(world)
+    place(world, where)
+    assert "machine.offline" not in kinds(world, "bob")
+    assert fact(world, "web1", "machine.agents").sentence == "bob is placed on it."
+
+    world.clock.advance(nodes.TTL + MINUTE)
+    assert fact(world, "bob", "machine.offline").detail["offline_at"] == where.expires_at
+
+
+def test_what_an_agent_was_last_seen_to_do(world: World) -> None:
+    """Its last call of a tool and its last output stand beside its heartbeat, each with its own time."""
+    world.report("bob", Condition.WORKING, doing="the parser", hostname="laptop")
+    now = world.clock()
+    world.do(evidence.saw, world.id, "bob", output='he said "stop"', output_at=now - 90_000)
+    world.do(evidence.saw, world.id, "bob", tool="relay.wait", tool_at=now - 3_700_000)
+
+    here = fact(world, "bob", "agent.here").sentence
+    assert here.startswith(
+        'bob is here on laptop and says it is working, doing "the parser"; its last heartbeat'
+    )
+    assert "Its last output was \"he said 'stop'\" at " in fact(world, "bob", "agent.said").sentence
+    assert fact(world, "bob", "agent.said").sentence.endswith("(1 minute ago).")
+    assert fact(world, "bob", "agent.called").sentence.endswith("(1 hour ago).")
+
+
+def test_what_did_not_reach_an_agent(world: World) -> None:
+    """Letters that it has not read are counted, and those that it has read and not acknowledged."""
+    for _ in range(3):
+        world.send("bob")
+    world.do(inbox.note_seen, world.inbox("bob")[:1])
+
+    undelivered = fact(world, "bob", "inbox.undelivered")
+    assert undelivered.sentence.startswith("2 letters in its inbox did not reach it yet, the oldest since ")
+    assert fact(world, "bob", "inbox.unacknowledged").detail == {"unacknowledged": 1}
+    assert fact(world, "ann", "inbox.empty").sentence == "Nothing waits in its inbox."
+
+
+def test_what_an_agent_holds(world: World) -> None:
+    """The tasks that it has said yes to are named."""
+    world.start(world.send("bob"))
+    world.accept(world.send("bob"))
+
+    told = fact(world, "bob", "agent.holds").sentence
+    assert told == "It holds 2 tasks: #2 (accepted) and #1 (working)."
+
+
+def test_a_file_that_nobody_works_on(world: World) -> None:
+    """A file is free where nobody who is here has declared it, though somebody has who is gone."""
+    world.do(scopes.declare, world.project, world.report("bob"), Scope.of(None, ["src/a.py"]))
+    world.do(presences.leave, world.id, "bob", instance="first")
+
+    told = fact(world, "src/a.py", "file.free")
+    assert told.sentence == 'Nobody who is here has said that they work on "src/a.py": it is free.'
+
+
+def test_a_file_that_somebody_works_on(world: World) -> None:
+    """Who has declared a file, a pattern or an area that it is in is named, with until when that lasts."""
+    world.do(scopes.put_area, world.project, "auth", name="Login", patterns=["src/auth/**"])
+    by_area, by_file = world.report("bob"), world.report("ann")
+    world.do(scopes.declare, world.project, by_area, Scope.of("auth", []))
+    world.do(scopes.declare, world.project, by_file, Scope.of(None, ["src/*/login.py", "docs/x"]))
+
+    account = explain(world, "src/auth/login.py")
+    held = {each.detail["agent"]: each for each in account.facts if each.kind == "file.held"}
+
+    assert [each.kind for each in account.facts][:1] == ["file.area"]
+    assert held["bob"].sentence.startswith(
+        'bob says that it works on "src/auth/login.py": it has declared the area auth, and is here since '
+    )
+    assert held["ann"].detail["files"] == ["src/*/login.py"]
+    assert held["bob"].detail["expires_at"] == by_area.expires_at
+    assert account.facts[-1].kind == "file.mode"
+
+
+def test_what_there_is_not(world: World) -> None:
+    """What is no task, agent, machine or file of the project is one sentence, with near names where one is meant."""
+    for ref in ("77", "nobody", str(uuid4())):
+        with pytest.raises(NotFound, match=r"task, agent, machine or file '.*' not found"):
+            explain(world, ref)
+    with pytest.raises(UnknownAgent, match="bob"):
+        explain(world, "bobb", Kind.AGENT)
+    with pytest.raises(NotFound, match="task 'bob' not found"):
+        explain(world, "bob", Kind.TASK)
+    with pytest.raises(Invalid):
+        explain(world, "../secrets", Kind.FILE)
+
+
+def test_another_projects_things_are_not_there(world: World) -> None:
+    """A task of another project is none, by its id neither."""
+    other = world.elsewhere("other")
+    theirs = other.send("bob")
+
+    with pytest.raises(NotFound):
+        explain(world, theirs.id)
+
+
+def test_a_kind_says_what_is_meant(world: World) -> None:
+    """An agent may be called like a file, or like a number."""
+    world.do(agents.meet, world.id, "README.md")
+
+    assert explain(world, "README.md").kind == Kind.AGENT
+    assert explain(world, "README.md", Kind.FILE).kind == Kind.FILE
+    assert explain(world, "Makefile", Kind.FILE).kind == Kind.FILE
+
+
+def test_others_text_cannot_pass_for_ours(world: World) -> None:
+    """Names and titles of several words stand in quotes, in which nothing is hidden."""
+    hostile = "bob. Nobody holds it\u202e"
+    world.do(agents.meet, world.id, hostile)
+    task = world.send(hostile, text='a" is completed.\nSecond line \x1b[2J')
+
+    said = explain(world, task.number).sentence
+    assert '"a\' is completed." is delivered since ' in said
+    assert 'the inbox of "bob. Nobody holds it\\u202e"' in said
+    assert "\u202e" not in said
+
+
+def test_words_of_an_account() -> None:
+    """Lists, durations and moments read as people write them."""
+    assert [listed(each) for each in (["a"], ["a", "b"], ["a", "b", "c"])] == ["a", "a and b", "a, b and c"]
+    assert [span(each) for each in (-5, 999, 1_000, 61_000, 7_200_000, 200_000_000)] == [
+        "less than a second",
+        "less than a second",
+        "1 second",
+        "1 minute",
+        "2 hours",
+        "2 days",
+    ]
+    assert ago(0, 60_000) == "1970-01-01 00:00:00 UTC (1 minute ago)"
+    assert [named("代码1号"), named("a b"), named("bob.")] == ["代码1号", '"a b"', '"bob."']
+    assert quoted("x" * 200).startswith('"xxx')
+    assert len(quoted("\u202e" * 200)) < 200
+
+
+def test_a_whole_paragraph(world: World) -> None:
+    """The account of a task is its facts, one sentence after the other."""
+    task: Task = world.send(None)
+
+    account = explain(world, task.number)
+    assert account.sentence == " ".join(each.sentence for each in account.facts)
+    assert [each.kind for each in account.facts] == ["task.queued", "task.free"]
+
+
+@pytest.mark.parametrize("event", [Event.ACCEPT, Event.START])
+def test_since_when_is_told_by_the_log(world: World, event: Event) -> None:
+    """The moment is that at which it came to be so, not that of the last change of something else."""
+    task = world.send("bob")
+    moved = world.accept(task) if event is Event.ACCEPT else world.start(task)
+    world.clock.advance(MINUTE)
+    world.on(task, tasks.describe, "more", by="ann")
+
+    kind = f"task.{moved.status}"
+    assert fact(world, task.number, kind).sentence.endswith("(1 minute ago).")
