@@ -9,6 +9,7 @@ from pathlib import Path
 
 from hubbub.model.errors import HubError
 from hubbub.model.orders import Answered, Code, Order, Outcome, Principal, Question, ToolSpec, refused
+from hubbub.model.placements import Credentials, Fares
 from hubbub.node.errands import Errands
 from hubbub.node.gate.filesystem import Disk
 from hubbub.node.gate.world import World
@@ -71,6 +72,12 @@ class NotingHub:
         if self.refuses is not None:
             raise self.refuses
         self.tasks[task_id].text, self.tasks[task_id].failed = text, failed
+
+    async def credentials(self, agent: str) -> Credentials:
+        raise AssertionError("no agent was placed here")
+
+    async def fare(self, agents: Sequence[Fares]) -> None:
+        raise AssertionError("no agent was placed here")
 
     def ended(self, task_id: str) -> bool:
         return self.tasks[task_id].text is not None

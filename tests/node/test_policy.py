@@ -8,7 +8,7 @@ import structlog
 
 from hubbub.model.errors import Invalid
 from hubbub.node.gate.decision import Effect, Mode
-from hubbub.node.policy import APPROVED, CommandRuntime, PolicyFile, add, load
+from hubbub.node.policy import APPROVED, AdaptedRuntime, CommandRuntime, PolicyFile, add, load
 
 
 @pytest.fixture
@@ -81,6 +81,28 @@ def test_everything_that_can_be_said(file: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("program", "found"),
+    [
+        ("", None),
+        ("program = 'claude-next'", "claude-next"),
+        ("program = '~/bin/claude'", "home/bin/claude"),
+        ("program = '../bin/claude'", "config/../bin/claude"),
+    ],
+)
+def test_a_program_that_we_know_needs_only_its_kind(
+    file: Path, tmp_path: Path, program: str, found: str | None
+) -> None:
+    """Of a known program the rest may be said: where it is, by its file's folder, and with which words."""
+    text = f"[runtime]\nkind = 'claude'\nmodel = 'big'\narguments = ['--x', 'y']\nkey = 'KEY'\n{program}"
+    policy = load(written(file, text), tmp_path, home=tmp_path / "home")
+
+    at = str(tmp_path.resolve() / found) if found and "/" in found else found
+    assert policy.fault is None
+    assert policy.runtime == AdaptedRuntime("claude", at, "big", ("--x", "y"), "KEY")
+    assert policy.runtime.name == "claude big"
+
+
+@pytest.mark.parametrize(
     ("text", "why"),
     [
         ("mode = 'lax'", "mode must be one of default, strict, bypass"),
@@ -106,6 +128,9 @@ def test_everything_that_can_be_said(file: Path, tmp_path: Path) -> None:
         ("[runtime]\ncommand = ['x']", "runtime.kind must be one of command, openai"),
         ("[runtime]\nkind = 'command'", "runtime.command must be a list of words"),
         ("[runtime]\nkind = 'openai'\nmodel = 'm'", "runtime.url must be given"),
+        ("[runtime]\nkind = 'claudia'", "must be one of command, openai, claude, codex, gemini, opencode"),
+        ("[runtime]\nkind = 'claude'\narguments = '--yes'", "runtime.arguments must be a list of texts"),
+        ("[runtime]\nkind = 'claude'\nprogram = ['claude']", "runtime.program must be a text"),
         ("[commands]\nbackground_after_ms = '1 day'", "commands.background_after_ms must be"),
         ('[files]\nroots = ["a\\u0000"]', "files.roots must be a list of folders"),
         (

@@ -5,13 +5,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
+from hubbub.model import chains
 from hubbub.model.errors import Invalid
 from hubbub.model.orders import Order, Outcome
 from hubbub.node.place import Place
 from hubbub.node.runtimes import conversation
 from hubbub.node.runtimes.conversation import Answer, Hands, Hear, RuntimeFailed
 
-DEEPEST = 3  # agents that ask agents
 TITLE_LENGTH = 80
 
 
@@ -26,11 +26,10 @@ async def ask(
 ) -> Answer:
     """The agent's answer to `prompt`, with the tools named in `only`, else all.
 
-    It acts as whoever gave the order, though never as a person. Raises `RuntimeFailed`; `Invalid` for a tool that
-    there is not.
+    It acts as whoever gave the order, though never as a person. Raises `RuntimeFailed`, also where too many agents
+    have asked one another by now; `Invalid` for a tool that there is not.
     """
-    if len(order.chain) >= DEEPEST:
-        raise RuntimeFailed(f"agents ask agents at most {DEEPEST} deep; do this one yourself")
+    _require_shallow(order)
     hands = _hands(place, order, only, task_id)
     talk = await conversation(place.policy.runtime, await place.hub.key())
     return await talk.say(prompt, hands, hear)
@@ -42,8 +41,9 @@ async def start(
     """Have the agent work on `prompt` as a task of the hub: its id, and the answer that is to come.
 
     The task ends with the answer, whether or not anybody waits for it here. Raises `HubError` where the hub takes no
-    task.
+    task, `RuntimeFailed` as `ask`.
     """
+    _require_shallow(order)
     _require_known(place, only)
     task_id = await place.hub.begin_task(
         order.who, place.redact(_line(title)), place.redact(prompt), place.node
@@ -67,7 +67,7 @@ def said(answer: Answer) -> dict[str, object]:
 def _hands(place: Place, order: Order, only: Sequence[str] | None, task_id: str | None) -> Hands:
     _require_known(place, only)
     asker = replace(order.who, is_person=False)
-    chain = (*order.chain, order.who.name)
+    chain = chains.longer(order.chain, order.who.name, place.node)
 
     async def call(tool: str, arguments: Mapping[str, object]) -> Outcome:
         return await place.perform(Order(who=asker, tool=tool, arguments=arguments, chain=chain))
@@ -78,8 +78,15 @@ def _hands(place: Place, order: Order, only: Sequence[str] | None, task_id: str 
         tools=[spec for spec in place.catalogue if only is None or spec.name in only],
         call=call,
         task_id=task_id,
+        chain=chain,
         is_limited=only is not None,
     )
+
+
+def _require_shallow(order: Order) -> None:
+    """A machine's own agent may work for itself; it is as deep then as if another machine's had asked."""
+    if (why := chains.too_deep(order.chain)) is not None:
+        raise RuntimeFailed(why)
 
 
 def _require_known(place: Place, only: Sequence[str] | None) -> None:

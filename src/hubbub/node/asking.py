@@ -20,7 +20,7 @@ class Asking:
 
     async def ask(self, question: Question, client: Client | None, policy: Policy) -> Answered:
         """What a person says. Raises `AskFirst` where the client has to make the call again, and a `HubError`."""
-        if client is None or not policy.elicitation:
+        if client is None or not policy.elicitation or policy.approvers:  # which clients cannot sign for
             return await self._hub.ask(question, policy.approval_timeout)
         approval_id = await self._asked_already(question, client)
         if approval_id is None:

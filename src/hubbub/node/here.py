@@ -8,12 +8,14 @@ from pathlib import Path
 from hubbub.model.orders import ToolSpec
 from hubbub.model.redaction import Redactor
 from hubbub.node import machine, policy
+from hubbub.node.agents.supervisor import Agents
 from hubbub.node.gate.audit import FILE, AuditLog
 from hubbub.node.hub import Hub
 from hubbub.node.node import LocalNode
 from hubbub.node.place import Tool
 from hubbub.node.policy import PolicyFile
 from hubbub.node.tools import (
+    agents,
     commands,
     connecting,
     delegation,
@@ -23,11 +25,13 @@ from hubbub.node.tools import (
     permissions,
     search,
     skills,
+    ssh,
 )
 
 TOOLS: Mapping[str, Tool] = {
     name: tool
     for module in (
+        agents,
         commands,
         connecting,
         delegation,
@@ -37,6 +41,7 @@ TOOLS: Mapping[str, Tool] = {
         permissions,
         search,
         skills,
+        ssh,
     )
     for name, tool in module.TOOLS.items()
 }
@@ -55,17 +60,21 @@ def open_node(
     name: str | None = None,
     environment: Mapping[str, str] | None = None,
     is_attended: bool = False,
+    policy_file: Path | None = None,
+    keeps_agents: bool = False,
 ) -> LocalNode:
-    """This machine, with `data` as its own folder and the policy of `node.toml` in the folder `config`.
+    """This machine, with `data` as its own folder and the policy of `policy_file`, else `node.toml` in `config`.
 
     Agents work in `cwd`, unless the policy says where; `log_file` is what they may read of the daemon's log. `secrets`
     are shown to nobody, whatever holds them. `is_attended` says that the operator sits at the client, and is asked
-    there whatever the policy says.
+    there whatever the policy says. `keeps_agents` says that people may place agents here: it is for the one process
+    that is always there.
     """
     variables = os.environ if environment is None else environment
     home = Path(variables.get("HOME") or Path.home()).resolve()
     cwd = cwd.resolve()
-    file = PolicyFile(config / policy.FILE, cwd, home=home)
+    file = PolicyFile(policy_file or config / policy.FILE, cwd, home=home)
+    redactor = Redactor([*secrets, *_held(variables)])
     around = machine.Surroundings(home=home, cwd=cwd, own=(data, config), environment=variables)
     return LocalNode(
         about=machine.about(data, name=name),
@@ -74,10 +83,11 @@ def open_node(
         world=around.world,
         policy=(lambda: replace(file.current(), elicitation=True)) if is_attended else file.current,
         hub=hub,
-        redactor=Redactor([*secrets, *_held(variables)]),
+        redactor=redactor,
         audit=AuditLog(data / FILE),
         tools=TOOLS,
         catalogue=catalogue,
+        agents=Agents(hub, data, redactor.text) if keeps_agents else None,
     )
 
 

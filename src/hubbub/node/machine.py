@@ -29,12 +29,17 @@ FIRST_USER, NOBODY = (501 if platform.system() == "Darwin" else 1000), 65534
 def about(data: Path, *, name: str | None = None) -> About:
     """This machine, as it presents itself; `data` is the folder that is its own."""
     return About(
-        name=name or socket.gethostname().strip() or NAME,
+        name=name or host_name(),
         machine_id=_machine_id(data),
         platform=f"{platform.system()} {platform.machine()}",
         version=hubbub.__version__,
         sandbox=choose().name,
     )
+
+
+def host_name() -> str:
+    """What the machine is called, where nobody says otherwise."""
+    return socket.gethostname().strip() or NAME
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -30,6 +30,7 @@ from hubbub.model.orders import (
     refused,
 )
 from hubbub.model.redaction import Redactor
+from hubbub.node.agents.supervisor import Agents
 from hubbub.node.asking import Asking
 from hubbub.node.errands import Errands
 from hubbub.node.gate.audit import AuditFailed, AuditLog, Verdict
@@ -40,12 +41,16 @@ from hubbub.node.hub import Hub
 from hubbub.node.place import Place, Tool
 from hubbub.node.policy import Policy
 from hubbub.node.sandbox import choose
-from hubbub.node.tools import connecting
+from hubbub.node.ssh.shells import Shells
+from hubbub.node.tools import connecting, ssh
+from hubbub.node.vouching import UNSIGNED, is_vouched
 from hubbub.node.weighing import Weighed, named, weigh
 
 log = structlog.get_logger("hubbub")
 
 APPROVED = "a person approved it, asked by the machine that it comes from"
+RESUMED = "it was let through when it was started, before the machine's own process began again"
+CHANGED = "it is not what was let through when it was started; start it anew"
 KEY_SET = "connect key_set"
 SEAL_EVERY = timedelta(minutes=1)
 LAST_SEAL = timedelta(seconds=2)
@@ -67,6 +72,7 @@ class LocalNode:
         audit: AuditLog,
         tools: Mapping[str, Tool],
         catalogue: Sequence[ToolSpec] = (),
+        agents: Agents | None = None,
     ) -> None:
         self.about = about
         self._data, self._log_file = data, log_file
@@ -76,11 +82,18 @@ class LocalNode:
         self._audit = audit
         self._sealed = NOTHING  # the head that the hub knows
         self._tools, self._catalogue = tools, catalogue
-        self._errands = Errands()
+        self._errands, self._shells = Errands(), Shells()
+        self._agents = agents
 
     @property
     def name(self) -> str:
         return self.about.name
+
+    @property
+    def runtime(self) -> str | None:
+        """The name of the agent that can be asked here, as the policy says just now."""
+        runtime = self._policy().runtime
+        return runtime.name if runtime is not None else None
 
     @asynccontextmanager
     async def alive(self) -> AsyncIterator[None]:
@@ -94,11 +107,16 @@ class LocalNode:
         await self._errands.settle(self._hub, self._data)
         await self._learn_key()
         sealing = asyncio.create_task(seal())
+        if self._agents is not None:
+            await self._agents.open(self._resume)
         try:
             yield
         finally:
             sealing.cancel()
+            if self._agents is not None:
+                await self._agents.close()
             await self._errands.close()
+            await self._shells.close()
             with suppress(TimeoutError):
                 async with asyncio.timeout(LAST_SEAL.total_seconds()):
                     await self._seal()
@@ -128,10 +146,21 @@ class LocalNode:
                 case Effect.DENY:
                     return self._denied(weighed)
                 case Effect.ASK:
-                    return await self._asked(weighed, act, do)
+                    moot = await ssh.why_not(self._place(weighed, act), weighed.order)
+                    return moot or await self._asked(weighed, act, do)
         except AuditFailed as error:
             log.error("the audit log cannot be written", reason=str(error))
             return refused(Code.FAILED, str(error))
+
+    async def _resume(self, order: Order, digest: str) -> Outcome:
+        """Do again what was let through before this process began, if it is still that and nothing forbids it now."""
+        weighed = await self._weighed(order)
+        is_same = self._digest(weighed) == digest
+        if not is_same or weighed.decision.effect is Effect.DENY:
+            changed = replace(weighed.decision, effect=Effect.DENY, reason=CHANGED)
+            return self._denied(weighed if is_same else _decided(weighed, changed))
+        again = replace(weighed.decision, effect=Effect.ALLOW, reason=RESUMED)
+        return await self._done(_decided(weighed, again), None, self._tools[order.tool], Verdict.ALLOW)
 
     # ---- the gate ------------------------------------------------------------------------------------------------
 
@@ -142,8 +171,10 @@ class LocalNode:
 
     async def _asked(self, weighed: Weighed, act: Act | None, do: Tool) -> Outcome:
         """Do it if a person says yes, or has done so already and only the hub is left to do it."""
-        if connecting.is_elsewhere(self.name, named(weighed.order), weighed.order.arguments):
-            return await do(self._place(weighed, act), weighed.order)
+        unasked = connecting.why_unasked(self.name, named(weighed.order), weighed.order)
+        if unasked is not None:
+            passed = replace(weighed.decision, effect=Effect.ALLOW, reason=unasked)
+            return await self._done(_decided(weighed, passed), act, do, Verdict.ALLOW)
         question = self._question(weighed)
         if weighed.order.approved == question.shown and named(weighed.order) not in self._tools:
             yes = replace(weighed.decision, effect=Effect.ALLOW, source=Source.PERSON, reason=APPROVED)
@@ -164,6 +195,10 @@ class LocalNode:
 
     async def _approved(self, weighed: Weighed, answered: Answered, act: Act | None, do: Tool) -> Outcome:
         """Do what a person said yes to, if it is still that."""
+        question = self._question(weighed)
+        if not is_vouched(weighed.policy.approvers, self.about.machine_id, question, answered):
+            unsigned = replace(weighed.decision, effect=Effect.DENY, reason=UNSIGNED)
+            return self._denied(_decided(weighed, unsigned), Verdict.ASK_DENIED)
         again = await self._weighed(weighed.order)
         if again.decision.effect is Effect.DENY:
             return self._denied(again)
@@ -259,8 +294,11 @@ class LocalNode:
             hub=self._hub,
             redact=self._redactor.text,
             perform=partial(self.perform, act=act),
+            act=act,
             catalogue=self._catalogue,
             errands=self._errands,
+            shells=self._shells,
+            agents=self._agents,
         )
 
     def _learn(self, order: Order, outcome: Outcome) -> None:

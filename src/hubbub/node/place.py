@@ -4,13 +4,15 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from hubbub.model.orders import Order, Outcome, ToolSpec
+from hubbub.model.orders import Act, Order, Outcome, ToolSpec
+from hubbub.node.agents.supervisor import Agents
 from hubbub.node.errands import Errands
 from hubbub.node.gate.reading import Reading
 from hubbub.node.gate.world import World
 from hubbub.node.hub import Hub
 from hubbub.node.policy import Policy
 from hubbub.node.sandbox import Sandbox
+from hubbub.node.ssh.shells import Shells
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,8 +30,11 @@ class Place:
     hub: Hub
     redact: Callable[[str], str]  # takes secrets out of text
     perform: Callable[[Order], Awaitable[Outcome]]  # a call by an agent that runs here, through the gate
+    act: Act | None = None  # by which the hub does what is not the machine's to do, for whoever called
     catalogue: Sequence[ToolSpec] = ()  # what an agent that runs here may call by `perform`
     errands: Errands = field(default_factory=Errands)  # what goes on here after its call was answered
+    shells: Shells = field(default_factory=Shells)  # what is open on other machines over SSH
+    agents: Agents | None = None  # that people have placed here; None where none can be
 
 
 Tool = Callable[[Place, Order], Awaitable[Outcome]]  # is called once the gate has let the order through

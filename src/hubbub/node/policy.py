@@ -21,6 +21,7 @@ from hubbub.node.gate import examples
 from hubbub.node.gate.decision import Effect, Mode
 from hubbub.node.gate.rules import Rule, parse
 from hubbub.node.tables import Table
+from hubbub.node.vouching import public_key
 
 log = structlog.get_logger("hubbub")
 
@@ -63,7 +64,24 @@ class OpenAIRuntime:
         return self.model
 
 
-Runtime = CommandRuntime | OpenAIRuntime
+@dataclass(frozen=True, slots=True)
+class AdaptedRuntime:
+    """A program as that agent which the machine knows how to run, and whose stream it can read."""
+
+    kind: str
+    program: str | None = None  # where it is; without it, on the PATH
+    model: str | None = None  # in the program's own words; without it, the program's own choice
+    arguments: tuple[str, ...] = ()  # further words of its command
+    key: str | None = None  # the environment variable that holds its key, if it wants one
+
+    kinds: ClassVar = ("claude", "codex", "gemini", "opencode")
+
+    @property
+    def name(self) -> str:
+        return f"{self.kind} {self.model}" if self.model else self.kind
+
+
+Runtime = CommandRuntime | OpenAIRuntime | AdaptedRuntime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +96,9 @@ class Policy:
     roots: tuple[Path, ...] = ()
     runtime: Runtime | None = None
     skills: tuple[Path, ...] = ()
+    approvers: tuple[
+        bytes, ...
+    ] = ()  # the public keys with which a yes has to be signed, where any are named
     elicitation: bool = False  # whether the client that makes a call may answer for a person
     background_after: timedelta | None = None
     network: bool = True  # whether commands in the sandbox reach it
@@ -163,9 +184,10 @@ def _with_settings(start: Policy, file: Path) -> Policy:
         start,
         mode=Mode(mode or Mode.DEFAULT),
         approval_timeout=timeout or APPROVAL_TIMEOUT,
+        approvers=tuple(map(public_key, table.texts("approvers"))),
         elicitation=elicitation,
         roots=roots or start.roots,
-        runtime=_runtime(runtime) if table.has("runtime") else None,
+        runtime=_runtime(runtime, folder, home) if table.has("runtime") else None,
         skills=_paths(skills, "paths", folder, home),
         background_after=commands.span("background_after_ms", most=LONGEST_FOREGROUND, milliseconds=True),
         network=commands.switch("network", default=True),
@@ -234,13 +256,16 @@ def _with_examples(table: Table, effect: Effect, policy: Policy) -> Rule:
     return rule
 
 
-def _runtime(table: Table) -> Runtime:
-    kinds = (CommandRuntime.kind, OpenAIRuntime.kind)
+def _runtime(table: Table, folder: Path, home: Path) -> Runtime:
+    kinds = (CommandRuntime.kind, OpenAIRuntime.kind, *AdaptedRuntime.kinds)
     kind, command = table.one_of("kind", kinds), table.texts("command")
     url, model, key = table.text("url"), table.text("model"), table.text("key")
+    program, arguments = table.text("program"), table.texts("arguments")
     table.finish()
     if kind is None:
         raise table.wrong("kind", f"one of {', '.join(kinds)}")
+    if kind in AdaptedRuntime.kinds:
+        return AdaptedRuntime(kind, _program(program, folder, home), model, arguments, key)
     if kind == CommandRuntime.kind:
         if not command:
             raise table.wrong("command", "a list of words, the first of them the program")
@@ -248,6 +273,13 @@ def _runtime(table: Table) -> Runtime:
     if url is None or model is None:
         raise table.wrong("url" if url is None else "model", "given for the kind openai")
     return OpenAIRuntime(url, model, key)
+
+
+def _program(named: str | None, folder: Path, home: Path) -> str | None:
+    """A program as it is named, or where it is: as with folders, but links are what programs are called by."""
+    if named is None or "/" not in named:
+        return named
+    return str(home / named[2:] if named.startswith("~/") else folder / named)
 
 
 def _paths(table: Table, key: str, folder: Path, home: Path) -> tuple[Path, ...]:

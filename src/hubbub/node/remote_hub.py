@@ -5,7 +5,7 @@ meanwhile may come back; if it does not in time, nobody has answered, which is a
 """
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
@@ -18,11 +18,15 @@ from hubbub.model.approvals import SHOWN_LENGTH, ApprovalStatus, abridged, cut, 
 from hubbub.model.errors import Conflict, Forbidden, HubError, Invalid, StoreUnavailable
 from hubbub.model.machines import NODE_PREFIX
 from hubbub.model.orders import Answered, Principal, Question, Ruling
+from hubbub.model.placements import Credentials, Fares
 
 TEXT_LENGTH = 50_000  # characters of a result or a description that the hub takes
 TITLE_LENGTH = 200
 RETRY_EVERY = 1.0  # seconds, while the hub is away
 LATE = 3.0  # seconds that the hub may need to say that a question's time is over
+NO_AGENTS = (
+    "agents are placed on machines that have joined the hub or that it runs on; this one serves one client"
+)
 
 REFUSALS: Mapping[str, type[HubError]] = {"conflict": Conflict, "forbidden": Forbidden, "invalid": Invalid}
 
@@ -132,6 +136,14 @@ class RemoteHub:
         path = f"/nodes/{quoted(self._node)}/tasks/{quoted(task_id)}/end"
         await self._call("POST", path, {"text": cut(text, TEXT_LENGTH), "failed": failed})
 
+    async def credentials(self, agent: str) -> Credentials:
+        """Raises `Forbidden`: it ends with its client, and no agent lives there."""
+        raise Forbidden(NO_AGENTS)
+
+    async def fare(self, agents: Sequence[Fares]) -> None:
+        """Raises `Forbidden`, as `credentials` does."""
+        raise Forbidden(NO_AGENTS)
+
     async def _told(self, approval_id: str, asked: _Asked, found: Mapping[str, Any]) -> Answered:
         """What is told of a question, which is then forgotten here; a yes is spent by it."""
         self._asked.pop(approval_id, None)
@@ -141,7 +153,7 @@ class RemoteHub:
             with suppress(Conflict):  # its minute is over
                 await self._call("POST", f"/approvals/{quoted(approval_id)}/spend", body)
                 ruling = Ruling.APPROVED
-        return Answered(ruling, approval_id, found["answered_by"])
+        return Answered(ruling, approval_id, found["answered_by"], found.get("signature"))
 
     async def _look(self, approval_id: str, **query: float) -> Mapping[str, Any]:
         reply = await self._call("GET", f"/approvals/{quoted(approval_id)}", None, **query)

@@ -16,10 +16,13 @@ from hubbub.node.gate.reading import Reading
 from hubbub.node.gate.world import World
 from hubbub.node.policy import Policy
 from hubbub.node.sandbox import Sandbox
+from hubbub.node.sandbox.none import NoSandbox
 from hubbub.node.skills.shelf import Shelf
 
 CONNECT = "connect"
 IN_SANDBOX = frozenset({"execute_command", "connect exec"})  # what runs behind the operating system's wall
+
+OUTSIDE = frozenset({"agent_start"})  # what runs, and not behind the wall: it has to be told from the rest
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +51,7 @@ async def weigh(
     order, doubts = await asyncio.to_thread(Shelf(world, policy, data).examined, order)
     reading = await judge.read(order.tool, order.arguments, world, network, here=node)
     reading = replace(reading, floor=reading.floor + doubts)
+    sandbox = NoSandbox() if named(order) in OUTSIDE else sandbox
     is_walled = named(order) in IN_SANDBOX and sandbox.name != "none"
     decision = decide(reading, policy, order.tool, sandboxed=is_walled)
     return Weighed(order, policy, world, sandbox, reading, decision)

@@ -41,12 +41,15 @@ CALLS: Mapping[str, Mapping[str, Any]] = {
     "todo_write": {"items": []},
     "task_status": {"task_id": "1"},
     "permissions_helper": {"operation": "show_policy"},
+    "agent_start": {"agent": "coder", "command": "ls"},
+    "agent_stop": {"agent": "coder"},
+    "agent_logs": {"agent": "coder"},
 }
 HARMLESS = {
     *("read_file", "list_dir", "grep", "glob", "read_logs", "shell_kill", "todo_write", "skill_list"),
-    *("issue_list", "issue_get", "issue_create", "issue_update", "issue_close"),
+    *("issue_list", "issue_get", "issue_create", "issue_update", "issue_close", "agent_logs"),
 }
-NEVER_ASKED = {"shell_tasks", "task_status", "permissions_helper"}
+NEVER_ASKED = {"shell_tasks", "task_status", "permissions_helper", "agent_stop"}
 
 
 @pytest.fixture

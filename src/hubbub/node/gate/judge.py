@@ -1,7 +1,7 @@
 """What any of the tools would do: the reading of a call, from which `decide` decides.
 
-Commands, files and downloads have their own modules beneath `floor`. All others are read here: what a rule matches in
-them, and whether the shipped policy lets them through without asking.
+Commands, files, downloads and shells elsewhere have their own modules beneath `floor`. All others are read here: what
+a rule matches in them, and whether the shipped policy lets them through without asking.
 """
 
 import asyncio
@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 
 from hubbub.node.gate import paths
-from hubbub.node.gate.floor import commands, downloads, files
+from hubbub.node.gate.floor import commands, downloads, files, ssh
 from hubbub.node.gate.floor.downloads import INTERNET, Network
 from hubbub.node.gate.floor.verdicts import deny
 from hubbub.node.gate.paths import Access
@@ -38,11 +38,11 @@ _HARMLESS = frozenset(
         "issue_close",
         "todo_write",
         "skill_list",
+        "agent_logs",
     }
 )
-_NEVER_ASKS = frozenset({"shell_tasks", "task_status", "permissions_helper"})
+_NEVER_ASKS = frozenset({"shell_tasks", "task_status", "permissions_helper", "agent_stop"})
 _NEVER_ASKS_OF_CONNECT = frozenset({"list", "whoami", "workspace_list"})
-_ASKS_OF_SSH = frozenset({"open", "send"})
 # What is needed for the call to mean anything, and what of it rules match.
 _NEEDED: Mapping[str, tuple[str, ...]] = {
     "execute_command": ("command",),
@@ -58,6 +58,9 @@ _NEEDED: Mapping[str, tuple[str, ...]] = {
     "ask_agent": ("hostname",),
     "ask_agent_stream": ("hostname",),
     "permissions_helper": ("operation",),
+    "agent_start": ("agent", "command"),
+    "agent_stop": ("agent",),
+    "agent_logs": ("agent",),
 }
 _TARGETS = {
     "shell_kill": "task_id",
@@ -69,7 +72,10 @@ _TARGETS = {
     "permissions_helper": "operation",
     "ask_agent": "hostname",
     "ask_agent_stream": "hostname",
+    "agent_stop": "agent",
+    "agent_logs": "agent",
 }
+_GOES_ON = "it goes on running, outside of the sandbox, for every task that the agent gets"
 
 
 async def read(
@@ -100,7 +106,7 @@ async def _read(tool: str, arguments: Arguments, world: World, network: Network,
         is_short = len(_text(arguments, "command")) <= AT_ONCE
         read_it = partial(special, arguments, world, here)
         return read_it() if is_short else await asyncio.to_thread(read_it)
-    return _plain(tool, _text(arguments, _TARGETS.get(tool, "")))
+    return _plain(tool, _text(arguments, _TARGETS.get(tool, "")), here)
 
 
 def _command(arguments: Arguments, world: World, _here: str) -> Reading:
@@ -119,10 +125,21 @@ def _command(arguments: Arguments, world: World, _here: str) -> Reading:
     return replace(reading, parts=tuple(parts))
 
 
+def _agent_start(arguments: Arguments, world: World, here: str) -> Reading:
+    """What an agent runs for each of its tasks: as a command, but one that the shipped policy always asks about."""
+    found = _command({**arguments, "cwd": arguments.get("folder")}, world, here)
+    parts = (
+        replace(each, tool="agent_start", is_harmless=False, concern=each.concern or _GOES_ON)
+        for each in found.parts
+    )
+    return replace(found, parts=tuple(parts))
+
+
 def _connect(arguments: Arguments, world: World, here: str) -> Reading:
     operation, host = _text(arguments, "operation"), _text(arguments, "hostname")
     target = f"{operation}:{host}" if host else operation
     part = Part(tool="connect", target=target, never_asks=operation in _NEVER_ASKS_OF_CONNECT)
+    part = _named(part, host, here, before=f"{operation}:")
     if operation != "exec":
         return Reading(parts=(part,), target=target)
     found = _command({**arguments, "cwd": None}, world, here)
@@ -133,29 +150,29 @@ def _connect(arguments: Arguments, world: World, here: str) -> Reading:
     return Reading(parts=(there,), floor=found.floor, target=f"{target} {found.target}")
 
 
-def _ssh(arguments: Arguments, world: World, here: str) -> Reading:
-    operation = _text(arguments, "operation")
-    target = _text(arguments, "hostname") or _text(arguments, "session_id") or operation
-    part = Part(tool="ssh_session", target=target, is_harmless=operation not in _ASKS_OF_SSH)
-    if operation != "send":
-        return Reading(parts=(part,), target=f"{operation}:{target}")
-    found = _command({"command": arguments.get("command", "")}, world, here)
-    sent = replace(part, floor=tuple(each for one in found.parts for each in one.floor))
-    return Reading(parts=(sent,), floor=found.floor, target=f"{operation}:{target} {found.target}")
+def _ssh(arguments: Arguments, world: World, _here: str) -> Reading:
+    return ssh.read(arguments, world)
 
 
-def _agents(arguments: Arguments, _world: World, _here: str) -> Reading:
+def _agents(arguments: Arguments, _world: World, here: str) -> Reading:
     """Several machines' agents: each of them is a part of its own."""
     hosts = arguments.get("hostnames")
     if not isinstance(hosts, list) or not hosts or not all(isinstance(each, str) for each in hosts):
         return Reading(floor=(deny(ARGUMENTS, "ask_agents needs 'hostnames', a list of texts."),))
-    parts = tuple(Part(tool="ask_agents", target=host) for host in hosts)
+    parts = tuple(_named(Part(tool="ask_agents", target=host), host, here) for host in hosts)
     return Reading(parts=parts, target=", ".join(hosts))
 
 
-def _plain(tool: str, target: str) -> Reading:
+def _plain(tool: str, target: str, here: str) -> Reading:
     part = Part(tool=tool, target=target, is_harmless=tool in _HARMLESS, never_asks=tool in _NEVER_ASKS)
+    part = _named(part, target, here) if _TARGETS.get(tool) == "hostname" else part
     return Reading(parts=(part,), target=target)
+
+
+def _named(part: Part, host: str, here: str, *, before: str = "") -> Part:
+    """The part, with both names of this machine if it is about it: a rule about one is about the other."""
+    other = {here.casefold(): HERE, HERE: here}.get(host.casefold())
+    return part if other is None else replace(part, alias=before + other)
 
 
 def _text(arguments: Arguments, name: str) -> str:
@@ -165,6 +182,7 @@ def _text(arguments: Arguments, name: str) -> str:
 
 _SPECIAL: Mapping[str, Callable[[Arguments, World, str], Reading]] = {
     "execute_command": _command,
+    "agent_start": _agent_start,
     "connect": _connect,
     "ssh_session": _ssh,
     "ask_agents": _agents,

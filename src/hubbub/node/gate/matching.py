@@ -50,7 +50,7 @@ def covers(rule: Rule, part: Part, base: Base) -> bool:
         case Kind.HOST:
             return _is_within(part.paths[-1:], base) and fits_text(_host(rule), _plain_host(part))
         case Kind.TEXT:
-            return fits_text(rule.pattern, part.target) or fits_text(rule.pattern, _object(part))
+            return fits_text(rule.pattern, part.target) or fits_text(rule.pattern, _object(part.target))
 
 
 def touches(rule: Rule, part: Part, base: Base) -> Touch:
@@ -69,8 +69,8 @@ def touches(rule: Rule, part: Part, base: Base) -> Touch:
             touched = fits_text(domain, host) or host.endswith(f".{domain}")
         case Kind.TEXT:
             pattern = rule.pattern.casefold()
-            targets = (part.target.casefold(), _object(part).casefold())
-            touched = any(fits_text(pattern, each) for each in targets)
+            named = [each.casefold() for each in (part.target, part.alias) if each is not None]
+            touched = any(fits_text(pattern, each) or fits_text(pattern, _object(each)) for each in named)
     return Touch.YES if touched else Touch.NO
 
 
@@ -211,6 +211,6 @@ def _plain_host(part: Part) -> str:
     return (part.host or "").casefold().rstrip(".")
 
 
-def _object(part: Part) -> str:
+def _object(target: str) -> str:
     """The target without its operation: `prod-1` of `exec:prod-1`."""
-    return part.target.partition(":")[2] or part.target
+    return target.partition(":")[2] or target

@@ -15,6 +15,7 @@ class Part:
 
     tool: str
     target: str  # for people and for rules: the resolved words, a path, an address, a host
+    alias: str | None = None  # the same by another name, for rules that deny or ask
     words: tuple[str | None, ...] = ()
     floor: tuple[Decision, ...] = ()  # what the floor denies in it or asks about it
     may_be_allowed: bool = True  # False: no allow rule fits, since it is not what it looks like

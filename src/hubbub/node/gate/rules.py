@@ -63,9 +63,12 @@ _OTHERS = (
     "delegate_task",
     "task_status",
     "permissions_helper",
+    "agent_stop",
+    "agent_logs",
 )
 KINDS = {
     "execute_command": Kind.WORDS,
+    "agent_start": Kind.WORDS,
     "download_file": Kind.PATH,
     **dict.fromkeys(_FILES, Kind.PATH),
     **dict.fromkeys(_OTHERS, Kind.TEXT),
@@ -85,6 +88,7 @@ _FOREIGN = {
     "WebFetch": frozenset({"download_file"}),
 }
 _AKIN = {
+    **dict.fromkeys(("execute_command", "Bash"), frozenset({"agent_start"})),
     "Read": frozenset({"open_file"}),
     **dict.fromkeys(("Edit", "MultiEdit", "Write"), frozenset({"download_file"})),
 }

@@ -1,16 +1,18 @@
-"""The agents that a machine can be asked: a program of the operator's choice, or a model at an endpoint."""
+"""The agents that a machine can be asked: a program that we know, one of the operator's choice, or a model."""
 
 import asyncio
 import importlib
 import os
 
-from hubbub.node.policy import CommandRuntime, Runtime
+from hubbub.node.policy import AdaptedRuntime, CommandRuntime, Runtime
+from hubbub.node.runtimes.adapted import AdaptedConversation
 from hubbub.node.runtimes.command import CommandConversation
 from hubbub.node.runtimes.conversation import Conversation, RuntimeFailed
 
 NONE = (
     "no agent is configured on this machine; its operator names one under [runtime] in node.toml: "
-    'kind = "command" with a command, or kind = "openai" with a url and a model'
+    'kind = "claude", "codex", "gemini" or "opencode", kind = "command" with a command,'
+    ' or kind = "openai" with a url and a model'
 )
 
 
@@ -24,6 +26,8 @@ async def conversation(runtime: Runtime | None, project_key: str | None = None) 
         raise RuntimeFailed(NONE)
     if isinstance(runtime, CommandRuntime):
         return CommandConversation(runtime.command, key=runtime.key)
+    if isinstance(runtime, AdaptedRuntime):
+        return AdaptedConversation(runtime)
     key = project_key if runtime.key is None else os.environ.get(runtime.key)
     if runtime.key is not None and not key:
         raise RuntimeFailed(

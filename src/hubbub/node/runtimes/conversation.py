@@ -43,6 +43,7 @@ class Hands:
     tools: Sequence[ToolSpec]  # those that it may call
     call: Callable[[str, Mapping[str, object]], Awaitable[Outcome]]  # one of them, behind the gate
     task_id: str | None = None  # the hub's task that it works on
+    chain: tuple[str, ...] = ()  # who asked whom, up to this agent; what it does goes on from there
     is_limited: bool = False  # whether `tools` is less than there is
 
 

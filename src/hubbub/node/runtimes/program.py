@@ -8,11 +8,14 @@ import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Protocol
 
-from hubbub.node.runtimes.conversation import Hear
+from hubbub.model import chains
+from hubbub.node.commands.environment import passed_on
+from hubbub.node.runtimes.conversation import Hands, Hear, RuntimeFailed
 
 MOST = 1024 * 1024  # bytes of an answer; what comes after them is dropped
 CUT = "\n[the answer was longer and is cut here]"
@@ -21,6 +24,13 @@ TAIL = 2_000  # bytes of what it says on standard error that are kept to tell wh
 GRACE = timedelta(seconds=2)  # between asking it to end and ending it
 GUARD = str(Path(__file__).with_name("lifeline.py"))
 DRAIN = timedelta(seconds=5)  # for the rest of its output once it has ended
+XDG = "XDG_"  # so begin the variables that say where a program's own files are
+
+
+class Sink(Protocol):
+    """Takes what a program prints, as it comes."""
+
+    async def add(self, chunk: bytes) -> None: ...
 
 
 class Text:
@@ -59,11 +69,67 @@ class Tail:
         return self._kept.decode("utf-8", "replace").strip()
 
 
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a program ended: its exit code, negative after a signal, and the last that it said on standard error."""
+
+    code: int
+    complaint: str
+
+    def why(self, called: str) -> str:
+        """Why it failed, in one sentence in which it is `called` so."""
+        ended = f"was killed by signal {-self.code}" if self.code < 0 else f"ended with exit code {self.code}"
+        said = f": {self.complaint}" if self.complaint else " and said nothing on standard error"
+        return f"{called} {ended}{said}"
+
+
+async def work(
+    words: Sequence[str],
+    given: str,
+    output: Sink,
+    hands: Hands,
+    *,
+    key: str | None,
+    patience: timedelta,
+    called: str,
+) -> Ended:
+    """Run a program as the agent with these hands, with `given` on its standard input, until it ends.
+
+    `key` is the environment variable that holds its own key. Raises `RuntimeFailed` where it cannot be started, or
+    takes longer than `patience` and is stopped.
+    """
+    complaint = Tail()
+    try:
+        async with asyncio.timeout(patience.total_seconds()):
+            environment = surroundings(os.environ, key, hands)
+            code = await run(words, given, output, complaint, folder=hands.folder, environment=environment)
+    except TimeoutError:
+        minutes = patience.total_seconds() / 60
+        raise RuntimeFailed(f"{called} took over {minutes:g} minutes and was stopped") from None
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "the prompt has a NUL character"
+        raise RuntimeFailed(f"{called} {words[0]!r} cannot be started: {reason}") from None
+    return Ended(code, str(complaint))
+
+
+def surroundings(ours: Mapping[str, str], key: str | None, hands: Hands) -> dict[str, str]:
+    """What a command finds in its environment, what the program needs beside that, and what it works on."""
+    own = {name: value for name, value in ours.items() if name == key or name.startswith(XDG)}
+    told = {"HUBBUB_NODE": hands.node}
+    if hands.chain:
+        told[chains.VARIABLE] = chains.written(hands.chain)
+    if hands.task_id is not None:
+        told["HUBBUB_TASK_ID"] = hands.task_id
+    if hands.is_limited:
+        told["HUBBUB_TOOLS"] = ",".join(tool.name for tool in hands.tools)
+    return passed_on(ours, str(Path.home())) | own | told
+
+
 async def run(
     words: Sequence[str],
     given: str,
-    output: Text,
-    complaint: Tail,
+    output: Sink,
+    complaint: Sink,
     *,
     folder: Path,
     environment: Mapping[str, str],
@@ -115,9 +181,7 @@ async def _pipe(opened: ExitStack) -> tuple[BinaryIO, asyncio.StreamReader]:
     return writing, reader
 
 
-async def _followed(
-    process: asyncio.subprocess.Process, sinks: Mapping[asyncio.StreamReader, Text | Tail]
-) -> int:
+async def _followed(process: asyncio.subprocess.Process, sinks: Mapping[asyncio.StreamReader, Sink]) -> int:
     """The exit code of the program, once it is there and its output is read.
 
     What it left running in its group ends with it; what has left the group may hold the output open for a moment.
@@ -132,7 +196,7 @@ async def _followed(
     return code
 
 
-async def _read(pipe: asyncio.StreamReader, sink: Text | Tail) -> None:
+async def _read(pipe: asyncio.StreamReader, sink: Sink) -> None:
     while chunk := await pipe.read(CHUNK):
         await sink.add(chunk)
 

@@ -1,15 +1,19 @@
-"""Reaching machines by name: this one. Others are reached where they are connected to the hub, or by SSH."""
+"""Reaching machines by name: this one here, and all others by way of the hub, where their own gates decide."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
+from hubbub.model import chains
+from hubbub.model.errors import HubError, StoreUnavailable
 from hubbub.model.orders import Code, Order, Outcome, refused
 from hubbub.node.gate.judge import HERE
 from hubbub.node.place import Place, Tool
 from hubbub.node.tools import commands
 
 RUN = "execute_command"
-BY_NAME = frozenset({"connect exec", "ask_agent", "ask_agent_stream", "ask_agents"})
+ASKING = frozenset({"ask_agent", "ask_agent_stream", "ask_agents"})
+BY_NAME = ASKING | {"connect exec"}
+ELSEWHERE = "another machine is meant, whose own gate decides"
 
 
 def is_here(node: str, hostname: object) -> bool:
@@ -17,17 +21,43 @@ def is_here(node: str, hostname: object) -> bool:
     return isinstance(hostname, str) and hostname.casefold() in (node.casefold(), HERE)
 
 
-def is_elsewhere(node: str, tool: str, arguments: Mapping[str, object]) -> bool:
-    """Whether a call is about other machines alone: as none can be reached, nobody need be asked about it."""
-    if tool == "ssh_session":
-        return True
-    names = arguments.get("hostnames") if tool == "ask_agents" else [arguments.get("hostname")]
-    return tool in BY_NAME and isinstance(names, list) and not any(is_here(node, each) for each in names)
+def is_all_here(node: str, hostnames: Iterable[object]) -> bool:
+    """Whether the names are all this machine's, so that the gate has decided about the call as a whole."""
+    return all(is_here(node, each) for each in hostnames)
+
+
+def why_unasked(node: str, tool: str, order: Order) -> str | None:
+    """Why no person is asked on this machine about a call of `tool`, if that is so: nothing is decided by it here.
+
+    It is about other machines (what it has for this one passes the gate by itself then), or it is refused, since
+    agents would ask one another without end.
+    """
+    if tool not in BY_NAME:
+        return None
+    given = order.arguments
+    names = given.get("hostnames") if tool == "ask_agents" else [given.get("hostname")]
+    if not isinstance(names, list) or not names:
+        return None
+    if not is_all_here(node, names):
+        return ELSEWHERE
+    return chains.why_not(order.chain, node) if tool in ASKING else None
 
 
 def offline(hostname: str) -> Outcome:
     """The answer about a machine that cannot be reached."""
     return refused(Code.OFFLINE, f"the machine {hostname!r} is not connected")
+
+
+async def pass_on(place: Place, order: Order) -> Outcome:
+    """Have a call that is about other machines done there, by way of the hub."""
+    if place.act is None:
+        return offline(str(order.arguments.get("hostname")))
+    try:
+        return await place.act(order)
+    except StoreUnavailable as error:
+        return refused(Code.OFFLINE, str(error))
+    except HubError as error:
+        return refused(Code.FAILED, str(error))
 
 
 async def execute(place: Place, order: Order) -> Outcome:
@@ -37,7 +67,7 @@ async def execute(place: Place, order: Order) -> Outcome:
         missing = "hostname" if not isinstance(hostname, str) else "command"
         return refused(Code.INVALID, f"{missing} is missing: exec needs a hostname and a command")
     if not is_here(place.node, hostname):
-        return offline(hostname)
+        return await pass_on(place, order)
     given = {name: order.arguments[name] for name in ("command", "timeout_ms") if name in order.arguments}
     return await commands.TOOLS[RUN](place, replace(order, tool=RUN, arguments=given))
 
@@ -47,22 +77,7 @@ async def whoami(place: Place, _order: Order) -> Outcome:
     return Outcome(value={"hostname": place.node, "machine_id": place.machine_id})
 
 
-async def shell(_place: Place, order: Order) -> Outcome:
-    """Shells on other machines: none of them can be reached from here."""
-    operation, arguments = order.arguments["operation"], order.arguments
-    if operation == "list":
-        return Outcome(value=[])
-    needed = "hostname" if operation == "open" else "session_id"
-    name = arguments.get(needed)
-    if not isinstance(name, str):
-        return refused(Code.INVALID, f"{needed} is missing: {operation} needs it")
-    if operation == "open":
-        return offline(name)
-    return refused(Code.NOT_FOUND, f"there is no open ssh session {name!r}")
-
-
 TOOLS: Mapping[str, Tool] = {
     "connect exec": execute,
     "connect whoami": whoami,
-    "ssh_session": shell,
 }

@@ -1,20 +1,30 @@
-"""Work for other agents: the machine's own as a task in the background, and the agents of machines by name."""
+"""Work for other agents: the machine's own as a task in the background, and the agents of machines by name.
+
+What other machines' agents are asked goes on to the hub, and from there to their machines, whose gates decide. All of
+it is waited for here no longer than the caller wants, whatever the hub does, and stopped where nobody waits any more.
+"""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import replace
 from datetime import timedelta
-from typing import cast
+from typing import TypeVar, cast
 
+from hubbub.model import chains
 from hubbub.model.errors import HubError, Invalid
 from hubbub.model.orders import Code, Order, Outcome, refused
 from hubbub.node import agent
 from hubbub.node.place import Place, Tool
 from hubbub.node.runtimes.conversation import Hear, RuntimeFailed
-from hubbub.node.tools.connecting import is_here, offline
+from hubbub.node.tools.connecting import is_all_here, is_here, offline, pass_on
+
+T = TypeVar("T")
 
 AT_ONCE = timedelta(seconds=30)  # how long the caller of delegate_task waits for its end
 PATIENCE = timedelta(minutes=2)  # with the agent of one machine, where the caller says nothing else
 TOTAL_PATIENCE = timedelta(minutes=5)  # with those of several
+LATE = timedelta(seconds=1)  # that other machines' answers may take to get here
 MOST_HOSTS = 100
 LINE = 2000  # characters that are held back, waiting for the end of a line
 
@@ -27,7 +37,7 @@ async def delegate_task(place: Place, order: Order) -> Outcome:
         task_id, work = await agent.start(place, order, title=prompt, prompt=prompt, only=only)
     except Invalid as error:
         return refused(Code.INVALID, str(error))
-    except HubError as error:
+    except (HubError, RuntimeFailed) as error:
         return refused(Code.FAILED, str(error))
     await asyncio.wait({work}, timeout=AT_ONCE.total_seconds())
     if not work.done():
@@ -41,54 +51,91 @@ async def delegate_task(place: Place, order: Order) -> Outcome:
 
 async def ask_agent(place: Place, order: Order) -> Outcome:
     """The answer of one machine's agent."""
-    return await _asked(
-        place, order, str(order.arguments["hostname"]), _patience(order, "timeout_ms", PATIENCE)
-    )
+    return await _asked(place, replace(order, progress=None))
 
 
 async def ask_agent_stream(place: Place, order: Order) -> Outcome:
     """As `ask_agent`; the caller is told the text line by line while it comes."""
-    patience = _patience(order, "timeout_ms", PATIENCE)
-    lines = _Lines(place, order)
-    outcome = await _asked(place, order, str(order.arguments["hostname"]), patience, lines.hear)
-    await lines.flush()
+    if order.progress is None:
+        return await _asked(place, order)
+    with closing(_Lines(place.redact, order.progress)) as lines:
+        outcome = await _asked(place, replace(order, progress=lines.hear), lines.hear)
+        await lines.flush()
     return outcome
 
 
 async def ask_agents(place: Place, order: Order) -> Outcome:
     """The answers of several machines' agents; who is late or away keeps nobody waiting."""
-    hosts = list(dict.fromkeys(cast(Sequence[str], order.arguments["hostnames"])))
+    hosts = _distinct(place.node, cast(Sequence[str], order.arguments["hostnames"]))
     if not 1 <= len(hosts) <= MOST_HOSTS:
         return refused(Code.INVALID, f"hostnames: 1 to {MOST_HOSTS} machines can be asked at once")
     each = _patience(order, "per_host_timeout_ms", PATIENCE)
-    total = _patience(order, "total_timeout_ms", TOTAL_PATIENCE)
-    patience = min(each, total)
-    outcomes = await asyncio.gather(*(_asked(place, order, host, patience) for host in hosts))
-    by_host = {host: outcome.value for host, outcome in zip(hosts, outcomes, strict=True)}
-    late = [host for host, value in by_host.items() if _code(value) == Code.TIMEOUT]
-    return Outcome(value={"by_host": by_host, "timed_out": late})
+    patience = min(each, _patience(order, "total_timeout_ms", TOTAL_PATIENCE))
+    circles = {host: why for host in hosts if (why := _why_not(place, order, host)) is not None}
+    here = [host for host in hosts if host not in circles and is_here(place.node, host)]
+    others = [host for host in hosts if host not in circles and host not in here]
+    order, is_decided = replace(order, progress=None), is_all_here(place.node, hosts)
+    found = await asyncio.gather(
+        *(_own_part(place, order, host, patience, is_decided=is_decided) for host in here),
+        *([_others(place, order, others, patience)] if others else []),
+    )
+    entries = {host: _entry(refused(Code.FAILED, why)) for host, why in circles.items()}
+    for some in found:
+        entries.update(some)
+    late = [host for host in hosts if entries[host].get("code") == Code.TIMEOUT]
+    return Outcome(value={"by_host": {host: entries[host] for host in hosts}, "timed_out": late})
 
 
-async def _asked(
+# ---- one machine ---------------------------------------------------------------------------------------------------
+
+
+async def _asked(place: Place, order: Order, hear: Hear | None = None) -> Outcome:
+    """What the agent of the machine that is named answers, in the caller's time."""
+    host = str(order.arguments["hostname"])
+    patience = _patience(order, "timeout_ms", PATIENCE)
+    if (why := _why_not(place, order, host)) is not None:
+        return refused(Code.FAILED, why)
+    if is_here(place.node, host):
+        return await _own(place, order, host, patience, hear)
+    outcome = await _in_time(place, pass_on(place, order), patience + LATE)
+    return _late(host, patience) if outcome is None else outcome
+
+
+async def _own(
     place: Place, order: Order, host: str, patience: timedelta, hear: Hear | None = None
 ) -> Outcome:
-    """What the agent of one machine answers within `patience`; after that it is stopped."""
-    if not is_here(place.node, host):
-        return offline(host)
-    work = asyncio.create_task(agent.ask(place, order, str(order.arguments["prompt"]), hear=hear))
+    """What this machine's agent answers."""
+    work = agent.ask(place, order, str(order.arguments["prompt"]), hear=hear)
     try:
-        await asyncio.wait({work}, timeout=patience.total_seconds())
-        if not work.done():
-            seconds = patience.total_seconds()
-            return refused(Code.TIMEOUT, f"the agent of {host!r} did not answer within {seconds:g} seconds")
-        return Outcome(value=agent.said(work.result()))
-    except RuntimeFailed as failed:
+        answer = await _in_time(place, work, patience)
+    except (RuntimeFailed, HubError) as failed:
         return refused(Code.FAILED, str(failed))
-    except HubError as error:
-        return refused(Code.FAILED, str(error))
+    return _late(host, patience) if answer is None else Outcome(value=agent.said(answer))
+
+
+async def _in_time(place: Place, work: Awaitable[T], patience: timedelta) -> T | None:
+    """What `work` comes to; None if it takes longer than `patience`. When nobody waits any more it is stopped."""
+
+    async def done() -> T:
+        return await work
+
+    doing = asyncio.create_task(done())
+    try:
+        await asyncio.wait({doing}, timeout=patience.total_seconds())
+        return doing.result() if doing.done() else None
     finally:
-        if not work.done():
-            place.errands.drop(work)
+        if not doing.done():
+            place.errands.drop(doing)
+
+
+def _why_not(place: Place, order: Order, host: str) -> str | None:
+    """Why agents would not come to an end with it, if they would not."""
+    return chains.why_not(order.chain, place.node if is_here(place.node, host) else host)
+
+
+def _late(host: str, patience: timedelta) -> Outcome:
+    seconds = patience.total_seconds()
+    return refused(Code.TIMEOUT, f"the agent of {host!r} did not answer within {seconds:g} seconds")
 
 
 def _patience(order: Order, name: str, otherwise: timedelta) -> timedelta:
@@ -96,15 +143,73 @@ def _patience(order: Order, name: str, otherwise: timedelta) -> timedelta:
     return otherwise if given is None else timedelta(milliseconds=given)
 
 
-def _code(value: object) -> object:
-    return value.get("code") if isinstance(value, Mapping) else None
+# ---- several -------------------------------------------------------------------------------------------------------
+
+Entries = Mapping[str, Mapping[str, object]]
+
+
+def _distinct(node: str, hosts: Sequence[str]) -> list[str]:
+    """Each machine once, by the first of the names that it is given."""
+    named: dict[str, str] = {}
+    for host in hosts:
+        named.setdefault((node if is_here(node, host) else host).casefold(), host)
+    return list(named.values())
+
+
+async def _own_part(
+    place: Place, order: Order, host: str, patience: timedelta, *, is_decided: bool
+) -> Entries:
+    """This machine's part of the answers.
+
+    Where other machines are asked too, no person was asked about this part: it passes the gate by itself, and who is
+    asked is not the client, which would have to make the whole call again.
+    """
+    if is_decided:
+        return {host: _entry(await _own(place, order, host, patience))}
+    alone = replace(order, arguments={**order.arguments, "hostnames": [host]}, client=None)
+    outcome = await _in_time(place, place.perform(alone), patience + LATE)
+    return _entries([host], outcome, patience)
+
+
+async def _others(place: Place, order: Order, hosts: Sequence[str], patience: timedelta) -> Entries:
+    """What the agents of other machines answer, whom the hub asks all at once."""
+    if place.act is None:
+        return {host: _entry(offline(host)) for host in hosts}
+    rest = replace(order, arguments={**order.arguments, "hostnames": list(hosts)})
+    outcome = await _in_time(place, pass_on(place, rest), patience + LATE)
+    return _entries(hosts, outcome, patience)
+
+
+def _entries(hosts: Sequence[str], outcome: Outcome | None, patience: timedelta) -> Entries:
+    """The entries of some hosts, as `ask_agents` told them; with None it did not in time."""
+    if outcome is None:
+        return {host: _entry(_late(host, patience)) for host in hosts}
+    told = outcome.value.get("by_host") if isinstance(outcome.value, Mapping) else None
+    if outcome.is_error or not isinstance(told, Mapping):
+        return {host: _entry(outcome) for host in hosts}
+    return {host: _entry(Outcome(value=told.get(host))) for host in hosts}
+
+
+def _entry(outcome: Outcome) -> Mapping[str, object]:
+    """What is told of one host, no more than an answer or an error."""
+    match outcome.value:
+        case {"text": str(text), "tool_calls": list(calls)}:
+            return {"text": text, "tool_calls": calls}
+        case {"error": str(error), "code": str(code)}:
+            return {"error": error, "code": code}
+        case _:
+            return {"error": "what came back as its answer made no sense", "code": str(Code.FAILED)}
+
+
+# ---- text on its way -----------------------------------------------------------------------------------------------
 
 
 class _Lines:
     """Text on its way to the caller: whole lines, so that no secret passes in two halves."""
 
-    def __init__(self, place: Place, order: Order) -> None:
-        self._redact, self._progress, self._held = place.redact, order.progress, ""
+    def __init__(self, redact: Callable[[str], str], progress: Hear) -> None:
+        self._redact, self._progress, self._held = redact, progress, ""
+        self._is_open = True
 
     async def hear(self, piece: str) -> None:
         self._held += piece
@@ -119,8 +224,12 @@ class _Lines:
         if held:
             await self._tell(held)
 
+    def close(self) -> None:
+        """From now on tell nothing: what an agent says while it is being stopped comes after the result."""
+        self._is_open = False
+
     async def _tell(self, text: str) -> None:
-        if self._progress is not None:
+        if self._is_open:
             await self._progress(self._redact(text))
 
 

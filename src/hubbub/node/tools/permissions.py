@@ -17,6 +17,7 @@ from hubbub.node.gate.floor.downloads import Unplugged
 from hubbub.node.gate.rules import parse
 from hubbub.node.place import Place, Tool
 from hubbub.node.policy import Policy
+from hubbub.node.vouching import UNSIGNED, is_vouched
 from hubbub.node.weighing import weigh
 
 log = structlog.get_logger("hubbub")
@@ -114,12 +115,13 @@ async def _suggest(place: Place, order: Order) -> Outcome:
         return refused(Code.FAILED, "this machine has no file for rules")
     try:
         parse(rule)
-        approval_id = await place.hub.put(_question(place, order, rule, effect), PATIENCE)
+        question = _question(place, order, rule, effect)
+        approval_id = await place.hub.put(question, PATIENCE)
     except Invalid as error:
         return refused(Code.INVALID, str(error))
     except HubError as error:
         return refused(Code.FAILED, f"nobody can be asked: {error}")
-    place.errands.keep(_taken_up(place, approval_id, rule, effect))
+    place.errands.keep(_taken_up(place, approval_id, question, rule, effect))
     return Outcome(value={"approval_id": approval_id, "status": "pending"})
 
 
@@ -139,14 +141,18 @@ def _question(place: Place, order: Order, rule: str, effect: Effect) -> Question
     )
 
 
-async def _taken_up(place: Place, approval_id: str, rule: str, effect: Effect) -> None:
+async def _taken_up(place: Place, approval_id: str, question: Question, rule: str, effect: Effect) -> None:
     """Wait for the answer, and write the rule down after a yes."""
     assert place.policy.file is not None
     try:
         answered = await place.hub.answer(approval_id)
-        if answered.ruling is Ruling.APPROVED:
+        if answered.ruling is not Ruling.APPROVED:
+            return
+        if is_vouched(place.policy.approvers, place.machine_id, question, answered):
             await asyncio.to_thread(policies.add, place.policy.file, rule, effect)
             log.info("a person has added a rule", rule=rule, effect=effect.word, approval=approval_id)
+        else:
+            log.error("a suggested rule was not taken up", rule=rule, reason=UNSIGNED)
     except HubError as error:
         log.warning("a suggested rule was not taken up", rule=rule, reason=str(error))
 

@@ -37,7 +37,7 @@ async def skill_run(place: Place, order: Order) -> Outcome:
         task_id, work = await agent.start(
             place, order, title=f"{skill.name}: {prompt}", prompt=_introduced(skill, prompt)
         )
-    except HubError as error:
+    except (HubError, RuntimeFailed) as error:
         return refused(Code.FAILED, str(error))
     try:
         answer = await work  # who leaves before it is done does not want it any more

@@ -1,0 +1,131 @@
+"""One run of an agent's program: from its start by a keeper to the moment when nothing of it is left."""
+
+import asyncio
+import os
+import shlex
+import signal
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import BinaryIO
+
+from hubbub.model.placements import Credentials
+from hubbub.node.agents.notes import Note
+from hubbub.node.agents.output import Output
+from hubbub.node.commands.environment import passed_on
+from hubbub.node.gate.shell import bash
+
+CHUNK = 65_536
+RATE = 1_000_000  # bytes of output a second that are taken; who says more is held up
+OURS = (sys.executable, "-P", "-X", "utf8", "-m")
+OWN = ("PYTHONHOME", "PYTHONPATH")  # how the program finds what this process has found
+DRAIN = 5.0  # seconds for the rest of its output; what has got away may hold it open
+XDG = "XDG_"  # so begin the variables that say where a program's own files are
+
+Words = Callable[[Note], Sequence[str]]
+
+
+def worker(note: Note) -> Sequence[str]:
+    """The program of an agent: `hubbub work`, which runs exactly what the gate has read."""
+    run = f"exec {shlex.join(bash.argv(note.command))}"
+    options = ("--run", run, "--concurrency", str(note.concurrency), "--show-output")
+    return (*OURS, "hubbub", "work", *options, "--", note.agent)
+
+
+def surroundings(
+    ours: Mapping[str, str], home: Path, credentials: Credentials, project: str
+) -> dict[str, str]:
+    """What the program finds in its environment: what is on the list of commands, and its way to the hub.
+
+    `home` is the agent's folder in the machine's own.
+    """
+    own = {name: value for name, value in ours.items() if name in OWN or name.startswith(XDG)}
+    hub = {
+        "HUBBUB_URL": credentials.url,
+        "HUBBUB_TOKEN": credentials.token,
+        "HUBBUB_PROJECT": project,
+        "HUBBUB_DATA": str(home),
+    }
+    return passed_on(ours, str(Path.home())) | own | hub
+
+
+class Life:
+    """A program that runs. What it prints goes into `output`."""
+
+    def __init__(
+        self, process: asyncio.subprocess.Process, control: int, reading: "asyncio.Task[None]"
+    ) -> None:
+        self._process, self._reading = process, reading
+        self._control: int | None = control
+
+    @classmethod
+    async def begin(
+        cls, words: Sequence[str], environment: Mapping[str, str], at: int, output: Output
+    ) -> "Life":
+        """Start a program in the folder of the descriptor `at`. Raises `OSError`."""
+        theirs, control = os.pipe()
+        heard, out = os.pipe()
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *(*OURS, "hubbub.node.agents.keeper", str(theirs), str(at), *words),
+                env=environment,
+                cwd="/",
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=out,
+                stderr=out,
+                start_new_session=True,
+                pass_fds=[theirs, at],
+            )
+        except BaseException:
+            os.close(control)
+            os.close(heard)
+            raise
+        finally:
+            os.close(theirs)
+            os.close(out)
+        reading = asyncio.create_task(_read(os.fdopen(heard, "rb", buffering=0), output))
+        return cls(process, control, reading)
+
+    @property
+    def pid(self) -> int:
+        """Of the process with which all of it ends."""
+        return self._process.pid
+
+    async def ended(self) -> int:
+        """Wait until nothing of it is left and its output is read; the exit code, 128 and more after a signal."""
+        code = await self._process.wait()
+        with suppress(ProcessLookupError, PermissionError):  # what a keeper that was killed has left
+            os.killpg(self._process.pid, signal.SIGKILL)
+        _done, stuck = await asyncio.wait({self._reading}, timeout=DRAIN)
+        for each in stuck:
+            each.cancel()
+        self.kill()
+        return code if code >= 0 else 128 - code
+
+    def ask(self) -> None:
+        """Ask the program to end."""
+        if self._control is not None:
+            with suppress(BrokenPipeError):  # it has just ended
+                os.write(self._control, b".")
+
+    def kill(self) -> None:
+        """End all of it at once."""
+        control, self._control = self._control, None
+        if control is not None:
+            os.close(control)
+
+
+async def _read(pipe: BinaryIO, output: Output) -> None:
+    reader = asyncio.StreamReader()
+    transport, _protocol = await asyncio.get_running_loop().connect_read_pipe(
+        lambda: asyncio.StreamReaderProtocol(reader), pipe
+    )
+    try:
+        while chunk := await reader.read(CHUNK):
+            await output.add(chunk)
+            if len(chunk) == CHUNK:
+                await asyncio.sleep(len(chunk) / RATE)
+        await output.end_line()
+    finally:
+        transport.close()

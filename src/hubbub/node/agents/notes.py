@@ -1,0 +1,81 @@
+"""What is noted of an agent on disk, so that it runs again when the machine's process does: never its key."""
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from hubbub.model.orders import Order, Principal
+from hubbub.model.placements import PlacementStatus
+
+FOLDER = "agents"  # of them all, in the machine's own
+NOTE = "note.json"
+TOOL = "agent_start"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Note:
+    """One agent: what to run and where, who ordered it, and the leave that the gate gave."""
+
+    who: Principal
+    agent: str
+    command: str
+    concurrency: int
+    folder: str | None  # as it was ordered; None: where agents work
+    digest: str  # of the call that was let through
+    status: PlacementStatus = PlacementStatus.RUNNING
+    since: int
+    restarts: int = 0
+    exit_code: int | None = None
+
+    @property
+    def project(self) -> str:
+        return self.who.project
+
+    @property
+    def order(self) -> Order:
+        """The call that had it started."""
+        return Order(who=self.who, tool=TOOL, arguments=arguments(self))
+
+
+def arguments(note: Note) -> Mapping[str, object]:
+    """What is to be run, as it was ordered."""
+    given = {"agent": note.agent, "command": note.command, "concurrency": note.concurrency}
+    return given if note.folder is None else {**given, "folder": note.folder}
+
+
+def home(data: Path, project: str, agent: str) -> Path:
+    """The folder of one agent: its note, what it has said, and results that its hub has not got yet."""
+    whose = hashlib.sha256(f"{project}\n{agent}".encode("utf-8", "surrogatepass")).hexdigest()
+    return data / FOLDER / whose[:32]
+
+
+def write(folder: Path, note: Note) -> None:
+    """Keep a note, all at once."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    beside = folder / f".{NOTE}"
+    with os.fdopen(
+        os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8"
+    ) as file:
+        json.dump(asdict(note), file)
+        file.flush()
+        os.fsync(file.fileno())
+    beside.rename(folder / NOTE)
+
+
+def every(data: Path) -> Iterator[tuple[Path, Note]]:
+    """The notes that are there, each with its folder; what cannot be read is none."""
+    for file in sorted((data / FOLDER).glob(f"*/{NOTE}")):
+        try:
+            told = json.loads(file.read_text("utf-8"))
+            who, status = Principal(**told.pop("who")), PlacementStatus(told.pop("status"))
+            yield file.parent, Note(who=who, status=status, **told)
+        except (OSError, ValueError, TypeError, KeyError):
+            continue
+
+
+def forget(folder: Path) -> None:
+    """Take a note away. What the agent has said stays."""
+    (folder / NOTE).unlink(missing_ok=True)

@@ -1,0 +1,193 @@
+"""All agents that are placed on this machine: started, stopped, followed, and told of to the hub."""
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from datetime import timedelta
+from pathlib import Path
+
+import structlog
+
+from hubbub.model.errors import Conflict, HubError, NotFound, StoreUnavailable
+from hubbub.model.orders import Code, Order, Outcome
+from hubbub.model.placements import Credentials, Fares, PlacementStatus
+from hubbub.node.agents import notes
+from hubbub.node.agents.life import Words, surroundings, worker
+from hubbub.node.agents.minded import Minded, Pace
+from hubbub.node.agents.notes import Note
+from hubbub.node.agents.output import Output
+from hubbub.node.hub import Hub
+
+log = structlog.get_logger("hubbub")
+
+NOUN = "agent on this machine"
+AGAIN = (timedelta(seconds=1), timedelta(seconds=5), timedelta(seconds=30))  # while the hub cannot be told
+DEAD = frozenset({PlacementStatus.STOPPED, PlacementStatus.FAILED})
+
+Resume = Callable[[Order, str], Awaitable[Outcome]]
+Key = tuple[str, str]  # the project, and the agent's name
+
+
+class Agents:
+    """The agents of one machine. `open` it once orders can be carried out, and `close` it in the end."""
+
+    def __init__(
+        self,
+        hub: Hub,
+        data: Path,
+        redact: Callable[[str], str],
+        *,
+        pace: Pace | None = None,
+        words: Words = worker,
+    ) -> None:
+        """`data` is the machine's own folder; `words` are those of an agent's program."""
+        self._hub, self._data, self._redact = hub, data, redact
+        self._pace, self._words = pace or Pace(), words
+        self._minded: dict[Key, Minded] = {}
+        self._begins: set[Key] = set()
+        self._ready: dict[Key, Credentials] = {}  # for those that are being resumed
+        self._outputs: dict[Key, Output] = {}
+        self._changed = asyncio.Event()
+        self._due: asyncio.TimerHandle | None = None  # when the hub is told of output
+        self._work: list[asyncio.Task[None]] = []
+
+    async def open(self, resume: Resume) -> None:
+        """Tell the hub from now on how the agents fare, and start again those that are noted as running.
+
+        `resume` has the gate look once more at the order by which one was started, with the digest of its leave, and
+        carries it out if nothing forbids it by now.
+        """
+        resumed = []
+        for folder, note in notes.every(self._data):
+            minded = self._minded[note.project, note.agent] = self._noted(note, folder)
+            if note.status not in DEAD:
+                resumed.append(self._resume(minded, resume))
+        self._changed.set()
+        self._work = [asyncio.create_task(each) for each in (self._tell(), *resumed)]
+
+    async def close(self) -> None:
+        """End all of them. They are started again when this machine's process is."""
+        for each in self._work:
+            each.cancel()
+        await asyncio.gather(*self._work, return_exceptions=True)
+        if self._due is not None:
+            self._due.cancel()
+        await asyncio.gather(*(each.close() for each in self._minded.values()))
+
+    async def start(self, note: Note, at: int) -> Fares:
+        """Start an agent in the folder of the descriptor `at`.
+
+        Raises `Conflict` if it runs here already, `OSError` if it cannot be started, and what the hub refuses.
+        """
+        key = (note.project, note.agent)
+        before = self._minded.get(key)
+        if key in self._begins or (before is not None and before.is_running):
+            raise Conflict(f"{note.agent!r} runs on this machine already")
+        self._begins.add(key)
+        try:
+            credentials = self._ready.pop(key, None) or await self._hub.credentials(note.agent)
+            folder = notes.home(self._data, *key)
+            minded = self._noted(note, folder)
+            environment = surroundings(os.environ, folder, credentials, note.project)
+            await minded.begin(self._words, environment, at)
+            self._minded[key] = minded
+            self._changed.set()
+        finally:
+            self._begins.discard(key)
+        return minded.fares
+
+    async def stop(self, project: str, agent: str) -> None:
+        """End an agent, in a way in which it can hand back what it is at. Raises `NotFound` if it does not run."""
+        minded = self._minded.get((project, agent))
+        if minded is None or minded.note.status is PlacementStatus.STOPPED:
+            raise NotFound(NOUN, agent)
+        await minded.stop()
+
+    def output(self, project: str, agent: str) -> Output:
+        """What an agent says, or said. Raises `NotFound` if it never ran here."""
+        key = (project, agent)
+        if key not in self._outputs and not notes.home(self._data, *key).is_dir():
+            raise NotFound(NOUN, agent)
+        return self._heard(key)
+
+    # ---- resuming ------------------------------------------------------------------------------------------------
+
+    async def _resume(self, minded: Minded, resume: Resume) -> None:
+        note = minded.note
+        try:
+            self._ready[note.project, note.agent] = await self._credentials(note.agent)
+        except HubError as error:
+            await minded.fail(f"it is not started again: {error}")
+            return
+        outcome = await resume(note.order, note.digest)
+        if outcome.is_error:
+            self._ready.pop((note.project, note.agent), None)
+            await minded.fail(f"it is not started again: {_why(outcome)}")
+
+    async def _credentials(self, agent: str) -> Credentials:
+        """The agent's key, as soon as the hub is there. Raises what the hub refuses."""
+        tries = 0
+        while True:
+            try:
+                return await self._hub.credentials(agent)
+            except StoreUnavailable:
+                await asyncio.sleep(AGAIN[min(tries, len(AGAIN) - 1)].total_seconds())
+                tries += 1
+
+    def _noted(self, note: Note, folder: Path) -> Minded:
+        output = self._heard((note.project, note.agent))
+        return Minded(note, folder, output, pace=self._pace, changed=self._changed.set)
+
+    def _heard(self, key: Key) -> Output:
+        if key not in self._outputs:
+            output = Output(notes.home(self._data, *key), self._redact, self._tell_soon)
+            output.close()
+            self._outputs[key] = output
+        return self._outputs[key]
+
+    # ---- telling -------------------------------------------------------------------------------------------------
+
+    def _tell_soon(self) -> None:
+        if self._due is None:
+            self._due = asyncio.get_running_loop().call_later(
+                self._pace.telling.total_seconds(), self._tell_now
+            )
+
+    def _tell_now(self) -> None:
+        self._due = None
+        self._changed.set()
+
+    async def _tell(self) -> None:
+        tries = 0
+        while True:
+            await self._changed.wait()
+            self._changed.clear()
+            told = {key: each.note for key, each in self._minded.items()}
+            try:
+                if told:
+                    await self._hub.fare([each.fares for each in self._minded.values()])
+                tries = 0
+            except StoreUnavailable:
+                self._changed.set()
+                await asyncio.sleep(AGAIN[min(tries, len(AGAIN) - 1)].total_seconds())
+                tries += 1
+            except HubError as error:
+                log.warning("the hub does not take how agents fare", reason=str(error))
+            else:
+                self._forget(told)
+
+    def _forget(self, told: dict[Key, Note]) -> None:
+        """Forget those that were stopped and of which the hub knows it."""
+        for key, note in told.items():
+            minded = self._minded.get(key)
+            if minded is not None and minded.note == note and note.status is PlacementStatus.STOPPED:
+                del self._minded[key]
+                with suppress(OSError):
+                    notes.forget(notes.home(self._data, *key))
+
+
+def _why(outcome: Outcome) -> str:
+    """Why a machine has not done it, in its words."""
+    value = outcome.value if isinstance(outcome.value, dict) else {}
+    return str(value.get("reason") or value.get("error") or Code.FAILED)

@@ -1,0 +1,186 @@
+"""What this machine remembers of the orders that it was given, on disk, so that none is done twice.
+
+An order's id is written down, to the platter, before it begins; its outcome before it is told, and kept until the hub
+has said that it is safe. What was begun and has not ended when a process starts was cut off with the one before: nobody
+knows how far it came.
+
+Ids are UUIDs of version 7, which sort as they were made. The greatest are remembered, and the horizon is the greatest
+of those that were forgotten: an id that is not greater was here, or comes too late. No clock has a say in it.
+"""
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import IntEnum
+from pathlib import Path
+from typing import cast
+from uuid import UUID
+
+import apsw
+
+FILE = "orders.db"
+FLOOD = 10  # times what is remembered
+LOG_LIMIT = 4 * 1024 * 1024  # bytes of the write-ahead log that stay allocated
+
+SETTINGS = (
+    "PRAGMA locking_mode = EXCLUSIVE",
+    "PRAGMA auto_vacuum = FULL",
+    "PRAGMA journal_mode = WAL",
+    f"PRAGMA journal_size_limit = {LOG_LIMIT}",
+    "PRAGMA secure_delete = FAST",
+)
+# `told` is the message that tells the hub the outcome; it goes once the hub has said that it is safe.
+TABLES = (
+    """CREATE TABLE IF NOT EXISTS orders
+       (id BLOB PRIMARY KEY, standing INTEGER NOT NULL, told TEXT, size INTEGER NOT NULL DEFAULT 0) STRICT""",
+    "CREATE INDEX IF NOT EXISTS orders_told ON orders (id, size) WHERE told IS NOT NULL",
+    "CREATE INDEX IF NOT EXISTS orders_unkept ON orders (standing, id) WHERE standing < 2",
+    "CREATE TABLE IF NOT EXISTS horizon (id BLOB PRIMARY KEY) STRICT",
+)
+
+
+class Standing(IntEnum):
+    """What is known of an order that comes."""
+
+    NEW = -1  # nothing: it is written down now, and may begin
+    BEGUN = 0
+    ENDED = 1
+    PAST = 2  # the hub has its outcome; or it is too old to tell
+
+
+class JournalFailed(Exception):
+    """The journal cannot be opened, read or written, so nothing may be begun. The message says why."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """How much a journal holds."""
+
+    remembered: int = 10_000  # ids
+    kept: int = 1_000  # outcomes of which the hub has not said that they are safe
+    characters: int = 100 * 1024 * 1024  # of these
+
+
+class Journal:
+    """One machine's journal, which one process has open at a time. Every call is a commit, and blocks until it is made.
+
+    All but `close` raise `JournalFailed`.
+    """
+
+    def __init__(self, file: Path, limits: Limits | None = None) -> None:
+        self._limits = limits or Limits()
+        with _faults():
+            file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            os.close(os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600))
+            self._db = apsw.Connection(str(file))
+            for statement in (*SETTINGS, *TABLES):
+                self._db.execute(statement).fetchall()
+
+    def close(self) -> None:
+        self._db.close()
+
+    def begin(self, orders: Sequence[UUID]) -> list[Standing]:
+        """Write orders down: those that are `NEW` may begin. That they did is on the disk when this returns."""
+        with self._transaction(synchronous="FULL"):
+            found = [self._begin(each.bytes) for each in orders]
+            self._forget()
+        return found
+
+    def end(self, order: UUID, told: str) -> None:
+        """Keep the outcome of an order that was begun, as the message that tells it.
+
+        Where that is too much, the oldest outcomes make way: then it is only known that those orders have ended.
+        """
+        with self._transaction():
+            self._db.execute(
+                "UPDATE orders SET standing = ?, told = ?, size = ? WHERE id = ? AND standing = ?",
+                (Standing.ENDED, told, len(told), order.bytes, Standing.BEGUN),
+            )
+            self._make_room()
+
+    def keep(self, order: UUID) -> None:
+        """The hub has the outcome of the order, if it has ended: it is dropped here."""
+        with self._transaction():
+            self._db.execute(
+                "UPDATE orders SET standing = ?, told = NULL WHERE id = ? AND standing = ?",
+                (Standing.PAST, order.bytes, Standing.ENDED),
+            )
+
+    def find(self, order: UUID) -> tuple[Standing, str | None]:
+        """How an order stands, and its outcome as the message that tells it, if that is kept."""
+        with _faults():
+            row = self._db.execute(
+                "SELECT standing, told FROM orders WHERE id = ?", (order.bytes,)
+            ).fetchone()
+        return (Standing.PAST, None) if row is None else (Standing(row[0]), row[1])
+
+    def of_standing(self, standing: Standing) -> list[UUID]:
+        """The orders that were begun and have not ended, or have ended and are not the hub's yet; the oldest first."""
+        with _faults():
+            rows = self._db.execute("SELECT id FROM orders WHERE standing = ? ORDER BY id", (standing,))
+            return [UUID(bytes=row[0]) for row in rows]
+
+    def _begin(self, order: bytes) -> Standing:
+        known = self._db.execute("SELECT standing FROM orders WHERE id = ?", (order,)).fetchone()
+        if known is not None:
+            return Standing(known[0])
+        if self._db.execute("SELECT 1 FROM horizon WHERE id >= ?", (order,)).fetchone():
+            return Standing.PAST
+        self._db.execute("INSERT INTO orders (id, standing) VALUES (?, ?)", (order, Standing.BEGUN))
+        return Standing.NEW
+
+    def _forget(self) -> None:
+        """Forget the oldest orders of too many; the horizon rises with them.
+
+        What is newer than an order under way stays, unless it is far too many: else ids of a hub whose clock ran ahead
+        would raise the horizon beyond all that come when it has been set right.
+        """
+        (count,) = cast(tuple[int], self._db.execute("SELECT count(*) FROM orders").fetchone())
+        surplus = count - self._limits.remembered
+        oldest = self._db.execute(
+            """SELECT id FROM orders WHERE standing <> :begun AND (:is_flooded OR id < coalesce(
+                   (SELECT min(id) FROM orders WHERE standing = :begun), x'ffffffffffffffffffffffffffffffff'))
+               ORDER BY id LIMIT :surplus""",
+            {
+                "begun": Standing.BEGUN,
+                "is_flooded": surplus > self._limits.remembered * FLOOD,
+                "surplus": max(0, surplus),
+            },
+        ).fetchall()
+        for (order,) in oldest:
+            self._db.execute("DELETE FROM orders WHERE id = ?", (order,))
+            self._db.execute("DELETE FROM horizon WHERE id < ?", (order,))
+            self._db.execute(
+                "INSERT INTO horizon SELECT ? WHERE NOT EXISTS (SELECT 1 FROM horizon)", (order,)
+            )
+
+    def _make_room(self) -> None:
+        rows = self._db.execute("SELECT id, size FROM orders WHERE told IS NOT NULL ORDER BY id")
+        kept = cast(list[tuple[bytes, int]], rows.fetchall())
+        count, characters = len(kept), sum(size for _, size in kept)
+        for order, size in kept[:-1]:
+            if count <= self._limits.kept and characters <= self._limits.characters:
+                return
+            self._db.execute("UPDATE orders SET told = NULL WHERE id = ?", (order,))
+            count, characters = count - 1, characters - size
+
+    @contextmanager
+    def _transaction(self, *, synchronous: str = "NORMAL") -> Iterator[None]:
+        with _faults():
+            self._db.execute(f"PRAGMA synchronous = {synchronous}").fetchall()
+            with self._db:
+                yield
+
+
+@contextmanager
+def _faults() -> Iterator[None]:
+    """What may befall a disk, as people should read it."""
+    try:
+        yield
+    except apsw.BusyError:
+        raise JournalFailed(
+            "the journal of orders is in use: another process is this machine already"
+        ) from None
+    except (apsw.Error, OSError) as error:
+        raise JournalFailed(f"the journal of orders cannot be used: {error}") from None

@@ -1,0 +1,279 @@
+"""The orders that come over the link: noted, done once behind this machine's gate, and told until they are safe.
+
+The loss of the link stops nothing. What a hub may heap up is bounded: so many orders at hand, so much text in them;
+what is more is refused before it is noted, and nothing of it is done.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import ParamSpec, TypeVar
+from uuid import UUID
+
+import structlog
+
+from hubbub.model import chains, link
+from hubbub.model.errors import Invalid
+from hubbub.model.link import LARGEST, Kind, Message
+from hubbub.model.orders import Code, Node, Order, Outcome, Principal, ToolSpec, refused
+from hubbub.node.link import placing
+from hubbub.node.link.hub import LinkHub, at_work
+from hubbub.node.link.journal import Journal, JournalFailed, Limits, Standing
+from hubbub.node.link.line import Voice
+
+log = structlog.get_logger("hubbub")
+T = TypeVar("T")
+P = ParamSpec("P")
+
+LONGEST_NAME = 200  # characters of who asks
+BUSY = "this machine has too much to do already; nothing was done, try again later"
+CUT_OFF = "the machine stopped while it worked on this; whether it was done is not known"
+CALLED_OFF = "the caller gave up while the machine worked on this; what it had done by then stays"
+STOPPED = "the machine was stopped while it worked on this; what it had done by then stays"
+BROKEN = "the machine could not go on with this; its log says why"
+UNKEPT = "this has ended, but nobody came for its result while the machine could keep it"
+PAST = "this order was here before, or is older than what this machine remembers; it is not done again"
+UNTOLD = "this was done, but what came of it cannot be told: {}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bounds:
+    """How much a machine has in hand."""
+
+    at_once: int = 64  # orders at work
+    held: int = 1_000  # orders in all, those that wait for their turn among them
+    characters: int = 2 * LARGEST  # of all of these
+    journal: Limits = field(default_factory=Limits)
+
+
+@dataclass(slots=True)
+class _Held:
+    """An order at hand; `work` is what does it, once that has begun."""
+
+    size: int
+    work: "asyncio.Task[Outcome] | None" = None
+    called_off: str | None = None  # why
+
+    def call_off(self, why: str) -> None:
+        self.called_off = why
+        if self.work is not None:
+            self.work.cancel()
+
+
+class Orders:
+    """What the hub has this machine do. Belongs to one event loop; `close` it in the end.
+
+    `project` is the machine's, and `catalogue` what may be ordered beside the placing of agents.
+    """
+
+    def __init__(
+        self,
+        hub: LinkHub,
+        voice: Voice,
+        journal: Journal,
+        *,
+        project: str,
+        catalogue: Sequence[ToolSpec],
+        bounds: Bounds,
+    ) -> None:
+        self._hub, self._voice, self._journal = hub, voice, journal
+        self._project, self._catalogue = project, {each.name: each for each in (*catalogue, *placing.SPECS)}
+        self._bounds = bounds
+        self._held: dict[UUID, _Held] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._slots = asyncio.Semaphore(bounds.at_once)
+        self._telling = asyncio.Lock()  # so that of all the outcomes one is in memory
+        self._machine: asyncio.Future[Node] = asyncio.get_running_loop().create_future()
+        self._scribe = ThreadPoolExecutor(1, thread_name_prefix="journal")
+        self._noting: list[tuple[UUID, asyncio.Future[Standing]]] = []
+        self._is_noting = self._is_stopping = False
+
+    # ---- the link ------------------------------------------------------------------------------------------------
+
+    async def standing(self) -> tuple[list[UUID], list[UUID]]:
+        """The orders at hand, and those that have ended and are not the hub's yet."""
+        ended = await self._on_disk(self._journal.of_standing, Standing.ENDED)
+        return list(self._held.keys() - set(ended)), ended
+
+    async def take(self, message: Message, size: int) -> None:
+        """An order has come, in a message of `size` characters. Raises `Invalid` if it has no id."""
+        order_id = link.order_id(message)
+        if self._is_stopping:
+            return  # it was not noted, and is sent again to the next process
+        if order_id in self._held:
+            await self._voice.say(link.message(Kind.TAKEN, order=str(order_id)))
+            return
+        in_all = size + sum(each.size for each in self._held.values())
+        if len(self._held) >= self._bounds.held or in_all > self._bounds.characters:
+            await self._voice.say(_told(order_id, refused(Code.FAILED, BUSY)))
+            return
+        self._held[order_id] = _Held(size)
+        task = asyncio.create_task(self._carry(order_id, message))
+        self._tasks.add(task)
+        task.add_done_callback(self._ended)
+
+    def cancel(self, message: Message) -> None:
+        """Nobody wants an order any more. Raises `Invalid`."""
+        held = self._held.get(link.order_id(message))
+        if held is not None:
+            held.call_off(CALLED_OFF)
+
+    async def keep(self, message: Message) -> None:
+        """The hub has an order's outcome. Raises `Invalid`."""
+        await self._on_disk(self._journal.keep, link.order_id(message))
+
+    async def repeat(self) -> None:
+        """Tell every outcome that the hub does not have, over a new line."""
+        for order_id in await self._on_disk(self._journal.of_standing, Standing.ENDED):
+            await self._tell(order_id)
+
+    # ---- the machine ---------------------------------------------------------------------------------------------
+
+    async def settle(self) -> None:
+        """End what was cut off with the process before this one. Comes first."""
+        for order_id in await self._on_disk(self._journal.of_standing, Standing.BEGUN):
+            await self._on_disk(self._journal.end, order_id, _told(order_id, refused(Code.FAILED, CUT_OFF)))
+
+    def open(self, machine: Node) -> None:
+        """From now on orders are done; those that came before have waited."""
+        self._machine.set_result(machine)
+
+    async def stop(self) -> None:
+        """Stop what is under way; its outcomes are kept, and told if the hub can hear them."""
+        self._is_stopping = True
+        for each in self._held.values():
+            each.call_off(STOPPED)
+        await asyncio.gather(*self._tasks)
+
+    def close(self) -> None:
+        """Do nothing any more."""
+        self._machine.cancel()
+        self._scribe.shutdown()
+
+    # ---- one order -----------------------------------------------------------------------------------------------
+
+    async def _carry(self, order_id: UUID, message: Message) -> None:
+        at_work.set(order_id)
+        try:
+            standing = await self._noted(order_id)
+            if standing is Standing.NEW:
+                await self._voice.say(link.message(Kind.TAKEN, order=str(order_id)))
+                told = _told(order_id, await self._outcome(order_id, message))
+                await self._end(order_id, told)
+            await self._tell(order_id)
+        except JournalFailed as error:
+            log.critical("an order could not be noted", order=str(order_id), reason=str(error))
+            await self._voice.say(_told(order_id, refused(Code.FAILED, f"{error}; nothing was done")))
+        finally:
+            del self._held[order_id]
+
+    async def _end(self, order_id: UUID, told: str) -> None:
+        """Keep an outcome. Where the disk does not take it, it is told once, and that is all that can be done."""
+        try:
+            await self._on_disk(self._journal.end, order_id, told)
+        except JournalFailed as error:
+            log.critical("an outcome could not be kept", order=str(order_id), reason=str(error))
+            await self._voice.say(told)
+
+    async def _outcome(self, order_id: UUID, message: Message) -> Outcome:
+        """What comes of an order, however it ends."""
+        held = self._held[order_id]
+        held.work = asyncio.create_task(self._perform(order_id, message))
+        if held.called_off is not None:
+            held.work.cancel()
+        await asyncio.wait({held.work})
+        if held.work.cancelled():
+            return refused(Code.FAILED, held.called_off or BROKEN)
+        error = held.work.exception()
+        if error is None:
+            return held.work.result()
+        if isinstance(error, Invalid):
+            return refused(Code.INVALID, str(error))
+        log.error("an order broke off", exc_info=error)
+        return refused(Code.FAILED, BROKEN)
+
+    async def _perform(self, order_id: UUID, message: Message) -> Outcome:
+        order = self._checked(link.order_of(message))
+
+        async def progress(text: str) -> None:
+            await self._voice.mention(link.message(Kind.PROGRESS, order=str(order_id), text=text))
+
+        slot = nullcontext() if order.tool in placing.FOLLOWS else self._slots
+        async with slot:
+            machine = await asyncio.shield(self._machine)
+            return await machine.perform(replace(order, progress=progress), self._hub.act)
+
+    def _checked(self, order: Order) -> Order:
+        """The order, with its arguments as the tool takes them. Raises `Invalid`."""
+        if order.who.project != self._project:
+            raise Invalid("who: this machine works for another project")
+        _check_name(order.who)
+        tool = self._catalogue.get(order.tool)
+        if tool is None:
+            raise Invalid(f"there is nothing on this machine that does {order.tool[:LONGEST_NAME]}")
+        chain = chains.checked(order.chain, "chain")
+        return replace(order, arguments=tool.check(order.arguments), chain=chain)
+
+    async def _tell(self, order_id: UUID) -> None:
+        """Tell the hub what came of an order that has ended, or why it is not done again."""
+        async with self._telling:
+            standing, told = await self._on_disk(self._journal.find, order_id)
+            if standing is not Standing.BEGUN:
+                why = UNKEPT if standing is Standing.ENDED else PAST
+                await self._voice.say(told or _told(order_id, refused(Code.FAILED, why)))
+
+    # ---- the journal ---------------------------------------------------------------------------------------------
+
+    async def _noted(self, order_id: UUID) -> Standing:
+        """Note an order; those that come while others are written down are written down together."""
+        noted: asyncio.Future[Standing] = asyncio.get_running_loop().create_future()
+        self._noting.append((order_id, noted))
+        if not self._is_noting:
+            self._is_noting = True
+            try:
+                while self._noting:
+                    batch, self._noting = self._noting, []
+                    await self._note(batch)
+            finally:
+                self._is_noting = False
+        return await noted
+
+    async def _note(self, batch: Sequence[tuple[UUID, "asyncio.Future[Standing]"]]) -> None:
+        try:
+            found = await self._on_disk(self._journal.begin, [order_id for order_id, _ in batch])
+        except JournalFailed as error:
+            for _, noted in batch:
+                noted.set_exception(error)
+        else:
+            for (_, noted), standing in zip(batch, found, strict=True):
+                noted.set_result(standing)
+
+    async def _on_disk(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Have the journal do something, in its thread. Raises `JournalFailed`."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._scribe, partial(work, *args, **kwargs))
+
+    def _ended(self, task: "asyncio.Task[None]") -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and task.exception() is not None:
+            log.error("an order could not be told", exc_info=task.exception())
+
+
+def _told(order_id: UUID, outcome: Outcome) -> str:
+    """The message that tells an outcome, or that it cannot be told."""
+    try:
+        return _ended(order_id, outcome)
+    except Invalid as error:
+        return _ended(order_id, refused(Code.FAILED, UNTOLD.format(error)))
+
+
+def _ended(order_id: UUID, outcome: Outcome) -> str:
+    return link.message(Kind.ENDED, order=str(order_id), outcome=link.outcome_json(outcome))
+
+
+def _check_name(who: Principal) -> None:
+    if not 1 <= len(who.name) <= LONGEST_NAME or len(who.token_id or "") > LONGEST_NAME:
+        raise Invalid(f"who: a name has 1 to {LONGEST_NAME} characters")

@@ -1,0 +1,49 @@
+"""Gemini CLI as the agent of a machine: without a terminal it reads the prompt, and prints its events as JSON."""
+
+from collections.abc import Iterator, Sequence
+
+from hubbub.node.runtimes.stream import (
+    Called,
+    Done,
+    Failed,
+    Pause,
+    Piece,
+    Returned,
+    Said,
+    Seen,
+    Trouble,
+)
+
+
+class Gemini:
+    """Its stream: chunks of messages, a tool's use and its result; what went wrong may stand before the end."""
+
+    def __init__(self) -> None:
+        self._trouble = ""
+
+    def words(self, program: str, model: str | None, arguments: Sequence[str]) -> list[str]:
+        return [
+            program,
+            "--output-format",
+            "stream-json",
+            *(["--model", model] if model else []),
+            *arguments,
+        ]
+
+    def read(self, event: Said) -> Iterator[Seen]:
+        match event["type"].text:
+            case "message" if event["role"].text == "assistant":
+                if not event["delta"].is_true:
+                    yield Pause()
+                yield Piece(event["content"].text)
+            case "tool_use":
+                yield Called(event["tool_id"].text, event["tool_name"].text, event["parameters"].arguments)
+            case "tool_result":
+                yield Returned(event["tool_id"].text, ok=event["status"].text == "success")
+            case "error" if event["severity"].text != "warning":
+                self._trouble = event["message"].text
+                yield Trouble(self._trouble)
+            case "result" if event["status"].text == "success":
+                yield Done()
+            case "result":
+                yield Failed(event["error"]["message"].text or self._trouble)

@@ -1,0 +1,42 @@
+"""OpenCode as the agent of a machine: `opencode run --format json`, which prints the parts of its messages."""
+
+from collections.abc import Iterator, Sequence
+
+from hubbub.node.runtimes.stream import (
+    Began,
+    Called,
+    Done,
+    Failed,
+    Pause,
+    Piece,
+    Returned,
+    Said,
+    Seen,
+)
+
+GOES_ON = "tool-calls"  # why a step ended that has another one after it
+
+
+class OpenCode:
+    """Its stream: steps, and in them texts and calls of tools, each told when it is complete."""
+
+    def words(self, program: str, model: str | None, arguments: Sequence[str]) -> list[str]:
+        return [program, "run", "--format", "json", *(["--model", model] if model else []), *arguments]
+
+    def read(self, event: Said) -> Iterator[Seen]:
+        part = event["part"]
+        match event["type"].text:
+            case "step_start":
+                yield Began()
+            case "text":
+                yield Pause()
+                yield Piece(part["text"].text)
+            case "tool_use":
+                call_id = part["callID"].text or part["id"].text
+                yield Called(call_id, part["tool"].text, part["state"]["input"].arguments)
+                yield Returned(call_id, ok=part["state"]["status"].text == "completed")
+            case "step_finish" if part["reason"].text != GOES_ON:
+                yield Done()
+            case "error":
+                error = event["error"]
+                yield Failed(error["data"]["message"].text or error["message"].text or error["name"].text)

@@ -1,0 +1,11 @@
+"""Why there is no shell on another machine."""
+
+from hubbub.model.orders import Code
+
+
+class NotConnected(Exception):
+    """The sentence for the caller, and its code. Nothing of the SSH configuration and of keys is in it."""
+
+    def __init__(self, code: Code, sentence: str) -> None:
+        super().__init__(sentence)
+        self.code = code

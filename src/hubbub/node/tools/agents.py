@@ -1,0 +1,178 @@
+"""agent_start, agent_stop and agent_logs: agents that people place on this machine. No tool set offers them.
+
+Only people order them, through the hub. What is started runs outside of the wall around commands.
+"""
+
+import json
+import shutil
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+
+from hubbub.model.errors import Conflict, NotFound
+from hubbub.model.orders import Code, Order, Outcome, digest_of, refused
+from hubbub.model.placements import Fares
+from hubbub.node import opening
+from hubbub.node.agents.notes import Note
+from hubbub.node.agents.output import KEPT, Line
+from hubbub.node.agents.supervisor import Agents
+from hubbub.node.gate.paths import Access
+from hubbub.node.opening import NotOpened
+from hubbub.node.place import Place, Tool
+
+NAME_LENGTH = 200
+MOST_TASKS = 64  # at a time
+LINES = 200
+NO_AGENTS = (
+    "agents are placed on machines that have joined the hub or that it runs on; this one serves one client"
+)
+NO_PERSON = "only people start, stop and read agents on machines"
+_OF_SHELL = frozenset(
+    {
+        ".",
+        ":",
+        "[",
+        "cd",
+        "command",
+        "echo",
+        "eval",
+        "exec",
+        "export",
+        "printf",
+        "read",
+        "set",
+        "source",
+        "test",
+        "trap",
+    }
+)
+
+
+class _NotDone(Exception):
+    """What a machine does not do, and why in one sentence."""
+
+    def __init__(self, code: Code, sentence: str) -> None:
+        super().__init__(sentence)
+        self.code = code
+
+
+async def agent_start(place: Place, order: Order) -> Outcome:
+    """Start an agent and mind it from now on: what it is and how it fares."""
+    try:
+        agents, note = _agents(place, order), _note(place, order)
+        _require_program(place)
+        return Outcome(value=_told(place, await _started(place, agents, note)))
+    except _NotDone as no:
+        return refused(no.code, str(no))
+
+
+async def agent_stop(place: Place, order: Order) -> Outcome:
+    """End an agent: what it is at is finished within seconds, or handed back."""
+    name = str(order.arguments.get("agent"))
+    try:
+        await _agents(place, order).stop(order.who.project, name)
+    except _NotDone as no:
+        return refused(no.code, str(no))
+    except NotFound:
+        return refused(Code.NOT_FOUND, f"{name!r} does not run on {place.node}")
+    return Outcome(value={"agent": name, "node": place.node, "stopped": True})
+
+
+async def agent_logs(place: Place, order: Order) -> Outcome:
+    """What an agent said last; with `follow` it is told as it comes, as JSON lists of lines, until the agent ends."""
+    name, lines = str(order.arguments.get("agent")), order.arguments.get("lines", LINES)
+    if not isinstance(lines, int) or isinstance(lines, bool) or not 0 <= lines <= KEPT:
+        return refused(Code.INVALID, f"lines: must be a whole number from 0 to {KEPT}")
+    try:
+        output = _agents(place, order).output(order.who.project, name)
+    except _NotDone as no:
+        return refused(no.code, str(no))
+    except NotFound:
+        return refused(Code.NOT_FOUND, f"{name!r} never ran on {place.node}")
+    told: Sequence[Line] = ()
+    if order.arguments.get("follow") is True and order.progress is not None:
+        async for batch in output.follow(lines):
+            await order.progress(json.dumps(_rows(batch), ensure_ascii=False))
+    else:
+        told = output.recent(lines)
+    return Outcome(value={"agent": name, "node": place.node, "lines": _rows(told)})
+
+
+async def _started(place: Place, agents: Agents, note: Note) -> Fares:
+    real = place.world.files.resolve(place.world.absolute(note.folder or "."))
+    try:
+        with opening.folder(real, place.world, Access.READ) as at:
+            return await agents.start(note, at)
+    except NotOpened as error:
+        raise _NotDone(error.code, f"the folder {note.folder or '.'!r} {error.clause}") from None
+    except Conflict as error:
+        raise _NotDone(Code.FAILED, str(error)) from None
+    except OSError as error:
+        raise _NotDone(Code.FAILED, f"the agent cannot be started: {error.strerror}") from None
+
+
+def _agents(place: Place, order: Order) -> Agents:
+    """Those of this machine, if it keeps any and a person asks."""
+    if place.agents is None:
+        raise _NotDone(Code.FAILED, NO_AGENTS)
+    if not order.who.is_person:
+        raise _NotDone(Code.DENIED, NO_PERSON)
+    return place.agents
+
+
+def _note(place: Place, order: Order) -> Note:
+    """The order as it is noted, if there is nothing wrong with it."""
+    given = order.arguments
+    agent, command, folder = given.get("agent"), given.get("command"), given.get("folder")
+    concurrency = given.get("concurrency", 1)
+    if not isinstance(agent, str) or not 0 < len(agent.strip()) == len(agent) <= NAME_LENGTH or "\0" in agent:
+        raise _NotDone(Code.INVALID, f"agent: must be a name of 1 to {NAME_LENGTH} characters")
+    if not isinstance(command, str) or not command.strip() or "\0" in command:
+        raise _NotDone(Code.INVALID, "command: must be a command, without a NUL character")
+    if not isinstance(folder, str | None) or "\0" in (folder or ""):
+        raise _NotDone(Code.INVALID, "folder: must be the path of a folder")
+    if not isinstance(concurrency, int) or isinstance(concurrency, bool) or not 0 < concurrency <= MOST_TASKS:
+        raise _NotDone(Code.INVALID, f"concurrency: must be a whole number from 1 to {MOST_TASKS}")
+    note = Note(
+        who=order.who,
+        agent=agent,
+        command=command,
+        concurrency=concurrency,
+        folder=folder,
+        digest="",
+        since=time.time_ns() // 1_000_000,
+    )
+    digest = digest_of(order.who, order.tool, note.order.arguments, place.world.cwd, place.node)
+    return replace(note, digest=digest)
+
+
+def _require_program(place: Place) -> None:
+    """Of a command that is no more than one program with its arguments, the program has to be there."""
+    parts = place.reading.parts if place.reading is not None else ()
+    name = parts[0].words[0] if len(parts) == 1 and parts[0].words else None
+    if name is None or name in _OF_SHELL or "/" in name:
+        return
+    if shutil.which(name, path=place.world.variables.get("PATH")) is None:
+        raise _NotDone(Code.FAILED, f"there is no program {name!r} on {place.node}")
+
+
+def _told(place: Place, fares: Fares) -> dict[str, object]:
+    return {
+        "agent": fares.agent,
+        "node": place.node,
+        "status": str(fares.status),
+        "since": fares.since,
+        "pid": fares.pid,
+        "sandbox": "none",
+    }
+
+
+def _rows(lines: Sequence[Line]) -> list[dict[str, object]]:
+    return [asdict(line) for line in lines]
+
+
+TOOLS: Mapping[str, Tool] = {
+    "agent_start": agent_start,
+    "agent_stop": agent_stop,
+    "agent_logs": agent_logs,
+}

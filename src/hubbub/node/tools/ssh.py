@@ -1,0 +1,143 @@
+"""ssh_session: a shell on another machine, which stays open from one call to the next."""
+
+import os
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+
+from hubbub.model.errors import Invalid
+from hubbub.model.orders import Code, Order, Outcome, refused
+from hubbub.node.place import Place, Tool
+from hubbub.node.ssh import destination, host
+from hubbub.node.ssh.refusals import NotConnected
+from hubbub.node.ssh.shells import Shell, Shells
+
+TOOL = "ssh_session"
+LONGEST_LINE = 4000  # bytes: terminals cut a longer one, and then something else would run than was read
+
+
+async def shell(place: Place, order: Order) -> Outcome:
+    """What the operation gives: see `docs/dialects/cmdop.md`."""
+    if (fault := _fault(place.shells, order)) is not None:
+        return fault
+    try:
+        return await _OPERATIONS[str(order.arguments["operation"])](place, order)
+    except NotConnected as error:
+        return refused(error.code, str(error))
+
+
+async def why_not(place: Place, order: Order) -> Outcome | None:
+    """The refusal of a call of which nothing could come whoever said yes to it; nobody need be asked about it."""
+    if order.tool != TOOL:
+        return None
+    if (fault := _fault(place.shells, order)) is not None or order.arguments["operation"] != "open":
+        return fault
+    wanted = destination.parse(str(order.arguments["hostname"]))
+    try:
+        await host.look_for(wanted, Path(place.world.home))
+    except NotConnected as error:
+        return refused(error.code, str(error))
+    return None
+
+
+def _fault(shells: Shells, order: Order) -> Outcome | None:
+    """Why the call comes to nothing before anything is done, if so."""
+    operation, given = str(order.arguments["operation"]), order.arguments
+    for name in _NEEDED[operation]:
+        if not isinstance(given.get(name), str):
+            return refused(Code.INVALID, f"{name} is missing: {operation} needs it")
+    if operation == "open":
+        return _wrong_host(str(given["hostname"]))
+    if operation == "send" and (wrong := _wrong_command(str(given["command"]))) is not None:
+        return wrong
+    shell_id = given.get("session_id")
+    if operation != "list" and shells.find(order.who, str(shell_id)) is None:
+        sentence = (
+            f"no shell {shell_id!r} of yours is open; a shell closes after 15 minutes in which it is not used"
+        )
+        return refused(Code.NOT_FOUND, sentence)
+    return None
+
+
+def _wrong_host(hostname: str) -> Outcome | None:
+    try:
+        destination.parse(hostname)
+    except Invalid as error:
+        return refused(Code.INVALID, str(error))
+    return None
+
+
+def _wrong_command(command: str) -> Outcome | None:
+    try:
+        lines = command.encode().splitlines()
+    except UnicodeEncodeError:
+        return refused(Code.INVALID, "command: must not have half a character")
+    if any(len(each) > LONGEST_LINE for each in lines):
+        return refused(Code.TOO_LARGE, f"command: a line of it may have at most {LONGEST_LINE} bytes")
+    return None
+
+
+async def _open(place: Place, order: Order) -> Outcome:
+    wanted = destination.parse(str(order.arguments["hostname"]))
+    home, agent = Path(place.world.home), os.environ.get("SSH_AUTH_SOCK")
+    shell = await place.shells.open(order.who, wanted, home, agent)
+    return Outcome(value={"session_id": shell.shell_id, "hostname": str(wanted)})
+
+
+async def _send(place: Place, order: Order) -> Outcome:
+    command = str(order.arguments["command"])
+    place.shells.send(_shell(place, order), _typed(command).encode())
+    return Outcome(value={"sent": True})
+
+
+def _typed(command: str) -> str:
+    """What is typed: a command with Enter behind it, a key such as Ctrl-C alone."""
+    is_key = len(command) == 1 and not command.isprintable()
+    return command if is_key or command.endswith("\n") else f"{command}\n"
+
+
+async def _read(place: Place, order: Order) -> Outcome:
+    shell = _shell(place, order)
+    output = await place.shells.read(shell)
+    code = {} if shell.line.exit_code is None else {"exit_code": shell.line.exit_code}
+    return Outcome(value={"output": output, "status": shell.status, **code})
+
+
+async def _close(place: Place, order: Order) -> Outcome:
+    return Outcome(value={"closed": await place.shells.end(_shell(place, order))})
+
+
+async def _list(place: Place, order: Order) -> Outcome:
+    return Outcome(value=[_row(each) for each in place.shells.of(order.who)])
+
+
+def _row(shell: Shell) -> dict[str, object]:
+    return {
+        "session_id": shell.shell_id,
+        "hostname": str(shell.destination),
+        "opened_at": shell.opened_at.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        "idle_seconds": shell.idle_seconds,
+        "status": shell.status,
+    }
+
+
+def _shell(place: Place, order: Order) -> Shell:
+    shell = place.shells.find(order.who, str(order.arguments["session_id"]))
+    assert shell is not None, "it was there a moment ago, and nothing was waited for since"
+    return shell
+
+
+_NEEDED: Mapping[str, tuple[str, ...]] = {
+    "open": ("hostname",),
+    "send": ("session_id", "command"),
+    "read": ("session_id",),
+    "close": ("session_id",),
+    "list": (),
+}
+_OPERATIONS: Mapping[str, Callable[[Place, Order], Awaitable[Outcome]]] = {
+    "open": _open,
+    "send": _send,
+    "read": _read,
+    "close": _close,
+    "list": _list,
+}
+TOOLS: Mapping[str, Tool] = {TOOL: shell}

@@ -1,0 +1,102 @@
+"""One server for all tests, and for each test somebody at a machine who may go there and knows it."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hubbub.model.orders import Order, Outcome, Principal
+from hubbub.node.place import Place
+from hubbub.node.ssh.shells import Shells
+from hubbub.node.tools.ssh import TOOLS
+from tests.node.filework import refusal
+from tests.node.places import SOMEBODY, place
+from tests.node.ssh.sshd import Server, User, key, served
+
+WITHIN = 20.0  # seconds, in which what is waited for has come
+
+
+@dataclass
+class Desk:
+    """A machine whose agents go to others by SSH."""
+
+    place: Place
+    user: User
+    seen: dict[str, str] = field(default_factory=dict)  # what was read of each shell
+
+    def with_shells(self, shells: Shells) -> "Desk":
+        """The same machine, with other shells."""
+        return Desk(replace(self.place, shells=shells), self.user)
+
+    async def call(self, operation: str, who: Principal = SOMEBODY, **arguments: object) -> Outcome:
+        """What comes of a call that the gate lets through."""
+        given = {"operation": operation, **arguments}
+        return await TOOLS["ssh_session"](self.place, Order(who=who, tool="ssh_session", arguments=given))
+
+    async def ask(self, operation: str, who: Principal = SOMEBODY, **arguments: object) -> Any:
+        """What a call gives that must be done."""
+        outcome = await self.call(operation, who, **arguments)
+        assert not outcome.is_error, outcome.value
+        return outcome.value
+
+    async def wrong(self, operation: str, who: Principal = SOMEBODY, **arguments: object) -> tuple[str, str]:
+        """The code and the sentence of a call that must not be done."""
+        return refusal(await self.call(operation, who, **arguments))
+
+    async def open(self, hostname: str, who: Principal = SOMEBODY) -> str:
+        """The id of a new shell."""
+        return str((await self.ask("open", who, hostname=hostname))["session_id"])
+
+    async def send(self, shell_id: str, command: str) -> None:
+        assert await self.ask("send", session_id=shell_id, command=command) == {"sent": True}
+
+    async def read_until(self, shell_id: str, has_come: Callable[[str], bool]) -> str:
+        """All that the shell has printed, once enough of it has come."""
+        async with asyncio.timeout(WITHIN):
+            while not has_come(self.seen.get(shell_id, "")):
+                found = await self.ask("read", session_id=shell_id)
+                self.seen[shell_id] = self.seen.get(shell_id, "") + found["output"]
+                assert found["output"] or found["status"] == "open", self.seen
+        return self.seen[shell_id]
+
+    async def printed(self, shell_id: str, command: str, expected: str) -> str:
+        """Send a command and read until what it prints has come."""
+        await self.send(shell_id, command)
+        return await self.read_until(shell_id, lambda text: expected in text)
+
+    async def ended(self, shell_id: str) -> dict[str, Any]:
+        """What a read says once the shell has ended."""
+        async with asyncio.timeout(WITHIN):
+            while (found := await self.ask("read", session_id=shell_id))["status"] == "open":
+                pass
+        return dict(found)
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A machine that can be reached by SSH."""
+    with served(tmp_path_factory.mktemp("sshd") / "server") as running:
+        yield running
+
+
+@pytest.fixture
+async def stranger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Desk]:
+    """A machine whose user has no key, and knows no host."""
+    monkeypatch.delenv("SSH_AUTH_SOCK", raising=False)
+    desk = Desk(place(tmp_path), User(tmp_path / "home"))
+    desk.user.folder.mkdir(mode=0o700)
+    yield desk
+    await desk.place.shells.close()
+
+
+@pytest.fixture
+def desk(stranger: Desk, server: Server) -> Desk:
+    """A machine whose user knows the server, and is let in there."""
+    made = key()
+    stranger.user.has_key(made)
+    stranger.user.is_let_in(server, made)
+    stranger.user.knows(server)
+    return stranger
