@@ -10,7 +10,7 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from datetime import timedelta
 from functools import partial
@@ -33,12 +33,16 @@ from hubbub.serve import outbox
 from hubbub.serve.application import Parts, application
 from hubbub.serve.desk import Desk
 from hubbub.serve.feed import Feed
+from hubbub.serve.fleet.elsewhere import Elsewhere
+from hubbub.serve.fleet.fleet import Fleet
+from hubbub.serve.fleet.pace import Pace
 from hubbub.serve.followers import Followers
 from hubbub.serve.mirrored import keep_in_step
 from hubbub.serve.news import LiveNews
 from hubbub.serve.notified import Notified
 from hubbub.serve.present import present
 from hubbub.serve.server import HubServer, configured
+from hubbub.serve.sightings import Sightings
 from hubbub.serve.whispers import Whispers
 from hubbub.settings import Settings
 from hubbub.store.lock import FolderLock
@@ -86,6 +90,7 @@ class Hub:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.dialects = discover()
+        self.pace = Pace()
         if settings.root_dialect not in self.dialects:
             known = ", ".join(self.dialects)
             raise Invalid(f"there is no dialect {settings.root_dialect!r}; the hub speaks {known}")
@@ -107,10 +112,10 @@ class Hub:
         self._announce = announce
         try:
             self.store.write_now(SYSTEM, self._let_owner_in)
-            app, followers = self._compose()
+            app, release = self._compose()
             is_proxied = self.settings.public_url is not None
             config = configured(app, self.settings.host, self.port, behind_proxy=is_proxied)
-            self._server = HubServer(config, followers.close)
+            self._server = HubServer(config, release)
             self._server.should_exit = self._is_stopping
             with _signals_caught(self.stop):
                 self._server.run([self._socket])
@@ -133,29 +138,20 @@ class Hub:
         if self._server is not None:
             self._server.should_exit = True
 
-    def _compose(self) -> tuple[ASGIApp, Followers]:
+    def _compose(self) -> tuple[ASGIApp, Callable[[], Awaitable[None]]]:
         transactions = Transactions(self.store)
         feed, followers, notified = Feed(self.store), Followers(), Notified(transactions)
-        feed.listen(followers.hear)
+        sightings = Sightings(transactions)
+        fleet = Fleet(transactions, str(new_id()), self.pace)
         workspace, slug = _workspace(), os.environ.get("HUBBUB_PROJECT") or projects.DEFAULT
         leaving = outbox.build(self.store, self.settings)
-        feed.listen(leaving.hear)
-        work = [feed.run, notified.run, leaving.run, self._sweep, self._forget]
+        for hear in (followers.hear, Elsewhere(fleet).hear, leaving.hear):
+            feed.listen(hear)
+        work = [feed.run, notified.run, sightings.run, leaving.run, self._sweep, self._forget]
         if workspace is not None:
             work.append(partial(keep_in_step, transactions, feed, workspace, slug))
-        desk = Desk(transactions, LiveNews(feed, followers), slug)
-        node = self._machine(desk) if not self.settings.no_node else None
-
-        @asynccontextmanager
-        async def alive() -> AsyncIterator[None]:
-            await feed.start()
-            async with AsyncExitStack() as stack:
-                await stack.enter_async_context(self._background(*work))
-                if node is not None:
-                    await stack.enter_async_context(present(transactions, node.about, slug))
-                    await stack.enter_async_context(node.alive())
-                await stack.enter_async_context(self._findable())
-                yield
+        desk_of = partial(Desk, transactions, LiveNews(feed, followers), slug, url=self.url)
+        node = self._machine(desk_of) if not self.settings.no_node else None
 
         parts = Parts(
             transactions=transactions,
@@ -164,32 +160,56 @@ class Hub:
             followers=followers,
             notified=notified,
             whispers=Whispers(),
+            sightings=sightings,
             settings=self.settings,
             url=self.url,
             port=self.port,
-            instance=str(new_id()),
             workspace=workspace,
             workspace_project=slug,
             copier=self.store if isinstance(self.store, SQLite) else None,
             node=node,
+            fleet=fleet,
         )
-        return application(parts, alive), followers
+        return application(parts, partial(self._alive, parts, node, work)), partial(_let_go, followers, fleet)
 
-    def _machine(self, desk: Desk) -> "LocalNode":
+    @asynccontextmanager
+    async def _alive(
+        self,
+        parts: Parts,
+        node: "LocalNode | None",
+        work: Sequence[Callable[[], Coroutine[None, None, None]]],
+    ) -> AsyncIterator[None]:
+        """What goes on while the hub is served."""
+        await parts.feed.start()
+        async with AsyncExitStack() as stack:
+            await stack.enter_async_context(self._background(*work))
+            await stack.enter_async_context(parts.fleet.alive())
+            if node is not None:
+                slug = parts.workspace_project
+                await stack.enter_async_context(present(parts.transactions, node.about, slug))
+                await stack.enter_async_context(node.alive())
+            await stack.enter_async_context(self._findable())
+            yield
+
+    def _machine(self, desk_of: Callable[..., Desk]) -> "LocalNode":
         """The machine that the hub runs on, as agents may use it."""
         from hubbub.dialects.cmdop import DIALECT
+        from hubbub.node import machine
         from hubbub.node.here import open_node  # takes a while to import, and not every hub has one
 
         settings = self.settings
+        name = machine.about(settings.data).name
         owner = (settings.data / OWNER_TOKEN).read_text("utf-8").strip()
         return open_node(
             data=settings.data,
             log_file=settings.data / logs.DAEMON,
             config=settings.config,
             cwd=Path.cwd(),
-            hub=desk,
+            hub=desk_of(node=name),
             catalogue=DIALECT.catalogue(),
             secrets=[secret for secret in (owner, settings.github_token) if secret],
+            name=name,
+            keeps_agents=True,
         )
 
     @asynccontextmanager
@@ -252,6 +272,12 @@ class Hub:
             with suppress(StoreUnavailable):  # then in an hour
                 await self.store.write(SYSTEM, sweep.forget)
             await asyncio.sleep(FORGET_EVERY.total_seconds())
+
+
+async def _let_go(followers: Followers, fleet: Fleet) -> None:
+    """End every stream that is held open, and let the machines know."""
+    followers.close()
+    await fleet.close()
 
 
 @contextmanager

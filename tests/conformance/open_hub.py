@@ -3,17 +3,18 @@
 Nothing else is different: the token is put into the headers of a request before the hub looks at it.
 """
 
+from collections.abc import Awaitable, Callable
+
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from hubbub.app import OWNER_TOKEN, Hub
-from hubbub.serve.followers import Followers
 
 
 class OpenHub(Hub):
     """The hub as it is served, for everyone who reaches it."""
 
-    def _compose(self) -> tuple[ASGIApp, Followers]:
-        app, followers = super()._compose()
+    def _compose(self) -> tuple[ASGIApp, Callable[[], Awaitable[None]]]:
+        app, release = super()._compose()
         secret = (self.settings.data / OWNER_TOKEN).read_bytes().strip()
 
         async def as_owner(scope: Scope, receive: Receive, send: Send) -> None:
@@ -21,4 +22,4 @@ class OpenHub(Hub):
                 scope["headers"] = [*scope["headers"], (b"authorization", b"Bearer " + secret)]
             await app(scope, receive, send)
 
-        return as_owner, followers
+        return as_owner, release

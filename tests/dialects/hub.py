@@ -28,9 +28,11 @@ from hubbub.model.records import Project
 from hubbub.model.rights import SYSTEM, Actor, Role
 from hubbub.serve.application import Parts, application
 from hubbub.serve.feed import Feed
+from hubbub.serve.fleet.fleet import Fleet
 from hubbub.serve.followers import Follower, Followers
 from hubbub.serve.notified import Notified
 from hubbub.serve.server import HubServer, configured
+from hubbub.serve.sightings import Sightings
 from hubbub.serve.whispers import Whispers
 from hubbub.settings import Settings
 from hubbub.store import migrate
@@ -170,15 +172,20 @@ def running_hub(
             followers=followers,
             notified=notified,
             whispers=whispers,
+            sightings=Sightings(transactions),
             settings=settings,
             url=f"http://{host}:{port}",
             port=port,
-            instance=str(uuid4()),
+            fleet=Fleet(transactions, str(uuid4())),
             workspace=workspace,
             workspace_project=workspace_project,
             copier=None,
         )
-        server = HubServer(configured(application(parts, alive), host, port), followers.close)
+
+        async def release() -> None:
+            followers.close()
+
+        server = HubServer(configured(application(parts, alive), host, port), release)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
         thread.start()
 

@@ -10,7 +10,7 @@ from datetime import timedelta
 from typing import Protocol
 from uuid import UUID
 
-from hubbub.model.orders import Client, Node
+from hubbub.model.orders import Client, Fleet, Node
 from hubbub.model.records import Activity
 from hubbub.model.rights import Actor
 from hubbub.store.tx import Operation
@@ -50,6 +50,7 @@ class Site:
     workspace: Workspace | None = None  # the folder whose team works over the hub itself, in one project:
     workspace_project: str | None = None
     node: Node | None = None  # the machine that the hub runs on, where it is offered to agents
+    fleet: Fleet | None = None  # the machines that are linked to the hub
 
 
 @dataclass(slots=True, kw_only=True)
@@ -67,6 +68,9 @@ class Call:
     is_again: bool = False  # it was tried before: a while may have passed since its token was looked up
     is_last_try: bool = False  # there is no more time to wait: the tool must not raise `NotYet` again
     is_woken: bool = False  # something that it waited for has happened
+    speaker: tuple[UUID, str] | None = (
+        None  # the project and the agent that made the call, where it has said so
+    )
     _then: list[Callable[[], None]] = field(default_factory=list)
 
     @property

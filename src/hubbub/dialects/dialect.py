@@ -82,7 +82,11 @@ class Tool:
                 call.begin()
                 if call.is_again:
                     access.require_valid(tx)
-            return self.run(tx, **values)
+            try:
+                return self.run(tx, **values)
+            finally:
+                if call is not None:
+                    call.speaker = tx.speaker
 
         return operation
 

@@ -12,13 +12,19 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from hubbub.core.transaction import Transactions
 from hubbub.dialects.call import Caps, Site
+from hubbub.dialects.cmdop.tongue import DIALECT as CMDOP
 from hubbub.dialects.dialect import Dialect
 from hubbub.model.errors import HubError
 from hubbub.model.orders import Node
 from hubbub.serve import events, health, mcp, rest
 from hubbub.serve.auth import Guard, Hosts, error_response
+from hubbub.serve.desk import Desk
 from hubbub.serve.errors import broken, http_error, refusal, refused
 from hubbub.serve.feed import Feed
+from hubbub.serve.fleet.fleet import Fleet
+from hubbub.serve.fleet.hearing import Hearing
+from hubbub.serve.fleet.links import Links
+from hubbub.serve.fleet.needs import Needs
 from hubbub.serve.followers import Followers
 from hubbub.serve.live import LiveView
 from hubbub.serve.metrics import Metrics
@@ -30,6 +36,7 @@ from hubbub.serve.rest.golemxv import GolemXvRest
 from hubbub.serve.rest.hub import Copier
 from hubbub.serve.rest.relay import RelayRest
 from hubbub.serve.share import SharePage
+from hubbub.serve.sightings import Sightings
 from hubbub.serve.whispers import Whispers
 from hubbub.settings import Settings
 from hubbub.workspace.folder import Workspace
@@ -48,20 +55,21 @@ class Parts:
     followers: Followers
     notified: Notified
     whispers: Whispers
+    sightings: Sightings
     settings: Settings
     url: str
     port: int
-    instance: str
     workspace: Workspace | None  # the folder of the team that works over the hub itself, in one project:
     workspace_project: str
     copier: Copier | None  # makes backups, where the store can
+    fleet: Fleet  # the machines that are linked to the hub
     node: Node | None = None  # the machine that the hub runs on, where it is offered to agents
 
 
 def application(parts: Parts, alive: Alive) -> ASGIApp:
     """The application. What `alive` does goes on while it is served."""
     settings, transactions = parts.settings, parts.transactions
-    metrics = Metrics(transactions, lambda: len(parts.followers))
+    metrics = Metrics(transactions, lambda: len(parts.followers), parts.fleet)
     news = LiveNews(parts.feed, parts.followers)
     site = _site(parts, news)
     protocol = mcp.build(
@@ -71,6 +79,7 @@ def application(parts: Parts, alive: Alive) -> ASGIApp:
         root=settings.root_dialect,
         site=site,
         measure=metrics.call,
+        saw=parts.sightings.saw,
     )
 
     @asynccontextmanager
@@ -78,9 +87,6 @@ def application(parts: Parts, alive: Alive) -> ASGIApp:
         async with protocol.run(), alive():
             yield
 
-    interface = rest.application(
-        transactions, news, settings.data, parts.copier, webhook_private=settings.webhook_private
-    )
     routes = [
         *protocol.routes,
         *health.routes(transactions, metrics),
@@ -88,7 +94,7 @@ def application(parts: Parts, alive: Alive) -> ASGIApp:
         *RelayRest(transactions, site).routes(),
         *GolemXvRest(transactions, site).routes(),
         *SharePage(transactions).routes(),
-        Mount("/api/v1", interface),
+        Mount("/api/v1", _interface(parts, site, news)),
     ]
     inner = Starlette(
         routes=routes,
@@ -96,8 +102,21 @@ def application(parts: Parts, alive: Alive) -> ASGIApp:
         exception_handlers={HTTPException: http_error, HubError: refused, Exception: broken},
     )
     hosts = Hosts.of(settings.host, parts.port, settings.public_url)
-    app = StreamsFirst(_streams(parts, site), inner)
+    app = StreamsFirst(_streams(parts, site, news), inner)
     return Requests(Guard(app, transactions=transactions, hosts=hosts), metrics)
+
+
+def _interface(parts: Parts, site: Site, news: LiveNews) -> ASGIApp:
+    """REST for everything that people and programs do."""
+    return rest.application(
+        parts.transactions,
+        news,
+        parts.settings.data,
+        parts.copier,
+        webhook_private=parts.settings.webhook_private,
+        public_url=parts.settings.public_url,
+        site=site,
+    )
 
 
 def _site(parts: Parts, news: LiveNews) -> Site:
@@ -106,7 +125,7 @@ def _site(parts: Parts, news: LiveNews) -> Site:
     return Site(
         url=settings.public_url or parts.url,
         port=parts.port,
-        instance=parts.instance,
+        instance=parts.fleet.instance,
         news=news,
         tell=parts.whispers.tell,
         note=parts.notified.do,
@@ -119,6 +138,7 @@ def _site(parts: Parts, news: LiveNews) -> Site:
         workspace=parts.workspace,
         workspace_project=parts.workspace_project,
         node=parts.node,
+        fleet=parts.fleet,
     )
 
 
@@ -149,7 +169,7 @@ class StreamsFirst:
         return None
 
 
-def _streams(parts: Parts, site: Site) -> list[Stream]:
+def _streams(parts: Parts, site: Site, news: LiveNews) -> list[Stream]:
     together = parts.transactions, parts.feed, parts.followers
     words = next(
         events.Words(dialect.greeting, dialect.inbox_event)
@@ -160,4 +180,12 @@ def _streams(parts: Parts, site: Site) -> list[Stream]:
     return [
         *events.routes(events.ProjectStream(*together), inbox),
         *LiveView(*together, parts.whispers, site).routes(),
+        *_links(parts, site, news).routes(),
     ]
+
+
+def _links(parts: Parts, site: Site, news: LiveNews) -> Links:
+    """Where machines connect."""
+    desk = Desk(parts.transactions, news, parts.workspace_project)
+    needs = Needs(parts.fleet, desk, site, CMDOP)
+    return Links(parts.fleet, Hearing(parts.fleet, needs), parts.followers, parts.settings.public_url)

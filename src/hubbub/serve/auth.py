@@ -17,8 +17,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from hubbub.core.access import authenticate
 from hubbub.core.transaction import Transactions
-from hubbub.model.errors import HubError, StoreUnavailable, Unauthorized
-from hubbub.model.rights import SYSTEM, Actor
+from hubbub.model.errors import Forbidden, HubError, StoreUnavailable, Unauthorized
+from hubbub.model.link import PATH as LINK
+from hubbub.model.rights import SYSTEM, Actor, Role
 
 MIB = 1024 * 1024
 BODY_LIMIT = 1 * MIB
@@ -26,6 +27,14 @@ LARGE_BODY_LIMIT = 10 * MIB
 TAKES_LARGE_BODIES = frozenset({"/mcp/relay", "/mcp/cmdop", "/api/v1/artifacts"})
 
 NEEDS_NO_TOKEN = frozenset({"/health", "/ready", "/api/auth/register", "/api/auth/login"})
+JOIN = "/api/v1/nodes/join"  # where a machine comes that has no token yet, but a code, which the route checks
+JOIN_CODE = "join_"  # how such a code begins
+REFUSED: Mapping[type[HubError], HTTPStatus] = {
+    Unauthorized: HTTPStatus.UNAUTHORIZED,
+    Forbidden: HTTPStatus.FORBIDDEN,
+    StoreUnavailable: HTTPStatus.SERVICE_UNAVAILABLE,
+}
+LINK_ONLY = "a machine's key opens its link to the hub, and nothing else"
 SHARED = re.compile(r"/share/[^/]+")  # the link itself is the secret
 TAKES_TOKEN_IN_QUERY = re.compile(r"/events(/.*)?|/ws")  # a browser cannot send headers to either
 
@@ -122,17 +131,16 @@ class Guard:
             return error_response(HTTPStatus.NOT_FOUND, "not_found", "there is nothing at this address")
         try:
             secret = _take_token(scope)
+            if path == JOIN and secret.startswith(JOIN_CODE):
+                return None
             actor = await self.transactions.store.read(SYSTEM, lambda tx: authenticate(tx, secret))
-        except Unauthorized as error:
-            return _refused(HTTPStatus.UNAUTHORIZED, error, {"WWW-Authenticate": "Bearer"})
-        except StoreUnavailable as error:
-            return _refused(HTTPStatus.SERVICE_UNAVAILABLE, error)
+            if actor.role is Role.NODE and path != LINK:
+                raise Forbidden(LINK_ONLY)
+        except (Unauthorized, Forbidden, StoreUnavailable) as error:
+            headers = {"WWW-Authenticate": "Bearer"} if isinstance(error, Unauthorized) else None
+            return error_response(REFUSED[type(error)], error.code, str(error), headers)
         scope.setdefault("state", {})["actor"] = actor
         return None
-
-
-def _refused(status: int, error: HubError, headers: Mapping[str, str] | None = None) -> Response:
-    return error_response(status, error.code, str(error), headers)
 
 
 def _take_token(scope: Scope) -> str:

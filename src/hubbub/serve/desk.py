@@ -5,16 +5,18 @@ what a question is about says who asks.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
+from uuid import UUID
 
-from hubbub.core import approvals, keys, nodes, projects, seals
+from hubbub.core import approvals, keys, nodes, placements, projects, seals
 from hubbub.core.transaction import Transactions
 from hubbub.model.approvals import Approval, ApprovalStatus
 from hubbub.model.errors import Conflict, NotFound
 from hubbub.model.orders import Answered, Principal, Question, Ruling
+from hubbub.model.placements import Credentials, Fares
 from hubbub.model.rights import SYSTEM, Actor
 from hubbub.serve.news import LiveNews
 from hubbub.store.tx import Tx
@@ -32,24 +34,44 @@ class _Asked:
 
 
 class Desk:
-    """What the hub's own machine turns to. `project` is the machine's."""
+    """What the hub's own machine turns to. `project` is the machine's, `node` its name, `url` where the hub listens."""
 
-    def __init__(self, transactions: Transactions, news: LiveNews, project: str) -> None:
+    def __init__(
+        self, transactions: Transactions, news: LiveNews, project: str, *, node: str = "", url: str = ""
+    ) -> None:
         self._transactions = transactions
         self._news = news
         self._project = project
+        self._node, self._url = node, url
         self._asked: dict[str, _Asked] = {}
 
     async def ask(self, question: Question, patience: timedelta) -> Answered:
         """Put a question before people and wait for their answer, `patience` at most."""
         return await self.answer(await self.put(question, patience))
 
-    async def put(self, question: Question, patience: timedelta, *, elicitation: bool = False) -> str:
+    async def take_up(self, approval_id: UUID, question: Question, patience: timedelta) -> Answered:
+        """As `ask`, by an id that a machine elsewhere made: asked again it is the same question, and told again."""
+        asked = self._known(await self.put(question, patience, approval_id=approval_id))
+        if asked.approval.status is ApprovalStatus.SPENT:
+            self._asked.pop(str(approval_id), None)
+            return _answered(Ruling.APPROVED, asked.approval)
+        return await self.answer(str(approval_id))
+
+    async def put(
+        self,
+        question: Question,
+        patience: timedelta,
+        *,
+        elicitation: bool = False,
+        approval_id: UUID | None = None,
+    ) -> str:
         """Put a question before people without waiting: the id of its approval."""
 
         def ask(tx: Tx) -> tuple[Approval, str]:
             project = projects.find(tx, question.who.project)
-            return approvals.put(tx, project, question, patience, elicitation=elicitation)
+            return approvals.put(
+                tx, project, question, patience, elicitation=elicitation, approval_id=approval_id
+            )
 
         approval, receipt = await self._transactions.write(SYSTEM, ask)
         self._forget_before(approval.created_at)
@@ -112,18 +134,37 @@ class Desk:
             SYSTEM, lambda tx: nodes.end_task(tx, task_id, text=text, failed=failed)
         )
 
+    async def credentials(self, agent: str) -> Credentials:
+        """With what an agent that was placed on this machine acts; what it had before is worth nothing from now on."""
+
+        def equip(tx: Tx) -> str:
+            machine = nodes.find(tx, projects.find(tx, self._project), self._node)
+            return placements.equip(tx, machine, agent)
+
+        return Credentials(self._url, await self._transactions.write(SYSTEM, equip))
+
+    async def fare(self, agents: Sequence[Fares]) -> None:
+        """Tell how the agents that were placed on this machine fare."""
+
+        def tell(tx: Tx) -> None:
+            placements.fare(tx, nodes.find(tx, projects.find(tx, self._project), self._node), agents)
+
+        await self._transactions.write(SYSTEM, tell)
+
     async def _told(self, asked: _Asked, approval: Approval) -> Answered:
         """What is told of a question, which is then forgotten here; a yes is spent by it."""
         self._asked.pop(str(approval.id), None)
         ruling = Ruling.DENIED if approval.status is ApprovalStatus.DENIED else Ruling.EXPIRED
         if approval.status is ApprovalStatus.APPROVED:
-            with suppress(Conflict):  # somebody else was told of it, or its minute is over
+            with suppress(
+                Conflict, NotFound
+            ):  # somebody else was told of it or has taken it up, or its minute is over
                 await self._transactions.write(
                     SYSTEM,
                     lambda tx: approvals.spend(tx, approval.id, approval.digest, receipt=asked.receipt),
                 )
                 ruling = Ruling.APPROVED
-        return Answered(ruling, str(approval.id), approval.answered_by)
+        return _answered(ruling, approval)
 
     def _known(self, approval_id: str) -> _Asked:
         asked = self._asked.get(approval_id)
@@ -137,6 +178,10 @@ class Desk:
         over = [each for each, asked in self._asked.items() if asked.approval.expires_at < limit]
         for each in over:
             del self._asked[each]
+
+
+def _answered(ruling: Ruling, approval: Approval) -> Answered:
+    return Answered(ruling, str(approval.id), approval.answered_by, approval.signature)
 
 
 async def until_answered(

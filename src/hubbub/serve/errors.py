@@ -25,6 +25,7 @@ STATUS: dict[type[HubError], HTTPStatus] = {
     errors.Invalid: HTTPStatus.BAD_REQUEST,
     errors.BeingChecked: HTTPStatus.SERVICE_UNAVAILABLE,
     errors.TooMany: HTTPStatus.TOO_MANY_REQUESTS,
+    errors.NotDone: HTTPStatus.CONFLICT,
     errors.StoreUnavailable: HTTPStatus.SERVICE_UNAVAILABLE,
     errors.StoreRefused: HTTPStatus.CONFLICT,
 }

@@ -114,6 +114,11 @@ class Followers:
             for follower in followers:
                 follower.end()
 
+    @property
+    def are_closed(self) -> bool:
+        """Whether the hub lets all of them go."""
+        return self._closed
+
     def __len__(self) -> int:
         return sum(map(len, self._open.values()))
 

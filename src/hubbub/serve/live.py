@@ -42,10 +42,11 @@ PATH = "/ws"
 PATIENCE = timedelta(seconds=30)  # with a watcher that takes nothing
 STATUS_PAUSE = timedelta(seconds=5)  # between two words on how the same agent is
 MOST_THOUGHTS = 100  # that wait for a slow watcher; the oldest are forgotten
+LARGEST_FRAME = 1024  # characters or bytes; a watcher has nothing to say
 MOST_RECEIVED, WINDOW = 100, 10.0  # frames that a watcher may send, in so many seconds
 
 NEWS, THOUGHTS, STATUSES = "news", "thoughts", "statuses"
-POLICY, TRY_AGAIN = 1008, 1013  # codes by which a WebSocket is closed
+POLICY, TOO_LARGE, TRY_AGAIN = 1008, 1009, 1013  # codes by which a WebSocket is closed
 
 encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
@@ -213,6 +214,10 @@ class Watcher:
             if clock() - began > WINDOW:
                 began, received = clock(), 0
             received += message["type"] == "websocket.receive"
+            if len(message.get("text") or message.get("bytes") or "") > LARGEST_FRAME:
+                self._parting = (TOO_LARGE, "a watcher has nothing to say")
+                self._follower.end()
+                return
             if received > MOST_RECEIVED:
                 self._parting = (POLICY, "a watcher has nothing to say")
                 self._follower.end()

@@ -19,9 +19,12 @@ from hubbub.core import tasks
 from hubbub.core.transaction import Transactions
 from hubbub.dialects.dialect import Dialect
 from hubbub.model.lifecycle import Status
+from hubbub.model.orders import Outcome
 from hubbub.model.rights import SYSTEM
+from hubbub.serve.fleet.fleet import Fleet
 
 UNKNOWN = "(unknown)"
+OK = "ok"
 SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
 
 
@@ -30,7 +33,7 @@ class Metrics:
 
     MEDIA_TYPE: ClassVar[str] = CONTENT_TYPE_LATEST
 
-    def __init__(self, transactions: Transactions, streams: Callable[[], int]) -> None:
+    def __init__(self, transactions: Transactions, streams: Callable[[], int], fleet: Fleet) -> None:
         """`streams` says how many responses are being held open."""
         self._transactions = transactions
         self._registry = CollectorRegistry()
@@ -49,10 +52,23 @@ class Metrics:
         self._tasks = Gauge("hubbub_tasks", "Tasks by status", ("status",), registry=self._registry)
         open_streams = Gauge("hubbub_open_streams", "Streams that are followed now", registry=self._registry)
         open_streams.set_function(streams)
+        links = Gauge("hubbub_links", "Machines that are linked to this hub", registry=self._registry)
+        links.set_function(lambda: len(fleet))
+        self._orders = Counter(
+            "hubbub_orders",
+            "Orders of which a machine said what came of them",
+            ("outcome",),
+            registry=self._registry,
+        )
+        fleet.count = self.order
 
     def request(self, route: str, status: int) -> None:
         """Count an answered request; `route` is the pattern it matched, not its path."""
         self._requests.labels(route, status).inc()
+
+    def order(self, outcome: Outcome) -> None:
+        """Count an order that a machine has ended."""
+        self._orders.labels(outcome.code or OK).inc()
 
     @contextmanager
     def call(self, dialect: Dialect, tool: str) -> Iterator[None]:

@@ -2,29 +2,30 @@
 
 import logging
 import socket
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
 
 import uvicorn
 from starlette.types import ASGIApp
 
+from hubbub.model.link import LARGEST_FRAME
+
 KEEP_ALIVE = timedelta(seconds=75)  # of a connection on which nothing is asked; longer than clients reuse one
 PATIENCE = timedelta(seconds=3)  # for calls that are still being answered when the hub is asked to stop
 PING = timedelta(seconds=20)  # over a WebSocket; who answers none, as it reads nothing, is cut off after
 PONG = timedelta(seconds=10)
-LARGEST_FRAME = 1024  # bytes that a watcher may send; it has nothing to say
 FALSE_ALARM = "ASGI callable returned without completing handshake."
 
 
 class HubServer(uvicorn.Server):
-    """Runs the hub until a signal. On its way down it first calls `release`, which ends every stream held open."""
+    """Runs the hub until a signal. On its way down it first awaits `release`, which ends every stream held open."""
 
-    def __init__(self, config: uvicorn.Config, release: Callable[[], None]) -> None:
+    def __init__(self, config: uvicorn.Config, release: Callable[[], Awaitable[None]]) -> None:
         super().__init__(config)
         self.release = release
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        self.release()
+        await self.release()
         await super().shutdown(sockets)
 
 

@@ -128,7 +128,7 @@ MACHINE = {
         "whoami": "whoami tells hostname and machine_id",
     }),
     "ssh_session": Section("reference, remote dispatch", {
-        "operations": "open, send, read, close and list; where no machine can be reached that is said",
+        "operations": "open, send, read, close and list; a host that cannot be reached is offline",
     }),
     "ask_agent": Section("reference, remote dispatch; notes, tools", {
         "none": "a machine without a runtime says so",

@@ -115,7 +115,7 @@ def test_an_unknown_tool_is_invalid(anywhere: Board) -> None:
 
 
 @requires("machine.none")
-@pytest.mark.parametrize("tool", sorted(DIALECT.of_machine))
+@pytest.mark.parametrize("tool", sorted(DIALECT.of_machine - {"ask_agents"}))
 def test_without_a_machine_its_tools_are_offline(anywhere: Board, tool: str) -> None:
     """A hub without a machine says so for whatever a machine would have to do; its own tools work."""
     ada = anywhere.agent("ada")
@@ -127,6 +127,16 @@ def test_without_a_machine_its_tools_are_offline(anywhere: Board, tool: str) -> 
 
     assert refusal(ada.wrong(tool, **given)) == "offline"
     assert ada.issue_list() == {"result": []}
+
+
+@requires("machine.none")
+def test_machines_that_are_not_there_are_offline_each(anywhere: Board) -> None:
+    """Where several machines are asked, each that is not there has an entry that says so."""
+    away = {"error": "the machine 'x' is not connected", "code": "offline"}
+
+    answer = anywhere.agent("ada").ask_agents(hostnames=["x"], prompt="p")
+
+    assert answer == {"by_host": {"x": away}, "timed_out": []}
 
 
 @requires("machine.header")

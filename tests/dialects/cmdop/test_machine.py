@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from hubbub.core import nodes, tasks
+from hubbub.core import nodes, projects, tasks
 from tests.dialects.cmdop.hub import refusal
 from tests.dialects.cmdop.machine import Workshop
 from tests.dialects.cmdop.requirements import requires
@@ -163,16 +163,21 @@ def test_the_key_of_a_project_is_in_no_output(free: Workshop) -> None:
 
 @requires("ssh_session.operations")
 def test_shells_elsewhere(machine: Workshop) -> None:
-    """As long as no other machine can be reached, opening a shell there says so, and nobody is asked."""
-    machine.policy("")
+    """A host that there is not is offline; about what nothing can come of nobody is asked, about a host somebody is."""
+    machine.policy('approval_timeout = "50ms"')
     ada = machine.agent()
 
     assert ada.ssh_session(operation="list") == []
-    assert refusal(ada.wrong("ssh_session", operation="open", hostname="prod")) == "offline"
     assert refusal(ada.wrong("ssh_session", operation="open")) == "invalid"
+    assert refusal(ada.wrong("ssh_session", operation="open", hostname="-x")) == "invalid"
+    assert refusal(ada.wrong("ssh_session", operation="open", hostname="prod.invalid")) == "offline"
+    asked = ada.wrong("ssh_session", operation="open", hostname="127.0.0.1:1")
+    assert (asked["code"], asked["target"]) == ("needs_approval", "open:127.0.0.1:1")
     for operation in ("send", "read", "close"):
         given: dict[str, Any] = {"operation": operation, "session_id": "1", "command": "ls"}
         assert refusal(ada.wrong("ssh_session", **given)) == "not_found"
+    machine.policy(BYPASS)
+    assert refusal(ada.wrong("ssh_session", operation="open", hostname="127.0.0.1:1")) == "offline"
 
 
 @requires("ask_agent.none")
@@ -215,3 +220,13 @@ def test_the_machine_is_there_while_the_hub_runs(machine: Workshop) -> None:
     ann = machine.agent("ann", other)
     assert [row["name"] for row in ann.connect(operation="list")] == [known.name]
     assert machine.audit()[-1]["who"] == "elsewhere/ann"
+
+
+def test_another_machine_may_have_had_the_name_before(machine: Workshop) -> None:
+    """Where another machine is called as the hub's own, that one is listed."""
+    hostname = machine.agent().connect(operation="whoami")["hostname"]
+    other = machine.hub.do(lambda tx: projects.create(tx, "third"), machine.hub.owner)
+    facts: dict[str, Any] = {"machine_id": "m-2", "platform": "Linux", "version": "1", "sandbox": "none"}
+    machine.hub.do(lambda tx: nodes.report(tx, other, name=hostname, **facts))
+    (row,) = machine.agent("ann", other).connect(operation="list")
+    assert (row["name"], row["platform"]) == (hostname, "Linux")

@@ -1,6 +1,7 @@
 """What the hub itself does of `connect`: its machines, links to look at one, the project's key, the workspaces."""
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
@@ -8,9 +9,10 @@ from functools import partial
 from hubbub.core import access, keys, nodes, shares
 from hubbub.dialects.call import Call
 from hubbub.dialects.cmdop import words
-from hubbub.dialects.cmdop.tongue import Offline, choose, enter
+from hubbub.dialects.cmdop.reaching import Offline
+from hubbub.dialects.cmdop.tongue import choose, enter
 from hubbub.dialects.dialect import Reply, as_json
-from hubbub.model.errors import Invalid, ProjectRequired
+from hubbub.model.errors import Conflict, Invalid, ProjectRequired
 from hubbub.model.machines import Machine
 from hubbub.model.records import Project
 from hubbub.model.rights import Right
@@ -97,25 +99,28 @@ def _sync_workspaces(tx: Tx, call: Call, _wanted: Wanted) -> Reply:
 
 def _elsewhere(_tx: Tx, _call: Call, wanted: Wanted) -> Reply:
     """What only a machine can do, where there is none to do it."""
-    raise Offline(
-        f"the machine {wanted.hostname!r} is not connected" if wanted.hostname else "there is no machine"
-    )
+    raise Offline(wanted.hostname)
 
 
 def _greet_own(tx: Tx, call: Call, project: Project) -> Machine | None:
-    """The hub's own machine as the project knows it, which it does from now on: it is there for every project."""
+    """The hub's own machine as the project knows it, which it does from now on: it is there for every project.
+
+    None where the hub has none, and in a project where another machine had its name before.
+    """
     if call.site.node is None:
         return None
     about = call.site.node.about
-    return nodes.report(
-        tx,
-        project,
-        name=about.name,
-        machine_id=about.machine_id,
-        platform=about.platform,
-        version=about.version,
-        sandbox=about.sandbox,
-    )
+    with suppress(Conflict):
+        return nodes.report(
+            tx,
+            project,
+            name=about.name,
+            machine_id=about.machine_id,
+            platform=about.platform,
+            version=about.version,
+            sandbox=about.sandbox,
+        )
+    return None
 
 
 OPERATIONS: Mapping[str, Callable[[Tx, Call, Wanted], Reply]] = {

@@ -3,26 +3,25 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, TypeVar, cast
 from uuid import UUID
 
 from hubbub.core import idempotency
 from hubbub.core.transaction import Transactions
 from hubbub.dialects.call import Call
+from hubbub.dialects.cmdop import reaching
+from hubbub.dialects.cmdop.reaching import Offline
 from hubbub.dialects.cmdop.vouching import APPROVAL, approved_words
 from hubbub.dialects.dialect import Answer, BadArguments, Dialect, Reply, Tool, as_json, digest
+from hubbub.model import chains
 from hubbub.model.errors import Conflict, HubError, Invalid
-from hubbub.model.orders import AskFirst, Code, Node, Order, Outcome, Principal, ToolSpec, refused
+from hubbub.model.orders import AskFirst, Node, Order, Outcome, Principal, ToolSpec
 from hubbub.model.rights import Actor, Right
 from hubbub.store.tx import Tx
 
 Declared = TypeVar("Declared", bound=Callable[..., None])
 Do = Callable[[], Awaitable[Answer]]
-
-NOTHING_DONE = frozenset(
-    {Code.DENIED, Code.NEEDS_APPROVAL, Code.INVALID, Code.NOT_FOUND, Code.OFFLINE}
-)  # then a call may be made again with the same key
-NO_MACHINE = "this hub was started without a machine of its own, and no other is connected"
 
 
 @dataclass
@@ -30,11 +29,10 @@ class Gated(Dialect):
     """A tool set whose calls are orders to a machine.
 
     `of_machine` are the tools that the machine does itself. `identify` says from whom a call comes, if they have the
-    right to it; `machine` which machine is meant, and raises a `HubError` where that one cannot be had.
+    right to it.
     """
 
     identify: Callable[[Tx, Call, Right, Mapping[str, object]], Principal] = field(kw_only=True)
-    machine: Callable[[Call], Node | None] = field(kw_only=True)
     of_machine: set[str] = field(default_factory=set)
     chosen: dict[UUID, str] = field(
         default_factory=dict
@@ -74,14 +72,31 @@ class Gated(Dialect):
         assert call is not None  # it says which machine is meant
         try:
             order = await self._order(transactions, actor, tool, arguments, call)
-            do = self._doing(transactions, actor, order, key, call)
-            if key is None or name not in self.of_machine or tool.reads:
-                return await do()
-            return await self._once(transactions, actor, key, digest(self.name, name, arguments), do)
+            trip = Trip(self, transactions, actor, call, order, None if tool.reads else key)
+            return answer_of(await trip.outcome())
         except BadArguments as error:
             return Answer(self.invalid(str(error)), is_error=True)
         except HubError as error:
             return self.refuse(error, tool.refusals)
+
+    async def carry_out(
+        self, transactions: Transactions, actor: Actor, asked: Order, key: str, call: Call
+    ) -> Outcome:
+        """What a machine sent back, whose gate has let it through: done by the hub, or by the machines that it names.
+
+        `actor` is whoever gave the machine its order; of `asked` only the tool, its arguments and the chain count. The
+        same `key` brings the same outcome.
+        """
+        tool = self.tools.get(asked.tool)
+        if tool is None or tool.name in self.of_machine - reaching.BY_NAME - {reaching.ASK_ALL}:
+            raise Invalid(f"the hub has nothing that does {asked.tool!r}")
+        try:
+            order = await self._order(transactions, actor, tool, asked.arguments, call)
+        except BadArguments as error:
+            raise Invalid(str(error)) from None
+        passed = replace(order, who=replace(order.who, is_person=False), chain=asked.chain)
+        trip = Trip(self, transactions, actor, call, passed, None if tool.reads else key)
+        return await trip.beyond(passed, trip.key)
 
     async def _order(
         self,
@@ -95,34 +110,20 @@ class Gated(Dialect):
         given = tool.given(arguments)
         right = Right.READ if tool.reads and tool.name not in self.of_machine else Right.WRITE
         who = await transactions.read(actor, lambda tx: self.identify(tx, call, right, given))
-        order = Order(who=who, tool=tool.name, arguments=given, client=call.client, progress=call.progress)
+        order = Order(
+            who=who,
+            tool=tool.name,
+            arguments=given,
+            client=call.client,
+            progress=call.progress,
+            chain=chains.checked(call.meta.get(chains.META, ()), f"_meta: {chains.META}"),
+        )
         if APPROVAL in call.meta and tool.name not in self.of_machine:
             approved = await transactions.write(actor, lambda tx: approved_words(tx, call, order))
             return replace(order, approved=approved)
         return order
 
-    def _doing(
-        self, transactions: Transactions, actor: Actor, order: Order, key: str | None, call: Call
-    ) -> Do:
-        """What does the order: the machine that is meant, else the hub alone. Raises a `HubError` if it is away."""
-        node = self.machine(call)
-
-        async def act(asked: Order) -> Outcome:
-            again = key if (asked.tool, asked.chain) == (order.tool, order.chain) else None
-            return outcome_of(
-                await Dialect.call(self, transactions, actor, asked.tool, asked.arguments, again, call)
-            )
-
-        async def do() -> Answer:
-            if node is not None:
-                return answer_of(await node.perform(order, act))
-            if order.tool in self.of_machine:
-                return answer_of(refused(Code.OFFLINE, NO_MACHINE))
-            return answer_of(await act(order))
-
-        return do
-
-    async def _once(self, transactions: Transactions, actor: Actor, key: str, same: str, do: Do) -> Answer:
+    async def once(self, transactions: Transactions, actor: Actor, key: str, same: str, do: Do) -> Answer:
         """Do what a machine does at most once for each key: it cannot be undone as a transaction can.
 
         Who asks again while it is under way waits for the same answer. Raises `Conflict`.
@@ -144,6 +145,78 @@ class Gated(Dialect):
                 coming.exception()  # whether or not anybody waits for it
 
 
+@dataclass(frozen=True, slots=True)
+class Trip:
+    """One call on its way: past the gate of each machine that it concerns, to whatever does it.
+
+    `key` is its idempotency key, where it has one and changes something.
+    """
+
+    dialect: Gated
+    transactions: Transactions
+    actor: Actor
+    call: Call
+    order: Order
+    key: str | None
+
+    async def outcome(self) -> Outcome:
+        """What comes of the call. Raises `Offline` where a machine is meant that is not there, and `AskFirst`."""
+        order, site = self.order, self.call.site
+        named = self.call.headers.get(reaching.NODE_HEADER) or None
+        if named is not None:
+            return await self._perform(await self._find(named), order, self.key)
+        if not all(reaching.is_here(site, each) for each in reaching.hosts_of(order)):
+            return await self.beyond(order, self.key)
+        if site.node is not None:
+            return await self._perform(site.node, order, self.key)
+        if order.tool in self.dialect.of_machine:
+            raise Offline(None)
+        return await self.beyond(order, self.key)
+
+    async def beyond(self, order: Order, key: str | None) -> Outcome:
+        """What no machine's gate is in the way of any more: other machines do it, or else the hub."""
+        if order.tool == reaching.ASK_ALL:
+            return await reaching.ask_all(order, self._find, partial(self._one_of_all, key))
+        if hosts := reaching.hosts_of(order):
+            return await self._perform(await self._find(hosts[0]), order, key)
+        answer = await Dialect.call(
+            self.dialect, self.transactions, self.actor, order.tool, order.arguments, key, self.call
+        )
+        return outcome_of(answer)
+
+    async def _find(self, name: str) -> Node:
+        return await reaching.found(self.call.site, self.order.who.project, name)
+
+    async def _one_of_all(self, key: str | None, node: Node, order: Order) -> Outcome:
+        """One machine's part of a call that asks several: what it is done by has a key of its own."""
+        return await self._perform(node, order, digest(key, node.name) if key is not None else None)
+
+    async def _perform(self, node: Node, order: Order, key: str | None) -> Outcome:
+        """Have a machine do the order if its gate lets it: once for a key.
+
+        The hub's own machine is asked here; one elsewhere keeps the order itself, and asks nobody at this client.
+        """
+        if node is not self.call.site.node:
+            return await node.perform(replace(order, key=key, client=None, approved=None))
+        if key is None or not self._is_done_there(order):
+            return await node.perform(order, self._act)
+
+        async def do() -> Answer:
+            return answer_of(await node.perform(order, self._act))
+
+        same = digest(self.dialect.name, order.tool, order.arguments)
+        return outcome_of(await self.dialect.once(self.transactions, self.actor, key, same, do))
+
+    def _is_done_there(self, order: Order) -> bool:
+        """Whether the machine itself does it, and not the hub in a transaction, which has its own way with keys."""
+        return order.tool in self.dialect.of_machine or reaching.runs_command(order)
+
+    async def _act(self, asked: Order) -> Outcome:
+        """What the hub's own machine has let through and does not do itself."""
+        is_this = (asked.tool, asked.chain) == (self.order.tool, self.order.chain)
+        return await self.beyond(asked, self.key if is_this else None)
+
+
 async def _done_once(transactions: Transactions, actor: Actor, key: str, same: str, do: Do) -> Answer:
     """The answer that is kept, else that of `do`, which is kept unless nothing was done. Raises `Conflict`."""
     known = await transactions.write(actor, lambda tx: idempotency.begin(tx, key, same))
@@ -154,7 +227,7 @@ async def _done_once(transactions: Transactions, actor: Actor, key: str, same: s
     except AskFirst:
         await transactions.write(actor, lambda tx: idempotency.end(tx, key, None))
         raise
-    kept = None if is_undone(outcome_of(answer)) else _kept(answer)
+    kept = None if outcome_of(answer).is_undone else _kept(answer)
     await transactions.write(actor, lambda tx: idempotency.end(tx, key, kept))
     return answer
 
@@ -177,12 +250,6 @@ def answer_of(outcome: Outcome) -> Answer:
     return Answer(
         outcome.structured if outcome.structured is not None else content, outcome.is_error, texts=texts
     )
-
-
-def is_undone(outcome: Outcome) -> bool:
-    """Whether the machine has done nothing."""
-    code = outcome.value.get("code") if isinstance(outcome.value, Mapping) else None
-    return outcome.is_error and code in NOTHING_DONE
 
 
 def outcome_of(answer: Answer) -> Outcome:

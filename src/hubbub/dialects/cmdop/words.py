@@ -83,6 +83,7 @@ def machine_row(machine: Machine, now: int) -> Row:
         "last_seen": moment(machine.seen_at),
         "platform": machine.platform,
         "labels": list(machine.labels),
+        "runtime": machine.runtime,
     }
 
 

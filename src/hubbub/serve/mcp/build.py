@@ -10,7 +10,7 @@ from hubbub.core.transaction import Transactions
 from hubbub.dialects.call import Site
 from hubbub.dialects.dialect import Dialect
 from hubbub.serve.followers import Followers
-from hubbub.serve.mcp.dialect_server import DialectServer, Measure, unmeasured
+from hubbub.serve.mcp.dialect_server import DialectServer, Measure, Saw, unmeasured, unseen
 from hubbub.serve.mcp.endpoint import Endpoint
 
 
@@ -37,14 +37,16 @@ def build(
     root: str,
     site: Site,
     measure: Measure = unmeasured,
+    saw: Saw = unseen,
 ) -> Mcp:
     """Each dialect at `/mcp/<name>`, and the one called `root` at `/mcp` too; `measure` is put around each call.
 
-    Whoever composes the application ends the `followers` before the server waits for its open streams.
+    `saw` is told of each call by an agent that has a name. Whoever composes the application ends the `followers`
+    before the server waits for its open streams.
     """
     endpoints = {
         name: Endpoint(
-            DialectServer(dialect, transactions, followers, site, measure).server,
+            DialectServer(dialect, transactions, followers, site, measure=measure, saw=saw).server,
             followers,
             streams=dialect.streams,
         )

@@ -8,6 +8,7 @@ import logging
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
+from uuid import UUID
 
 from mcp import types
 from mcp.server import Server
@@ -17,10 +18,11 @@ from pydantic import ValidationError
 
 import hubbub
 from hubbub.core.transaction import Transactions
-from hubbub.dialects.call import Site
+from hubbub.dialects.call import Call, Site
 from hubbub.dialects.dialect import Dialect
 from hubbub.model.errors import HubError, Invalid
 from hubbub.model.orders import AskFirst
+from hubbub.model.rights import Actor
 from hubbub.serve import resources
 from hubbub.serve.followers import Followers
 from hubbub.serve.mcp.asking import client_of, sealed, unfinished
@@ -43,9 +45,16 @@ log = logging.getLogger(__name__)
 Measure = Callable[[Dialect, str], AbstractContextManager[None]]  # around a call of the tool of that name
 
 
+Saw = Callable[[UUID, str, str], None]  # told of a project, its agent, and the tool that this called
+
+
 def unmeasured(_dialect: Dialect, _tool: str) -> AbstractContextManager[None]:
     """Measures nothing."""
     return nullcontext()
+
+
+def unseen(_project: UUID, _agent: str, _tool: str) -> None:
+    """Notes nothing."""
 
 
 class DialectServer:
@@ -57,11 +66,13 @@ class DialectServer:
         transactions: Transactions,
         followers: Followers,
         site: Site,
+        *,
         measure: Measure = unmeasured,
+        saw: Saw = unseen,
     ) -> None:
         self.dialect = dialect
         self.site = site
-        self.measure = measure
+        self.measure, self.saw = measure, saw
         self.transactions = transactions
         self.tools = types.ListToolsResult(tools=[_tool(dialect, name) for name in dialect.tools])
         push = Push(transactions, followers)
@@ -110,11 +121,21 @@ class DialectServer:
                 )
         except AskFirst as first:
             return unfinished(first)
+        finally:
+            self._note(caller(ctx), call, params.name)
         return types.CallToolResult(
             content=[types.TextContent(type="text", text=text) for text in answer.shown],
             structured_content=dict(answer.content),
             is_error=answer.is_error,
         )
+
+    def _note(self, actor: Actor, call: Call, tool: str) -> None:
+        """Who called a tool, where that is known."""
+        speaker = call.speaker
+        if actor.project_id is not None and actor.agent is not None:
+            speaker = actor.project_id, actor.agent
+        if speaker is not None and tool in self.dialect.tools:
+            self.saw(*speaker, f"{self.dialect.name}.{tool}")
 
     async def list_resources(self, ctx: Context, params: object) -> types.ListResourcesResult:
         return types.ListResourcesResult(

@@ -1,0 +1,95 @@
+"""Orders that somebody waits for: each is awaited by one caller or more, who hear how it goes and what it comes to."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from hubbub.model.orders import Outcome
+
+Progress = Callable[[str], Awaitable[None]]
+LONGEST_PENDING = (
+    1024 * 1024
+)  # characters that wait for a slow caller; beyond it hears the whole in the end only
+
+
+class Ear:
+    """One caller's ear for an order's text: told in order, never faster than the caller takes it."""
+
+    def __init__(self, progress: Progress | None) -> None:
+        self._progress = progress
+        self._pending = ""
+        self._telling: asyncio.Task[None] | None = None
+
+    def hear(self, text: str) -> None:
+        if self._progress is None or len(self._pending) + len(text) > LONGEST_PENDING:
+            return
+        self._pending += text
+        if self._telling is None or self._telling.done():
+            self._telling = asyncio.create_task(self._tell(self._progress))
+
+    async def heard(self) -> None:
+        """Wait until the caller has been told all."""
+        if self._telling is not None:
+            await self._telling
+
+    def close(self) -> None:
+        if self._telling is not None:
+            self._telling.cancel()
+
+    async def _tell(self, progress: Progress) -> None:
+        while self._pending:
+            text, self._pending = self._pending, ""
+            await progress(text)
+
+
+@dataclass(slots=True)
+class Awaited:
+    """What is to become of one order."""
+
+    outcome: asyncio.Future[Outcome]
+    ears: list[Ear] = field(default_factory=list)
+
+
+class Waiters:
+    """All orders that are awaited at this hub."""
+
+    def __init__(self) -> None:
+        self._awaited: dict[UUID, Awaited] = {}
+
+    def __contains__(self, dispatch_id: UUID) -> bool:
+        return dispatch_id in self._awaited
+
+    def ids(self) -> frozenset[UUID]:
+        return frozenset(self._awaited)
+
+    @contextmanager
+    def waiting(self, dispatch_id: UUID, progress: Progress | None) -> Iterator[tuple[Awaited, Ear]]:
+        """Somebody waits for the order while the context lasts."""
+        awaited = self._awaited.get(dispatch_id)
+        if awaited is None:
+            awaited = Awaited(asyncio.get_running_loop().create_future())
+            self._awaited[dispatch_id] = awaited
+        ear = Ear(progress)
+        awaited.ears.append(ear)
+        try:
+            yield awaited, ear
+        finally:
+            ear.close()
+            awaited.ears.remove(ear)
+            if not awaited.ears:
+                del self._awaited[dispatch_id]
+
+    def hear(self, dispatch_id: UUID, text: str) -> None:
+        """Pass on a piece of an order's text."""
+        awaited = self._awaited.get(dispatch_id)
+        for ear in awaited.ears if awaited is not None else ():
+            ear.hear(text)
+
+    def settle(self, dispatch_id: UUID, outcome: Outcome) -> None:
+        """Tell whoever waits what came of the order."""
+        awaited = self._awaited.get(dispatch_id)
+        if awaited is not None:
+            with suppress(asyncio.InvalidStateError):  # told already
+                awaited.outcome.set_result(outcome)

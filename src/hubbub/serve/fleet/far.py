@@ -1,0 +1,169 @@
+"""A machine elsewhere, as whoever gives it orders sees it: an order is kept, sent, and waited for.
+
+It is done once, whatever breaks meanwhile. Who stops waiting gets the outcome later by the same key; who gives up has
+the machine told that nobody wants it any more.
+"""
+
+import asyncio
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hubbub.core import dispatches, nodes
+from hubbub.model.dispatches import ENDED, Dispatch, DispatchStatus
+from hubbub.model.errors import NotFound
+from hubbub.model.machines import Machine
+from hubbub.model.orders import About, Act, Code, Order, Outcome, refused
+from hubbub.model.records import Project
+from hubbub.model.rights import SYSTEM
+from hubbub.serve.fleet.awaited import Awaited
+from hubbub.store.tx import Tx
+
+if TYPE_CHECKING:
+    from hubbub.serve.fleet.fleet import Fleet
+
+CANCELLED = "the call was cancelled before the machine had begun it; nothing was done"
+GIVEN_UP = "the call was cancelled while its machine was away; whether it was done is not known"
+LOST = "the machine lost what it knew of this; whether it was done is not known, so look before you repeat it"
+FORGOTTEN = "this was done a while ago, and its result is not kept any more"
+
+
+@dataclass(frozen=True, slots=True)
+class FarNode:
+    """One machine that is linked to a hub of this store, or was a moment ago."""
+
+    fleet: "Fleet"
+    project: Project
+    machine: Machine
+
+    @property
+    def name(self) -> str:
+        return self.machine.name
+
+    @property
+    def about(self) -> About:
+        known = self.machine
+        return About(
+            name=known.name,
+            machine_id=known.machine_id,
+            platform=known.platform,
+            version=known.version,
+            sandbox=known.sandbox,
+        )
+
+    async def perform(self, order: Order, act: Act | None = None) -> Outcome:
+        """What the machine says of the order. What is not its own to do comes back over its link, and not by `act`.
+
+        `offline` if the machine cannot be reached, or stays away; the sentence says whether anything may have been
+        done.
+        """
+        dispatch, is_new = await self._begin(order)
+        if dispatch.status in ENDED:
+            return told(dispatch)
+        with self.fleet.waiters.waiting(dispatch.id, order.progress) as (awaited, ear):
+            try:
+                if is_new and dispatch.status is DispatchStatus.SENT:
+                    self.fleet.hand_over(dispatch)
+                outcome = await self._outcome(dispatch, awaited)
+                await ear.heard()
+            except asyncio.CancelledError:
+                if len(awaited.ears) == 1:
+                    self.fleet.soon(self._give_up(dispatch))
+                raise
+            return outcome
+
+    async def _begin(self, order: Order) -> tuple[Dispatch, bool]:
+        """The order, kept, and whether it was not before; noted as sent if it is to be sent at once."""
+        is_linked = self.fleet.link_of(self.machine.id) is not None
+        beginning = asyncio.ensure_future(
+            self.fleet.transactions.write(
+                SYSTEM,
+                lambda tx: dispatches.begin(tx, self.project, self.machine, order, sent=is_linked),
+            )
+        )
+        try:
+            return await asyncio.shield(beginning)
+        except asyncio.CancelledError:
+            self.fleet.soon(self._take_back(beginning))
+            raise
+
+    async def _outcome(self, dispatch: Dispatch, awaited: Awaited) -> Outcome:
+        pace, clock = self.fleet.pace, asyncio.get_running_loop().time
+        if dispatch.status is DispatchStatus.QUEUED:
+            await asyncio.wait({awaited.outcome}, timeout=pace.moment.total_seconds())
+            if not awaited.outcome.done() and await self._withdraw(dispatch):
+                return refused(Code.OFFLINE, f"the machine {self.name!r} is not connected; nothing was done")
+        away_since: float | None = None
+        while True:
+            await asyncio.wait({awaited.outcome}, timeout=self._patience(away_since))
+            if awaited.outcome.done():
+                return awaited.outcome.result()
+            known, is_there = await self._look(dispatch)
+            if known.status in ENDED:
+                return told(known)
+            if is_there:
+                away_since = None
+            elif away_since is None:
+                away_since = clock() - min(self.fleet.lost_for(self.machine.id), pace.look.total_seconds())
+            elif clock() - away_since >= pace.back.total_seconds():
+                return self._away(dispatch)
+
+    def _patience(self, away_since: float | None) -> float:
+        """For how many seconds nobody need look how the order is."""
+        look = self.fleet.pace.look.total_seconds()
+        if away_since is None:
+            return look
+        left = away_since + self.fleet.pace.back.total_seconds() - asyncio.get_running_loop().time()
+        return max(0.0, min(look, left))
+
+    async def _look(self, dispatch: Dispatch) -> tuple[Dispatch, bool]:
+        """How the order is, and whether the machine is linked to any hub."""
+        if self.fleet.link_of(self.machine.id) is not None and dispatch.id in self.fleet.held:
+            return dispatch, True
+
+        def look(tx: Tx) -> tuple[Dispatch, bool]:
+            known = dispatches.find(tx, dispatch.id) or dispatch
+            with suppress(NotFound):  # the machine was removed
+                machine = nodes.find(tx, self.project, self.name)
+                return known, self.fleet.is_elsewhere(machine, tx.now)
+            return known, False
+
+        return await self.fleet.transactions.read(SYSTEM, look)
+
+    def _away(self, dispatch: Dispatch) -> Outcome:
+        back = self.fleet.pace.back.total_seconds()
+        sentence = (
+            f"the machine {self.name!r} went away while it worked on the order {dispatch.id}, and was not back after "
+            f"{back:g} s; what comes of it is kept, for the same call with the same idempotency key"
+        )
+        return refused(Code.OFFLINE, sentence, order=str(dispatch.id))
+
+    async def _withdraw(self, dispatch: Dispatch) -> bool:
+        return await self.fleet.transactions.write(SYSTEM, lambda tx: dispatches.withdraw(tx, dispatch.id))
+
+    async def _take_back(self, beginning: "asyncio.Future[tuple[Dispatch, bool]]") -> None:
+        """End an order whose caller left before it was handed to anybody."""
+        dispatch, is_new = await beginning
+        if is_new and not await self._withdraw(dispatch):
+            await self.fleet.end(dispatch, refused(Code.FAILED, CANCELLED))
+
+    async def _give_up(self, dispatch: Dispatch) -> None:
+        """Nobody wants the order any more: its machine is told now, or finds that it has ended when it is back."""
+        link = self.fleet.link_of(self.machine.id)
+        if link is not None:
+            link.cancel(dispatch.id)
+        elif not await self._withdraw(dispatch):
+            await self.fleet.end(dispatch, refused(Code.FAILED, GIVEN_UP))
+
+
+def told(dispatch: Dispatch) -> Outcome:
+    """What is said of an order that has ended."""
+    if dispatch.outcome is not None:
+        return dispatch.outcome
+    match dispatch.status:
+        case DispatchStatus.WITHDRAWN:
+            return refused(Code.OFFLINE, f"the machine {dispatch.node!r} is not connected; nothing was done")
+        case DispatchStatus.LOST:
+            return refused(Code.FAILED, LOST)
+        case _:
+            return refused(Code.FAILED, FORGOTTEN)

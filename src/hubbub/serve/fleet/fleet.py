@@ -1,0 +1,235 @@
+"""Which machines are linked to this hub, which it has just lost, and what they have been ordered.
+
+A machine that is linked to another hub of the store is found too: its orders wait in the store for that hub.
+"""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable, Collection, Coroutine
+from contextlib import asynccontextmanager, suppress
+from functools import partial
+from uuid import UUID
+
+from hubbub.core import dispatches, nodes
+from hubbub.core.transaction import Transactions
+from hubbub.model.dispatches import Dispatch
+from hubbub.model.errors import HubError, Invalid, NotFound
+from hubbub.model.link import Parting
+from hubbub.model.machines import Machine
+from hubbub.model.orders import Code, Node, Outcome, refused
+from hubbub.model.records import Project
+from hubbub.model.rights import SYSTEM
+from hubbub.serve.fleet.awaited import Waiters
+from hubbub.serve.fleet.far import FarNode, told
+from hubbub.serve.fleet.link import Link
+from hubbub.serve.fleet.pace import Pace
+from hubbub.store import projects
+from hubbub.store.tx import Tx
+
+log = logging.getLogger(__name__)
+
+
+class Fleet:
+    """The machines of one hub. Belongs to one event loop; `alive` has to be entered while it is used."""
+
+    def __init__(self, transactions: Transactions, instance: str, pace: Pace | None = None) -> None:
+        self.transactions, self.instance = transactions, instance
+        self.pace = pace or Pace()
+        self.waiters = Waiters()
+        self.held: dict[UUID, Dispatch] = {}  # by id, what the machines that are linked here were ordered
+        self._links: dict[UUID, Link] = {}
+        self._names: dict[tuple[str, str], UUID] = {}
+        self._lost: dict[UUID, float] = {}  # when a link was lost, by the clock of the event loop
+        self.count: Callable[[Outcome], None] = lambda _outcome: None  # what comes back from machines
+        self._leaving: set[UUID] = set()  # machines whose loss the store does not know of
+        self._gone = asyncio.Event()  # some link
+        self._contested: dict[UUID, tuple[str, float]] = {}  # who else claims to be a machine, and since when
+        self._work: set[asyncio.Task[None]] = set()
+
+    def __len__(self) -> int:
+        return len(self._links)
+
+    # ---- who is there --------------------------------------------------------------------------------------------
+
+    async def find(self, project: str, name: str) -> Node | None:
+        """The machine of that name in the project, whatever the name's case, if it is there; None for the hub's own."""
+        linked = self._links.get(self._names.get((project, name.casefold()), UUID(int=0)))
+        if linked is not None:
+            return FarNode(self, linked.project, linked.machine)
+
+        def look(tx: Tx) -> tuple[Project, Machine, bool] | None:
+            found = projects.find_by_slug(tx, project)
+            if found is None:
+                return None
+            machine = nodes.find(tx, found, name)
+            return found, machine, self.is_elsewhere(machine, tx.now)
+
+        with suppress(NotFound):
+            known = await self.transactions.read(SYSTEM, look)
+            if known is not None and (known[2] or self._was_just_lost(known[1].id)):
+                return FarNode(self, known[0], known[1])
+        return None
+
+    def is_elsewhere(self, machine: Machine, now: int) -> bool:
+        """Whether another hub of the store holds the machine's link, as far as is known."""
+        return nodes.is_linked(machine, now) and machine.hub != self.instance
+
+    def _was_just_lost(self, machine_id: UUID) -> bool:
+        return 0 < self.lost_for(machine_id) < self.pace.moment.total_seconds()
+
+    def link_of(self, machine_id: UUID) -> Link | None:
+        return self._links.get(machine_id)
+
+    def named(self, project_id: UUID, name: str) -> Link | None:
+        """The link of the machine of that name."""
+        found = (each for each in self._links.values() if each.project.id == project_id)
+        return next((each for each in found if each.machine.name.casefold() == name.casefold()), None)
+
+    def lost_for(self, machine_id: UUID) -> float:
+        """For how many seconds the machine's link has been lost; 0 if it was not lost here."""
+        now = asyncio.get_running_loop().time()
+        return now - self._lost.get(machine_id, now)
+
+    # ---- links come and go ---------------------------------------------------------------------------------------
+
+    async def admit(self, link: Link) -> Parting | None:
+        """Have orders for the machine go over this link; else why not: another one stands.
+
+        A machine that comes back is the same if its process is. Another process has to wait until pings have shown
+        whether the first is there; only then it hears that it need not come back.
+        """
+        loop, other = asyncio.get_running_loop(), self._links.get(link.machine.id)
+        if other is not None and other.instance != link.instance:
+            who, began = self._contested.get(link.machine.id, (link.instance, loop.time()))
+            began = began if who == link.instance else loop.time()
+            self._contested[link.machine.id] = link.instance, began
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self.pace.doubt.total_seconds()):
+                    await other.ended()
+            if not other.has_ended:
+                is_sure = loop.time() - began >= self.pace.certain.total_seconds()
+                return Parting.TAKEN if is_sure else Parting.CLOSING
+        return self._replace(link)
+
+    def _replace(self, link: Link) -> Parting | None:
+        before = self._links.get(link.machine.id)
+        if before is not None and before.instance != link.instance and not before.has_ended:
+            return Parting.CLOSING  # another was faster
+        if before is not None:
+            before.part(Parting.CLOSING)
+        self._drop_held(link.machine.id)
+        self._links[link.machine.id] = link
+        self._names[link.project.slug, link.machine.name.casefold()] = link.machine.id
+        self._lost.pop(link.machine.id, None)
+        self._contested.pop(link.machine.id, None)
+        return None
+
+    def lose(self, link: Link) -> None:
+        """The link is gone. Whoever waits for the machine waits on; if it stays away, the store is told."""
+        if self._links.get(link.machine.id) is not link:
+            return
+        del self._links[link.machine.id]
+        self._gone.set()
+        self._drop_held(link.machine.id)
+        self._names.pop((link.project.slug, link.machine.name.casefold()), None)
+        self._lost[link.machine.id] = asyncio.get_running_loop().time()
+        self.soon(self._unlink(link))
+
+    async def _unlink(self, link: Link) -> None:
+        """Tell the store that a machine is gone, if it is not back in a moment."""
+        self._leaving.add(link.machine.id)
+        await asyncio.sleep(self.pace.moment.total_seconds())
+        self._leaving.discard(link.machine.id)
+        if self.link_of(link.machine.id) is None:
+            await self._let_go([link.machine.id])
+
+    async def _let_go(self, machine_ids: Collection[UUID]) -> None:
+        def let_go(tx: Tx) -> None:
+            for each in sorted(machine_ids):
+                nodes.unlink(tx, each, self.instance)
+
+        await self.transactions.write(SYSTEM, let_go)
+
+    async def close(self) -> None:
+        """Wait a moment for the machines to be told that the hub closes, which their followers have heard."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self.pace.farewell.total_seconds()):
+                while self._links:
+                    self._gone.clear()
+                    await self._gone.wait()
+
+    # ---- orders --------------------------------------------------------------------------------------------------
+
+    def hand_over(self, dispatch: Dispatch) -> None:
+        """Send an order that is noted as sent over the machine's link, if there is one just now.
+
+        If there is none, or it breaks: both sides compare what they hold when the machine comes back.
+        """
+        link = self.link_of(dispatch.machine)
+        if link is None:
+            return
+        self.held[dispatch.id] = dispatch
+        try:
+            link.order(dispatch)
+        except Invalid as error:
+            self.soon(self.end(dispatch, refused(Code.INVALID, str(error))))
+
+    def _drop_held(self, machine_id: UUID) -> None:
+        """What the machine holds is told anew over its next link."""
+        for each in [each.id for each in self.held.values() if each.machine == machine_id]:
+            del self.held[each]
+
+    async def end(self, dispatch: Dispatch, outcome: Outcome) -> None:
+        """Keep what came of an order, and tell whoever waits for it; if it had ended before, what was kept then."""
+
+        def keep(tx: Tx) -> Dispatch:
+            return dispatches.end(tx, dispatch.id, outcome) or dispatches.find(tx, dispatch.id) or dispatch
+
+        self.held.pop(dispatch.id, None)
+        self.settle(await self.transactions.write(SYSTEM, keep))
+
+    def settle(self, dispatch: Dispatch) -> None:
+        """An order has ended."""
+        self.held.pop(dispatch.id, None)
+        self.waiters.settle(dispatch.id, told(dispatch))
+
+    # ---- what goes on by itself ----------------------------------------------------------------------------------
+
+    def soon(self, work: Coroutine[None, None, None]) -> "asyncio.Task[None]":
+        """Do something that nobody waits for. What the store cannot take now is told again by the machine."""
+
+        async def done() -> None:
+            try:
+                await work
+            except HubError as error:
+                log.warning("what became of a machine's order could not be kept: %s", error)
+
+        task = asyncio.create_task(done())
+        self._work.add(task)
+        task.add_done_callback(self._work.discard)
+        return task
+
+    @asynccontextmanager
+    async def alive(self) -> AsyncIterator[None]:
+        """The store hears which machines are there; in the end, that none is linked here any more."""
+        beating = asyncio.create_task(self._beat())
+        try:
+            yield
+        finally:
+            beating.cancel()
+            leaving = {*self._links, *self._leaving}
+            for link in list(self._links.values()):
+                link.part(Parting.CLOSING)
+            for task in self._work:
+                task.cancel()
+            await asyncio.gather(*self._work, return_exceptions=True)
+            with suppress(HubError):
+                await self._let_go(leaving)
+
+    async def _beat(self) -> None:
+        while True:
+            await asyncio.sleep(self.pace.beat.total_seconds())
+            if there := frozenset(self._links):
+                beat = partial(nodes.beat, machine_ids=there, ttl=self.pace.ttl)
+                with suppress(HubError):  # the store is away; it is told the next time
+                    await self.transactions.write(SYSTEM, beat)

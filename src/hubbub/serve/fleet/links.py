@@ -1,0 +1,152 @@
+"""`/api/v1/nodes/link`: where machines connect. A WebSocket each, which stands until one of both sides ends it.
+
+Its pings, which the server sends, are the heartbeat. Who is there is told to the store for all machines together.
+"""
+
+import asyncio
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from http import HTTPStatus
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers
+from starlette.routing import Route, WebSocketRoute
+from starlette.types import Receive, Scope, Send
+
+from hubbub.core import nodes
+from hubbub.model.errors import HubError, Invalid, StoreUnavailable, Unauthorized
+from hubbub.model.link import PATH, Hello, Kind, Parting, hello_of, message
+from hubbub.model.machines import Machine
+from hubbub.model.rights import SYSTEM
+from hubbub.serve.auth import actor_of, error_response
+from hubbub.serve.fleet.fleet import Fleet
+from hubbub.serve.fleet.hearing import Hearing
+from hubbub.serve.fleet.line import Line, Lost
+from hubbub.serve.fleet.link import Link
+from hubbub.serve.fleet.resuming import Known, Resumed, resume
+from hubbub.serve.followers import Followers
+from hubbub.store.tx import Tx
+
+MOST_HELD = 5_000  # orders that a machine may say that it holds
+LONGEST_INSTANCE = 200  # characters
+PARTINGS: Mapping[type[HubError], Parting] = {
+    Invalid: Parting.BROKEN,
+    StoreUnavailable: Parting.CLOSING,
+    Unauthorized: Parting.REVOKED,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    """The ASGI application that machines speak to. `public_url` is how the hub is known, where it is."""
+
+    fleet: Fleet
+    hearing: Hearing
+    followers: Followers
+    public_url: str | None
+
+    def routes(self) -> list[Route | WebSocketRoute]:
+        return [WebSocketRoute(PATH, self), Route(PATH, self)]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        actor = actor_of(scope)
+        project, machine = await self.fleet.transactions.read(actor, nodes.find_by_key)
+        if scope["type"] == "http":
+            status, upgrade = HTTPStatus.UPGRADE_REQUIRED, {"Upgrade": "websocket", "Connection": "Upgrade"}
+            refusal = error_response(status, "upgrade_required", "machines speak WebSocket here", upgrade)
+            await refusal(scope, receive, send)
+            return
+        line = Line(receive, send, self.fleet.pace.stall)
+        with self.followers.open(actor) as follower, suppress(Lost):
+            await line.accept()
+            try:
+                hello = await self._greeted(line)
+            except Invalid:
+                await line.bye(Parting.BROKEN)
+                return
+            link = Link(line, follower, project, machine, instance=hello.instance, url=self._url(scope))
+            why = await self.fleet.admit(link)
+            if why is not None:
+                await line.bye(why)
+                return
+            try:
+                await self._stand(link, line, hello)
+            finally:
+                self.fleet.lose(link)
+
+    async def _greeted(self, line: Line) -> Hello:
+        """What the machine says first. Raises `Invalid` for anything else, and `Lost` if it says nothing."""
+        try:
+            async with asyncio.timeout(self.fleet.pace.hello.total_seconds()):
+                said = await line.hear()
+        except TimeoutError:
+            raise Invalid("a machine begins by saying who it is") from None
+        if said["kind"] != Kind.HELLO:
+            raise Invalid("a machine begins by saying who it is")
+        hello = hello_of(said)
+        if len(hello.instance) > LONGEST_INSTANCE or len(hello.running) + len(hello.ended) > MOST_HELD:
+            raise Invalid(f"a machine holds at most {MOST_HELD} orders")
+        return hello
+
+    async def _stand(self, link: Link, line: Line, hello: Hello) -> None:
+        """Hear and say until the link ends."""
+        try:
+            await self._take_up(link, hello)
+        except tuple(PARTINGS) as error:
+            await line.bye(next(why for kind, why in PARTINGS.items() if isinstance(error, kind)))
+            return
+        listening = asyncio.create_task(self._listen(link, line))
+        try:
+            await link.write(welcome=message(Kind.WELCOME))
+            otherwise = Parting.CLOSING if self.followers.are_closed else Parting.REVOKED
+            await link.close(otherwise)
+        finally:
+            listening.cancel()
+            with suppress(asyncio.CancelledError):
+                await listening
+
+    async def _take_up(self, link: Link, hello: Hello) -> None:
+        """Compare what the machine holds with what it was ordered, and go on from there."""
+        fleet, taken = self.fleet, self.hearing.taken(link)
+
+        def take_up(tx: Tx) -> tuple[Machine, Resumed]:
+            machine = nodes.link(
+                tx,
+                link.machine,
+                hub=fleet.instance,
+                about=hello.about,
+                runtime=hello.runtime,
+                labels=hello.labels,
+                ttl=fleet.pace.ttl,
+            )
+            known = Known(taken, fleet.waiters.ids(), fleet.pace.back)
+            return machine, resume(tx, machine, hello, known)
+
+        link.machine, resumed = await fleet.transactions.write(SYSTEM, take_up)
+        fleet.held |= {dispatch.id: dispatch for dispatch in resumed.held}
+        self.hearing.fare(link, hello.fares)
+        for dispatch in resumed.over:
+            fleet.settle(dispatch)
+        for dispatch in resumed.send:
+            fleet.hand_over(dispatch)
+        for each in resumed.unwanted:
+            link.cancel(each)
+
+    async def _listen(self, link: Link, line: Line) -> None:
+        """Hear what the machine says until it leaves, or makes no sense."""
+        try:
+            while not link.has_ended:
+                self.hearing.hear(link, await line.hear())
+                await link.has_room()
+        except Invalid:
+            link.part(Parting.BROKEN)
+        except Lost:
+            link.part(None)
+
+    def _url(self, scope: Scope) -> str:
+        """By which URL the machine reaches the hub: the one by which the hub is known, else the one that it came by."""
+        if self.public_url is not None and urlsplit(self.public_url).hostname:
+            return self.public_url
+        scheme = "https" if scope["scheme"] == "wss" else "http"
+        return f"{scheme}://{Headers(scope=scope)['host']}"

@@ -1,0 +1,283 @@
+"""What machines need of their hub, each checked against what they were ordered: nothing is believed of who asks.
+
+A request outlives its link: made again with the same id it is the same, and its reply goes over whichever link stands
+by then. What it does is done once also where the hub, or another hub, is asked again after a restart: by the store.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import partial
+from uuid import UUID
+
+from hubbub.core import access, approvals, dispatches, idempotency, keys, nodes, placements, seals, tasks
+from hubbub.dialects.call import Call, Site
+from hubbub.dialects.cmdop.gated import Gated
+from hubbub.dialects.cmdop.tongue import AGENT_HEADER, PROJECT_HEADER
+from hubbub.dialects.dialect import digest
+from hubbub.model import chains
+from hubbub.model import link as language
+from hubbub.model.dispatches import ENDED, Dispatch
+from hubbub.model.errors import Conflict, Forbidden, HubError, Invalid, Unauthorized
+from hubbub.model.given import number_of, object_of, text_of
+from hubbub.model.ids import parse_id
+from hubbub.model.lifecycle import OPEN
+from hubbub.model.link import (
+    Message,
+    Need,
+    answered_json,
+    order_id,
+    order_of,
+    outcome_json,
+    question_of,
+)
+from hubbub.model.machines import board_name
+from hubbub.model.orders import Order, Question
+from hubbub.model.rights import HUB, SYSTEM, Actor
+from hubbub.serve.desk import Desk
+from hubbub.serve.fleet.fleet import Fleet
+from hubbub.serve.fleet.link import Link
+from hubbub.store.tx import Tx
+
+log = logging.getLogger(__name__)
+
+Value = Mapping[str, object]
+MOST = 512  # requests of one machine that are under way
+LONGEST_ID = 100
+LONGEST_TEXT = 60_000
+LONGEST_PATIENCE = approvals.PATIENCE.total_seconds()
+FAILED = "the hub failed to do this; its log says why"
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """One request that is under way, or whose reply could not be said yet."""
+
+    need: Need
+    order: UUID | None
+    task: "asyncio.Task[str]"
+
+
+class Needs:
+    """Does what machines ask for. `dialect` has the tools that machines send back to the hub."""
+
+    def __init__(self, fleet: Fleet, desk: Desk, site: Site, dialect: Gated) -> None:
+        self._fleet, self._desk, self._site, self._dialect = fleet, desk, site, dialect
+        self._requests: dict[UUID, dict[str, _Request]] = {}  # by machine
+        self._delegated: dict[
+            str, UUID
+        ] = {}  # tasks that go on in the background, and the orders they are for
+        self._ways: Mapping[Need, Callable[[Link, str, Message], Awaitable[Value]]] = {
+            Need.PUT: self._put,
+            Need.ASK: self._ask,
+            Need.ACT: self._act,
+            Need.BEGIN_TASK: self._begin_task,
+            Need.END_TASK: self._end_task,
+            Need.SEAL: self._seal,
+            Need.KEY: self._key,
+            Need.CREDENTIALS: self._credentials,
+        }
+
+    def hear(self, link: Link, message: Message) -> None:
+        """A request has come, perhaps again. Raises `Invalid` for what is none."""
+        request_id, need = text_of(message, "id"), text_of(message, "need")
+        if not 0 < len(request_id) <= LONGEST_ID or need not in set(Need):
+            raise Invalid(f"a request has an id of 1 to {LONGEST_ID} characters; needs are {', '.join(Need)}")
+        requests = self._requests.setdefault(link.machine.id, {})
+        known = requests.get(request_id)
+        if known is not None:
+            if known.task.done():
+                self._say(link.machine.id, request_id)
+            return
+        if len(requests) >= MOST:
+            link.say(language.refused(request_id, Conflict("too much is asked for at once; ask again later")))
+            return
+        task = asyncio.create_task(self._reply(link, request_id, Need(need), message))
+        order = parse_id(str(message.get("order")))
+        requests[request_id] = _Request(Need(need), order, task)
+        task.add_done_callback(lambda _task: self._say(link.machine.id, request_id))
+
+    def forget(self, dispatch: Dispatch) -> None:
+        """An order has ended: what its machine wanted done for it is not wanted any more."""
+        if dispatch.id in self._delegated.values():
+            return
+        for request in self._requests.get(dispatch.machine, {}).values():
+            if request.need is Need.ACT and request.order == dispatch.id:
+                request.task.cancel()
+
+    def _say(self, machine_id: UUID, request_id: str) -> None:
+        """Say the reply over the link that stands; where there is none, when the machine asks again."""
+        link, requests = self._fleet.link_of(machine_id), self._requests.get(machine_id, {})
+        if link is None:
+            later = 2 * self._fleet.pace.back.total_seconds()
+            asyncio.get_running_loop().call_later(later, requests.pop, request_id, None)
+            return
+        request = requests.pop(request_id, None)
+        if request is None or request.task.cancelled():
+            return
+        error = request.task.exception()
+        if error is not None:
+            log.error("a machine's request broke off", exc_info=error)
+        link.say(request.task.result() if error is None else language.refused(request_id, HubError(FAILED)))
+
+    async def _reply(self, link: Link, request_id: str, need: Need, message: Message) -> str:
+        try:
+            return language.granted(request_id, await self._ways[need](link, request_id, message))
+        except HubError as error:
+            return language.refused(request_id, error)
+
+    # ---- for an order --------------------------------------------------------------------------------------------
+
+    async def _order(self, link: Link, message: Message) -> Dispatch:
+        """The order for which something is needed. Raises `Forbidden` unless the machine is at work for it.
+
+        It is until it has ended, and after that while a task goes on that was begun for whoever gave it.
+        """
+        wanted = order_id(message)
+        held = self._fleet.held.get(wanted)
+        if held is not None and held.machine == link.machine.id:
+            return held
+        found = await self._fleet.transactions.read(SYSTEM, lambda tx: _own(tx, link, wanted))
+        if found is None:
+            raise Forbidden("the machine is not at work on such an order")
+        return found
+
+    async def _question(self, link: Link, message: Message) -> tuple[UUID, Question, timedelta]:
+        """The question that is put: its id, of whom by whom, and for how long the machine waits."""
+        approval_id = parse_id(text_of(message, "approval_id"))
+        patience = message.get("patience_seconds")
+        if (
+            approval_id is None
+            or not isinstance(patience, int | float)
+            or not 0 < patience <= LONGEST_PATIENCE
+        ):
+            raise Invalid(
+                "approval_id: must be an id; patience_seconds: must be a number of seconds, a week at most"
+            )
+        asked = question_of(object_of(message, "question"))
+        dispatch = await self._order(link, message)
+        question = Question(
+            who=dispatch.order.who,
+            node=link.machine.name,
+            tool=asked.tool,
+            arguments=asked.arguments,
+            folder=asked.folder,
+            shown=asked.shown,
+            reason=asked.reason,
+            digest=asked.digest,
+            kind=asked.kind,
+        )
+        return approval_id, question, timedelta(seconds=patience)
+
+    async def _put(self, link: Link, _request_id: str, message: Message) -> Value:
+        approval_id, question, patience = await self._question(link, message)
+        await self._desk.put(question, patience, approval_id=approval_id)
+        return {}
+
+    async def _ask(self, link: Link, _request_id: str, message: Message) -> Value:
+        approval_id, question, patience = await self._question(link, message)
+        answered = await self._desk.take_up(approval_id, question, patience)
+        return {**answered_json(answered), "digest": question.digest}
+
+    async def _act(self, link: Link, request_id: str, message: Message) -> Value:
+        """Do what is not the machine's to do, as whoever gave the order: with their rights, as they are now."""
+        asked = order_of(object_of(message, "act"))
+        dispatch = await self._order(link, message)
+        given, said = dispatch.order.chain, chains.checked(asked.chain, "chain")
+        chain = said if said[: len(given)] == given else given
+        actor = await self._caller(dispatch)
+        named = {PROJECT_HEADER: dispatch.order.who.project}
+        if not (actor.is_person and dispatch.order.who.name == actor.user_name):
+            named[AGENT_HEADER] = dispatch.order.who.name
+        outcome = await self._dialect.carry_out(
+            self._fleet.transactions,
+            actor,
+            Order(who=dispatch.order.who, tool=asked.tool, arguments=asked.arguments, chain=chain),
+            f"{dispatch.id}/{request_id}",
+            Call(site=self._site, headers=named, is_lasting=False),
+        )
+        return outcome_json(outcome)
+
+    async def _begin_task(self, link: Link, request_id: str, message: Message) -> Value:
+        title, description = text_of(message, "title"), text_of(message, "description")
+        if len(title) > LONGEST_TEXT or len(description) > LONGEST_TEXT:
+            raise Invalid(f"title and description have at most {LONGEST_TEXT} characters")
+        dispatch = await self._order(link, message)
+        await self._caller(dispatch)
+        who = dispatch.order.who
+
+        def begin(tx: Tx) -> Value:
+            begun = nodes.begin_task(
+                tx,
+                link.project,
+                sender=None if who.is_person else who.name,
+                title=title,
+                description=description,
+                node=link.machine.name,
+            )
+            return {"task_id": str(begun.id)}
+
+        same = digest(title, description, dispatch.id)
+        once = idempotency.once(f"{link.machine.id}/{request_id}", same, begin)
+        value = await self._fleet.transactions.write(SYSTEM, once)
+        self._delegated[str(value["task_id"])] = dispatch.id
+        return value
+
+    async def _caller(self, dispatch: Dispatch) -> Actor:
+        """Whoever gave the order. Raises `Unauthorized` if their token has ended since."""
+        token_id = parse_id(dispatch.order.who.token_id or "")
+        if token_id is None:
+            raise Unauthorized
+        return await self._fleet.transactions.read(SYSTEM, lambda tx: access.stand_in(tx, token_id))
+
+    # ---- for the machine itself ----------------------------------------------------------------------------------
+
+    async def _end_task(self, link: Link, _request_id: str, message: Message) -> Value:
+        ref, text = text_of(message, "task_id"), text_of(message, "text")
+        failed = message.get("failed") is True
+        if len(text) > LONGEST_TEXT:
+            raise Invalid(f"text: must have at most {LONGEST_TEXT} characters")
+        end = partial(
+            nodes.end_task,
+            ref=ref,
+            text=text,
+            failed=failed,
+            project=link.project,
+            node=link.machine.name,
+        )
+        await self._fleet.transactions.write(SYSTEM, end)
+        self._delegated.pop(ref, None)
+        return {}
+
+    async def _seal(self, link: Link, _request_id: str, message: Message) -> Value:
+        seq, digest = number_of(message, "seq"), text_of(message, "digest")
+        await self._fleet.transactions.write(
+            SYSTEM, lambda tx: seals.keep(tx, link.project, link.machine.name, seq, digest)
+        )
+        return {}
+
+    async def _key(self, link: Link, _request_id: str, _message: Message) -> Value:
+        return {"key": await self._fleet.transactions.read(SYSTEM, lambda tx: keys.use(tx, link.project))}
+
+    async def _credentials(self, link: Link, _request_id: str, message: Message) -> Value:
+        agent = text_of(message, "agent")
+        secret = await self._fleet.transactions.write(
+            SYSTEM, lambda tx: placements.equip(tx, link.machine, agent)
+        )
+        return {"url": link.url, "token": secret}
+
+
+def _own(tx: Tx, link: Link, wanted: UUID) -> Dispatch | None:
+    """The machine's order, open or with a task that still goes on for whoever gave it."""
+    found = dispatches.find(tx, wanted)
+    if found is None or found.machine != link.machine.id:
+        return None
+    if found.status not in ENDED:
+        return found
+    sender = HUB if found.order.who.is_person else found.order.who.name
+    begun = tasks.search(
+        tx, [found.project_id], status=OPEN, assignee=board_name(link.machine.name), limit=MOST
+    )
+    return found if any(task.sender == sender for task in begun) else None

@@ -1,0 +1,201 @@
+"""Links: who may have one, what ends one, and what nonsense does to one."""
+
+import httpx2
+import pytest
+from websockets.exceptions import InvalidStatus
+
+from hubbub.core import nodes
+from hubbub.model.link import LARGEST_FRAME, PATH, Kind
+from hubbub.model.rights import Role
+from tests.serve.fleet.machine import Field, Json
+from tests.serve.streams import following
+
+EXEC: Json = {"operation": "exec", "hostname": "web1", "command": "true"}
+
+
+def listed(field: Field) -> list[Json]:
+    rows: list[Json] = field.agent().call("connect", operation="list")["result"]
+    return rows
+
+
+def test_only_machines_have_links(field: Field) -> None:
+    """A link is opened by a machine's key and by nothing else; without an upgrade the address says so."""
+    machine = field.machine()
+    for secret in (field.hub.token("ada"), field.hub.owner_secret, field.hub.token(role=Role.ADMIN)):
+        machine.key, key = secret, machine.key
+        with pytest.raises(InvalidStatus) as refused:
+            machine.dial()
+        assert refused.value.response.status_code == 403
+        machine.key = key
+    bearer = {"Authorization": f"Bearer {machine.key}"}
+    assert httpx2.get(field.hub.url + PATH, headers=bearer).status_code == 426
+    assert httpx2.get(field.hub.url + PATH).status_code == 401
+
+
+def test_machines_are_listed_as_they_are(field: Field) -> None:
+    """`connect list` shows each machine with what it says of itself, and whether it is there."""
+    machine = field.machine()
+    line = machine.linked()
+    (row,) = listed(field)
+    assert (row["hostname"], row["online"], row["platform"]) == ("web1", True, "Linux")
+    assert (row["labels"], row["runtime"]) == (["gpu"], "claude")
+    with following(field.hub.url, field.hub.owner_secret, kind="node.offline") as news:
+        line.cut()
+        news.next()
+    assert [row["online"] for row in listed(field)] == [False]
+
+
+def test_whoami_and_share_are_of_the_machine_that_is_meant(field: Field) -> None:
+    """`whoami` goes to the machine of the header; `share` makes a link to any machine of the project."""
+    line, agent = field.machine().linked(), field.agent()
+    coming = agent.on("web1").soon("connect", operation="whoami")
+    line.end(line.take(), {"hostname": "web1", "machine_id": "id-web1"})
+    assert coming.result()["hostname"] == "web1"
+    assert agent.call("connect", operation="share", hostname="WEB1")["hostname"] == "web1"
+
+
+@pytest.mark.parametrize(
+    "nonsense",
+    [
+        "no piece",
+        ".not json",
+        ".[1]",
+        '.{"kind":"welcome"}',
+        '.{"kind":"surprise"}',
+        '.{"kind":"taken"}',
+        '.{"kind":"ended","order":"7"}',
+        '.{"kind":"progress","order":"0192f0c1-2b3c-7def-8000-000000000000","text":7}',
+        '.{"kind":"request","id":"","need":"key"}',
+        '.{"kind":"request","id":"1","need":"everything"}',
+        '.{"kind":"fares","fares":[{"agent":1}]}',
+        '.{"kind":"taken","order":NaN}',
+        '.{"kind":"taken","x":' + "[" * 5000 + "]" * 5000 + "}",
+        '.{"kind":"taken","x":"\\ud800"}',
+        b"bytes",
+    ],
+)
+def test_nonsense_ends_the_link(field: Field, nonsense: str | bytes) -> None:
+    """What makes no sense ends the link, and nothing else; the machine may come back."""
+    machine = field.machine()
+    line = machine.linked()
+    line.raw(nonsense)
+    assert line.bye() == "broken"
+    machine.linked().say(Kind.FARES, fares=[])
+
+
+def test_a_frame_that_is_too_long_ends_the_link(field: Field) -> None:
+    """A frame longer than a piece may be is not even read."""
+    machine = field.machine()
+    line = machine.linked()
+    line.raw("." + "x" * LARGEST_FRAME)
+    assert line.code() == 1009
+    machine.linked()
+
+
+@pytest.mark.parametrize("first", ['.{"kind":"taken"}', ".7", '.{"kind":"hello"}', None])
+def test_a_machine_says_first_who_it_is(field: Field, first: str | None) -> None:
+    """Who begins with something else, or with nothing, is sent away."""
+    line = field.machine().dial()
+    if first is not None:
+        line.raw(first)
+    assert line.bye() == "broken"
+
+
+def test_what_a_machine_says_of_itself_is_checked(field: Field) -> None:
+    """A machine that calls itself what cannot be shown gets no link."""
+    machine = field.machine()
+    line = machine.dial()
+    hello = machine.hello()
+    hello["about"]["platform"] = "Linux\u202e"
+    line.say(Kind.HELLO, **hello)
+    assert line.bye() == "broken"
+
+
+def test_the_name_is_the_one_that_it_joined_by(field: Field) -> None:
+    """A machine that calls itself something else keeps its name."""
+    machine = field.machine()
+    machine.name = "db1"
+    machine.linked()
+    assert [row["hostname"] for row in listed(field)] == ["web1"]
+
+
+def test_a_key_that_is_revoked_ends_the_link(field: Field) -> None:
+    """Revoking the key of a machine ends its link at once, and it is told not to come back."""
+    machine = field.machine()
+    line = machine.linked()
+    field.hub.revoke(machine.key)
+    assert line.bye() == "revoked"
+    with pytest.raises(InvalidStatus):
+        machine.dial()
+
+
+def test_a_machine_that_is_removed_loses_its_link(field: Field) -> None:
+    """Removing a machine ends its key, its link, and what it was ordered."""
+    line = field.machine().linked()
+    coming = field.agent().soon("connect", **EXEC)
+    line.take()
+    field.hub.do(lambda tx: nodes.remove(tx, field.hub.project, "web1"), field.hub.owner)
+    assert line.bye() == "revoked"
+    assert coming.result()["code"] in ("failed", "offline")
+    assert listed(field) == []
+
+
+def test_a_hub_that_stops_says_so(field: Field) -> None:
+    """Machines are told that the hub closes, so that they come back."""
+    line = field.machine().linked()
+    field.hub.served.stop()
+    assert line.bye() == "closing"
+
+
+def test_another_process_by_the_same_key_is_refused(field: Field) -> None:
+    """While a machine is linked, another process with its key is refused, in the end for good; the first goes on."""
+    machine = field.machine()
+    line, copied = machine.linked(), machine.again()
+    reasons: list[str] = []
+    while reasons[-1:] != ["name_taken"]:
+        second = copied.dial()
+        second.say(Kind.HELLO, **copied.hello())
+        reasons.append(second.bye())
+    assert set(reasons[:-1]) <= {"closing"}
+    coming = field.agent().soon("connect", **EXEC)
+    line.end(line.take(), {"stdout": "", "stderr": "", "exit_code": 0})
+    assert coming.result()["exit_code"] == 0
+
+
+def test_the_same_process_replaces_its_link(field: Field) -> None:
+    """A machine that comes back before the hub has noticed that it was gone is let in at once."""
+    machine = field.machine()
+    first = machine.linked()
+    second = machine.linked()
+    assert first.bye() == "closing"
+    coming = field.agent().soon("connect", **EXEC)
+    second.end(second.take(), {"stdout": "", "stderr": "", "exit_code": 0})
+    assert coming.result()["exit_code"] == 0
+
+
+def test_links_and_orders_are_counted(field: Field) -> None:
+    """/metrics tells how many machines are linked, and what became of orders."""
+    line = field.machine().linked()
+    coming = field.agent().soon("connect", **EXEC)
+    line.end(line.take(), {"error": "no", "code": "denied"}, is_error=True)
+    coming.result()
+    bearer = {"Authorization": f"Bearer {field.hub.owner_secret}"}
+    told = httpx2.get(f"{field.hub.url}/metrics", headers=bearer).text
+    assert "hubbub_links 1.0" in told
+    assert 'hubbub_orders_total{outcome="denied"} 1.0' in told
+
+
+def test_a_long_result_comes_in_pieces(field: Field) -> None:
+    """A result of many megabytes passes, cut into pieces."""
+    line = field.machine().linked()
+    coming = field.agent().soon("connect", **EXEC)
+    text = "ü" * 3_000_000
+    line.end(line.take(), {"stdout": text, "stderr": "", "exit_code": 0})
+    assert coming.result()["stdout"] == text
+
+
+def test_a_key_of_a_machine_opens_nothing_else(field: Field) -> None:
+    """The key of a machine is good for its link alone."""
+    bearer = {"Authorization": f"Bearer {field.machine().key}"}
+    for path in ("/mcp/cmdop", "/api/v1/tasks", "/events", "/ws", "/api/v1/nodes/join"):
+        assert httpx2.get(field.hub.url + path, headers=bearer).status_code == 403
