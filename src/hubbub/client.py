@@ -95,10 +95,27 @@ class AgentReply(TypedDict):
     instance: str | None
     hostname: str | None
     runtime: str | None
+    machine: str | None
+    placed: dict[str, Any] | None
+    work: dict[str, Any] | None
+    last_output: str | None
+    last_output_at: int | None
+    last_tool: str | None
+    last_tool_at: int | None
     seen_at: int | None
     expires_at: int | None
     unread: int
     live: bool
+    now: int
+
+
+class WhyReply(TypedDict):
+    """Why something is as it is: the facts, and one paragraph made from them."""
+
+    kind: str
+    name: str
+    sentence: str
+    facts: list[dict[str, Any]]
     now: int
 
 
@@ -176,10 +193,21 @@ class Hub:
         """The JSON at a path below `/api/v1`; a query value None is left out, a tuple repeated."""
         return self._call("GET", path, query)
 
-    def post(self, path: str, body: Mapping[str, object] | None = None, *, key: str | None = None) -> Any:
-        """Post `body` without its None values. Sent again with the same `key`, it is done once."""
+    def post(
+        self,
+        path: str,
+        body: Mapping[str, object] | None = None,
+        *,
+        key: str | None = None,
+        patience: float = READ_SECONDS,
+    ) -> Any:
+        """Post `body` without its None values. Sent again with the same `key`, it is done once.
+
+        `patience` is how many seconds the hub may take.
+        """
         content = {name: value for name, value in (body or {}).items() if value is not None}
-        return self._call("POST", path, {}, content, {"Idempotency-Key": key or str(uuid4())})
+        headers = {"Idempotency-Key": key or str(uuid4())}
+        return self._call("POST", path, {}, content, headers, patience=patience)
 
     def put(self, path: str, body: Mapping[str, object]) -> Any:
         return self._call("PUT", path, {}, {name: value for name, value in body.items() if value is not None})
@@ -228,21 +256,12 @@ class Hub:
         Ends with `HubUnreachable` when the connection does; then go on after the last frame's id.
         """
         path = f"/events/{quoted(name)}" if name else "/events"
-        headers = {"Accept": "text/event-stream", "Last-Event-ID": after or "", **self._identity}
-        timeout = httpx2.Timeout(QUIET_SECONDS, connect=CONNECT_SECONDS)
-        with (
-            _reachable(self.url),
-            self._http.stream(
-                "GET", path, params=self._query({}), headers=headers, timeout=timeout
-            ) as response,
-        ):
-            if response.is_error:
-                response.read()
-                raise refusal(response)
-            for event in httpx2.EventSource(response):
-                if event.data:
-                    yield Frame(event.id, json.loads(event.data))
+        yield from self._frames(path, {"Last-Event-ID": after or ""}, {})
         raise HubUnreachable(f"the hub at {self.url} ended the stream")
+
+    def frames(self, path: str, **query: object) -> Generator[Frame, None, None]:
+        """What a stream at a path below `/api/v1` says, until it ends."""
+        yield from self._frames(f"/api/v1{path}", {}, query)
 
     def save(self, path: str, target: Path) -> None:
         """Write the body of a reply into the new file `target`, which appears only when it is complete."""
@@ -263,6 +282,23 @@ class Hub:
         finally:
             partial.unlink(missing_ok=True)
 
+    def _frames(
+        self, path: str, headers: Mapping[str, str], query: Mapping[str, object]
+    ) -> Generator[Frame, None, None]:
+        timeout = httpx2.Timeout(QUIET_SECONDS, connect=CONNECT_SECONDS)
+        sent = {"Accept": "text/event-stream", **headers, **self._identity}
+        params = self._query(query)
+        with (
+            _reachable(self.url),
+            self._http.stream("GET", path, params=params, headers=sent, timeout=timeout) as response,
+        ):
+            if response.is_error:
+                response.read()
+                raise refusal(response)
+            for event in httpx2.EventSource(response):
+                if event.data:
+                    yield Frame(event.id, json.loads(event.data))
+
     def _call(
         self,
         method: str,
@@ -270,8 +306,10 @@ class Hub:
         query: Mapping[str, object],
         content: Mapping[str, object] | None = None,
         headers: Mapping[str, str] | None = None,
+        *,
+        patience: float = READ_SECONDS,
     ) -> Any:
-        patience = READ_SECONDS + (WAIT_SECONDS if query.get("wait_seconds") else 0)
+        patience += WAIT_SECONDS if query.get("wait_seconds") else 0
         with _reachable(self.url):
             response = self._http.request(
                 method,

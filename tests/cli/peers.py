@@ -4,7 +4,7 @@ import itertools
 import json
 import subprocess
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -18,13 +18,14 @@ LEGACY, MODERN = "2025-11-25", "2026-07-28"
 class StdioPeer:
     """A client that starts its server itself. Whatever the server writes must be JSON-RPC."""
 
+    program: Sequence[str] = PROGRAM
     cwd: Path | None = None  # the folder where it works
     capabilities: Mapping[str, object] = MappingProxyType({})  # what it says that it can do
 
     def __init__(self, hub: RunningHub, revision: str, *arguments: str, **environment: str) -> None:
         self.revision = revision
         self.process = subprocess.Popen(
-            [*PROGRAM, "mcp", *(arguments or ("commhub",))],
+            [*self.program, "mcp", *(arguments or ("commhub",))],
             env=plain_environment(hub.data, **{"HUBBUB_PROJECT": hub.project, **environment}),
             cwd=self.cwd,
             stdin=subprocess.PIPE,

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -124,12 +124,13 @@ class RunningHub:
     process: subprocess.Popen[str] | None = None
     workers: list["RunningWorker"] = field(default_factory=list)
     settings: Mapping[str, str] = field(default_factory=dict)
+    program: Sequence[str] = PROGRAM
     _client: Hub | None = None
 
     def start(self) -> None:
         """Start it, or start it again at the same address, and wait until it says that it is ready."""
         self.process = subprocess.Popen(
-            [*PROGRAM, "serve", "--port", str(self.port)],
+            [*self.program, "serve", "--port", str(self.port)],
             env=plain_environment(self.data, **self.settings),
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -1,7 +1,11 @@
 """`hubbub approve` and `hubbub deny`: a person's answer, without a terminal."""
 
+from pathlib import Path
 from typing import Any
 
+from hubbub.cli.signing import PARTS
+from hubbub.model.vouchers import statement
+from hubbub.node.vouching import sign
 from tests.cli.processes import RunningHub
 
 DIGEST = "0123456789abcdef" * 4
@@ -46,6 +50,33 @@ def test_what_waits_is_listed_and_answered(hub: RunningHub) -> None:
     again = hub.run("deny", first["id"])
     assert (again.returncode, again.stdout) == (1, "")
     assert "it is approved by owner" in again.stderr
+
+
+def test_a_yes_is_signed_with_the_persons_key(hub: RunningHub, tmp_path: Path) -> None:
+    """`hubbub node approver` makes the key; from then on each yes for a machine of the project carries a signature."""
+    config = {"HUBBUB_CONFIG": str(tmp_path / "config")}
+    public = hub.run("node", "approver", **config).stdout.strip()
+    assert hub.run("node", "approver", **config).stdout.strip() == public
+    machine = {
+        "name": "web1",
+        "machine_id": "f" * 32,
+        "platform": "Linux",
+        "version": "1",
+        "sandbox": "bwrap",
+    }
+    hub.client().post("/nodes/join", machine)
+
+    elsewhere, here = ask(hub), ask(hub, node=machine["name"])
+    for each in (elsewhere, here):
+        done = hub.run("approve", each["id"], **config)
+        assert (done.returncode, done.stderr) == (0, "")
+
+    found = {each["id"]: each["signature"] for each in hub.client().get("/approvals")["approvals"]}
+    assert found[elsewhere["id"]] is None
+    said = statement(
+        machine_id=machine["machine_id"], approval_id=here["id"], **{each: here[each] for each in PARTS}
+    )
+    assert found[here["id"]] == sign(tmp_path / "config" / "approver.key", said)
 
 
 def test_an_agents_token_cannot(hub: RunningHub) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from hubbub.dialects import discover
 from tests.cli.peers import LEGACY, MODERN, Message, StdioPeer
-from tests.cli.processes import RunningHub, ends
+from tests.cli.processes import RunningHub, ends, hubbub
 
 Json = dict[str, Any]
 BYPASS = 'mode = "bypass"'
@@ -60,11 +60,11 @@ class Site:
         file.chmod(0o600)
 
     def start(
-        self, revision: str = MODERN, agent: str | None = "ada", *, can_ask: bool = False
+        self, revision: str = MODERN, agent: str | None = "ada", *, can_ask: bool = False, **more: str
     ) -> MachinePeer:
         """A server for an agent, which ends with the test."""
         made = self.hub.client().post("/tokens", {"agent": agent, "role": "admin"})
-        environment = {"HUBBUB_TOKEN": made["secret"], "HUBBUB_CONFIG": str(self.config)}
+        environment = {"HUBBUB_TOKEN": made["secret"], "HUBBUB_CONFIG": str(self.config), **more}
         peer = MachinePeer(self.hub, revision, self.work, **environment)
         peer.capabilities = {"elicitation": {}} if can_ask else {}
         self._closing.callback(peer.close)
@@ -242,6 +242,37 @@ def test_a_repeated_key_runs_nothing_twice(site: Site) -> None:
 
     assert [each["stdout"] for each in results] == ["1\n", "1\n"]
     assert peer.result("execute_command", TOUCH, **keyed)["structuredContent"]["code"] == "failed"
+
+
+def test_an_agent_that_is_asked_goes_on_from_its_chain(site: Site) -> None:
+    """What a machine's agent asks by a server that it starts is its chain's next link, whatever its calls say."""
+    site.policy(f"{BYPASS}\nruntime = {{ kind = 'command', command = ['printenv', 'HUBBUB_CHAIN'] }}")
+    free = site.start()
+    here = free.call("connect", operation="whoami")["hostname"]
+    bound = site.start(HUBBUB_CHAIN=json.dumps(["grace", here]))
+    circle = {
+        "error": f"grace → {here} → {here}: {here}'s agent is already at work on this",
+        "code": "failed",
+    }
+    prompt = {"hostname": "localhost", "prompt": "go"}
+
+    assert json.loads(free.call("ask_agent", **prompt)["text"]) == ["ada", here]
+    assert bound.wrong("ask_agent", **prompt) == circle
+
+    def saying(peer: MachinePeer, chain: object) -> Json:
+        answer: Json = peer.result("ask_agent", prompt, _meta={"hubbub/chain": chain})["structuredContent"]
+        return answer
+
+    assert saying(bound, []) == saying(free, ["grace", here]) == circle
+    assert saying(free, "grace")["code"] == "invalid"
+
+
+def test_a_chain_that_cannot_be_read_begins_no_other(hub: RunningHub) -> None:
+    """The server does not start, and says why in one sentence."""
+    done = hubbub("mcp", "cmdop", data=hub.data, environment={"HUBBUB_CHAIN": "ada > web1"})
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "HUBBUB_CHAIN: must be a list of at most 32 names" in done.stderr
 
 
 def test_nothing_but_messages_is_written_to_the_client(site: Site) -> None:

@@ -71,6 +71,16 @@ def test_moments(monkeypatch: pytest.MonkeyPatch) -> None:
     assert terminal.brief(today) == terminal.moment(today)[11:]
 
 
+def test_an_age_is_short_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """How long ago something was is told in one unit; where no person reads it, the moment is."""
+    now = 10_000_000_000
+    assert terminal.age(now, now + 5_000) == terminal.moment(now)
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    spans = (-3, 59, 60, 7_199, 86_400 * 3)
+    assert [terminal.age(now - each * 1_000, now) for each in spans] == ["0 s", "59 s", "1 min", "1 h", "3 d"]
+    assert terminal.age(None, now) == ""
+
+
 def test_table_for_programs(capsys: pytest.CaptureFixture[str]) -> None:
     """Where it is no terminal, cells are whole, apart by tabs, one row a line."""
     terminal.show_table(("name", "doing"), [("指挥室", "x" * 400), ("a\tb", "one\ntwo")])

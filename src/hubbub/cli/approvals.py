@@ -1,12 +1,14 @@
 """`hubbub approve` and `hubbub deny`: what machines ask people before a call may go on."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import click
 
 from hubbub.cli import terminal
 from hubbub.cli.command import command, uses_hub
+from hubbub.cli.signing import signature
 from hubbub.client import Hub, segment
 from hubbub.model.ids import parse_id
 
@@ -17,14 +19,21 @@ from hubbub.model.ids import parse_id
     example="hubbub approve\nhubbub approve 3f8a",
 )
 @click.argument("approval_id", metavar="[ID]", required=False)
+@click.option(
+    "--key",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="The key to sign it with. [default: that of hubbub node approver, if you have made one]",
+)
 @uses_hub
-def approve(*, hub: Hub, approval_id: str | None, as_json: bool) -> None:
+def approve(*, hub: Hub, approval_id: str | None, key: Path | None, as_json: bool) -> None:
     """Let the call ID go on; without ID, list what waits for an answer. The beginning of an id is enough.
 
     Only a person's token (utok_) may do so.
     """
     if approval_id is not None:
-        _answer(hub, approval_id, "approve", as_json=as_json)
+        whole = _whole(hub, approval_id)
+        _answer(hub, whole, "approve", {"signature": signature(hub, whole, key)}, as_json=as_json)
     elif as_json:
         terminal.show_json(_pending(hub))
     else:
@@ -38,7 +47,7 @@ def approve(*, hub: Hub, approval_id: str | None, as_json: bool) -> None:
 @uses_hub
 def deny(*, hub: Hub, approval_id: str, as_json: bool) -> None:
     """Say no to the call ID. The beginning of an id is enough. Only a person's token (utok_) may do so."""
-    _answer(hub, approval_id, "deny", as_json=as_json)
+    _answer(hub, _whole(hub, approval_id), "deny", {}, as_json=as_json)
 
 
 def _pending(hub: Hub) -> Sequence[dict[str, Any]]:
@@ -60,9 +69,8 @@ def _row(approval: dict[str, Any]) -> tuple[object, ...]:
     )
 
 
-def _answer(hub: Hub, approval_id: str, verb: str, *, as_json: bool) -> None:
-    whole = _whole(hub, approval_id)
-    answered = hub.post(f"/approvals/{segment('approval', whole)}/{verb}")["approval"]
+def _answer(hub: Hub, whole: str, verb: str, body: dict[str, str | None], *, as_json: bool) -> None:
+    answered = hub.post(f"/approvals/{segment('approval', whole)}/{verb}", body)["approval"]
     if as_json:
         terminal.show_json(answered)
     else:

@@ -6,6 +6,7 @@ import click
 
 from hubbub.cli import terminal
 from hubbub.cli.command import DEFAULT_PROJECT, PERSON, REFUSED, Choice, chooses_hub, command
+from hubbub.cli.machine import membership
 from hubbub.client import HubRefused, HubUnreachable
 from hubbub.node.gate.audit import FILE, verify
 from hubbub.node.gate.chain import Fault, Head
@@ -30,7 +31,7 @@ def verify_(*, choice: Choice, file: Path | None, node: str | None, as_json: boo
     machine's name, of another only with --node. Exit code 1 when something is wrong.
     """
     log = file or choice.data / FILE
-    name = node or (None if file else about(choice.data).name)
+    name = node or (None if file else _own_name(choice.data))
     heads, unasked = _heads(choice, name)
     try:
         faults = verify(log, heads)
@@ -49,6 +50,12 @@ def verify_(*, choice: Choice, file: Path | None, node: str | None, as_json: boo
 
 
 audit.add_command(verify_)
+
+
+def _own_name(data: Path) -> str:
+    """What the machine of a data folder is called at its hub."""
+    joined = membership.read(data)
+    return about(data).name if joined is None else joined.name
 
 
 def _heads(choice: Choice, name: str | None) -> tuple[list[Head], str | None]:

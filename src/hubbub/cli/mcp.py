@@ -21,8 +21,10 @@ from hubbub.cli.bridge.stdio import Input, Output, unblocked
 from hubbub.cli.bridge.upstream import Upstream
 from hubbub.cli.command import Choice, chooses_hub, command
 from hubbub.cli.credentials import act, has_acted
+from hubbub.cli.machine import membership
 from hubbub.client import Hub, HubUnreachable
 from hubbub.dialects import names
+from hubbub.model import chains
 
 FIRST_PATIENCE = timedelta(seconds=1)  # with a hub that nobody has seen yet
 PAUSE = 0.2  # seconds between tries to reach it
@@ -72,7 +74,8 @@ def _local(choice: Choice, dialect: str | None) -> tuple[Choice, Beside]:
     if dialect == "cmdop":
         from hubbub.cli.bridge import cmdop
 
-        return choice, partial(cmdop.companion, choice.data)
+        chain, joined = chains.read(os.environ.get(chains.VARIABLE)), membership.read(choice.data)
+        return choice, partial(cmdop.companion, choice.data, chain=chain, joined=joined)
     return choice, lambda _hub: nullcontext(Alone())
 
 

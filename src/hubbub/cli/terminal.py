@@ -107,3 +107,14 @@ def brief(at: int | None) -> str:
     if not sys.stdout.isatty():
         return text
     return time if day == datetime.now(UTC).astimezone().strftime("%Y-%m-%d") else day
+
+
+def age(at: int | None, now: int) -> str:
+    """How long ago a moment was, on a terminal: `12 s`, `3 min`, `5 h`, `2 d`; the moment itself where it is none."""
+    if at is None or not sys.stdout.isatty():
+        return moment(at)
+    seconds = max(0, now - at) // 1000
+    for unit, sign in ((86_400, "d"), (3_600, "h"), (60, "min")):
+        if seconds >= unit:
+            return f"{seconds // unit} {sign}"
+    return f"{seconds} s"

@@ -47,9 +47,17 @@ def some_command(_ctx: click.Context, _param: click.Parameter, value: str) -> st
     "--concurrency", type=click.IntRange(1, 64), default=1, show_default=True, help="Tasks at a time."
 )
 @click.option("--timeout", type=Seconds(min_open=True), metavar="S", help="Seconds a task may take.")
+@click.option("--show-output", is_flag=True, help="Pass on what COMMAND prints, line by line.")
 @chooses_hub
 def work(
-    *, name: str, shell_command: str, concurrency: int, timeout: float | None, choice: Choice, as_json: bool
+    *,
+    name: str,
+    shell_command: str,
+    concurrency: int,
+    timeout: float | None,
+    show_output: bool,
+    choice: Choice,
+    as_json: bool,
 ) -> None:
     """Keep the agent NAME present and run COMMAND for each of its tasks, until a signal.
 
@@ -71,6 +79,7 @@ def work(
         say=say,
         concurrency=concurrency,
         timeout=timedelta(seconds=timeout) if timeout else None,
+        shows_output=show_output,
     )
 
     _run_until_signals(worker, seat)

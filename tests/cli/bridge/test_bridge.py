@@ -196,6 +196,110 @@ def test_cancelled_call_is_cancelled_at_the_companion() -> None:
     assert waiting.ended
 
 
+HELLO: Message = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {"protocolVersion": "2025-11-25", "capabilities": {}},
+}
+WELCOME = say(
+    json.dumps({"jsonrpc": "2.0", "id": 1, "result": {"protocolVersion": "2025-11-25"}}).encode(),
+    "Mcp-Session-Id: s1",
+)
+SILENCE = Say(None)
+TAKEN = Say(b"HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n")
+
+
+def streamed(*messages: Message) -> Say:
+    """An answer that is told as events."""
+    events = "".join(f"data: {json.dumps(each)}\n\n" for each in messages)
+    return say(events.encode(), kind="text/event-stream")
+
+
+def progress(text: str) -> Message:
+    return {"jsonrpc": "2.0", "method": "notifications/progress", "params": {"message": text}}
+
+
+class Hearing(Aside):
+    """A companion that hears what the hub says before its answer, to a call that it makes of the client's."""
+
+    def __init__(self, call_id: object = 7) -> None:
+        self.call_id, self.told = call_id, list[str]()
+
+    async def call(self, message: Message, ask: Ask) -> Message | None:
+        async def hear(said: Message) -> None:
+            self.told.append(said["params"]["message"])
+
+        return await ask({**message, "id": self.call_id}, hear)
+
+
+def test_the_companion_hears_what_comes_before_the_answer() -> None:
+    """In order, and before the answer; in the older era in the transport session, where alone the hub tells it."""
+    hearing = Hearing(70)
+    result = {"jsonrpc": "2.0", "id": 70, "result": {}}
+
+    heard, there = talk(
+        hearing,
+        WELCOME,
+        streamed(progress("a"), progress("b"), result),
+        Say(b"", closes=True),
+        messages=(HELLO, CALL),
+    )
+
+    assert hearing.told == ["a", "b"]
+    assert [each["id"] for each in heard] == [1, 7]
+    assert there.headers("Mcp-Session-Id")[1] == "s1"
+
+
+def test_what_the_hub_asks_meanwhile_is_for_the_client() -> None:
+    """A question of the hub's goes to whoever can answer it."""
+    question = {"jsonrpc": "2.0", "id": "q", "method": "elicitation/create", "params": {}}
+    hearing = Hearing()
+
+    heard, _there = talk(
+        hearing, streamed(question, progress("a"), {"jsonrpc": "2.0", "id": 7, "result": {}})
+    )
+
+    assert hearing.told == ["a"]
+    assert heard[0] == question
+
+
+def test_what_nobody_hears_stands_for_itself() -> None:
+    """Calls that only wait for their answer are spared the price of the transport session."""
+
+    class Asking(Aside):
+        async def call(self, message: Message, ask: Ask) -> Message | None:
+            return await ask(message)
+
+    _heard, there = talk(Asking(), WELCOME, answered(7), Say(b"", closes=True), messages=(HELLO, CALL))
+
+    assert there.headers("Mcp-Session-Id")[1] is None
+
+
+def test_the_hub_hears_that_a_call_was_cancelled() -> None:
+    """What the companion has asked is taken back at the hub, under the id that it went by there."""
+    cancelled = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 7}}
+
+    async def run() -> list[bytes]:
+        async with desk(WELCOME, SILENCE, TAKEN, TAKEN, Say(b"", closes=True)) as there:
+
+            class Impatient(Client):
+                async def lines(self) -> AsyncIterator[bytes]:
+                    yield json.dumps(HELLO).encode()
+                    there.asked.clear()
+                    yield json.dumps(CALL).encode()
+                    await there.asked.wait()
+                    yield json.dumps(cancelled).encode()
+
+            client = Impatient()
+            await Bridge(Upstream(lambda: there.url, "ntok_1"), client.hear, Hearing("x")).run(client.lines())
+            assert there.headers("Mcp-Session-Id")[1:] == ["s1"] * 4
+            return there.requests[2:4]
+
+    said = [json.loads(each.partition(b"\r\n\r\n")[2]) for each in asyncio.run(run())]
+    assert said == [cancelled, {**cancelled, "params": {"requestId": "x"}}]
+
+
 def test_the_companion_asks_the_client() -> None:
     """The companion may tell and ask the client something while a call is under way; the hub hears nothing of it."""
 

@@ -425,7 +425,7 @@ class Replies:
         self.replies = list(replies)
         self.asked: list[Json] = []
 
-    async def __call__(self, message: Message) -> Message:
+    async def __call__(self, message: Message, hear: object = None) -> Message:
         meta = message["params"]["_meta"]
         self.asked.append({name.removeprefix("hubbub/"): value for name, value in meta.items()})
         return {"result": {"structuredContent": self.replies.pop(0), "content": []}}
@@ -463,7 +463,7 @@ def test_lease_is_renewed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     (tmp_path / "agents.pool.yml").write_text(pool(fe={"hooks": {"after_task": "read word < go"}}))
     steps: list[str] = []
 
-    async def ask(message: Message) -> Message:
+    async def ask(message: Message, hear: object = None) -> Message:
         steps.append(message["params"]["_meta"]["hubbub/step"])
         if steps.count("renew") == 3:
             await asyncio.to_thread((tmp_path / "go").write_text, "end\n")

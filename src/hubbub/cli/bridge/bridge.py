@@ -20,7 +20,7 @@ from uuid import uuid4
 from hubbub.cli.bridge import wire
 from hubbub.cli.bridge.carrier import Away
 from hubbub.cli.bridge.client import Client
-from hubbub.cli.bridge.companion import Alone, Companion
+from hubbub.cli.bridge.companion import Alone, Companion, Hear
 from hubbub.cli.bridge.upstream import Refused, SessionGone, Upstream, read
 from hubbub.cli.bridge.wire import Message
 
@@ -64,6 +64,7 @@ class Asked:
     answer: Write
     key: str = field(default_factory=lambda: token_hex(16))
     outage: Outage = field(default_factory=Outage)
+    is_heard: bool = False  # what the hub says before the answer is wanted, too
     is_acknowledged: bool = False  # of `subscriptions/listen`: the client knows that it listens
     opening: bytes = field(init=False)  # of the answer
 
@@ -103,15 +104,26 @@ class Bridge:
         finally:
             await self._leave()
 
-    async def ask(self, message: Message) -> Message:
+    async def ask(self, message: Message, hear: Hear | None = None) -> Message:
         """The hub's answer to a request of the companion's; an error, if the hub refuses it or stays away."""
-        heard: list[bytes] = []
+        answers: list[Message] = []
 
-        async def hear(line: bytes) -> None:
-            heard.append(line)
+        async def take(line: bytes) -> None:
+            said = read(line)
+            if wire.answers(said, message):
+                answers.append(said)
+            elif wire.is_request(said):
+                await self._write(said)  # the client answers it, as whatever the hub asks
+            elif hear is not None:
+                await hear(said)
 
-        await self._request(Asked(message, wire.encoded(message), hear))
-        return read(heard[-1])
+        try:
+            await self._request(Asked(message, wire.encoded(message), take, is_heard=hear is not None))
+        except asyncio.CancelledError:
+            if hear is not None:
+                await self._take_back(message)
+            raise
+        return answers[-1]
 
     async def _carry(self, message: Message, line: bytes) -> None:
         """Send on one message; what is answered at leisure is left to a task, what sets the stage is waited for."""
@@ -205,7 +217,9 @@ class Bridge:
         session_id = await self._session_id()
         headers = {"Idempotency-Key": asked.key, **self.companion.headers}
         try:
-            return await self.upstream.post(asked.message, partial(self._pass_on, asked), asked.line, headers)
+            return await self.upstream.post(
+                asked.message, partial(self._pass_on, asked), asked.line, headers, is_heard=asked.is_heard
+            )
         except SessionGone:
             await self._renew(session_id)
         return False
@@ -252,6 +266,13 @@ class Bridge:
             await self._notify(message)
         if task is not None:
             task.cancel()
+
+    async def _take_back(self, message: Message) -> None:
+        """Tell the hub that nobody waits for the answer to a request any more; of the newer era it knows already."""
+        if wire.modern_version(message) is None:
+            with suppress(Away, Refused, TimeoutError):
+                async with asyncio.timeout(FAREWELL.total_seconds()):
+                    await self._sent(wire.cancelled(message))
 
     async def _write(self, message: Message) -> None:
         await self.write(wire.encoded(message))

@@ -5,14 +5,16 @@ from typing import Any
 from uuid import uuid4
 
 from hubbub.cli.bridge import wire
+from hubbub.cli.bridge.client import CAPABILITIES_KEY
 from hubbub.cli.bridge.companion import Ask
 from hubbub.cli.bridge.wire import Message
 from hubbub.model import orders
-from hubbub.model.orders import Code, Outcome
+from hubbub.model.orders import Code, Order, Outcome
 from hubbub.workspace.steps import STEP, Step
 
 KEY = "hubbub/idempotency-key"  # in `_meta`, from the client: a call that is repeated gets the answer of the first
 PROGRESS = "progressToken"  # there, too
+TOLD = "notifications/progress"
 
 Reply = Mapping[str, Any]
 
@@ -48,18 +50,30 @@ class Call:
         return await self._asked({**meta, STEP: step, **(said or {})})
 
     async def order(
-        self, tool: str, arguments: Mapping[str, object], said: Mapping[str, object], *, is_own: bool
+        self, asked: Order, said: Mapping[str, object], *, is_own: bool, is_far: bool = False
     ) -> Message:
-        """The hub's answer to a tool called with just these arguments, with what is `said` about it in its `_meta`.
+        """The hub's answer to an order, with what is `said` about it in the `_meta` of its call.
 
-        `is_own` says that it is what the client called.
+        `is_own` says that it is what the client called. One that `is_far` is done on another machine: it may take
+        long, what it tells meanwhile is told here, and who it is for is asked nothing about it here.
         """
-        known = wire.meta(self.message)
-        meta = {name: value for name, value in known.items() if is_own or name not in (KEY, PROGRESS)}
+        known, token = wire.meta(self.message), str(uuid4())
+        meta = {name: value for name, value in known.items() if name != PROGRESS and (is_own or name != KEY)}
         meta.update(said)
-        params = {"name": tool, "arguments": dict(arguments), "_meta": meta}
+        if is_far:
+            meta |= {PROGRESS: token} if asked.progress is not None else {}
+            meta |= {CAPABILITIES_KEY: {}} if CAPABILITIES_KEY in meta else {}
+
+        async def hear(message: Message) -> None:
+            told = wire.parameters(message)
+            is_told = message.get("method") == TOLD and told.get(PROGRESS) == token
+            if is_told and asked.progress is not None:
+                await asked.progress(str(told.get("message", "")))
+
+        params = {"name": asked.tool, "arguments": dict(asked.arguments), "_meta": meta}
         message_id = self.message["id"] if is_own else str(uuid4())
-        return await self._ask({**self.message, "id": message_id, "params": params})
+        message = {**self.message, "id": message_id, "params": params}
+        return await self._ask(message, hear if is_far else None)
 
     async def _asked(self, meta: Message) -> Message:
         params = {**wire.parameters(self.message), "_meta": meta}

@@ -17,18 +17,23 @@ from hubbub.cli.bridge.calls import KEY, PROGRESS, Call, outcome_of
 from hubbub.cli.bridge.client import Client
 from hubbub.cli.bridge.companion import Ask
 from hubbub.cli.bridge.wire import Message
+from hubbub.cli.machine.membership import Membership
 from hubbub.client import Hub, owner_token
 from hubbub.dialects.cmdop import DIALECT
-from hubbub.dialects.cmdop.gated import answer_of, is_undone
+from hubbub.dialects.cmdop.gated import answer_of
 from hubbub.dialects.cmdop.vouching import APPROVAL
 from hubbub.dialects.dialect import Answer, BadArguments
-from hubbub.model import elicitation
+from hubbub.model import chains, elicitation
+from hubbub.model.chains import Chain
+from hubbub.model.errors import Invalid
 from hubbub.model.orders import AskFirst, Code, Order, Outcome, Principal, Question, refused
 from hubbub.model.rights import HUB
 from hubbub.node.here import open_node
 from hubbub.node.machine import about
 from hubbub.node.node import LocalNode
 from hubbub.node.remote_hub import RemoteHub
+from hubbub.node.tools.connecting import BY_NAME
+from hubbub.node.weighing import named
 from hubbub.serve import log as logs
 
 KEPT = 1000  # outcomes of calls with a key of the client's, the newest
@@ -39,8 +44,9 @@ class CmdopCompanion:
 
     headers: Mapping[str, str] = {}
 
-    def __init__(self, node: LocalNode, who: Principal) -> None:
-        self._node, self._who = node, who
+    def __init__(self, node: LocalNode, who: Principal, chain: Chain = ()) -> None:
+        """`chain` tells for whom the client works, where it is itself the agent of a machine."""
+        self._node, self._who, self._chain = node, who, chain
         self._client: Client | None = None
         self._keyed: dict[str, tuple[Order, asyncio.Task[Outcome]]] = {}
 
@@ -54,7 +60,8 @@ class CmdopCompanion:
             return None  # the hub says which there are
         try:
             arguments = tool.given(call.arguments)
-        except BadArguments as error:
+            chain = self._chain or chains.checked(wire.meta(message).get(chains.META, ()), chains.META)
+        except (BadArguments, Invalid) as error:
             return _answered(call, Answer(DIALECT.invalid(str(error)), is_error=True))
         order = Order(
             who=self._who,
@@ -62,6 +69,7 @@ class CmdopCompanion:
             arguments=arguments,
             client=self._person(message),
             progress=self._progress(message),
+            chain=chain,
         )
         try:
             return _answered(call, answer_of(await self._performed(call, order)))
@@ -72,16 +80,15 @@ class CmdopCompanion:
         """What comes of an order. With a key of the client's the machine does it once; the hub minds its own keys."""
 
         async def act(asked: Order) -> Outcome:
-            said = {APPROVAL: asked.approval_id} if asked.approval_id is not None else {}
-            own = _is_same(asked, order)
-            return outcome_of(await call.order(asked.tool, asked.arguments, said, is_own=own))
+            said: dict[str, object] = {chains.META: list(asked.chain)} if asked.chain else {}
+            if asked.approval_id is not None:
+                said[APPROVAL] = asked.approval_id
+            own, far = _is_same(asked, order), named(asked) in BY_NAME
+            return outcome_of(await call.order(asked, said, is_own=own, is_far=far))
 
         key = wire.meta(call.message).get(KEY)
-        if (
-            not isinstance(key, str)
-            or order.tool not in DIALECT.of_machine
-            or DIALECT.tools[order.tool].reads
-        ):
+        is_machines = order.tool in DIALECT.of_machine or named(order) in BY_NAME
+        if not isinstance(key, str) or not is_machines or DIALECT.tools[order.tool].reads:
             return await self._node.perform(order, act)
         known, doing = self._keyed.get(key, (None, None))
         if known is None or doing is None:
@@ -98,7 +105,7 @@ class CmdopCompanion:
 
     def _forget(self, key: str, done: "asyncio.Task[Outcome]") -> None:
         """Forget a call of which nothing was done, so that it may be made again; and the oldest of too many."""
-        if done.cancelled() or done.exception() is not None or is_undone(done.result()):
+        if done.cancelled() or done.exception() is not None or done.result().is_undone:
             self._keyed.pop(key, None)
         while len(self._keyed) > KEPT:
             self._keyed.pop(next(iter(self._keyed)))
@@ -147,7 +154,8 @@ class _Person:
 
 
 def _is_same(one: Order, other: Order) -> bool:
-    return (one.tool, one.arguments, one.chain) == (other.tool, other.arguments, other.chain)
+    """Whether one is the other, or the part of it that is about other machines; what agents call has another chain."""
+    return (one.tool, one.chain) == (other.tool, other.chain)
 
 
 def _answered(call: Call, answer: Answer) -> Message:
@@ -180,18 +188,25 @@ def _unfinished(first: AskFirst) -> Message:
 
 @asynccontextmanager
 async def companion(
-    data: Path, hub: Callable[[], Hub], *, is_attended: bool = False
+    data: Path,
+    hub: Callable[[], Hub],
+    *,
+    is_attended: bool = False,
+    chain: Chain = (),
+    joined: Membership | None = None,
 ) -> AsyncIterator[CmdopCompanion]:
     """The companion of a client that works in the present folder. `hub` gives the hub as it is now.
 
     `is_attended` says that the machine's operator sits at the client, who is then asked there whatever the policy says.
+    `chain` is as for the companion. `joined` is what the machine is where it has joined a hub: it has one name then.
     """
     logs.configure(form="json", level="warning")  # to standard error: the output is the client's
     present = hub()
     me: Message = await asyncio.to_thread(present.get, "/me")
     project = present.project or me["projects"][0]["slug"]
     who = Principal(project=project, name=me["agent"] or HUB)
-    remote = RemoteHub(lambda: hub().url, present.token, about(data).name, project=present.project)
+    name = about(data, name=joined.name if joined is not None else None).name
+    remote = RemoteHub(lambda: hub().url, present.token, name, project=present.project)
     node = open_node(
         data=data,
         log_file=data / logs.DAEMON,
@@ -199,11 +214,12 @@ async def companion(
         cwd=Path.cwd(),
         hub=remote,
         catalogue=DIALECT.catalogue(),
-        secrets=[secret for secret in (present.token, owner_token(data)) if secret],
+        secrets=[each for each in (present.token, owner_token(data), joined and joined.token) if each],
+        name=name,
         is_attended=is_attended,
     )
     try:
         async with node.alive():
-            yield CmdopCompanion(node, who)
+            yield CmdopCompanion(node, who, chain)
     finally:
         await remote.close()

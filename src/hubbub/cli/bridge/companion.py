@@ -6,7 +6,17 @@ from typing import Protocol
 from hubbub.cli.bridge.client import Client
 from hubbub.cli.bridge.wire import Message
 
-Ask = Callable[[Message], Awaitable[Message]]
+Hear = Callable[[Message], Awaitable[None]]
+
+
+class Ask(Protocol):
+    """Sends a request to the hub, and gives the answer.
+
+    `hear` takes what the hub says before the answer. Who hears may wait long: the hub is told then, too, if the request
+    is cancelled here.
+    """
+
+    async def __call__(self, message: Message, hear: Hear | None = None) -> Message: ...
 
 
 class Companion(Protocol):

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 from hubbub.client import Hub, HubRefused, HubUnreachable, running_hub
@@ -19,37 +20,65 @@ OURS = ("RELAY_", "GXV_")  # so begin the variables that say who a client is, an
 def require_hub(data: Path) -> str:
     """The address of the hub of the data folder; one is started, and left running, if there is none.
 
+    It serves whoever comes, so the folder where we happen to be is none of its business. Raises `HubUnreachable`, with
+    what the hub said last, if it does not start.
+    """
+    data.mkdir(mode=0o700, parents=True, exist_ok=True)
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(OURS)}
+    usual_port = answering(data) or _start(data, cwd=data, environment=environment)
+    url = usual_port or _start(data, "--port", "0", cwd=data, environment=environment)
+    return _required(url, data)
+
+
+def start(data: Path, *options: str) -> str:
+    """The address of a hub that a person starts here and now, as `hubbub serve` does, but in the background.
+
     Raises `HubUnreachable`, with what the hub said last, if it does not start.
     """
     data.mkdir(mode=0o700, parents=True, exist_ok=True)
-    url = _answering(data) or _start(data) or _start(data, "--port", "0")  # should the usual port be taken
+    return _required(_start(data, *options, cwd=Path.cwd(), environment=os.environ), data)
+
+
+def answering(data: Path) -> str | None:
+    """The address of the hub of the data folder, if it answers."""
+    url = running_hub(data)
+    if url is None:
+        return None
+    hub = Hub(url, "")
+    try:
+        hub.health()
+    except (HubUnreachable, HubRefused):
+        return None
+    finally:
+        hub.close()
+    return url
+
+
+def _required(url: str | None, data: Path) -> str:
     if url is None:
         log = data / LOG_FILE
         raise HubUnreachable(f"no hub could be started; {log} ends with: {_last_line(log)}")
     return url
 
 
-def _start(data: Path, *options: str) -> str | None:
-    """Start a hub that outlives us, and wait until one answers; None if that does not come about.
-
-    It serves whoever comes, so the folder where we happen to be is none of its business.
-    """
+def _start(data: Path, *options: str, cwd: Path, environment: Mapping[str, str]) -> str | None:
+    """Start a hub that outlives us, and wait until one answers; None if that does not come about."""
     log_file = data / LOG_FILE
     log_file.touch(mode=0o600)
     with log_file.open("ab") as log:
         hub = subprocess.Popen(
             [sys.executable, "-m", "hubbub", "serve", "--data", str(data), *options],
-            cwd=data,
-            env={name: value for name, value in os.environ.items() if not name.startswith(OURS)},
+            cwd=cwd,
+            env=environment,
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
             start_new_session=True,
         )
     deadline = time.monotonic() + PATIENCE
-    while (url := _answering(data)) is None and time.monotonic() < deadline:
+    while (url := answering(data)) is None and time.monotonic() < deadline:
         if hub.poll() is not None and not _is_in_use(data):
-            return _answering(data)
+            return answering(data)
         time.sleep(LOOK)
     return url
 
@@ -66,18 +95,3 @@ def _is_in_use(data: Path) -> bool:
 def _last_line(file: Path) -> str:
     lines = file.read_text("utf-8", "replace").strip().splitlines()
     return lines[-1] if lines else "nothing"
-
-
-def _answering(data: Path) -> str | None:
-    """The address of the hub of the data folder, if it answers."""
-    url = running_hub(data)
-    if url is None:
-        return None
-    hub = Hub(url, "")
-    try:
-        hub.health()
-    except (HubUnreachable, HubRefused):
-        return None
-    finally:
-        hub.close()
-    return url

@@ -51,14 +51,21 @@ class Upstream:
         await self._carrier.aclose()
 
     async def post(
-        self, message: Message, hear: Hear, line: bytes | None = None, more: Mapping[str, str] | None = None
+        self,
+        message: Message,
+        hear: Hear,
+        line: bytes | None = None,
+        more: Mapping[str, str] | None = None,
+        *,
+        is_heard: bool = False,
     ) -> bool:
         """Send a message, and have `hear` take what comes in answer, until it has heard enough; whether it has.
 
         `line` is the message encoded, where somebody has done so, and `more` are headers to go with it: with an
-        idempotency key there it may be sent again after `Away`. Also raises `SessionGone` and `Refused`.
+        idempotency key there it may be sent again after `Away`. `is_heard` says that a call may have something to say
+        before it is answered. Also raises `SessionGone` and `Refused`.
         """
-        headers = self._headers(message) if more is None else {**self._headers(message), **more}
+        headers = {**self._headers(message, is_heard=is_heard), **(more or {})}
         async with await self._answer("POST", headers, line or wire.encoded(message)) as answer:
             if not _is_stream(answer):
                 content = await answer.whole()
@@ -98,11 +105,15 @@ class Upstream:
             async with await self._answer("DELETE", self._in_session()):
                 self.session_id = None
 
-    def _headers(self, message: Message) -> dict[str, str]:
-        """What goes with a message. A call stands for itself in either era: apart it costs the hub half as much."""
+    def _headers(self, message: Message, *, is_heard: bool) -> dict[str, str]:
+        """What goes with a message.
+
+        A call stands for itself in either era, since apart it costs the hub half as much; but in the older one the hub
+        says nothing before the answer then, and goes on where nobody wants that any more.
+        """
         if wire.modern_version(message):
             own = wire.mirrored(message)
-        elif message.get("method") == wire.CALL:
+        elif message.get("method") == wire.CALL and not is_heard:
             own = self._of_version()
         else:
             own = self._in_session()

@@ -89,6 +89,15 @@ def error(request_id: object, code: int, sentence: str) -> Message:
     return {"jsonrpc": "2.0", "id": request_id, "error": {"code": code, "message": sentence}}
 
 
+def cancelled(request: Message) -> Message:
+    """The notification that nobody waits for the answer to `request` any more."""
+    return {
+        "jsonrpc": "2.0",
+        "method": "notifications/cancelled",
+        "params": {"requestId": request["id"]},
+    }
+
+
 def updated(uri: str, subscription_id: object = None) -> Message:
     """The notification that a resource may have changed."""
     params: Message = {"uri": uri}

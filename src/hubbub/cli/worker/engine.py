@@ -41,11 +41,12 @@ class Worker:
         say: Callable[[str], None],
         concurrency: int = 1,
         timeout: timedelta | None = None,
+        shows_output: bool = False,
     ) -> None:
         self.hub, self.seat, self.spool = hub, seat, spool
         self.outbox = Outbox(hub, seat, spool, say)
         self.command, self.environment, self.timeout = command, environment, timeout
-        self.concurrency, self.say = concurrency, say
+        self.concurrency, self.say, self.shows_output = concurrency, say, shows_output
         self.guardian = Guardian()
         self.jobs: dict[str, Job] = {}
         self.leaving, self.left = threading.Event(), threading.Event()
@@ -126,7 +127,8 @@ class Worker:
             return
         again = f", attempt {assignment.attempt}" if assignment.attempt > 1 else ""
         self.say(f"{assignment.label} from {assignment.sender}{again}")
-        job = Job(assignment, self.command, self.environment, self.guardian)
+        heard = self.say if self.shows_output else None
+        job = Job(assignment, self.command, self.environment, self.guardian, heard)
         self.jobs[assignment.ref] = job
         self._is_over.clear()
         job.thread = threading.Thread(target=self._see_through, args=(job,), daemon=True)

@@ -1,9 +1,10 @@
 """One task, or one broadcast, from the inbox to the report."""
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 
 from hubbub.cli.worker.guardian import Guardian
 from hubbub.cli.worker.program import Ended, Program
@@ -64,6 +65,11 @@ class Assignment:
         kind = "broadcast" if self.number is None else f"task #{self.number}"
         return f"{kind} {self.title!r}"
 
+    @property
+    def mark(self) -> str:
+        """What its output is marked with among that of others."""
+        return "broadcast" if self.number is None else f"#{self.number}"
+
     def environment(self) -> dict[str, str]:
         """What the command is told beside the text."""
         facts = {
@@ -83,12 +89,19 @@ class Job:
     """The run of the command for one assignment."""
 
     def __init__(
-        self, assignment: Assignment, command: str, environment: Mapping[str, str], guardian: Guardian
+        self,
+        assignment: Assignment,
+        command: str,
+        environment: Mapping[str, str],
+        guardian: Guardian,
+        heard: Callable[[str], None] | None = None,
     ) -> None:
+        """`heard` is told each line that the command prints, and for what it works."""
         self.assignment = assignment
         self.epoch = assignment.epoch  # rises when the task is delivered to us again while we are on it
         self.is_lost = threading.Event()  # somebody took it from us, or it was cancelled
-        self.program = Program(command, {**environment, **assignment.environment()}, guardian)
+        tell = partial(_tell, heard, assignment.mark) if heard is not None else None
+        self.program = Program(command, {**environment, **assignment.environment()}, guardian, tell)
         self.thread = threading.current_thread()  # that which sees it through
         self._told = ""
 
@@ -107,6 +120,10 @@ class Job:
             return None
         self._told = lines
         return lines
+
+
+def _tell(heard: Callable[[str], None], mark: str, line: str) -> None:
+    heard(f"{mark} | {line}")
 
 
 def verdict(ended: Ended) -> tuple[str, str]:

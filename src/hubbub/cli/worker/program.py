@@ -51,6 +51,29 @@ class Clip:
         return "\n".join(text.split("\n")[-lines:])[-length:]
 
 
+class Lines:
+    """A stream of bytes as lines, for whoever wants to hear them."""
+
+    def __init__(self, heard: Callable[[str], None] | None) -> None:
+        self._heard = heard
+        self._begun = b""
+
+    def add(self, chunk: bytes) -> None:
+        if self._heard is None:
+            return
+        *whole, self._begun = (self._begun + chunk).split(b"\n")
+        for line in whole:
+            self._heard(readable(line))
+        if len(self._begun) > CHUNK:
+            self.end()
+
+    def end(self) -> None:
+        """Nothing more will come: what has no end yet is a line too."""
+        begun, self._begun = self._begun, b""
+        if begun and self._heard is not None:
+            self._heard(readable(begun))
+
+
 def readable(output: bytes) -> str:
     """Text from a program's output; the hub takes Unicode without NUL."""
     return output.decode("utf-8", "replace").replace("\0", "\ufffd")
@@ -78,8 +101,16 @@ class Ended:
 class Program:
     """One run of a command. `start` it, wait for `ended`, then ask for the `outcome`."""
 
-    def __init__(self, command: str, environment: Mapping[str, str], guardian: Guardian) -> None:
+    def __init__(
+        self,
+        command: str,
+        environment: Mapping[str, str],
+        guardian: Guardian,
+        heard: Callable[[str], None] | None = None,
+    ) -> None:
+        """`heard` is told each line that the command prints, as soon as it is whole."""
         self.command, self.environment, self.guardian = command, environment, guardian
+        self._heard = heard
         self.ended = threading.Event()
         self.stdout, self.stderr = Clip(), Clip()
         self._process: subprocess.Popen[bytes] | None = None
@@ -99,7 +130,10 @@ class Program:
         )
         self._process = process
         self.guardian.watch(process.pid)
-        readers = [_thread(_read, process.stdout, self.stdout), _thread(_read, process.stderr, self.stderr)]
+        readers = [
+            _thread(_read, process.stdout, self.stdout, Lines(self._heard)),
+            _thread(_read, process.stderr, self.stderr, Lines(self._heard)),
+        ]
         _thread(_write, process.stdin, text)
         _thread(self._wait, process, readers)
         if timeout is not None:
@@ -151,10 +185,12 @@ def _thread(target: Callable[..., None], *arguments: object) -> threading.Thread
     return thread
 
 
-def _read(pipe: IO[bytes], clip: Clip) -> None:
+def _read(pipe: IO[bytes], clip: Clip, lines: Lines) -> None:
     with pipe:
         while chunk := pipe.read(CHUNK):
             clip.add(chunk)
+            lines.add(chunk)
+    lines.end()
 
 
 def _write(pipe: IO[bytes], text: str) -> None:

@@ -1,0 +1,86 @@
+"""`hubbub up` and `hubbub down`: the hub, with its own machine, in the background."""
+
+import os
+import signal
+import sys
+import time
+from datetime import timedelta
+from pathlib import Path
+
+import click
+
+from hubbub.cli import terminal
+from hubbub.cli.bridge import starter
+from hubbub.cli.command import command, data_option
+from hubbub.client import OWNER_FILE, HubUnreachable
+from hubbub.dialects import names
+from hubbub.settings import read
+from hubbub.store.lock import holder_of
+
+PATIENCE = timedelta(seconds=30)  # with a hub that is told to stop
+LOOK = timedelta(milliseconds=50)
+
+
+@command("up", short_help="Start the hub in the background.", example="hubbub up\nhubbub up --port 9000")
+@data_option
+@click.option("--host", metavar="ADDRESS", help="The address to listen on. [default: 127.0.0.1]")
+@click.option("--port", metavar="N", help="The port to listen on; 0 takes any free one. [default: 8420]")
+def up(*, data: str | None, host: str | None, port: str | None, as_json: bool) -> None:
+    """Start the hub of the data folder in the background, with this machine, and wait until it is ready.
+
+    Agents work in the present folder, unless the policy of the machine says where. Settings come from the environment.
+    """
+    chosen = read(data=data, host=host, port=port)
+    url = starter.answering(chosen.data)
+    is_new = url is None
+    if url is None:
+        given = {"--host": host, "--port": port}
+        try:
+            url = starter.start(chosen.data, *(f"{name}={text}" for name, text in given.items() if text))
+        except HubUnreachable as error:
+            raise click.ClickException(terminal.clean(str(error))) from None
+    if as_json:
+        terminal.show_json({"url": url, "started": is_new, "log": str(chosen.data / starter.LOG_FILE)})
+        return
+    if not sys.stdout.isatty():
+        terminal.show(url)  # to a program, on a line of its own, as `serve` does
+    for line in _about(url, chosen.data, chosen.root_dialect, is_new=is_new):
+        terminal.show(line)
+
+
+@command("down", short_help="Stop the hub that runs in the background.", example="hubbub down")
+@data_option
+def down(*, data: str | None, as_json: bool) -> None:
+    """Stop the hub of the data folder, however it was started, and wait until it has gone."""
+    folder = read(data=data).data
+    pid = holder_of(folder)
+    if pid is not None:
+        os.kill(pid, signal.SIGTERM)
+        _wait_until_gone(folder, pid)
+    if as_json:
+        terminal.show_json({"stopped": pid is not None})
+    else:
+        terminal.show("the hub has stopped" if pid is not None else "no hub runs on the data folder")
+
+
+def _about(url: str, data: Path, root_dialect: str, *, is_new: bool) -> list[str]:
+    """Where the hub is and how to connect."""
+    return [
+        f"hubbub is ready at {url}" if is_new else f"hubbub runs already, at {url}",
+        f"  MCP          {', '.join(f'{url}/mcp/{name}' for name in names())}",
+        f"               and {root_dialect} at {url}/mcp",
+        f"  your token   in {data / OWNER_FILE}",
+        f"  its log      in {data / starter.LOG_FILE}",
+        "  to stop      hubbub down",
+    ]
+
+
+def _wait_until_gone(data: Path, pid: int) -> None:
+    """Raises `click.ClickException` if the process holds the data folder for too long."""
+    deadline = time.monotonic() + PATIENCE.total_seconds()
+    while holder_of(data) == pid:
+        if time.monotonic() > deadline:
+            raise click.ClickException(
+                f"the hub (process {pid}) has not stopped yet; its log says what it does"
+            )
+        time.sleep(LOOK.total_seconds())

@@ -1,0 +1,92 @@
+"""What a machine holds once it has joined a hub: its name there and its key, in a file that only its user may read.
+
+One machine a folder, and one process a machine: the folder is locked while the process lives.
+"""
+
+import fcntl
+import json
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+import click
+
+from hubbub.client import owner_token, quoted
+
+FILE = "node.json"
+LOCK = "node.lock"
+INSIDE = "nodes"  # in the data folder of a hub: the folders of machines beside the hub's own
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Membership:
+    """As which machine of which hub's project the folder's process works. `url` None: the hub of its data folder."""
+
+    name: str
+    project: str
+    url: str | None
+    token: str = field(repr=False)
+    labels: tuple[str, ...] = ()
+
+    def fits(self, *, name: str | None, url: str | None, project: str | None) -> bool:
+        """Whether it is what is asked for; None asks for nothing in particular."""
+        asked = ((name, self.name), (url and url.rstrip("/"), self.url), (project, self.project))
+        return all(wanted in (None, held) for wanted, held in asked)
+
+
+def folder_of(data: Path, name: str) -> Path:
+    """The folder of the machine `name`: the data folder, unless that is a hub's, which has its own machine in it."""
+    is_hubs = owner_token(data) is not None and not (data / FILE).exists()
+    return data / INSIDE / quoted(name) if is_hubs else data
+
+
+@contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """Hold the folder, which is made where it is missing. Raises `click.ClickException` while another process does."""
+    for each in (folder.parent, folder):
+        each.mkdir(mode=0o700, parents=True, exist_ok=True)
+    lock = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        if not _is_taken(lock):
+            raise click.ClickException(
+                "a node runs on this data folder already; stop it, or choose another folder with --data"
+            )
+        yield
+    finally:
+        os.close(lock)  # the kernel's lock ends with it; the file stays for the next one
+
+
+def _is_taken(lock: int) -> bool:
+    """Whether the lock is ours from now on."""
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def read(folder: Path) -> Membership | None:
+    """What the folder holds, if it holds anything that makes sense."""
+    try:
+        facts = json.loads((folder / FILE).read_text("utf-8"))
+        return Membership(**{**facts, "labels": tuple(facts["labels"])})
+    except FileNotFoundError:
+        return None
+    except (ValueError, TypeError, KeyError):
+        raise click.ClickException(
+            f"{FILE} in the data folder does not say what this machine has joined; remove it, and join again"
+        ) from None
+
+
+def write(folder: Path, membership: Membership) -> None:
+    """Put it in its place at once, for its user's eyes only."""
+    partial = folder / f".{FILE}.{secrets.token_hex(4)}"
+    descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        json.dump(asdict(membership), file)
+        file.flush()
+        os.fsync(descriptor)
+    partial.replace(folder / FILE)

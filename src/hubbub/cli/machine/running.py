@@ -1,0 +1,121 @@
+"""A machine that has joined, as a process: linked to its hub until a signal, with a log of its own."""
+
+import asyncio
+import signal
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+import uvloop
+
+from hubbub.cli import terminal
+from hubbub.cli.machine.membership import Membership
+from hubbub.client import owner_token, running_hub
+from hubbub.dialects.cmdop import DIALECT
+from hubbub.model.orders import ToolSpec
+from hubbub.model.redaction import Redactor
+from hubbub.node import policy as policies
+from hubbub.node.here import open_node
+from hubbub.node.hub import Hub
+from hubbub.node.link.daemon import serve
+from hubbub.node.link.journal import JournalFailed
+from hubbub.node.link.line import LinkRefused
+from hubbub.node.node import LocalNode
+from hubbub.node.sandbox import choose
+from hubbub.node.tools import agents
+from hubbub.serve import log as logs
+from hubbub.settings import Settings
+
+# What only people order, which checks its arguments itself.
+UNLISTED = [ToolSpec(name=name, description="", schema={}, check=dict) for name in agents.TOOLS]
+LOG = Path("logs", "node.jsonl")  # in the machine's folder; the log of a hub may be beside it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Daemon:
+    """What runs: which machine, in which folder of its own, by which policy."""
+
+    membership: Membership
+    settings: Settings
+    folder: Path
+    policy_file: Path
+    as_json: bool
+
+    def run(self) -> None:
+        """Serve the hub until a signal. Raises `click.ClickException` when the hub does not want this machine."""
+        logs.configure(form=self.settings.log_format, level=self.settings.log_level)
+        logs.keep(self.folder / LOG, Redactor(self._secrets).text)
+        try:
+            with suppress(asyncio.CancelledError):  # by a signal
+                uvloop.run(self._serve())
+        except (LinkRefused, JournalFailed) as error:
+            raise click.ClickException(terminal.clean(f"{self.membership.name}: {error}")) from None
+
+    async def _serve(self) -> None:
+        this = asyncio.current_task()
+        assert this is not None
+        is_hung_up = (
+            signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN
+        )  # else it was started to outlive that
+        for each in (signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if is_hung_up else [])):
+            asyncio.get_running_loop().add_signal_handler(each, this.cancel)
+        await serve(
+            url=self.address,
+            token=self.membership.token,
+            project=self.membership.project,
+            machine=self._machine,
+            data=self.folder,
+            catalogue=[*DIALECT.catalogue(), *UNLISTED],
+            labels=self.membership.labels,
+            ready=self._greet,
+        )
+
+    def address(self) -> str:
+        """Where the hub is just now: that of a data folder may have another port after each start."""
+        return (
+            self.membership.url or running_hub(self.settings.data) or f"http://127.0.0.1:{self.settings.port}"
+        )
+
+    def _machine(self, hub: Hub) -> LocalNode:
+        return open_node(
+            data=self.folder,
+            log_file=self.folder / LOG,
+            config=self.settings.config,
+            policy_file=self.policy_file,
+            cwd=Path.cwd(),
+            hub=hub,
+            catalogue=DIALECT.catalogue(),
+            secrets=self._secrets,
+            name=self.membership.name,
+            keeps_agents=True,
+        )
+
+    @property
+    def _secrets(self) -> list[str]:
+        return [each for each in (self.membership.token, owner_token(self.settings.data)) if each]
+
+    def _greet(self) -> None:
+        """Say what is linked, and what holds here: a sentence, or with `--json` an object."""
+        policy = policies.load(self.policy_file, Path.cwd())
+        facts = {
+            "node": self.membership.name,
+            "url": self.address(),
+            "project": self.membership.project,
+            "policy": str(self.policy_file) if self.policy_file.exists() else None,
+            "mode": policy.mode,
+            "fault": policy.fault,
+            "sandbox": choose(network=policy.network).name,
+            "agent": policy.runtime.name if policy.runtime is not None else None,
+        }
+        terminal.show_json(facts) if self.as_json else terminal.show(_sentence(facts), lines=False)
+
+
+def _sentence(facts: dict[str, str | None]) -> str:
+    rules = facts["policy"] or "the shipped policy"
+    if facts["fault"] is not None:
+        rules = f"everything is denied, as {rules} does not load: {facts['fault']}"
+    return (
+        f"{facts['node']} is linked to {facts['url']} (project {facts['project']}); "
+        f"{rules}, mode {facts['mode']}; sandbox {facts['sandbox']}; agent {facts['agent'] or 'none'}"
+    )

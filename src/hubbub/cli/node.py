@@ -1,0 +1,193 @@
+"""`hubbub node`: this machine as one that agents may use, and the other machines of the project."""
+
+import subprocess
+from pathlib import Path
+
+import click
+
+from hubbub import settings
+from hubbub.cli import terminal
+from hubbub.cli.command import Choice, chooses_hub, command, data_option, uses_project
+from hubbub.cli.machine import joining, membership
+from hubbub.cli.machine.service import Node, Service, service
+from hubbub.cli.signing import approver
+from hubbub.cli.tokens import seconds
+from hubbub.client import Hub, segment
+from hubbub.node.machine import host_name
+from hubbub.node.policy import FILE
+
+LABEL_LENGTH, LABELS = 64, 16
+
+policy_option = click.option(
+    "--config",
+    "policy",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="The policy. [default: node.toml in the configuration folder]",
+)
+
+
+def labels_given(_ctx: click.Context, _param: click.Parameter, value: tuple[str, ...]) -> tuple[str, ...]:
+    """Labels, each once."""
+    if len(value) > LABELS or not all(each.strip() and len(each) <= LABEL_LENGTH for each in value):
+        raise click.BadParameter(f"at most {LABELS} labels, each of 1 to {LABEL_LENGTH} characters")
+    return tuple(dict.fromkeys(value))
+
+
+@click.group("node", short_help="Let agents use this machine, and see to the others.")
+def node() -> None:
+    """Let agents use this machine, and see to the other machines of the project."""
+
+
+@command(
+    "run",
+    short_help="Let the agents of a hub use this machine.",
+    example="hubbub node run --join join_…\nhubbub node run",
+)
+@click.option("--name", metavar="NAME", help="What the machine is called. [default: its host name]")
+@click.option("--join", "code", metavar="CODE", help="What hubbub node invite printed.")
+@policy_option
+@click.option(
+    "--label", "labels", metavar="TEXT", multiple=True, callback=labels_given, help="As often as you like."
+)
+@chooses_hub
+def run(
+    *,
+    choice: Choice,
+    name: str | None,
+    code: str | None,
+    policy: Path | None,
+    labels: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """Let the agents of a hub use this machine, as far as its policy lets them, until a signal.
+
+    The machine joins the hub by a CODE that hubbub node invite printed, or with a person's token. It gets a key of its
+    own for that, which is kept in the data folder: from then on neither is needed. Connections are only opened from
+    here; when the hub is away, it is tried again for as long as it takes.
+    """
+    from hubbub.cli.machine.running import Daemon  # takes a while to import
+
+    chosen = settings.read(data=str(choice.data))
+    folder = membership.folder_of(chosen.data, name or host_name())
+    with membership.alone(folder):
+        Daemon(
+            membership=joining.member(choice, folder, name=name, code=code, labels=labels),
+            settings=chosen,
+            folder=folder,
+            policy_file=(policy or chosen.config / FILE).absolute(),
+            as_json=as_json,
+        ).run()
+
+
+@command("invite", example="hubbub node invite\nhubbub node invite --name web1 --expires 10m")
+@click.option("--name", metavar="NAME", help="The only name that the machine may take. [default: any]")
+@click.option(
+    "--expires", callback=seconds, metavar="1h", default="1h", show_default=True, help="When it ends."
+)
+@uses_project
+def invite(*, hub: Hub, name: str | None, expires: float, as_json: bool) -> None:
+    """Make a code with which one machine may join the project, once. Prints it, and only that."""
+    made = hub.post("/nodes/invites", {"name": name, "expires_in_seconds": int(expires)})
+    if as_json:
+        named = f" --name {name}" if name else ""
+        terminal.show_json({**made, "command": f"hubbub node run --join {made['code']}{named}"})
+    else:
+        terminal.show(made["code"])
+
+
+@command("list", example="hubbub node list")
+@uses_project
+def list_(*, hub: Hub, as_json: bool) -> None:
+    """List the machines of the project: what they are, and whether they are there."""
+    found = hub.get("/nodes")["nodes"]
+    if as_json:
+        terminal.show_json(found)
+        return
+    rows = [
+        (
+            each["name"],
+            "online" if each["online"] else "offline",
+            each["platform"],
+            each["sandbox"],
+            each["runtime"],
+            ", ".join(each["labels"]),
+            terminal.brief(each["seen_at"]),
+        )
+        for each in found
+    ]
+    terminal.show_table(("name", "status", "platform", "sandbox", "agent", "labels", "seen"), rows)
+
+
+@command("remove", example="hubbub node remove web1")
+@click.argument("name")
+@uses_project
+def remove(*, hub: Hub, name: str, as_json: bool) -> None:
+    """Take the machine NAME out of the project. Its key is worth nothing from now on."""
+    removed = hub.delete(f"/nodes/{segment('node', name)}")
+    if as_json:
+        terminal.show_json(removed)
+    else:
+        terminal.show(f"removed {name}")
+
+
+@command(
+    "install-service",
+    short_help="Have the system keep the node running.",
+    example="hubbub node install-service --print\nsudo hubbub node install-service --system --start",
+)
+@click.option(
+    "--system", "whole_system", is_flag=True, help="From the start of the machine, not of your login."
+)
+@click.option("--print", "only_shown", is_flag=True, help="Show what would be installed; change nothing.")
+@click.option("--start", is_flag=True, help="Start it too.")
+@policy_option
+@data_option
+def install_service(
+    *,
+    data: str | None,
+    policy: Path | None,
+    whole_system: bool,
+    only_shown: bool,
+    start: bool,
+    as_json: bool,
+) -> None:
+    """Install hubbub node run as a service: for systemd on Linux, for launchd on macOS.
+
+    It works with the data folder, the policy and the working folder of this command. Join the hub first.
+    """
+    chosen = settings.read(data=data)
+    this = Node(data=chosen.data, config=chosen.config, policy=policy, cwd=Path.cwd())
+    found = service(this, whole_system=whole_system)
+    if not only_shown:
+        found.write()
+        if start:
+            _start(found)
+    if as_json:
+        facts = {"file": str(found.file), "content": found.content, "command": found.starting}
+        terminal.show_json(facts)
+    elif only_shown:
+        terminal.show(found.content.rstrip("\n"))
+    else:
+        terminal.show(f"installed {found.file}")
+        if not start:
+            terminal.show(f"start it with: {found.starting}")
+    if membership.read(chosen.data) is None:
+        click.echo("join the hub first: hubbub node run --join CODE", err=True)
+
+
+def _start(installed: Service) -> None:
+    """Raises `click.ClickException` where the system does not start it."""
+    try:
+        done = subprocess.run(installed.start, capture_output=True, text=True, check=False)
+    except FileNotFoundError:
+        raise click.ClickException(f"it is installed, but there is no {installed.start[0]} here") from None
+    if done.returncode:
+        said = done.stderr.strip().splitlines()
+        raise click.ClickException(
+            terminal.clean(f"it is installed, but does not start: {said[-1] if said else 'no reason given'}")
+        )
+
+
+for each in (run, invite, list_, remove, install_service, approver):
+    node.add_command(each)

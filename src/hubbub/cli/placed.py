@@ -1,0 +1,100 @@
+"""`hubbub agent`: agents that run on machines."""
+
+from contextlib import closing, suppress
+from typing import Any
+
+import click
+
+from hubbub.cli import terminal
+from hubbub.cli.command import command, uses_project
+from hubbub.cli.work import some_command
+from hubbub.client import Hub, quoted
+
+PATIENCE = 3_700.0  # seconds: its machine may ask people first, for an hour at most
+MOST_LINES = 2_000
+
+
+@click.group("agent", short_help="Start, stop and follow agents on machines.")
+def agent() -> None:
+    """Have an agent run on a machine: it is started again when it dies, and with the machine."""
+
+
+@command("start", example="hubbub agent start coder-1 --node build-1 --run 'claude -p'")
+@click.argument("name")
+@click.option("--node", metavar="N", required=True, help="On which machine.")
+@click.option(
+    "--run",
+    "run",
+    metavar="COMMAND",
+    required=True,
+    callback=some_command,
+    help="What to run for each task.",
+)
+@click.option(
+    "--concurrency", type=click.IntRange(1, 64), default=1, show_default=True, help="Tasks at a time."
+)
+@click.option("--folder", metavar="DIR", help="Where. [default: where agents work on that machine]")
+@uses_project
+def start(*, hub: Hub, name: str, as_json: bool, **facts: object) -> None:
+    """Start the agent NAME on a machine, as `hubbub work` does.
+
+    That machine's gate decides whether COMMAND may run there; as it comes, it asks a person: answer by `hubbub
+    approve`.
+    """
+    if not as_json:
+        click.echo("if its machine asks, answer by: hubbub approve", err=True)
+    placed = hub.post(f"/agents/{quoted(name)}/start", facts, patience=PATIENCE)["placement"]
+    _show(placed, as_json=as_json)
+
+
+@command("stop", example="hubbub agent stop coder-1")
+@click.argument("name")
+@uses_project
+def stop(*, hub: Hub, name: str, as_json: bool) -> None:
+    """End the agent NAME on its machine; what it is at is finished within seconds, or handed back."""
+    _show(hub.post(f"/agents/{quoted(name)}/stop", patience=120.0)["placement"], as_json=as_json)
+
+
+@command("logs", example="hubbub agent logs coder-1 --follow")
+@click.argument("name")
+@click.option("-f", "--follow", is_flag=True, help="Go on with what comes, until the agent ends.")
+@click.option(
+    "--lines",
+    type=click.IntRange(0, MOST_LINES),
+    default=200,
+    show_default=True,
+    help="How much of the past.",
+)
+@uses_project
+def logs(*, hub: Hub, name: str, follow: bool, lines: int, as_json: bool) -> None:
+    """Show what the agent NAME and its program have said, oldest first."""
+    path = f"/agents/{quoted(name)}/logs"
+    if not follow:
+        for line in hub.get(path, lines=lines)["lines"]:
+            _show_line(line, as_json=as_json)
+        return
+    with suppress(KeyboardInterrupt), closing(hub.frames(path, lines=lines, follow="true")) as frames:
+        for frame in frames:
+            if "text" in frame.data:
+                _show_line(frame.data, as_json=as_json)
+            else:
+                click.echo(terminal.clean(str(frame.data["message"])), err=True)
+
+
+def _show(placed: dict[str, Any], *, as_json: bool) -> None:
+    if as_json:
+        terminal.show_json(placed)
+    else:
+        terminal.show(f"{placed['agent']} {placed['status']} on {placed['node']}: {placed['command']}")
+
+
+def _show_line(line: dict[str, Any], *, as_json: bool) -> None:
+    if as_json:
+        terminal.show_json(line)
+    else:
+        terminal.show(f"{terminal.brief(line['at'])} {line['text']}", lines=False)
+
+
+agent.add_command(start)
+agent.add_command(stop)
+agent.add_command(logs)

@@ -1,0 +1,26 @@
+"""`hubbub why`: why something is as it is."""
+
+import click
+
+from hubbub.cli import terminal
+from hubbub.cli.command import command, uses_project
+from hubbub.client import Hub, WhyReply, quoted
+
+KINDS = click.Choice(["task", "agent", "machine", "file"])
+
+
+@command(
+    "why",
+    short_help="Why a task waits, an agent is silent, a file is taken.",
+    example="hubbub why 12\nhubbub why coder-1\nhubbub why src/parser.py",
+)
+@click.argument("ref", metavar="TASK|AGENT|FILE")
+@click.option("--kind", type=KINDS, help="What is meant. [default: the first of these that there is]")
+@uses_project
+def why(*, hub: Hub, ref: str, kind: str | None, as_json: bool) -> None:
+    """Say in one paragraph why a task, an agent, a machine or a file is as it is, and what would free it."""
+    found: WhyReply = hub.get(f"/why/{quoted(ref)}", kind=kind)
+    if as_json:
+        terminal.show_json(found)
+    else:
+        terminal.show(found["sentence"], lines=False)

@@ -1,0 +1,30 @@
+"""`hubbub why`: one paragraph."""
+
+from tests.cli.processes import RunningHub
+
+
+def test_why_prints_a_paragraph(hub: RunningHub) -> None:
+    """Of a task, an agent or a file it is said in one line how it is; with --json come the facts."""
+    hub.meet("代码1号")
+    hub.send("代码1号", "你好")
+
+    said = hub.run("why", "代码1号").stdout
+    assert said.startswith(
+        "代码1号 has never been here: the project knows the name alone. 1 letter in its inbox"
+    )
+    assert said.count("\n") == 1
+    assert hub.run("why", "src/a.py").stdout.startswith(
+        'Nobody who is here has said that they work on "src/a.py"'
+    )
+    assert [each["kind"] for each in hub.json("why", "代码1号")["facts"]] == [
+        "agent.never_came",
+        "inbox.undelivered",
+    ]
+
+
+def test_why_of_what_there_is_not(hub: RunningHub) -> None:
+    """What the project does not know is one sentence and exit code 1, also where the kind is said."""
+    unknown, no_task = hub.run("why", "nobody"), hub.run("why", "7", "--kind", "task")
+    assert (unknown.returncode, no_task.returncode) == (1, 1)
+    assert "task, agent, machine or file 'nobody' not found" in unknown.stderr
+    assert "task '7' not found" in no_task.stderr
