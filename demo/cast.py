@@ -1,9 +1,10 @@
-"""Who plays beside the commander and the planner: workers, a Relay team, editors, and one with a machine."""
+"""Who plays beside the commander and the planner: workers, a Relay team, editors, and two who use machines."""
 
 SURVEYOR, LIBRARIAN = "surveyor", "librarian"
 ADA, BEN, CAL, CRITIC = "ada", "ben", "cal", "critic"
 EMIL, FAYE = "emil", "faye"
-GUS = "gus"
+GUS, IDA = "gus", "ida"
+ATTIC, CELLAR = "attic", "cellar"  # machines
 
 WORKERS = (SURVEYOR, LIBRARIAN)
 TEAM = (ADA, BEN, CAL, CRITIC)

@@ -23,14 +23,21 @@ class Chronicle:
         self._frames = self.hub.follow(after=last)
 
     def wait(
-        self, kind: str, *, task: str | None = None, agent: str | None = None, message: str | None = None
+        self,
+        kind: str,
+        *,
+        task: str | None = None,
+        agent: str | None = None,
+        message: str | None = None,
+        node: str | None = None,
     ) -> ActivityReply:
-        """The first activity of that kind, about that task, agent, or message, as soon as it is there."""
-        wanted = {"kind": kind, "task_id": task, "agent": agent, "message_id": message}
+        """The first activity of that kind, about that task, agent, message, or machine, as soon as it is there."""
+        wanted = {"kind": kind, "task_id": task, "agent": agent, "message_id": message, "node": node}
         looked_at = 0
         while True:
             for activity in self.activities[looked_at:]:
-                if all(value in (None, activity[name]) for name, value in wanted.items()):  # type: ignore[literal-required]
+                told = {**activity, "node": activity["detail"].get("node")}
+                if all(value in (None, told[name]) for name, value in wanted.items()):
                     return activity
             looked_at = len(self.activities)
             self._read()

@@ -1,7 +1,7 @@
 """`make demo`: plays the scenes, tells the story, shows the table, and says whether all is well by its exit code.
 
 0: nothing was lost, done twice, or left open. 1: something was, or the play could not go on; it says what. It takes
-about half a minute; a play that has not ended after four minutes hangs, and is ended.
+less than a minute; a play that has not ended after four minutes hangs, and is ended.
 """
 
 import signal

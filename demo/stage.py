@@ -136,6 +136,20 @@ class Stage:
         found = {"HUBBUB_URL": self.url, "HUBBUB_TOKEN": self._secret(name)}
         return Player(name, self._start_in(self.workshop, name, "hubbub", "mcp", "cmdop", **found))
 
+    def start_machine(self, name: str, policy: str, *options: str) -> Process:
+        """Start a `hubbub node run` of that name, with folders of its own; it may take a moment until it is linked."""
+        config = self.folder / name / "config"
+        config.mkdir(parents=True, exist_ok=True)
+        (config / "node.toml").write_text(policy, "utf-8")
+        self.work_of(name).mkdir(exist_ok=True)
+        found = {"HUBBUB_CONFIG": str(config), "HUBBUB_DATA": str(self.folder / name / "data")}
+        options = ("--name", name, *options)
+        return self._start_in(self.work_of(name), name, "hubbub", "node", "run", *options, **found)
+
+    def work_of(self, machine: str) -> Path:
+        """The folder in which agents work on a machine."""
+        return self.folder / machine / "work"
+
     # ---- people ------------------------------------------------------------------------------------------------
 
     def command(self, *words: str) -> str:

@@ -6,6 +6,7 @@ from demo.scenes import (
     arrival,
     collision,
     failure,
+    fleet,
     killed_agent,
     killed_hub,
     machine,
@@ -29,4 +30,5 @@ SCENES: tuple[Scene, ...] = (
     team_without_hub.play,
     collision.play,
     machine.play,
+    fleet.play,
 )
