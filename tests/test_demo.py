@@ -62,12 +62,12 @@ def _stays(environment: Path, folder: Path) -> bool:
 def test_the_demo_plays_to_the_end_and_finds_nothing_wrong(
     play: subprocess.Popen[str], tmp_path: Path
 ) -> None:
-    """Agents do real work through a hub, alone, as a team, behind a gate; one of them and, twice, the hub is killed."""
+    """Agents work alone, as a team, behind gates, on other machines; one of them, twice the hub, and a machine die."""
     story, errors = play.communicate()
 
     assert (play.returncode, errors) == (0, ""), story + errors
     assert "nothing lost, nothing done twice, nothing left open" in story
-    assert story.count("killed with SIGKILL") == 3
+    assert story.count("killed with SIGKILL") == 4
     assert "which is attempt 2" in story
     assert "critic reviews it: changes requested" in story
     assert "planner finds what it had noted: 'waiting for the middle of the plan'" in story
@@ -76,6 +76,10 @@ def test_the_demo_plays_to_the_end_and_finds_nothing_wrong(
     assert "gus tries rm -rf /, and is denied: It would change or remove all of `/`" in story
     assert "and report.md is written" in story
     assert "the log is sound, and as the hub remembers it" in story
+    assert "attic: 3 boxes, 1 trunk; cellar: 12 bottles" in story
+    assert "and 1 jug is added, once" in story
+    assert "connect list shows cellar offline" in story
+    assert "cellar is started again, without a code, and is back" in story
     assert str(ROOT) not in story
     assert str(tmp_path) not in story
     assert leftovers(tmp_path) == []
