@@ -3,6 +3,7 @@
 import os
 import shutil
 import signal
+import subprocess
 import tempfile
 import warnings
 from collections.abc import Iterator
@@ -18,9 +19,12 @@ from psycopg import conninfo, sql
 from hubbub.store.postgres import Postgres
 from hubbub.store.sqlite import SQLite
 from hubbub.store.tx import Store, unix_ms
+from tests import zygote
 
 # Shells have it ignored in the background, and the programs that tests start would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+subprocess.Popen = zygote.Popen  # type: ignore[misc]  # whoever starts the program, the event loop too
 
 
 class MovableClock:

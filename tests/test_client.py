@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hubbub.client import Hub, HubRefused, HubUnreachable, owner_token, running_hub, trusts_environment
+from hubbub.client import Hub, HubRefused, HubUnreachable, owner_token, running_hub
 from tests.cli.processes import RunningHub
 
 
@@ -73,10 +73,3 @@ def test_follows_from_where_it_was(hub: Hub) -> None:
         seen += [next(frames) for _ in range(2)]
     titles = [frame.data["detail"].get("title") for frame in seen if frame.data["kind"] == "task.sent"]
     assert titles == ["task 0", "task 1", "task 2"]
-
-
-def test_loopback_needs_no_proxy() -> None:
-    """Proxies of the environment are for other machines, not for the way to this one."""
-    assert not trusts_environment("http://127.0.0.1:8420")
-    assert not trusts_environment("http://[::1]:8420")
-    assert trusts_environment("https://hub.example.com")

@@ -116,7 +116,8 @@ class Hub:
             is_proxied = self.settings.public_url is not None
             config = configured(app, self.settings.host, self.port, behind_proxy=is_proxied)
             self._server = HubServer(config, release)
-            self._server.should_exit = self._is_stopping
+            if self._is_stopping:  # since before there was a server; only ever set, so that no `stop` is lost
+                self._server.should_exit = True
             with _signals_caught(self.stop):
                 self._server.run([self._socket])
             end_all(self.settings.data)

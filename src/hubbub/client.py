@@ -17,6 +17,7 @@ from uuid import uuid4
 import httpx2
 
 from hubbub.model.errors import Invalid
+from hubbub.model.ways import authorities, trusts_environment
 
 CONNECT_SECONDS = 5.0
 READ_SECONDS = 30.0
@@ -26,7 +27,6 @@ NOT_FOUND = 404
 TEMPORARY = frozenset({429, 502, 503, 504})
 SCHEMES = frozenset({"http", "https"})
 DOTS = {".": "%2E", "..": "%2E%2E"}  # parts of a path that would be resolved
-LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 ADDRESS_FILE = "hub.json"  # the running hub writes it into its data folder
 OWNER_FILE = "owner-token"
@@ -158,11 +158,6 @@ def owner_token(data: Path) -> str | None:
         return None
 
 
-def trusts_environment(url: str) -> bool:
-    """Whether proxies named in the environment apply: never on the way to this machine itself."""
-    return urlsplit(url).hostname not in LOOPBACK
-
-
 class Hub:
     """One hub, spoken to with one token, about one project where that has to be said.
 
@@ -179,6 +174,7 @@ class Hub:
             base_url=self.url,
             timeout=httpx2.Timeout(READ_SECONDS, connect=CONNECT_SECONDS, pool=None),
             limits=httpx2.Limits(max_connections=None),
+            verify=authorities(self.url),
             trust_env=trusts_environment(self.url),
         )
 

@@ -19,6 +19,7 @@ from uuid import uuid4
 import httpx2
 
 from hubbub.client import Hub, HubUnreachable, TaskReply, owner_token
+from hubbub.model.ways import authorities
 
 PROGRAM = (sys.executable, "-m", "hubbub")
 
@@ -229,8 +230,9 @@ class RunningHub:
     def until_followed(self) -> None:
         """Wait until somebody follows the hub, or waits for something to come."""
         told = {"Authorization": f"Bearer {self.client().token}"}
-        while "hubbub_open_streams 0.0" in httpx2.get(f"{self.url}/metrics", headers=told).text:
-            pass
+        with httpx2.Client(base_url=self.url, headers=told, verify=authorities(self.url)) as http:
+            while "hubbub_open_streams 0.0" in http.get("/metrics").text:
+                pass
 
     def task(self, number: int) -> Any:
         return self.client().task(str(number))

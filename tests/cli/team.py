@@ -13,6 +13,7 @@ from typing import Any, Self
 import httpx2
 from watchfiles import watch
 
+from hubbub.model.ways import authorities
 from tests.cli.peers import MODERN, StdioPeer
 from tests.cli.processes import RunningHub
 
@@ -96,6 +97,7 @@ class Team:
             json={"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params},
             headers={"Authorization": f"Bearer {secret}", "X-Relay-Session": RUN},
             timeout=60,
+            verify=authorities(self.hub.url),
         )
         content: Json = response.json()["result"]["structuredContent"]
         return content

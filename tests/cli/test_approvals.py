@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Any
 
 from hubbub.cli.signing import PARTS
-from hubbub.model.vouchers import statement
-from hubbub.node.vouching import sign
+from hubbub.model.signatures import statement
+from hubbub.node.approvers import sign
 from tests.cli.processes import RunningHub
 
 DIGEST = "0123456789abcdef" * 4

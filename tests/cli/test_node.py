@@ -2,12 +2,14 @@
 
 import base64
 import json
+import socket
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from hubbub.client import HubRefused
-from tests.cli.processes import RunningHub, hubbub
+from tests.cli.processes import PROGRAM, RunningHub, hubbub, plain_environment
 
 
 def test_an_invitation_is_one_word(hub: RunningHub) -> None:
@@ -166,11 +168,58 @@ def test_a_folder_that_is_none(tmp_path: Path) -> None:
     assert "choose another folder with --data" in done.stderr
 
 
+def test_a_full_disk_uses_up_no_code(hub: RunningHub, tmp_path: Path) -> None:
+    """Where the key could not be kept the hub is not even asked: nobody has joined, and the code is still good."""
+    joining = ("node", "run", "--name", "web1", "--join", hub.secret("node", "invite"))
+    done = subprocess.run(
+        ["/bin/sh", "-c", 'ulimit -f 1; exec "$0" "$@"', *PROGRAM, *joining],
+        env=plain_environment(tmp_path / "data"),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.count("\n") == 1
+    assert [path.name for path in (tmp_path / "data").iterdir() if path.name != "node.lock"] == []
+    assert hub.json("node", "list") == []
+
+
+def test_a_key_is_for_the_hub_of_its_folder_alone(tmp_path: Path) -> None:
+    """While the hub of its data folder is away, a machine waits for it, and asks nobody at the port that is usual."""
+    data = tmp_path / "data"
+    data.mkdir()
+    joined: dict[str, object] = {
+        "name": "web1",
+        "project": "default",
+        "url": None,
+        "token": "ntok_1",
+        "labels": [],
+    }
+    (data / "node.json").write_text(json.dumps(joined))
+    with socket.create_server(("127.0.0.1", 0)) as stranger:
+        stranger.setblocking(False)
+        port = str(stranger.getsockname()[1])
+        with subprocess.Popen(
+            [*PROGRAM, "node", "run"],
+            env=plain_environment(data, HUBBUB_PORT=port),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as machine:
+            assert machine.stderr is not None
+            said = machine.stderr.readline()
+            machine.terminate()
+        assert "the hub of the data folder does not run" in said
+        with pytest.raises(BlockingIOError):
+            stranger.accept()
+
+
 def test_what_it_has_joined_must_make_sense(tmp_path: Path) -> None:
     """A file of one's own making is no membership; it is said which, and what to do."""
     data = tmp_path / "data"
     data.mkdir()
-    for content in ("nonsense", "[]", "{}", json.dumps({"name": 1})):
+    strange = {"name": "web1", "project": "default", "url": 3, "token": "ntok_1", "labels": []}
+    for content in ("nonsense", "[]", "{}", json.dumps({"name": 1}), json.dumps(strange)):
         (data / "node.json").write_text(content)
         done = hubbub("node", "run", data=data)
         assert done.returncode == 1

@@ -16,7 +16,7 @@ from hubbub.model.dispatches import DispatchStep as Step
 from hubbub.model.errors import Conflict, Forbidden, Invalid, ProjectDenied
 from hubbub.model.ids import new_id
 from hubbub.model.machines import Machine
-from hubbub.model.orders import Code, Order, Outcome, Principal, refused
+from hubbub.model.orders import About, Code, Order, Outcome, Principal, refused
 from hubbub.model.records import Project
 from hubbub.model.rights import SYSTEM, Role
 from hubbub.store.tx import Tx
@@ -34,8 +34,8 @@ TOKEN = str(new_id())
 def machine(world: World) -> Machine:
     """A machine that has joined the project."""
     people = world.acting(person(world, "eve", Role.MEMBER))
-    facts: dict[str, Any] = {"machine_id": "m", "platform": "Linux", "version": "1", "sandbox": "none"}
-    return people.do(partial(joins.join, name="web1", **facts), world.project).machine
+    about = About(name="web1", machine_id="m", platform="Linux", version="1", sandbox="none")
+    return people.do(joins.join, world.project, about).machine
 
 
 def order(command: str = f"echo {SECRET}", **more: Any) -> Order:

@@ -32,17 +32,20 @@ def invite(people: World, **more: Any) -> str:
     return people.do(joins.invite, people.project, **more)[1]
 
 
-def redeem(world: World, secret: str, name: str = "web1", **facts: Any) -> Joined:
-    return world.acting(SYSTEM).do(joins.redeem, secret, name=name, **{**FACTS, **facts})
+def about(name: str, **facts: Any) -> About:
+    return About(name=name, **{**FACTS, **facts})
+
+
+def redeem(world: World, secret: str, name: str = "web1", *, is_chosen: bool = True, **facts: Any) -> Joined:
+    return world.acting(SYSTEM).do(joins.redeem, secret, about(name, **facts), is_chosen=is_chosen)
 
 
 def join(people: World, name: str = "web1", **facts: Any) -> Joined:
-    return people.do(joins.join, people.project, name=name, **{**FACTS, **facts})
+    return people.do(joins.join, people.project, about(name, **facts))
 
 
 def link(world: World, joined: Joined, hub: str = "h1") -> None:
-    about = About(name=joined.machine.name, **FACTS)
-    world.do(nodes.link, joined.machine, hub=hub, about=about)
+    world.do(nodes.link, joined.machine, hub=hub, about=about(joined.machine.name))
 
 
 def is_good(world: World, secret: str) -> bool:
@@ -110,7 +113,7 @@ def test_of_many_with_one_code_one_gets_in(people: World, same_name: bool) -> No
 
     def racer(number: int) -> Any:
         name = "web" if same_name else f"web{number}"
-        return partial(joins.redeem, secret=code, name=name, **{**FACTS, "machine_id": f"m-{number}"})
+        return partial(joins.redeem, secret=code, about=about(name, machine_id=f"m-{number}"))
 
     outcomes = crowd(people.acting(SYSTEM), [racer(number) for number in range(RACERS)])
     assert sum(isinstance(each, Joined) for each in outcomes) == 1
@@ -123,7 +126,7 @@ def test_of_many_by_one_name_one_gets_in(people: World) -> None:
     codes = [invite(people) for _ in range(8)]
     outcomes = people.acting(SYSTEM).race(
         *[
-            partial(joins.redeem, secret=code, name="web1", **{**FACTS, "machine_id": f"m-{number}"})
+            partial(joins.redeem, secret=code, about=about("web1", machine_id=f"m-{number}"))
             for number, code in enumerate(codes)
         ]
     )
@@ -192,7 +195,7 @@ def test_people_invite(world: World) -> None:
         (person(world, "stranger"), ProjectDenied),
         (SYSTEM, Forbidden),
     ):
-        for operation in (joins.invite, partial(joins.join, name="web1", **FACTS)):
+        for operation in (joins.invite, partial(joins.join, about=about("web1"))):
             with pytest.raises(refusal):
                 world.acting(actor).do(operation, world.project)
     assert "node.joined" not in world.kinds()
@@ -261,8 +264,7 @@ def test_a_machine_may_join_again(people: World) -> None:
 
 def test_the_hubs_own_name_is_not_to_be_had(people: World) -> None:
     """While a hub runs on a machine none joins by its name, in whatever project the hub's own one is known."""
-    report = partial(nodes.report, name="Box", **FACTS)
-    people.do(report, people.project)
+    people.do(nodes.report, people.project, about("Box"))
     other = people.acting(SYSTEM).elsewhere("other")
     theirs = other.acting(person(other, "otto", Role.OWNER))
     for home in (people, theirs):
@@ -275,14 +277,13 @@ def test_the_hubs_own_name_is_not_to_be_had(people: World) -> None:
 def test_a_hub_does_not_take_the_name_of_a_machine(people: World) -> None:
     """A machine on which a hub is started does not get the name of one that has joined, or that is linked."""
     joined = join(people)
-    report = partial(nodes.report, name="web1")
     with pytest.raises(Conflict):
-        people.do(report, people.project, **{**FACTS, "machine_id": "m-2"})
+        people.do(nodes.report, people.project, about("web1", machine_id="m-2"))
     link(people, joined)
     with pytest.raises(Conflict):
-        people.do(report, people.project, **FACTS)
+        people.do(nodes.report, people.project, about("web1"))
     people.do(nodes.unlink, joined.machine.id, "h1")
-    assert people.do(report, people.project, **FACTS).token_id is None
+    assert people.do(nodes.report, people.project, about("web1")).token_id is None
     assert not is_good(people, joined.token)
 
 

@@ -1,6 +1,6 @@
 """Machines: how they are known, how they come, go and are removed, and what they put on the board."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
@@ -23,8 +23,8 @@ from tests.core.conftest import RACERS, World, errors_of, member, person
 FACTS: dict[str, Any] = {"machine_id": "m-1", "platform": "Linux 6.1", "version": "1.0", "sandbox": "bwrap"}
 
 
-def report(world: World, name: str = "Box", **more: Any) -> Machine:
-    return world.do(nodes.report, world.project, name=name, **{**FACTS, **more})
+def report(world: World, name: str = "Box", *, labels: Sequence[str] = (), **facts: Any) -> Machine:
+    return world.do(nodes.report, world.project, About(name=name, **{**FACTS, **facts}), labels=labels)
 
 
 def online(world: World, name: str = "Box") -> bool:
@@ -98,7 +98,7 @@ def test_a_machine_that_calls_itself_nonsense_is_refused(world: World, facts: di
 
 def test_reports_race(world: World) -> None:
     """A machine that reports many times at once is one machine."""
-    outcomes = world.race(*[lambda tx: nodes.report(tx, world.project, name="Box", **FACTS)] * RACERS)
+    outcomes = world.race(*[lambda tx: nodes.report(tx, world.project, About(name="Box", **FACTS))] * RACERS)
     assert errors_of(outcomes) == []
     assert len({each.id for each in outcomes if isinstance(each, Machine)}) == 1
 
@@ -155,7 +155,7 @@ ABOUT = About(name="box", **FACTS)
 
 def joined(world: World, name: str = "box", by: str = "who-joins") -> Joined:
     people = world.acting(person(world, f"{by}-{name}", Role.MEMBER))
-    return people.do(joins.join, world.project, name=name, **FACTS)
+    return people.do(joins.join, world.project, About(name=name, **FACTS))
 
 
 def link(world: World, machine: Machine, hub: str = "h1", **more: Any) -> Machine:

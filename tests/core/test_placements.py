@@ -7,9 +7,10 @@ import pytest
 from hubbub.core import access, evidence, nodes, placements
 from hubbub.model.errors import Conflict, Forbidden, Invalid, NotFound, Unauthorized
 from hubbub.model.machines import Machine
+from hubbub.model.orders import About
 from hubbub.model.placements import Fares, Placement, PlacementStatus
-from hubbub.model.rights import SYSTEM
-from tests.core.conftest import RACERS, World, errors_of
+from hubbub.model.rights import Role
+from tests.core.conftest import RACERS, World, errors_of, person
 
 S = PlacementStatus
 FACTS: dict[str, Any] = {"platform": "Linux", "version": "1", "sandbox": "none"}
@@ -17,8 +18,8 @@ FACTS: dict[str, Any] = {"platform": "Linux", "version": "1", "sandbox": "none"}
 
 @pytest.fixture
 def people(world: World) -> World:
-    """The world as people see it."""
-    return world.acting(SYSTEM)
+    """The world as a person who is a member."""
+    return world.acting(person(world, "eve", Role.MEMBER))
 
 
 @pytest.fixture
@@ -27,7 +28,7 @@ def box(people: World) -> Machine:
 
 
 def machine(people: World, name: str) -> Machine:
-    return people.do(nodes.report, people.project, name=name, machine_id=f"id of {name}", **FACTS)
+    return people.do(nodes.report, people.project, About(name=name, machine_id=f"id of {name}", **FACTS))
 
 
 def ordered(people: World, on: Machine, agent: str = "coder") -> Placement:
@@ -135,7 +136,7 @@ def test_a_machine_gets_keys_of_its_own_agents_only(people: World, box: Machine)
 
 def test_only_people_place_agents(world: World, box: Machine) -> None:
     """No agent, whatever its role, has another started."""
-    with pytest.raises(Forbidden, match="only people"):
+    with pytest.raises(Forbidden, match="only a person"):
         ordered(world, box)
 
 

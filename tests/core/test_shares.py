@@ -8,15 +8,15 @@ from hubbub.core import nodes, shares
 from hubbub.core.shares import View
 from hubbub.model.errors import Invalid, NotFound
 from hubbub.model.machines import Machine, Share
+from hubbub.model.orders import About
 from tests.core.conftest import World
 
 HOUR = timedelta(hours=1)
 
 
 def machine(world: World, name: str = "box") -> Machine:
-    return world.do(
-        nodes.report, world.project, name=name, machine_id=name, platform="Linux", version="1", sandbox="none"
-    )
+    about = About(name=name, machine_id=name, platform="Linux", version="1", sandbox="none")
+    return world.do(nodes.report, world.project, about)
 
 
 def mint(world: World, lasts: timedelta = HOUR) -> tuple[Share, str]:

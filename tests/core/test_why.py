@@ -71,11 +71,7 @@ def machine(world: World, name: str = "web1") -> Machine:
     return world.do(
         nodes.report,
         world.project,
-        name=about.name,
-        machine_id=about.machine_id,
-        platform=about.platform,
-        version=about.version,
-        sandbox=about.sandbox,
+        about,
     )
 
 

@@ -4,92 +4,21 @@ Everything about links is fifteen times as fast here: a link is gone when the hu
 minute otherwise, and gone for long when it has given up on it, which is after some minutes.
 """
 
-import itertools
 import json
 import signal
-from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack, closing
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 
 import httpx2
 import pytest
 
-from tests.fleet.fleet import Fleet, Json, Machine
+from tests.fleet.fleet import Fleet
 from tests.fleet.network import Relay
+from tests.fleet.working import DONE, Work, answer
 
-NUMBERS = itertools.count(1)
-DONE = {"stdout": "done\n", "stderr": "", "exit_code": 0}
 HOUR = 3600  # seconds
 MILLISECONDS = 1000  # in one
 SNAPS = 6
-
-
-class Work:
-    """A command on a far machine, which counts how often it is begun, and ends when it is let."""
-
-    def __init__(self, fleet: Fleet, machine: Machine, pool: ThreadPoolExecutor) -> None:
-        self.fleet, self.machine, self._pool = fleet, machine, pool
-        self.token = fleet.agent("ada")
-        self._begun, self._go, self._over = (machine.pipe(name) for name in ("begun", "go", "over"))
-        self.command = "echo x >> count; echo > begun; read word < go; echo $word; echo > over"
-
-    def begin(self) -> "Future[Json]":
-        """Make the call, and wait until the command runs."""
-        call = self.again()
-        self.is_begun()
-        return call
-
-    def is_begun(self) -> None:
-        self._begun.read_text()
-
-    def again(self) -> "Future[Json]":
-        """Make the call, always with the same key."""
-        return self._pool.submit(
-            self.fleet.hub.post,
-            "execute_command",
-            {"command": self.command},
-            token=self.token,
-            node=self.machine.name,
-            key="k",
-        )
-
-    def finish(self) -> None:
-        """Let the command end, and wait until it is about to."""
-        self._go.write_text("done\n")
-        self._over.read_text()
-
-    @property
-    def times(self) -> int:
-        """How often it was begun."""
-        return len((self.machine.work / "count").read_text().splitlines())
-
-
-def answer(call: "Future[Json]") -> Json:
-    found: Json = call.result()["structuredContent"]
-    return found
-
-
-@pytest.fixture
-def fleet(shared_fleet: Fleet) -> Fleet:
-    """A hub, which the test before may have left killed."""
-    if shared_fleet.hub.process is None:
-        shared_fleet.hub.start()
-    return shared_fleet
-
-
-@pytest.fixture
-def machine(fleet: Fleet) -> Machine:
-    """A machine of this test alone."""
-    made = fleet.machine(f"web{next(NUMBERS)}")
-    made.join()
-    return made
-
-
-@pytest.fixture
-def work(fleet: Fleet, machine: Machine) -> Iterator[Work]:
-    with ThreadPoolExecutor() as pool, ExitStack() as closing:
-        closing.callback(machine.close)  # first, so that no call is left waiting
-        yield Work(fleet, machine, pool)
 
 
 def test_a_link_that_is_lost_for_a_moment(work: Work) -> None:

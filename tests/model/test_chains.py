@@ -1,3 +1,5 @@
+"""Chains of calls: who asked whom, and where it ends."""
+
 import pytest
 
 from hubbub.model import chains

@@ -10,6 +10,7 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from hubbub.core import inbox
+from hubbub.model.ways import authorities
 from hubbub.serve.auth import BODY_LIMIT
 from tests.serve.hub import TINY, Hub
 from tests.serve.wire import BOTH, LEGACY, MODERN, PATH, Connect, call, message, post
@@ -33,7 +34,7 @@ def bodies(hub: Hub, name: str) -> list[str]:
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 async def test_the_official_client_connects_and_calls(hub: Hub, mode: Any) -> None:
     """The official Python client lists the tools as declared, calls one, reads a resource and the prompt."""
-    http = httpx2.AsyncClient(headers={"Authorization": f"Bearer {hub.token()}"})
+    http = httpx2.AsyncClient(headers={"Authorization": f"Bearer {hub.token()}"}, verify=authorities(hub.url))
     async with http, Client(streamable_http_client(hub.url + PATH, http_client=http), mode=mode) as client:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
         assert set(tools) == set(TINY.tools)

@@ -5,19 +5,13 @@ from typing import Any
 import pytest
 
 from hubbub.core import nodes, todos
+from hubbub.model.orders import About
 from hubbub.model.rights import Role
 from hubbub.model.todos import TodoItem
 from tests.serve.hub import Hub
 from tests.serve.web import Visit, Web, done, refusal
 
-FACTS: dict[str, Any] = {
-    "name": "Box",
-    "machine_id": "m-1",
-    "platform": "Linux 6.1",
-    "version": "1.0",
-    "sandbox": "bwrap",
-    "labels": ("gpu",),
-}
+ABOUT = About(name="Box", machine_id="m-1", platform="Linux 6.1", version="1.0", sandbox="bwrap")
 
 
 @pytest.fixture
@@ -33,7 +27,7 @@ def named(web: Web, name: str) -> Any:
 
 def test_machines_are_listed(hub: Hub, agent: Web, visit: Visit) -> None:
     """Everyone of the project sees its machines, and one by its name, whatever the case; others do not."""
-    hub.do(lambda tx: nodes.report(tx, hub.project, **FACTS))
+    hub.do(lambda tx: nodes.report(tx, hub.project, ABOUT, labels=["gpu"]))
     listed = named(agent, "Box")
     assert (listed["online"], listed["sandbox"], listed["labels"]) == (True, "bwrap", ["gpu"])
     assert done(agent.get("/nodes/BOX"))["node"] == listed

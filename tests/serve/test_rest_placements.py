@@ -11,6 +11,7 @@ import httpx2
 import pytest
 
 from hubbub.core import nodes, placements
+from hubbub.model.orders import About
 from hubbub.model.rights import Role
 from tests.serve.hub import Hub, running_hub
 from tests.serve.web import Visit, Web, done, refusal
@@ -155,7 +156,8 @@ def test_what_cannot_be_started(hub: Hub, person: Web, node: str, policy: Path) 
     policy.write_text(POLICY + '[rules]\nallow = ["agent_start"]\n')
     missing = start(person, node, "no-such-program -p")
     assert missing.json()["message"] == f"there is no program 'no-such-program' on {node}"
-    assert start(person, node, folder="nowhere").status_code in (404, 409)
+    nowhere = start(person, node, folder="nowhere")
+    assert nowhere.json()["message"] == "the folder 'nowhere' is not there"
     assert done(person.get("/placements"))["placements"] == []
 
 
@@ -171,13 +173,13 @@ def test_only_people_do_so(hub: Hub, person: Web, node: str, visit: Visit) -> No
 
 def test_a_machine_that_is_away(hub: Hub, person: Web) -> None:
     """What is not linked is offline: it is said at once, and nothing is left of the order."""
-    facts: dict[str, Any] = {"machine_id": "m", "platform": "Linux", "version": "1", "sandbox": "none"}
-    away = hub.do(lambda tx: nodes.report(tx, hub.project, name="away", **facts))
+    about = About(name="away", machine_id="m", platform="Linux", version="1", sandbox="none")
+    away = hub.do(lambda tx: nodes.report(tx, hub.project, about))
     assert refusal(start(person, "away")) == (409, "offline")
     assert refusal(start(person, "unheard-of")) == (404, "not_found")
     assert done(person.get("/placements"))["placements"] == []
     order = {"agent": "coder", "machine": away, "command": "cat"}
-    hub.do(lambda tx: placements.order(tx, hub.project, **order))
+    hub.do(lambda tx: placements.order(tx, hub.project, **order), hub.owner)
     for answer in (person.post("/agents/coder/stop"), person.get("/agents/coder/logs")):
         assert refusal(answer) == (409, "offline")
 

@@ -7,8 +7,10 @@ import httpx2
 import pytest
 
 from hubbub.core import agents, nodes, presences, shares, tasks
-from hubbub.model.machines import Share
+from hubbub.model.machines import Machine, Share
+from hubbub.model.orders import About
 from hubbub.model.records import Condition, Profile, Project
+from hubbub.model.ways import authorities
 from hubbub.store.tx import Tx
 from tests.serve.hub import Hub
 from tests.serve.web import Visit, done, refusal
@@ -16,9 +18,9 @@ from tests.serve.web import Visit, done, refusal
 HOSTILE = "<script>alert('x')</script>\u202e&amp;"
 
 
-def machine(tx: Tx, project: Project, name: str, **more: Any) -> Any:
-    facts = {"machine_id": name, "platform": "Linux 6.1", "version": "1.0", "sandbox": "bwrap"}
-    return nodes.report(tx, project, name=name, **{**facts, **more})
+def machine(tx: Tx, project: Project, name: str, platform: str = "Linux 6.1") -> Machine:
+    about = About(name=name, machine_id=name, platform=platform, version="1.0", sandbox="bwrap")
+    return nodes.report(tx, project, about)
 
 
 def mint(
@@ -32,7 +34,7 @@ def mint(
 
 def open_link(hub: Hub, secret: str, **more: Any) -> httpx2.Response:
     """What a browser without any token is shown."""
-    return httpx2.get(f"{hub.url}/share/{secret}", trust_env=False, **more)
+    return httpx2.get(f"{hub.url}/share/{secret}", verify=authorities(hub.url), trust_env=False, **more)
 
 
 def work(hub: Hub, agent: str, title: str, hostname: str) -> None:

@@ -4,6 +4,7 @@ from typing import Any, Protocol
 
 import httpx2
 
+from hubbub.model.ways import authorities
 from tests.serve.hub import Hub
 
 Json = dict[str, Any]
@@ -14,7 +15,9 @@ class Web:
 
     def __init__(self, url: str, secret: str | None = None) -> None:
         headers = {"Authorization": f"Bearer {secret}"} if secret else {}
-        self.http = httpx2.Client(base_url=url, headers=headers, timeout=30, trust_env=False)
+        self.http = httpx2.Client(
+            base_url=url, headers=headers, timeout=30, verify=authorities(url), trust_env=False
+        )
 
     def get(self, path: str, **query: Any) -> httpx2.Response:
         return self.http.get(path, params=query or None)

@@ -8,7 +8,6 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
 from uuid import UUID
 
 import pytest
@@ -199,10 +198,12 @@ def ask_people(tx: Tx, world: World) -> None:
     approvals.spend(tx, asked.id, "a" * 64, receipt=receipt)
 
 
+def about(name: str) -> About:
+    return About(name=name, machine_id="m", platform="Linux", version="1", sandbox="none")
+
+
 def be_a_machine(tx: Tx, world: World) -> None:
-    machine = nodes.report(
-        tx, world.project, name="box", machine_id="m", platform="Linux", version="1", sandbox="none"
-    )
+    machine = nodes.report(tx, world.project, about("box"))
     nodes.listed(tx, world.project)
     share, secret = shares.mint(tx, world.project, machine)
     shares.look(tx, secret)
@@ -216,21 +217,18 @@ def be_a_machine(tx: Tx, world: World) -> None:
 def be_linked(tx: Tx, world: World) -> None:
     owner = tx.actor
     _code, secret = joins.invite(tx, world.project)
-    facts: dict[str, Any] = {"machine_id": "m", "platform": "Linux", "version": "1", "sandbox": "none"}
-    joined = joins.redeem(tx, secret, name="web1", **facts)
+    joined = joins.redeem(tx, secret, about("web1"))
     tx.actor = access.authenticate(tx, joined.token)
     nodes.find_by_key(tx)
     tx.actor = owner
-    nodes.link(tx, joined.machine, hub="h", about=About(name="web1", **facts))
+    nodes.link(tx, joined.machine, hub="h", about=about("web1"))
     nodes.beat(tx, [joined.machine.id])
     nodes.unlink(tx, joined.machine.id, "h")
     nodes.remove(tx, world.project, "web1")
 
 
 def order_a_machine(tx: Tx, world: World) -> None:
-    machine = joins.join(
-        tx, world.project, name="web1", machine_id="m", platform="Linux", version="1", sandbox="none"
-    ).machine
+    machine = joins.join(tx, world.project, about("web1")).machine
     order = Order(who=Principal(project="default", name="ann", token_id=str(world.run.id)), tool="x", key="k")
     for _ in range(2):
         asked, _is_new = dispatches.begin(tx, world.project, machine, order, sent=False)

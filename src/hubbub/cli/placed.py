@@ -8,10 +8,10 @@ import click
 from hubbub.cli import terminal
 from hubbub.cli.command import command, uses_project
 from hubbub.cli.work import some_command
-from hubbub.client import Hub, quoted
+from hubbub.client import Hub, segment
+from hubbub.model.placements import MOST_LINES, MOST_TASKS
 
 PATIENCE = 3_700.0  # seconds: its machine may ask people first, for an hour at most
-MOST_LINES = 2_000
 
 
 @click.group("agent", short_help="Start, stop and follow agents on machines.")
@@ -31,7 +31,7 @@ def agent() -> None:
     help="What to run for each task.",
 )
 @click.option(
-    "--concurrency", type=click.IntRange(1, 64), default=1, show_default=True, help="Tasks at a time."
+    "--concurrency", type=click.IntRange(1, MOST_TASKS), default=1, show_default=True, help="Tasks at a time."
 )
 @click.option("--folder", metavar="DIR", help="Where. [default: where agents work on that machine]")
 @uses_project
@@ -43,7 +43,7 @@ def start(*, hub: Hub, name: str, as_json: bool, **facts: object) -> None:
     """
     if not as_json:
         click.echo("if its machine asks, answer by: hubbub approve", err=True)
-    placed = hub.post(f"/agents/{quoted(name)}/start", facts, patience=PATIENCE)["placement"]
+    placed = hub.post(f"/agents/{segment('agent', name)}/start", facts, patience=PATIENCE)["placement"]
     _show(placed, as_json=as_json)
 
 
@@ -52,7 +52,7 @@ def start(*, hub: Hub, name: str, as_json: bool, **facts: object) -> None:
 @uses_project
 def stop(*, hub: Hub, name: str, as_json: bool) -> None:
     """End the agent NAME on its machine; what it is at is finished within seconds, or handed back."""
-    _show(hub.post(f"/agents/{quoted(name)}/stop", patience=120.0)["placement"], as_json=as_json)
+    _show(hub.post(f"/agents/{segment('agent', name)}/stop", patience=120.0)["placement"], as_json=as_json)
 
 
 @command("logs", example="hubbub agent logs coder-1 --follow")
@@ -68,7 +68,7 @@ def stop(*, hub: Hub, name: str, as_json: bool) -> None:
 @uses_project
 def logs(*, hub: Hub, name: str, follow: bool, lines: int, as_json: bool) -> None:
     """Show what the agent NAME and its program have said, oldest first."""
-    path = f"/agents/{quoted(name)}/logs"
+    path = f"/agents/{segment('agent', name)}/logs"
     if not follow:
         for line in hub.get(path, lines=lines)["lines"]:
             _show_line(line, as_json=as_json)

@@ -11,8 +11,8 @@ from hubbub.cli import terminal
 from hubbub.cli.command import command
 from hubbub.client import Hub, segment
 from hubbub.model.errors import Invalid
-from hubbub.model.vouchers import statement
-from hubbub.node import vouching
+from hubbub.model.signatures import statement
+from hubbub.node import approvers
 
 PARTS = ("digest", "who", "node", "tool", "folder", "shown")
 
@@ -22,7 +22,7 @@ def signature(hub: Hub, approval_id: str, key: Path | None) -> str | None:
 
     At a terminal they are shown first what they sign. Raises `click.ClickException` where it cannot be signed.
     """
-    file = key or settings.read().config / vouching.KEY_FILE
+    file = key or settings.read().config / approvers.KEY_FILE
     if key is None and not file.exists():
         return None
     approval: dict[str, Any] = hub.get(f"/approvals/{segment('approval', approval_id)}")["approval"]
@@ -40,7 +40,7 @@ def signature(hub: Hub, approval_id: str, key: Path | None) -> str | None:
         **{each: approval[each] for each in PARTS},
     )
     try:
-        return vouching.sign(file, said)
+        return approvers.sign(file, said)
     except (Invalid, OSError) as error:
         raise click.ClickException(str(error)) from None
 
@@ -56,9 +56,9 @@ def approver(*, as_json: bool) -> None:
     The key stays in your configuration folder; where there is one already its public part is printed. A machine that
     names approvers takes no yes that is not signed by one of them, whatever its hub says.
     """
-    file = settings.read().config / vouching.KEY_FILE
+    file = settings.read().config / approvers.KEY_FILE
     try:
-        public = vouching.public_part(file) if file.exists() else vouching.make_key(file)
+        public = approvers.public_part(file) if file.exists() else approvers.make_key(file)
     except (Invalid, OSError) as error:
         raise click.ClickException(str(error)) from None
     terminal.show_json({"approver": public, "file": str(file)}) if as_json else terminal.show(public)

@@ -6,7 +6,7 @@ from uuid import UUID
 from hubbub.core import agents
 from hubbub.model.errors import Forbidden, ProjectDenied, ProjectRequired, Unauthorized, WrongIdentity
 from hubbub.model.records import Project, Token
-from hubbub.model.rights import GRANTS, HUB, Actor, Right, Role
+from hubbub.model.rights import GRANTS, HUB, LINK_ONLY, Actor, Right, Role
 from hubbub.store import projects, tokens, users
 from hubbub.store.tx import Tx
 
@@ -53,7 +53,7 @@ def memberships(tx: Tx) -> list[tuple[Project, Role]]:
     """The projects the caller may see, oldest first, with its role in each. Raises `Forbidden` for a machine's key."""
     actor = tx.actor
     if actor.role is Role.NODE:
-        raise Forbidden("a machine's key opens its link to the hub, and nothing else")
+        raise Forbidden(LINK_ONLY)
     if actor.project_id is not None:
         project = projects.find(tx, actor.project_id)
         return [(project, actor.role or Role.VIEWER)] if project else []

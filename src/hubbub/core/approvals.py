@@ -24,6 +24,7 @@ from hubbub.model.approvals import (
 )
 from hubbub.model.errors import Conflict, Forbidden, Invalid, NotFound
 from hubbub.model.ids import parse_id
+from hubbub.model.moments import milliseconds
 from hubbub.model.orders import Question, QuestionKind
 from hubbub.model.records import Project
 from hubbub.model.rights import Right
@@ -87,7 +88,7 @@ def put(
         receipt=access.fingerprint(receipt),
         status=ApprovalStatus.PENDING,
         created_at=tx.now,
-        expires_at=tx.now + patience // timedelta(milliseconds=1),
+        expires_at=tx.now + milliseconds(patience),
     )
     rows.insert(tx, approval)
     _record(tx, "approval.asked", approval, actor=approval.who)
@@ -172,7 +173,7 @@ def expire(tx: Tx, approval: Approval) -> None:
 
 def forget(tx: Tx) -> None:
     """Drop what ended a while ago."""
-    rows.forget(tx, tx.now - KEEP // timedelta(milliseconds=1))
+    rows.forget(tx, tx.now - milliseconds(KEEP))
 
 
 def _check(question: Question, patience: timedelta) -> None:
@@ -208,7 +209,7 @@ def _require(approval: Approval, now: int, status: ApprovalStatus) -> None:
 def _answer(tx: Tx, approval: Approval, *, approved: bool, by: str, signature: str | None = None) -> Approval:
     _require(approval, tx.now, ApprovalStatus.PENDING)
     step = ApprovalStep.APPROVE if approved else ApprovalStep.DENY
-    lasts = max(approval.expires_at, tx.now + GOOD_FOR // timedelta(milliseconds=1)) if approved else None
+    lasts = max(approval.expires_at, tx.now + milliseconds(GOOD_FOR)) if approved else None
     return _move(tx, approval, step, expires_at=lasts, by=by, signature=signature)
 
 

@@ -13,6 +13,7 @@ from hubbub.model.dispatches import Dispatch, DispatchStatus, DispatchStep
 from hubbub.model.errors import Conflict
 from hubbub.model.ids import new_id, parse_id
 from hubbub.model.machines import Machine, board_name
+from hubbub.model.moments import milliseconds
 from hubbub.model.orders import Code, Order, Outcome, digest_of
 from hubbub.model.records import Project
 from hubbub.store import dispatches as rows
@@ -63,7 +64,7 @@ def send(tx: Tx, dispatch_id: UUID) -> Dispatch | None:
     Nobody waits any more for one that is older than `LATEST`: it is not sent, and ends. Records `dispatch.sent`.
     """
     found = rows.find(tx, dispatch_id)
-    if found is not None and found.created_at + _ms(LATEST) <= tx.now:
+    if found is not None and found.created_at + milliseconds(LATEST) <= tx.now:
         _abandon(tx, found)
         return None
     sent = rows.move(tx, dispatch_id, DispatchStep.SEND)
@@ -133,19 +134,15 @@ def abandon(tx: Tx, machine_id: UUID) -> None:
 def forget(tx: Tx) -> None:
     """Drop what ended a while ago; and end what has waited for too long, as a hub or a machine is gone for good."""
     for step, patience in ((DispatchStep.WITHDRAW, LATEST), (DispatchStep.LOSE, KEEP)):
-        while left := rows.left_over(tx, step, before=tx.now - _ms(patience), limit=BATCH):
+        while left := rows.left_over(tx, step, before=tx.now - milliseconds(patience), limit=BATCH):
             for each in left:
                 _abandon(tx, each)
-    rows.forget(tx, tx.now - _ms(KEEP))
-    rows.forget_outcomes(tx, tx.now - _ms(KEEP_UNKEYED))
+    rows.forget(tx, tx.now - milliseconds(KEEP))
+    rows.forget_outcomes(tx, tx.now - milliseconds(KEEP_UNKEYED))
 
 
 def _abandon(tx: Tx, dispatch: Dispatch) -> None:
     withdraw(tx, dispatch.id) or lose(tx, dispatch.id)
-
-
-def _ms(duration: timedelta) -> int:
-    return duration // timedelta(milliseconds=1)
 
 
 def _record(tx: Tx, kind: str, dispatch: Dispatch, *, actor: str | None = None) -> None:

@@ -6,12 +6,13 @@ its own until it is removed.
 
 import re
 import secrets
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 from hubbub.core import access, nodes, tokens
 from hubbub.model.errors import Conflict, Forbidden, Invalid, Unauthorized
-from hubbub.model.machines import JoinCode, Machine, board_name
+from hubbub.model.machines import HERE, JoinCode, Machine, board_name
+from hubbub.model.moments import milliseconds
 from hubbub.model.orders import About
 from hubbub.model.records import Project
 from hubbub.model.rights import Right, Role
@@ -24,7 +25,6 @@ PREFIX = "join_"
 LASTS = timedelta(hours=1)  # unless it is said how long
 SHORTEST, LONGEST = timedelta(minutes=1), timedelta(days=7)
 KEEP = timedelta(days=1)
-OWN = "localhost"  # what everybody calls the machine they are on
 _NAME = re.compile(rf"\w[\w.-]{{0,{nodes.LINE - 1}}}")
 
 
@@ -56,7 +56,7 @@ def invite(
         node=node,
         created_by=tx.actor.label,
         created_at=tx.now,
-        expires_at=tx.now + expires_in // timedelta(milliseconds=1),
+        expires_at=tx.now + milliseconds(expires_in),
     )
     rows.insert(tx, code, access.fingerprint(secret))
     detail = {"node": node, "expires_at": code.expires_at}
@@ -64,17 +64,7 @@ def invite(
     return code, secret
 
 
-def redeem(
-    tx: Tx,
-    secret: str,
-    *,
-    name: str,
-    machine_id: str,
-    platform: str,
-    version: str,
-    sandbox: str,
-    is_chosen: bool = True,
-) -> Joined:
+def redeem(tx: Tx, secret: str, about: About, *, is_chosen: bool = True) -> Joined:
     """Let a machine in by a code, which is used up by this; a refusal does not use it up. Records `node.joined`.
 
     A name that nobody has chosen gives way to the one that the code is for. Raises `Unauthorized` for a code that is
@@ -85,16 +75,13 @@ def redeem(
     if code is None or project is None:
         raise Unauthorized
     if code.node is not None and not is_chosen:
-        name = code.node
-    if code.node is not None and code.node.casefold() != name.casefold():
+        about = replace(about, name=code.node)
+    if code.node is not None and code.node.casefold() != about.name.casefold():
         raise Forbidden(f"this code is for a machine that is called {code.node!r}")
-    about = About(name=name, machine_id=machine_id, platform=platform, version=version, sandbox=sandbox)
     return _admit(tx, project, about, by=code.created_by)
 
 
-def join(
-    tx: Tx, project: Project, *, name: str, machine_id: str, platform: str, version: str, sandbox: str
-) -> Joined:
+def join(tx: Tx, project: Project, about: About) -> Joined:
     """Let a machine in by a person's own token, which the machine does not keep. Records `node.joined`.
 
     The machine that has the name already may join again while it is not linked: its old key ends. Raises `Forbidden`
@@ -102,13 +89,12 @@ def join(
     """
     access.require_person(tx, "let a machine join")
     access.enter(tx, str(project.id), Right.WRITE)
-    about = About(name=name, machine_id=machine_id, platform=platform, version=version, sandbox=sandbox)
     return _admit(tx, project, about, by=tx.actor.label)
 
 
 def forget(tx: Tx) -> None:
     """Drop the codes whose time was over a while ago."""
-    rows.forget(tx, tx.now - KEEP // timedelta(milliseconds=1))
+    rows.forget(tx, tx.now - milliseconds(KEEP))
 
 
 def _admit(tx: Tx, project: Project, about: About, *, by: str) -> Joined:
@@ -130,7 +116,7 @@ def _require_name(name: str) -> None:
         raise Invalid(
             f"a machine's name has 1 to {nodes.LINE} letters, digits, '_', '-' and '.', the first no '-' or '.'"
         )
-    if name.casefold() == OWN:
+    if name.casefold() == HERE:
         raise Invalid(f"{name!r} means another machine to everybody who says it; choose another name")
 
 

@@ -16,6 +16,7 @@ from hubbub.model.errors import Conflict, Forbidden, Invalid, NotFound, NotHolde
 from hubbub.model.ids import new_id, parse_id
 from hubbub.model.lifecycle import Event
 from hubbub.model.machines import NODE_PREFIX, Machine, board_name
+from hubbub.model.moments import milliseconds
 from hubbub.model.orders import About
 from hubbub.model.records import Project, Task
 from hubbub.model.rights import Right, Role
@@ -33,12 +34,8 @@ LINE = 200  # characters of a name, a label and the like
 def report(
     tx: Tx,
     project: Project,
+    about: About,
     *,
-    name: str,
-    machine_id: str,
-    platform: str,
-    version: str,
-    sandbox: str,
     labels: Sequence[str] = (),
     ttl: timedelta = TTL,
 ) -> Machine:
@@ -47,14 +44,13 @@ def report(
     Names are the same whatever their case. Records `node.joined` the first time, and `node.online` if it was away.
     Raises `Invalid`, and `Conflict` while another machine of that name is there, or where one has joined by it.
     """
-    about = About(name=name, machine_id=machine_id, platform=platform, version=version, sandbox=sandbox)
     before, machine = claim(tx, project, about, labels)
     if before is not None:
-        is_another = before.machine_id != machine_id and (before.is_online(tx.now) or before.token_id)
+        is_another = before.machine_id != about.machine_id and (before.is_online(tx.now) or before.token_id)
         if is_another or is_linked(before, tx.now):
             raise Conflict(f"another machine is called {before.name!r} in this project; choose another name")
         end_key(tx, before)
-    reported = rows.update(tx, machine.id, about, labels=labels, expires_at=tx.now + _ms(ttl))
+    reported = rows.update(tx, machine.id, about, labels=labels, expires_at=tx.now + milliseconds(ttl))
     if before is None or not before.is_online(tx.now):
         record(tx, "node.online" if before else "node.joined", reported)
     return reported
@@ -136,7 +132,7 @@ def link(
         machine.id,
         known,
         labels=labels,
-        expires_at=tx.now + _ms(ttl),
+        expires_at=tx.now + milliseconds(ttl),
         token_id=machine.token_id,
         runtime=runtime,
         hub=hub,
@@ -148,7 +144,7 @@ def link(
 
 def beat(tx: Tx, machine_ids: Iterable[UUID], ttl: timedelta = TTL) -> None:
     """The machines to which a hub holds links are still there, and will be for `ttl`."""
-    rows.beat(tx, sorted(machine_ids), tx.now + _ms(ttl))
+    rows.beat(tx, sorted(machine_ids), tx.now + milliseconds(ttl))
 
 
 def unlink(tx: Tx, machine_id: UUID, hub: str) -> None:
@@ -269,7 +265,3 @@ def _check(about: About, labels: Sequence[str]) -> None:
     for line in (about.name, about.machine_id, about.platform, about.version, about.sandbox, *labels):
         if not line.strip() or line != line.strip() or len(line) > LINE or visible(line) != line:
             raise Invalid(f"what a machine says of itself are lines of 1 to {LINE} visible characters")
-
-
-def _ms(duration: timedelta) -> int:
-    return duration // timedelta(milliseconds=1)

@@ -13,6 +13,7 @@ from uuid import UUID
 
 from hubbub.model.errors import Conflict, NotFound
 from hubbub.model.ids import new_id, parse_id
+from hubbub.model.moments import milliseconds
 from hubbub.model.parcels import TRIES, Fate, Outcome, Parcel, ParcelKind, Report, wait_after
 from hubbub.model.records import Activity, Task
 from hubbub.model.rights import HUB
@@ -93,7 +94,7 @@ def take(tx: Tx, limit: int) -> list[Errand]:
     """
     errands = []
     for parcel in outbox.due(tx, limit):
-        outbox.lease(tx, parcel.id, tx.now + LEASE // timedelta(milliseconds=1))
+        outbox.lease(tx, parcel.id, tx.now + milliseconds(LEASE))
         errands.append(
             Errand(
                 parcel=replace(parcel, attempts=parcel.attempts + 1),
@@ -114,13 +115,13 @@ def note(tx: Tx, errand: Errand, report: Report, chance: float) -> None:
     parcel = errand.parcel
     if report.fate is Fate.FAILED and parcel.attempts < TRIES:
         wait = max(wait_after(parcel.attempts, chance), report.wait or timedelta())
-        again_at = tx.now + wait // timedelta(milliseconds=1)
+        again_at = tx.now + milliseconds(wait)
         if outbox.postpone(tx, parcel, again_at, doubtful=report.doubtful, reason=report.reason):
             _record(tx, "outbox.failed", errand, report, {"next_at": again_at})
     elif outbox.end(tx, parcel, ENDS[report.fate], reason=report.reason):
         _record(tx, KINDS[ENDS[report.fate]], errand, report, {})
     if report.holds_up_all and report.wait is not None:
-        outbox.hold_up(tx, parcel.kind, tx.now + report.wait // timedelta(milliseconds=1))
+        outbox.hold_up(tx, parcel.kind, tx.now + milliseconds(report.wait))
 
 
 def let_go(tx: Tx, errands: Sequence[Errand]) -> None:
@@ -166,8 +167,8 @@ def retry(tx: Tx, project_id: UUID, ref: str) -> Parcel:
 
 def forget(tx: Tx) -> None:
     """Drop what ended a while ago."""
-    outbox.forget(tx, tx.now - KEEP // timedelta(milliseconds=1), Outcome.DELIVERED)
-    outbox.forget(tx, tx.now - KEEP_DEAD // timedelta(milliseconds=1))
+    outbox.forget(tx, tx.now - milliseconds(KEEP), Outcome.DELIVERED)
+    outbox.forget(tx, tx.now - milliseconds(KEEP_DEAD))
 
 
 def _record(tx: Tx, kind: str, errand: Errand, report: Report, more: Mapping[str, object]) -> None:

@@ -9,10 +9,11 @@ from dataclasses import replace
 from datetime import timedelta
 from uuid import UUID
 
-from hubbub.core import agents, evidence, tokens
+from hubbub.core import access, agents, evidence, tokens
 from hubbub.model.errors import Conflict, Forbidden, Invalid, NotFound
 from hubbub.model.machines import NODE_PREFIX, Machine
-from hubbub.model.placements import Fares, Placement, PlacementStatus
+from hubbub.model.moments import milliseconds
+from hubbub.model.placements import LIVE, OVER, Fares, Placement, PlacementStatus
 from hubbub.model.records import Project
 from hubbub.model.rights import Role
 from hubbub.store import placements as rows
@@ -20,13 +21,8 @@ from hubbub.store import projects
 from hubbub.store.tx import Tx
 
 NOUN = "agent on a machine"
-ORDERED = timedelta(
-    minutes=65
-)  # a machine asks people for an hour at most; then it does not start it any more
+ORDERED = timedelta(minutes=65)  # a machine asks people for an hour at most; then it starts it no more
 LARGEST = 2**31  # of what a machine counts
-
-LIVE = frozenset({PlacementStatus.RUNNING, PlacementStatus.RESTARTING})
-OVER = frozenset({PlacementStatus.STOPPED, PlacementStatus.FAILED})
 
 
 def order(tx: Tx, project: Project, *, agent: str, machine: Machine, command: str) -> Placement:
@@ -158,13 +154,12 @@ def forget_machine(tx: Tx, machine: UUID) -> None:
 
 def require_person(tx: Tx) -> None:
     """Raise `Forbidden` unless a person asks: no agent has agents started, stopped or read."""
-    if not tx.actor.is_person:
-        raise Forbidden("only people start, stop and read agents on machines; use a person's token (utok_)")
+    access.require_person(tx, "start, stop or read agents on machines")
 
 
 def _is_held(tx: Tx, placed: Placement) -> bool:
     """Whether the name is taken by it."""
-    is_ordered = tx.now - placed.since < ORDERED // timedelta(milliseconds=1)
+    is_ordered = tx.now - placed.since < milliseconds(ORDERED)
     return placed.status in LIVE or (placed.status is PlacementStatus.STARTING and is_ordered)
 
 

@@ -10,6 +10,7 @@ from datetime import timedelta
 
 from hubbub.model.errors import Invalid
 from hubbub.model.machines import Head
+from hubbub.model.moments import milliseconds
 from hubbub.model.records import Project
 from hubbub.store import seals as rows
 from hubbub.store.tx import Tx
@@ -30,7 +31,7 @@ def keep(tx: Tx, project: Project, node: str, seq: int, digest: str) -> bool:
     known = [head.hash for head in rows.at(tx, project.id, node, seq) if not head.is_broken]
     if digest in known:
         return True
-    farthest = rows.farthest(tx, project.id, node, before=tx.now - LATE // timedelta(milliseconds=1))
+    farthest = rows.farthest(tx, project.id, node, before=tx.now - milliseconds(LATE))
     is_broken = bool(known) or seq < farthest
     head = Head(project_id=project.id, node=node, seq=seq, hash=digest, is_broken=is_broken, kept_at=tx.now)
     if rows.insert(tx, head) and is_broken:
@@ -49,4 +50,4 @@ def heads(tx: Tx, project: Project, *, node: str | None = None, limit: int) -> l
 
 def forget(tx: Tx) -> None:
     """Drop what was kept so long ago that the log itself is of little use."""
-    rows.forget(tx, tx.now - KEEP // timedelta(milliseconds=1))
+    rows.forget(tx, tx.now - milliseconds(KEEP))

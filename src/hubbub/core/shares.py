@@ -9,6 +9,7 @@ from hubbub.model.errors import Invalid, NotFound
 from hubbub.model.ids import new_id, parse_id
 from hubbub.model.lifecycle import HELD
 from hubbub.model.machines import Machine, Share, board_name
+from hubbub.model.moments import milliseconds
 from hubbub.model.records import Presence, Project, Task
 from hubbub.store import agents, nodes, tasks
 from hubbub.store import shares as rows
@@ -43,7 +44,7 @@ def mint(tx: Tx, project: Project, machine: Machine, *, expires_in: timedelta = 
         hash=access.fingerprint(secret),
         created_by=tx.actor.label,
         created_at=tx.now,
-        expires_at=tx.now + expires_in // timedelta(milliseconds=1),
+        expires_at=tx.now + milliseconds(expires_in),
     )
     rows.insert(tx, share)
     _record(tx, "share.minted", share)

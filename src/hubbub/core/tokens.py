@@ -8,6 +8,7 @@ from uuid import UUID
 from hubbub.core import access, agents
 from hubbub.model.errors import Forbidden, Invalid, NotFound
 from hubbub.model.ids import new_id
+from hubbub.model.moments import milliseconds
 from hubbub.model.records import Project, Token
 from hubbub.model.rights import GIVEN, GRANTS, Right, Role
 from hubbub.store import tokens
@@ -38,7 +39,7 @@ def for_project(
     if not tx.actor.is_person and Right.MANAGE not in GRANTS[mine]:
         raise Forbidden("an agent's token makes no tokens; a person's (utok_) does")
     end = None if tx.actor.is_person else tx.actor.expires_at
-    if end is not None and (ttl is None or tx.now + ttl // timedelta(milliseconds=1) > end):
+    if end is not None and (ttl is None or tx.now + milliseconds(ttl) > end):
         raise Forbidden("a token cannot outlive the one that makes it; let it expire earlier")
     if tx.actor.agent is not None and agent != tx.actor.agent:
         raise Forbidden(f"this token acts as {tx.actor.agent!r} only, and can only make tokens for it")

@@ -104,6 +104,17 @@ def cut(text: str, length: int) -> str:
     return text if len(text) <= length else f"{text[:kept]}… ({len(text) - kept} characters more)"
 
 
+def beginnings(value: object) -> object:
+    """JSON of which people will see some: without what of long texts they will not, which may be most of it."""
+    if isinstance(value, str):
+        return value[: 4 * STRING_LENGTH]
+    if isinstance(value, Mapping):
+        return {name: beginnings(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [beginnings(each) for each in value]
+    return value
+
+
 def abridged(value: object) -> object:
     """JSON for people: long texts in it are cut, and what is not seen is written out."""
     if isinstance(value, str):

@@ -1,13 +1,15 @@
 """Reading an object that somebody sent as JSON: each value by its name, and of the type that it has to be."""
 
 from collections.abc import Mapping, Sequence
-from typing import cast
+from enum import StrEnum
+from typing import TypeVar, cast
 from uuid import UUID
 
 from hubbub.model.errors import Invalid
 from hubbub.model.ids import parse_id
 
 Given = Mapping[str, object]
+Word = TypeVar("Word", bound=StrEnum)
 
 
 def text_of(given: Given, name: str) -> str:
@@ -21,6 +23,14 @@ def text_of(given: Given, name: str) -> str:
 def text_or_none(given: Given, name: str) -> str | None:
     """Raises `Invalid`."""
     return None if given.get(name) is None else text_of(given, name)
+
+
+def word_of(given: Given, name: str, words: type[Word]) -> Word:
+    """One of certain words. Raises `Invalid`, which names them."""
+    found = text_of(given, name)
+    if found not in set(words):
+        raise Invalid(f"{name}: must be one of {', '.join(words)}")
+    return words(found)
 
 
 def texts_of(given: Given, name: str) -> tuple[str, ...]:

@@ -38,13 +38,13 @@ as a task is open that was begun for it.
 Whoever reads what came over a link believes nothing: what is not as written here is `Invalid`.
 """
 
+import io
 import json
 import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
-from typing import cast
 from uuid import UUID
 
 from hubbub.model.errors import Conflict, Forbidden, HubError, Invalid, StoreUnavailable
@@ -56,6 +56,7 @@ from hubbub.model.given import (
     text_of,
     text_or_none,
     texts_of,
+    word_of,
 )
 from hubbub.model.ids import parse_id
 from hubbub.model.orders import About, Answered, Order, Outcome, Principal, Question, QuestionKind, Ruling
@@ -160,22 +161,21 @@ def pieces(text: str) -> Iterator[str]:
 class Assembly:
     """Puts the pieces of one direction together again."""
 
-    _held: list[str] = field(default_factory=list)
-    _length: int = 0
+    # Grown in place: however small the pieces are, they take no more than the message that they are of.
+    _held: io.StringIO = field(default_factory=io.StringIO)
 
     def add(self, piece: str) -> Message | None:
         """The message that this piece ends, if it ends one. Raises `Invalid`."""
         mark, part = piece[:1], piece[1:]
-        self._held.append(part)
-        self._length += len(part)
-        if mark not in (MORE, END) or self._length > LARGEST:
+        length = self._held.tell() + len(part)
+        if mark not in (MORE, END) or length > LARGEST:
             raise Invalid(
                 f"a piece begins with {MORE!r} or {END!r}; a message has at most {LARGEST} characters"
             )
+        self._held.write(part)
         if mark == MORE:
             return None
-        text, self._length = "".join(self._held), 0
-        self._held.clear()
+        text, self._held = self._held.getvalue(), io.StringIO()
         return _message(text)
 
 
@@ -187,10 +187,10 @@ def _message(text: str) -> Message:
     except (ValueError, RecursionError):
         raise Invalid("a message is an object in JSON") from None
     _require_shallow(found)
-    kind = found.get("kind") if isinstance(found, dict) else None
-    if not isinstance(kind, str) or kind not in set(Kind):
-        raise Invalid(f"the kind of a message is one of {', '.join(Kind)}")
-    return cast(Message, found)
+    if not isinstance(found, dict):
+        raise Invalid("a message is an object in JSON")
+    word_of(found, "kind", Kind)
+    return found
 
 
 def _no_number(name: str) -> object:
@@ -300,9 +300,6 @@ def question_json(question: Question) -> Mapping[str, object]:
 
 def question_of(given: Message) -> Question:
     """Raises `Invalid`."""
-    kind = text_of(given, "kind")
-    if kind not in set(QuestionKind):
-        raise Invalid(f"kind: must be one of {', '.join(QuestionKind)}")
     return Question(
         who=principal_of(object_of(given, "who")),
         node=text_of(given, "node"),
@@ -312,7 +309,7 @@ def question_of(given: Message) -> Question:
         shown=text_of(given, "shown"),
         reason=text_of(given, "reason"),
         digest=text_of(given, "digest"),
-        kind=QuestionKind(kind),
+        kind=word_of(given, "kind", QuestionKind),
     )
 
 
@@ -322,11 +319,8 @@ def answered_json(answered: Answered) -> Mapping[str, object]:
 
 def answered_of(given: Message) -> Answered:
     """Raises `Invalid`."""
-    ruling = text_of(given, "ruling")
-    if ruling not in set(Ruling):
-        raise Invalid(f"ruling: must be one of {', '.join(Ruling)}")
     return Answered(
-        Ruling(ruling),
+        word_of(given, "ruling", Ruling),
         text_of(given, "approval_id"),
         text_or_none(given, "by"),
         text_or_none(given, "signature"),
@@ -363,13 +357,10 @@ def fares_of(given: Message) -> tuple[Fares, ...]:
 
 
 def _fares(given: Message) -> Fares:
-    status = text_of(given, "status")
-    if status not in set(PlacementStatus):
-        raise Invalid(f"status: must be one of {', '.join(PlacementStatus)}")
     return Fares(
         agent=text_of(given, "agent"),
         command=text_of(given, "command"),
-        status=PlacementStatus(status),
+        status=word_of(given, "status", PlacementStatus),
         since=number_of(given, "since"),
         pid=number_or_none(given, "pid"),
         restarts=number_of(given, "restarts"),

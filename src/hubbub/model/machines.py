@@ -3,12 +3,20 @@
 from dataclasses import dataclass, field
 from uuid import UUID
 
+from hubbub.model.orders import About
+
+HERE = "localhost"  # what everybody calls the machine that they are on
 NODE_PREFIX = "node:"  # and the machine's name: the agent by which a machine's own work is on the board
 
 
 def board_name(node: str) -> str:
     """The agent by which a machine is on the board; it may be given as that already."""
     return f"{NODE_PREFIX}{node.removeprefix(NODE_PREFIX)}"
+
+
+def is_meant(node: str, name: str) -> bool:
+    """Whether whoever is on the machine `node` means that very one by `name`."""
+    return name.casefold() in (node.casefold(), HERE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +37,17 @@ class Machine:
     token_id: UUID | None = None  # its own key; None where a hub runs on it
     runtime: str | None = None  # the agent that can be asked there
     hub: str | None = None  # the process of the hub that holds its link
+
+    @property
+    def about(self) -> About:
+        """It, as whoever gives it orders sees it."""
+        return About(
+            name=self.name,
+            machine_id=self.machine_id,
+            platform=self.platform,
+            version=self.version,
+            sandbox=self.sandbox,
+        )
 
     def is_online(self, now: int) -> bool:
         return self.expires_at > now

@@ -15,6 +15,11 @@ def instant(argument: str, text: str) -> int:
     try:
         moment = datetime.fromisoformat(text.strip())
         zoned = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-        return (zoned - EPOCH) // timedelta(milliseconds=1)
+        return milliseconds(zoned - EPOCH)
     except (ValueError, OverflowError):
         raise Invalid(f"{argument}: must be an ISO 8601 time, such as 2026-04-12T10:00:00Z") from None
+
+
+def milliseconds(duration: timedelta) -> int:
+    """A duration in whole milliseconds, to be reckoned with moments."""
+    return duration // timedelta(milliseconds=1)

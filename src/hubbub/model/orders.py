@@ -21,9 +21,8 @@ class Code(StrEnum):
     FAILED = "failed"
 
 
-NOTHING_DONE = frozenset(
-    {Code.DENIED, Code.NEEDS_APPROVAL, Code.INVALID, Code.NOT_FOUND, Code.OFFLINE}
-)  # then a call may be made again with the same key
+# Then a call may be made again with the same key.
+NOTHING_DONE = frozenset({Code.DENIED, Code.NEEDS_APPROVAL, Code.INVALID, Code.NOT_FOUND, Code.OFFLINE})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,6 +132,13 @@ class Outcome:
             return None
         told = self.value.get("code") if isinstance(self.value, Mapping) else None
         return Code(told) if isinstance(told, str) and told in set(Code) else Code.FAILED
+
+    @property
+    def why(self) -> str:
+        """Why it was not done, in a sentence: where the gate denied it, the gate's reason. Empty if it says nothing."""
+        told = self.value if isinstance(self.value, Mapping) else {}
+        said = told.get("reason") if self.code is Code.DENIED else None
+        return str(said or told.get("error") or "")
 
     @property
     def is_undone(self) -> bool:

@@ -4,6 +4,9 @@ from dataclasses import dataclass
 from enum import StrEnum, auto
 from uuid import UUID
 
+MOST_TASKS = 64  # that an agent works on at a time
+MOST_LINES = 2_000  # of its output that can be asked for
+
 
 class PlacementStatus(StrEnum):
     """How an agent on a machine fares."""
@@ -13,6 +16,10 @@ class PlacementStatus(StrEnum):
     RESTARTING = auto()  # it died, and is started again after a pause
     STOPPED = auto()  # because somebody said so
     FAILED = auto()  # it dies again and again, or cannot be started
+
+
+LIVE = frozenset({PlacementStatus.RUNNING, PlacementStatus.RESTARTING})
+OVER = frozenset({PlacementStatus.STOPPED, PlacementStatus.FAILED})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,6 +18,9 @@ class Role(StrEnum):
 GIVEN = tuple(role for role in Role if role is not Role.NODE)  # by people; a machine has its own by joining
 
 
+LINK_ONLY = "a machine's key opens its link to the hub, and nothing else"
+
+
 class Right(StrEnum):
     """What an operation needs."""
 

@@ -70,7 +70,7 @@ def open_node(
     there whatever the policy says. `keeps_agents` says that people may place agents here: it is for the one process
     that is always there.
     """
-    variables = os.environ if environment is None else environment
+    variables = {**(os.environ if environment is None else environment)}  # os.environ is slow to read
     home = Path(variables.get("HOME") or Path.home()).resolve()
     cwd = cwd.resolve()
     file = PolicyFile(policy_file or config / policy.FILE, cwd, home=home)

@@ -11,6 +11,11 @@ from typing import Protocol
 from hubbub.model.orders import Answered, Principal, Question
 from hubbub.model.placements import Credentials, Fares
 
+TITLE_LENGTH, TEXT_LENGTH = 200, 50_000  # characters of a task's title, and of other texts, that a hub takes
+NO_AGENTS = (
+    "agents are placed on machines that have joined the hub or that it runs on; this one serves one client"
+)
+
 
 class Hub(Protocol):
     """The hub, seen from a machine. Whatever it says, the gate is the machine's own."""

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import structlog
 
-from hubbub.model.approvals import visible
+from hubbub.model.approvals import beginnings, visible
 from hubbub.model.errors import HubError
 from hubbub.model.orders import (
     About,
@@ -31,6 +31,7 @@ from hubbub.model.orders import (
 )
 from hubbub.model.redaction import Redactor
 from hubbub.node.agents.supervisor import Agents
+from hubbub.node.approvers import UNSIGNED, is_signed
 from hubbub.node.asking import Asking
 from hubbub.node.errands import Errands
 from hubbub.node.gate.audit import AuditFailed, AuditLog, Verdict
@@ -43,7 +44,6 @@ from hubbub.node.policy import Policy
 from hubbub.node.sandbox import choose
 from hubbub.node.ssh.shells import Shells
 from hubbub.node.tools import connecting, ssh
-from hubbub.node.vouching import UNSIGNED, is_vouched
 from hubbub.node.weighing import Weighed, named, weigh
 
 log = structlog.get_logger("hubbub")
@@ -196,7 +196,7 @@ class LocalNode:
     async def _approved(self, weighed: Weighed, answered: Answered, act: Act | None, do: Tool) -> Outcome:
         """Do what a person said yes to, if it is still that."""
         question = self._question(weighed)
-        if not is_vouched(weighed.policy.approvers, self.about.machine_id, question, answered):
+        if not is_signed(weighed.policy.approvers, self.about.machine_id, question, answered):
             unsigned = replace(weighed.decision, effect=Effect.DENY, reason=UNSIGNED)
             return self._denied(_decided(weighed, unsigned), Verdict.ASK_DENIED)
         again = await self._weighed(weighed.order)
@@ -220,7 +220,7 @@ class LocalNode:
             who=order.who,
             node=self.name,
             tool=order.tool,
-            arguments=self._redactor.value({**order.arguments, **hidden}),
+            arguments=self._redactor.value(beginnings({**order.arguments, **hidden})),
             folder=weighed.world.cwd,
             shown=visible(self._redactor.text(shown)),
             reason=visible(self._redactor.text(weighed.decision.reason)),
@@ -371,7 +371,4 @@ def _who(order: Order) -> str:
 
 def _result(outcome: Outcome) -> str:
     """What the log says of an outcome: `ok`, or the code of the refusal."""
-    if not outcome.is_error:
-        return "ok"
-    code = outcome.value.get("code") if isinstance(outcome.value, Mapping) else None
-    return str(code or Code.FAILED)
+    return str(outcome.code or "ok")

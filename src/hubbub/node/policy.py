@@ -17,11 +17,11 @@ import structlog
 
 from hubbub.model.errors import Invalid
 from hubbub.node import tables
+from hubbub.node.approvers import public_key
 from hubbub.node.gate import examples
 from hubbub.node.gate.decision import Effect, Mode
 from hubbub.node.gate.rules import Rule, parse
 from hubbub.node.tables import Table
-from hubbub.node.vouching import public_key
 
 log = structlog.get_logger("hubbub")
 
@@ -96,9 +96,7 @@ class Policy:
     roots: tuple[Path, ...] = ()
     runtime: Runtime | None = None
     skills: tuple[Path, ...] = ()
-    approvers: tuple[
-        bytes, ...
-    ] = ()  # the public keys with which a yes has to be signed, where any are named
+    approvers: tuple[bytes, ...] = ()  # public keys, with one of which a yes has to be signed
     elicitation: bool = False  # whether the client that makes a call may answer for a person
     background_after: timedelta | None = None
     network: bool = True  # whether commands in the sandbox reach it

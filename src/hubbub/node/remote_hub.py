@@ -13,20 +13,17 @@ from typing import Any
 
 import httpx2
 
-from hubbub.client import CONNECT_SECONDS, READ_SECONDS, WAIT_SECONDS, quoted, refusal, trusts_environment
+from hubbub.client import CONNECT_SECONDS, READ_SECONDS, WAIT_SECONDS, quoted, refusal
 from hubbub.model.approvals import SHOWN_LENGTH, ApprovalStatus, abridged, cut, visible
 from hubbub.model.errors import Conflict, Forbidden, HubError, Invalid, StoreUnavailable
 from hubbub.model.machines import NODE_PREFIX
 from hubbub.model.orders import Answered, Principal, Question, Ruling
 from hubbub.model.placements import Credentials, Fares
+from hubbub.model.ways import authorities, trusts_environment
+from hubbub.node.hub import NO_AGENTS, TEXT_LENGTH, TITLE_LENGTH
 
-TEXT_LENGTH = 50_000  # characters of a result or a description that the hub takes
-TITLE_LENGTH = 200
 RETRY_EVERY = 1.0  # seconds, while the hub is away
 LATE = 3.0  # seconds that the hub may need to say that a question's time is over
-NO_AGENTS = (
-    "agents are placed on machines that have joined the hub or that it runs on; this one serves one client"
-)
 
 REFUSALS: Mapping[str, type[HubError]] = {"conflict": Conflict, "forbidden": Forbidden, "invalid": Invalid}
 
@@ -55,6 +52,7 @@ class RemoteHub:
         self._http = httpx2.AsyncClient(
             headers={"Authorization": f"Bearer {token}"},
             limits=httpx2.Limits(max_connections=None),
+            verify=authorities(address()),
             trust_env=trusts_environment(address()),
         )
 

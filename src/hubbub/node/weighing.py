@@ -17,6 +17,7 @@ from hubbub.node.gate.world import World
 from hubbub.node.policy import Policy
 from hubbub.node.sandbox import Sandbox
 from hubbub.node.sandbox.none import NoSandbox
+from hubbub.node.skills.shelf import TOOL as RUN_SKILL
 from hubbub.node.skills.shelf import Shelf
 
 CONNECT = "connect"
@@ -48,7 +49,9 @@ async def weigh(
     network: Network = INTERNET,
 ) -> Weighed:
     """What the gate of the machine `node` says of an order; `data` is the machine's own folder."""
-    order, doubts = await asyncio.to_thread(Shelf(world, policy, data).examined, order)
+    doubts: tuple[Decision, ...] = ()
+    if order.tool == RUN_SKILL:  # which is looked for on the disk
+        order, doubts = await asyncio.to_thread(Shelf(world, policy, data).examined, order)
     reading = await judge.read(order.tool, order.arguments, world, network, here=node)
     reading = replace(reading, floor=reading.floor + doubts)
     sandbox = NoSandbox() if named(order) in OUTSIDE else sandbox

@@ -21,6 +21,7 @@ from hubbub.serve.auth import Guard, Hosts, error_response
 from hubbub.serve.desk import Desk
 from hubbub.serve.errors import broken, http_error, refusal, refused
 from hubbub.serve.feed import Feed
+from hubbub.serve.fleet.far import FarNodes
 from hubbub.serve.fleet.fleet import Fleet
 from hubbub.serve.fleet.hearing import Hearing
 from hubbub.serve.fleet.links import Links
@@ -102,7 +103,7 @@ def application(parts: Parts, alive: Alive) -> ASGIApp:
         exception_handlers={HTTPException: http_error, HubError: refused, Exception: broken},
     )
     hosts = Hosts.of(settings.host, parts.port, settings.public_url)
-    app = StreamsFirst(_streams(parts, site, news), inner)
+    app = StreamsFirst(_streams(parts, site, news, metrics), inner)
     return Requests(Guard(app, transactions=transactions, hosts=hosts), metrics)
 
 
@@ -138,7 +139,7 @@ def _site(parts: Parts, news: LiveNews) -> Site:
         workspace=parts.workspace,
         workspace_project=parts.workspace_project,
         node=parts.node,
-        fleet=parts.fleet,
+        fleet=FarNodes(parts.fleet),
     )
 
 
@@ -169,7 +170,7 @@ class StreamsFirst:
         return None
 
 
-def _streams(parts: Parts, site: Site, news: LiveNews) -> list[Stream]:
+def _streams(parts: Parts, site: Site, news: LiveNews, metrics: Metrics) -> list[Stream]:
     together = parts.transactions, parts.feed, parts.followers
     words = next(
         events.Words(dialect.greeting, dialect.inbox_event)
@@ -180,12 +181,13 @@ def _streams(parts: Parts, site: Site, news: LiveNews) -> list[Stream]:
     return [
         *events.routes(events.ProjectStream(*together), inbox),
         *LiveView(*together, parts.whispers, site).routes(),
-        *_links(parts, site, news).routes(),
+        *_links(parts, site, news, metrics).routes(),
     ]
 
 
-def _links(parts: Parts, site: Site, news: LiveNews) -> Links:
+def _links(parts: Parts, site: Site, news: LiveNews, metrics: Metrics) -> Links:
     """Where machines connect."""
     desk = Desk(parts.transactions, news, parts.workspace_project)
     needs = Needs(parts.fleet, desk, site, CMDOP)
-    return Links(parts.fleet, Hearing(parts.fleet, needs), parts.followers, parts.settings.public_url)
+    hearing = Hearing(parts.fleet, needs, metrics.order)
+    return Links(parts.fleet, hearing, parts.followers, parts.settings.public_url)

@@ -15,11 +15,12 @@ from starlette.datastructures import Headers
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from hubbub.core import joins
 from hubbub.core.access import authenticate
 from hubbub.core.transaction import Transactions
 from hubbub.model.errors import Forbidden, HubError, StoreUnavailable, Unauthorized
 from hubbub.model.link import PATH as LINK
-from hubbub.model.rights import SYSTEM, Actor, Role
+from hubbub.model.rights import LINK_ONLY, SYSTEM, Actor, Role
 
 MIB = 1024 * 1024
 BODY_LIMIT = 1 * MIB
@@ -28,13 +29,11 @@ TAKES_LARGE_BODIES = frozenset({"/mcp/relay", "/mcp/cmdop", "/api/v1/artifacts"}
 
 NEEDS_NO_TOKEN = frozenset({"/health", "/ready", "/api/auth/register", "/api/auth/login"})
 JOIN = "/api/v1/nodes/join"  # where a machine comes that has no token yet, but a code, which the route checks
-JOIN_CODE = "join_"  # how such a code begins
 REFUSED: Mapping[type[HubError], HTTPStatus] = {
     Unauthorized: HTTPStatus.UNAUTHORIZED,
     Forbidden: HTTPStatus.FORBIDDEN,
     StoreUnavailable: HTTPStatus.SERVICE_UNAVAILABLE,
 }
-LINK_ONLY = "a machine's key opens its link to the hub, and nothing else"
 SHARED = re.compile(r"/share/[^/]+")  # the link itself is the secret
 TAKES_TOKEN_IN_QUERY = re.compile(r"/events(/.*)?|/ws")  # a browser cannot send headers to either
 
@@ -131,7 +130,7 @@ class Guard:
             return error_response(HTTPStatus.NOT_FOUND, "not_found", "there is nothing at this address")
         try:
             secret = _take_token(scope)
-            if path == JOIN and secret.startswith(JOIN_CODE):
+            if path == JOIN and secret.startswith(joins.PREFIX):
                 return None
             actor = await self.transactions.store.read(SYSTEM, lambda tx: authenticate(tx, secret))
             if actor.role is Role.NODE and path != LINK:

@@ -15,6 +15,7 @@ from hubbub.core import approvals, keys, nodes, placements, projects, seals
 from hubbub.core.transaction import Transactions
 from hubbub.model.approvals import Approval, ApprovalStatus
 from hubbub.model.errors import Conflict, NotFound
+from hubbub.model.moments import milliseconds
 from hubbub.model.orders import Answered, Principal, Question, Ruling
 from hubbub.model.placements import Credentials, Fares
 from hubbub.model.rights import SYSTEM, Actor
@@ -156,9 +157,8 @@ class Desk:
         self._asked.pop(str(approval.id), None)
         ruling = Ruling.DENIED if approval.status is ApprovalStatus.DENIED else Ruling.EXPIRED
         if approval.status is ApprovalStatus.APPROVED:
-            with suppress(
-                Conflict, NotFound
-            ):  # somebody else was told of it or has taken it up, or its minute is over
+            # Somebody else may have been told of it or have taken it up, or its minute is over.
+            with suppress(Conflict, NotFound):
                 await self._transactions.write(
                     SYSTEM,
                     lambda tx: approvals.spend(tx, approval.id, approval.digest, receipt=asked.receipt),
@@ -174,7 +174,7 @@ class Desk:
 
     def _forget_before(self, moment: int) -> None:
         """Forget the questions that nobody came back for."""
-        limit = moment - KEEP // timedelta(milliseconds=1)
+        limit = moment - milliseconds(KEEP)
         over = [each for each, asked in self._asked.items() if asked.approval.expires_at < limit]
         for each in over:
             del self._asked[each]

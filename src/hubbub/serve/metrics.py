@@ -60,7 +60,6 @@ class Metrics:
             ("outcome",),
             registry=self._registry,
         )
-        fleet.count = self.order
 
     def request(self, route: str, status: int) -> None:
         """Count an answered request; `route` is the pattern it matched, not its path."""

@@ -21,27 +21,23 @@ REPORT_EVERY = timedelta(seconds=30)
 
 @asynccontextmanager
 async def present(transactions: Transactions, about: About, slug: str) -> AsyncIterator[None]:
-    """Report the machine to the project while the context lasts; in the end it leaves."""
+    """The machine is reported to the project when the context begins, and while it lasts; in the end it leaves."""
 
     def report(tx: Tx) -> None:
-        nodes.report(
-            tx,
-            projects.find(tx, slug),
-            name=about.name,
-            machine_id=about.machine_id,
-            platform=about.platform,
-            version=about.version,
-            sandbox=about.sandbox,
-        )
+        nodes.report(tx, projects.find(tx, slug), about)
+
+    async def tell() -> None:
+        try:
+            await transactions.write(SYSTEM, report)
+        except HubError as error:
+            log.warning("the hub's own machine could not be reported", reason=str(error))
 
     async def keep() -> None:
         while True:
-            try:
-                await transactions.write(SYSTEM, report)
-            except HubError as error:
-                log.warning("the hub's own machine could not be reported", reason=str(error))
             await asyncio.sleep(REPORT_EVERY.total_seconds())
+            await tell()
 
+    await tell()
     keeping = asyncio.create_task(keep())
     try:
         yield

@@ -24,6 +24,7 @@ import apsw
 import apsw.bestpractice
 
 from hubbub.model.errors import StoreUnavailable
+from hubbub.model.moments import milliseconds
 from hubbub.model.rights import Actor
 from hubbub.store import backup, migrate, tally
 from hubbub.store.listeners import Listeners
@@ -65,7 +66,7 @@ class SQLiteConnection:
     def __init__(self, file: Path, busy_timeout: timedelta) -> None:
         self.db = apsw.Connection(str(file), statementcachesize=STATEMENTS)
         self.db.convert_binding = _bind
-        self.db.set_busy_timeout(_milliseconds(busy_timeout))
+        self.db.set_busy_timeout(milliseconds(busy_timeout))
         apsw.bestpractice.connection_dqs(self.db)  # "text" is a column, never a text
         self._names: dict[str, list[str]] = {}  # of the columns of each statement
 
@@ -78,10 +79,6 @@ class SQLiteConnection:
         if names is None:
             names = self._names[sql] = [column[0] for column in cursor.get_description()]
         return [_row(names, values) for values in (first, *cursor)]
-
-
-def _milliseconds(duration: timedelta) -> int:
-    return duration // timedelta(milliseconds=1)
 
 
 def _bind(_cursor: object, _number: int, value: object) -> bytes:
@@ -334,7 +331,7 @@ class SQLite:
         self._writer.db.set_busy_timeout(0)
         with suppress(apsw.Error):
             self._writer.db.wal_checkpoint(mode=mode)
-        self._writer.db.set_busy_timeout(_milliseconds(self._busy_timeout))
+        self._writer.db.set_busy_timeout(milliseconds(self._busy_timeout))
 
 
 def _answer(batch: Sequence[_Call]) -> None:

@@ -465,7 +465,7 @@ def test_lease_is_renewed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
     async def ask(message: Message, hear: object = None) -> Message:
         steps.append(message["params"]["_meta"]["hubbub/step"])
-        if steps.count("renew") == 3:
+        if steps[-1] == "renew" and steps.count("renew") == 3:
             await asyncio.to_thread((tmp_path / "go").write_text, "end\n")
         return {"result": {"structuredContent": BEGUN if steps == ["begin"] else {}, "content": []}}
 

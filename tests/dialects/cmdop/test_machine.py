@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from hubbub.core import nodes, projects, tasks
+from hubbub.model.orders import About
 from tests.dialects.cmdop.hub import refusal
 from tests.dialects.cmdop.machine import Workshop
 from tests.dialects.cmdop.requirements import requires
@@ -226,7 +227,7 @@ def test_another_machine_may_have_had_the_name_before(machine: Workshop) -> None
     """Where another machine is called as the hub's own, that one is listed."""
     hostname = machine.agent().connect(operation="whoami")["hostname"]
     other = machine.hub.do(lambda tx: projects.create(tx, "third"), machine.hub.owner)
-    facts: dict[str, Any] = {"machine_id": "m-2", "platform": "Linux", "version": "1", "sandbox": "none"}
-    machine.hub.do(lambda tx: nodes.report(tx, other, name=hostname, **facts))
+    about = About(name=hostname, machine_id="m-2", platform="Linux", version="1", sandbox="none")
+    machine.hub.do(lambda tx: nodes.report(tx, other, about))
     (row,) = machine.agent("ann", other).connect(operation="list")
     assert (row["name"], row["platform"]) == (hostname, "Linux")

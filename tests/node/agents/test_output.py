@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from hubbub.model.placements import MOST_LINES
 from hubbub.node.agents import output as module
 from hubbub.node.agents.output import Output
 
@@ -18,7 +19,7 @@ def heard(folder: Path) -> Output:
 
 
 def texts(output: Output) -> list[str]:
-    return [line.text for line in output.recent(module.KEPT)]
+    return [line.text for line in output.recent(MOST_LINES)]
 
 
 async def test_lines_come_in_pieces(tmp_path: Path) -> None:

@@ -13,10 +13,10 @@ from hubbub.model.ids import new_id
 from hubbub.model.link import Kind, Need
 from hubbub.model.orders import Order, Principal, Question, Ruling
 from hubbub.model.placements import Fares, PlacementStatus
-from hubbub.model.vouchers import statement
+from hubbub.model.signatures import statement
+from hubbub.node.approvers import UNSIGNED, make_key, sign
 from hubbub.node.link.hub import LinkHub
 from hubbub.node.link.line import Voice
-from hubbub.node.vouching import UNSIGNED, make_key, sign
 from tests.node.link.evil import MOMENT, QUICK, Message, Talk, evil_hub, machine, mark
 
 pytestmark = pytest.mark.anyio

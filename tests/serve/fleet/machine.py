@@ -7,7 +7,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from typing import Any
+from typing import Any, Protocol
 from uuid import uuid4
 
 import httpx2
@@ -16,7 +16,8 @@ from websockets.sync.client import ClientConnection, connect
 
 from hubbub.core import joins
 from hubbub.model.link import PATH, Assembly, Kind, message, outcome_json, pieces
-from hubbub.model.orders import Outcome
+from hubbub.model.orders import About, Outcome
+from hubbub.model.ways import authorities
 from hubbub.serve.fleet.pace import Pace
 from tests.serve.hub import Hub
 from tests.serve.wire import ENVELOPE, MODERN
@@ -122,11 +123,18 @@ class Line:
         self.socket.socket.close()
 
 
+class Reached(Protocol):
+    """A hub, as far as machines know it."""
+
+    @property
+    def url(self) -> str: ...
+
+
 @dataclass
 class Machine:
     """One that has joined; `linked` is a link of it."""
 
-    hub: Hub
+    hub: Reached
     key: str
     name: str
     closing: ExitStack
@@ -192,7 +200,13 @@ class Agent:
             headers["Idempotency-Key"] = key
         params = {"name": tool, "arguments": arguments, **({"_meta": meta} if meta else {})}
         body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
-        response = httpx2.post(f"{self.url}/mcp/cmdop", json=body, headers=headers, timeout=PATIENCE)
+        response = httpx2.post(
+            f"{self.url}/mcp/cmdop",
+            json=body,
+            headers=headers,
+            timeout=PATIENCE,
+            verify=authorities(self.url),
+        )
         return read(response.text)
 
     @contextmanager
@@ -211,7 +225,13 @@ class Agent:
     def heard(self, tool: str, arguments: Json) -> tuple[list[str], Json]:
         """The pieces of text that come while a call is under way, and what comes of it in the end."""
         body, headers = self._modern(tool, arguments)
-        response = httpx2.post(f"{self.url}/mcp/cmdop", json=body, headers=headers, timeout=PATIENCE)
+        response = httpx2.post(
+            f"{self.url}/mcp/cmdop",
+            json=body,
+            headers=headers,
+            timeout=PATIENCE,
+            verify=authorities(self.url),
+        )
         told = [json.loads(line[6:]) for line in response.text.splitlines() if line.startswith("data: ")]
         pieces = [
             each["params"]["message"] for each in told if each.get("method") == "notifications/progress"
@@ -251,14 +271,8 @@ class Field:
     def machine(self, name: str = "web1", hub: Hub | None = None) -> Machine:
         """A machine that has just joined."""
         where = hub or self.hub
-        facts = {
-            "name": name,
-            "machine_id": f"id-{name}",
-            "platform": "Linux",
-            "version": "1",
-            "sandbox": "none",
-        }
-        joined = where.do(lambda tx: joins.join(tx, where.project, **facts), where.owner)
+        about = About(name=name, machine_id=f"id-{name}", platform="Linux", version="1", sandbox="none")
+        joined = where.do(lambda tx: joins.join(tx, where.project, about), where.owner)
         return Machine(where, joined.token, name, self.closing)
 
     def agent(self, name: str = "ada", hub: Hub | None = None) -> Agent:

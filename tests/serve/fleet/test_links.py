@@ -7,6 +7,7 @@ from websockets.exceptions import InvalidStatus
 from hubbub.core import nodes
 from hubbub.model.link import LARGEST_FRAME, PATH, Kind
 from hubbub.model.rights import Role
+from hubbub.serve.fleet.hearing import Hearing
 from tests.serve.fleet.machine import Field, Json
 from tests.serve.streams import following
 
@@ -81,6 +82,17 @@ def test_nonsense_ends_the_link(field: Field, nonsense: str | bytes) -> None:
     line.raw(nonsense)
     assert line.bye() == "broken"
     machine.linked().say(Kind.FARES, fares=[])
+
+
+def test_a_hub_that_stumbles_is_not_deaf(field: Field, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bug over what a machine says ends that link: nobody waits for what is not heard, and the machine comes back."""
+    machine = field.machine()
+    line = machine.linked()
+    with monkeypatch.context() as stumbling:
+        stumbling.setattr(Hearing, "fare", lambda *_: 1 / 0)
+        line.say(Kind.FARES, fares=[])
+        assert line.bye() == "broken"
+    machine.linked()
 
 
 def test_a_frame_that_is_too_long_ends_the_link(field: Field) -> None:

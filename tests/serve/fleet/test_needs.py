@@ -4,16 +4,14 @@ from uuid import uuid4
 
 import pytest
 
-from hubbub.client import Hub as Rest
 from hubbub.core import keys, nodes, placements, seals, tasks
 from hubbub.model.link import Kind
 from hubbub.model.placements import Placement
 from hubbub.model.rights import Role
 from hubbub.store.tx import Tx
+from tests.serve.fleet.asking import DIGEST, asking, owner
 from tests.serve.fleet.machine import Field, Json, Line
 from tests.serve.streams import following
-
-DIGEST = "a" * 64
 
 
 def ordered(field: Field, line: Line, tool: str = "ask_agent", name: str = "ada") -> Json:
@@ -22,35 +20,9 @@ def ordered(field: Field, line: Line, tool: str = "ask_agent", name: str = "ada"
     return line.take()
 
 
-def question(**other: object) -> Json:
-    who = {"project": "elsewhere", "name": "the owner", "token_id": None, "is_person": True}
-    return {
-        "who": who,
-        "node": "another machine",
-        "tool": "execute_command",
-        "arguments": {"command": "make"},
-        "folder": "/src",
-        "shown": "make",
-        "reason": "the mode asks",
-        "digest": DIGEST,
-        "kind": "call",
-        **other,
-    }
-
-
-def asking(approval_id: str, **other: object) -> Json:
-    return {"approval_id": approval_id, "patience_seconds": 20, "question": question(**other)}
-
-
 def act(tool: str, arguments: Json, chain: tuple[str, ...] = ()) -> Json:
     who = {"project": "elsewhere", "name": "root", "token_id": str(uuid4()), "is_person": True}
     return {"who": who, "tool": tool, "arguments": arguments, "chain": chain}
-
-
-def owner(field: Field) -> Rest:
-    rest = Rest(field.hub.url, field.hub.owner_secret, project=field.hub.project.slug)
-    field.closing.callback(rest.close)
-    return rest
 
 
 def test_a_question_is_put_in_the_name_of_the_caller(field: Field) -> None:
@@ -181,6 +153,17 @@ def test_a_chain_is_not_made_shorter(field: Field) -> None:
     assert order["chain"] == ["ada", "mail1"]
     one.ask("act", order, act=act("ask_agent", {"hostname": "db1", "prompt": "p"}))
     assert other.take()["chain"] == ["ada", "mail1"]
+
+
+def test_who_asked_first_is_not_the_machines_to_say(field: Field) -> None:
+    """A chain that begins with somebody else than the caller is no chain."""
+    one, other = field.machine().linked(), field.machine("db1").linked()
+    order = ordered(field, one)
+    assert order["chain"] == []
+    asked = act("ask_agent", {"hostname": "db1", "prompt": "p"}, ("root", "web1"))
+    one.ask("act", order, act=asked)
+    onward = other.take()
+    assert (onward["who"]["name"], onward["chain"]) == ("ada", [])
 
 
 def test_what_is_a_machines_to_do_is_not_the_hubs(field: Field) -> None:

@@ -1,9 +1,12 @@
 """Orders over a link: each is done once, whatever breaks meanwhile."""
 
+from threading import Event
+
 from hubbub.core import dispatches, nodes
 from hubbub.model.dispatches import DispatchStatus
 from hubbub.model.ids import new_id, parse_id
 from hubbub.model.link import Kind
+from hubbub.store.tx import Tx
 from tests.serve.fleet.machine import Field, Json
 from tests.serve.hub import Hub
 from tests.serve.streams import following
@@ -31,6 +34,27 @@ def test_there_and_back(field: Field) -> None:
     line.kept(order)
     assert coming.result() == DONE
     assert status_of(field.hub, order) is DispatchStatus.ENDED
+
+
+def test_who_waits_does_not_wait_for_the_disk(field: Field) -> None:
+    """What came of an order reaches its caller before the store has it; its machine keeps it until then."""
+    line = field.machine().linked()
+    coming = field.agent().soon("connect", **EXEC)
+    order = line.take()
+    is_writing, may_go_on = Event(), Event()
+    field.closing.callback(may_go_on.set)
+
+    def write(_tx: Tx) -> None:
+        is_writing.set()
+        may_go_on.wait()
+
+    writing = field.pool.submit(field.hub.do, write)
+    is_writing.wait()
+    line.end(order, DONE)
+    assert coming.result() == DONE
+    may_go_on.set()
+    writing.result()
+    line.kept(order)
 
 
 def test_a_header_makes_all_of_a_call_a_machines(field: Field) -> None:

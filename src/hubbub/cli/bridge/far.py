@@ -6,7 +6,8 @@ from types import TracebackType
 import httpx2
 
 from hubbub.cli.bridge.carrier import Away
-from hubbub.client import CONNECT_SECONDS, QUIET_SECONDS, trusts_environment
+from hubbub.client import CONNECT_SECONDS, QUIET_SECONDS
+from hubbub.model.ways import trusts_environment
 
 
 class Far:

@@ -15,7 +15,8 @@ from hubbub.cli.bridge.carrier import Answer, Away, Carrier
 from hubbub.cli.bridge.far import Far
 from hubbub.cli.bridge.near import Near
 from hubbub.cli.bridge.wire import Message
-from hubbub.client import refusal, trusts_environment
+from hubbub.client import refusal
+from hubbub.model.ways import trusts_environment
 
 Hear = Callable[[bytes], Awaitable[bool]]  # takes a message, and says whether it has heard enough
 

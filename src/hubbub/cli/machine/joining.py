@@ -83,6 +83,7 @@ def _by_person(choice: Choice, folder: Path, kept: Membership | None, name: str 
 def _joined(hub: Hub, folder: Path, name: str | None, url: str | None) -> Membership:
     """Join with what the hub is spoken to with. `url` is None for the hub of the data folder, wherever that is."""
     this = about(folder, name=name)
+    membership.require_room(folder)
     body = {
         "name": this.name,
         "machine_id": this.machine_id,

@@ -15,9 +15,12 @@ from pathlib import Path
 import click
 
 from hubbub.client import owner_token, quoted
+from hubbub.model.errors import Invalid
+from hubbub.model.given import text_of, text_or_none, texts_of
 
 FILE = "node.json"
 LOCK = "node.lock"
+ROOM = 4_096  # bytes: more than a membership takes
 INSIDE = "nodes"  # in the data folder of a hub: the folders of machines beside the hub's own
 
 
@@ -71,22 +74,50 @@ def _is_taken(lock: int) -> bool:
 def read(folder: Path) -> Membership | None:
     """What the folder holds, if it holds anything that makes sense."""
     try:
-        facts = json.loads((folder / FILE).read_text("utf-8"))
-        return Membership(**{**facts, "labels": tuple(facts["labels"])})
+        return _membership(json.loads((folder / FILE).read_text("utf-8")))
     except FileNotFoundError:
         return None
-    except (ValueError, TypeError, KeyError):
+    except (ValueError, Invalid):
         raise click.ClickException(
             f"{FILE} in the data folder does not say what this machine has joined; remove it, and join again"
         ) from None
 
 
+def _membership(facts: object) -> Membership:
+    """Raises `Invalid` for what makes no sense."""
+    if not isinstance(facts, dict):
+        raise Invalid("a membership is an object")
+    return Membership(
+        name=text_of(facts, "name"),
+        project=text_of(facts, "project"),
+        url=text_or_none(facts, "url"),
+        token=text_of(facts, "token"),
+        labels=texts_of(facts, "labels"),
+    )
+
+
 def write(folder: Path, membership: Membership) -> None:
     """Put it in its place at once, for its user's eyes only."""
+    with _beside(folder, json.dumps(asdict(membership))) as partial:
+        partial.replace(folder / FILE)
+
+
+def require_room(folder: Path) -> None:
+    """Raise `OSError` where `write` would: before a code is used up for what cannot be kept."""
+    with _beside(folder, " " * ROOM):
+        pass
+
+
+@contextmanager
+def _beside(folder: Path, text: str) -> Iterator[Path]:
+    """A file that holds the text, on the disk; what is left of it in the end is removed."""
     partial = folder / f".{FILE}.{secrets.token_hex(4)}"
-    descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        json.dump(asdict(membership), file)
-        file.flush()
-        os.fsync(descriptor)
-    partial.replace(folder / FILE)
+    try:
+        descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(descriptor)
+        yield partial
+    finally:
+        partial.unlink(missing_ok=True)

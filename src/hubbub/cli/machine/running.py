@@ -13,22 +13,18 @@ from hubbub.cli import terminal
 from hubbub.cli.machine.membership import Membership
 from hubbub.client import owner_token, running_hub
 from hubbub.dialects.cmdop import DIALECT
-from hubbub.model.orders import ToolSpec
 from hubbub.model.redaction import Redactor
 from hubbub.node import policy as policies
 from hubbub.node.here import open_node
 from hubbub.node.hub import Hub
 from hubbub.node.link.daemon import serve
 from hubbub.node.link.journal import JournalFailed
-from hubbub.node.link.line import LinkRefused
+from hubbub.node.link.line import LineLost, LinkRefused
 from hubbub.node.node import LocalNode
 from hubbub.node.sandbox import choose
-from hubbub.node.tools import agents
 from hubbub.serve import log as logs
 from hubbub.settings import Settings
 
-# What only people order, which checks its arguments itself.
-UNLISTED = [ToolSpec(name=name, description="", schema={}, check=dict) for name in agents.TOOLS]
 LOG = Path("logs", "node.jsonl")  # in the machine's folder; the log of a hub may be beside it
 
 
@@ -55,9 +51,8 @@ class Daemon:
     async def _serve(self) -> None:
         this = asyncio.current_task()
         assert this is not None
-        is_hung_up = (
-            signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN
-        )  # else it was started to outlive that
+        # Without that signal it was started to outlive its terminal.
+        is_hung_up = signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN
         for each in (signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if is_hung_up else [])):
             asyncio.get_running_loop().add_signal_handler(each, this.cancel)
         await serve(
@@ -66,16 +61,20 @@ class Daemon:
             project=self.membership.project,
             machine=self._machine,
             data=self.folder,
-            catalogue=[*DIALECT.catalogue(), *UNLISTED],
+            catalogue=DIALECT.catalogue(),
             labels=self.membership.labels,
             ready=self._greet,
         )
 
     def address(self) -> str:
-        """Where the hub is just now: that of a data folder may have another port after each start."""
-        return (
-            self.membership.url or running_hub(self.settings.data) or f"http://127.0.0.1:{self.settings.port}"
-        )
+        """Where the hub is just now: that of a data folder may have another port after each start.
+
+        Raises `LineLost` while that one does not run: the key is for nobody else who listens on this machine.
+        """
+        known = self.membership.url or running_hub(self.settings.data)
+        if known is None:
+            raise LineLost("the hub of the data folder does not run")
+        return known
 
     def _machine(self, hub: Hub) -> LocalNode:
         return open_node(

@@ -5,12 +5,11 @@ as they are in one transaction. Nothing of it is guessed.
 """
 
 from collections.abc import Iterable
-from enum import StrEnum, auto
 
 from hubbub.core import agents as names
 from hubbub.core import tasks as work
 from hubbub.core.why import agents, files, presence, tasks
-from hubbub.core.why.account import Account, Fact
+from hubbub.core.why.account import Account, Fact, Kind
 from hubbub.model.errors import NotFound
 from hubbub.model.records import Project
 from hubbub.store import nodes
@@ -19,15 +18,6 @@ from hubbub.store.tx import Tx
 __all__ = ["Account", "Fact", "Kind", "explain"]
 
 OF_FILES = frozenset("/.*")  # what has one of these may be a file
-
-
-class Kind(StrEnum):
-    """What can be asked about."""
-
-    TASK = auto()
-    AGENT = auto()
-    MACHINE = auto()
-    FILE = auto()
 
 
 def explain(tx: Tx, project: Project, ref: str, kind: Kind | None = None) -> Account:

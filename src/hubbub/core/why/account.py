@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from enum import StrEnum, auto
 
 from hubbub.model.approvals import cut, visible
 
@@ -25,11 +26,20 @@ class Fact:
     detail: Mapping[str, object]
 
 
+class Kind(StrEnum):
+    """What can be asked about."""
+
+    TASK = auto()
+    AGENT = auto()
+    MACHINE = auto()
+    FILE = auto()
+
+
 @dataclass(frozen=True, slots=True)
 class Account:
     """Why a task, an agent, a machine or a file is as it is."""
 
-    kind: str
+    kind: Kind
     name: str
     facts: Sequence[Fact]
 

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from uuid import UUID
 
 from hubbub.core import inbox
-from hubbub.core import placements as placement
 from hubbub.core.why import presence, tasks, waiting
 from hubbub.core.why.account import Fact, ago, counted, listed, named
 from hubbub.model.machines import Machine, board_name
+from hubbub.model.placements import LIVE
 from hubbub.store import placements
 from hubbub.store.tx import Tx
 
@@ -27,7 +27,7 @@ def of_machine(tx: Tx, machine: Machine) -> Iterator[Fact]:
     own = board_name(machine.name)
     yield from tasks.of_agent(tx, machine.project_id, own)
     yield from waiting.of_agent(tx, machine.project_id, own)
-    placed = [each for each in placements.of_machine(tx, machine.id) if each.status in placement.LIVE]
+    placed = [each for each in placements.of_machine(tx, machine.id) if each.status in LIVE]
     if placed:
         told = f"{listed(named(each.agent) for each in placed)} {'is' if len(placed) == 1 else 'are'} placed on it."
         yield Fact("machine.agents", told, {"agents": [each.agent for each in placed]})

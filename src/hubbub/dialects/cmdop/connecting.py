@@ -109,17 +109,8 @@ def _greet_own(tx: Tx, call: Call, project: Project) -> Machine | None:
     """
     if call.site.node is None:
         return None
-    about = call.site.node.about
     with suppress(Conflict):
-        return nodes.report(
-            tx,
-            project,
-            name=about.name,
-            machine_id=about.machine_id,
-            platform=about.platform,
-            version=about.version,
-            sandbox=about.sandbox,
-        )
+        return nodes.report(tx, project, call.site.node.about)
     return None
 
 

@@ -34,9 +34,8 @@ class Gated(Dialect):
 
     identify: Callable[[Tx, Call, Right, Mapping[str, object]], Principal] = field(kw_only=True)
     of_machine: set[str] = field(default_factory=set)
-    chosen: dict[UUID, str] = field(
-        default_factory=dict
-    )  # workspaces, by token, of callers without a connection
+    # Workspaces, by token, of callers without a connection.
+    chosen: dict[UUID, str] = field(default_factory=dict)
     _under_way: dict[tuple[object, str], asyncio.Future[Answer]] = field(default_factory=dict)
 
     def on_machine(self, *, reads: bool = False) -> Callable[[Declared], Declared]:

@@ -5,12 +5,12 @@ this call, a moment ago, and once. The words that they saw go along: the hub's m
 """
 
 from dataclasses import replace
-from datetime import timedelta
 
 from hubbub.core import access, approvals, idempotency
 from hubbub.dialects.call import Call
 from hubbub.model.approvals import Approval, ApprovalStatus
 from hubbub.model.errors import Conflict, NotFound
+from hubbub.model.moments import milliseconds
 from hubbub.model.orders import Order, QuestionKind, digest_of
 from hubbub.store.tx import Tx
 
@@ -35,7 +35,7 @@ def approved_words(tx: Tx, call: Call, order: Order) -> str | None:
 def _is_for(approval: Approval, order: Order, now: int) -> bool:
     """Whether a person has just let this call through. The machine that asked knew the caller by no token."""
     caller = replace(order.who, token_id=None)
-    recent = now - approvals.GOOD_FOR // timedelta(milliseconds=1)
+    recent = now - milliseconds(approvals.GOOD_FOR)
     return (
         approval.kind is QuestionKind.CALL
         and approval.status is ApprovalStatus.SPENT

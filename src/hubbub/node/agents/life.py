@@ -13,7 +13,7 @@ from typing import BinaryIO
 from hubbub.model.placements import Credentials
 from hubbub.node.agents.notes import Note
 from hubbub.node.agents.output import Output
-from hubbub.node.commands.environment import passed_on
+from hubbub.node.commands.environment import trusted
 from hubbub.node.gate.shell import bash
 
 CHUNK = 65_536
@@ -21,7 +21,6 @@ RATE = 1_000_000  # bytes of output a second that are taken; who says more is he
 OURS = (sys.executable, "-P", "-X", "utf8", "-m")
 OWN = ("PYTHONHOME", "PYTHONPATH")  # how the program finds what this process has found
 DRAIN = 5.0  # seconds for the rest of its output; what has got away may hold it open
-XDG = "XDG_"  # so begin the variables that say where a program's own files are
 
 Words = Callable[[Note], Sequence[str]]
 
@@ -40,14 +39,13 @@ def surroundings(
 
     `home` is the agent's folder in the machine's own.
     """
-    own = {name: value for name, value in ours.items() if name in OWN or name.startswith(XDG)}
     hub = {
         "HUBBUB_URL": credentials.url,
         "HUBBUB_TOKEN": credentials.token,
         "HUBBUB_PROJECT": project,
         "HUBBUB_DATA": str(home),
     }
-    return passed_on(ours, str(Path.home())) | own | hub
+    return trusted(ours, str(Path.home()), OWN) | hub
 
 
 class Life:

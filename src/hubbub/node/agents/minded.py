@@ -32,7 +32,9 @@ class Pace:
     healthy: timedelta = timedelta(seconds=60)  # and forgotten once it has lived as long
     deaths: int = 10  # in a row, after which it has failed
     ending: timedelta = timedelta(seconds=5)  # for what it is at, once it was asked to end
-    giving_back: timedelta = timedelta(seconds=8)  # for stopping that, and telling the hub; then it is killed
+    giving_back: timedelta = timedelta(
+        seconds=12
+    )  # for stopping that, and telling the hub; then it is killed
     closing: timedelta = timedelta(seconds=5)  # for both, where the machine's own process ends
     telling: timedelta = timedelta(seconds=5)  # between two times that the hub is told of output
 

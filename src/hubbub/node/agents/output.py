@@ -10,9 +10,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from hubbub.model.placements import MOST_LINES
+
 FILE, OLDER = "output.log", "output.log.1"
 LARGEST = 5_000_000  # bytes of one file
-KEPT = 2_000  # lines that can be asked for
 LONGEST = 2_000  # characters of a line; what is longer becomes several
 LONGEST_BYTES = 65_536  # that wait for the end of their line
 _LINE = re.compile(r"(\d+) (\d+) (.*)", re.DOTALL)
@@ -36,7 +37,7 @@ class Output:
         """`heard` is called when there is something new."""
         self._file, self._older = folder / FILE, folder / OLDER
         self._redact, self._heard = redact, heard
-        self._lines = deque(_read(self._older, self._file), KEPT)
+        self._lines = deque(_read(self._older, self._file), MOST_LINES)
         self._number = self._lines[-1].id if self._lines else 0
         self._begun = b""  # of a line whose end has not come
         self._is_in_key = False
@@ -129,9 +130,7 @@ class Output:
 
     def _write(self, lines: Iterable[Line]) -> None:
         text = "".join(f"{line.id} {line.at} {line.text}\n" for line in lines)
-        with suppress(
-            OSError
-        ):  # a full disk takes no lines; the agent goes on, and followers hear it all the same
+        with suppress(OSError):  # a full disk takes none; the agent goes on, and followers hear it
             if self._file.exists() and self._file.stat().st_size > LARGEST:
                 self._file.replace(self._older)
             flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT

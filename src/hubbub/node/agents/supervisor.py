@@ -2,16 +2,16 @@
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
-from datetime import timedelta
+from itertools import chain, repeat
 from pathlib import Path
 
 import structlog
 
 from hubbub.model.errors import Conflict, HubError, NotFound, StoreUnavailable
-from hubbub.model.orders import Code, Order, Outcome
-from hubbub.model.placements import Credentials, Fares, PlacementStatus
+from hubbub.model.orders import Order, Outcome
+from hubbub.model.placements import OVER, Credentials, Fares, PlacementStatus
 from hubbub.node.agents import notes
 from hubbub.node.agents.life import Words, surroundings, worker
 from hubbub.node.agents.minded import Minded, Pace
@@ -22,8 +22,6 @@ from hubbub.node.hub import Hub
 log = structlog.get_logger("hubbub")
 
 NOUN = "agent on this machine"
-AGAIN = (timedelta(seconds=1), timedelta(seconds=5), timedelta(seconds=30))  # while the hub cannot be told
-DEAD = frozenset({PlacementStatus.STOPPED, PlacementStatus.FAILED})
 
 Resume = Callable[[Order, str], Awaitable[Outcome]]
 Key = tuple[str, str]  # the project, and the agent's name
@@ -60,8 +58,8 @@ class Agents:
         """
         resumed = []
         for folder, note in notes.every(self._data):
-            minded = self._minded[note.project, note.agent] = self._noted(note, folder)
-            if note.status not in DEAD:
+            minded = self._minded[note.project, note.agent] = self._as_noted(note, folder)
+            if note.status not in OVER:
                 resumed.append(self._resume(minded, resume))
         self._changed.set()
         self._work = [asyncio.create_task(each) for each in (self._tell(), *resumed)]
@@ -88,7 +86,7 @@ class Agents:
         try:
             credentials = self._ready.pop(key, None) or await self._hub.credentials(note.agent)
             folder = notes.home(self._data, *key)
-            minded = self._noted(note, folder)
+            minded = self._as_noted(note, folder)
             environment = surroundings(os.environ, folder, credentials, note.project)
             await minded.begin(self._words, environment, at)
             self._minded[key] = minded
@@ -109,7 +107,7 @@ class Agents:
         key = (project, agent)
         if key not in self._outputs and not notes.home(self._data, *key).is_dir():
             raise NotFound(NOUN, agent)
-        return self._heard(key)
+        return self._output_of(key)
 
     # ---- resuming ------------------------------------------------------------------------------------------------
 
@@ -123,23 +121,22 @@ class Agents:
         outcome = await resume(note.order, note.digest)
         if outcome.is_error:
             self._ready.pop((note.project, note.agent), None)
-            await minded.fail(f"it is not started again: {_why(outcome)}")
+            await minded.fail(f"it is not started again: {outcome.why}")
 
     async def _credentials(self, agent: str) -> Credentials:
         """The agent's key, as soon as the hub is there. Raises what the hub refuses."""
-        tries = 0
+        pauses = _pauses()
         while True:
             try:
                 return await self._hub.credentials(agent)
             except StoreUnavailable:
-                await asyncio.sleep(AGAIN[min(tries, len(AGAIN) - 1)].total_seconds())
-                tries += 1
+                await asyncio.sleep(next(pauses))
 
-    def _noted(self, note: Note, folder: Path) -> Minded:
-        output = self._heard((note.project, note.agent))
+    def _as_noted(self, note: Note, folder: Path) -> Minded:
+        output = self._output_of((note.project, note.agent))
         return Minded(note, folder, output, pace=self._pace, changed=self._changed.set)
 
-    def _heard(self, key: Key) -> Output:
+    def _output_of(self, key: Key) -> Output:
         if key not in self._outputs:
             output = Output(notes.home(self._data, *key), self._redact, self._tell_soon)
             output.close()
@@ -159,7 +156,7 @@ class Agents:
         self._changed.set()
 
     async def _tell(self) -> None:
-        tries = 0
+        pauses = _pauses()
         while True:
             await self._changed.wait()
             self._changed.clear()
@@ -167,11 +164,10 @@ class Agents:
             try:
                 if told:
                     await self._hub.fare([each.fares for each in self._minded.values()])
-                tries = 0
+                pauses = _pauses()
             except StoreUnavailable:
                 self._changed.set()
-                await asyncio.sleep(AGAIN[min(tries, len(AGAIN) - 1)].total_seconds())
-                tries += 1
+                await asyncio.sleep(next(pauses))
             except HubError as error:
                 log.warning("the hub does not take how agents fare", reason=str(error))
             else:
@@ -187,7 +183,6 @@ class Agents:
                     notes.forget(notes.home(self._data, *key))
 
 
-def _why(outcome: Outcome) -> str:
-    """Why a machine has not done it, in its words."""
-    value = outcome.value if isinstance(outcome.value, dict) else {}
-    return str(value.get("reason") or value.get("error") or Code.FAILED)
+def _pauses() -> Iterator[float]:
+    """Seconds before each further attempt, while the hub is away."""
+    return chain((1.0, 5.0), repeat(30.0))

@@ -1,9 +1,10 @@
 """The environment of commands: what is on the list, and nothing else. Tokens and keys stay with the hub."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 PASSED_ON = frozenset({"LANG", "LOGNAME", "PATH", "SHELL", "TMPDIR", "TZ", "USER", "VIRTUAL_ENV"})
 PASSED_ON_PREFIX = "LC_"
+FILES_PREFIX = "XDG_"  # so begin the variables that say where a program's own files are
 FIXED = {"TERM": "dumb"}
 PATH = "/usr/local/bin:/usr/bin:/bin"  # where the machine says none
 
@@ -19,3 +20,9 @@ def passed_on(variables: Mapping[str, str], home: str) -> dict[str, str]:
         if name in PASSED_ON or name.startswith(PASSED_ON_PREFIX)
     }
     return {"PATH": PATH, **kept, **FIXED, "HOME": home}
+
+
+def trusted(variables: Mapping[str, str], home: str, own: Collection[str]) -> dict[str, str]:
+    """What a program of the operator's choice finds beside that: where its own files are, and the variables `own`."""
+    kept = {name: value for name, value in variables.items() if name in own or name.startswith(FILES_PREFIX)}
+    return passed_on(variables, home) | kept

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 
+from hubbub.model.machines import HERE, is_meant
 from hubbub.node.gate import paths
 from hubbub.node.gate.floor import commands, downloads, files, ssh
 from hubbub.node.gate.floor.downloads import INTERNET, Network
@@ -20,7 +21,6 @@ from hubbub.node.gate.rules import TOOLS
 from hubbub.node.gate.world import World
 
 Arguments = Mapping[str, object]
-HERE = "localhost"  # what a machine is called beside its name
 AT_ONCE = (
     2_000  # characters of a command that are read sooner than a thread begins; who sends more holds up nobody
 )
@@ -143,7 +143,7 @@ def _connect(arguments: Arguments, world: World, here: str) -> Reading:
     if operation != "exec":
         return Reading(parts=(part,), target=target)
     found = _command({**arguments, "cwd": None}, world, here)
-    if host.casefold() in (here.casefold(), HERE):
+    if is_meant(here, host):
         whole = replace(part, is_harmless=True)  # it is no more than the command is
         return replace(found, parts=(whole, *found.parts), target=f"{target} {found.target}")
     there = replace(part, floor=tuple(each for one in found.parts for each in one.floor))

@@ -16,6 +16,7 @@ import structlog
 
 from hubbub.model import link
 from hubbub.model.errors import Invalid
+from hubbub.model.given import word_of
 from hubbub.model.link import FINAL, Hello, Kind, Message, Parting
 from hubbub.model.orders import ToolSpec
 from hubbub.node.hub import Hub
@@ -220,9 +221,8 @@ class _Link:
 
 def _part(message: Message) -> NoReturn:
     """The hub ends the line. Raises `LinkRefused` if for good, else `LineLost`."""
-    why = message.get("why")
-    if not isinstance(why, str) or why not in set(Parting):
-        raise LineLost("the hub ended it")
-    if why in FINAL:
-        raise LinkRefused(PARTINGS[Parting(why)])
-    raise LineLost(PARTINGS[Parting(why)])
+    try:
+        why = word_of(message, "why", Parting)
+    except Invalid:
+        raise LineLost("the hub ended it") from None
+    raise (LinkRefused if why in FINAL else LineLost)(PARTINGS[why])

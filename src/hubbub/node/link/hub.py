@@ -16,21 +16,20 @@ from uuid import UUID, uuid4
 import structlog
 
 from hubbub.model import link
+from hubbub.model.approvals import cut
 from hubbub.model.errors import Conflict, HubError, Invalid, StoreUnavailable
+from hubbub.model.given import text_of, text_or_none
 from hubbub.model.ids import new_id
 from hubbub.model.link import Kind, Message, Need
 from hubbub.model.orders import Answered, Order, Outcome, Principal, Question, Ruling
 from hubbub.model.placements import Credentials, Fares
+from hubbub.node.hub import TEXT_LENGTH, TITLE_LENGTH
 from hubbub.node.link.line import Pace, Voice
 
 log = structlog.get_logger("hubbub")
 
-TITLE_LENGTH = 200
-TEXT_LENGTH = 50_000  # characters of a description or a result that the hub takes
-
-at_work: ContextVar[UUID | None] = ContextVar(
-    "at_work", default=None
-)  # the order for which something is done
+# The order for which something is done.
+at_work: ContextVar[UUID | None] = ContextVar("at_work", default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +116,7 @@ class LinkHub:
         approval_id = self._noted(question, patience)
         try:
             await self._request(
-                Need.PUT, self._pace.need, order=at_work.get(), **self._put(approval_id, question, patience)
+                Need.PUT, self._pace.need, order=at_work.get(), **_as_put(approval_id, question, patience)
             )
         except HubError:
             self._asked.pop(approval_id, None)
@@ -137,7 +136,7 @@ class LinkHub:
                 Need.ASK,
                 left + self._pace.late,
                 order=at_work.get(),
-                **self._put(approval_id, asked.question, left),
+                **_as_put(approval_id, asked.question, left),
             )
         except StoreUnavailable:  # the hub was away for all of the time
             return Answered(Ruling.EXPIRED, approval_id)
@@ -160,13 +159,6 @@ class LinkHub:
         self._asked[approval_id] = _Asked(question, now + patience.total_seconds())
         return approval_id
 
-    def _put(self, approval_id: str, question: Question, patience: timedelta) -> dict[str, object]:
-        return {
-            "approval_id": approval_id,
-            "patience_seconds": max(1, math.ceil(patience.total_seconds())),
-            "question": link.question_json(question),
-        }
-
     # ---- all else ------------------------------------------------------------------------------------------------
 
     async def act(self, order: Order) -> Outcome:
@@ -186,10 +178,7 @@ class LinkHub:
 
     async def key(self) -> str | None:
         """The project's API key, if the hub gives it to this machine."""
-        key = (await self._request(Need.KEY, self._pace.need)).get("key")
-        if key is not None and not isinstance(key, str):
-            raise Invalid("key: must be a text")
-        return key
+        return text_or_none(await self._request(Need.KEY, self._pace.need), "key")
 
     async def begin_task(self, who: Principal, title: str, description: str, assignee: str) -> str:
         """The id of a new task of whoever gave the order at work, begun by this machine."""
@@ -197,21 +186,21 @@ class LinkHub:
             Need.BEGIN_TASK,
             self._pace.need,
             order=at_work.get(),
-            title=title[:TITLE_LENGTH],
-            description=description[:TEXT_LENGTH],
+            title=cut(title, TITLE_LENGTH),
+            description=cut(description, TEXT_LENGTH),
         )
-        return _text(reply, "task_id")
+        return text_of(reply, "task_id")
 
     async def end_task(self, task_id: str, *, text: str, failed: bool) -> None:
         """End a task with its result, or with why there is none."""
         await self._request(
-            Need.END_TASK, self._pace.need, task_id=task_id, text=text[:TEXT_LENGTH], failed=failed
+            Need.END_TASK, self._pace.need, task_id=task_id, text=cut(text, TEXT_LENGTH), failed=failed
         )
 
     async def credentials(self, agent: str) -> Credentials:
         """With what an agent that was placed on this machine acts."""
         reply = await self._request(Need.CREDENTIALS, self._pace.need, order=at_work.get(), agent=agent)
-        return Credentials(url=_text(reply, "url"), token=_text(reply, "token"))
+        return Credentials(url=text_of(reply, "url"), token=text_of(reply, "token"))
 
     async def fare(self, agents: Sequence[Fares]) -> None:
         """Tell how the agents that were placed on this machine fare; the next hello tells it again."""
@@ -219,8 +208,10 @@ class LinkHub:
         await self._voice.say(link.message(Kind.FARES, fares=[asdict(each) for each in agents]))
 
 
-def _text(reply: Message, name: str) -> str:
-    found = reply.get(name)
-    if not isinstance(found, str):
-        raise Invalid(f"{name}: must be a text")
-    return found
+def _as_put(approval_id: str, question: Question, patience: timedelta) -> dict[str, object]:
+    """A question, as it goes over the link."""
+    return {
+        "approval_id": approval_id,
+        "patience_seconds": max(1, math.ceil(patience.total_seconds())),
+        "question": link.question_json(question),
+    }

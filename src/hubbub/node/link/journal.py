@@ -30,12 +30,13 @@ SETTINGS = (
     f"PRAGMA journal_size_limit = {LOG_LIMIT}",
     "PRAGMA secure_delete = FAST",
 )
+UNKEPT = "standing < 2"  # an index is used where a query has its very words
 # `told` is the message that tells the hub the outcome; it goes once the hub has said that it is safe.
 TABLES = (
     """CREATE TABLE IF NOT EXISTS orders
        (id BLOB PRIMARY KEY, standing INTEGER NOT NULL, told TEXT, size INTEGER NOT NULL DEFAULT 0) STRICT""",
     "CREATE INDEX IF NOT EXISTS orders_told ON orders (id, size) WHERE told IS NOT NULL",
-    "CREATE INDEX IF NOT EXISTS orders_unkept ON orders (standing, id) WHERE standing < 2",
+    f"CREATE INDEX IF NOT EXISTS orders_unkept ON orders (standing, id) WHERE {UNKEPT}",
     "CREATE TABLE IF NOT EXISTS horizon (id BLOB PRIMARY KEY) STRICT",
 )
 
@@ -76,6 +77,8 @@ class Journal:
             self._db = apsw.Connection(str(file))
             for statement in (*SETTINGS, *TABLES):
                 self._db.execute(statement).fetchall()
+            # How many are remembered: to count anew for each order takes longer than the rest.
+            (self._count,) = cast(tuple[int], self._db.execute("SELECT count(*) FROM orders").fetchone())
 
     def close(self) -> None:
         self._db.close()
@@ -84,7 +87,9 @@ class Journal:
         """Write orders down: those that are `NEW` may begin. That they did is on the disk when this returns."""
         with self._transaction(synchronous="FULL"):
             found = [self._begin(each.bytes) for each in orders]
-            self._forget()
+            count = self._count + found.count(Standing.NEW)
+            count -= self._forget(count - self._limits.remembered)
+        self._count = count
         return found
 
     def end(self, order: UUID, told: str) -> None:
@@ -118,7 +123,9 @@ class Journal:
     def of_standing(self, standing: Standing) -> list[UUID]:
         """The orders that were begun and have not ended, or have ended and are not the hub's yet; the oldest first."""
         with _faults():
-            rows = self._db.execute("SELECT id FROM orders WHERE standing = ? ORDER BY id", (standing,))
+            rows = self._db.execute(
+                f"SELECT id FROM orders WHERE {UNKEPT} AND standing = ? ORDER BY id", (standing,)
+            )
             return [UUID(bytes=row[0]) for row in rows]
 
     def _begin(self, order: bytes) -> Standing:
@@ -130,22 +137,23 @@ class Journal:
         self._db.execute("INSERT INTO orders (id, standing) VALUES (?, ?)", (order, Standing.BEGUN))
         return Standing.NEW
 
-    def _forget(self) -> None:
-        """Forget the oldest orders of too many; the horizon rises with them.
+    def _forget(self, surplus: int) -> int:
+        """Forget so many of the oldest orders, if it is any, and as far as it may be; the horizon rises with them.
 
         What is newer than an order under way stays, unless it is far too many: else ids of a hub whose clock ran ahead
-        would raise the horizon beyond all that come when it has been set right.
+        would raise the horizon beyond all that come when it has been set right. Returns how many were forgotten.
         """
-        (count,) = cast(tuple[int], self._db.execute("SELECT count(*) FROM orders").fetchone())
-        surplus = count - self._limits.remembered
+        if surplus <= 0:
+            return 0
         oldest = self._db.execute(
-            """SELECT id FROM orders WHERE standing <> :begun AND (:is_flooded OR id < coalesce(
-                   (SELECT min(id) FROM orders WHERE standing = :begun), x'ffffffffffffffffffffffffffffffff'))
+            f"""SELECT id FROM orders WHERE standing <> :begun AND (:is_flooded OR id < coalesce(
+                   (SELECT min(id) FROM orders WHERE {UNKEPT} AND standing = :begun),
+                   x'ffffffffffffffffffffffffffffffff'))
                ORDER BY id LIMIT :surplus""",
             {
                 "begun": Standing.BEGUN,
                 "is_flooded": surplus > self._limits.remembered * FLOOD,
-                "surplus": max(0, surplus),
+                "surplus": surplus,
             },
         ).fetchall()
         for (order,) in oldest:
@@ -154,6 +162,7 @@ class Journal:
             self._db.execute(
                 "INSERT INTO horizon SELECT ? WHERE NOT EXISTS (SELECT 1 FROM horizon)", (order,)
             )
+        return len(oldest)
 
     def _make_room(self) -> None:
         rows = self._db.execute("SELECT id, size FROM orders WHERE told IS NOT NULL ORDER BY id")

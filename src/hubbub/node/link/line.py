@@ -19,11 +19,11 @@ from websockets.exceptions import InvalidStatus, WebSocketException
 from websockets.http11 import Response
 
 import hubbub
-from hubbub.client import trusts_environment
 from hubbub.model import link
 from hubbub.model.approvals import visible
 from hubbub.model.errors import Invalid
 from hubbub.model.link import LARGEST_FRAME, Assembly, Message
+from hubbub.model.ways import trusts_environment
 
 WAITING_FRAMES = 16  # of the hub's, before it has to wait
 MOST_WAITING = 256  # messages that wait for their turn; then nobody is told of progress any more
@@ -46,9 +46,7 @@ class Pace:
     longest_pause: timedelta = timedelta(seconds=30)
     steady: timedelta = timedelta(seconds=10)  # a line that stood so long is opened again at once
     need: timedelta = timedelta(seconds=30)  # within which the hub does what it is asked
-    act: timedelta = timedelta(
-        minutes=75
-    )  # the same of a call for another machine, where people may be asked
+    act: timedelta = timedelta(minutes=75)  # the same for another machine, where people may be asked
     late: timedelta = timedelta(seconds=1)  # for a person's answer to be on its way
     parting: timedelta = timedelta(seconds=5)  # to tell the hub what is left, when this machine stops
 

@@ -5,12 +5,9 @@ what is more is refused before it is noted, and nothing of it is done.
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
-from functools import partial
-from typing import ParamSpec, TypeVar
 from uuid import UUID
 
 import structlog
@@ -19,14 +16,13 @@ from hubbub.model import chains, link
 from hubbub.model.errors import Invalid
 from hubbub.model.link import LARGEST, Kind, Message
 from hubbub.model.orders import Code, Node, Order, Outcome, Principal, ToolSpec, refused
-from hubbub.node.link import placing
 from hubbub.node.link.hub import LinkHub, at_work
 from hubbub.node.link.journal import Journal, JournalFailed, Limits, Standing
 from hubbub.node.link.line import Voice
+from hubbub.node.link.scribe import Scribe
+from hubbub.node.tools import placing
 
 log = structlog.get_logger("hubbub")
-T = TypeVar("T")
-P = ParamSpec("P")
 
 LONGEST_NAME = 200  # characters of who asks
 BUSY = "this machine has too much to do already; nothing was done, try again later"
@@ -87,15 +83,14 @@ class Orders:
         self._slots = asyncio.Semaphore(bounds.at_once)
         self._telling = asyncio.Lock()  # so that of all the outcomes one is in memory
         self._machine: asyncio.Future[Node] = asyncio.get_running_loop().create_future()
-        self._scribe = ThreadPoolExecutor(1, thread_name_prefix="journal")
-        self._noting: list[tuple[UUID, asyncio.Future[Standing]]] = []
-        self._is_noting = self._is_stopping = False
+        self._scribe = Scribe(journal)
+        self._is_stopping = False
 
     # ---- the link ------------------------------------------------------------------------------------------------
 
     async def standing(self) -> tuple[list[UUID], list[UUID]]:
         """The orders at hand, and those that have ended and are not the hub's yet."""
-        ended = await self._on_disk(self._journal.of_standing, Standing.ENDED)
+        ended = await self._scribe.do(self._journal.of_standing, Standing.ENDED)
         return list(self._held.keys() - set(ended)), ended
 
     async def take(self, message: Message, size: int) -> None:
@@ -108,12 +103,12 @@ class Orders:
             return
         in_all = size + sum(each.size for each in self._held.values())
         if len(self._held) >= self._bounds.held or in_all > self._bounds.characters:
-            await self._voice.say(_told(order_id, refused(Code.FAILED, BUSY)))
+            await self._voice.say(_ending(order_id, refused(Code.FAILED, BUSY)))
             return
         self._held[order_id] = _Held(size)
         task = asyncio.create_task(self._carry(order_id, message))
         self._tasks.add(task)
-        task.add_done_callback(self._ended)
+        task.add_done_callback(self._over)
 
     def cancel(self, message: Message) -> None:
         """Nobody wants an order any more. Raises `Invalid`."""
@@ -123,19 +118,21 @@ class Orders:
 
     async def keep(self, message: Message) -> None:
         """The hub has an order's outcome. Raises `Invalid`."""
-        await self._on_disk(self._journal.keep, link.order_id(message))
+        await self._scribe.do(self._journal.keep, link.order_id(message))
 
     async def repeat(self) -> None:
         """Tell every outcome that the hub does not have, over a new line."""
-        for order_id in await self._on_disk(self._journal.of_standing, Standing.ENDED):
+        for order_id in await self._scribe.do(self._journal.of_standing, Standing.ENDED):
             await self._tell(order_id)
 
     # ---- the machine ---------------------------------------------------------------------------------------------
 
     async def settle(self) -> None:
         """End what was cut off with the process before this one. Comes first."""
-        for order_id in await self._on_disk(self._journal.of_standing, Standing.BEGUN):
-            await self._on_disk(self._journal.end, order_id, _told(order_id, refused(Code.FAILED, CUT_OFF)))
+        for order_id in await self._scribe.do(self._journal.of_standing, Standing.BEGUN):
+            await self._scribe.do(
+                self._journal.end, order_id, _ending(order_id, refused(Code.FAILED, CUT_OFF))
+            )
 
     def open(self, machine: Node) -> None:
         """From now on orders are done; those that came before have waited."""
@@ -151,32 +148,33 @@ class Orders:
     def close(self) -> None:
         """Do nothing any more."""
         self._machine.cancel()
-        self._scribe.shutdown()
+        self._scribe.close()
 
     # ---- one order -----------------------------------------------------------------------------------------------
 
     async def _carry(self, order_id: UUID, message: Message) -> None:
         at_work.set(order_id)
         try:
-            standing = await self._noted(order_id)
+            standing = await self._scribe.note(order_id)
             if standing is Standing.NEW:
                 await self._voice.say(link.message(Kind.TAKEN, order=str(order_id)))
-                told = _told(order_id, await self._outcome(order_id, message))
-                await self._end(order_id, told)
-            await self._tell(order_id)
+                await self._end(order_id, await self._outcome(order_id, message))
+            else:
+                await self._tell(order_id)
         except JournalFailed as error:
             log.critical("an order could not be noted", order=str(order_id), reason=str(error))
-            await self._voice.say(_told(order_id, refused(Code.FAILED, f"{error}; nothing was done")))
+            await self._voice.say(_ending(order_id, refused(Code.FAILED, f"{error}; nothing was done")))
         finally:
             del self._held[order_id]
 
-    async def _end(self, order_id: UUID, told: str) -> None:
-        """Keep an outcome. Where the disk does not take it, it is told once, and that is all that can be done."""
+    async def _end(self, order_id: UUID, outcome: Outcome) -> None:
+        """Keep an outcome, then tell it. Where the disk does not take it, to tell it is all that can be done."""
+        told = _ending(order_id, outcome)
         try:
-            await self._on_disk(self._journal.end, order_id, told)
+            await self._scribe.do(self._journal.end, order_id, told)
         except JournalFailed as error:
             log.critical("an outcome could not be kept", order=str(order_id), reason=str(error))
-            await self._voice.say(told)
+        await self._voice.say(told)
 
     async def _outcome(self, order_id: UUID, message: Message) -> Outcome:
         """What comes of an order, however it ends."""
@@ -220,57 +218,26 @@ class Orders:
     async def _tell(self, order_id: UUID) -> None:
         """Tell the hub what came of an order that has ended, or why it is not done again."""
         async with self._telling:
-            standing, told = await self._on_disk(self._journal.find, order_id)
+            standing, told = await self._scribe.do(self._journal.find, order_id)
             if standing is not Standing.BEGUN:
                 why = UNKEPT if standing is Standing.ENDED else PAST
-                await self._voice.say(told or _told(order_id, refused(Code.FAILED, why)))
+                await self._voice.say(told or _ending(order_id, refused(Code.FAILED, why)))
 
-    # ---- the journal ---------------------------------------------------------------------------------------------
-
-    async def _noted(self, order_id: UUID) -> Standing:
-        """Note an order; those that come while others are written down are written down together."""
-        noted: asyncio.Future[Standing] = asyncio.get_running_loop().create_future()
-        self._noting.append((order_id, noted))
-        if not self._is_noting:
-            self._is_noting = True
-            try:
-                while self._noting:
-                    batch, self._noting = self._noting, []
-                    await self._note(batch)
-            finally:
-                self._is_noting = False
-        return await noted
-
-    async def _note(self, batch: Sequence[tuple[UUID, "asyncio.Future[Standing]"]]) -> None:
-        try:
-            found = await self._on_disk(self._journal.begin, [order_id for order_id, _ in batch])
-        except JournalFailed as error:
-            for _, noted in batch:
-                noted.set_exception(error)
-        else:
-            for (_, noted), standing in zip(batch, found, strict=True):
-                noted.set_result(standing)
-
-    async def _on_disk(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Have the journal do something, in its thread. Raises `JournalFailed`."""
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._scribe, partial(work, *args, **kwargs))
-
-    def _ended(self, task: "asyncio.Task[None]") -> None:
+    def _over(self, task: "asyncio.Task[None]") -> None:
         self._tasks.discard(task)
         if not task.cancelled() and task.exception() is not None:
             log.error("an order could not be told", exc_info=task.exception())
 
 
-def _told(order_id: UUID, outcome: Outcome) -> str:
+def _ending(order_id: UUID, outcome: Outcome) -> str:
     """The message that tells an outcome, or that it cannot be told."""
     try:
-        return _ended(order_id, outcome)
+        return _as_ended(order_id, outcome)
     except Invalid as error:
-        return _ended(order_id, refused(Code.FAILED, UNTOLD.format(error)))
+        return _as_ended(order_id, refused(Code.FAILED, UNTOLD.format(error)))
 
 
-def _ended(order_id: UUID, outcome: Outcome) -> str:
+def _as_ended(order_id: UUID, outcome: Outcome) -> str:
     return link.message(Kind.ENDED, order=str(order_id), outcome=link.outcome_json(outcome))
 
 

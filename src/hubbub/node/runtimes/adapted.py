@@ -6,7 +6,7 @@ settings of it.
 
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 
 from hubbub.node.commands.environment import PATH
@@ -37,11 +37,16 @@ class AdaptedConversation:
         runtime = self._runtime
         adapter = ADAPTERS[runtime.kind]()
         stream = Stream(runtime.kind, adapter, hear)
-        words = adapter.words(_found(runtime), runtime.model, runtime.arguments)
+        words = adapter.words(_found(runtime), [*_model(runtime), *runtime.arguments])
         ended = await program.work(
             words, prompt, stream, hands, key=runtime.key, patience=self._patience, called=runtime.kind
         )
         return await stream.answer(ended)
+
+
+def _model(runtime: AdaptedRuntime) -> Sequence[str]:
+    """The option by which each of them is told which model to use."""
+    return ("--model", runtime.model) if runtime.model is not None else ()
 
 
 def _found(runtime: AdaptedRuntime) -> str:

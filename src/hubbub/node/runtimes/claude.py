@@ -17,8 +17,8 @@ class Claude:
     def __init__(self) -> None:
         self._has_pieces = False  # of the message that is under way
 
-    def words(self, program: str, model: str | None, arguments: Sequence[str]) -> list[str]:
-        return [program, *HEADLESS, *(["--model", model] if model else []), *arguments]
+    def words(self, program: str, options: Sequence[str]) -> list[str]:
+        return [program, *HEADLESS, *options]
 
     def read(self, event: Said) -> Iterator[Seen]:
         is_its_own = not event["parent_tool_use_id"].text  # and not that of an agent that it asked

@@ -21,8 +21,8 @@ STDIN = "-"  # where the prompt is
 class Codex:
     """Its stream: an item begins and is completed; a message of the agent comes as a whole."""
 
-    def words(self, program: str, model: str | None, arguments: Sequence[str]) -> list[str]:
-        return [program, "exec", "--json", *(["--model", model] if model else []), *arguments, STDIN]
+    def words(self, program: str, options: Sequence[str]) -> list[str]:
+        return [program, "exec", "--json", *options, STDIN]
 
     def read(self, event: Said) -> Iterator[Seen]:
         match event["type"].text:

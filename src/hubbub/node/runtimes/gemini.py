@@ -21,14 +21,8 @@ class Gemini:
     def __init__(self) -> None:
         self._trouble = ""
 
-    def words(self, program: str, model: str | None, arguments: Sequence[str]) -> list[str]:
-        return [
-            program,
-            "--output-format",
-            "stream-json",
-            *(["--model", model] if model else []),
-            *arguments,
-        ]
+    def words(self, program: str, options: Sequence[str]) -> list[str]:
+        return [program, "--output-format", "stream-json", *options]
 
     def read(self, event: Said) -> Iterator[Seen]:
         match event["type"].text:

@@ -20,8 +20,8 @@ GOES_ON = "tool-calls"  # why a step ended that has another one after it
 class OpenCode:
     """Its stream: steps, and in them texts and calls of tools, each told when it is complete."""
 
-    def words(self, program: str, model: str | None, arguments: Sequence[str]) -> list[str]:
-        return [program, "run", "--format", "json", *(["--model", model] if model else []), *arguments]
+    def words(self, program: str, options: Sequence[str]) -> list[str]:
+        return [program, "run", "--format", "json", *options]
 
     def read(self, event: Said) -> Iterator[Seen]:
         part = event["part"]

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import BinaryIO, Protocol
 
 from hubbub.model import chains
-from hubbub.node.commands.environment import passed_on
+from hubbub.node.commands.environment import trusted
 from hubbub.node.runtimes.conversation import Hands, Hear, RuntimeFailed
 
 MOST = 1024 * 1024  # bytes of an answer; what comes after them is dropped
@@ -24,7 +24,6 @@ TAIL = 2_000  # bytes of what it says on standard error that are kept to tell wh
 GRACE = timedelta(seconds=2)  # between asking it to end and ending it
 GUARD = str(Path(__file__).with_name("lifeline.py"))
 DRAIN = timedelta(seconds=5)  # for the rest of its output once it has ended
-XDG = "XDG_"  # so begin the variables that say where a program's own files are
 
 
 class Sink(Protocol):
@@ -114,7 +113,6 @@ async def work(
 
 def surroundings(ours: Mapping[str, str], key: str | None, hands: Hands) -> dict[str, str]:
     """What a command finds in its environment, what the program needs beside that, and what it works on."""
-    own = {name: value for name, value in ours.items() if name == key or name.startswith(XDG)}
     told = {"HUBBUB_NODE": hands.node}
     if hands.chain:
         told[chains.VARIABLE] = chains.written(hands.chain)
@@ -122,7 +120,7 @@ def surroundings(ours: Mapping[str, str], key: str | None, hands: Hands) -> dict
         told["HUBBUB_TASK_ID"] = hands.task_id
     if hands.is_limited:
         told["HUBBUB_TOOLS"] = ",".join(tool.name for tool in hands.tools)
-    return passed_on(ours, str(Path.home())) | own | told
+    return trusted(ours, str(Path.home()), () if key is None else (key,)) | told
 
 
 async def run(

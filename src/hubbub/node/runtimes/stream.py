@@ -119,8 +119,8 @@ Seen = Piece | Pause | Called | Returned | Began | Done | Trouble | Failed
 class Adapter(Protocol):
     """How one program is run, and what its lines mean. It reads one stream."""
 
-    def words(self, program: str, model: str | None, arguments: Sequence[str]) -> list[str]:
-        """The command; the prompt is on its standard input."""
+    def words(self, program: str, options: Sequence[str]) -> list[str]:
+        """The command with these options; the prompt is on its standard input."""
 
     def read(self, event: Said) -> Iterator[Seen]:
         """What a line says."""

@@ -12,13 +12,12 @@ from pathlib import Path
 
 from hubbub.model.orders import Code
 from hubbub.node.ssh.destination import Destination
-from hubbub.node.ssh.refusals import NotConnected
+from hubbub.node.ssh.refusals import NotConnected, not_followed
 
 USERS = ".ssh"  # folder of the user's own, in the home
 SYSTEMS = Path("/etc/ssh")
 SIZE = 1024 * 1024  # bytes of a file
 DEEPEST = 16  # files that include files
-NOT_FOLLOWED = "the SSH configuration of this machine cannot be followed: {}"
 _LINE = re.compile(r"([A-Za-z0-9]+)(?:\s*=\s*|\s+)(\S.*)", re.DOTALL)
 _WORD = re.compile(r'"([^"]*)"|(#.*)|([^\s"]\S*)')
 _LISTS = frozenset({"identityfile", "certificatefile"})  # of which all count that are named
@@ -76,7 +75,7 @@ class _Reading:
 
     def _file(self, file: Path, folder: Path, depth: int) -> None:
         if depth > DEEPEST:
-            raise _not_followed("its files include one another without end")
+            raise not_followed("its files include one another without end")
         is_meant = True
         for keyword, words in _lines(file, is_users=folder != SYSTEMS):
             if keyword == "host":
@@ -97,7 +96,7 @@ class _Reading:
         try:
             found = sorted(folder.glob(pattern))
         except (ValueError, NotImplementedError):
-            raise _not_followed("it includes what is no name of a file") from None
+            raise not_followed("it includes what is no name of a file") from None
         for each in found:
             self._file(each, folder if folder == SYSTEMS else self._home / USERS, depth + 1)
 
@@ -131,7 +130,7 @@ class _Reading:
             "localuser": self._local_user,
         }
         if criterion not in known:
-            raise _not_followed(
+            raise not_followed(
                 f"it has a Match by {', '.join(known)}, all or final, or one that is none of these"
             )
         return _fits(patterns.split(","), known[criterion])
@@ -145,7 +144,7 @@ def _lines(file: Path, *, is_users: bool) -> Iterator[tuple[str, list[str]]]:
         found = _LINE.fullmatch(line)
         words = _words(found[2]) if found is not None else None
         if found is None or not words:
-            raise _not_followed(f"line {number} of a file of it is none")
+            raise not_followed(f"line {number} of a file of it is none")
         yield found[1].casefold(), words
 
 
@@ -174,12 +173,12 @@ def _text(file: Path, *, is_users: bool) -> str:
             if is_users and (
                 about.st_uid not in (os.geteuid(), 0) or about.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
             ):
-                raise _not_followed("others may write it")
+                raise not_followed("others may write it")
             return opened.read(SIZE).decode("utf-8", "surrogateescape")
     except (FileNotFoundError, NotADirectoryError):
         return ""
     except OSError:
-        raise _not_followed("a file of it cannot be read") from None
+        raise not_followed("a file of it cannot be read") from None
 
 
 def _fits(patterns: Sequence[str], text: str) -> bool:
@@ -192,7 +191,3 @@ def _fits(patterns: Sequence[str], text: str) -> bool:
 def _pattern(written: str) -> re.Pattern[str]:
     signs = {"*": ".*", "?": "."}
     return re.compile("".join(signs.get(each) or re.escape(each) for each in written.casefold()), re.DOTALL)
-
-
-def _not_followed(why: str) -> NotConnected:
-    return NotConnected(Code.FAILED, NOT_FOLLOWED.format(why))

@@ -24,9 +24,8 @@ TIMEOUT = timedelta(seconds=15)  # until there is a shell, with all hosts on the
 STILL_THERE = timedelta(seconds=30)  # after which a silent host is asked
 MOST_ON_THE_WAY = 8
 TERMINAL, SIZE = "xterm", (80, 24)
-NOTHING_ELSE: Mapping[
-    str, Any
-] = {  # no password, no question, no forwarding, nothing of our environment, no file but those we read
+# No password, no question, no forwarding, nothing of our environment, no file but those we read.
+NOTHING_ELSE: Mapping[str, Any] = {
     "config": None,
     "password_auth": False,
     "kbdint_auth": False,
@@ -44,9 +43,8 @@ NOTHING_ELSE: Mapping[
     "env": None,
 }
 
-asyncssh.set_log_level(
-    logging.WARNING
-)  # else whom one goes to, by which way, is in a log that agents may read
+# Else whom one goes to, by which way, is in a log that agents may read.
+asyncssh.set_log_level(logging.WARNING)
 
 
 async def dial(wanted: Destination, home: Path, agent: str | None) -> Line:

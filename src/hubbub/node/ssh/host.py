@@ -13,9 +13,9 @@ from pathlib import Path
 from hubbub.model.errors import Invalid
 from hubbub.model.orders import Code
 from hubbub.node.ssh import configuration, destination
-from hubbub.node.ssh.configuration import NOT_FOLLOWED, SYSTEMS, USERS, Values
+from hubbub.node.ssh.configuration import SYSTEMS, USERS, Values
 from hubbub.node.ssh.destination import Destination
-from hubbub.node.ssh.refusals import NotConnected
+from hubbub.node.ssh.refusals import NotConnected, not_followed
 
 PORT = 22
 LOOKUP = timedelta(seconds=5)  # for a name, after which it may be one
@@ -109,11 +109,11 @@ class _Meaning:
         self._wanted, self._home, self._values = wanted, home, values
         port = values.one("port") or str(PORT)
         if not port.isdecimal() or not 0 < int(port) < 2**16:
-            raise _not_followed("it names a port that there is not")
+            raise not_followed("it names a port that there is not")
         self.port = wanted.port or int(port)
         self.user = wanted.user or values.one("user") or local_user
         if not self.user:
-            raise _not_followed(f"it names no user for {wanted}, and neither does the system")
+            raise not_followed(f"it names no user for {wanted}, and neither does the system")
         self._signs = {"%": "%", "h": wanted.host}
         self.address = self._expanded(values.one("hostname") or wanted.host)
         name = socket.gethostname()
@@ -164,7 +164,7 @@ class _Meaning:
                 else ()
             )
         except Invalid:
-            raise _not_followed("it names a host on the way that is none") from None
+            raise not_followed("it names a host on the way that is none") from None
         return () if any(each.host == self._wanted.host for each in found) else found
 
     def _path(self, written: str) -> Path:
@@ -175,7 +175,7 @@ class _Meaning:
         def stands_for(found: re.Match[str]) -> str:
             value = self._signs.get(found[1]) if found[1] else os.environ.get(found[2])
             if value is None:
-                raise _not_followed(f"there is nothing that {found[0]} stands for")
+                raise not_followed(f"there is nothing that {found[0]} stands for")
             return value
 
         return _TOKEN.sub(stands_for, written)
@@ -186,7 +186,3 @@ def _local_user() -> str:
         return pwd.getpwuid(os.geteuid()).pw_name
     except KeyError:  # as in a container, where nobody has a name
         return ""
-
-
-def _not_followed(why: str) -> NotConnected:
-    return NotConnected(Code.FAILED, NOT_FOLLOWED.format(why))

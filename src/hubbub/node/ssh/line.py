@@ -10,9 +10,7 @@ from asyncssh import SSHClientChannel, SSHClientConnection, SSHClientSession
 from hubbub.node.ssh.output import MOST, Output
 
 LAST_WORDS = timedelta(seconds=2)  # for a connection to end as it should
-REST = timedelta(
-    milliseconds=250
-)  # for whoever prints without end, each time that nothing of it will be kept
+REST = timedelta(milliseconds=250)  # for whoever prints more than is kept
 
 
 class Line(SSHClientSession[bytes]):

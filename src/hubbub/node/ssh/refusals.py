@@ -9,3 +9,8 @@ class NotConnected(Exception):
     def __init__(self, code: Code, sentence: str) -> None:
         super().__init__(sentence)
         self.code = code
+
+
+def not_followed(why: str) -> NotConnected:
+    """The refusal where the user's or the system's own SSH configuration is in the way."""
+    return NotConnected(Code.FAILED, f"the SSH configuration of this machine cannot be followed: {why}")

@@ -8,25 +8,24 @@ import shutil
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
+from typing import cast
 
-from hubbub.model.errors import Conflict, NotFound
-from hubbub.model.orders import Code, Order, Outcome, digest_of, refused
+from hubbub.model.errors import Conflict, Invalid, NotFound
+from hubbub.model.orders import Code, Order, Outcome, Principal, digest_of, refused
 from hubbub.model.placements import Fares
 from hubbub.node import opening
 from hubbub.node.agents.notes import Note
-from hubbub.node.agents.output import KEPT, Line
+from hubbub.node.agents.output import Line
 from hubbub.node.agents.supervisor import Agents
 from hubbub.node.gate.paths import Access
+from hubbub.node.hub import NO_AGENTS
 from hubbub.node.opening import NotOpened
 from hubbub.node.place import Place, Tool
+from hubbub.node.tools import placing
 
-NAME_LENGTH = 200
-MOST_TASKS = 64  # at a time
 LINES = 200
-NO_AGENTS = (
-    "agents are placed on machines that have joined the hub or that it runs on; this one serves one client"
-)
 NO_PERSON = "only people start, stop and read agents on machines"
+# What a shell does itself; there need not be a program of that name.
 _OF_SHELL = frozenset(
     {
         ".",
@@ -59,38 +58,38 @@ class _NotDone(Exception):
 async def agent_start(place: Place, order: Order) -> Outcome:
     """Start an agent and mind it from now on: what it is and how it fares."""
     try:
-        agents, note = _agents(place, order), _note(place, order)
+        agents, given = _agents(place, order), _given(order)
         _require_program(place)
-        return Outcome(value=_told(place, await _started(place, agents, note)))
+        return Outcome(value=_told(place, await _started(place, agents, _note(place, order.who, given))))
     except _NotDone as no:
         return refused(no.code, str(no))
 
 
 async def agent_stop(place: Place, order: Order) -> Outcome:
     """End an agent: what it is at is finished within seconds, or handed back."""
-    name = str(order.arguments.get("agent"))
     try:
-        await _agents(place, order).stop(order.who.project, name)
+        agents, given = _agents(place, order), _given(order)
+        name = str(given["agent"])
+        await agents.stop(order.who.project, name)
     except _NotDone as no:
         return refused(no.code, str(no))
-    except NotFound:
-        return refused(Code.NOT_FOUND, f"{name!r} does not run on {place.node}")
+    except NotFound as error:
+        return refused(Code.NOT_FOUND, f"{error.key!r} does not run on {place.node}")
     return Outcome(value={"agent": name, "node": place.node, "stopped": True})
 
 
 async def agent_logs(place: Place, order: Order) -> Outcome:
     """What an agent said last; with `follow` it is told as it comes, as JSON lists of lines, until the agent ends."""
-    name, lines = str(order.arguments.get("agent")), order.arguments.get("lines", LINES)
-    if not isinstance(lines, int) or isinstance(lines, bool) or not 0 <= lines <= KEPT:
-        return refused(Code.INVALID, f"lines: must be a whole number from 0 to {KEPT}")
     try:
-        output = _agents(place, order).output(order.who.project, name)
+        agents, given = _agents(place, order), _given(order)
+        name, lines = str(given["agent"]), cast(int, given.get("lines", LINES))
+        output = agents.output(order.who.project, name)
     except _NotDone as no:
         return refused(no.code, str(no))
-    except NotFound:
-        return refused(Code.NOT_FOUND, f"{name!r} never ran on {place.node}")
+    except NotFound as error:
+        return refused(Code.NOT_FOUND, f"{error.key!r} never ran on {place.node}")
     told: Sequence[Line] = ()
-    if order.arguments.get("follow") is True and order.progress is not None:
+    if given.get("follow") is True and order.progress is not None:
         async for batch in output.follow(lines):
             await order.progress(json.dumps(_rows(batch), ensure_ascii=False))
     else:
@@ -120,29 +119,26 @@ def _agents(place: Place, order: Order) -> Agents:
     return place.agents
 
 
-def _note(place: Place, order: Order) -> Note:
-    """The order as it is noted, if there is nothing wrong with it."""
-    given = order.arguments
-    agent, command, folder = given.get("agent"), given.get("command"), given.get("folder")
-    concurrency = given.get("concurrency", 1)
-    if not isinstance(agent, str) or not 0 < len(agent.strip()) == len(agent) <= NAME_LENGTH or "\0" in agent:
-        raise _NotDone(Code.INVALID, f"agent: must be a name of 1 to {NAME_LENGTH} characters")
-    if not isinstance(command, str) or not command.strip() or "\0" in command:
-        raise _NotDone(Code.INVALID, "command: must be a command, without a NUL character")
-    if not isinstance(folder, str | None) or "\0" in (folder or ""):
-        raise _NotDone(Code.INVALID, "folder: must be the path of a folder")
-    if not isinstance(concurrency, int) or isinstance(concurrency, bool) or not 0 < concurrency <= MOST_TASKS:
-        raise _NotDone(Code.INVALID, f"concurrency: must be a whole number from 1 to {MOST_TASKS}")
+def _given(order: Order) -> Mapping[str, object]:
+    try:
+        return placing.checked(order.tool, order.arguments)
+    except Invalid as error:
+        raise _NotDone(Code.INVALID, str(error)) from None
+
+
+def _note(place: Place, who: Principal, given: Mapping[str, object]) -> Note:
+    """The order as it is noted."""
     note = Note(
-        who=order.who,
-        agent=agent,
-        command=command,
-        concurrency=concurrency,
-        folder=folder,
+        who=who,
+        agent=str(given["agent"]),
+        command=str(given["command"]),
+        concurrency=cast(int, given.get("concurrency", 1)),
+        folder=cast(str | None, given.get("folder")),
         digest="",
         since=time.time_ns() // 1_000_000,
     )
-    digest = digest_of(order.who, order.tool, note.order.arguments, place.world.cwd, place.node)
+    asked = note.order
+    digest = digest_of(who, asked.tool, asked.arguments, place.world.cwd, place.node)
     return replace(note, digest=digest)
 
 

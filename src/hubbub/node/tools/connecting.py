@@ -5,8 +5,8 @@ from dataclasses import replace
 
 from hubbub.model import chains
 from hubbub.model.errors import HubError, StoreUnavailable
+from hubbub.model.machines import is_meant
 from hubbub.model.orders import Code, Order, Outcome, refused
-from hubbub.node.gate.judge import HERE
 from hubbub.node.place import Place, Tool
 from hubbub.node.tools import commands
 
@@ -18,7 +18,7 @@ ELSEWHERE = "another machine is meant, whose own gate decides"
 
 def is_here(node: str, hostname: object) -> bool:
     """Whether the name is that of this machine, which is called `node`."""
-    return isinstance(hostname, str) and hostname.casefold() in (node.casefold(), HERE)
+    return isinstance(hostname, str) and is_meant(node, hostname)
 
 
 def is_all_here(node: str, hostnames: Iterable[object]) -> bool:

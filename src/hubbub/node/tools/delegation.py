@@ -11,7 +11,8 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import TypeVar, cast
 
-from hubbub.model import chains
+from hubbub.model import asking, chains
+from hubbub.model.asking import Entry
 from hubbub.model.errors import HubError, Invalid
 from hubbub.model.orders import Code, Order, Outcome, refused
 from hubbub.node import agent
@@ -22,10 +23,7 @@ from hubbub.node.tools.connecting import is_all_here, is_here, offline, pass_on
 T = TypeVar("T")
 
 AT_ONCE = timedelta(seconds=30)  # how long the caller of delegate_task waits for its end
-PATIENCE = timedelta(minutes=2)  # with the agent of one machine, where the caller says nothing else
-TOTAL_PATIENCE = timedelta(minutes=5)  # with those of several
 LATE = timedelta(seconds=1)  # that other machines' answers may take to get here
-MOST_HOSTS = 100
 LINE = 2000  # characters that are held back, waiting for the end of a line
 
 
@@ -67,10 +65,9 @@ async def ask_agent_stream(place: Place, order: Order) -> Outcome:
 async def ask_agents(place: Place, order: Order) -> Outcome:
     """The answers of several machines' agents; who is late or away keeps nobody waiting."""
     hosts = _distinct(place.node, cast(Sequence[str], order.arguments["hostnames"]))
-    if not 1 <= len(hosts) <= MOST_HOSTS:
-        return refused(Code.INVALID, f"hostnames: 1 to {MOST_HOSTS} machines can be asked at once")
-    each = _patience(order, "per_host_timeout_ms", PATIENCE)
-    patience = min(each, _patience(order, "total_timeout_ms", TOTAL_PATIENCE))
+    if not 1 <= len(hosts) <= asking.MOST_HOSTS:
+        return refused(Code.INVALID, f"hostnames: 1 to {asking.MOST_HOSTS} machines can be asked at once")
+    patience = asking.patience_with_each(order)
     circles = {host: why for host in hosts if (why := _why_not(place, order, host)) is not None}
     here = [host for host in hosts if host not in circles and is_here(place.node, host)]
     others = [host for host in hosts if host not in circles and host not in here]
@@ -79,11 +76,10 @@ async def ask_agents(place: Place, order: Order) -> Outcome:
         *(_own_part(place, order, host, patience, is_decided=is_decided) for host in here),
         *([_others(place, order, others, patience)] if others else []),
     )
-    entries = {host: _entry(refused(Code.FAILED, why)) for host, why in circles.items()}
+    entries = {host: asking.entry(refused(Code.FAILED, why), host) for host, why in circles.items()}
     for some in found:
         entries.update(some)
-    late = [host for host in hosts if entries[host].get("code") == Code.TIMEOUT]
-    return Outcome(value={"by_host": {host: entries[host] for host in hosts}, "timed_out": late})
+    return asking.together({host: entries[host] for host in hosts})
 
 
 # ---- one machine ---------------------------------------------------------------------------------------------------
@@ -92,13 +88,13 @@ async def ask_agents(place: Place, order: Order) -> Outcome:
 async def _asked(place: Place, order: Order, hear: Hear | None = None) -> Outcome:
     """What the agent of the machine that is named answers, in the caller's time."""
     host = str(order.arguments["hostname"])
-    patience = _patience(order, "timeout_ms", PATIENCE)
+    patience = asking.patience(order, "timeout_ms", asking.PATIENCE)
     if (why := _why_not(place, order, host)) is not None:
         return refused(Code.FAILED, why)
     if is_here(place.node, host):
         return await _own(place, order, host, patience, hear)
     outcome = await _in_time(place, pass_on(place, order), patience + LATE)
-    return _late(host, patience) if outcome is None else outcome
+    return asking.late(host, patience) if outcome is None else outcome
 
 
 async def _own(
@@ -110,7 +106,7 @@ async def _own(
         answer = await _in_time(place, work, patience)
     except (RuntimeFailed, HubError) as failed:
         return refused(Code.FAILED, str(failed))
-    return _late(host, patience) if answer is None else Outcome(value=agent.said(answer))
+    return asking.late(host, patience) if answer is None else Outcome(value=agent.said(answer))
 
 
 async def _in_time(place: Place, work: Awaitable[T], patience: timedelta) -> T | None:
@@ -133,19 +129,9 @@ def _why_not(place: Place, order: Order, host: str) -> str | None:
     return chains.why_not(order.chain, place.node if is_here(place.node, host) else host)
 
 
-def _late(host: str, patience: timedelta) -> Outcome:
-    seconds = patience.total_seconds()
-    return refused(Code.TIMEOUT, f"the agent of {host!r} did not answer within {seconds:g} seconds")
-
-
-def _patience(order: Order, name: str, otherwise: timedelta) -> timedelta:
-    given = cast(int | None, order.arguments.get(name))
-    return otherwise if given is None else timedelta(milliseconds=given)
-
-
 # ---- several -------------------------------------------------------------------------------------------------------
 
-Entries = Mapping[str, Mapping[str, object]]
+Entries = Mapping[str, Entry]
 
 
 def _distinct(node: str, hosts: Sequence[str]) -> list[str]:
@@ -165,7 +151,7 @@ async def _own_part(
     asked is not the client, which would have to make the whole call again.
     """
     if is_decided:
-        return {host: _entry(await _own(place, order, host, patience))}
+        return {host: asking.entry(await _own(place, order, host, patience), host)}
     alone = replace(order, arguments={**order.arguments, "hostnames": [host]}, client=None)
     outcome = await _in_time(place, place.perform(alone), patience + LATE)
     return _entries([host], outcome, patience)
@@ -174,7 +160,7 @@ async def _own_part(
 async def _others(place: Place, order: Order, hosts: Sequence[str], patience: timedelta) -> Entries:
     """What the agents of other machines answer, whom the hub asks all at once."""
     if place.act is None:
-        return {host: _entry(offline(host)) for host in hosts}
+        return {host: asking.entry(offline(host), host) for host in hosts}
     rest = replace(order, arguments={**order.arguments, "hostnames": list(hosts)})
     outcome = await _in_time(place, pass_on(place, rest), patience + LATE)
     return _entries(hosts, outcome, patience)
@@ -182,23 +168,7 @@ async def _others(place: Place, order: Order, hosts: Sequence[str], patience: ti
 
 def _entries(hosts: Sequence[str], outcome: Outcome | None, patience: timedelta) -> Entries:
     """The entries of some hosts, as `ask_agents` told them; with None it did not in time."""
-    if outcome is None:
-        return {host: _entry(_late(host, patience)) for host in hosts}
-    told = outcome.value.get("by_host") if isinstance(outcome.value, Mapping) else None
-    if outcome.is_error or not isinstance(told, Mapping):
-        return {host: _entry(outcome) for host in hosts}
-    return {host: _entry(Outcome(value=told.get(host))) for host in hosts}
-
-
-def _entry(outcome: Outcome) -> Mapping[str, object]:
-    """What is told of one host, no more than an answer or an error."""
-    match outcome.value:
-        case {"text": str(text), "tool_calls": list(calls)}:
-            return {"text": text, "tool_calls": calls}
-        case {"error": str(error), "code": str(code)}:
-            return {"error": error, "code": code}
-        case _:
-            return {"error": "what came back as its answer made no sense", "code": str(Code.FAILED)}
+    return {host: asking.entry(outcome or asking.late(host, patience), host) for host in hosts}
 
 
 # ---- text on its way -----------------------------------------------------------------------------------------------

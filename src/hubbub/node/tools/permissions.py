@@ -11,13 +11,13 @@ from hubbub.model.approvals import visible
 from hubbub.model.errors import HubError, Invalid
 from hubbub.model.orders import Code, Order, Outcome, Question, QuestionKind, Ruling, digest_of, refused
 from hubbub.node import policy as policies
+from hubbub.node.approvers import UNSIGNED, is_signed
 from hubbub.node.gate.audit import FILE, AuditLog
 from hubbub.node.gate.decision import Decision, Effect, Source
 from hubbub.node.gate.floor.downloads import Unplugged
 from hubbub.node.gate.rules import parse
 from hubbub.node.place import Place, Tool
 from hubbub.node.policy import Policy
-from hubbub.node.vouching import UNSIGNED, is_vouched
 from hubbub.node.weighing import weigh
 
 log = structlog.get_logger("hubbub")
@@ -148,7 +148,7 @@ async def _taken_up(place: Place, approval_id: str, question: Question, rule: st
         answered = await place.hub.answer(approval_id)
         if answered.ruling is not Ruling.APPROVED:
             return
-        if is_vouched(place.policy.approvers, place.machine_id, question, answered):
+        if is_signed(place.policy.approvers, place.machine_id, question, answered):
             await asyncio.to_thread(policies.add, place.policy.file, rule, effect)
             log.info("a person has added a rule", rule=rule, effect=effect.word, approval=approval_id)
         else:

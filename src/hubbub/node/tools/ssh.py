@@ -9,7 +9,7 @@ from hubbub.model.orders import Code, Order, Outcome, refused
 from hubbub.node.place import Place, Tool
 from hubbub.node.ssh import destination, host
 from hubbub.node.ssh.refusals import NotConnected
-from hubbub.node.ssh.shells import Shell, Shells
+from hubbub.node.ssh.shells import IDLE, Shell, Shells
 
 TOOL = "ssh_session"
 LONGEST_LINE = 4000  # bytes: terminals cut a longer one, and then something else would run than was read
@@ -51,9 +51,8 @@ def _fault(shells: Shells, order: Order) -> Outcome | None:
         return wrong
     shell_id = given.get("session_id")
     if operation != "list" and shells.find(order.who, str(shell_id)) is None:
-        sentence = (
-            f"no shell {shell_id!r} of yours is open; a shell closes after 15 minutes in which it is not used"
-        )
+        minutes = IDLE.total_seconds() / 60
+        sentence = f"no shell {shell_id!r} of yours is open; one closes after {minutes:g} minutes without use"
         return refused(Code.NOT_FOUND, sentence)
     return None
 

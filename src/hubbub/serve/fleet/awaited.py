@@ -6,12 +6,13 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from hubbub.model.orders import Outcome
+from hubbub.model.dispatches import Dispatch, DispatchStatus
+from hubbub.model.orders import Code, Outcome, refused
 
 Progress = Callable[[str], Awaitable[None]]
-LONGEST_PENDING = (
-    1024 * 1024
-)  # characters that wait for a slow caller; beyond it hears the whole in the end only
+LOST = "the machine lost what it knew of this; whether it was done is not known, so look before you repeat it"
+FORGOTTEN = "this was done a while ago, and its result is not kept any more"
+LONGEST_PENDING = 1024 * 1024  # characters that wait for a slow caller, who hears more only in the end
 
 
 class Ear:
@@ -93,3 +94,16 @@ class Waiters:
         if awaited is not None:
             with suppress(asyncio.InvalidStateError):  # told already
                 awaited.outcome.set_result(outcome)
+
+
+def told(dispatch: Dispatch) -> Outcome:
+    """What is said of an order that has ended."""
+    if dispatch.outcome is not None:
+        return dispatch.outcome
+    match dispatch.status:
+        case DispatchStatus.WITHDRAWN:
+            return refused(Code.OFFLINE, f"the machine {dispatch.node!r} is not connected; nothing was done")
+        case DispatchStatus.LOST:
+            return refused(Code.FAILED, LOST)
+        case _:
+            return refused(Code.FAILED, FORGOTTEN)

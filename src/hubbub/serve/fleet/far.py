@@ -6,33 +6,29 @@ the machine told that nobody wants it any more.
 
 import asyncio
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
 
 from hubbub.core import dispatches, nodes
 from hubbub.model.dispatches import ENDED, Dispatch, DispatchStatus
-from hubbub.model.errors import NotFound
+from hubbub.model.errors import NotFound, StoreUnavailable
 from hubbub.model.machines import Machine
-from hubbub.model.orders import About, Act, Code, Order, Outcome, refused
+from hubbub.model.orders import About, Act, Code, Node, Order, Outcome, refused
 from hubbub.model.records import Project
 from hubbub.model.rights import SYSTEM
-from hubbub.serve.fleet.awaited import Awaited
+from hubbub.serve.fleet.awaited import Awaited, told
+from hubbub.serve.fleet.fleet import Fleet
+from hubbub.store import projects
 from hubbub.store.tx import Tx
-
-if TYPE_CHECKING:
-    from hubbub.serve.fleet.fleet import Fleet
 
 CANCELLED = "the call was cancelled before the machine had begun it; nothing was done"
 GIVEN_UP = "the call was cancelled while its machine was away; whether it was done is not known"
-LOST = "the machine lost what it knew of this; whether it was done is not known, so look before you repeat it"
-FORGOTTEN = "this was done a while ago, and its result is not kept any more"
 
 
 @dataclass(frozen=True, slots=True)
 class FarNode:
     """One machine that is linked to a hub of this store, or was a moment ago."""
 
-    fleet: "Fleet"
+    fleet: Fleet
     project: Project
     machine: Machine
 
@@ -42,14 +38,7 @@ class FarNode:
 
     @property
     def about(self) -> About:
-        known = self.machine
-        return About(
-            name=known.name,
-            machine_id=known.machine_id,
-            platform=known.platform,
-            version=known.version,
-            sandbox=known.sandbox,
-        )
+        return self.machine.about
 
     async def perform(self, order: Order, act: Act | None = None) -> Outcome:
         """What the machine says of the order. What is not its own to do comes back over its link, and not by `act`.
@@ -92,7 +81,7 @@ class FarNode:
         if dispatch.status is DispatchStatus.QUEUED:
             await asyncio.wait({awaited.outcome}, timeout=pace.moment.total_seconds())
             if not awaited.outcome.done() and await self._withdraw(dispatch):
-                return refused(Code.OFFLINE, f"the machine {self.name!r} is not connected; nothing was done")
+                return told(replace(dispatch, status=DispatchStatus.WITHDRAWN))
         away_since: float | None = None
         while True:
             await asyncio.wait({awaited.outcome}, timeout=self._patience(away_since))
@@ -118,17 +107,21 @@ class FarNode:
 
     async def _look(self, dispatch: Dispatch) -> tuple[Dispatch, bool]:
         """How the order is, and whether the machine is linked to any hub."""
-        if self.fleet.link_of(self.machine.id) is not None and dispatch.id in self.fleet.held:
+        is_here = self.fleet.link_of(self.machine.id) is not None
+        if is_here and dispatch.id in self.fleet.held:
             return dispatch, True
 
         def look(tx: Tx) -> tuple[Dispatch, bool]:
             known = dispatches.find(tx, dispatch.id) or dispatch
             with suppress(NotFound):  # the machine was removed
                 machine = nodes.find(tx, self.project, self.name)
-                return known, self.fleet.is_elsewhere(machine, tx.now)
+                return known, is_here or self.fleet.is_elsewhere(machine, tx.now)
             return known, False
 
-        return await self.fleet.transactions.read(SYSTEM, look)
+        try:
+            return await self.fleet.transactions.read(SYSTEM, look)
+        except StoreUnavailable:  # nobody knows; the order goes on meanwhile
+            return dispatch, True
 
     def _away(self, dispatch: Dispatch) -> Outcome:
         back = self.fleet.pace.back.total_seconds()
@@ -156,14 +149,30 @@ class FarNode:
             await self.fleet.end(dispatch, refused(Code.FAILED, GIVEN_UP))
 
 
-def told(dispatch: Dispatch) -> Outcome:
-    """What is said of an order that has ended."""
-    if dispatch.outcome is not None:
-        return dispatch.outcome
-    match dispatch.status:
-        case DispatchStatus.WITHDRAWN:
-            return refused(Code.OFFLINE, f"the machine {dispatch.node!r} is not connected; nothing was done")
-        case DispatchStatus.LOST:
-            return refused(Code.FAILED, LOST)
-        case _:
-            return refused(Code.FAILED, FORGOTTEN)
+@dataclass(frozen=True, slots=True)
+class FarNodes:
+    """The machines that calls may name: those that are linked here, or to another hub of the store.
+
+    The orders of the latter wait in the store for that hub.
+    """
+
+    fleet: Fleet
+
+    async def find(self, project: str, name: str) -> Node | None:
+        """The machine of that name in the project, whatever the name's case, if it is there; None for the hub's own."""
+        link = self.fleet.link_to(project, name)
+        if link is not None:
+            return FarNode(self.fleet, link.project, link.machine)
+
+        def look(tx: Tx) -> tuple[FarNode, bool] | None:
+            home = projects.find_by_slug(tx, project)
+            if home is None:
+                return None
+            machine = nodes.find(tx, home, name)
+            return FarNode(self.fleet, home, machine), self.fleet.is_elsewhere(machine, tx.now)
+
+        with suppress(NotFound):
+            known = await self.fleet.transactions.read(SYSTEM, look)
+            if known is not None and (known[1] or self.fleet.was_just_lost(known[0].machine.id)):
+                return known[0]
+        return None

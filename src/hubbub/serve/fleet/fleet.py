@@ -1,11 +1,11 @@
 """Which machines are linked to this hub, which it has just lost, and what they have been ordered.
 
-A machine that is linked to another hub of the store is found too: its orders wait in the store for that hub.
+It is what all rooms of this folder share; `far` is how those see it who give orders.
 """
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Collection, Coroutine
+from collections.abc import AsyncIterator, Collection, Coroutine
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 from uuid import UUID
@@ -13,17 +13,14 @@ from uuid import UUID
 from hubbub.core import dispatches, nodes
 from hubbub.core.transaction import Transactions
 from hubbub.model.dispatches import Dispatch
-from hubbub.model.errors import HubError, Invalid, NotFound
+from hubbub.model.errors import HubError, Invalid
 from hubbub.model.link import Parting
 from hubbub.model.machines import Machine
-from hubbub.model.orders import Code, Node, Outcome, refused
-from hubbub.model.records import Project
+from hubbub.model.orders import Code, Outcome, refused
 from hubbub.model.rights import SYSTEM
-from hubbub.serve.fleet.awaited import Waiters
-from hubbub.serve.fleet.far import FarNode, told
+from hubbub.serve.fleet.awaited import Waiters, told
 from hubbub.serve.fleet.link import Link
 from hubbub.serve.fleet.pace import Pace
-from hubbub.store import projects
 from hubbub.store.tx import Tx
 
 log = logging.getLogger(__name__)
@@ -40,7 +37,6 @@ class Fleet:
         self._links: dict[UUID, Link] = {}
         self._names: dict[tuple[str, str], UUID] = {}
         self._lost: dict[UUID, float] = {}  # when a link was lost, by the clock of the event loop
-        self.count: Callable[[Outcome], None] = lambda _outcome: None  # what comes back from machines
         self._leaving: set[UUID] = set()  # machines whose loss the store does not know of
         self._gone = asyncio.Event()  # some link
         self._contested: dict[UUID, tuple[str, float]] = {}  # who else claims to be a machine, and since when
@@ -51,37 +47,24 @@ class Fleet:
 
     # ---- who is there --------------------------------------------------------------------------------------------
 
-    async def find(self, project: str, name: str) -> Node | None:
-        """The machine of that name in the project, whatever the name's case, if it is there; None for the hub's own."""
-        linked = self._links.get(self._names.get((project, name.casefold()), UUID(int=0)))
-        if linked is not None:
-            return FarNode(self, linked.project, linked.machine)
-
-        def look(tx: Tx) -> tuple[Project, Machine, bool] | None:
-            found = projects.find_by_slug(tx, project)
-            if found is None:
-                return None
-            machine = nodes.find(tx, found, name)
-            return found, machine, self.is_elsewhere(machine, tx.now)
-
-        with suppress(NotFound):
-            known = await self.transactions.read(SYSTEM, look)
-            if known is not None and (known[2] or self._was_just_lost(known[1].id)):
-                return FarNode(self, known[0], known[1])
-        return None
-
     def is_elsewhere(self, machine: Machine, now: int) -> bool:
         """Whether another hub of the store holds the machine's link, as far as is known."""
         return nodes.is_linked(machine, now) and machine.hub != self.instance
 
-    def _was_just_lost(self, machine_id: UUID) -> bool:
+    def was_just_lost(self, machine_id: UUID) -> bool:
+        """Whether the machine was linked here a moment ago, so that it may be back at once."""
         return 0 < self.lost_for(machine_id) < self.pace.moment.total_seconds()
 
     def link_of(self, machine_id: UUID) -> Link | None:
         return self._links.get(machine_id)
 
+    def link_to(self, project: str, name: str) -> Link | None:
+        """The link of the machine of that name, whatever its case, in the project of that slug."""
+        machine_id = self._names.get((project, name.casefold()))
+        return self._links.get(machine_id) if machine_id is not None else None
+
     def named(self, project_id: UUID, name: str) -> Link | None:
-        """The link of the machine of that name."""
+        """As `link_to`, by the project's id."""
         found = (each for each in self._links.values() if each.project.id == project_id)
         return next((each for each in found if each.machine.name.casefold() == name.casefold()), None)
 
@@ -126,6 +109,7 @@ class Fleet:
 
     def lose(self, link: Link) -> None:
         """The link is gone. Whoever waits for the machine waits on; if it stays away, the store is told."""
+        link.part(None)
         if self._links.get(link.machine.id) is not link:
             return
         del self._links[link.machine.id]

@@ -24,8 +24,9 @@ LONGEST_PIECE = 1024 * 1024  # characters of progress at a time
 class Hearing:
     """The ear of the hub for its machines. Nothing that is said holds up what comes after it."""
 
-    def __init__(self, fleet: Fleet, needs: Needs) -> None:
-        self._fleet, self._needs = fleet, needs
+    def __init__(self, fleet: Fleet, needs: Needs, count: Callable[[Outcome], None]) -> None:
+        """`count` is told of everything that comes of orders."""
+        self._fleet, self._needs, self._count = fleet, needs, count
         self._taken: dict[UUID, set[UUID]] = {}  # by machine, not in the store yet
         self._kinds: Mapping[Kind, Callable[[Link, Message], None]] = {
             Kind.TAKEN: self._take,
@@ -82,6 +83,8 @@ class Hearing:
         self._taken.get(link.machine.id, set()).discard(dispatch_id)
         if self._own(link, message) is not None:
             del self._fleet.held[dispatch_id]  # what the log tells of its end is no news then
+            if not outcome.is_undone:  # else the key has to be free before the caller comes back with it
+                self._fleet.waiters.settle(dispatch_id, outcome)  # its machine keeps it until it is safe here
         link.busy(self._fleet.soon(self._keep(link, dispatch_id, outcome)))
 
     async def _keep(self, link: Link, dispatch_id: UUID, outcome: Outcome) -> None:
@@ -99,7 +102,7 @@ class Hearing:
             link.part(Parting.CLOSING)  # it tells it again when it comes back
             raise
         if ended is not None:
-            self._fleet.count(outcome)
+            self._count(outcome)
             self._fleet.settle(ended)
             self._needs.forget(ended)
         link.keep(dispatch_id)

@@ -134,15 +134,21 @@ class Links:
             link.cancel(each)
 
     async def _listen(self, link: Link, line: Line) -> None:
-        """Hear what the machine says until it leaves, or makes no sense."""
+        """Hear what the machine says until it leaves, or makes no sense.
+
+        The link ends with it, also where the hub itself stumbles: who is not heard any more must not look linked.
+        """
+        why: Parting | None = Parting.BROKEN
         try:
             while not link.has_ended:
                 self.hearing.hear(link, await line.hear())
                 await link.has_room()
         except Invalid:
-            link.part(Parting.BROKEN)
+            pass
         except Lost:
-            link.part(None)
+            why = None
+        finally:
+            link.part(why)
 
     def _url(self, scope: Scope) -> str:
         """By which URL the machine reaches the hub: the one by which the hub is known, else the one that it came by."""

@@ -7,7 +7,7 @@ by then. What it does is done once also where the hub, or another hub, is asked 
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
 from uuid import UUID
@@ -21,7 +21,7 @@ from hubbub.model import chains
 from hubbub.model import link as language
 from hubbub.model.dispatches import ENDED, Dispatch
 from hubbub.model.errors import Conflict, Forbidden, HubError, Invalid, Unauthorized
-from hubbub.model.given import number_of, object_of, text_of
+from hubbub.model.given import number_of, object_of, text_of, word_of
 from hubbub.model.ids import parse_id
 from hubbub.model.lifecycle import OPEN
 from hubbub.model.link import (
@@ -66,9 +66,7 @@ class Needs:
     def __init__(self, fleet: Fleet, desk: Desk, site: Site, dialect: Gated) -> None:
         self._fleet, self._desk, self._site, self._dialect = fleet, desk, site, dialect
         self._requests: dict[UUID, dict[str, _Request]] = {}  # by machine
-        self._delegated: dict[
-            str, UUID
-        ] = {}  # tasks that go on in the background, and the orders they are for
+        self._delegated: dict[str, UUID] = {}  # orders, by the tasks that go on for them in the background
         self._ways: Mapping[Need, Callable[[Link, str, Message], Awaitable[Value]]] = {
             Need.PUT: self._put,
             Need.ASK: self._ask,
@@ -82,9 +80,9 @@ class Needs:
 
     def hear(self, link: Link, message: Message) -> None:
         """A request has come, perhaps again. Raises `Invalid` for what is none."""
-        request_id, need = text_of(message, "id"), text_of(message, "need")
-        if not 0 < len(request_id) <= LONGEST_ID or need not in set(Need):
-            raise Invalid(f"a request has an id of 1 to {LONGEST_ID} characters; needs are {', '.join(Need)}")
+        request_id, need = text_of(message, "id"), word_of(message, "need", Need)
+        if not 0 < len(request_id) <= LONGEST_ID:
+            raise Invalid(f"id: must have 1 to {LONGEST_ID} characters")
         requests = self._requests.setdefault(link.machine.id, {})
         known = requests.get(request_id)
         if known is not None:
@@ -94,9 +92,9 @@ class Needs:
         if len(requests) >= MOST:
             link.say(language.refused(request_id, Conflict("too much is asked for at once; ask again later")))
             return
-        task = asyncio.create_task(self._reply(link, request_id, Need(need), message))
+        task = asyncio.create_task(self._reply(link, request_id, need, message))
         order = parse_id(str(message.get("order")))
-        requests[request_id] = _Request(Need(need), order, task)
+        requests[request_id] = _Request(need, order, task)
         task.add_done_callback(lambda _task: self._say(link.machine.id, request_id))
 
     def forget(self, dispatch: Dispatch) -> None:
@@ -158,17 +156,7 @@ class Needs:
             )
         asked = question_of(object_of(message, "question"))
         dispatch = await self._order(link, message)
-        question = Question(
-            who=dispatch.order.who,
-            node=link.machine.name,
-            tool=asked.tool,
-            arguments=asked.arguments,
-            folder=asked.folder,
-            shown=asked.shown,
-            reason=asked.reason,
-            digest=asked.digest,
-            kind=asked.kind,
-        )
+        question = replace(asked, who=dispatch.order.who, node=link.machine.name)
         return approval_id, question, timedelta(seconds=patience)
 
     async def _put(self, link: Link, _request_id: str, message: Message) -> Value:
@@ -186,7 +174,8 @@ class Needs:
         asked = order_of(object_of(message, "act"))
         dispatch = await self._order(link, message)
         given, said = dispatch.order.chain, chains.checked(asked.chain, "chain")
-        chain = said if said[: len(given)] == given else given
+        begun = given or (dispatch.order.who.name,)
+        chain = said if said[: len(begun)] == begun else given
         actor = await self._caller(dispatch)
         named = {PROJECT_HEADER: dispatch.order.who.project}
         if not (actor.is_person and dispatch.order.who.name == actor.user_name):

@@ -15,9 +15,7 @@ class Pace:
     stall: timedelta = timedelta(seconds=30)  # with a link that takes nothing
     beat: timedelta = timedelta(seconds=30)  # between two words to the store on which machines are there
     ttl: timedelta = timedelta(seconds=90)  # for which one such word is good
-    doubt: timedelta = timedelta(
-        seconds=8
-    )  # for a link to be gone when another process claims to be its machine
+    doubt: timedelta = timedelta(seconds=8)  # for a link to go when another process claims its machine
     certain: timedelta = timedelta(seconds=32)  # by then a link that answers no pings is gone
     gather: timedelta = timedelta(milliseconds=200)  # what machines have taken is noted together
     farewell: timedelta = timedelta(seconds=1)  # for machines to be told that the hub closes

@@ -12,6 +12,7 @@ from hubbub.core import dispatches
 from hubbub.model.dispatches import Dispatch, DispatchStatus
 from hubbub.model.link import Hello
 from hubbub.model.machines import Machine
+from hubbub.model.moments import milliseconds
 from hubbub.model.orders import Code, refused
 from hubbub.store.tx import Tx
 
@@ -45,7 +46,7 @@ def resume(tx: Tx, machine: Machine, hello: Hello, known: Known) -> Resumed:
     opened = dispatches.open_of(tx, machine.id)
     own = {dispatch.id for dispatch in opened}
     taken = dispatches.take(tx, own & (here | known.taken))
-    youngest = tx.now - known.patience // timedelta(milliseconds=1)
+    youngest = tx.now - milliseconds(known.patience)
     for dispatch in opened:
         if dispatch.id in here:
             resumed.held.append(dispatch)

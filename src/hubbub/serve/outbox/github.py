@@ -15,10 +15,10 @@ from typing import Any
 import httpx2
 
 from hubbub import __version__
-from hubbub.client import trusts_environment
 from hubbub.core.outbox import Errand
 from hubbub.model import issues
 from hubbub.model.parcels import Fate, Parcel, Report
+from hubbub.model.ways import trusts_environment
 from hubbub.serve.outbox import answers
 
 TIMEOUT = httpx2.Timeout(15, connect=5)  # seconds

@@ -13,7 +13,7 @@ from hubbub.core.idempotency import Reply
 from hubbub.model.dispatches import Dispatch, DispatchStatus
 from hubbub.model.errors import Unauthorized
 from hubbub.model.machines import Machine
-from hubbub.model.orders import Code
+from hubbub.model.orders import About, Code
 from hubbub.model.rights import SYSTEM, Right
 from hubbub.serve.auth import actor_of
 from hubbub.serve.rest.call import Call
@@ -163,16 +163,16 @@ async def join(
     ] = None,
 ) -> Admission:
     """Let a machine in, by the code that is the bearer token, or by a person's own. A code is used up by this."""
-    given, facts = code_in(request), body.model_dump(exclude={"chosen"})
+    given, about = code_in(request), About(**body.model_dump(exclude={"chosen"}))
     transactions = request.app.state.transactions
     try:
         if given is not None:
             joined = await transactions.write(
-                SYSTEM, lambda tx: joins.redeem(tx, given, **facts, is_chosen=body.chosen)
+                SYSTEM, lambda tx: joins.redeem(tx, given, about, is_chosen=body.chosen)
             )
         else:
             joined = await transactions.write(
-                actor_of(request.scope), lambda tx: joins.join(tx, access.enter(tx, project), **facts)
+                actor_of(request.scope), lambda tx: joins.join(tx, access.enter(tx, project), about)
             )
     except Unauthorized:
         request.app.state.join_attempts.count(request.client.host if request.client else "")

@@ -15,7 +15,7 @@ from hubbub.core import access, nodes, placements
 from hubbub.dialects.call import News, Site
 from hubbub.model.errors import Forbidden, HubError, Invalid, NotDone, NotFound, Offline, Unapproved
 from hubbub.model.orders import Code, Node, Order, Outcome, Principal
-from hubbub.model.placements import Placement, PlacementStatus
+from hubbub.model.placements import MOST_LINES, MOST_TASKS, Placement, PlacementStatus
 from hubbub.model.records import Project
 from hubbub.model.rights import Actor, Right
 from hubbub.serve.rest.call import Call, RestCall
@@ -25,12 +25,11 @@ from hubbub.store.tx import Tx
 router = APIRouter(tags=["agents on machines"])
 
 LINES = 200
-MOST_LINES = 2_000
 UNKNOWN = frozenset({Code.OFFLINE, Code.TIMEOUT})  # then it may have been done all the same
 KEEP_ALIVE = 15.0  # seconds between two signs of life on a stream
 COMMENT = b": here\n\n"
 STREAM = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-_REFUSALS: Mapping[str, type[HubError]] = {
+_REFUSALS: Mapping[Code, type[HubError]] = {
     Code.INVALID: Invalid,
     Code.OFFLINE: Offline,
     Code.NEEDS_APPROVAL: Unapproved,
@@ -81,7 +80,7 @@ class Start(Body):
 
     node: Name
     run: Text = Field(description="the command that is run for each task, its text on standard input")
-    concurrency: Annotated[int, Field(strict=True, ge=1, le=64)] = 1
+    concurrency: Annotated[int, Field(strict=True, ge=1, le=MOST_TASKS)] = 1
     folder: Line | None = Field(None, description="where it runs; else where agents work on that machine")
 
 
@@ -117,9 +116,9 @@ async def start_agent(request: Request, call: Call, name: Name, body: Start) -> 
         given["folder"] = body.folder
     outcome = await machine.perform(_order(call, project, "agent_start", given))
     if outcome.is_error:
-        if _code(outcome) not in UNKNOWN:
+        if outcome.code not in UNKNOWN:
             await call.write(lambda tx: placements.drop(tx, placed))
-        raise _refusal(outcome, name)
+        raise _refusal(outcome)
     pid = _pid(outcome)
     return OnePlacement(placement=_shape(await call.write(lambda tx: placements.started(tx, placed, pid))))
 
@@ -130,7 +129,7 @@ async def stop_agent(request: Request, call: Call, name: Name) -> OnePlacement:
     project, placed = await call.read(lambda tx: _placed(tx, call, name))
     machine = await _machine(request, project, placed.node)
     outcome = await machine.perform(_order(call, project, "agent_stop", {"agent": name}))
-    if outcome.is_error and _code(outcome) != Code.NOT_FOUND:  # that is what was wanted
+    if outcome.is_error and outcome.code is not Code.NOT_FOUND:  # that is what was wanted
         raise _refusal(outcome, name)
 
     def stopped(tx: Tx) -> Placement:
@@ -200,19 +199,16 @@ def _pid(outcome: Outcome) -> int | None:
     return told if isinstance(told, int) and 0 < told < placements.LARGEST else None
 
 
-def _code(outcome: Outcome) -> str:
-    return str(outcome.value.get("code")) if isinstance(outcome.value, Mapping) else str(Code.FAILED)
-
-
-def _refusal(outcome: Outcome, agent: str) -> HubError:
-    """Why a machine has not done it."""
-    value = outcome.value if isinstance(outcome.value, Mapping) else {}
-    sentence, code = str(value.get("error") or "the machine says nothing of why"), _code(outcome)
-    if code == Code.DENIED:
-        return Forbidden(f"the machine's gate denies it: {value.get('reason') or sentence}")
-    if code == Code.NOT_FOUND:
-        return NotFound(placements.NOUN, agent)
-    return _REFUSALS.get(code, NotDone)(sentence)
+def _refusal(outcome: Outcome, agent: str | None = None) -> HubError:
+    """Why a machine has not done it. What it does not find is the `agent`, where one is given."""
+    why = outcome.why or "the machine says nothing of why"
+    match outcome.code:
+        case Code.DENIED:
+            return Forbidden(f"the machine's gate denies it: {why}")
+        case Code.NOT_FOUND if agent is not None:
+            return NotFound(placements.NOUN, agent)
+        case code:
+            return _REFUSALS.get(code or Code.FAILED, NotDone)(why)
 
 
 async def _frames(

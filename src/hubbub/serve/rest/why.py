@@ -42,7 +42,7 @@ async def explain(
     def look(tx: Tx) -> Why:
         account = why.explain(tx, call.enter(tx, Right.READ), ref, kind)
         return Why(
-            kind=Kind(account.kind),
+            kind=account.kind,
             name=account.name,
             sentence=account.sentence,
             facts=[FactShape.of(fact) for fact in account.facts],

@@ -55,6 +55,14 @@ def part(command: str, folder: Path) -> Part:
     return read(command, folder).parts[0]
 
 
+def test_of_what_is_too_large_the_beginning_is_shown(folder: Path) -> None:
+    """A command over 64 KiB is denied, and what is told of it is short, whatever its length."""
+    found = read("echo " + "a" * 10_000_000, folder)
+    assert found.floor[0].effect is Effect.DENY
+    assert found.target.startswith("echo aaa")
+    assert len(found.target) <= commands.SHOWN
+
+
 def test_each_simple_command_is_a_part(folder: Path) -> None:
     """Rules see each command by itself, its words resolved."""
     found = read('X=1; git status; echo "$X" | tr 1 2', folder)

@@ -2,6 +2,7 @@
 
 from itertools import islice
 
+from hubbub.model.approvals import cut
 from hubbub.node.gate.floor import judgement, shipped
 from hubbub.node.gate.floor.deeds import Effort
 from hubbub.node.gate.floor.verdicts import deny
@@ -10,6 +11,8 @@ from hubbub.node.gate.shell.read import read as read_shell
 from hubbub.node.gate.world import World
 
 MOST = 500  # simple commands in all, also in the code that they are given
+
+SHOWN = 4_000  # characters of a command that is too large: whoever looks for secrets in all of it looks for seconds
 
 MOST_READ = 12_000  # words, also of commands in commands, and with all that may come of a search
 
@@ -21,9 +24,8 @@ def read(command: str, world: World) -> Reading:
     """
     program = read_shell(command, world)
     if program.too_large:
-        return Reading(
-            floor=(deny("F9", f"The command is too much to be read: {program.too_large}."),), target=command
-        )
+        why = f"The command is too much to be read: {program.too_large}."
+        return Reading(floor=(deny("F9", why),), target=cut(command, SHOWN))
     parts = tuple(islice(judgement.of_program(program, world, Effort(MOST_READ)), MOST + 1))
     floor = tuple(judgement.whole(program))
     if len(parts) > MOST:

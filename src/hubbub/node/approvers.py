@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from hubbub.model.errors import Invalid
 from hubbub.model.orders import Answered, Question
-from hubbub.model.vouchers import SCHEME, statement
+from hubbub.model.signatures import SCHEME, statement
 
 if TYPE_CHECKING:  # it takes a while to import, and few machines need it
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -31,7 +31,7 @@ def public_key(written: str) -> bytes:
     return found
 
 
-def is_vouched(approvers: tuple[bytes, ...], machine_id: str, question: Question, answered: Answered) -> bool:
+def is_signed(approvers: tuple[bytes, ...], machine_id: str, question: Question, answered: Answered) -> bool:
     """Whether one of the approvers has signed this very question; always, where none are named."""
     if not approvers:
         return True

@@ -7,8 +7,8 @@ import pytest
 
 from hubbub.model.errors import Invalid
 from hubbub.model.orders import Answered, Principal, Question, Ruling
-from hubbub.model.vouchers import statement
-from hubbub.node.vouching import is_vouched, make_key, public_key, public_part, sign
+from hubbub.model.signatures import statement
+from hubbub.node.approvers import is_signed, make_key, public_key, public_part, sign
 
 ME = "machine-1"
 QUESTION = Question(
@@ -51,12 +51,12 @@ def approvers(file: Path) -> tuple[bytes, ...]:
 
 def test_a_signed_yes_counts(file: Path, approvers: tuple[bytes, ...]) -> None:
     """Any one of those that the policy names is enough."""
-    assert is_vouched(approvers, ME, QUESTION, replace(YES, signature=sign(file, said())))
+    assert is_signed(approvers, ME, QUESTION, replace(YES, signature=sign(file, said())))
 
 
 def test_without_approvers_no_signature_is_wanted() -> None:
     """Then the machine takes its hub's word."""
-    assert is_vouched((), ME, QUESTION, YES)
+    assert is_signed((), ME, QUESTION, YES)
 
 
 @pytest.mark.parametrize("signature", [None, "", "x", "====", "A" * 88, "ü" * 88])
@@ -64,7 +64,7 @@ def test_a_yes_without_a_signature_does_not_count(
     approvers: tuple[bytes, ...], signature: str | None
 ) -> None:
     """None, or what is none."""
-    assert not is_vouched(approvers, ME, QUESTION, replace(YES, signature=signature))
+    assert not is_signed(approvers, ME, QUESTION, replace(YES, signature=signature))
 
 
 @pytest.mark.parametrize(
@@ -85,21 +85,21 @@ def test_a_signature_for_anything_else_does_not_count(
     file: Path, approvers: tuple[bytes, ...], other: bytes
 ) -> None:
     """For another machine, question or call, or for other words than those that the machine means."""
-    assert not is_vouched(approvers, ME, QUESTION, replace(YES, signature=sign(file, other)))
+    assert not is_signed(approvers, ME, QUESTION, replace(YES, signature=sign(file, other)))
 
 
 def test_a_signature_of_anybody_else_does_not_count(file: Path, approvers: tuple[bytes, ...]) -> None:
     """A key that the policy does not name is nobody's."""
     make_key(file.with_name("stranger"))
     signature = sign(file.with_name("stranger"), said())
-    assert not is_vouched(approvers, ME, QUESTION, replace(YES, signature=signature))
+    assert not is_signed(approvers, ME, QUESTION, replace(YES, signature=signature))
 
 
 def test_a_person_signs_what_they_see(file: Path, approvers: tuple[bytes, ...]) -> None:
     """What was written out for their eyes is the same as what the machine would have written out."""
     hidden = replace(QUESTION, shown="git\u202e push\n")
     seen = replace(hidden, shown=r"git\u202e push\n")
-    assert is_vouched(approvers, ME, hidden, replace(YES, signature=sign(file, said(seen))))
+    assert is_signed(approvers, ME, hidden, replace(YES, signature=sign(file, said(seen))))
 
 
 def test_a_key_is_made_once_and_is_its_owners(file: Path) -> None:

@@ -1,0 +1,54 @@
+"""What is told of machines whose agents were asked, and for how long they are waited for."""
+
+from datetime import timedelta
+
+import pytest
+
+from hubbub.model import asking
+from hubbub.model.orders import Code, Order, Outcome, Principal, refused
+
+ANSWER = {"text": "hello", "tool_calls": []}
+NO = {"error": "no", "code": "denied"}
+NONSENSE = {"error": "the machine's answer makes no sense", "code": "failed"}
+
+
+@pytest.mark.parametrize(
+    ("outcome", "entry"),
+    [
+        (Outcome(value={**ANSWER, "more": 1}), ANSWER),
+        (Outcome(value={"by_host": {"web1": ANSWER, "db1": NO}}), ANSWER),
+        (Outcome(value={"by_host": {"web1": {**NO, "reason": "x"}}}), NO),
+        (refused(Code.DENIED, "no", reason="x"), NO),
+        (Outcome(value={**NO, "by_host": {"web1": ANSWER}}, is_error=True), NO),
+        (Outcome(value={"by_host": {"db1": ANSWER}}), NONSENSE),
+        (Outcome(value={"by_host": []}), NONSENSE),
+        (Outcome(value={"text": 7, "tool_calls": []}), NONSENSE),
+        (Outcome(value=[]), NONSENSE),
+    ],
+)
+def test_an_entry_is_an_answer_or_an_error(outcome: Outcome, entry: asking.Entry) -> None:
+    """Asked alone or among others, of a machine nothing is told but its answer, or why there is none."""
+    assert asking.entry(outcome, "web1") == entry
+
+
+def test_who_is_late_is_named() -> None:
+    """The whole says whose time was over, each machine by the name by which it was asked."""
+    late = asking.entry(asking.late("db1", timedelta(seconds=2)), "db1")
+    whole = asking.together({"web1": ANSWER, "db1": late}).value
+    assert whole == {"by_host": {"web1": ANSWER, "db1": late}, "timed_out": ["db1"]}
+    assert late["error"] == "the agent of 'db1' did not answer within 2 seconds"
+
+
+@pytest.mark.parametrize(
+    ("given", "seconds"),
+    [
+        ({}, 120),
+        ({"per_host_timeout_ms": 5_000}, 5),
+        ({"total_timeout_ms": 5_000}, 5),
+        ({"per_host_timeout_ms": 5_000, "total_timeout_ms": 2_500}, 2.5),
+    ],
+)
+def test_nobody_is_waited_for_longer_than_all(given: dict[str, object], seconds: float) -> None:
+    """Each machine has two minutes unless the call says otherwise, and never more than all have together."""
+    order = Order(who=Principal(project="p", name="ada"), tool="ask_agents", arguments=given)
+    assert asking.patience_with_each(order) == timedelta(seconds=seconds)
