@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -72,21 +72,25 @@ def memory(pid: int) -> int:
 class Line:
     """One connection, kept alive: requests one after the other, at little cost to the measuring side."""
 
-    def __init__(self, served: Served, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._reader, self._writer = reader, writer
-        self._common = (
-            f"Host: {urlsplit(served.url).netloc}\r\nAuthorization: Bearer {served.secret}\r\n"
-            "Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n"
-        )
+    def __init__(self, head: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._head, self._reader, self._writer = head, reader, writer
 
     @classmethod
-    async def to(cls, served: Served) -> "Line":
-        return cls(served, *await asyncio.open_connection(*served.address))
+    async def to(cls, served: Served, headers: Mapping[str, str] | None = None) -> "Line":
+        """A line whose every request has these headers too."""
+        own = {
+            "Host": urlsplit(served.url).netloc,
+            "Authorization": f"Bearer {served.secret}",
+            "Content-Type": "application/json",
+            "Accept": "application/json, text/event-stream",
+        }
+        head = "".join(f"{name}: {value}\r\n" for name, value in {**own, **(headers or {})}.items())
+        return cls(head, *await asyncio.open_connection(*served.address))
 
     async def ask(self, method: str, path: str, body: object = None) -> dict[str, object]:
         """The JSON of an answer. Raises `RuntimeError` when it is a refusal."""
         content = json.dumps(body).encode() if body is not None else b""
-        head = f"{method} {path} HTTP/1.1\r\n{self._common}Content-Length: {len(content)}\r\n\r\n"
+        head = f"{method} {path} HTTP/1.1\r\n{self._head}Content-Length: {len(content)}\r\n\r\n"
         self._writer.write(head.encode() + content)
         status, *fields = (await self._reader.readuntil(b"\r\n\r\n")).split(b"\r\n")
         lengths = [int(field[15:]) for field in fields if field.lower().startswith(b"content-length:")]
@@ -98,19 +102,26 @@ class Line:
 
     async def call(self, dialect: str, tool: str, **arguments: object) -> dict[str, object]:
         """What a tool answers."""
+        content = await self.order(dialect, tool, **arguments)
+        if not (content.get("ok") or content.get("success")):  # as CommHub says it, and as Relay does
+            raise RuntimeError(str(content))
+        return content
+
+    async def order(self, dialect: str, tool: str, **arguments: object) -> dict[str, object]:
+        """What a tool answers whose answers say nothing of how it went."""
         params = {"name": tool, "arguments": arguments}
         message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
         answer = await self.ask("POST", f"/mcp/{dialect}", message)
         result = answer["result"]
         assert isinstance(result, dict)
         content: dict[str, object] = result["structuredContent"]
-        if not (content.get("ok") or content.get("success")):  # as CommHub says it, and as Relay does
+        if result.get("isError"):
             raise RuntimeError(str(content))
         return content
 
     async def stream(self, path: str) -> asyncio.StreamReader:
         """The connection from now on gives the frames of an event stream; its greeting has been read."""
-        self._writer.write(f"GET {path} HTTP/1.1\r\n{self._common}\r\n".encode())
+        self._writer.write(f"GET {path} HTTP/1.1\r\n{self._head}\r\n".encode())
         await self._reader.readuntil(b"\r\n\r\n")
         await self._reader.readuntil(b"\n\n")
         return self._reader
@@ -120,20 +131,20 @@ class Line:
 
 
 @contextmanager
-def served() -> Iterator[Served]:
-    """A fresh hub with the tools of this module, until the context ends."""
+def served(**variables: str) -> Iterator[Served]:
+    """A fresh hub with the tools of this module and these variables too, until the context ends."""
     with tempfile.TemporaryDirectory() as folder:
         data = Path(folder) / "hub"
-        with running([sys.executable, "-m", "bench.serving", str(data)], data) as hub:
+        with running([sys.executable, "-m", "bench.serving", str(data)], data, **variables) as hub:
             yield hub
 
 
 @contextmanager
-def running(command: list[str], data: Path) -> Iterator[Served]:
+def running(command: list[str], data: Path, **variables: str) -> Iterator[Served]:
     """A hub started by `command`, which prints its address when it is ready."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, max(soft, 20_000)), hard))
-    quiet = {**os.environ, "HUBBUB_LOG_LEVEL": "warning"}
+    quiet = {**os.environ, "HUBBUB_LOG_LEVEL": "warning", **variables}
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=quiet) as child:
         assert child.stdout is not None
         try:
