@@ -9,7 +9,6 @@ from typing import Any
 import httpx2
 from mcp.shared.inbound import encode_header_value
 
-from hubbub.model.ways import authorities
 from tests.serve.hub import Hub
 
 Json = dict[str, Any]
@@ -39,9 +38,7 @@ def post(hub: Hub, token: str, body: object, *, path: str = PATH, **headers: str
     """Post a message, or raw bytes, with nothing but a token."""
     content = body if isinstance(body, bytes) else json.dumps(body).encode()
     default = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
-    return httpx2.post(
-        hub.url + path, content=content, headers={**default, **headers}, verify=authorities(hub.url)
-    )
+    return httpx2.post(hub.url + path, content=content, headers={**default, **headers})
 
 
 class Peer:
@@ -50,8 +47,7 @@ class Peer:
     def __init__(self, hub: Hub, token: str, revision: str, path: str = PATH) -> None:
         self.url, self.revision = hub.url + path, revision
         self.http = httpx2.Client(
-            headers={"Authorization": f"Bearer {token}", "MCP-Protocol-Version": revision, **BOTH},
-            verify=authorities(hub.url),
+            headers={"Authorization": f"Bearer {token}", "MCP-Protocol-Version": revision, **BOTH}
         )
         if revision == LEGACY:
             hello = {
