@@ -247,6 +247,15 @@ async def test_a_machine_shows_its_key_to_the_hub_alone(tmp_path: Path) -> None:
         assert elsewhere.keys == []
 
 
+async def test_where_nobody_listens_is_said_without_numbers_of_errors() -> None:
+    """A person reads why there is no line: the hub cannot be reached, and what the system says of that."""
+    async with evil_hub() as hub:
+        url = hub.url
+    with pytest.raises(LineLost, match=r"^the hub cannot be reached: [a-z][^\[\]]*$"):
+        async with opened(url, KEY, QUICK):
+            pass
+
+
 @pytest.mark.parametrize("status", [HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN])
 async def test_a_key_that_is_none_is_not_shown_again(tmp_path: Path, status: HTTPStatus) -> None:
     """The machine gives up, and says what the hub said."""

@@ -188,7 +188,10 @@ async def opened(url: str, token: str, pace: Pace) -> AsyncIterator[Line]:
         if error.response.status_code in FINAL:
             raise LinkRefused(_reason(error.response)) from None
         raise LineLost(f"the hub answered with status {error.response.status_code}") from None
-    except (OSError, ValueError, WebSocketException) as error:  # no hub there, or no address of one
+    except OSError as error:  # no hub there, or none that can be believed
+        why = visible(error.strerror).lower() if error.strerror else _shown(error)
+        raise LineLost(f"the hub cannot be reached: {why}") from None
+    except (ValueError, WebSocketException) as error:  # no address of a hub, or something else there
         raise LineLost(_shown(error)) from None
     line = Line(socket)
     writing = asyncio.create_task(line.write())
