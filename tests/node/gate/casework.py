@@ -34,7 +34,14 @@ def tried(case: Case, machine: World) -> Decision:
 
 def filled(text: str, machine: World) -> str:
     """The text with what its placeholders stand for on a machine."""
-    stands_for = {"WS": machine.cwd, "HOME": machine.home, "HUB_HOME": machine.own[0], "HUB_CLI": "hubbub"}
+    stands_for = {
+        "WS": machine.cwd,
+        "HOME": machine.home,
+        "HUB_HOME": machine.own[0],
+        "HUB_CLI": "hubbub",
+        "TMP": "/tmp",
+        "USERS": "/Users",
+    }
     for name, value in stands_for.items():
         text = text.replace(f"@@{name}@@", value)
     return text
