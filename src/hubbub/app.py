@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import structlog
 from starlette.types import ASGIApp
 
-from hubbub.core import access, projects, sweep, users
+from hubbub.core import access, logins, projects, sweep, users
 from hubbub.core.transaction import Transactions
 from hubbub.dialects import discover
 from hubbub.model.errors import Conflict, Forbidden, Invalid, StoreUnavailable, Unauthorized
@@ -31,6 +31,8 @@ from hubbub.node.commands.folder import end_all
 from hubbub.serve import log as logs
 from hubbub.serve import outbox
 from hubbub.serve.application import Parts, application
+from hubbub.serve.archive import Archive
+from hubbub.serve.dashboard.addresses import LOGIN
 from hubbub.serve.desk import Desk
 from hubbub.serve.feed import Feed
 from hubbub.serve.fleet.elsewhere import Elsewhere
@@ -65,8 +67,8 @@ FORGET_EVERY = timedelta(hours=1)
 SWITCH_INTERVAL = 0.0005  # seconds; at Python's own 5 ms a busy event loop starves the writer thread
 
 
-def run(settings: Settings) -> None:
-    """Run a hub until it is told to stop by a signal.
+def run(settings: Settings, *, is_quiet: bool = False) -> None:
+    """Run a hub until it is told to stop by a signal. It greets whoever started it, unless it `is_quiet`.
 
     Raises a `HubError` with one sentence when it cannot start: the port is taken, the data folder is in use or
     belongs to a newer program, the database is out of reach.
@@ -74,7 +76,7 @@ def run(settings: Settings) -> None:
     prepare_process(settings)
     hub = Hub(settings)
     logs.keep(settings.data / logs.DAEMON, Redactor([settings.github_token or ""]).text)
-    hub.serve(_greet)
+    hub.serve(None if is_quiet else _greet)
 
 
 def prepare_process(settings: Settings) -> None:
@@ -148,7 +150,8 @@ class Hub:
         leaving = outbox.build(self.store, self.settings)
         for hear in (followers.hear, Elsewhere(fleet).hear, leaving.hear):
             feed.listen(hear)
-        work = [feed.run, notified.run, sightings.run, leaving.run, self._sweep, self._forget]
+        archive = Archive(self.store, self.settings.keep_log_days)
+        work = [feed.run, notified.run, sightings.run, leaving.run, archive.run, self._sweep, self._forget]
         if workspace is not None:
             work.append(partial(keep_in_step, transactions, feed, workspace, slug))
         desk_of = partial(Desk, transactions, LiveNews(feed, followers), slug, url=self.url)
@@ -377,9 +380,12 @@ def _write_private(file: Path, text: str) -> None:
 def _greet(hub: Hub) -> None:
     """Say where the hub is and how to connect; to a program, the bare address on a line of its own first."""
     token = hub.settings.data / OWNER_TOKEN
+    code = hub.store.write_now(SYSTEM, logins.owners_link)
     dialects = [f"{hub.url}/mcp/{name}" for name in sorted(hub.dialects)]
     lines = [
         f"hubbub is ready at {hub.url}",
+        f"  dashboard    {(hub.settings.public_url or hub.url).rstrip('/')}{LOGIN}/{code}",
+        "               signs you in once, within ten minutes; after that: hubbub open",
         f"  MCP          {', '.join(dialects)}",
         f"               and {hub.settings.root_dialect} at {hub.url}/mcp",
         f"  your token   in {token}",

@@ -1,5 +1,6 @@
 """How tasks change hands, and what becomes of them when their holder is gone."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -523,11 +524,12 @@ def test_a_move_leaves_the_hold_as_it_is(world: World) -> None:
 
 
 def test_a_reason_alone_is_on_record(world: World) -> None:
-    """A reason for the status that a task has already is kept in the log, and the task stays as it is."""
+    """A reason for the status that a task has already is its note and in the log, and the task stays as it is."""
     blocked = move(world, world.start(world.send()), S.BLOCKED)
     again = world.on(blocked, handovers.move, S.BLOCKED, by="bob", reason="no key yet")
 
-    assert again == blocked == world.task(blocked)
+    assert again == blocked == replace(world.task(blocked), note=None)
+    assert world.task(blocked).note == "no key yet"
     noted = world.log()[-1]
     assert (noted.kind, noted.actor, noted.task_id) == ("task.noted", "bob", blocked.id)
     assert noted.detail["reason"] == "no key yet"

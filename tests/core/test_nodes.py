@@ -38,7 +38,9 @@ def begin(world: World, sender: str | None = "ann") -> Task:
 
 
 def test_a_machine_is_there_while_it_reports(world: World) -> None:
-    """A machine is online until it has been silent for too long, or goes; the log tells when it comes and goes."""
+    """A machine is online until it has been silent for too long, or goes; the log tells when it comes and goes,
+    and when it is not like it was.
+    """
     machine = report(world, labels=["gpu"])
     assert (machine.name, machine.labels, machine.sandbox) == ("Box", ("gpu",), "bwrap")
     report(world)
@@ -51,7 +53,7 @@ def test_a_machine_is_there_while_it_reports(world: World) -> None:
     world.do(nodes.leave, world.project, "Box")
     assert not online(world)
     kinds = [kind for kind in world.kinds() if kind.startswith("node.")]
-    assert kinds == ["node.joined", "node.online", "node.offline"]
+    assert kinds == ["node.joined", "node.changed", "node.online", "node.offline"]
 
 
 def test_a_name_is_one_machine_whatever_its_case(world: World) -> None:

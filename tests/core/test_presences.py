@@ -63,7 +63,7 @@ def test_a_heartbeat_keeps_a_presence_alive(world: World) -> None:
 
 
 def test_only_news_are_recorded(world: World) -> None:
-    """A heartbeat is recorded when it changes condition or occupation, and not otherwise."""
+    """A heartbeat is recorded when it changes what is shown of its agent, and not otherwise."""
     world.report("bob", Condition.WORKING, doing="count")
     world.report("bob", Condition.WORKING, doing="count", progress=50, output="…")
     world.report("bob", Condition.WORKING)
@@ -72,6 +72,7 @@ def test_only_news_are_recorded(world: World) -> None:
 
     assert [(each.kind, each.detail["condition"], each.detail["doing"]) for each in of_agents(world)] == [
         ("agent.checkin", "working", "count"),
+        ("agent.described", "working", "count"),
         ("agent.changed", "blocked", "count"),
         ("agent.changed", "blocked", "rank"),
     ]

@@ -11,7 +11,9 @@ from starlette.types import Message, Receive, Scope, Send
 from hubbub.core import users
 from hubbub.core.transaction import Transactions
 from hubbub.model.rights import SYSTEM
-from hubbub.serve.auth import BODY_LIMIT, LARGE_BODY_LIMIT, Guard, Hosts, actor_of, read_body
+from hubbub.serve.auth import BODY_LIMIT, LARGE_BODY_LIMIT, Guard, actor_of, read_body
+from hubbub.serve.hosts import Hosts
+from hubbub.serve.logins import Logins
 from hubbub.store.tx import Store
 from tests.serve.hub import Hub
 from tests.serve.wire import call, post
@@ -69,7 +71,9 @@ async def test_a_token_in_the_query_is_seen_by_nobody_behind_the_guard(store: St
     secret = await store.write(SYSTEM, users.first_start)
     query = f"after=7&token={secret}&x=".encode()
     request = {"type": "http", "path": "/events", "query_string": query, "headers": [(b"host", b"localhost")]}
-    guard = Guard(behind, transactions=Transactions(store), hosts=Hosts.of("localhost", 1))
+    transactions, hosts = Transactions(store), Hosts.of("localhost", 1)
+    logins = Logins(transactions, hosts, 1)
+    guard = Guard(behind, transactions=transactions, hosts=hosts, logins=logins)
     await guard(request, pytest.fail, pytest.fail)  # type: ignore[arg-type]  # nothing is read, nothing answered
     assert seen[0]["query_string"] == b"after=7&x="
     assert actor_of(seen[0]).user_name == "owner"

@@ -7,7 +7,7 @@ import pytest
 
 from hubbub.model.records import Activity
 from hubbub.model.rights import Actor
-from hubbub.serve.followers import REVOCATION, Followers
+from hubbub.serve.followers import ENDINGS, Followers
 from hubbub.serve.resources import Kind, Resource, Topic
 
 PROJECT = uuid4()
@@ -63,10 +63,11 @@ async def test_only_what_is_wanted_is_told() -> None:
 
 
 @pytest.mark.anyio
-async def test_a_token_that_is_revoked_while_its_stream_opens_opens_none() -> None:
+@pytest.mark.parametrize("kind", sorted(ENDINGS))
+async def test_a_token_that_is_revoked_while_its_stream_opens_opens_none(kind: str) -> None:
     """Between looking a token up and opening its stream there is no gap."""
     followers, actor = Followers(), someone()
-    followers.hear([activity(REVOCATION, detail={"token_id": str(actor.token_id)})])
+    followers.hear([activity(kind, detail={"token_id": str(actor.token_id)})])
     with followers.open(actor) as follower:
         await follower.ended()
 

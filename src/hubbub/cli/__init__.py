@@ -42,6 +42,7 @@ ENTRIES = {
     "serve": Entry("hubbub.cli.serve", "Run the hub until a signal."),
     "up": Entry("hubbub.cli.background", "Start the hub in the background."),
     "down": Entry("hubbub.cli.background", "Stop the hub that runs in the background."),
+    "open": Entry("hubbub.cli.open", "Show the dashboard.", "open_"),
     "mcp": Entry("hubbub.cli.mcp", "An MCP server on stdio, bridged to the hub."),
     "work": Entry("hubbub.cli.work", "Turn any program into an agent."),
     "chat": Entry("hubbub.cli.chat", "Talk with the agent of this machine."),

@@ -4,6 +4,7 @@ import os
 import signal
 import sys
 import time
+from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 
@@ -12,7 +13,8 @@ import click
 from hubbub.cli import terminal
 from hubbub.cli.bridge import starter
 from hubbub.cli.command import command, data_option
-from hubbub.client import OWNER_FILE, HubUnreachable
+from hubbub.cli.open import link
+from hubbub.client import OWNER_FILE, Hub, HubUnreachable, owner_token
 from hubbub.dialects import names
 from hubbub.settings import read
 from hubbub.store.lock import holder_of
@@ -67,12 +69,22 @@ def _about(url: str, data: Path, root_dialect: str, *, is_new: bool) -> list[str
     """Where the hub is and how to connect."""
     return [
         f"hubbub is ready at {url}" if is_new else f"hubbub runs already, at {url}",
+        f"  dashboard    {_dashboard(url, data)}",
         f"  MCP          {', '.join(f'{url}/mcp/{name}' for name in names())}",
         f"               and {root_dialect} at {url}/mcp",
         f"  your token   in {data / OWNER_FILE}",
         f"  its log      in {data / starter.LOG_FILE}",
         "  to stop      hubbub down",
     ]
+
+
+def _dashboard(url: str, data: Path) -> str:
+    """Where the dashboard is: by a link that signs the owner in, where the owner's token is ours to read."""
+    token = owner_token(data)
+    if token is None:
+        return url
+    with closing(Hub(url, token)) as hub:
+        return link(hub)["url"]
 
 
 def _wait_until_gone(data: Path, pid: int) -> None:

@@ -18,10 +18,11 @@ from hubbub.cli.command import command, data_option
 @click.option("--root-dialect", metavar="NAME", help="The dialect at /mcp. [default: commhub]")
 @click.option("--public-url", metavar="URL", help="Where the hub is reached from outside.")
 @click.option("--no-node", is_flag=True, default=None, help="Do not offer this machine as a node.")
+@click.option("--quiet", is_flag=True, help="Say nothing when it is ready: no addresses, no link.")
 @click.option(
     "--open-registration", is_flag=True, default=None, help="Let anyone who reaches the hub register."
 )
-def serve(*, as_json: bool, **given: str | bool | None) -> None:
+def serve(*, quiet: bool, as_json: bool, **given: str | bool | None) -> None:
     """Run the hub until a signal.
 
     Each option may also be given as HUBBUB_<NAME>. The first start makes the user `owner`, the project `default` and
@@ -30,4 +31,4 @@ def serve(*, as_json: bool, **given: str | bool | None) -> None:
     chosen = settings.read(None, **given, log_format="json" if as_json else None)
     from hubbub import app
 
-    app.run(chosen)
+    app.run(chosen, is_quiet=quiet)

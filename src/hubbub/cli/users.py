@@ -1,15 +1,17 @@
 """`hubbub user`: the people of the hub."""
 
+import sys
+
 import click
 
 from hubbub.cli import terminal
 from hubbub.cli.command import command, uses_hub, uses_project
-from hubbub.client import Hub
+from hubbub.client import Hub, segment
 
 ROLES = click.Choice(["owner", "admin", "member", "viewer"])
 
 
-@click.group("user", short_help="Create, list and invite people.")
+@click.group("user", short_help="Create, list and invite people, give them passwords.")
 def user() -> None:
     """Create, list and invite people."""
 
@@ -60,6 +62,32 @@ def invite(*, hub: Hub, role: str, as_json: bool) -> None:
         terminal.show(made["code"])
 
 
+@command("password", example="hubbub user password\nhubbub user password ada")
+@click.argument("name", required=False)
+@uses_hub
+def password(*, hub: Hub, name: str | None, as_json: bool) -> None:
+    """Give NAME, or yourself, a password to sign in to the dashboard with; for others you must own the hub.
+
+    It is asked for, or read from standard input where that is no terminal. All logins of theirs end.
+    """
+    chosen = _asked() if sys.stdin.isatty() else sys.stdin.readline().rstrip("\r\n")
+    name = name or hub.get("/me")["user"]
+    if name is None:
+        raise click.UsageError("say whose password: the token is no person's")
+    changed = hub.put(f"/users/{segment('user', name)}/password", {"password": chosen})["user"]
+    if as_json:
+        terminal.show_json(changed)
+    else:
+        terminal.show(f"{changed['name']} can sign in by name and password")
+
+
+def _asked() -> str:
+    """The password that a person types, twice, unseen."""
+    typed: str = click.prompt("Password", hide_input=True, confirmation_prompt=True, err=True)
+    return typed
+
+
 user.add_command(create)
 user.add_command(list_)
 user.add_command(invite)
+user.add_command(password)

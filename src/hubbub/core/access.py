@@ -10,6 +10,8 @@ from hubbub.model.rights import GRANTS, HUB, LINK_ONLY, Actor, Right, Role
 from hubbub.store import projects, tokens, users
 from hubbub.store.tx import Tx
 
+LOGIN = "login_"  # how the secret of a login begins, which is a cookie's and no bearer token
+
 
 def fingerprint(secret: str) -> str:
     """What is kept of a secret. Tokens are 128 random bits, so that one round of SHA-256 is enough for them."""
@@ -18,7 +20,12 @@ def fingerprint(secret: str) -> str:
 
 def authenticate(tx: Tx, secret: str) -> Actor:
     """The actor that a bearer token stands for. Raises `Unauthorized` for every bad one alike."""
-    return _actor(tx, tokens.find_valid(tx, fingerprint(secret)))
+    return _actor(tx, tokens.find_valid(tx, fingerprint(secret)) if not secret.startswith(LOGIN) else None)
+
+
+def recognise(tx: Tx, secret: str) -> Actor:
+    """The person that a browser's cookie stands for. Raises `Unauthorized`, also for what is a bearer token."""
+    return _actor(tx, tokens.find_valid(tx, fingerprint(secret)) if secret.startswith(LOGIN) else None)
 
 
 def stand_in(tx: Tx, token_id: UUID) -> Actor:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from uuid import UUID
 
+from hubbub.core.snapshots import patches
 from hubbub.model.errors import Invalid, UnknownAgent
 from hubbub.model.records import Agent, Condition, Node, Presence
 from hubbub.model.rights import HUB
@@ -22,7 +23,8 @@ def meet(tx: Tx, project_id: UUID, name: str) -> None:
         if agents.find(tx, project_id, name) is None:
             raise MustWrite
     elif agents.meet(tx, project_id, name):
-        tx.record("agent.met", project_id=project_id, agent=name)
+        patch = patches.agent(tx, project_id, name)
+        tx.record("agent.met", project_id=project_id, agent=name, patch=patch)
 
 
 def require_nameable(name: str) -> None:
@@ -65,9 +67,9 @@ def with_inbox(tx: Tx, project_id: UUID) -> list[str]:
     return [agent.name for agent in agents.of_project(tx, project_id) if agent.presence_id is not None]
 
 
-def presence(tx: Tx, project_id: UUID, name: str) -> Presence | None:
-    """The presence that the agent has or last had; None if it never had one."""
-    return agents.presence(tx, project_id, name)
+def presence(tx: Tx, project_id: UUID, name: str, *, lock: bool = False) -> Presence | None:
+    """The presence that the agent has or last had, locked if it is to be changed; None if it never had one."""
+    return agents.presence(tx, project_id, name, lock=lock)
 
 
 def presences(tx: Tx, project_ids: Sequence[UUID]) -> list[Presence]:

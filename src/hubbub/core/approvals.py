@@ -13,6 +13,7 @@ from datetime import timedelta
 from uuid import UUID, uuid4
 
 from hubbub.core import access
+from hubbub.core.snapshots import patches
 from hubbub.model.approvals import (
     SHOWN_LENGTH,
     Approval,
@@ -85,6 +86,7 @@ def put(
         shown=cut(visible(question.shown), SHOWN_LENGTH),
         reason=visible(question.reason),
         elicitation=elicitation,
+        dangerous=question.dangerous or question.kind is QuestionKind.RULE,
         receipt=access.fingerprint(receipt),
         status=ApprovalStatus.PENDING,
         created_at=tx.now,
@@ -245,4 +247,5 @@ def _record(tx: Tx, kind: str, approval: Approval, *, actor: str | None = None) 
             "expires_at": approval.expires_at,
             "answered_by": approval.answered_by,
         },
+        patch=patches.approval(approval),
     )

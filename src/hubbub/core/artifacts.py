@@ -5,7 +5,7 @@ from uuid import UUID
 
 from hubbub.model.errors import NotFound
 from hubbub.model.ids import new_id, parse_id
-from hubbub.model.records import Artifact, Run
+from hubbub.model.records import Artifact, Run, Task
 from hubbub.store import artifacts, counters
 from hubbub.store.tx import Tx
 
@@ -64,6 +64,13 @@ def content(tx: Tx, artifact: Artifact) -> str:
 def of_run(tx: Tx, run: Run) -> list[Artifact]:
     """The run's artifacts, oldest first, without their contents."""
     return artifacts.of_run(tx, run.id)
+
+
+def of_task(tx: Tx, task: Task) -> list[Artifact]:
+    """What was made for a task, by whatever of its names its maker called it, oldest first."""
+    names = [str(task.id), str(task.number), f"#{task.number}"]
+    names += [task.external_id] if task.external_id is not None else []
+    return artifacts.of_task(tx, task.run_id, names) if task.run_id is not None else []
 
 
 def of_project(tx: Tx, project_id: UUID, *, before: int | None = None, limit: int) -> list[Artifact]:

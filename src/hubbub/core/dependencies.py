@@ -26,6 +26,18 @@ def of_task(tx: Tx, task: Task) -> Sequence[UUID]:
     return dependencies.of_task(tx, task.id) if task.gated else ()
 
 
+def needs(tx: Tx, task: Task) -> list[Task]:
+    """The tasks that the task needs, in the order in which they were named."""
+    found = (task_rows.find(tx, each) for each in of_task(tx, task))
+    return [each for each in found if each is not None]
+
+
+def waiting(tx: Tx, task: Task) -> list[Task]:
+    """The tasks that need the task, oldest first."""
+    found = (task_rows.find(tx, each) for each in dependencies.waiting_for(tx, task.id))
+    return [each for each in found if each is not None]
+
+
 def release(tx: Tx, completed: Task, *, by: str) -> None:
     """Let go what waited for this task and waits for nothing else now.
 

@@ -38,7 +38,8 @@ def finish(
     changes: dict[str, object] = {"result": result, "leased": 0}
     if files is not None:
         changes["files"] = json.dumps(files, ensure_ascii=False)
-    ended = tasks.step(tx, task, event, changes=changes, actor=by)
+    said = text if event is not Event.COMPLETE else None
+    ended = tasks.step(tx, task, event, changes=changes, actor=by, said=said)
     if event is Event.COMPLETE:  # before any mail: who ends one of the others takes its lock first, too
         dependencies.release(tx, ended, by=by)
         outbox.put_comment(tx, ended, text, by=by)

@@ -98,6 +98,16 @@ def move(
     return moved
 
 
+def set_free(tx: Tx, task: Task, *, by: str, reason: str) -> Task:
+    """Take a task from whoever has it and put it into the open queue, where anyone may claim it.
+
+    The time to begin it starts anew. Records `task.released`. Raises `InvalidTransition` for what nobody has.
+    """
+    changes = {"addressed": 0, "expires_at": _anew(tx, task)}
+    detail = {"reason": reason, "taken_from": task.assignee}
+    return _again(tx, task, Event.RELEASE, to=None, by=by, changes=changes, detail=detail)
+
+
 def release(tx: Tx, project_id: UUID, assignee: str, *, reason: str) -> None:
     """Put what a vanished agent had claimed from the open queue back there. Records `task.released`.
 

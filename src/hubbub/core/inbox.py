@@ -59,6 +59,7 @@ def ack(tx: Tx, project_id: UUID, name: str, ref: str) -> None:
             agent=name,
             message_id=row.message_id,
             detail={"delivery_id": str(row.id)},
+            patch={"letters": {str(row.id): None}} if row.for_people else None,
         )
 
 

@@ -106,8 +106,8 @@ def _admit(tx: Tx, project: Project, about: About, *, by: str) -> Joined:
         _require_same(before, about, tx.now)
         nodes.end_key(tx, before)
     token, secret = tokens.granted(tx, project, role=Role.NODE, agent=board_name(about.name))
-    joined = node_rows.update(tx, machine.id, about, expires_at=tx.now, token_id=token.id)
-    nodes.record(tx, "node.joined", joined, actor=by)
+    joined = node_rows.update(tx, machine.id, about, expires_at=tx.now, token_id=token.id, online=False)
+    nodes.record(tx, "node.joined", joined, actor=by, patch=nodes.succeeding(tx, before, joined))
     return Joined(project=project, machine=joined, token=secret)
 
 

@@ -5,12 +5,13 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from hubbub.core import agents
+from hubbub.core.snapshots import patches
 from hubbub.model.errors import NotFound
 from hubbub.model.ids import new_id, parse_id
 from hubbub.model.lifecycle import Status
 from hubbub.model.records import Delivery, Intent, Kind, Message, Priority, Run, Task
 from hubbub.model.rights import HUB
-from hubbub.store import counters, messages
+from hubbub.store import counters, messages, pictures
 from hubbub.store.tx import Tx
 
 NOUN = "message"
@@ -60,7 +61,9 @@ def send(
         outcome=outcome,
         thread=thread,
     )
-    _record(tx, "message.sent", message, _deliver(tx, message, to, delivery_id=message.id))
+    for_people = kind is Kind.MESSAGE and (to == HUB or pictures.is_person(tx, project_id, to))
+    row = _deliver(tx, message, to, delivery_id=message.id, for_people=for_people)
+    _record(tx, "message.sent", message, row)
     return message
 
 
@@ -149,9 +152,19 @@ def about(tx: Tx, task: Task, limit: int = 200) -> list[Message]:
     return messages.about(tx, task.project_id, task.id, limit)
 
 
+def deliveries_of_all(tx: Tx, found: Sequence[Message]) -> dict[UUID, list[Delivery]]:
+    """How far each of the messages got with each of its receivers, by the ids of the messages."""
+    return messages.deliveries_of_all(tx, [each.id for each in found])
+
+
 def deliveries(tx: Tx, message: Message) -> list[Delivery]:
     """How far the message got with each of its receivers."""
     return messages.deliveries_of(tx, message.id)
+
+
+def last_told(tx: Tx, project_id: UUID, name: str) -> Delivery | None:
+    """The newest letter of which `name` has heard; None if it never heard of any."""
+    return messages.last_told(tx, project_id, name)
 
 
 def note_notified(tx: Tx, delivery_ids: Sequence[UUID]) -> None:
@@ -188,11 +201,14 @@ def _insert(
             thread=thread.name,
             metadata=thread.metadata,
             intent=thread.intent,
+            author=tx.actor.user_name if sender == HUB else None,
         ),
     )
 
 
-def _deliver(tx: Tx, message: Message, to: str, *, delivery_id: UUID) -> Delivery:
+def _deliver(
+    tx: Tx, message: Message, to: str, *, delivery_id: UUID, for_people: bool = False
+) -> Delivery:
     row = Delivery(
         id=delivery_id,
         project_id=message.project_id,
@@ -201,6 +217,7 @@ def _deliver(tx: Tx, message: Message, to: str, *, delivery_id: UUID) -> Deliver
         message_id=message.id,
         priority=Priority.MEDIUM,
         stored_at=tx.now,
+        for_people=for_people,
     )
     return messages.deliver(tx, row)
 
@@ -220,4 +237,5 @@ def _record(tx: Tx, kind: str, message: Message, row: Delivery | None = None) ->
             "in_reply_to": str(message.in_reply_to) if message.in_reply_to else None,
             "outcome": message.outcome,
         },
+        patch=patches.letter(message, row) if row is not None and row.for_people else None,
     )

@@ -11,6 +11,7 @@ from datetime import timedelta
 from uuid import UUID
 
 from hubbub.core import access, agents, completions, dispatches, endings, placements, tasks, tokens
+from hubbub.core.snapshots import cards, patches
 from hubbub.model.approvals import visible
 from hubbub.model.errors import Conflict, Forbidden, Invalid, NotFound, NotHolder, Unauthorized
 from hubbub.model.ids import new_id, parse_id
@@ -18,6 +19,7 @@ from hubbub.model.lifecycle import Event
 from hubbub.model.machines import NODE_PREFIX, Machine, board_name
 from hubbub.model.moments import milliseconds
 from hubbub.model.orders import About
+from hubbub.model.pictures import Patch
 from hubbub.model.records import Project, Task
 from hubbub.model.rights import Right, Role
 from hubbub.store import nodes as rows
@@ -41,7 +43,8 @@ def report(
 ) -> Machine:
     """A machine on which a hub runs is there, and this is what it is like.
 
-    Names are the same whatever their case. Records `node.joined` the first time, and `node.online` if it was away.
+    Names are the same whatever their case. Records `node.joined` the first time, `node.online` if it was away, and
+    `node.changed` if it is not like it was.
     Raises `Invalid`, and `Conflict` while another machine of that name is there, or where one has joined by it.
     """
     before, machine = claim(tx, project, about, labels)
@@ -51,8 +54,10 @@ def report(
             raise Conflict(f"another machine is called {before.name!r} in this project; choose another name")
         end_key(tx, before)
     reported = rows.update(tx, machine.id, about, labels=labels, expires_at=tx.now + milliseconds(ttl))
-    if before is None or not before.is_online(tx.now):
-        record(tx, "node.online" if before else "node.joined", reported)
+    if before is None:
+        record(tx, "node.joined", reported)
+    else:
+        _record_return(tx, before, reported)
     return reported
 
 
@@ -87,8 +92,7 @@ def leave(tx: Tx, project: Project, name: str) -> None:
     """A machine on which a hub runs goes. Records `node.offline`, if it was there."""
     machine = rows.find(tx, project.id, name, lock=True)
     if machine is not None and machine.token_id is None and machine.is_online(tx.now):
-        rows.close(tx, machine.id)
-        record(tx, "node.offline", machine)
+        record(tx, "node.offline", rows.close(tx, machine.id))
 
 
 def find_by_key(tx: Tx) -> tuple[Project, Machine]:
@@ -119,7 +123,7 @@ def link(
 ) -> Machine:
     """`hub` holds the link to a machine from now on, whoever held it before; this is what the machine is like.
 
-    Its name and id stay those by which it joined. Records `node.online` if it was away. Raises `Invalid`, and
+    Its name and id stay those by which it joined. Records as `report` does. Raises `Invalid`, and
     `Unauthorized` if its key has ended since it was found.
     """
     known = replace(about, name=machine.name, machine_id=machine.machine_id)
@@ -137,14 +141,25 @@ def link(
         runtime=runtime,
         hub=hub,
     )
-    if not before.is_online(tx.now):
-        record(tx, "node.online", linked)
+    _record_return(tx, before, linked)
     return linked
 
 
 def beat(tx: Tx, machine_ids: Iterable[UUID], ttl: timedelta = TTL) -> None:
-    """The machines to which a hub holds links are still there, and will be for `ttl`."""
-    rows.beat(tx, sorted(machine_ids), tx.now + milliseconds(ttl))
+    """The machines to which a hub holds links are still there, and will be for `ttl`.
+
+    Records `node.online` for one of which it was told that it is gone.
+    """
+    for machine_id in sorted(machine_ids):
+        before = rows.beat(tx, machine_id, tx.now + milliseconds(ttl))
+        if before is not None and not before.online:
+            record(tx, "node.online", replace(before, online=True))
+
+
+def lapse(tx: Tx, machine: Machine) -> None:
+    """A machine has fallen silent: whatever held its link is gone too. Records `node.offline`."""
+    rows.note_silence(tx, machine.id)
+    record(tx, "node.offline", replace(machine, online=False))
 
 
 def unlink(tx: Tx, machine_id: UUID, hub: str) -> None:
@@ -168,12 +183,13 @@ def remove(tx: Tx, project: Project, name: str) -> Machine:
     if machine.token_id is None and machine.is_online(tx.now):
         raise Conflict(f"a hub runs on {machine.name!r}: it is there for as long as that one runs")
     dispatches.abandon(tx, machine.id)
-    placements.forget_machine(tx, machine.id)
+    homeless = placements.forget_machine(tx, machine.id)
     shares.forget_machine(tx, machine.id)
     rows.delete(tx, machine.id)
     if machine.token_id is not None:
         tokens.end(tx, machine.token_id)
-    record(tx, "node.removed", machine)
+    patch = {"machines": {machine.name: None}, **patches.agents(tx, project.id, homeless)}
+    record(tx, "node.removed", machine, patch=patch)
     return machine
 
 
@@ -249,14 +265,36 @@ def end_task(
     return done.task or task
 
 
-def record(tx: Tx, kind: str, machine: Machine, *, actor: str | None = None) -> None:
-    """Tell of a machine that it has come, or gone."""
+def record(
+    tx: Tx, kind: str, machine: Machine, *, actor: str | None = None, patch: Patch | None = None
+) -> None:
+    """Tell of a machine that it has come, has changed, or is gone."""
     tx.record(
         kind,
         project_id=machine.project_id,
         actor=actor,
         detail={"node": machine.name, "platform": machine.platform, "sandbox": machine.sandbox},
+        patch=patch or patches.machine(machine),
     )
+
+
+def succeeding(tx: Tx, before: Machine | None, now: Machine) -> Patch:
+    """What it makes of the picture that a machine is as it is `now`: its name may be spelled in another way."""
+    if before is None or before.name == now.name:
+        return patches.machine(now)
+    placed = [each.agent for each in placements.of_machine(tx, now.id)]
+    return {
+        "machines": {before.name: None, **patches.machine(now)["machines"]},
+        **patches.agents(tx, now.project_id, placed),
+    }
+
+
+def _record_return(tx: Tx, before: Machine, now: Machine) -> None:
+    patch = succeeding(tx, before, now)
+    if not before.is_online(tx.now):
+        record(tx, "node.online", now, patch=patch)
+    elif cards.machine(before) != cards.machine(now):
+        record(tx, "node.changed", now, patch=patch)
 
 
 def _check(about: About, labels: Sequence[str]) -> None:

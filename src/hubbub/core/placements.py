@@ -10,6 +10,7 @@ from datetime import timedelta
 from uuid import UUID
 
 from hubbub.core import access, agents, evidence, tokens
+from hubbub.core.snapshots import patches
 from hubbub.model.errors import Conflict, Forbidden, Invalid, NotFound
 from hubbub.model.machines import NODE_PREFIX, Machine
 from hubbub.model.moments import milliseconds
@@ -64,7 +65,10 @@ def order(tx: Tx, project: Project, *, agent: str, machine: Machine, command: st
 
 
 def drop(tx: Tx, placed: Placement) -> None:
-    """Forget a placement that came to nothing: its machine did not start the agent. Whatever it acts with ends."""
+    """Forget a placement that came to nothing: its machine did not start the agent. Whatever it acts with ends.
+
+    Records `placement.dropped`.
+    """
     rows.hold(tx, placed.project_id, placed.agent)
     now = rows.find(tx, placed.project_id, placed.agent)
     if now is not None and (now.machine, now.since, now.status) == (
@@ -74,6 +78,7 @@ def drop(tx: Tx, placed: Placement) -> None:
     ):
         _revoke(tx, now)
         rows.delete(tx, placed.project_id, placed.agent)
+        _record(tx, "placement.dropped", now)
 
 
 def find(tx: Tx, project: Project, agent: str) -> Placement:
@@ -87,6 +92,11 @@ def find(tx: Tx, project: Project, agent: str) -> Placement:
 def of_project(tx: Tx, project_id: UUID) -> Sequence[Placement]:
     """Which agents run, or ran, on which machines, by their names."""
     return rows.of_project(tx, project_id)
+
+
+def of_machine(tx: Tx, machine: UUID) -> Sequence[Placement]:
+    """Which agents run, or ran, on a machine, by their names."""
+    return rows.of_machine(tx, machine)
 
 
 def equip(tx: Tx, machine: Machine, agent: str) -> str:
@@ -145,11 +155,14 @@ def stopped(tx: Tx, placed: Placement) -> None:
     _record(tx, "placement.stopped", ended)
 
 
-def forget_machine(tx: Tx, machine: UUID) -> None:
-    """Forget what is placed on a machine that is removed; the keys of its agents end."""
-    for placed in rows.of_machine(tx, machine):
+def forget_machine(tx: Tx, machine: UUID) -> list[str]:
+    """Forget what is placed on a machine that is removed; the keys of its agents end. Returns who they are."""
+    forgotten = rows.of_machine(tx, machine)
+    for placed in forgotten:
+        rows.hold(tx, placed.project_id, placed.agent)
         _revoke(tx, placed)
         rows.delete(tx, placed.project_id, placed.agent)
+    return [placed.agent for placed in forgotten]
 
 
 def require_person(tx: Tx) -> None:
@@ -207,4 +220,10 @@ def _revoke(tx: Tx, placed: Placement) -> None:
 
 
 def _record(tx: Tx, kind: str, placed: Placement, **more: object) -> None:
-    tx.record(kind, project_id=placed.project_id, agent=placed.agent, detail={"node": placed.node, **more})
+    tx.record(
+        kind,
+        project_id=placed.project_id,
+        agent=placed.agent,
+        detail={"node": placed.node, **more},
+        patch=patches.agent(tx, placed.project_id, placed.agent),
+    )

@@ -7,8 +7,10 @@ from uuid import UUID
 
 from hubbub.core import agents as names
 from hubbub.core import evidence, handovers, scopes
+from hubbub.core.snapshots import patches
 from hubbub.model.errors import Conflict, InvalidTransition, NotFound, NotHolder
 from hubbub.model.ids import new_id
+from hubbub.model.pictures import Patch
 from hubbub.model.records import Condition, Presence, Profile, Task
 from hubbub.store import agents
 from hubbub.store.tx import Tx
@@ -16,6 +18,7 @@ from hubbub.store.tx import Tx
 LEFT = "left"
 REPLACED = "replaced"
 SILENT = "silent"
+SHOWN = ("progress", "runtime", "model", "hostname")  # of a profile, beside what the agent does
 
 
 def report(
@@ -32,8 +35,9 @@ def report(
     """Take an agent's report, which is also its heartbeat; what `profile` leaves out stays as it was.
 
     A report from another `instance` replaces the presence the name has. An agent that comes back finds the work it
-    had begun in its inbox again. Records `agent.checkin`, `agent.changed` or `agent.checkout`; nothing for a heartbeat
-    that changes neither condition nor occupation. `secret` is the hash of what the agent shows from now on, if a new
+    had begun in its inbox again. Records `agent.checkin`, `agent.changed` or `agent.checkout`; `agent.described` for
+    what changes neither condition nor occupation, but what else is shown of the agent, and nothing for a heartbeat
+    that does not even that. `secret` is the hash of what the agent shows from now on, if a new
     presence begins.
     """
     names.meet(tx, project_id, name)
@@ -108,9 +112,9 @@ def rest(tx: Tx, project_id: UUID, name: str) -> None:
     last = agents.presence(tx, project_id, name, lock=True)
     if last is None or not last.is_live(tx.now):
         return
-    resting = agents.update_presence(tx, replace(last, condition=Condition.IDLE, doing=None, progress=0))
-    if (resting.condition, resting.doing) != (last.condition, last.doing):
-        _record(tx, "agent.changed", resting)
+    since = last.since if last.condition is Condition.IDLE else tx.now
+    idle = replace(last, condition=Condition.IDLE, doing=None, progress=0, since=since)
+    _record_change(tx, last, agents.update_presence(tx, idle))
 
 
 def progress(
@@ -130,8 +134,15 @@ def progress(
         agents.update_presence(tx, replace(last, **_told(told)))
     if output is not None:
         evidence.saw(tx, task.project_id, by, output=output)
-    detail = {"number": task.number, "progress": progress}
-    tx.record("task.progress", project_id=task.project_id, actor=by, agent=by, task_id=task.id, detail=detail)
+    tx.record(
+        "task.progress",
+        project_id=task.project_id,
+        actor=by,
+        agent=by,
+        task_id=task.id,
+        detail={"number": task.number, "progress": progress},
+        patch=patches.agent(tx, task.project_id, by),
+    )
 
 
 def leave(tx: Tx, project_id: UUID, name: str, *, instance: str) -> Presence | None:
@@ -151,8 +162,10 @@ def end(tx: Tx, presence: Presence) -> Presence | None:
 
 
 def lapse(tx: Tx, presence: Presence) -> None:
-    """End the presence of an agent that has been silent for too long."""
-    _end(tx, presence, SILENT)
+    """End the presence of an agent that has been silent for too long, unless it was heard of just now."""
+    last = agents.presence(tx, presence.project_id, presence.agent, lock=True)
+    if last is None or last.id != presence.id or not last.is_live(tx.now):
+        _end(tx, presence, SILENT)
 
 
 def _open(
@@ -183,6 +196,7 @@ def _open(
             end_reason=None,
             token_id=tx.actor.token_id,
             secret=secret,
+            since=tx.now,
             **_told(profile),
         ),
     )
@@ -199,30 +213,42 @@ def _heard(tx: Tx, last: Presence, condition: Condition, profile: Profile, ttl: 
         ttl=milliseconds,
         seen_at=tx.now,
         expires_at=tx.now + milliseconds,
+        since=last.since if condition is last.condition else tx.now,
         **_told(_merged(last, profile)),
     )
     agents.update_presence(tx, heard)
-    if (heard.condition, heard.doing) != (last.condition, last.doing) and condition is not Condition.OFFLINE:
-        _record(tx, "agent.changed", heard)
+    if condition is not Condition.OFFLINE:
+        _record_change(tx, last, heard)
     return heard
 
 
 def _end(tx: Tx, presence: Presence, reason: str) -> Presence | None:
     ended = agents.end_presence(tx, presence.id, reason)
     if ended is not None:
-        _record(tx, "agent.timeout" if reason == SILENT else "agent.checkout", ended, reason)
-        scopes.release(tx, ended)
+        kind = "agent.timeout" if reason == SILENT else "agent.checkout"
+        _record(tx, kind, ended, reason, further=scopes.release(tx, ended))
         handovers.release(tx, ended.project_id, ended.agent, reason=f"{ended.agent} is gone ({reason})")
     return ended
 
 
-def _record(tx: Tx, kind: str, presence: Presence, reason: str | None = None) -> None:
+def _record_change(tx: Tx, before: Presence, now: Presence) -> None:
+    """Tell of what an agent that was there already says of itself, if it is shown and was not so before."""
+    if (now.condition, now.doing) != (before.condition, before.doing):
+        _record(tx, "agent.changed", now)
+    elif any(getattr(now, name) != getattr(before, name) for name in SHOWN):
+        _record(tx, "agent.described", now)
+
+
+def _record(
+    tx: Tx, kind: str, presence: Presence, reason: str | None = None, *, further: Patch | None = None
+) -> None:
     tx.record(
         kind,
         project_id=presence.project_id,
         actor=presence.agent,
         agent=presence.agent,
         detail={"condition": presence.condition, "doing": presence.doing, "reason": reason},
+        patch={**patches.agent(tx, presence.project_id, presence.agent), **(further or {})},
     )
 
 

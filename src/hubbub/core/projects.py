@@ -1,9 +1,12 @@
 """Projects: the tenants of a hub. Nothing crosses from one to another."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from hubbub.core import access, runs
+from hubbub.core.snapshots import keyframes
 from hubbub.model.errors import Conflict, Forbidden, Invalid, NotFound
 from hubbub.model.ids import new_id
 from hubbub.model.records import Project
@@ -57,8 +60,23 @@ def create(
     project = replace(project, run_id=runs.begin(tx, project.id).id)
     if tx.actor.user_id is not None:
         projects.put_member(tx, project.id, tx.actor.user_id, Role.OWNER)
+    keyframes.begin(tx, project.id)
     tx.record("project.created", project_id=project.id, detail={"slug": slug})
     return project
+
+
+def change(tx: Tx, project: Project, changes: Mapping[str, Any]) -> Project:
+    """Give a project other properties than its slug, which stays. Records `project.changed`, with what has changed.
+
+    Raises `Invalid` for a value that is not allowed.
+    """
+    after = replace(project, **changes)
+    _check(after.slug, after.conflict_mode, after.repo_url, after.heartbeat_interval, after.heartbeat_ttl)
+    changed = {name: value for name, value in changes.items() if getattr(project, name) != value}
+    if changed:
+        projects.update(tx, after)
+        tx.record("project.changed", project_id=project.id, detail=changed)
+    return after
 
 
 def show(tx: Tx, ref: str) -> Project:

@@ -4,30 +4,37 @@ What a project does about overlaps is its conflict mode: `off` looks for none, `
 who declare at the same time each but the first sees what the others have declared: they take turns by the project.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from uuid import UUID
 
+from hubbub.core.snapshots import overlaps, patches
 from hubbub.model.errors import Invalid, NotFound, ScopeConflict
+from hubbub.model.pictures import Patch
 from hubbub.model.records import Presence, Project
 from hubbub.model.scopes import Area, Conflict, Declaration, Ground, Scope, entries, slug
 from hubbub.store import counters, scopes
 from hubbub.store.tx import Tx
 
 
-def declare(tx: Tx, project: Project, presence: Presence, scope: Scope) -> list[Conflict]:
+def declare(
+    tx: Tx, project: Project, presence: Presence, scope: Scope, *, by: str | None = None
+) -> list[Conflict]:
     """Let the presence work in `scope`, instead of where it was; the conflicts that this makes, by agent.
+
+    `by` is who says so, where that is not the agent itself.
 
     Records `agent.scope_change`. Raises `Invalid` for an area that the project does not have, `ScopeConflict` if there
     are conflicts and the project blocks them.
     """
-    if scope and project.conflict_mode != "off":
+    changes = bool(scope or scopes.find(tx, presence.id))
+    if changes:
         scopes.lock(tx, project.id)
     conflicts = check(tx, project, scope, but=presence.id)
     if conflicts and project.conflict_mode == "block":
         raise ScopeConflict(conflicts)
-    if scope or scopes.find(tx, presence.id):
+    if changes:
         scopes.declare(tx, project.id, presence.id, scope)
-        _record(tx, presence, scope, conflicts)
+        _record(tx, presence, scope, conflicts, by=by)
     return conflicts
 
 
@@ -50,9 +57,16 @@ def standing(tx: Tx, project: Project) -> list[tuple[Declaration, list[Conflict]
     ]
 
 
-def release(tx: Tx, presence: Presence) -> None:
-    """Let what a presence that has ended had declared stand in nobody's way; it is remembered as what it was."""
+def release(tx: Tx, presence: Presence) -> Patch:
+    """Let what a presence that has ended had declared stand in nobody's way; it is remembered as what it was.
+
+    Returns what that makes of the project's picture; recording it is the caller's.
+    """
+    if presence.area is None and not presence.files:
+        return {}
+    scopes.lock(tx, presence.project_id)
     scopes.withdraw(tx, presence.id)
+    return {"overlaps": overlaps.renew(tx, presence.project_id, presence.agent, ())}
 
 
 def declared(tx: Tx, presence: Presence) -> Scope:
@@ -77,11 +91,24 @@ def put_area(
         raise Invalid("the name of an area is empty; give it one for people to read")
     if not listed:
         raise Invalid("an area needs at least one pattern, such as `src/auth/`")
+    scopes.lock(tx, project.id)
     known = scopes.find_area(tx, project.id, written)
     number = known.number if known else counters.next_number(tx, project.id, "area")
     made = scopes.put_area(tx, project.id, Area(written, named, description, listed, number))
-    tx.record("area.put", project_id=project.id, detail={"area": made.slug, "patterns": made.patterns})
+    tx.record(
+        "area.put",
+        project_id=project.id,
+        detail={"area": made.slug, "patterns": made.patterns},
+        patch=reckon(tx, project),
+    )
     return made
+
+
+def reckon(tx: Tx, project: Project) -> Patch:
+    """Look again at who is in conflict with whom, as something has changed for all; what that makes of the picture."""
+    scopes.lock(tx, project.id)
+    found = [(each.agent, conflicts) for each, conflicts in standing(tx, project)]
+    return {"overlaps": overlaps.renew_all(tx, project.id, found)}
 
 
 def areas(tx: Tx, project_id: UUID) -> list[Area]:
@@ -127,15 +154,21 @@ def _met(
     ]
 
 
-def _record(tx: Tx, presence: Presence, scope: Scope, conflicts: Iterable[Conflict]) -> None:
+def _record(
+    tx: Tx, presence: Presence, scope: Scope, conflicts: Sequence[Conflict], *, by: str | None
+) -> None:
     tx.record(
         "agent.scope_change",
         project_id=presence.project_id,
-        actor=presence.agent,
+        actor=by or presence.agent,
         agent=presence.agent,
         detail={
             "area": scope.area,
             "files": scope.files,
             "conflicts": [conflict.agent for conflict in conflicts],
+        },
+        patch={
+            **patches.agent(tx, presence.project_id, presence.agent),
+            "overlaps": overlaps.renew(tx, presence.project_id, presence.agent, conflicts),
         },
     )

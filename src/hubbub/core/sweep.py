@@ -1,9 +1,21 @@
-"""What is overdue: tasks that nobody began in time, agents that have fallen silent, questions nobody answered."""
+"""What is overdue: tasks nobody began in time, questions nobody answered, agents and machines that fell silent."""
 
-from hubbub.core import approvals, dispatches, endings, idempotency, joins, outbox, presences, seals
+from hubbub.core import (
+    approvals,
+    dispatches,
+    endings,
+    idempotency,
+    joins,
+    logins,
+    nodes,
+    outbox,
+    presences,
+    seals,
+)
 from hubbub.store import agents as agent_rows
 from hubbub.store import approvals as approval_rows
 from hubbub.store import idempotency as kept_answers
+from hubbub.store import nodes as node_rows
 from hubbub.store import tasks as task_rows
 from hubbub.store.tx import Tx
 
@@ -11,12 +23,12 @@ BATCH = 100
 
 
 def is_due(tx: Tx) -> bool:
-    """Whether anything is overdue; three looks into indexes, so it may be asked before every call."""
+    """Whether anything is overdue; four looks into indexes, so it may be asked before every call."""
     return task_rows.is_any_overdue(tx)
 
 
 def settle(tx: Tx) -> None:
-    """Expire the tasks and approvals and end the presences whose time has run out by now, all of them."""
+    """End whatever has run out of time by now: tasks, presences, approvals, and that machines are taken to be there."""
     while task_rows.is_any_overdue(tx):
         for task in task_rows.lapsed(tx, BATCH):
             endings.expire(tx, task)
@@ -24,6 +36,8 @@ def settle(tx: Tx) -> None:
             presences.lapse(tx, presence)
         for approval in approval_rows.lapsed(tx, BATCH):
             approvals.expire(tx, approval)
+        for machine in node_rows.lapsed(tx, BATCH):
+            nodes.lapse(tx, machine)
 
 
 def forget(tx: Tx) -> None:
@@ -33,4 +47,5 @@ def forget(tx: Tx) -> None:
     approvals.forget(tx)
     seals.forget(tx)
     joins.forget(tx)
+    logins.forget(tx)
     dispatches.forget(tx)

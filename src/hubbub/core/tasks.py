@@ -10,6 +10,7 @@ from datetime import timedelta
 from uuid import UUID
 
 from hubbub.core import agents, scopes
+from hubbub.core.snapshots import cards, patches
 from hubbub.model import issues
 from hubbub.model.errors import Conflict, NotFound, NotHolder, Unavailable, Unmet
 from hubbub.model.ids import new_id, parse_id
@@ -30,6 +31,7 @@ KINDS = {
     Event.RETRY: "task.retried", Event.REASSIGN: "task.reassigned", Event.REOPEN: "task.reopened",
     Event.DELIVER: "task.delivered",
 }  # fmt: skip
+_KEEPS_NOTE = (Event.ACCEPT, Event.DELIVER)
 
 
 def send(
@@ -268,12 +270,18 @@ def step(
     changes: Mapping[str, object] | None = None,
     detail: Mapping[str, object] | None = None,
     kind: str | None = None,
+    said: str | None = None,
 ) -> Task:
     """Move a task along `LIFECYCLE` and record it, as the first of the events unless another `kind` says it better.
 
+    What is `said` of it, by default the reason in `detail`, is its note from now on. Saying nothing clears that, except
+    that what was said stays until somebody who has got the task begins it.
+
     Raises `InvalidTransition`, or `Conflict` if the task was found without a lock and has changed since.
     """
-    moved = tasks.move(tx, task, *events, changes=changes)
+    reason = said or (detail or {}).get("reason")
+    noted = {"note": cards.said(str(reason) if reason else None)} if reason or events[0] not in _KEEPS_NOTE else {}
+    moved = tasks.move(tx, task, *events, changes={**(changes or {}), **noted})
     if moved is None:
         raise Conflict("the task has changed meanwhile; look at it again")
     _record(tx, kind or KINDS[events[0]], moved, actor=actor or moved.assignee, before=task, detail=detail)
@@ -281,7 +289,9 @@ def step(
 
 
 def note(tx: Tx, task: Task, *, actor: str, detail: Mapping[str, object]) -> None:
-    """Keep in the log what is said of a task that stays as it is. Records `task.noted`."""
+    """Keep in the log what is said of a task that stays as it is; a reason is its note. Records `task.noted`."""
+    if reason := detail.get("reason"):
+        task = tasks.note(tx, task.id, cards.said(str(reason)))
     _record(tx, "task.noted", task, actor=actor, before=task, detail=detail)
 
 
@@ -366,6 +376,7 @@ def _record(
             "priority": task.priority.name.lower(),
             **(detail or {}),
         },
+        patch=patches.task(tx, task),
     )
 
 

@@ -91,7 +91,31 @@ def revoke(tx: Tx, token_id: UUID) -> Token:
     return token
 
 
+def for_login(tx: Tx, user_id: UUID, ttl: timedelta) -> tuple[Token, str]:
+    """A token for a login of the person to stand on, and its secret, which only a cookie can hold.
+
+    Whoever asks for it records the login.
+    """
+    return _insert(tx, access.LOGIN, user_id=user_id, ttl=ttl)
+
+
 def _create(
+    tx: Tx,
+    prefix: str,
+    *,
+    user_id: UUID | None,
+    project: Project | None = None,
+    agent: str | None = None,
+    role: Role | None = None,
+    ttl: timedelta | None = None,
+) -> tuple[Token, str]:
+    token, secret = _insert(tx, prefix, user_id=user_id, project=project, agent=agent, role=role, ttl=ttl)
+    detail = {"token_id": str(token.id), "role": role}
+    tx.record("token.created", project_id=token.project_id, agent=agent, detail=detail)
+    return token, secret
+
+
+def _insert(
     tx: Tx,
     prefix: str,
     *,
@@ -118,8 +142,6 @@ def _create(
             revoked_at=None,
         ),
     )
-    detail = {"token_id": str(token.id), "role": role}
-    tx.record("token.created", project_id=token.project_id, agent=agent, detail=detail)
     return token, secret
 
 

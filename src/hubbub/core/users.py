@@ -6,7 +6,7 @@ from datetime import timedelta
 from uuid import UUID
 
 from hubbub.core import access, projects, tokens
-from hubbub.model.errors import Conflict, Forbidden, Invalid
+from hubbub.model.errors import Conflict, Forbidden, Invalid, NotFound
 from hubbub.model.ids import new_id
 from hubbub.model.records import Project, User
 from hubbub.model.rights import HUB, SYSTEM, Actor, Right, Role
@@ -39,9 +39,13 @@ def first_start(tx: Tx) -> str | None:
 
 def owner_token(tx: Tx) -> str:
     """Another token of the hub's owner, for whoever holds the hub's data and has lost the first."""
-    owner = next(user for user in users.everyone(tx) if user.owns_hub)
-    _token, secret = tokens.for_person(tx, owner.id)
+    _token, secret = tokens.for_person(tx, owner(tx).id)
     return secret
+
+
+def owner(tx: Tx) -> User:
+    """Whose hub it is, once it has started."""
+    return next(user for user in users.everyone(tx) if user.owns_hub)
 
 
 def create(
@@ -109,8 +113,24 @@ def find(tx: Tx, user_id: UUID) -> User | None:
 
 
 def by_name(tx: Tx, name: str) -> User | None:
-    """The person of that name, with their password's hash; for logging in."""
-    return users.find_by_name(tx, name)
+    """The person of that name, with their password's hash; for logging in. What can be no name is nobody's."""
+    return users.find_by_name(tx, name) if _NAME.fullmatch(name) else None
+
+
+def meant(tx: Tx, name: str | None) -> User:
+    """The person that a person means: themselves without a name, and by name, for the owner of the hub, anybody.
+
+    Raises `Forbidden` and `NotFound`.
+    """
+    access.require_person(tx, "do this")
+    if name is not None and name != tx.actor.user_name:
+        access.require_hub_owner(tx)
+        user = by_name(tx, name)
+    else:
+        user = users.find(tx, tx.actor.user_id) if tx.actor.user_id else None
+    if user is None:
+        raise NotFound("user", name)
+    return user
 
 
 def _insert(tx: Tx, name: str, password_hash: str | None, *, owns_hub: bool = False) -> User:

@@ -68,6 +68,7 @@ class Approval:
     answered_at: int | None = None
     signature: str | None = None  # of whoever answered, where they signed what they were shown
     ended_at: int | None = None
+    dangerous: bool = False  # it is about what cannot be undone: a yes is to be given twice
 
 
 _MARK = 40  # characters at most that say how much is missing

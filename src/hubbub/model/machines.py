@@ -37,6 +37,7 @@ class Machine:
     token_id: UUID | None = None  # its own key; None where a hub runs on it
     runtime: str | None = None  # the agent that can be asked there
     hub: str | None = None  # the process of the hub that holds its link
+    online: bool = False  # what the log has told last; `is_online` tells how it is
 
     @property
     def about(self) -> About:

@@ -55,6 +55,7 @@ class Question:
     reason: str
     digest: str  # of who, tool, canonical arguments, folder, node: 64 hex digits
     kind: QuestionKind = QuestionKind.CALL
+    dangerous: bool = False  # the gate's floor has it asked about, whatever the policy says
 
 
 def digest_of(who: Principal, tool: str, arguments: Mapping[str, object], folder: str, node: str) -> str:

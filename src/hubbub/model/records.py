@@ -135,6 +135,7 @@ class Presence(Profile):
     outcome: str | None = None  # how it said it went
     summary: str | None = None  # what it said it did
     touched: tuple[str, ...] | None = None  # what it said it had touched in the end
+    since: int | None = None  # when it came to be in this condition
 
     def is_live(self, now: int) -> bool:
         return self.ended_at is None and self.expires_at > now
@@ -178,6 +179,7 @@ class Task:
     attempt: int = 1  # 1 for the first delivery; rises with retries and redeliveries
     leased: bool = False  # held by an agent with a heartbeat: when that falls silent, the hold ends
     delivery_id: UUID | None = None  # its current row in an inbox
+    note: str | None = None  # what was said last of why it is as it is
     created_at: int
     updated_at: int
     delivered_at: int | None = None
@@ -234,6 +236,7 @@ class Message:
     thread: str | None = None  # what its sender calls the conversation
     metadata: Mapping[str, str] | None = None
     intent: Intent | None = None
+    author: str | None = None  # the person who wrote it, where the sender is everyone who has no name
 
     @property
     def thread_name(self) -> str | None:
@@ -312,6 +315,7 @@ class Delivery:
     seen_at: int | None = None
     acked_at: int | None = None
     withdrawn_at: int | None = None
+    for_people: bool = False  # a message that waits for somebody who is no agent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -378,3 +382,4 @@ class Activity:
     task_id: UUID | None
     message_id: UUID | None
     detail: Mapping[str, object]
+    patch: str | None = None  # the JSON of what it made of the project's picture; read only where it is passed on

@@ -17,7 +17,11 @@ from hubbub.dialects.dialect import Dialect
 from hubbub.model.errors import HubError
 from hubbub.model.orders import Node
 from hubbub.serve import events, health, mcp, rest
-from hubbub.serve.auth import Guard, Hosts, error_response
+from hubbub.serve.auth import Guard, error_response
+from hubbub.serve.dashboard.assets import Assets
+from hubbub.serve.dashboard.entrance import Entrance
+from hubbub.serve.dashboard.errors import ErrorPages
+from hubbub.serve.dashboard.pages import Pages
 from hubbub.serve.desk import Desk
 from hubbub.serve.errors import broken, http_error, refusal, refused
 from hubbub.serve.feed import Feed
@@ -27,10 +31,13 @@ from hubbub.serve.fleet.hearing import Hearing
 from hubbub.serve.fleet.links import Links
 from hubbub.serve.fleet.needs import Needs
 from hubbub.serve.followers import Followers
+from hubbub.serve.hosts import Hosts
 from hubbub.serve.live import LiveView
+from hubbub.serve.logins import Logins
 from hubbub.serve.metrics import Metrics
 from hubbub.serve.news import LiveNews
 from hubbub.serve.notified import Notified
+from hubbub.serve.passwords import Gatekeeper
 from hubbub.serve.requests import Requests
 from hubbub.serve.rest.commhub import CommHubRest
 from hubbub.serve.rest.golemxv import GolemXvRest
@@ -88,26 +95,32 @@ def application(parts: Parts, alive: Alive) -> ASGIApp:
         async with protocol.run(), alive():
             yield
 
+    hosts = Hosts.of(settings.host, parts.port, settings.public_url)
+    logins, gatekeeper = Logins(transactions, hosts, parts.port), Gatekeeper(transactions)
+    assets = Assets.of()
+    pages = Pages(assets)
     routes = [
+        *Entrance(transactions, logins, pages, gatekeeper).routes(),
+        *assets.routes(),
         *protocol.routes,
         *health.routes(transactions, metrics),
-        *CommHubRest(transactions, is_open=settings.open_registration).routes(),
+        *CommHubRest(transactions, gatekeeper, is_open=settings.open_registration).routes(),
         *RelayRest(transactions, site).routes(),
         *GolemXvRest(transactions, site).routes(),
         *SharePage(transactions).routes(),
-        Mount("/api/v1", _interface(parts, site, news)),
+        Mount("/api/v1", _interface(parts, site, news, gatekeeper)),
     ]
     inner = Starlette(
         routes=routes,
         lifespan=lifespan,
         exception_handlers={HTTPException: http_error, HubError: refused, Exception: broken},
     )
-    hosts = Hosts.of(settings.host, parts.port, settings.public_url)
     app = StreamsFirst(_streams(parts, site, news, metrics), inner)
-    return Requests(Guard(app, transactions=transactions, hosts=hosts), metrics)
+    guarded = Guard(app, transactions=transactions, hosts=hosts, logins=logins)
+    return Requests(ErrorPages(guarded, pages), metrics)
 
 
-def _interface(parts: Parts, site: Site, news: LiveNews) -> ASGIApp:
+def _interface(parts: Parts, site: Site, news: LiveNews, gatekeeper: Gatekeeper) -> ASGIApp:
     """REST for everything that people and programs do."""
     return rest.application(
         parts.transactions,
@@ -117,6 +130,7 @@ def _interface(parts: Parts, site: Site, news: LiveNews) -> ASGIApp:
         webhook_private=parts.settings.webhook_private,
         public_url=parts.settings.public_url,
         site=site,
+        gatekeeper=gatekeeper,
     )
 
 

@@ -7,9 +7,8 @@ revoked a moment ago is refused.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from http import HTTPStatus
-from urllib.parse import parse_qsl, urlencode, urlsplit
+from urllib.parse import parse_qsl, quote, urlencode
 
 from starlette.datastructures import Headers
 from starlette.responses import JSONResponse, Response
@@ -21,6 +20,9 @@ from hubbub.core.transaction import Transactions
 from hubbub.model.errors import Forbidden, HubError, StoreUnavailable, Unauthorized
 from hubbub.model.link import PATH as LINK
 from hubbub.model.rights import LINK_ONLY, SYSTEM, Actor, Role
+from hubbub.serve.dashboard import addresses
+from hubbub.serve.hosts import Hosts
+from hubbub.serve.logins import Logins
 
 MIB = 1024 * 1024
 BODY_LIMIT = 1 * MIB
@@ -39,9 +41,6 @@ TAKES_TOKEN_IN_QUERY = re.compile(r"/events(/.*)?|/ws")  # a browser cannot send
 
 GOLEMXV = "/_gxv/api/v1"  # whose clients send their token as X-API-Key
 
-LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
-DEFAULT_PORTS = {"http": 80, "https": 443}
-
 
 def actor_of(scope: Scope) -> Actor:
     """Who sent this request. Raises `Unauthorized` on a route that anyone may use."""
@@ -58,35 +57,6 @@ def error_response(
     return JSONResponse({"error": code, "message": message}, status, headers)
 
 
-@dataclass(frozen=True, slots=True)
-class Hosts:
-    """The names by which the hub may be addressed: where it listens, and on any port loopback and its public name."""
-
-    names: frozenset[str]
-    address: tuple[str, int]
-
-    @classmethod
-    def of(cls, host: str, port: int, public_url: str | None = None) -> "Hosts":
-        """The names of a hub that listens on `host` and `port` and is known as `public_url`."""
-        public = _address(public_url) if public_url else None
-        return cls(LOOPBACK | ({public[0]} if public else set()), (host.lower(), port))
-
-    def include(self, url: str) -> bool:
-        """Whether the host that `url` names is one of ours."""
-        address = _address(url)
-        return address is not None and (address[0] in self.names or address == self.address)
-
-
-def _address(url: str) -> tuple[str, int] | None:
-    """Host and port of a URL, the port being the scheme's own where none is written; None if there is no host."""
-    try:
-        parts = urlsplit(url)
-        port = parts.port or DEFAULT_PORTS.get(parts.scheme)
-    except ValueError:
-        return None
-    return (parts.hostname, port) if parts.hostname and port and "@" not in parts.netloc else None
-
-
 class Guard:
     """ASGI middleware around the whole hub; routes behind it find the caller with `actor_of`.
 
@@ -95,10 +65,11 @@ class Guard:
     however it is sent, and 503 when the store cannot tell whether the token is valid.
     """
 
-    def __init__(self, app: ASGIApp, *, transactions: Transactions, hosts: Hosts) -> None:
+    def __init__(self, app: ASGIApp, *, transactions: Transactions, hosts: Hosts, logins: Logins) -> None:
         self.app = app
         self.transactions = transactions
         self.hosts = hosts
+        self.logins = logins
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):
@@ -124,26 +95,46 @@ class Guard:
     async def _identify(self, scope: Scope) -> Response | None:
         """Put the actor into the scope, or say why there is none."""
         path: str = scope["path"]
-        if path in NEEDS_NO_TOKEN or SHARED.fullmatch(path):
+        if path in NEEDS_NO_TOKEN or SHARED.fullmatch(path) or addresses.is_open(path):
             return None
         if "/.well-known/" in path:
             return error_response(HTTPStatus.NOT_FOUND, "not_found", "there is nothing at this address")
         try:
             secret = _take_token(scope)
-            if path == JOIN and secret.startswith(joins.PREFIX):
+            if path == JOIN and secret is not None and secret.startswith(joins.PREFIX):
                 return None
-            actor = await self.transactions.store.read(SYSTEM, lambda tx: authenticate(tx, secret))
-            if actor.role is Role.NODE and path != LINK:
-                raise Forbidden(LINK_ONLY)
+            scope.setdefault("state", {})["actor"] = await self._actor(scope, secret)
         except (Unauthorized, Forbidden, StoreUnavailable) as error:
-            headers = {"WWW-Authenticate": "Bearer"} if isinstance(error, Unauthorized) else None
-            return error_response(REFUSED[type(error)], error.code, str(error), headers)
-        scope.setdefault("state", {})["actor"] = actor
+            return _refusal(scope, error)
         return None
 
+    async def _actor(self, scope: Scope, secret: str | None) -> Actor:
+        """Who has the token, or, where none was sent, the cookie: what a program shows on purpose counts more."""
+        if secret is None:
+            return await self.logins.identify(scope)
+        actor = await self.transactions.store.read(SYSTEM, lambda tx: authenticate(tx, secret))
+        if actor.role is Role.NODE and scope["path"] != LINK:
+            raise Forbidden(LINK_ONLY)
+        return actor
 
-def _take_token(scope: Scope) -> str:
-    """The bearer token of a request. One in the query is taken out of it, so that nothing behind can log it."""
+
+def _refusal(scope: Scope, error: HubError) -> Response:
+    """Why a request gets no further. A view of the dashboard leads to where one can sign in."""
+    if isinstance(error, Unauthorized) and scope["type"] == "http" and addresses.is_view(scope["path"]):
+        path, query = quote(scope["path"]), scope["query_string"].decode("latin-1")
+        wanted = quote(f"{path}?{query}" if query else path, safe="/")
+        there = {"Location": f"{addresses.LOGIN}?next={wanted}", "Cache-Control": "no-store"}
+        return Response(None, HTTPStatus.SEE_OTHER, there)
+    headers = {"WWW-Authenticate": "Bearer"} if isinstance(error, Unauthorized) else None
+    status = next(REFUSED[kind] for kind in type(error).__mro__ if kind in REFUSED)
+    return error_response(status, error.code, str(error), headers)
+
+
+def _take_token(scope: Scope) -> str | None:
+    """The bearer token of a request, None without any.
+
+    One in the query is taken out of it, so that nothing behind can log it.
+    """
     scheme, _, secret = Headers(scope=scope).get("authorization", "").partition(" ")
     if scheme.lower() == "bearer" and secret:
         return secret.strip()
@@ -157,7 +148,7 @@ def _take_token(scope: Scope) -> str:
         for name, value in query:
             if name == "token":
                 return value
-    raise Unauthorized
+    return None
 
 
 def _has_body(scope: Scope) -> bool:

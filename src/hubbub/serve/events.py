@@ -21,6 +21,7 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from hubbub.core import access, agents
+from hubbub.core.snapshots import keyframes
 from hubbub.core.transaction import Transactions
 from hubbub.model.errors import Forbidden, Invalid, NotFound, StoreUnavailable
 from hubbub.model.records import Activity, Project
@@ -35,7 +36,7 @@ from hubbub.store.tx import Tx
 
 log = logging.getLogger(__name__)
 
-KEEP_ALIVE = timedelta(seconds=30)
+KEEP_ALIVE = timedelta(seconds=15)
 METHODS = "GET, HEAD, OPTIONS"
 HEADERS = [
     (b"content-type", b"text/event-stream; charset=utf-8"),
@@ -44,7 +45,10 @@ HEADERS = [
 ]
 NEWS, PAUSE = "news", "pause"
 
+RESET: Mapping[str, object] = {"kind": "reset"}  # what was missed cannot be told: look at everything again
+
 Frame = tuple[Activity, bytes]
+_to_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +60,7 @@ class Subject:
     after: Position | None
     greeting: Mapping[str, object] | None = None
     kinds: frozenset[str] | None = None
+    patches: bool = False  # each frame says what the activity made of its project's picture
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +73,16 @@ class Words:
 
 def frame(content: Mapping[str, object], seq: int) -> bytes:
     """One event as it goes over the line: unnamed, with its place in the log as its id."""
-    return f"id: {seq}\ndata: {json.dumps(content, ensure_ascii=False, separators=(',', ':'))}\n\n".encode()
+    return _framed(_to_json(content), seq)
+
+
+def _framed(data: str, seq: int) -> bytes:
+    return f"id: {seq}\ndata: {data}\n\n".encode()
+
+
+def with_patch(encoded: str, activity: Activity) -> str:
+    """The JSON of an activity, completed by its patch, which is JSON already."""
+    return f'{encoded[:-1]},"patch":{activity.patch or "null"}}}'
 
 
 def content_of(activity: Activity) -> dict[str, object]:
@@ -97,7 +111,7 @@ class Stream:
         """What is asked for. Raises `ProjectDenied`, `Forbidden`, `NotFound` or `Invalid`."""
         raise NotImplementedError
 
-    async def frames(self, activities: Sequence[Activity]) -> list[Frame]:
+    async def frames(self, activities: Sequence[Activity], subject: Subject) -> list[Frame]:
         """What the stream says of those of the activities that it speaks of."""
         raise NotImplementedError
 
@@ -141,14 +155,14 @@ class Stream:
                 )
                 await send({"type": "http.response.body", "body": greeting, "more_body": True})
                 wake()
-                await self._pass_on(reading, follower, send)
+                await self._pass_on(reading, subject, follower, send)
             except StoreUnavailable as error:
                 log.warning("a stream ends, its reader may come back: %s", error)
             finally:
                 leaving.cancel()
             await send({"type": "http.response.body"})
 
-    async def _pass_on(self, reading: Reading, follower: Follower, send: Send) -> None:
+    async def _pass_on(self, reading: Reading, subject: Subject, follower: Follower, send: Send) -> None:
         later = asyncio.get_running_loop().call_later
         timer = later(KEEP_ALIVE.total_seconds(), follower.tell, PAUSE)
         try:
@@ -157,7 +171,7 @@ class Stream:
                     await send({"type": "http.response.body", "body": b":\n\n", "more_body": True})
                     timer = later(KEEP_ALIVE.total_seconds(), follower.tell, PAUSE)
                 while not follower.has_ended and (activities := await reading.take()):
-                    if frames := await self.frames(activities):
+                    if frames := await self.frames(activities, subject):
                         body = b"".join([encoded for _activity, encoded in frames])
                         await send({"type": "http.response.body", "body": body, "more_body": True})
                         self.sent([activity for activity, _encoded in frames])
@@ -170,24 +184,38 @@ class ProjectStream(Stream):
 
     def __init__(self, transactions: Transactions, feed: Feed, followers: Followers) -> None:
         super().__init__(transactions, feed, followers)
-        self._made: dict[int, bytes] = {}
+        self._made: dict[tuple[int, bool], bytes] = {}
 
     def subject(self, tx: Tx, request: Request) -> Subject:
         projects = access.visible(tx, request.query_params.get("project"))
         ids = frozenset(project.id for project in projects)
-        kinds = frozenset(request.query_params.getlist("kind")) or None
-        return Subject(ids, request.query_params.get("agent"), _place(tx, request), kinds=kinds)
+        patches = _is_wanted(request, "patches")
+        place = _place(tx, request)
+        is_cut = place is None and _asked_place(request) is not None
+        if patches and place is not None:
+            is_cut = any(keyframes.is_lost(tx, project_id, place) for project_id in ids)
+        return Subject(
+            ids,
+            request.query_params.get("agent"),
+            None if is_cut else place,
+            greeting={**RESET, "at": tx.now} if is_cut else None,
+            kinds=frozenset(request.query_params.getlist("kind")) or None,
+            patches=patches,
+        )
 
-    async def frames(self, activities: Sequence[Activity]) -> list[Frame]:
-        return [(activity, self._encoded(activity)) for activity in activities]
+    async def frames(self, activities: Sequence[Activity], subject: Subject) -> list[Frame]:
+        return [(activity, self._encoded(activity, patched=subject.patches)) for activity in activities]
 
-    def _encoded(self, activity: Activity) -> bytes:
+    def _encoded(self, activity: Activity, *, patched: bool) -> bytes:
         """The frame of an activity, made once for all streams that send it at about the same time."""
-        known = self._made.get(activity.seq)
+        key = activity.seq, patched
+        known = self._made.get(key)
         if known is None:
-            if len(self._made) >= REMEMBERED:
+            if len(self._made) >= 2 * REMEMBERED:
                 self._made.clear()
-            known = self._made[activity.seq] = frame(content_of(activity), activity.seq)
+            encoded = _to_json(content_of(activity))
+            known = _framed(with_patch(encoded, activity) if patched else encoded, activity.seq)
+            self._made[key] = known
         return known
 
 
@@ -220,7 +248,7 @@ class InboxStream(Stream):
         ids = frozenset(project.id for project in projects)
         return Subject(ids, name, _place(tx, request), self.words.greeting(name, projects[0]))
 
-    async def frames(self, activities: Sequence[Activity]) -> list[Frame]:
+    async def frames(self, activities: Sequence[Activity], _subject: Subject) -> list[Frame]:
         said = await self.transactions.store.read(
             SYSTEM, lambda tx: [(each, self.words.event(tx, each)) for each in activities]
         )
@@ -237,12 +265,28 @@ def routes(project: ProjectStream, inbox: InboxStream) -> list[Route]:
 
 def _place(tx: Tx, request: Request) -> Position | None:
     """The place after which the caller wants to go on; None for now. An id that is not (any more) in the log is now."""
+    asked = _asked_place(request)
+    if asked is None:
+        return None
+    return START if asked == 0 else log_of.position_of(tx, asked)
+
+
+def _asked_place(request: Request) -> int | None:
+    """The id after which the caller wants to go on."""
     asked = request.headers.get("last-event-id") or request.query_params.get("last_event_id")
     if not asked:
         return None
     if not (asked.isascii() and asked.isdigit() and len(asked) < len(str(2**63))):
         raise Invalid("the last event id must be the id of an event, a whole number")
-    return START if int(asked) == 0 else log_of.position_of(tx, int(asked))
+    return int(asked)
+
+
+def _is_wanted(request: Request, name: str) -> bool:
+    """What a parameter says that is `true` or `false`, by default the latter."""
+    asked = request.query_params.get(name, "false")
+    if asked not in ("true", "false"):
+        raise Invalid(f"{name} is true or false")
+    return asked == "true"
 
 
 async def _start(send: Send) -> None:

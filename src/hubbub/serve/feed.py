@@ -174,6 +174,10 @@ class Feed:
                 if not self._readings[key]:
                     del self._readings[key]
 
+    def number_of_readings(self, project_id: UUID, agent: str) -> int:
+        """How many readers there are of what concerns the agent alone."""
+        return len(self._readings.get((project_id, agent), ()))
+
     def remembers(self, position: Position) -> bool:
         """Whether everything after `position` that was passed on is still in memory."""
         return position >= self._recent_from

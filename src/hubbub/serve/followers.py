@@ -15,7 +15,8 @@ from hubbub.model.records import Activity
 from hubbub.model.rights import Actor
 from hubbub.serve.resources import Topic, touched
 
-REVOCATION = "token.revoked"  # the kind of activity
+ENDINGS = frozenset({"token.revoked", "login.ended"})  # the kinds of activity that end a token
+MEMBERSHIPS = frozenset({"member.put", "member.removed"})  # after these a person may see more, or less
 
 
 class Follower:
@@ -93,6 +94,10 @@ class Followers:
             follower.topics[topic] = name
             self._wanted.setdefault(topic, set()).add(follower)
 
+    def are_wanting(self, topic: Topic) -> bool:
+        """Whether anybody is told when the topic changes."""
+        return topic in self._wanted
+
     def drop(self, follower: Follower, name: str) -> None:
         """Tell the follower no more of what it knows by that name."""
         for topic in [topic for topic, known_as in follower.topics.items() if known_as == name]:
@@ -104,8 +109,10 @@ class Followers:
             for topic in touched(activity):
                 for follower in self._wanted.get(topic, ()):
                     follower.tell(follower.topics[topic])
-            if activity.kind == REVOCATION:
+            if activity.kind in ENDINGS:
                 self._revoke(UUID(str(activity.detail["token_id"])))
+            if activity.kind in MEMBERSHIPS:
+                self._ask_again(UUID(str(activity.detail["user_id"])))
 
     def close(self) -> None:
         """End every follower, and from now on every new one at once."""
@@ -140,6 +147,13 @@ class Followers:
         siblings.discard(follower)
         if not siblings:
             del self._open[follower.actor.token_id]
+
+    def _ask_again(self, user_id: UUID) -> None:
+        """End what a person holds open: if they come back, they find what they may see now."""
+        for followers in self._open.values():
+            for follower in followers:
+                if follower.actor.user_id == user_id and follower.actor.is_person:
+                    follower.end()
 
     def _revoke(self, token_id: UUID) -> None:
         self._revoked.add(token_id)  # for those that are just coming in

@@ -1,7 +1,9 @@
 """Waiting for what happens: the tail of the log, for whoever holds a call open until there is something to say."""
 
+from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from enum import StrEnum, auto
 from functools import partial
 from uuid import UUID
 
@@ -9,8 +11,16 @@ from hubbub.model.records import Activity
 from hubbub.model.rights import Actor
 from hubbub.serve.feed import Feed
 from hubbub.serve.followers import Followers
+from hubbub.serve.resources import Kind, Resource
 
 NEWS = "news"
+
+
+class Way(StrEnum):
+    """How somebody hears of what comes for them."""
+
+    STREAM = auto()  # they follow their inbox
+    WAIT = auto()  # they hold a call open until something comes
 
 
 class LiveNews:
@@ -19,6 +29,15 @@ class LiveNews:
     def __init__(self, feed: Feed, followers: Followers) -> None:
         self.feed = feed
         self.followers = followers
+        self._waiting: Counter[tuple[UUID, str | None]] = Counter()
+
+    def way_to(self, project_id: UUID, agent: str) -> Way | None:
+        """How an agent would hear, from this hub, of a letter that comes now; None: when it looks by itself."""
+        inbox = project_id, Resource(Kind.INBOX, agent)
+        waiting = self._waiting[project_id, agent]
+        if self.feed.number_of_readings(project_id, agent) > waiting or self.followers.are_wanting(inbox):
+            return Way.STREAM
+        return Way.WAIT if waiting else None
 
     @asynccontextmanager
     async def follow(
@@ -39,4 +58,9 @@ class LiveNews:
             now = await self.feed.end()  # where the log is; what was passed on may be a little behind
             with self.feed.reading(wake, frozenset({project_id}), agent, now) as reading:
                 wake()  # for what came while nobody waited yet
-                yield batches()
+                self._waiting[project_id, agent] += 1
+                try:
+                    yield batches()
+                finally:
+                    self._waiting[project_id, agent] -= 1
+                    self._waiting += Counter()  # without those for whom nobody waits

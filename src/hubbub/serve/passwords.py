@@ -8,8 +8,14 @@ from datetime import timedelta
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
+from starlette.requests import HTTPConnection
+from starlette.types import Scope
 
-from hubbub.model.errors import Invalid, TooMany
+from hubbub.core import users
+from hubbub.core.transaction import Transactions
+from hubbub.model.errors import Invalid, TooMany, Unauthorized
+from hubbub.model.records import User
+from hubbub.model.rights import SYSTEM
 
 SHORTEST, LONGEST = 8, 1_000
 COMMON = frozenset(
@@ -75,3 +81,28 @@ class Attempts:
         if len(tries) == TRIES and (wait := tries[0] + WINDOW.total_seconds() - now) > 0:
             raise TooMany(int(wait) + 1)
         tries.append(now)
+
+
+class WrongPassword(Unauthorized):
+    """There is no such person, or that is not their password; which of them is nobody's business."""
+
+    def __str__(self) -> str:
+        return "the username or the password is wrong"
+
+
+class Gatekeeper:
+    """Lets people in by name and password: one for all the ways to do so, as they count together."""
+
+    def __init__(self, transactions: Transactions) -> None:
+        self.transactions = transactions
+        self.passwords = Passwords()
+        self.attempts = Attempts()
+
+    async def admit(self, scope: Scope, name: str, password: str) -> User:
+        """The person who has shown that they are. Raises `TooMany` and `WrongPassword`."""
+        client = HTTPConnection(scope).client
+        self.attempts.count(client.host if client else "")
+        user = await self.transactions.read(SYSTEM, lambda tx: users.by_name(tx, name))
+        if not await self.passwords.verify(user.password if user else None, password) or user is None:
+            raise WrongPassword
+        return user

@@ -14,6 +14,7 @@ from hubbub.model.records import Activity
 from hubbub.store.tx import Row, Tx
 
 COLUMNS = "tx, seq, project_id, at, kind, actor, agent, task_id, message_id, detail"
+PATCHED = f"{COLUMNS}, patch"  # for whoever goes along with the log
 
 
 class Position(NamedTuple):
@@ -36,7 +37,7 @@ class Page(NamedTuple):
 def tail(tx: Tx, after: Position, limit: int) -> Page:
     """Up to `limit` settled activities of all projects, after `after`; who goes on from there misses nothing."""
     rows = tx.all(
-        f"""SELECT {COLUMNS} FROM activity
+        f"""SELECT {PATCHED} FROM activity
             WHERE (tx, seq) > (:tx, :seq) AND {tx.db.settled}
             ORDER BY tx, seq LIMIT :limit""",
         tx=after.tx,
@@ -50,7 +51,7 @@ def since(tx: Tx, project_id: UUID, after: Position, limit: int, *, agent: str |
     """As `tail`, of one project; with `agent`, only what concerns that agent."""
     whose = "AND agent = :agent" if agent is not None else ""
     rows = tx.all(
-        f"""SELECT {COLUMNS} FROM activity
+        f"""SELECT {PATCHED} FROM activity
             WHERE project_id = :project_id {whose} AND (tx, seq) > (:tx, :seq) AND {tx.db.settled}
             ORDER BY tx, seq LIMIT :limit""",
         project_id=project_id,
@@ -123,6 +124,33 @@ def page(
     return [_activity(row) for row in rows], int(total["total"]) if total else 0
 
 
+def of_kind(
+    tx: Tx,
+    project_id: UUID | None,
+    kind: str,
+    *,
+    before: Position | None = None,
+    actor: str | None = None,
+    limit: int,
+) -> list[Activity]:
+    """The latest activities of one kind, newest first, `before` a place in the log; without a project the hub's own."""
+    at = before or START
+    where = ["project_id = :project_id" if project_id is not None else "project_id IS NULL", "kind = :kind"]
+    where += ["(tx, seq) < (:tx, :seq)"] if before is not None else []
+    where += ["actor = :actor"] if actor is not None else []
+    rows = tx.all(
+        f"""SELECT {COLUMNS} FROM activity WHERE {" AND ".join(where)}
+            ORDER BY tx DESC, seq DESC LIMIT :limit""",
+        project_id=project_id,
+        kind=kind,
+        tx=at.tx,
+        seq=at.seq,
+        actor=actor,
+        limit=limit,
+    )
+    return [_activity(row) for row in rows]
+
+
 def find(tx: Tx, seq: int) -> Activity | None:
     """The activity of that place in the log; None if there is none (any more)."""
     row = tx.one(f"SELECT {COLUMNS} FROM activity WHERE seq = :seq", seq=seq)
@@ -150,6 +178,49 @@ def visible(tx: Tx, project_id: UUID, after: Position) -> frozenset[int]:
         seq=after.seq,
     )
     return frozenset(row["seq"] for row in rows)
+
+
+def between(tx: Tx, project_id: UUID, after: Position, until: Position) -> list[Activity]:
+    """The settled activities of a project after one place in the log, up to and including another, oldest first."""
+    rows = tx.all(
+        f"""SELECT {PATCHED} FROM activity
+            WHERE project_id = :project_id AND (tx, seq) > (:tx, :seq) AND (tx, seq) <= (:last_tx, :last_seq)
+              AND {tx.db.settled} ORDER BY tx, seq""",
+        project_id=project_id,
+        tx=after.tx,
+        seq=after.seq,
+        last_tx=until.tx,
+        last_seq=until.seq,
+    )
+    return [_activity(row) for row in rows]
+
+
+def goes_on(tx: Tx, project_id: UUID, after: Position, number: int) -> bool:
+    """Whether at least so many activities of a project come after a place in the log."""
+    row = tx.one(
+        """SELECT seq FROM activity WHERE project_id = :project_id AND (tx, seq) > (:tx, :seq)
+           ORDER BY tx, seq LIMIT 1 OFFSET :others""",
+        project_id=project_id,
+        tx=after.tx,
+        seq=after.seq,
+        others=number - 1,
+    )
+    return row is not None
+
+
+def drop(tx: Tx, project_id: UUID, until: Position, limit: int) -> int:
+    """Forget the oldest activities of a project, up to and including a place in the log; how many, at most `limit`."""
+    rows = tx.all(
+        """DELETE FROM activity WHERE seq IN (
+               SELECT seq FROM activity WHERE project_id = :project_id AND (tx, seq) <= (:tx, :seq)
+               ORDER BY tx, seq LIMIT :limit)
+           RETURNING seq""",
+        project_id=project_id,
+        tx=until.tx,
+        seq=until.seq,
+        limit=limit,
+    )
+    return len(rows)
 
 
 def _page(rows: Sequence[Row], after: Position) -> Page:

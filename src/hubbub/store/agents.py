@@ -12,7 +12,7 @@ _PROFILE = tuple(field.name for field in fields(Profile))
 _PRESENCE = (
     "id", "project_id", "agent", "instance", "condition", *_PROFILE,
     "ttl", "opened_at", "seen_at", "expires_at", "ended_at", "end_reason",
-    "token_id", "secret", "area", "files", "outcome", "summary", "touched",
+    "token_id", "secret", "area", "files", "outcome", "summary", "touched", "since",
 )  # fmt: skip
 _LISTS = ("files", "touched")
 _COLUMNS = ", ".join(f"p.{name}" for name in _PRESENCE)
@@ -82,7 +82,13 @@ def presence(tx: Tx, project_id: UUID, name: str, *, lock: bool = False) -> Pres
 
 
 def presence_by_secret(tx: Tx, secret: str, *, lock: bool = False) -> Presence | None:
-    """The presence that was opened with this hash; `lock` it against other writers."""
+    """The presence that was opened with this hash; `lock` it against other writers, its agent's name first."""
+    if lock:
+        tx.run(
+            f"""SELECT name FROM agents WHERE (project_id, name) IN (
+                    SELECT project_id, agent FROM presences WHERE secret = :secret) {tx.db.for_update}""",
+            secret=secret,
+        )
     row = tx.one(
         f"SELECT {_COLUMNS} FROM presences p WHERE p.secret = :secret {tx.db.for_update if lock else ''}",
         secret=secret,
@@ -182,7 +188,7 @@ def open_presence(tx: Tx, new: Presence) -> Presence:
 
 def update_presence(tx: Tx, presence: Presence) -> Presence:
     """Keep what a heartbeat brought."""
-    changing = ("condition", *_PROFILE, "ttl", "seen_at", "expires_at", "ended_at", "end_reason")
+    changing = ("condition", *_PROFILE, "ttl", "seen_at", "expires_at", "ended_at", "end_reason", "since")
     tx.run(
         f"UPDATE presences SET {', '.join(f'{name} = :{name}' for name in changing)} WHERE id = :id",
         id=presence.id,
@@ -194,7 +200,7 @@ def update_presence(tx: Tx, presence: Presence) -> Presence:
 def end_presence(tx: Tx, presence_id: UUID, reason: str) -> Presence | None:
     """End a presence that has not ended; None if it has."""
     row = tx.one(
-        f"""UPDATE presences SET ended_at = :now, end_reason = :reason, condition = :offline
+        f"""UPDATE presences SET ended_at = :now, end_reason = :reason, condition = :offline, since = :now
             WHERE id = :id AND ended_at IS NULL RETURNING {", ".join(_PRESENCE)}""",
         id=presence_id,
         now=tx.now,
@@ -205,10 +211,10 @@ def end_presence(tx: Tx, presence_id: UUID, reason: str) -> Presence | None:
 
 
 def lapsed(tx: Tx, limit: int) -> list[Presence]:
-    """Presences whose agents have been silent for too long, longest first."""
+    """Presences whose agents have been silent for too long, longest first; not locked, as names are locked first."""
     rows = tx.all(
         f"""SELECT {_COLUMNS} FROM presences p WHERE p.ended_at IS NULL AND p.expires_at <= :now
-            ORDER BY p.expires_at LIMIT :limit {tx.db.for_update}""",
+            ORDER BY p.expires_at LIMIT :limit""",
         now=tx.now,
         limit=limit,
     )

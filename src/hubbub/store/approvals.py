@@ -9,7 +9,8 @@ from hubbub.store.tx import Row, Tx
 
 _COLUMNS = (
     "id, project_id, kind, who, token_id, node, tool, arguments, folder, digest, shown, reason, elicitation, receipt, "
-    "status, created_at, expires_at, answered_by, answered_at, ended_at, signature"
+    "status, created_at, expires_at, answered_by, answered_at, ended_at, signature, "
+    "dangerous"
 )
 
 
@@ -21,6 +22,7 @@ def _approval(row: Row) -> Approval:
             "status": ApprovalStatus(row["status"]),
             "arguments": json.loads(row["arguments"]),
             "elicitation": bool(row["elicitation"]),
+            "dangerous": bool(row["dangerous"]),
         }
     )
 
@@ -30,7 +32,7 @@ def insert(tx: Tx, approval: Approval) -> None:
         f"""INSERT INTO approvals ({_COLUMNS})
             VALUES (:id, :project_id, :kind, :who, :token_id, :node, :tool, :arguments, :folder, :digest, :shown,
                     :reason, :elicitation, :receipt, :status, :created_at, :expires_at, NULL, NULL, NULL,
-                    NULL)""",
+                    NULL, :dangerous)""",
         id=approval.id,
         project_id=approval.project_id,
         kind=approval.kind,
@@ -44,6 +46,7 @@ def insert(tx: Tx, approval: Approval) -> None:
         shown=approval.shown,
         reason=approval.reason,
         elicitation=int(approval.elicitation),
+        dangerous=int(approval.dangerous),
         receipt=approval.receipt,
         status=approval.status,
         created_at=approval.created_at,

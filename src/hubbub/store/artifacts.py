@@ -1,5 +1,6 @@
 """SQL for artifacts, and for the reviews of them."""
 
+from collections.abc import Sequence
 from uuid import UUID
 
 from hubbub.model.records import Artifact, Review, Verdict
@@ -57,6 +58,18 @@ def newest(tx: Tx, run_id: UUID, name: str) -> Artifact | None:
 def of_run(tx: Tx, run_id: UUID) -> list[Artifact]:
     """The run's artifacts, oldest first."""
     rows = tx.all(f"SELECT {_ARTIFACTS} FROM artifacts WHERE run_id = :run_id ORDER BY number", run_id=run_id)
+    return [Artifact(**row) for row in rows]
+
+
+def of_task(tx: Tx, run_id: UUID, names: Sequence[str]) -> list[Artifact]:
+    """The run's artifacts that were made for a task that is called so, oldest first."""
+    called = {f"name{number}": name for number, name in enumerate(names)}
+    rows = tx.all(
+        f"""SELECT {_ARTIFACTS} FROM artifacts
+            WHERE run_id = :run_id AND task IN ({", ".join(f":{name}" for name in called)}) ORDER BY number""",
+        run_id=run_id,
+        **called,
+    )
     return [Artifact(**row) for row in rows]
 
 

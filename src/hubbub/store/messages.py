@@ -12,16 +12,24 @@ from hubbub.store.tx import Row, Tx
 
 _COLUMNS = (
     "id", "project_id", "number", "kind", "sender", "recipient", "body", "in_reply_to", "outcome", "created_at",
-    "run_id", "thread", "metadata", "intent",
+    "run_id", "thread", "metadata", "intent", "author",
 )  # fmt: skip
 _MESSAGE = ", ".join(f"m.{name}" for name in _COLUMNS)
 _INSERT = f"INSERT INTO messages ({', '.join(_COLUMNS)}) VALUES ({', '.join(f':{n}' for n in _COLUMNS)})"
 _DELIVERY = (
     "id", "project_id", "recipient", "task_id", "message_id", "priority",
-    "stored_at", "notified_at", "seen_at", "acked_at", "withdrawn_at",
+    "stored_at", "notified_at", "seen_at", "acked_at", "withdrawn_at", "for_people",
 )  # fmt: skip
 _DELIVERY_COLUMNS = ", ".join(f"d.{name}" for name in _DELIVERY)
+_WAITING = ", ".join(f"d.{name} AS delivery_{name}" for name in _DELIVERY)
 _DELIVER = f"INSERT INTO deliveries ({', '.join(_DELIVERY)}) VALUES ({', '.join(f':{n}' for n in _DELIVERY)})"
+_CONVERSATION = """said (id) AS (
+    SELECT id FROM (
+        SELECT id FROM messages WHERE project_id = :project_id AND id = :root
+        UNION SELECT id FROM messages WHERE project_id = :project_id AND in_reply_to = :root
+        UNION SELECT id FROM messages WHERE project_id = :project_id AND thread = :name
+    ) AS first
+    UNION SELECT a.id FROM messages a JOIN said ON a.in_reply_to = said.id)"""
 _PENDING = "acked_at IS NULL AND withdrawn_at IS NULL"
 
 
@@ -38,7 +46,9 @@ def _message(row: Row) -> Message:
 
 
 def _delivery(row: Row) -> Delivery:
-    return Delivery(**{**{name: row[name] for name in _DELIVERY}, "priority": Priority(row["priority"])})
+    values = {name: row[name] for name in _DELIVERY}
+    known = {"priority": Priority(row["priority"]), "for_people": bool(row["for_people"])}
+    return Delivery(**{**values, **known})
 
 
 def insert(tx: Tx, message: Message) -> Message:
@@ -99,6 +109,60 @@ def about(tx: Tx, project_id: UUID, subject_id: UUID, limit: int) -> list[Messag
     return [_message(row) for row in reversed(rows)]
 
 
+def conversation(
+    tx: Tx, project_id: UUID, *, root: UUID | None, name: str, before: int, limit: int
+) -> list[Message]:
+    """The newest messages of a conversation with numbers below `before`, oldest first.
+
+    It is made of the message, or of what answers the task, that is its `root`; of what was given its `name`; and of
+    all answers to these.
+    """
+    rows = tx.all(
+        f"""WITH RECURSIVE {_CONVERSATION}
+            SELECT {_MESSAGE} FROM messages m JOIN said ON said.id = m.id
+            WHERE m.number < :before ORDER BY m.number DESC LIMIT :limit""",
+        project_id=project_id,
+        root=root,
+        name=name,
+        before=before,
+        limit=limit,
+    )
+    return [_message(row) for row in reversed(rows)]
+
+
+def size(tx: Tx, project_id: UUID, *, root: UUID | None, name: str) -> tuple[int, int]:
+    """How many messages a conversation has, and the number of the last."""
+    row = tx.one(
+        f"""WITH RECURSIVE {_CONVERSATION}
+            SELECT count(*) AS messages, COALESCE(max(m.number), 0) AS last
+            FROM messages m JOIN said ON said.id = m.id""",
+        project_id=project_id,
+        root=root,
+        name=name,
+    )
+    assert row is not None  # an aggregate has one row
+    return int(row["messages"]), int(row["last"])
+
+
+def parties(tx: Tx, project_id: UUID, *, root: UUID | None, name: str) -> list[Row]:
+    """Who has part in a conversation: each `recipient`, what it has not read and not acknowledged; and the senders."""
+    return list(
+        tx.all(
+            f"""WITH RECURSIVE {_CONVERSATION}
+                SELECT d.recipient AS name, sum(CASE WHEN d.seen_at IS NULL THEN 1 ELSE 0 END) AS unread,
+                       sum(CASE WHEN d.acked_at IS NULL THEN 1 ELSE 0 END) AS unacked
+                FROM said JOIN deliveries d ON d.message_id = said.id
+                WHERE d.withdrawn_at IS NULL GROUP BY d.recipient
+                UNION ALL
+                SELECT DISTINCT m.sender, 0, 0 FROM messages m JOIN said ON said.id = m.id
+                ORDER BY 1""",
+            project_id=project_id,
+            root=root,
+            name=name,
+        )
+    )
+
+
 def of_run(tx: Tx, run_id: UUID) -> list[Message]:
     """All messages of a run, in order."""
     rows = tx.all(
@@ -148,10 +212,8 @@ def last_in_thread(tx: Tx, project_id: UUID, thread: str, sender: str) -> Messag
 
 def deliver(tx: Tx, delivery: Delivery) -> Delivery:
     """Put a row into an inbox."""
-    tx.run(
-        _DELIVER,
-        **{**{name: getattr(delivery, name) for name in _DELIVERY}, "priority": int(delivery.priority)},
-    )
+    numbers = {name: int(getattr(delivery, name)) for name in ("priority", "for_people")}
+    tx.run(_DELIVER, **{**{name: getattr(delivery, name) for name in _DELIVERY}, **numbers})
     return delivery
 
 
@@ -166,6 +228,20 @@ def deliveries_of(tx: Tx, message_id: UUID) -> list[Delivery]:
         f"SELECT {_DELIVERY_COLUMNS} FROM deliveries d WHERE d.message_id = :id ORDER BY d.id", id=message_id
     )
     return [_delivery(row) for row in rows]
+
+
+def deliveries_of_all(tx: Tx, message_ids: Sequence[UUID]) -> dict[UUID, list[Delivery]]:
+    """Every inbox row of several messages, by the ids of these."""
+    named = {f"id{number}": message_id for number, message_id in enumerate(message_ids)}
+    rows = tx.all(
+        f"""SELECT {_DELIVERY_COLUMNS} FROM deliveries d
+            WHERE d.message_id IN ({", ".join(f":{name}" for name in named)}) ORDER BY d.id""",
+        **named,
+    ) if named else []  # fmt: skip
+    found: dict[UUID, list[Delivery]] = {message_id: [] for message_id in message_ids}
+    for row in rows:
+        found[row["message_id"]].append(_delivery(row))
+    return found
 
 
 def inbox(tx: Tx, project_id: UUID, recipient: str, limit: int) -> list[Letter]:
@@ -186,6 +262,19 @@ def inbox(tx: Tx, project_id: UUID, recipient: str, limit: int) -> list[Letter]:
     return [_letter(row) for row in rows]
 
 
+def for_people(tx: Tx, project_id: UUID) -> list[tuple[Message, Delivery]]:
+    """The messages that wait for people, in order of arrival."""
+    rows = tx.all(
+        f"""SELECT {_MESSAGE}, {_WAITING} FROM deliveries d JOIN messages m ON m.id = d.message_id
+            WHERE d.project_id = :project_id AND d.for_people = 1 AND d.acked_at IS NULL
+              AND d.withdrawn_at IS NULL ORDER BY d.id""",
+        project_id=project_id,
+    )
+    return [
+        (_message(row), _delivery({name: row[f"delivery_{name}"] for name in _DELIVERY})) for row in rows
+    ]
+
+
 def _letter(row: Row) -> Letter:
     is_task = row["task_id"] is not None
     return Letter(
@@ -199,6 +288,19 @@ def _letter(row: Row) -> Letter:
         in_reply_to=row["in_reply_to"],
         outcome=Status(row["outcome"]) if row["outcome"] else None,
     )
+
+
+def last_told(tx: Tx, project_id: UUID, recipient: str) -> Delivery | None:
+    """The newest row of an inbox of which its receiver has heard."""
+    row = tx.one(
+        f"""SELECT {_DELIVERY_COLUMNS} FROM deliveries d
+            WHERE d.project_id = :project_id AND d.recipient = :recipient
+              AND (d.notified_at IS NOT NULL OR d.seen_at IS NOT NULL)
+            ORDER BY d.id DESC LIMIT 1""",
+        project_id=project_id,
+        recipient=recipient,
+    )
+    return _delivery(row) if row else None
 
 
 def pending(tx: Tx, project_id: UUID, recipient: str) -> int:

@@ -1,7 +1,7 @@
 """SQL for machines."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from uuid import UUID
 
 from hubbub.model.machines import Machine
@@ -10,12 +10,12 @@ from hubbub.store.tx import Row, Tx
 
 _COLUMNS = (
     "id, project_id, name, machine_id, platform, labels, version, sandbox, first_seen_at, seen_at, expires_at, "
-    "token_id, runtime, hub"
+    "token_id, runtime, hub, online"
 )
 
 
 def _machine(row: Row) -> Machine:
-    return Machine(**{**row, "labels": tuple(json.loads(row["labels"]))})
+    return Machine(**{**row, "labels": tuple(json.loads(row["labels"])), "online": bool(row["online"])})
 
 
 def insert(tx: Tx, machine: Machine) -> bool:
@@ -52,13 +52,14 @@ def update(
     token_id: UUID | None = None,
     runtime: str | None = None,
     hub: str | None = None,
+    online: bool = True,
 ) -> Machine:
     """Keep what a machine says of itself now, with the key that it has and the hub that holds its link."""
     row = tx.one(
         f"""UPDATE machines SET
                 name = :name, machine_id = :machine_id, platform = :platform, labels = :labels, version = :version,
                 sandbox = :sandbox, seen_at = :now, expires_at = :expires_at, token_id = :token_id,
-                runtime = :runtime, hub = :hub
+                runtime = :runtime, hub = :hub, online = :online
             WHERE id = :id RETURNING {_COLUMNS}""",
         id=machine,
         name=about.name,
@@ -72,6 +73,7 @@ def update(
         token_id=token_id,
         runtime=runtime,
         hub=hub,
+        online=int(online),
     )
     assert row is not None  # it was found, with a lock
     return _machine(row)
@@ -120,26 +122,52 @@ def of_project(tx: Tx, project_id: UUID) -> list[Machine]:
     return [_machine(row) for row in rows]
 
 
-def close(tx: Tx, machine: UUID) -> None:
+def close(tx: Tx, machine: UUID) -> Machine:
     """Have the machine be offline from now on."""
-    tx.run("UPDATE machines SET expires_at = :now WHERE id = :id", id=machine, now=tx.now)
+    row = tx.one(
+        f"UPDATE machines SET expires_at = :now, online = 0 WHERE id = :id RETURNING {_COLUMNS}",
+        id=machine,
+        now=tx.now,
+    )
+    assert row is not None  # it was found, with a lock
+    return _machine(row)
 
 
-def beat(tx: Tx, machines: Iterable[UUID], expires_at: int) -> None:
-    """Have these be there until `expires_at`, as far as a hub holds their links."""
-    for machine in machines:
+def beat(tx: Tx, machine: UUID, expires_at: int) -> Machine | None:
+    """Have the machine be there until `expires_at`, if a hub holds its link; it as it was before, else None."""
+    row = tx.one(
+        f"SELECT {_COLUMNS} FROM machines WHERE id = :id AND hub IS NOT NULL {tx.db.for_update}", id=machine
+    )
+    if row is not None:
         tx.run(
-            "UPDATE machines SET seen_at = :now, expires_at = :expires_at WHERE id = :id AND hub IS NOT NULL",
+            "UPDATE machines SET seen_at = :now, expires_at = :expires_at, online = 1 WHERE id = :id",
             id=machine,
             now=tx.now,
             expires_at=expires_at,
         )
+    return _machine(row) if row else None
+
+
+def lapsed(tx: Tx, limit: int) -> list[Machine]:
+    """Machines that fell silent, and of which nothing was told since; longest first."""
+    rows = tx.all(
+        f"""SELECT {_COLUMNS} FROM machines WHERE online = 1 AND expires_at <= :now
+            ORDER BY expires_at LIMIT :limit {tx.db.for_update}""",
+        now=tx.now,
+        limit=limit,
+    )
+    return [_machine(row) for row in rows]
+
+
+def note_silence(tx: Tx, machine: UUID) -> None:
+    """Note that the log tells that the machine is gone."""
+    tx.run("UPDATE machines SET online = 0 WHERE id = :id", id=machine)
 
 
 def unlink(tx: Tx, machine: UUID, hub: str) -> Machine | None:
     """Have the machine be offline from now on, if that hub still holds its link, else None."""
     row = tx.one(
-        f"""UPDATE machines SET hub = NULL, seen_at = :now, expires_at = :now
+        f"""UPDATE machines SET hub = NULL, seen_at = :now, expires_at = :now, online = 0
             WHERE id = :id AND hub = :hub RETURNING {_COLUMNS}""",
         id=machine,
         hub=hub,

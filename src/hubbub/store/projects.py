@@ -38,6 +38,22 @@ def insert(tx: Tx, project: Project) -> Project | None:
     return replace(project, number=row["number"]) if row else None
 
 
+def update(tx: Tx, project: Project) -> None:
+    """Keep what may change of a project."""
+    tx.run(
+        """UPDATE projects SET name = :name, description = :description, conflict_mode = :conflict_mode,
+                               repo_url = :repo_url, heartbeat_interval = :interval, heartbeat_ttl = :ttl
+           WHERE id = :id""",
+        id=project.id,
+        name=project.name,
+        description=project.description,
+        conflict_mode=project.conflict_mode,
+        repo_url=project.repo_url,
+        interval=project.heartbeat_interval,
+        ttl=project.heartbeat_ttl,
+    )
+
+
 def set_run(tx: Tx, project_id: UUID, run_id: UUID) -> None:
     """Make the run the project's current one."""
     tx.run("UPDATE projects SET run_id = :run_id WHERE id = :id", id=project_id, run_id=run_id)
@@ -51,6 +67,16 @@ def find(tx: Tx, project_id: UUID) -> Project | None:
 def find_by_slug(tx: Tx, slug: str) -> Project | None:
     row = tx.one(f"SELECT {_COLUMNS} FROM projects p WHERE p.slug = :slug", slug=slug)
     return _project(row) if row else None
+
+
+def ids(tx: Tx) -> list[UUID]:
+    """The ids of all projects, oldest first."""
+    return [row["id"] for row in tx.all("SELECT id FROM projects ORDER BY id")]
+
+
+def lock(tx: Tx, project_id: UUID) -> None:
+    """Keep others waiting who do what is done one after the other in a project, until this transaction ends."""
+    tx.run(f"SELECT id FROM projects WHERE id = :id {tx.db.for_update}", id=project_id)
 
 
 def of_user(tx: Tx, user_id: UUID) -> list[tuple[Project, Role]]:
@@ -71,4 +97,24 @@ def put_member(tx: Tx, project_id: UUID, user_id: UUID, role: Role) -> None:
         user_id=user_id,
         project_id=project_id,
         role=role,
+    )
+
+
+def members(tx: Tx, project_id: UUID, *, lock: bool = False) -> list[tuple[UUID, str, Role]]:
+    """The members of a project: id, name and role, by name; `lock` the project, so that they stay so."""
+    if lock:
+        tx.run(f"SELECT id FROM projects WHERE id = :id {tx.db.for_update}", id=project_id)
+    rows = tx.all(
+        """SELECT u.id, u.name, m.role FROM members m JOIN users u ON u.id = m.user_id
+           WHERE m.project_id = :project_id ORDER BY u.name""",
+        project_id=project_id,
+    )
+    return [(row["id"], row["name"], Role(row["role"])) for row in rows]
+
+
+def remove_member(tx: Tx, project_id: UUID, user_id: UUID) -> None:
+    tx.run(
+        "DELETE FROM members WHERE project_id = :project_id AND user_id = :user_id",
+        project_id=project_id,
+        user_id=user_id,
     )

@@ -14,13 +14,15 @@ from hubbub.store.tx import Row, Tx
 _COLUMNS = (
     "id", "project_id", "number", "sender", "assignee", "addressed", "title", "description", "context", "priority",
     "status", "result", "parent_id", "depth", "reason", "run_id", "external_id", "area", "issue", "files",
-    "gated", "epoch", "attempt", "leased", "delivery_id", "created_at", "updated_at", "delivered_at", "accepted_at",
-    "started_at", "ended_at", "expires_at",
+    "gated", "epoch", "attempt", "leased", "delivery_id", "note", "created_at", "updated_at", "delivered_at",
+    "accepted_at", "started_at", "ended_at", "expires_at",
 )  # fmt: skip
 _FLAGS = ("addressed", "gated", "leased")
+_LARGE = {"description": "''", "context": "NULL", "result": "NULL"}
 LAST_NUMBER = 2**62  # greater than the number of any task
 
 _SELECT = ", ".join(_COLUMNS)
+_SELECT_SMALL = ", ".join(f"{_LARGE[name]} AS {name}" if name in _LARGE else name for name in _COLUMNS)
 _values = attrgetter(*_COLUMNS)
 _INSERT = f"INSERT INTO tasks ({_SELECT}) VALUES ({', '.join(f':{name}' for name in _COLUMNS)})"
 
@@ -120,16 +122,27 @@ def search(
     status: Iterable[Status] = (),
     assignee: str | None = None,
     sender: str | None = None,
+    area: str | None = None,
+    words: Sequence[str] = (),
+    number: int | None = None,
     before: int | None = None,
     limit: int,
 ) -> list[Task]:
-    """Tasks of the project, newest first; `before` is the number to go on from."""
+    """Tasks of the project, newest first; `before` is the number to go on from. All `words` occur in the text."""
     where: list[str] = ["project_id = :project_id"]
     values: dict[str, object] = {"project_id": project_id, "limit": limit, "before": before or LAST_NUMBER}
-    for column, wanted in (("assignee", assignee), ("sender", sender)):
+    for column, wanted in (
+        ("assignee", assignee),
+        ("sender", sender),
+        ("area", area),
+        ("number", number),
+    ):
         if wanted is not None:
             where.append(f"{column} = :{column}")
             values[column] = wanted
+    for place, word in enumerate(words):
+        where.append(_mentions(f"word{place}"))
+        values |= {f"word{place}": _like(word), f"word{place}_folded": _like(word.lower())}
     statuses = sorted(status)
     if not statuses:
         return _listed(tx, where, values)
@@ -137,6 +150,22 @@ def search(
         return _listed(tx, [*where, _in_passing(statuses)], values)
     each = [_listed(tx, [*where, "status = :status"], {**values, "status": one}) for one in statuses]
     return sorted((task for found in each for task in found), key=lambda task: -task.number)[:limit]
+
+
+def _mentions(name: str) -> str:
+    """A condition: the word of that name occurs in title or description, as written or in small letters."""
+    return "(" + " OR ".join(
+        f"{text} LIKE :{word} ESCAPE '!'"
+        for column in ("title", "description")
+        for text, word in ((column, name), (f"lower({column})", f"{name}_folded"))
+    ) + ")"  # fmt: skip
+
+
+def _like(word: str) -> str:
+    """The word as a pattern that means nothing but itself, anywhere."""
+    for special in "!%_":
+        word = word.replace(special, f"!{special}")
+    return f"%{word}%"
 
 
 def by_urgency(
@@ -188,6 +217,30 @@ def of_run(tx: Tx, run_id: UUID, *, assignee: str | None = None) -> list[Task]:
     return [_task(row) for row in rows]
 
 
+def without_texts(tx: Tx, project_id: UUID, *, ended: int) -> list[Task]:
+    """All open tasks of the project and the latest `ended` of the others, without what may be large in them.
+
+    Their descriptions are empty, and there is neither context nor result.
+    """
+    of_project = f"SELECT {_SELECT_SMALL} FROM tasks WHERE project_id = :project_id"
+    rows = [
+        *tx.all(f"{of_project} AND ended_at IS NULL", project_id=project_id),
+        *tx.all(
+            f"{of_project} AND ended_at IS NOT NULL ORDER BY ended_at DESC LIMIT :ended",
+            project_id=project_id,
+            ended=ended,
+        ),
+    ]
+    return [_task(row) for row in rows]
+
+
+def note(tx: Tx, task_id: UUID, text: str | None) -> Task:
+    """Keep what was said of a task that stays as it is."""
+    row = tx.one(f"UPDATE tasks SET note = :note WHERE id = :id RETURNING {_SELECT}", id=task_id, note=text)
+    assert row is not None  # tasks are never removed
+    return _task(row)
+
+
 def find_by_external_id(tx: Tx, run_id: UUID, external_id: str) -> Task | None:
     row = tx.one(
         f"SELECT {_SELECT} FROM tasks WHERE run_id = :run_id AND external_id = :external_id",
@@ -206,6 +259,16 @@ def number_of_children(tx: Tx, task_id: UUID) -> int:
     """How many tasks have it for their parent, whatever became of them."""
     row = tx.one("SELECT count(*) AS children FROM tasks WHERE parent_id = :id", id=task_id)
     return int(row["children"]) if row else 0
+
+
+def children(tx: Tx, task_id: UUID, limit: int) -> list[Task]:
+    """The tasks that have it for their parent, oldest first."""
+    rows = tx.all(
+        f"SELECT {_SELECT} FROM tasks WHERE parent_id = :id ORDER BY number LIMIT :limit",
+        id=task_id,
+        limit=limit,
+    )
+    return [_task(row) for row in rows]
 
 
 def open_of(tx: Tx, project_id: UUID, assignee: str, statuses: Iterable[Status]) -> list[Task]:
@@ -235,13 +298,14 @@ def lapsed(tx: Tx, limit: int) -> list[Task]:
 
 
 def is_any_overdue(tx: Tx) -> bool:
-    """Whether a task or an approval should have expired, or a presence lapsed, by now."""
+    """Whether a task or an approval should have expired, or a presence or a machine lapsed, by now."""
     allowed_from, _ = LIFECYCLE[Event.EXPIRE]
     row = tx.one(
         f"""SELECT EXISTS (SELECT 1 FROM tasks WHERE expires_at IS NOT NULL AND {_in(allowed_from)}
                                                 AND expires_at <= :now)
                 OR EXISTS (SELECT 1 FROM presences WHERE ended_at IS NULL AND expires_at <= :now)
-                OR EXISTS (SELECT 1 FROM approvals WHERE ended_at IS NULL AND expires_at <= :now) AS due""",
+                OR EXISTS (SELECT 1 FROM approvals WHERE ended_at IS NULL AND expires_at <= :now)
+                OR EXISTS (SELECT 1 FROM machines WHERE online = 1 AND expires_at <= :now) AS due""",
         now=tx.now,
     )
     return bool(row and row["due"])

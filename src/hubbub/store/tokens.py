@@ -60,8 +60,11 @@ def of_projects(tx: Tx, project_ids: Sequence[UUID]) -> list[Token]:
 
 
 def of_people(tx: Tx) -> list[Token]:
-    """The tokens of persons, oldest first."""
-    rows = tx.all(f"SELECT {_COLUMNS} FROM tokens t WHERE t.project_id IS NULL ORDER BY t.id")
+    """The tokens of persons, oldest first, without those that logins stand on."""
+    rows = tx.all(
+        f"""SELECT {_COLUMNS} FROM tokens t
+            WHERE t.project_id IS NULL AND NOT EXISTS (SELECT 1 FROM logins l WHERE l.id = t.id) ORDER BY t.id"""
+    )
     return [_token(row) for row in rows]
 
 

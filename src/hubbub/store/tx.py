@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 from uuid import UUID
 
+from hubbub.model.pictures import Patch
 from hubbub.model.rights import Actor
 
 Row = Mapping[str, Any]
@@ -89,13 +90,18 @@ class Tx:
         task_id: UUID | None = None,
         message_id: UUID | None = None,
         detail: Mapping[str, object] | None = None,
+        patch: Patch | None = None,
     ) -> None:
-        """Write one line of the activity log; nobody hears of it unless the transaction commits."""
+        """Write one line of the activity log; nobody hears of it unless the transaction commits.
+
+        `patch` is what this made of the project's picture (`model/pictures.py`); without it the picture is the same.
+        """
         self.recorded += 1
         self.run(
-            f"""INSERT INTO activity (tx, project_id, at, kind, actor, agent, task_id, message_id, detail)
+            f"""INSERT INTO activity (tx, project_id, at, kind, actor, agent, task_id, message_id, detail,
+                                      patch)
                 VALUES ({self.db.transaction_number}, :project_id, :at, :kind, :actor, :agent, :task_id,
-                        :message_id, :detail)""",
+                        :message_id, :detail, :patch)""",
             project_id=project_id,
             at=self.now,
             kind=kind,
@@ -104,6 +110,7 @@ class Tx:
             task_id=task_id,
             message_id=message_id,
             detail=_to_json(detail or {}),
+            patch=_to_json(patch) if patch is not None else None,
         )
 
 

@@ -37,6 +37,10 @@ def find_by_name(tx: Tx, name: str) -> User | None:
     return _user(row) if row else None
 
 
+def set_password(tx: Tx, user_id: UUID, password_hash: str) -> None:
+    tx.run("UPDATE users SET password = :password WHERE id = :id", id=user_id, password=password_hash)
+
+
 def everyone(tx: Tx) -> list[User]:
     return [_user(row) for row in tx.all(f"SELECT {_COLUMNS} FROM users ORDER BY created_at, id")]
 

@@ -62,12 +62,15 @@ def _required(url: str | None, data: Path) -> str:
 
 
 def _start(data: Path, *options: str, cwd: Path, environment: Mapping[str, str]) -> str | None:
-    """Start a hub that outlives us, and wait until one answers; None if that does not come about."""
+    """Start a hub that outlives us, and wait until one answers; None if that does not come about.
+
+    It greets nobody: what it says is kept in a file, where a link that signs in has no place.
+    """
     log_file = data / LOG_FILE
     log_file.touch(mode=0o600)
     with log_file.open("ab") as log:
         hub = subprocess.Popen(
-            [sys.executable, "-m", "hubbub", "serve", "--data", str(data), *options],
+            [sys.executable, "-m", "hubbub", "serve", "--quiet", "--data", str(data), *options],
             cwd=cwd,
             env=environment,
             stdin=subprocess.DEVNULL,

@@ -9,12 +9,13 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 
-from hubbub.core import access, agents, inbox, presences, todos, whereabouts
+from hubbub.core import access, agents, inbox, messages, presences, steering, todos, whereabouts
+from hubbub.core.idempotency import Reply
 from hubbub.core.whereabouts import Whereabouts
 from hubbub.model.errors import Forbidden
-from hubbub.model.records import Agent, Condition, Letter, Presence, Profile, Project
+from hubbub.model.records import Agent, Condition, Delivery, Letter, Presence, Profile, Project
 from hubbub.model.rights import HUB, Right
-from hubbub.serve.news import LiveNews
+from hubbub.serve.news import LiveNews, Way
 from hubbub.serve.rest.call import Call, RestCall
 from hubbub.serve.rest.shapes import (
     AgentShape,
@@ -26,12 +27,16 @@ from hubbub.serve.rest.shapes import (
     Percent,
     PresenceShape,
     Seconds,
+    Text,
+    ToldShape,
+    WakeShape,
 )
 from hubbub.store.tx import Tx
 
 router = APIRouter(tags=["agents"])
 
 SEEN = ("last_output", "last_output_at", "last_tool", "last_tool_at")
+WORKER = "work"  # the runtime of what `hubbub work` runs
 LONGEST_WAIT = 45  # seconds; proxies tend to give up after 60
 
 
@@ -76,6 +81,18 @@ class Gone(BaseModel):
     presence: PresenceShape | None = Field(description="the presence that ended; null if it was not there")
 
 
+class Releasing(Body):
+    reason: Text
+
+
+class Released(BaseModel):
+    """What an agent had declared."""
+
+    agent: str
+    area: str | None
+    files: list[str]
+
+
 class Inbox(BaseModel):
     letters: list[LetterShape]
 
@@ -85,11 +102,12 @@ class Acknowledged(BaseModel):
 
 
 @router.get("/agents")
-async def list_agents(call: Call) -> Agents:
+async def list_agents(request: Request, call: Call) -> Agents:
     """Every agent that the caller's projects, or the one named, know."""
 
     def look(tx: Tx) -> list[AgentShape]:
-        return [each for project in access.visible(tx, call.project) for each in _shapes(tx, project)]
+        projects, news = access.visible(tx, call.project), request.app.state.news
+        return [each for project in projects for each in _shapes(tx, project, news)]
 
     return Agents(agents=await call.read(look, long=True))
 
@@ -151,6 +169,19 @@ async def report(call: Call, name: Name, body: Report) -> Present:
     return await call.write(tell)
 
 
+@router.post("/agents/{name:path}/release-scope", response_model=Released)
+async def release_scope(call: Call, name: Name, body: Releasing) -> Reply:
+    """Let what an agent has declared to work on stand in nobody's way; it is told who did that, and why. For people."""
+
+    def release(tx: Tx) -> Reply:
+        access.require_person(tx, "release what an agent has declared")
+        project = call.enter(tx)
+        was = steering.release_scope(tx, project, name, by=HUB, reason=body.reason)
+        return Released(agent=name, area=was.area, files=list(was.files)).model_dump(mode="json")
+
+    return await call.create(release)
+
+
 @router.delete("/agents/{name:path}/presence")
 async def leave(call: Call, name: str, instance: str) -> Gone:
     """The instance leaves: what it had claimed from the open queue goes back there."""
@@ -164,24 +195,25 @@ async def leave(call: Call, name: str, instance: str) -> Gone:
 
 
 @router.get("/agents/{name:path}")
-async def show_agent(call: Call, name: str) -> OneAgent:
+async def show_agent(request: Request, call: Call, name: str) -> OneAgent:
     """One agent."""
 
     def look(tx: Tx) -> AgentShape:
         project = call.enter(tx, Right.READ)
-        return _shape(tx, agents.find(tx, project.id, name), whereabouts.of(tx, project.id, name))
+        found = agents.find(tx, project.id, name)
+        return _shape(tx, found, whereabouts.of(tx, project.id, name), request.app.state.news)
 
     return OneAgent(agent=await call.read(look))
 
 
-def _shapes(tx: Tx, project: Project) -> Iterator[AgentShape]:
+def _shapes(tx: Tx, project: Project, news: LiveNews) -> Iterator[AgentShape]:
     """All agents of a project, by name."""
     known = whereabouts.of_project(tx, project.id)
     for agent in agents.of_project(tx, project.id):
-        yield _shape(tx, agent, known.get(agent.name) or Whereabouts(agent=agent.name))
+        yield _shape(tx, agent, known.get(agent.name) or Whereabouts(agent=agent.name), news)
 
 
-def _shape(tx: Tx, agent: Agent, found: Whereabouts) -> AgentShape:
+def _shape(tx: Tx, agent: Agent, found: Whereabouts, news: LiveNews) -> AgentShape:
     presence = agents.presence(tx, agent.project_id, agent.name)
     todo = todos.of_agent(tx, agent.project_id, agent.name)
     is_live = presence is not None and presence.is_live(tx.now)
@@ -199,10 +231,29 @@ def _shape(tx: Tx, agent: Agent, found: Whereabouts) -> AgentShape:
         "machine": found.machine or (presence.hostname if presence else None),
         "placed": found.placed,
         "work": found.work,
+        "wake": _wake(tx, agent, presence if is_live else None, news),
         **{name: getattr(evidence, name) for name in SEEN},
     }
     shape: AgentShape = AgentShape.of(presence, **more)
     return shape
+
+
+def _wake(tx: Tx, agent: Agent, presence: Presence | None, news: LiveNews) -> WakeShape:
+    """How an agent hears of what comes for it, and how that went the last time."""
+    way = news.way_to(agent.project_id, agent.name)
+    is_worker = presence is not None and presence.runtime == WORKER
+    row = messages.last_told(tx, agent.project_id, agent.name)
+    return WakeShape(
+        method="stream" if way is Way.STREAM else "worker" if is_worker else "wait" if way else "none",
+        last=_told(row) if row is not None else None,
+    )
+
+
+def _told(row: Delivery) -> ToldShape | None:
+    for kind, at in (("acked", row.acked_at), ("seen", row.seen_at), ("notified", row.notified_at)):
+        if at is not None:
+            return ToldShape.model_validate({"at": at, "kind": kind, "after_ms": at - row.stored_at})
+    return None
 
 
 def _readable(tx: Tx, call: RestCall, name: str, right: Right = Right.READ) -> Project:

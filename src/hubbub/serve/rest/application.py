@@ -19,13 +19,14 @@ from hubbub.model.errors import HubError
 from hubbub.serve.auth import error_response
 from hubbub.serve.errors import broken, http_error, refused
 from hubbub.serve.news import LiveNews
-from hubbub.serve.passwords import Attempts
+from hubbub.serve.passwords import Attempts, Gatekeeper
 from hubbub.serve.rest import (
     agents,
     approvals,
     artifacts,
     audit,
     hub,
+    logins,
     memory,
     messages,
     nodes,
@@ -36,7 +37,11 @@ from hubbub.serve.rest import (
     runs,
     scopes,
     shares,
+    snapshots,
+    steps,
     tasks,
+    terminal,
+    threads,
     webhooks,
     why,
 )
@@ -46,22 +51,27 @@ ROUTERS = tuple(
     module.router
     for module in (
         people,
+        logins,
         projects,
         scopes,
         runs,
         placements,
         agents,
         tasks,
+        steps,
         messages,
+        threads,
         artifacts,
         reviews,
         memory,
         webhooks,
         approvals,
         nodes,
+        terminal,
         shares,
         audit,
         why,
+        snapshots,
         hub,
     )
 )
@@ -83,6 +93,7 @@ def application(
     webhook_private: bool,
     public_url: str | None,
     site: Site,
+    gatekeeper: Gatekeeper,
 ) -> FastAPI:
     """The application to mount. `copier` makes backups, where the store can; `data` is where there is room for them.
 
@@ -105,7 +116,7 @@ def application(
     app.state.transactions, app.state.news = transactions, news
     app.state.data, app.state.copier, app.state.site = data, copier, site
     app.state.webhook_private, app.state.public_url = webhook_private, public_url
-    app.state.join_attempts = Attempts()
+    app.state.join_attempts, app.state.gatekeeper = Attempts(), gatekeeper
     for router in ROUTERS:
         app.include_router(router)
     return app

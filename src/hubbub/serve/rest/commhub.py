@@ -8,15 +8,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from hubbub.core import users
 from hubbub.core.transaction import Transactions
 from hubbub.dialects.commhub import DIALECT, rest
 from hubbub.dialects.dialect import Answer, Reply
-from hubbub.model.errors import HubError, Invalid, Unauthorized
-from hubbub.model.records import User
+from hubbub.model.errors import HubError, Invalid
 from hubbub.model.rights import SYSTEM, Actor
 from hubbub.serve.auth import actor_of
-from hubbub.serve.passwords import Attempts, Passwords, check
+from hubbub.serve.passwords import Gatekeeper, check
 from hubbub.serve.rest.answers import json_object, response
 from hubbub.serve.rest.shapes import LongText, Name
 from hubbub.store.tx import Operation, Tx
@@ -49,12 +47,11 @@ class History(BaseModel):
 class CommHubRest:
     """The handlers of all addresses."""
 
-    def __init__(self, transactions: Transactions, *, is_open: bool) -> None:
+    def __init__(self, transactions: Transactions, gatekeeper: Gatekeeper, *, is_open: bool) -> None:
         """`is_open` lets anyone register, not only who has an invitation."""
         self.transactions = transactions
+        self.gatekeeper = gatekeeper
         self.is_open = is_open
-        self.passwords = Passwords()
-        self.attempts = Attempts()
 
     def routes(self) -> list[BaseRoute]:
         return [
@@ -75,7 +72,7 @@ class CommHubRest:
     async def register(self, request: Request) -> Answer:
         asked = _checked(Account, await json_object(request))
         check(asked.password, asked.username)
-        kept = await self.passwords.hash(asked.password)
+        kept = await self.gatekeeper.passwords.hash(asked.password)
 
         def register(tx: Tx) -> Reply:
             return rest.register(
@@ -85,12 +82,8 @@ class CommHubRest:
         return _yes(await self.transactions.write(SYSTEM, register))
 
     async def login(self, request: Request) -> Answer:
-        self.attempts.count(request.client.host if request.client else "")
         asked = _checked(Account, await json_object(request))
-        user: User | None = await self.transactions.read(SYSTEM, lambda tx: users.by_name(tx, asked.username))
-        is_right = await self.passwords.verify(user.password if user else None, asked.password)
-        if user is None or not is_right:
-            raise WrongPassword
+        user = await self.gatekeeper.admit(request.scope, asked.username, asked.password)
         return _yes(await self.transactions.write(SYSTEM, lambda tx: rest.login(tx, user)))
 
     async def me(self, request: Request) -> Answer:
@@ -138,13 +131,6 @@ class CommHubRest:
     async def _read(self, request: Request, operation: Operation[Reply]) -> Answer:
         actor: Actor = actor_of(request.scope)
         return _yes(await self.transactions.read(actor, operation))
-
-
-class WrongPassword(Unauthorized):
-    """There is no such person, or that is not their password; which of them is nobody's business."""
-
-    def __str__(self) -> str:
-        return "the username or the password is wrong"
 
 
 def _route(method: str, path: str, handler: Handler) -> BaseRoute:

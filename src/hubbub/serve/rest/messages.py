@@ -3,15 +3,14 @@
 from contextlib import suppress
 from http import HTTPStatus
 from typing import Annotated
-from uuid import UUID
 
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
-from hubbub.core import access, agents, completions, messages, tasks
+from hubbub.core import access, agents, completions, messages, steering, tasks
 from hubbub.core.idempotency import Reply
-from hubbub.model.errors import NotFound
-from hubbub.model.records import Condition, Kind, Project
+from hubbub.model.errors import Invalid, NotFound
+from hubbub.model.records import Condition, Kind, Message, Project, Task
 from hubbub.model.rights import Right
 from hubbub.serve.rest.call import Call
 from hubbub.serve.rest.shapes import Body, CompletionShape, Line, MessageShape, Name, Text
@@ -29,10 +28,13 @@ class OneMessage(BaseModel):
 
 
 class NewMessage(Body):
-    to: Name
+    to: Name | None = Field(
+        None, description="may be left out in a reply: whoever is at the other end is meant"
+    )
     text: Text
     sender: Name | None = None
     in_reply_to: Name | None = Field(None, description="a task or a message")
+    thread: Name | None = Field(None, description="what the conversation is called")
 
 
 class NewBroadcast(Body):
@@ -71,14 +73,17 @@ async def send_message(call: Call, body: NewMessage) -> Reply:
 
     def send(tx: Tx) -> Reply:
         project = call.enter(tx)
+        sender = access.speak(tx, project.id, body.sender)
+        subject = _subject(tx, project, body.in_reply_to) if body.in_reply_to is not None else None
         sent = messages.send(
             tx,
             project.id,
-            sender=access.speak(tx, project.id, body.sender),
-            to=body.to,
+            sender=sender,
+            to=body.to or _other_end(subject, sender),
             body=body.text,
-            kind=Kind.MESSAGE if body.in_reply_to is None else Kind.REPLY,
-            in_reply_to=_subject(tx, project, body.in_reply_to) if body.in_reply_to is not None else None,
+            kind=Kind.MESSAGE if subject is None else Kind.REPLY,
+            in_reply_to=subject.id if subject is not None else None,
+            thread=messages.Thread(name=body.thread),
         )
         return OneMessage(message=MessageShape.of(sent)).model_dump(mode="json")
 
@@ -127,8 +132,18 @@ def _is_meant(condition: Condition, wanted: Condition | None) -> bool:
     return condition is not Condition.OFFLINE if wanted is None else condition is wanted
 
 
-def _subject(tx: Tx, project: Project, ref: str) -> UUID:
-    """The id of the task or the message that a reply answers. Raises `NotFound`."""
+def _subject(tx: Tx, project: Project, ref: str) -> Task | Message:
+    """The task or the message that a reply answers. Raises `NotFound`."""
     with suppress(NotFound):
-        return tasks.find(tx, [project.id], ref).id
-    return messages.find(tx, [project.id], ref).id
+        return tasks.find(tx, [project.id], ref)
+    return messages.find(tx, [project.id], ref)
+
+
+def _other_end(subject: Task | Message | None, sender: str) -> str:
+    """To whom a message goes that does not say it. Raises `Invalid` where that is nobody in particular."""
+    if isinstance(subject, Message):
+        return steering.answered_by(subject, sender)
+    to = steering.other_end(subject, sender) if subject is not None else None
+    if to is None:
+        raise Invalid("to: say to whom it is; it may be left out in a reply to somebody alone")
+    return to

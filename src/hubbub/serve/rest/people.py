@@ -1,17 +1,18 @@
 """Who asks, the people of the hub, and tokens."""
 
+from collections.abc import Sequence
 from datetime import timedelta
 from http import HTTPStatus
 
-from fastapi import APIRouter
-from pydantic import BaseModel
+from fastapi import APIRouter, Request
+from pydantic import BaseModel, Field
 
 from hubbub.core import access, projects, tokens, users
 from hubbub.core.idempotency import Reply
 from hubbub.model.errors import NotFound
 from hubbub.model.ids import parse_id
-from hubbub.model.records import Token
-from hubbub.model.rights import Role
+from hubbub.model.records import Project, Token
+from hubbub.model.rights import Actor, Role
 from hubbub.serve.rest.call import Call
 from hubbub.serve.rest.shapes import Body, GivenRole, Line, Name, ProjectShape, Seconds, TokenShape, UserShape
 from hubbub.store.tx import Tx
@@ -28,6 +29,20 @@ class Me(BaseModel):
     role: Role | None
     expires_at: int | None
     projects: list[ProjectShape]
+    csrf: str | None = Field(description="the header X-CSRF-Token of whoever came by a cookie; else null")
+
+    @classmethod
+    def of_actor(cls, actor: Actor, known: Sequence[tuple[Project, Role]], csrf: str | None) -> "Me":
+        """What is said of an actor that is in the projects it has `known`, with its role in each."""
+        return cls(
+            user=actor.user_name,
+            owns_hub=actor.owns_hub,
+            agent=actor.agent,
+            role=actor.role,
+            expires_at=actor.expires_at,
+            projects=[ProjectShape.of(project, role=role) for project, role in known],
+            csrf=csrf,
+        )
 
 
 class Users(BaseModel):
@@ -76,18 +91,10 @@ class CreatedToken(OneToken):
 
 
 @router.get("/me")
-async def me(call: Call) -> Me:
-    """Whom the token stands for, and what it may enter."""
-    actor = call.actor
+async def me(request: Request, call: Call) -> Me:
+    """Whom the token, or the login, stands for, and what it may enter."""
     known = await call.read(access.memberships)
-    return Me(
-        user=actor.user_name,
-        owns_hub=actor.owns_hub,
-        agent=actor.agent,
-        role=actor.role,
-        expires_at=actor.expires_at,
-        projects=[ProjectShape.of(project, role=role) for project, role in known],
-    )
+    return Me.of_actor(call.actor, known, getattr(request.state, "csrf", None))
 
 
 @router.get("/users")

@@ -118,7 +118,7 @@ async def start_agent(request: Request, call: Call, name: Name, body: Start) -> 
     if outcome.is_error:
         if outcome.code not in UNKNOWN:
             await call.write(lambda tx: placements.drop(tx, placed))
-        raise _refusal(outcome)
+        raise refusal(outcome)
     pid = _pid(outcome)
     return OnePlacement(placement=_shape(await call.write(lambda tx: placements.started(tx, placed, pid))))
 
@@ -130,7 +130,7 @@ async def stop_agent(request: Request, call: Call, name: Name) -> OnePlacement:
     machine = await _machine(request, project, placed.node)
     outcome = await machine.perform(_order(call, project, "agent_stop", {"agent": name}))
     if outcome.is_error and outcome.code is not Code.NOT_FOUND:  # that is what was wanted
-        raise _refusal(outcome, name)
+        raise refusal(outcome, name)
 
     def stopped(tx: Tx) -> Placement:
         placements.stopped(tx, placed)
@@ -162,7 +162,7 @@ async def show_logs(
         return StreamingResponse(frames, headers=STREAM, media_type="text/event-stream")
     outcome = await machine.perform(order)
     if outcome.is_error:
-        raise _refusal(outcome, name)
+        raise refusal(outcome, name)
     assert isinstance(outcome.value, Mapping)
     try:
         return JSONResponse(Lines.model_validate(outcome.value).model_dump(mode="json"))
@@ -199,7 +199,7 @@ def _pid(outcome: Outcome) -> int | None:
     return told if isinstance(told, int) and 0 < told < placements.LARGEST else None
 
 
-def _refusal(outcome: Outcome, agent: str | None = None) -> HubError:
+def refusal(outcome: Outcome, agent: str | None = None) -> HubError:
     """Why a machine has not done it. What it does not find is the `agent`, where one is given."""
     why = outcome.why or "the machine says nothing of why"
     match outcome.code:
@@ -224,7 +224,7 @@ async def _frames(
             yield b"".join(map(_frame, _lines(told))) or COMMENT
         if hearing.done():
             outcome = hearing.result()
-            end = str(_refusal(outcome, agent)) if outcome.is_error else "it has ended"
+            end = str(refusal(outcome, agent)) if outcome.is_error else "it has ended"
             yield f"event: end\ndata: {_json({'message': end})}\n\n".encode()
     finally:
         hearing.cancel()

@@ -1,15 +1,17 @@
-"""Projects."""
+"""Projects, and the people who belong to them."""
 
 from http import HTTPStatus
 from typing import Literal
+from uuid import UUID
 
 from fastapi import APIRouter
 from pydantic import BaseModel
 
-from hubbub.core import access, projects
+from hubbub.core import access, members, projects
 from hubbub.core.idempotency import Reply
+from hubbub.model.rights import Right, Role
 from hubbub.serve.rest.call import Call
-from hubbub.serve.rest.shapes import Body, Line, LongText, Name, ProjectShape, Whole
+from hubbub.serve.rest.shapes import Body, GivenRole, Line, LongText, Name, ProjectShape, Whole
 from hubbub.store.tx import Tx
 
 router = APIRouter(tags=["projects"])
@@ -31,6 +33,35 @@ class NewProject(Body):
     repo_url: Line | None = None
     heartbeat_interval: Whole = projects.HEARTBEAT_INTERVAL
     heartbeat_ttl: Whole = projects.HEARTBEAT_TTL
+
+
+class ChangedProject(Body):
+    """What is to change of a project; what is left out stays."""
+
+    name: Name | None = None
+    description: LongText | None = None
+    conflict_mode: Literal["off", "warn", "block"] | None = None
+    repo_url: Line | None = None
+    heartbeat_interval: Whole | None = None
+    heartbeat_ttl: Whole | None = None
+
+
+class MemberShape(BaseModel):
+    user_id: UUID
+    name: str
+    role: Role
+
+
+class Members(BaseModel):
+    members: list[MemberShape]
+
+
+class OneMember(BaseModel):
+    member: MemberShape
+
+
+class PutMember(Body):
+    role: GivenRole
 
 
 @router.get("/projects")
@@ -55,3 +86,49 @@ async def create_project(call: Call, body: NewProject) -> Reply:
 async def show_project(call: Call, slug: str) -> OneProject:
     """One project."""
     return OneProject(project=ProjectShape.of(await call.read(lambda tx: projects.show(tx, slug))))
+
+
+@router.patch("/projects/{slug}", response_model=OneProject)
+async def change_project(call: Call, slug: str, body: ChangedProject) -> Reply:
+    """Change a project. For who manages it."""
+
+    def change(tx: Tx) -> Reply:
+        project = access.enter(tx, slug, Right.MANAGE)
+        changes = {name: value for name, value in dict(body).items() if value is not None}
+        return OneProject(project=ProjectShape.of(projects.change(tx, project, changes))).model_dump(
+            mode="json"
+        )
+
+    return await call.create(change)
+
+
+@router.get("/projects/{slug}/members")
+async def list_members(call: Call, slug: str) -> Members:
+    """Which people belong to a project, by name."""
+    found = await call.read(lambda tx: members.of_project(tx, access.enter(tx, slug, Right.READ)))
+    return Members(members=[_member(each) for each in found])
+
+
+@router.put("/projects/{slug}/members/{name}")
+async def put_member(call: Call, slug: str, name: str, body: PutMember) -> OneMember:
+    """Make a person of the hub a member of the project, or give the member another role. For who manages it."""
+
+    def put(tx: Tx) -> OneMember:
+        return OneMember(member=_member(members.put(tx, access.enter(tx, slug), name, body.role)))
+
+    return await call.write(put)
+
+
+@router.delete("/projects/{slug}/members/{name}")
+async def remove_member(call: Call, slug: str, name: str) -> OneMember:
+    """Let a person belong to the project no more. For who manages it."""
+
+    def remove(tx: Tx) -> OneMember:
+        return OneMember(member=_member(members.remove(tx, access.enter(tx, slug), name)))
+
+    return await call.write(remove)
+
+
+def _member(found: tuple[UUID, str, Role]) -> MemberShape:
+    user_id, name, role = found
+    return MemberShape(user_id=user_id, name=name, role=role)

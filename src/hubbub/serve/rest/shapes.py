@@ -1,6 +1,6 @@
 """The JSON of the REST interface: what the nouns look like from outside, and what may be said about them."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from pydantic import (
@@ -188,6 +188,19 @@ class WorkShape(Shape):
     started_at: int | None
 
 
+class ToldShape(Shape):
+    at: int
+    kind: Literal["notified", "seen", "acked"] = Field(description="how far the letter got")
+    after_ms: int = Field(description="how long after it came into the inbox that was")
+
+
+class WakeShape(Shape):
+    method: Literal["stream", "worker", "wait", "none"] = Field(
+        description="how it hears of what comes: it follows its inbox; `hubbub work` runs it; it waits in a call"
+    )
+    last: ToldShape | None = Field(description="the newest letter of which it has heard")
+
+
 class AgentShape(Shape):
     name: str
     condition: Condition
@@ -213,6 +226,7 @@ class AgentShape(Shape):
     last_output_at: int | None = None
     last_tool: str | None = Field(None, description="the last tool that it called here, after its dialect")
     last_tool_at: int | None = None
+    wake: WakeShape
     since: int | None = Field(None, description="when its present or last presence began")
     seen_at: int | None = None
     expires_at: int | None = Field(None, description="when it is gone, if it stays silent")
@@ -260,6 +274,9 @@ class MessageShape(Shape):
     number: int
     kind: Kind
     sender: str
+    author: str | None = Field(
+        description="the person, where the sender is `hub`, as everyone without a name"
+    )
     recipient: str | None = Field(description="null: everyone who was there")
     body: str
     intent: Intent | None = Field(description="what it is for, where its sender said so")

@@ -1,45 +1,36 @@
-"""Tasks: sending them, and moving them along their life."""
+"""Tasks: sending them, finding them, and looking at one with all that belongs to it. `steps` moves them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import timedelta
 from http import HTTPStatus
 from typing import Annotated
 from uuid import UUID
 
 from fastapi import APIRouter, Query
+from fastapi.concurrency import run_in_threadpool
 from pydantic import BaseModel, Field
 
-from hubbub.core import (
-    access,
-    activity,
-    completions,
-    dependencies,
-    endings,
-    handovers,
-    messages,
-    presences,
-    tasks,
-    whereabouts,
-)
+from hubbub.core import access, activity, artifacts, dependencies, finding, tasks, threads, whereabouts
 from hubbub.core.idempotency import Reply
-from hubbub.model.errors import NotHolder
-from hubbub.model.lifecycle import Event, Status, advance
+from hubbub.model.lifecycle import Status
 from hubbub.model.records import Priority, Project, Task
-from hubbub.model.rights import HUB, Right
+from hubbub.model.rights import Right
+from hubbub.serve import markdown
 from hubbub.serve.events import content_of
-from hubbub.serve.rest.call import Call, RestCall
+from hubbub.serve.rest.call import Call
+from hubbub.serve.rest.said import DeliveryShape, Render, SaidShape, rendered, said
 from hubbub.serve.rest.shapes import (
     ActivityShape,
+    ArtifactShape,
     Body,
+    Line,
     LongText,
-    MessageShape,
     Name,
-    Percent,
     PriorityName,
     Seconds,
+    Shape,
     TaskShape,
     Text,
-    Whole,
 )
 from hubbub.store.tx import Tx
 
@@ -48,7 +39,6 @@ router = APIRouter(tags=["tasks"])
 THREAD_SHOWN = 200
 ACTIVITY_SHOWN = 200
 MOST_NEEDS = 32
-RETRY_TTL = timedelta(hours=1)  # of a task that had a time to begin it, and is tried again
 
 
 class Tasks(BaseModel):
@@ -59,11 +49,35 @@ class OneTask(BaseModel):
     task: TaskShape
 
 
-class WholeTask(OneTask):
-    """A task with what was said and done about it; the activity newest first."""
+class BriefShape(Shape):
+    """A task beside another one."""
 
-    messages: list[MessageShape]
+    id: UUID
+    number: int
+    title: str
+    status: Status
+    assignee: str | None
+
+
+class ReadTask(TaskShape):
+    """A task as people read it."""
+
+    description_html: str | None = None
+    context_html: str | None = None
+    result_html: str | None = None
+
+
+class WholeTask(BaseModel):
+    """A task with what was said and done about it; the activity newest first, all else oldest first."""
+
+    task: ReadTask
+    messages: list[SaidShape]
     activity: list[ActivityShape]
+    artifacts: list[ArtifactShape] = Field(description="what was made for it, without the contents")
+    deliveries: list[DeliveryShape] = Field(description="how far it got itself: its first and its last way")
+    children: list[BriefShape]
+    needs: list[BriefShape]
+    needed_by: list[BriefShape]
 
 
 class NewTask(Body):
@@ -84,39 +98,6 @@ class NewTask(Body):
     sender: Name | None = None
 
 
-class By(Body):
-    """Who moves a task, and, where it is said, at which epoch they hold it."""
-
-    by: Name | None = None
-    epoch: Whole | None = None
-
-
-class Completing(By):
-    result: LongText = ""
-
-
-class Failing(By):
-    reason: LongText = ""
-
-
-class Retrying(By):
-    ttl_seconds: Seconds | None = None
-
-
-class Reassigning(By):
-    to: Name
-
-
-class Progressing(By):
-    output: LongText | None = None
-    progress: Percent | None = None
-
-
-class Completed(OneTask):
-    completion_id: str
-    truncated: bool
-
-
 @router.get("/tasks")
 async def list_tasks(
     call: Call,
@@ -124,6 +105,10 @@ async def list_tasks(
     status: Annotated[list[Status] | None, Query()] = None,
     assignee: str | None = None,
     sender: str | None = None,
+    area: str | None = None,
+    q: Annotated[
+        Line, Query(description="words that all occur in title or description; or a number, as 12 or T-12")
+    ] = "",
     before: Annotated[int | None, Query(ge=1, le=2**62)] = None,
     limit: Annotated[int, Query(ge=1, le=500)] = 50,
 ) -> Tasks:
@@ -131,12 +116,20 @@ async def list_tasks(
 
     def look(tx: Tx) -> Tasks:
         ids = [project.id for project in access.visible(tx, call.project)]
-        found = tasks.search(
-            tx, ids, status=status or (), assignee=assignee, sender=sender, before=before, limit=limit
+        found = finding.search(
+            tx,
+            ids,
+            q,
+            status=status or (),
+            assignee=assignee,
+            sender=sender,
+            area=area,
+            before=before,
+            limit=limit,
         )
         return Tasks(tasks=_shapes(tx, ids, found))
 
-    return await call.read(look)
+    return await call.read(look, long=bool(q))
 
 
 @router.post("/tasks", status_code=HTTPStatus.CREATED, response_model=OneTask)
@@ -157,127 +150,51 @@ async def send_task(call: Call, body: NewTask) -> Reply:
             title=body.title,
             context=body.context,
             priority=body.priority,
-            ttl=_ttl(body.ttl_seconds),
+            ttl=ttl_of(body.ttl_seconds),
             parent=body.parent_id,
             needs=_needs(tx, project, body.depends_on or ()),
             issue=body.issue,
             area=body.area,
         )
-        return OneTask(task=_one(tx, sent)).model_dump(mode="json")
+        return OneTask(task=one(tx, sent)).model_dump(mode="json")
 
     return await call.create(send)
 
 
 @router.get("/tasks/{ref}")
-async def show_task(call: Call, ref: str) -> WholeTask:
-    """A task, by its id or by its number in the project, with its messages and its activity."""
+async def show_task(call: Call, ref: str, render: Render = None) -> WholeTask:
+    """A task, by its id or by its number in the project, with its thread, its activity, and what belongs to it."""
 
     def look(tx: Tx) -> WholeTask:
         task = call.task(tx, ref, Right.READ)
         happened = activity.latest(tx, task.project_id, task_id=task.id, limit=ACTIVITY_SHOWN)
         return WholeTask(
-            task=_one(tx, task),
-            messages=[MessageShape.of(each) for each in messages.thread(tx, task.id, THREAD_SHOWN)],
+            task=ReadTask.model_validate(one(tx, task).model_dump()),
+            messages=said(tx, threads.of_task(tx, task, limit=THREAD_SHOWN)),
             activity=[ActivityShape.model_validate(content_of(each)) for each in happened],
+            artifacts=[ArtifactShape.of(each) for each in artifacts.of_task(tx, task)],
+            deliveries=[DeliveryShape.of(each) for each in finding.deliveries(tx, task)],
+            children=_briefs(finding.children(tx, task)),
+            needs=_briefs(dependencies.needs(tx, task)),
+            needed_by=_briefs(dependencies.waiting(tx, task)),
         )
 
-    return await call.read(look)
+    whole = await call.read(look)
+    if render is not None:
+        await run_in_threadpool(_render, whole)
+    return whole
 
 
-@router.post("/tasks/{ref}/accept", response_model=OneTask)
-async def accept_task(call: Call, ref: str, body: By) -> Reply:
-    """Say yes to a task; a free one is then the caller's."""
-    return await _move(
-        call, ref, body, lambda tx, task, by: tasks.accept(tx, task, None if by == HUB else by)
-    )
+def _render(whole: WholeTask) -> None:
+    task = whole.task
+    task.description_html = markdown.render(task.description)
+    task.context_html = markdown.render(task.context) if task.context is not None else None
+    task.result_html = markdown.render(task.result) if task.result is not None else None
+    rendered(whole.messages)
 
 
-@router.post("/tasks/{ref}/start", response_model=OneTask)
-async def start_task(call: Call, ref: str, body: By) -> Reply:
-    """Begin a task; a free one is then the caller's. From now on it does not expire."""
-    return await _move(call, ref, body, tasks.start)
-
-
-@router.post("/tasks/{ref}/complete", response_model=Completed)
-async def complete_task(call: Call, ref: str, body: Completing) -> Reply:
-    """Say that one's task is done. The result is kept whole; its beginning is the task's."""
-
-    def complete(tx: Tx) -> Reply:
-        task, by = _held(tx, call, ref, body)
-        advance(task.status, Event.COMPLETE)
-        outcome = completions.report(tx, task.project_id, by, task=str(task.id), result=body.result)
-        return Completed(
-            task=_one(tx, outcome.task or task),
-            completion_id=str(outcome.completion.id),
-            truncated=outcome.truncated,
-        ).model_dump(mode="json")
-
-    return await call.create(complete)
-
-
-@router.post("/tasks/{ref}/fail", response_model=OneTask)
-async def fail_task(call: Call, ref: str, body: Failing) -> Reply:
-    """Say that one's task cannot be done, and why."""
-
-    def fail(tx: Tx, task: Task, by: str) -> Task:
-        if by not in (task.assignee, HUB):
-            raise NotHolder(task.assignee)
-        kept = body.reason[: completions.RESULT_LENGTH]
-        return endings.finish(tx, task, Event.FAIL, by=by, text=body.reason, result=kept)
-
-    return await _move(call, ref, body, fail)
-
-
-@router.post("/tasks/{ref}/cancel", response_model=OneTask)
-async def cancel_task(call: Call, ref: str, body: Failing) -> Reply:
-    """End a task that is not wanted any more."""
-    return await _move(
-        call, ref, body, lambda tx, task, by: endings.cancel(tx, task, by=by, reason=body.reason or None)
-    )
-
-
-@router.post("/tasks/{ref}/retry", response_model=OneTask)
-async def retry_task(call: Call, ref: str, body: Retrying) -> Reply:
-    """Deliver a failed, cancelled or expired task again. One that could expire has another hour, or `ttl_seconds`."""
-
-    def retry(tx: Tx, task: Task, by: str) -> Task:
-        fresh = RETRY_TTL if task.expires_at is not None else None
-        return handovers.retry(tx, task, by=by, ttl=_ttl(body.ttl_seconds) or fresh)
-
-    return await _move(call, ref, body, retry)
-
-
-@router.post("/tasks/{ref}/reassign", response_model=OneTask)
-async def reassign_task(call: Call, ref: str, body: Reassigning) -> Reply:
-    """Hand an unfinished task to another agent."""
-    return await _move(call, ref, body, lambda tx, task, by: handovers.reassign(tx, task, to=body.to, by=by))
-
-
-@router.post("/tasks/{ref}/progress", response_model=OneTask)
-async def report_progress(call: Call, ref: str, body: Progressing) -> Reply:
-    """Tell how far one is with one's task."""
-
-    def tell(tx: Tx, task: Task, by: str) -> Task:
-        presences.progress(tx, task, by, output=body.output, progress=body.progress)
-        return task
-
-    return await _move(call, ref, body, tell)
-
-
-async def _move(call: RestCall, ref: str, body: By, step: Callable[[Tx, Task, str], Task]) -> Reply:
-    """Have something happen to a task, as whom and at what epoch `body` says."""
-
-    def move(tx: Tx) -> Reply:
-        moved = step(tx, *_held(tx, call, ref, body))
-        return OneTask(task=_one(tx, moved)).model_dump(mode="json")
-
-    return await call.create(move)
-
-
-def _held(tx: Tx, call: RestCall, ref: str, body: By) -> tuple[Task, str]:
-    task = call.task(tx, ref)
-    tasks.require_epoch(task, body.epoch)
-    return task, access.speak(tx, task.project_id, body.by)
+def _briefs(found: Iterable[Task]) -> list[BriefShape]:
+    return [BriefShape.of(each) for each in found]
 
 
 def _needs(tx: Tx, project: Project, refs: Sequence[str]) -> list[Task]:
@@ -292,7 +209,8 @@ def _shapes(tx: Tx, project_ids: Sequence[UUID], found: Sequence[Task]) -> list[
     return [_shape(tx, task, machines[task.project_id].get(task.assignee or "")) for task in found]
 
 
-def _one(tx: Tx, task: Task) -> TaskShape:
+def one(tx: Tx, task: Task) -> TaskShape:
+    """What a task looks like from outside."""
     assignee = task.assignee
     return _shape(tx, task, whereabouts.machine(tx, task.project_id, assignee) if assignee else None)
 
@@ -303,5 +221,6 @@ def _shape(tx: Tx, task: Task, machine: str | None) -> TaskShape:
     return shape
 
 
-def _ttl(seconds: float | None) -> timedelta | None:
+def ttl_of(seconds: float | None) -> timedelta | None:
+    """The time to begin a task that a call brings."""
     return timedelta(seconds=seconds) if seconds is not None else None

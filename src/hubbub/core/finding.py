@@ -1,0 +1,64 @@
+"""Finding tasks by what people remember of them: a number, words of the text, whose they are; and what belongs to one."""
+
+import re
+from collections.abc import Iterable, Sequence
+from uuid import UUID
+
+from hubbub.model.lifecycle import Status
+from hubbub.model.records import Delivery, Task
+from hubbub.store import messages, tasks
+from hubbub.store.tx import Tx
+
+MOST_WORDS = 8  # that are looked for; further ones are left out
+MOST_CHILDREN = 200
+_NUMBER = re.compile(r"(?:#|[Tt]-?)?([0-9]{1,18})", re.ASCII)
+
+
+def search(
+    tx: Tx,
+    project_ids: Sequence[UUID],
+    text: str = "",
+    *,
+    status: Iterable[Status] = (),
+    assignee: str | None = None,
+    sender: str | None = None,
+    area: str | None = None,
+    before: int | None = None,
+    limit: int,
+) -> list[Task]:
+    """Tasks of the projects, newest first; `before` is the number to go on from, within one project.
+
+    All words of `text` occur in their titles or descriptions, in whatever case. A number alone, such as 12, #12 or
+    T-12, means the task that has it.
+    """
+    wanted, number = tuple(status), _NUMBER.fullmatch(text.strip())
+    found = [
+        task
+        for project_id in project_ids
+        for task in tasks.search(
+            tx,
+            project_id,
+            status=wanted,
+            assignee=assignee,
+            sender=sender,
+            area=area,
+            words=text.split()[:MOST_WORDS] if number is None else (),
+            number=int(number[1]) if number is not None else None,
+            before=before,
+            limit=limit,
+        )
+    ]
+    if len(project_ids) > 1:
+        found.sort(key=lambda task: task.id, reverse=True)
+    return found[:limit]
+
+
+def children(tx: Tx, task: Task) -> list[Task]:
+    """What was derived from the task, oldest first, whatever became of it."""
+    return tasks.children(tx, task.id, MOST_CHILDREN)
+
+
+def deliveries(tx: Tx, task: Task) -> list[Delivery]:
+    """How far the task got in inboxes: the first time, where that was when it was made, and the last."""
+    found = (messages.find_delivery(tx, each) for each in {task.id, task.delivery_id or task.id})
+    return sorted((row for row in found if row is not None), key=lambda row: row.id)

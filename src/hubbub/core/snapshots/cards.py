@@ -1,0 +1,141 @@
+"""Cards: what each thing looks like in a picture of its project (`model/pictures.py`).
+
+A card is made by the same function whether something has just happened to the thing or a snapshot is taken of all of
+them. So it holds only what stands in the tables, and nothing that changes by time alone. What agents wrote is cut: a
+card is to be looked at, and whoever wants the whole text asks for it.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from hubbub.model.approvals import Approval
+from hubbub.model.machines import NODE_PREFIX, Machine
+from hubbub.model.pictures import Card
+from hubbub.model.records import Condition, Delivery, Message, Priority, Task
+from hubbub.model.redaction import Redactor
+
+TITLE = 200  # characters of a task's title, and of what an agent says that it does
+NOTE = 280  # characters of what was said
+SHOWN = 2000  # characters of what a person is asked to allow
+LINE = 200  # characters of a name
+FILES = 50  # entries of a list
+
+_PRIORITIES = {each: each.name.lower() for each in Priority}
+_SECRETS = Redactor()  # whoever may look at the project reads its pictures, for as long as the log is kept
+
+
+def short(text: str | None, length: int) -> str | None:
+    """The beginning of a text, of at most so many characters."""
+    return text if text is None or len(text) <= length else f"{text[: length - 1]}…"
+
+
+def said(text: str | None) -> str | None:
+    """The beginning of what somebody said, without what looks like a secret; None for nothing."""
+    beginning = text.strip()[: 2 * NOTE] if text else ""  # so that a secret at the edge is known for one
+    return short(_SECRETS.text(beginning), NOTE) or None
+
+
+def task(of: Task, depends_on: Sequence[UUID]) -> Card:
+    """A task; `depends_on` is what must be completed before it."""
+    return {
+        "id": str(of.id),
+        "number": of.number,
+        "title": short(of.title, TITLE),
+        "status": of.status,
+        "priority": _PRIORITIES[of.priority],
+        "sender": of.sender,
+        "assignee": of.assignee,
+        "area": of.area,
+        "issue": of.issue,
+        "run_id": str(of.run_id),
+        "parent_id": str(of.parent_id) if of.parent_id else None,
+        "depends_on": [str(each) for each in depends_on],
+        "attempt": of.attempt,
+        "files": _files(of.files),
+        "note": of.note,
+        "created_at": of.created_at,
+        "updated_at": of.updated_at,
+        "delivered_at": of.delivered_at,
+        "accepted_at": of.accepted_at,
+        "started_at": of.started_at,
+        "ended_at": of.ended_at,
+        "expires_at": of.expires_at,
+    }
+
+
+def agent(row: Mapping[str, Any]) -> Card:
+    """An agent, as `store/pictures.agents` reads it. Its scope is what it has declared, for as long as it is there."""
+    name, is_live = row["name"], row["presence_id"] is not None and row["ended_at"] is None
+    itself = name.removeprefix(NODE_PREFIX) if name.startswith(NODE_PREFIX) else None
+    return {
+        "name": name,
+        "condition": row["condition"] or Condition.OFFLINE,
+        "doing": short(row["doing"], TITLE),
+        "live": is_live,
+        "end_reason": row["end_reason"],
+        "progress": row["progress"],
+        "runtime": short(row["runtime"], LINE),
+        "model": short(row["model"], LINE),
+        "machine": short(row["placed_on"] or itself or row["seen_on"] or row["hostname"], LINE),
+        "area": row["area"] if is_live else None,
+        "files": _files(json.loads(row["files"])) if is_live and row["files"] else None,
+        "since": row["since"],
+        "ended_at": row["ended_at"],
+    }
+
+
+def machine(of: Machine) -> Card:
+    """A machine. It is online from when the log has told so until it tells that the machine is gone."""
+    return {
+        "name": of.name,
+        "platform": of.platform,
+        "version": of.version,
+        "labels": list(of.labels),
+        "sandbox": of.sandbox,
+        "runtime": of.runtime,
+        "online": of.online,
+        "first_seen_at": of.first_seen_at,
+    }
+
+
+def approval(of: Approval) -> Card:
+    """A question that waits for a person."""
+    return {
+        "id": str(of.id),
+        "who": of.who,
+        "node": of.node,
+        "tool": of.tool,
+        "kind": of.kind,
+        "shown": short(_SECRETS.text(of.shown[: 2 * SHOWN]), SHOWN),
+        "reason": short(_SECRETS.text(of.reason[: 2 * SHOWN]), SHOWN),
+        "dangerous": of.dangerous,
+        "created_at": of.created_at,
+        "expires_at": of.expires_at,
+    }
+
+
+def letter(message: Message, row: Delivery) -> Card:
+    """A message that waits for a person in the inbox row `row`."""
+    return {
+        "id": str(row.id),
+        "message_id": str(message.id),
+        "number": message.number,
+        "sender": message.sender,
+        "recipient": row.recipient,
+        "text": said(message.body) or "",
+        "in_reply_to": str(message.in_reply_to) if message.in_reply_to else None,
+        "thread": short(message.thread, LINE),
+        "intent": message.intent,
+        "created_at": message.created_at,
+    }
+
+
+def overlap(agents: Sequence[str], files: Sequence[str], areas: Sequence[str]) -> Card:
+    """What two agents that are there both declare to work on."""
+    return {"agents": list(agents), "files": list(files[:FILES]), "areas": list(areas[:FILES])}
+
+
+def _files(files: Sequence[str] | None) -> list[str] | None:
+    return list(files[:FILES]) if files is not None else None

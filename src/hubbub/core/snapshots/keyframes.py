@@ -1,0 +1,126 @@
+"""Keyframes and reels: any moment of a project, made from the last picture that was kept before it.
+
+A keyframe is kept about every 2,000 activities, and once a day if anything happened, so that a moment is never far
+from one. A young project begins with the empty picture; one that is older than pictures are begins with the first
+that was taken. Where the log is cut, it is cut at a keyframe.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from uuid import UUID
+
+from hubbub.core.snapshots.take import take
+from hubbub.model.errors import NotFound
+from hubbub.model.moments import milliseconds
+from hubbub.model.pictures import empty
+from hubbub.model.records import Activity
+from hubbub.store import activity, keyframes, projects
+from hubbub.store.activity import START, Position
+from hubbub.store.keyframes import Keyframe, Place
+from hubbub.store.tx import Tx
+
+EVERY = 2000  # activities
+OLDEST = timedelta(days=1)  # of a project's last keyframe, if anything has happened since
+PAGE = 1000  # activities that are forgotten by one transaction
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reel:
+    """A keyframe, and what followed it, in the order of the log."""
+
+    start: Keyframe
+    activities: Sequence[Activity]
+    earlier: bool  # there are keyframes before this one
+
+
+def begin(tx: Tx, project_id: UUID) -> None:
+    """Let a project that has just been made begin with the empty picture."""
+    keyframes.put(tx, _frame(project_id, START, tx.now, (), keyframes.pack(empty())))
+
+
+def due(tx: Tx) -> list[UUID]:
+    """The projects of which a keyframe should be kept by now."""
+    return [project_id for project_id in projects.ids(tx) if _is_due(tx, project_id)]
+
+
+def take_keyframe(tx: Tx, project_id: UUID) -> Keyframe:
+    """A keyframe of the project as it is. It takes a while: give it a long read."""
+    taken = take(tx, project_id)
+    packed = keyframes.pack(taken.picture)
+    return _frame(project_id, taken.position, taken.at, sorted(taken.seen), packed)
+
+
+def keep(tx: Tx, frame: Keyframe) -> None:
+    """Keep a keyframe, unless another hub was faster."""
+    projects.lock(tx, frame.project_id)
+    if _is_due(tx, frame.project_id):
+        keyframes.put(tx, frame)
+
+
+def first(tx: Tx, project_id: UUID) -> Place | None:
+    """From where the project can be replayed."""
+    return keyframes.first(tx, project_id)
+
+
+def reel(tx: Tx, project_id: UUID, until: int | None = None) -> Reel:
+    """What happened up to and including the activity `until`, by default up to now, from the last keyframe before it.
+
+    Raises `NotFound` for an id that is not in the log (any more), or from before the first keyframe.
+    """
+    end = activity.head(tx) if until is None else _place_of(tx, project_id, until)
+    start = keyframes.before(tx, project_id, end) if end is not None else None
+    if end is not None and start is None:
+        start = keyframes.at(tx, project_id, end.seq)
+    if end is None or start is None:
+        raise NotFound("moment", until if until is not None else "of the project")
+    earlier = keyframes.before(tx, project_id, start.position) is not None
+    return Reel(
+        start=start,
+        activities=activity.between(tx, project_id, start.position, end),
+        earlier=earlier,
+    )
+
+
+def is_lost(tx: Tx, project_id: UUID, place: Position) -> bool:
+    """Whether something that came after a place in the project's log is not there any more, or has no patch."""
+    oldest = keyframes.first(tx, project_id)
+    return oldest is not None and place < oldest.position
+
+
+def forget(tx: Tx, keep_for: timedelta) -> bool:
+    """Drop some of what happened longer ago than that; True if there may be more to drop.
+
+    The log is cut at the last keyframe that is as old, so what is kept can be replayed from its beginning.
+    """
+    before = tx.now - milliseconds(keep_for)
+    return any(_forget(tx, project_id, before) for project_id in projects.ids(tx))
+
+
+def _forget(tx: Tx, project_id: UUID, before: int) -> bool:
+    cut = keyframes.last(tx, project_id, until=before)
+    if cut is None or cut.position == START:
+        return False
+    keyframes.drop_before(tx, project_id, cut.position)  # first: nobody may count on what is about to go
+    return activity.drop(tx, project_id, cut.position, PAGE) == PAGE
+
+
+def _is_due(tx: Tx, project_id: UUID) -> bool:
+    last = keyframes.last(tx, project_id)
+    if last is None:
+        return True
+    is_old = tx.now - last.at >= milliseconds(OLDEST)
+    return activity.goes_on(tx, project_id, last.position, 1 if is_old else EVERY)
+
+
+def _place_of(tx: Tx, project_id: UUID, until: int) -> Position | None:
+    if until == 0:
+        return START
+    found = activity.position_of(tx, until)
+    if found is None and (frame := keyframes.at(tx, project_id, until)):
+        return frame.position
+    return found
+
+
+def _frame(project_id: UUID, position: Position, at: int, seen: Sequence[int], packed: str) -> Keyframe:
+    return Keyframe(project_id=project_id, position=position, at=at, seen=seen, packed=packed)

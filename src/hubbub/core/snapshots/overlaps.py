@@ -1,0 +1,62 @@
+"""Which agents' scopes meet: kept two by two, so that a picture of the project has them at once."""
+
+from collections.abc import Iterable
+from uuid import UUID
+
+from hubbub.core.snapshots import cards
+from hubbub.model.pictures import Card, pair
+from hubbub.model.scopes import Conflict
+from hubbub.store import overlaps
+from hubbub.store.overlaps import Pair
+from hubbub.store.tx import Tx
+
+
+def renew(tx: Tx, project_id: UUID, agent: str, conflicts: Iterable[Conflict]) -> dict[str, Card | None]:
+    """Keep with whom an agent is in conflict from now on; the cards of the pairs that this changes."""
+    known = {_key(each): each for each in overlaps.of_agent(tx, project_id, agent)}
+    return _change(tx, project_id, known, _pairs(agent, conflicts))
+
+
+def renew_all(
+    tx: Tx, project_id: UUID, standing: Iterable[tuple[str, Iterable[Conflict]]]
+) -> dict[str, Card | None]:
+    """Keep who is in conflict with whom from now on; the cards of the pairs that this changes."""
+    known = {_key(each): each for each in overlaps.of_project(tx, project_id)}
+    found: dict[str, Pair] = {}
+    for agent, conflicts in standing:
+        found |= _pairs(agent, conflicts)
+    return _change(tx, project_id, known, found)
+
+
+def of_project(tx: Tx, project_id: UUID) -> dict[str, Card]:
+    """The cards of all pairs."""
+    return {_key(each): _card(each) for each in overlaps.of_project(tx, project_id)}
+
+
+def _pairs(agent: str, conflicts: Iterable[Conflict]) -> dict[str, Pair]:
+    pairs = (
+        Pair(min(agent, each.agent), max(agent, each.agent), each.overlap)
+        for each in conflicts
+        if each.agent != agent
+    )
+    return {_key(each): each for each in pairs}
+
+
+def _change(tx: Tx, project_id: UUID, known: dict[str, Pair], found: dict[str, Pair]) -> dict[str, Card | None]:
+    changed: dict[str, Card | None] = {}
+    for key in sorted(known.keys() - found.keys()):
+        overlaps.delete(tx, project_id, known[key])
+        changed[key] = None
+    for key in sorted(found):
+        if found[key] != known.get(key):
+            overlaps.put(tx, project_id, found[key])
+            changed[key] = _card(found[key])
+    return changed
+
+
+def _key(of: Pair) -> str:
+    return pair(of.one, of.other)
+
+
+def _card(of: Pair) -> Card:
+    return cards.overlap((of.one, of.other), of.common.files, of.common.areas)

@@ -1,0 +1,58 @@
+"""A snapshot: the picture of a project, made from its tables in one transaction, and its place in the log."""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from hubbub.core.snapshots import cards, overlaps
+from hubbub.model.approvals import ApprovalStatus
+from hubbub.model.pictures import Cards
+from hubbub.store import activity, approvals, messages, nodes, pictures, tasks
+from hubbub.store.activity import Position
+from hubbub.store.tx import Tx
+
+ENDED_TASKS = 1000  # the latest; older ones are history
+PENDING = 1000  # questions that wait for an answer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Snapshot:
+    """A project at one moment: what happened up to `position` in the log, and the activities `seen` after it."""
+
+    position: Position
+    seen: frozenset[int]
+    at: int
+    picture: dict[str, Cards]
+
+
+def take(tx: Tx, project_id: UUID) -> Snapshot:
+    """The project as it is in this transaction."""
+    position = activity.head(tx)
+    return Snapshot(
+        position=position,
+        seen=activity.visible(tx, project_id, position),
+        at=tx.now,
+        picture=picture(tx, project_id),
+    )
+
+
+def picture(tx: Tx, project_id: UUID) -> dict[str, Cards]:
+    """All cards of the project, by noun and key."""
+    return {
+        "tasks": _tasks(tx, project_id),
+        "agents": {row["name"]: cards.agent(row) for row in pictures.agents(tx, project_id)},
+        "machines": {each.name: cards.machine(each) for each in nodes.of_project(tx, project_id)},
+        "approvals": _approvals(tx, project_id),
+        "letters": {str(row.id): cards.letter(of, row) for of, row in messages.for_people(tx, project_id)},
+        "overlaps": overlaps.of_project(tx, project_id),
+    }
+
+
+def _tasks(tx: Tx, project_id: UUID) -> Cards:
+    needs = pictures.needs(tx, project_id)
+    found = tasks.without_texts(tx, project_id, ended=ENDED_TASKS)
+    return {str(each.id): cards.task(each, needs.get(each.id, ())) for each in found}
+
+
+def _approvals(tx: Tx, project_id: UUID) -> Cards:
+    found = approvals.search(tx, project_id, status=ApprovalStatus.PENDING, limit=PENDING)
+    return {str(each.id): cards.approval(each) for each in found}

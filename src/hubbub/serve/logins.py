@@ -1,0 +1,107 @@
+"""Who has signed in: the cookie that a browser brings, and what must come with it.
+
+A browser sends a cookie along with whatever a page asks of the hub, any page. So a cookie is `SameSite=Strict`, and
+beside that it counts only in what comes from pages of this hub; and to change something a request needs a second
+value, that only those pages know: `csrf_of` the cookie, in a header.
+"""
+
+import hashlib
+import hmac
+from contextlib import suppress
+from datetime import timedelta
+
+from starlette.datastructures import Headers
+from starlette.types import Scope
+
+from hubbub.core import logins
+from hubbub.core.transaction import Transactions
+from hubbub.model.errors import Forbidden, StoreUnavailable, Unauthorized
+from hubbub.model.rights import SYSTEM, Actor
+from hubbub.serve.hosts import Hosts
+
+SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+CSRF = "x-csrf-token"
+MOST_AGE = int(timedelta(days=90).total_seconds())
+LONGEST = 4096  # characters of all cookies that are looked at; other programs of this machine set them too
+
+
+class Forged(Forbidden):
+    """A request with a cookie that its owner may not have meant."""
+
+
+class Logins:
+    """The cookies of one hub. Two hubs on one machine have different ones, by their ports."""
+
+    def __init__(self, transactions: Transactions, hosts: Hosts, port: int) -> None:
+        self.transactions = transactions
+        self.hosts = hosts
+        self.name = f"hubbub_{port}"
+
+    async def identify(self, scope: Scope) -> Actor:
+        """Who sent the request, by its cookie; what a page needs to change something is then in `csrf` of the scope.
+
+        Raises `Unauthorized`, and `Forged` for what no page of this hub has sent.
+        """
+        headers = Headers(scope=scope)
+        secret = self.secret(headers)
+        if secret is None:
+            raise Unauthorized
+        actor, is_due = await self.transactions.store.read(SYSTEM, lambda tx: logins.recognise(tx, secret))
+        csrf = csrf_of(secret)
+        self._require_meant(scope, headers, csrf)
+        if is_due:
+            await self._touch(actor)
+        scope.setdefault("state", {})["csrf"] = csrf
+        return actor
+
+    def secret(self, headers: Headers) -> str | None:
+        """The cookie that a request brings; of two that differ none, as one was set by somebody else."""
+        found = {value for header in headers.getlist("cookie") for value in _values(header, self.name)}
+        return found.pop() if len(found) == 1 else None
+
+    def cookie(self, secret: str, *, is_secure: bool) -> str:
+        """The header by which a browser keeps a login."""
+        return f"{self.name}={secret}; Max-Age={MOST_AGE}; {_attributes(is_secure)}"
+
+    def no_cookie(self, *, is_secure: bool) -> str:
+        """The header by which a browser forgets it."""
+        return f"{self.name}=; Max-Age=0; {_attributes(is_secure)}"
+
+    def _require_meant(self, scope: Scope, headers: Headers, csrf: str) -> None:
+        is_own = self.hosts.are_own_pages(headers)
+        if scope["type"] == "websocket":
+            is_own = is_own and "origin" in headers  # which every browser sends then
+        elif scope["method"] in SAFE:
+            is_own = is_own or headers.get("sec-fetch-mode") == "navigate"  # a link that leads here
+        if not is_own:
+            raise Forged("with a login only the hub's own pages may use this; other programs need a token")
+        changes = scope["type"] == "http" and scope["method"] not in SAFE
+        if changes and not hmac.compare_digest(headers.get(CSRF, "").encode(), csrf.encode()):
+            raise Forged("with a login this needs the header X-CSRF-Token, the csrf of /api/v1/me")
+
+    async def _touch(self, actor: Actor) -> None:
+        if (login_id := actor.token_id) is not None:
+            with suppress(
+                StoreUnavailable
+            ):  # then at the next request; who only reads is not to suffer from a full disk
+                await self.transactions.store.write(SYSTEM, lambda tx: logins.touch(tx, login_id))
+
+
+def csrf_of(secret: str) -> str:
+    """What a page of the hub shows to prove that it is one: made from the cookie's secret, which no page can read."""
+    return hmac.new(secret.encode(), b"csrf", hashlib.sha256).hexdigest()
+
+
+def is_secure(scope: Scope) -> bool:
+    """Whether the browser came by https, be it to a proxy that says so or does not."""
+    return scope["scheme"] == "https" or Headers(scope=scope).get("origin", "").startswith("https://")
+
+
+def _attributes(is_secure: bool) -> str:
+    return "Path=/; HttpOnly; SameSite=Strict" + ("; Secure" if is_secure else "")
+
+
+def _values(header: str, name: str) -> list[str]:
+    """The values that cookies of that name have in one header."""
+    pairs = (pair.strip().partition("=") for pair in header[:LONGEST].split(";"))
+    return [value for key, _, value in pairs if key == name]

@@ -1,0 +1,48 @@
+"""What was said, as people read it: each message with how far it got with everyone, as HTML where that is asked for."""
+
+from collections.abc import Sequence
+from typing import Annotated, Literal
+from uuid import UUID
+
+from fastapi import Query
+from pydantic import Field
+
+from hubbub.core import messages
+from hubbub.model.records import Message
+from hubbub.serve import markdown
+from hubbub.serve.rest.shapes import MessageShape, Shape
+from hubbub.store.tx import Tx
+
+Render = Annotated[
+    Literal["html"] | None, Query(description="html: texts also as HTML that a page may show, in `…_html`")
+]
+
+
+class DeliveryShape(Shape):
+    """A row of an inbox, and how far it got there."""
+
+    id: UUID
+    recipient: str
+    stored_at: int
+    notified_at: int | None
+    seen_at: int | None
+    acked_at: int | None
+    withdrawn_at: int | None
+
+
+class SaidShape(MessageShape):
+    thread: str | None = Field(description="what its sender calls the conversation")
+    body_html: str | None = Field(None, description="where HTML was asked for")
+    deliveries: list[DeliveryShape]
+
+
+def said(tx: Tx, found: Sequence[Message]) -> list[SaidShape]:
+    """The messages, each with its deliveries."""
+    rows = messages.deliveries_of_all(tx, found)
+    return [SaidShape.of(each, deliveries=[DeliveryShape.of(row) for row in rows[each.id]]) for each in found]
+
+
+def rendered(shapes: Sequence[SaidShape]) -> None:
+    """Add what the bodies look like as HTML. It takes a while: not for the event loop, nor for a transaction."""
+    for each in shapes:
+        each.body_html = markdown.render(each.body)

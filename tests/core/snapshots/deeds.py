@@ -1,0 +1,251 @@
+"""Deeds: everything that may happen in a project and shows in its picture, each as one call of the core.
+
+A deed is chosen by a number and told a few more; it looks for something that it can be done to. What the core refuses
+is no deed.
+"""
+
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+
+
+from hubbub.core import (
+    access,
+    agents,
+    approvals,
+    endings,
+    handovers,
+    inbox,
+    messages,
+    nodes,
+    placements,
+    presences,
+    scopes,
+    stays,
+    sweep,
+    tasks,
+)
+from hubbub.model.errors import HubError
+from hubbub.model.lifecycle import Event, Status
+from hubbub.model.orders import About, Principal, Question
+from hubbub.model.placements import Fares, PlacementStatus
+from hubbub.model.records import Condition, Priority, Profile, Project, Task
+from hubbub.model.rights import HUB, Actor
+from hubbub.model.scopes import Scope
+from hubbub.store import approvals as approval_rows
+from hubbub.store import messages as message_rows
+from hubbub.store import tasks as task_rows
+from hubbub.store.tx import Tx
+
+CREW = ("ann", "bob", "ear")
+BOXES = ("box", "Box", "crate")
+FILES = ("src/a.py", "src/", "src/*.py", "docs/x.md")
+TEN_MINUTES = timedelta(minutes=10)
+LONG = "α" * 400
+
+Deed = Callable[[Tx, Project, Sequence[int]], object]
+
+
+def _one(numbers: Sequence[int], of: Sequence[str]) -> str:
+    return of[numbers[0] % len(of)]
+
+
+def _task(tx: Tx, project: Project, numbers: Sequence[int]) -> Task:
+    found = task_rows.search(tx, project.id, limit=8)
+    if not found:
+        raise _Nothing
+    return task_rows.find(tx, found[numbers[1] % len(found)].id, lock=True) or found[0]
+
+
+class _Nothing(HubError):
+    """There is nothing that it could be done to."""
+
+
+def send(tx: Tx, project: Project, numbers: Sequence[int]) -> object:
+    to = (*CREW, None)[numbers[0] % 4]
+    known = task_rows.search(tx, project.id, limit=3)
+    return tasks.send(
+        tx,
+        project.id,
+        sender=_one(numbers[1:], CREW),
+        to=to,
+        text=f"do {LONG}" if numbers[2] % 2 else "do this",
+        priority=Priority(numbers[1] % 4),
+        ttl=TEN_MINUTES if numbers[2] % 3 == 0 else None,
+        parent=str(known[0].id) if known and numbers[2] % 5 == 0 else None,
+        needs=known if numbers[2] % 4 == 0 else (),
+    )
+
+
+def accept(tx: Tx, project: Project, numbers: Sequence[int]) -> object:
+    return tasks.accept(tx, _task(tx, project, numbers), _one(numbers, CREW))
+
+
+def start(tx: Tx, project: Project, numbers: Sequence[int]) -> object:
+    task = _task(tx, project, numbers)
+    return tasks.start(tx, task, task.assignee or _one(numbers, CREW))
+
+
+def move(tx: Tx, project: Project, numbers: Sequence[int]) -> object:
+    target = (Status.BLOCKED, Status.IN_REVIEW, Status.WORKING)[numbers[0] % 3]
+    reason = (None, "no key yet", LONG, "the password=hunter2hunter2")[numbers[2] % 4]
+    return handovers.move(tx, _task(tx, project, numbers), target, by="bob", reason=reason)
+
+
+def end(tx: Tx, project: Project, numbers: Sequence[int]) -> object:
+    event = (Event.COMPLETE, Event.COMPLETE, Event.FAIL)[numbers[0] % 3]
+    files = ["src/a.py"] if numbers[2] % 2 else None
+    task = _task(tx, project, numbers)
+    return endings.finish(tx, task, event, by="bob", text=" it broke\n", result="it", files=files)
+
+
+def cancel(tx: Tx, project: Project, numbers: Sequence[int]) -> object:
+    reason = "not wanted" if numbers[0] % 2 else None
+    return endings.cancel(tx, _task(tx, project, numbers), by="ann", reason=reason)
+
+
+def again(tx: Tx, project: Project, numbers: Sequence[int]) -> object:
+    task = _task(tx, project, numbers)
+    if numbers[0] % 2:
+        return handovers.retry(tx, task, by="ann", ttl=None)
+    return handovers.put_back(tx, task, by="ann")
+
+
+def give(tx: Tx, project: Project, numbers: Sequence[int]) -> object:
+    task, to = _task(tx, project, numbers), _one(numbers, CREW)
+    if numbers[2] % 2:
+        return handovers.reassign(tx, task, to=to, by="ann")
+    return handovers.pass_on(tx, task, to=to, by="ann")
+
+
+def describe(tx: Tx, project: Project, numbers: Sequence[int]) -> object:
+    return tasks.describe(tx, _task(tx, project, numbers), "other words", by="ann")
+
+
+def report(tx: Tx, project: Project, numbers: Sequence[int]) -> object:
+    profile = Profile(
+        doing=(None, "reading", LONG)[numbers[1] % 3],
+        progress=(None, 50.0)[numbers[2] % 2],
+        model=(None, "big")[numbers[2] % 3 % 2],
+        runtime=(None, "python")[numbers[1] % 5 % 2],
+        hostname=(None, "tower")[numbers[1] % 2],
+    )
+    return presences.report(
+        tx,
+        project.id,
+        _one(numbers, (*CREW, "newcomer")),
+        instance=("first", "second")[numbers[1] % 4 % 2],
+        condition=list(Condition)[numbers[2] % len(Condition)],
+        profile=profile,
+        ttl=TEN_MINUTES,
+    )
+
+
+def progress(tx: Tx, project: Project, numbers: Sequence[int]) -> object:
+    task = _task(tx, project, numbers)
+    return presences.progress(tx, task, task.assignee or "bob", output="line", progress=float(numbers[2]))
+
+
+def rest(tx: Tx, project: Project, numbers: Sequence[int]) -> object:
+    return presences.rest(tx, project.id, _one(numbers, CREW))
+
+
+def stay(tx: Tx, project: Project, numbers: Sequence[int]) -> object:
+    scope = Scope.of("auth" if numbers[1] % 2 else None, [FILES[numbers[2] % 4]])
+    return stays.begin(tx, project, _one(numbers, CREW), scope)
+
+
+def declare(tx: Tx, project: Project, numbers: Sequence[int]) -> object:
+    name = _one(numbers, CREW)
+    presence = agents.presence(tx, project.id, name)
+    if presence is None or not presence.is_live(tx.now):
+        raise _Nothing
+    scope = Scope.of("auth" if numbers[1] % 2 else None, [FILES[numbers[2] % 4]] if numbers[2] % 5 else [])
+    return scopes.declare(tx, project, presence, scope)
+
+
+def put_area(tx: Tx, project: Project, numbers: Sequence[int]) -> object:
+    return scopes.put_area(tx, project, "auth", name="Auth", patterns=[FILES[numbers[0] % 4]])
+
+
+def write(tx: Tx, project: Project, numbers: Sequence[int]) -> object:
+    to = _one(numbers, (*CREW, HUB, "eve"))
+    text = (LONG, "hello")[numbers[1] % 2]
+    return messages.send(tx, project.id, sender="ann", to=to, body=text, awaited=True)
+
+
+def acknowledge(tx: Tx, project: Project, numbers: Sequence[int]) -> object:
+    name = _one(numbers, (*CREW, HUB, "eve"))
+    letters = message_rows.inbox(tx, project.id, name, 8)
+    if not letters:
+        raise _Nothing
+    return inbox.ack(tx, project.id, name, str(letters[numbers[1] % len(letters)].delivery.id))
+
+
+def ask(tx: Tx, project: Project, numbers: Sequence[int]) -> object:
+    question = Question(
+        who=Principal(project=project.slug, name="bob", token_id=str(tx.actor.token_id)),
+        node="box",
+        tool="execute_command",
+        arguments={"command": "x"},
+        folder="/",
+        shown="x" * (1 + 100 * numbers[1]),
+        reason="no rule is about it",
+        digest=f"{numbers[0]:064x}",
+        dangerous=bool(numbers[2] % 2),
+    )
+    return approvals.put(tx, project, question, TEN_MINUTES, elicitation=True)
+
+
+def answer(tx: Tx, project: Project, numbers: Sequence[int]) -> object:
+    open_ones = approval_rows.search(tx, project.id, status=None, limit=8)
+    if not open_ones:
+        raise _Nothing
+    approval, receipt = open_ones[numbers[0] % len(open_ones)], "told to one only"
+    approval_rows.receive(tx, approval.id, access.fingerprint(receipt))
+    if numbers[1] % 3 == 0:
+        return approvals.spend(tx, approval.id, approval.digest, receipt=receipt)
+    return approvals.resolve(tx, approval.id, receipt=receipt, approved=bool(numbers[2] % 2))
+
+
+def come(tx: Tx, project: Project, numbers: Sequence[int]) -> object:
+    name = _one(numbers, BOXES)
+    about = About(
+        name=name, machine_id=name.lower(), platform="Linux", version=str(numbers[1] % 2), sandbox="none"
+    )
+    return nodes.report(tx, project, about, labels=["gpu"] if numbers[2] % 2 else [])
+
+
+def go(tx: Tx, project: Project, numbers: Sequence[int]) -> object:
+    if numbers[1] % 2:
+        return nodes.leave(tx, project, _one(numbers, BOXES))
+    return nodes.remove(tx, project, _one(numbers, BOXES))
+
+
+def place(tx: Tx, project: Project, numbers: Sequence[int]) -> object:
+    machine = nodes.find(tx, project, _one(numbers, BOXES))
+    placed = placements.order(tx, project, agent=f"coder{numbers[1] % 2}", machine=machine, command="run")
+    return placements.drop(tx, placed) if numbers[2] % 4 == 0 else placed
+
+
+def fare(tx: Tx, project: Project, numbers: Sequence[int]) -> object:
+    machine = nodes.find(tx, project, _one(numbers, BOXES))
+    status = list(PlacementStatus)[numbers[2] % len(PlacementStatus)]
+    told = Fares(agent=f"coder{numbers[1] % 2}", command="run", status=status, since=1, last_output="x")
+    return placements.fare(tx, machine, [told])
+
+
+DEEDS: tuple[Deed, ...] = (
+    *(send, send, accept, start, start, move, move, end, cancel, again, give, describe),
+    *(report, report, report, progress, rest, stay, declare, declare, put_area),
+    *(write, acknowledge, ask, answer, come, come, go, place, fare),
+)
+
+
+def do(tx: Tx, project: Project, person: Actor, chosen: Deed, numbers: Sequence[int]) -> None:
+    """One deed after what is overdue, as the edges do it; a refusal is the caller's."""
+    sweep.settle(tx)
+    if chosen in (go, place):
+        tx.actor = person
+    chosen(tx, project, numbers)
+
+

@@ -1,0 +1,105 @@
+"""Pictures of a project: the tables, and the log that is applied to a picture, always tell the same."""
+
+import json
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from hubbub.core import agents, projects
+from hubbub.core.snapshots import keyframes
+from hubbub.core.snapshots.take import Snapshot, take
+from hubbub.model.errors import HubError
+from hubbub.model.ids import new_id
+from hubbub.model.pictures import Fold
+from hubbub.model.records import Project
+from hubbub.model.rights import SYSTEM, Actor, Role
+from hubbub.store import activity
+from hubbub.store import projects as rows
+from hubbub.store.activity import START, Position
+from hubbub.store.tx import Store, Tx
+from tests.conftest import MovableClock
+from tests.core.conftest import RACERS, World, member, person
+from tests.core.snapshots.deeds import CREW, DEEDS, do
+
+Step = tuple[int, tuple[int, int, int], int]
+numbers = st.integers(0, 60)
+steps = st.tuples(
+    st.integers(0, len(DEEDS) - 1),
+    st.tuples(numbers, numbers, numbers),
+    st.sampled_from((*[0] * 12, 1, 1, 100, 700)),  # seconds that pass before
+)
+
+
+def told(store: Store, project_id: UUID) -> Snapshot:
+    """The project as its tables tell it, in the form that it goes over the line."""
+    taken = store.read_now(SYSTEM, lambda tx: take(tx, project_id))
+    return Snapshot(
+        position=taken.position, seen=taken.seen, at=taken.at, picture=json.loads(json.dumps(taken.picture))
+    )
+
+
+def folded(store: Store, project_id: UUID, begin: Fold, after: Position = START) -> dict[str, Any]:
+    """The project as the log tells it, on top of what is known already."""
+    log = store.read_now(SYSTEM, lambda tx: activity.since(tx, project_id, after, 100_000).activities)
+    for each in log:
+        begin.apply(each.seq, json.loads(each.patch) if each.patch else None)
+    return begin.picture
+
+
+def act(store: Store, clock: MovableClock, project: Project, eve: Actor, chosen: Sequence[Step]) -> None:
+    """Do one deed after the other; what is refused is not done."""
+    acting = member(project)
+    for number, more, seconds in chosen:
+        clock.advance(timedelta(seconds=seconds))
+        with suppress(HubError):
+            store.write_now(acting, lambda tx, n=number, m=more: do(tx, project, eve, DEEDS[n], m))  # type: ignore[misc]
+
+
+def new_project(store: Store) -> Project:
+    """A project in which the crew is known."""
+
+    def make(tx: Tx) -> Project:
+        project = projects.create(tx, f"story-{new_id()}")
+        for name in CREW:
+            agents.meet(tx, project.id, name)
+        return project
+
+    return store.write_now(SYSTEM, make)
+
+
+def joining(world: World, project: Project, eve: Actor) -> None:
+    """Let eve be a member of a project as well."""
+    assert eve.user_id is not None
+    user_id = eve.user_id
+    world.store.write_now(SYSTEM, lambda tx: rows.put_member(tx, project.id, user_id, Role.MEMBER))
+
+
+@pytest.fixture
+def eve(world: World) -> Actor:
+    """A person; she is a member of the project `lab`."""
+    return person(world, "eve", Role.MEMBER)
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(first=st.lists(steps, min_size=20, max_size=60), then=st.lists(steps, min_size=10, max_size=40))
+def test_the_log_tells_what_the_tables_tell(
+    world: World, eve: Actor, first: list[Step], then: list[Step]
+) -> None:
+    """From nothing, and from a snapshot at any moment, the patches that follow lead to the picture as it is."""
+    project = new_project(world.store)
+    joining(world, project, eve)
+    act(world.store, world.clock, project, eve, first)
+    halfway = told(world.store, project.id)
+    act(world.store, world.clock, project, eve, then)
+    now = told(world.store, project.id)
+
+    assert folded(world.store, project.id, Fold()) == now.picture
+    onward = Fold.of(halfway.picture, halfway.seen)
+    assert folded(world.store, project.id, onward, halfway.position) == now.picture
+
