@@ -1,0 +1,44 @@
+"""Where the dashboard is: its views, its login, and what of it anyone may fetch."""
+
+import re
+
+VIEWS = ("board", "fleet", "messages", "files", "graph", "activity", "machines", "audit", "settings")
+LOGIN, LOGOUT = "/login", "/logout"
+ICON, MANIFEST = "/favicon.ico", "/manifest.webmanifest"
+
+ASSET = re.compile(r"/assets/[0-9a-f]+/(?P<name>.+)")
+OF_THE_LOGIN = re.compile(
+    r"login\.js|mark(-\d+)?\.(svg|png)|styles/(tokens|base|login)\.css|fonts/[\w-]+\.woff2"
+)  # assets of the page that is there for who has not signed in yet
+
+_VIEW = re.compile(rf"/|/({'|'.join(VIEWS)})|/t/[^/]+")
+_OPEN = re.compile(rf"{LOGIN}(/[^/]*)?|{LOGOUT}|{re.escape(ICON)}|{re.escape(MANIFEST)}")
+_LOCAL = re.compile(
+    r"/(?!/)[!-\[\]-~]*"
+)  # printable ASCII, and no backslash, which browsers take for a slash
+_LONGEST = 2_000
+
+
+def is_view(path: str) -> bool:
+    """Whether a view of the dashboard is there, for a person who has signed in."""
+    return _VIEW.fullmatch(path) is not None
+
+
+def view_of(path: str) -> str:
+    """Which view is there, by the name of its module. A task is shown on the board."""
+    name = path.split("/")[1]
+    return {"": "needs", "t": "board"}.get(name, name)
+
+
+def is_open(path: str) -> bool:
+    """Whether what is there is for anyone: it is how one signs in."""
+    if asset := ASSET.fullmatch(path):
+        return OF_THE_LOGIN.fullmatch(asset["name"]) is not None
+    return _OPEN.fullmatch(path) is not None
+
+
+def local(wanted: str | None) -> str:
+    """The view to go on to: `wanted`, as far as it is one of this hub's; else the first."""
+    if wanted is None or len(wanted) > _LONGEST or not _LOCAL.fullmatch(wanted):
+        return "/"
+    return wanted if is_view(wanted.partition("?")[0].partition("#")[0]) else "/"

@@ -1,0 +1,146 @@
+"""The dashboard's files, read once and kept as they are sent.
+
+Their addresses hold a digest of all of them, and so does what they import from each other by relative addresses: a
+browser may keep them for ever, and a new version of the hub is never mixed with files of the old one.
+"""
+
+import gzip
+import hashlib
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from http import HTTPStatus
+from pathlib import Path, PurePosixPath
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from hubbub.serve.auth import error_response
+
+FOLDER = Path(__file__).parent / "static"
+KINDS = {
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".json": "application/json",
+    ".png": "image/png",
+    ".svg": "image/svg+xml",
+    ".txt": "text/plain; charset=utf-8",
+    ".woff2": "font/woff2",
+}
+PACKED = frozenset({".css", ".js", ".json", ".svg", ".txt"})  # the others are compressed already
+START = "app.js"
+STYLES, ORDER = "styles/all.css", "styles/ORDER"  # one file made of those that the other names, in that order
+DIGITS = 16  # of the digest in addresses
+HEADERS = {
+    "Cache-Control": "public, max-age=31536000, immutable",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "Vary": "Accept-Encoding",
+    "X-Content-Type-Options": "nosniff",
+}
+_IMPORT = re.compile(r"""^(?:import|export)\b(?:[^;"']*?\bfrom)?\s*["'](\.{1,2}/[^"']+)["']""", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Asset:
+    """One file, as it is and packed, where that makes it smaller."""
+
+    kind: str
+    plain: bytes
+    packed: bytes | None
+
+
+class Assets:
+    """All files of a folder, by their names in it."""
+
+    def __init__(self, files: Mapping[str, bytes]) -> None:
+        styles = b"".join(files[f"styles/{name}"] for name in files[ORDER].decode().split())
+        served = {**files, STYLES: styles}
+        self.files = {name: _asset(name, content) for name, content in served.items() if _kind(name)}
+        self.digest = _digest(files)
+        self._modules: dict[str, list[str]] = {}
+
+    @classmethod
+    def of(cls, folder: Path = FOLDER) -> "Assets":
+        """The files of the folder as they are now."""
+        found = (file for file in sorted(folder.rglob("*")) if file.is_file())
+        return cls({file.relative_to(folder).as_posix(): file.read_bytes() for file in found})
+
+    @property
+    def root(self) -> str:
+        """What addresses of files begin with."""
+        return f"/assets/{self.digest}"
+
+    def modules(self, view: str) -> list[str]:
+        """The scripts that are needed before a view is shown, the first one first."""
+        if view not in self._modules:
+            self._modules[view] = self._needed(START, f"views/{view}.js")
+        return self._modules[view]
+
+    def routes(self) -> list[Route]:
+        return [Route("/assets/{digest}/{name:path}", self.answer, methods=["GET"])]
+
+    async def answer(self, request: Request) -> Response:
+        """The file of that name. Of another version of the hub there is none."""
+        asset = self.files.get(request.path_params["name"])
+        if asset is None or request.path_params["digest"] != self.digest:
+            return error_response(HTTPStatus.NOT_FOUND, "not_found", "there is nothing at this address")
+        return self.response(request, asset, HEADERS)
+
+    def response(self, request: Request, asset: Asset, headers: Mapping[str, str]) -> Response:
+        """One file, packed for who takes it so; nothing but a word of it for who has it already."""
+        tag = f'"{self.digest}"'
+        if request.headers.get("if-none-match") == tag:
+            return Response(None, HTTPStatus.NOT_MODIFIED, {**headers, "ETag": tag})
+        if asset.packed is None or not _takes_packed(request.headers.get("accept-encoding", "")):
+            return Response(asset.plain, headers={**headers, "ETag": tag}, media_type=asset.kind)
+        packed = {**headers, "ETag": tag, "Content-Encoding": "gzip"}
+        return Response(asset.packed, headers=packed, media_type=asset.kind)
+
+    def _needed(self, *names: str) -> list[str]:
+        found = [name for name in names if name in self.files]
+        for name in found:  # which grows as they are read
+            found += [each for each in self._imports(name) if each not in found]
+        return found
+
+    def _imports(self, name: str) -> Iterator[str]:
+        text = self.files[name].plain.decode()
+        for wanted in dict.fromkeys(_IMPORT.findall(text)):
+            target = _resolved(PurePosixPath(name).parent, wanted)
+            if target in self.files:
+                yield target
+
+
+def _asset(name: str, content: bytes) -> Asset:
+    packed = gzip.compress(content, 9, mtime=0) if PurePosixPath(name).suffix in PACKED else None
+    return Asset(_kind(name), content, packed if packed and len(packed) < len(content) else None)
+
+
+def _kind(name: str) -> str:
+    return KINDS.get(PurePosixPath(name).suffix, "")
+
+
+def _digest(files: Mapping[str, bytes]) -> str:
+    sums = (f"{name} {hashlib.sha256(content).hexdigest()}" for name, content in sorted(files.items()))
+    return hashlib.sha256("\n".join(sums).encode()).hexdigest()[:DIGITS]
+
+
+def _takes_packed(accepted: str) -> bool:
+    """Whether a browser takes gzip, by its `Accept-Encoding`."""
+    for each in accepted.split(","):
+        name, *parameters = (part.strip().replace(" ", "") for part in each.split(";"))
+        if name in ("gzip", "*"):
+            return not any(re.fullmatch(r"q=0(\.0*)?", part) for part in parameters)
+    return False
+
+
+def _resolved(folder: PurePosixPath, wanted: str) -> str:
+    """The name that a relative address means in a file of that folder."""
+    parts = list(folder.parts)
+    for part in PurePosixPath(wanted).parts:
+        if part == "..":
+            parts = parts[:-1]
+        else:
+            parts.append(part)
+    return "/".join(parts)

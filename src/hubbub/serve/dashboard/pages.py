@@ -1,0 +1,120 @@
+"""The pages that the hub makes itself: the shell of the dashboard, signing in and out, and what goes wrong.
+
+The views are one and the same page; what they show, its scripts fetch. All of this works without a script but the
+views, which say so.
+"""
+
+import json
+from collections.abc import Mapping
+from http import HTTPStatus
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from hubbub import __version__
+from hubbub.serve.dashboard.addresses import view_of
+from hubbub.serve.dashboard.assets import Assets
+from hubbub.serve.dashboard.words import Words, language_of
+
+TEMPLATES = Path(__file__).parent / "templates"
+THEMES = frozenset({"dark", "light"})
+THEME_COOKIE = "hubbub_theme"
+ICON = "mark.svg"
+HEADERS = {
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+    "font-src 'self'; connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'self'; "
+    "frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types hubbub-html",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "same-origin",  # with `no-referrer` a form would not say that it is one of ours
+    "Vary": "Cookie, Accept-Language",
+    "X-Content-Type-Options": "nosniff",
+    "X-Robots-Tag": "noindex, nofollow",
+}
+LEGIBLE = str.maketrans({each: f"\\u{ord(each):04x}" for each in "<>&\u2028\u2029"})
+
+
+class Pages:
+    """Makes them, from the templates, in the language and the theme of whoever asks."""
+
+    def __init__(self, assets: Assets) -> None:
+        self.assets = assets
+        self._templates = Environment(
+            loader=FileSystemLoader(TEMPLATES),
+            autoescape=True,
+            auto_reload=False,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+
+    def view(self, request: Request, me: Mapping[str, object]) -> Response:
+        """The shell of every view. `me` is what `/api/v1/me` says of who asks."""
+        words = words_for(request)
+        boot = {
+            "assets": self.assets.root,
+            "csrf": me["csrf"],
+            "language": words.language,
+            "me": me,
+            "version": __version__,
+        }
+        return self.page(
+            request,
+            "index.html",
+            boot=Markup(json.dumps(boot, ensure_ascii=False).translate(LEGIBLE)),  # noqa: S704  # made legible
+            modules=self.assets.modules(view_of(request.url.path)),
+        )
+
+    def error(self, request: Request, status: int, sentence: str) -> Response:
+        """A page that says what went wrong: in the reader's language where there are words for it."""
+        words = words_for(request)
+        named = status if status in (403, 404, 500) else "other"
+        known = words(f"login.sentence_{status}") if status in (404, 500) else sentence
+        return self.page(
+            request,
+            "error.html",
+            status=HTTPStatus(status),
+            title=words(f"login.error_{named}"),
+            sentence=known,
+        )
+
+    def page(
+        self, request: Request, template: str, *, status: HTTPStatus = HTTPStatus.OK, **values: object
+    ) -> Response:
+        """A page made from the template."""
+        words, theme = words_for(request), request.cookies.get(THEME_COOKIE)
+        text = self._templates.get_template(template).render(
+            assets=self.assets.root,
+            language=words.language,
+            t=words,
+            theme=theme if theme in THEMES else None,
+            **values,
+        )
+        return Response(text, status, HEADERS, media_type="text/html; charset=utf-8")
+
+    def icon(self, request: Request) -> Response:
+        """The hub's mark, where browsers look for it without being told."""
+        return self.assets.response(request, self.assets.files[ICON], {"Cache-Control": "max-age=86400"})
+
+    def manifest(self, _request: Request) -> Response:
+        """What makes the dashboard an application of its own, for who wants it in a window of its own."""
+        icon = {"src": f"{self.assets.root}/{ICON}", "sizes": "any", "type": "image/svg+xml"}
+        about = {
+            "name": "hubbub",
+            "short_name": "hubbub",
+            "start_url": "/",
+            "display": "standalone",
+            "background_color": "#0c0e11",
+            "theme_color": "#0c0e11",
+            "icons": [icon],
+        }
+        return JSONResponse(about, media_type="application/manifest+json")
+
+
+def words_for(request: Request) -> Words:
+    """The words in the language of whoever asks."""
+    return Words(language_of(request.cookies, request.headers.get("accept-language", "")))

@@ -1,0 +1,45 @@
+// The beginning: who looks, in which language, at which project; then the stream and the page.
+
+import { batch, effect, h, render } from "./vendor/ui.js";
+import { App } from "./shell/app.js";
+import { listen, route } from "./shell/router.js";
+import { toast } from "./shell/toasts.js";
+import { onRefusal } from "./hub/actions.js";
+import { connection, follow } from "./hub/live.js";
+import { listensHidden, watchNeeds } from "./hub/notify.js";
+import { restore } from "./hub/replay.js";
+import { loaded, me, project } from "./model/moment.js";
+import { loadWords } from "./words.js";
+
+/** What the hub wrote into the page: who looks. */
+function boot() {
+  const { me: person, csrf } = JSON.parse(document.getElementById("boot").textContent);
+  const asked = route.value.query.project;
+  const slugs = person.projects.map((each) => each.slug);
+  batch(() => {
+    me.value = { ...person, csrf: person.csrf ?? csrf };
+    project.value = slugs.includes(asked) ? asked : (slugs[0] ?? null);
+  });
+}
+
+boot();
+listen();
+onRefusal((sentence) => toast(sentence, { kind: "error" }));
+if (project.value) follow({ listensHidden });
+await loadWords();
+render(h(App), document.getElementById("app"));
+restore();
+watchNeeds();
+
+// Says to whoever waits for it, such as a test, whether the page shows the project as it is.
+effect(() => {
+  const { dataset } = document.documentElement;
+  dataset.connection = connection.value.status;
+  if (loaded.value || !project.value) dataset.ready = "true";
+});
+
+// Another project is another world: nothing of the old one is kept.
+effect(() => {
+  const asked = route.value.query.project;
+  if (asked && asked !== project.peek()) location.reload();
+});

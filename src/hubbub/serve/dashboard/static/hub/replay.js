@@ -1,0 +1,173 @@
+// Time travel: which moment is shown, moving it, and coming back. Nothing here changes anything on the hub, and the
+// live picture is folded on underneath. The moment stands in the address, so it survives a reload.
+
+import { batch, effect, signal } from "../vendor/ui.js";
+import { moment, past, recent, RECENT } from "../model/moment.js";
+import { route, set } from "../shell/router.js";
+import { fetchReel, holding, momentAt, pictureAt, placeOf, reels } from "./reels.js";
+
+/** Whether the past runs on by itself. */
+export const playing = signal(false);
+
+/** Whether a stretch of the log is being fetched. */
+export const loading = signal(false);
+
+const PLAYED_IN = 60_000; // a reel takes a minute, however long it took
+const ADDRESS_AFTER = 200; // browsers limit how often the address may change
+
+let reel = null; // the one that is looked at
+let place = -1; // and where in it
+let wanted = null; // the last moment that was asked for, while it is fetched
+let addressTimer;
+
+/** Show the moment just after an activity. Throws Refused if the hub cannot tell it. */
+export async function seek(id) {
+  wanted = id;
+  const found = holding(id);
+  if (found) return show(found, placeOf(found, id));
+  const fetched = await load(newerThanAll(id) ? undefined : id);
+  if (wanted === id) show(fetched, placeOf(fetched, id));
+}
+
+/** Go some activities on, or back if negative; from live, back from now. Past the last one is live. */
+export async function step(count) {
+  pause();
+  if (!moment.value) {
+    if (count > 0) return;
+    await fromNow();
+  }
+  const target = place + count;
+  if (target >= -1 && target < reel.activities.length) show(reel, target);
+  else if (target < -1) await before(target);
+  else await after(target - reel.activities.length);
+}
+
+/** Let the past run, from where it is; from live, the latest stretch of it. */
+export async function play() {
+  if (!moment.value) {
+    await fromNow();
+    show(reel, -1);
+  }
+  playing.value = true;
+  const rate = Math.max(1, lengthOf(reel) / PLAYED_IN);
+  let time = moment.value.at;
+  let last = performance.now();
+  const next = async (frame) => {
+    if (!playing.value) return;
+    time += Math.max(0, frame - last) * rate;
+    last = frame;
+    if (!advance(time)) await after(0);
+    requestAnimationFrame(next);
+  };
+  requestAnimationFrame(next);
+}
+
+export function pause() {
+  playing.value = false;
+}
+
+/** Leave the past. */
+export function toLive() {
+  pause();
+  wanted = null;
+  batch(() => {
+    moment.value = null;
+    past.value = null;
+    recent.value = recent.value.slice(-RECENT);
+  });
+  remember();
+}
+
+/** Load the stretch before the oldest that is there. Says whether there was one. */
+export async function earlier() {
+  const oldest = reels.value[0] ?? (await load());
+  if (!oldest.earlier) return false;
+  await load(oldest.startId);
+  return true;
+}
+
+/** Follow the address: at the start, and with the back button. */
+export function restore() {
+  effect(() => {
+    const at = Number(route.value.query.at ?? 0);
+    const shown = moment.peek()?.id ?? 0;
+    if (at === shown || addressTimer) return;
+    if (at > 0) seek(at).catch(toLive);
+    else if (moment.peek()) toLive();
+  });
+}
+
+function show(which, where) {
+  reel = which;
+  place = where;
+  batch(() => {
+    past.value = pictureAt(which, where);
+    moment.value = momentAt(which, where);
+  });
+  remember();
+}
+
+/** Write the moment into the address, once it stands still. */
+function remember() {
+  clearTimeout(addressTimer);
+  addressTimer = setTimeout(() => {
+    addressTimer = undefined;
+    set({ at: moment.value?.id ?? null }, { replace: true });
+  }, ADDRESS_AFTER);
+}
+
+async function load(until) {
+  loading.value = true;
+  try {
+    const fetched = await fetchReel(until);
+    lay(fetched);
+    return fetched;
+  } finally {
+    loading.value = false;
+  }
+}
+
+/** Put what a reel tells of among the activities that are known, each once and in order. */
+function lay({ activities }) {
+  const known = new Set(recent.value.map(({ id }) => id));
+  const missing = activities.filter(({ id }) => !known.has(id)).map(({ patch, ...activity }) => activity);
+  if (!missing.length) return;
+  recent.value = [...missing, ...recent.value].sort((a, b) => a.at - b.at || a.id - b.id);
+}
+
+const newerThanAll = (id) => !reels.value.length || id > momentOfEnd(reels.value.at(-1)).id;
+const momentOfEnd = (which) => momentAt(which, which.activities.length - 1);
+const lengthOf = (which) => momentOfEnd(which).at - which.startAt;
+
+/** Stand at the end of the log as it is now. */
+async function fromNow() {
+  reel = await load();
+  place = reel.activities.length - 1;
+}
+
+/** Move on to the last activity that had happened by then. Says false at the end of the reel. */
+function advance(time) {
+  let target = place;
+  while (reel.activities[target + 1]?.at <= time) target += 1;
+  if (target !== place) show(reel, target);
+  return target + 1 < reel.activities.length;
+}
+
+/** Go on in the reel before this one; stop at the beginning of the log. */
+async function before(target) {
+  if (!reel.earlier) return show(reel, -1);
+  const previous = holding(reel.startId)?.index.has(reel.startId)
+    ? holding(reel.startId)
+    : await load(reel.startId);
+  return show(previous, Math.max(-1, previous.activities.length + target));
+}
+
+/** Go on in what followed this reel; where nothing did, that is live. */
+async function after(further) {
+  const end = momentOfEnd(reel).id;
+  let next = await load();
+  while (next.startId !== end && !next.index.has(end) && next.earlier) next = await load(next.startId);
+  const target = placeOf(next, end) + 1 + further;
+  if (target < next.activities.length) show(next, target);
+  else toLive();
+}

@@ -1,0 +1,123 @@
+// The filter field: `state:blocked agent:ember is:unassigned "two words" api`. Words of different keys must all
+// hold, values of one key are alternatives. A key that is not known makes a plain word.
+
+import { agentState, isEnded, stateOf } from "./states.js";
+
+/** @typedef {{words: string[], state: string[], agent: string[], area: string[], priority: string[], is: string[]}} Query */
+
+export const KEYS = ["state", "agent", "area", "priority", "is"];
+
+/** What `is:` may say, and of which cards it is true. */
+const IS = {
+  open: (card) => card.status !== undefined && !isEnded(card),
+  ended: (card) => card.status !== undefined && isEnded(card),
+  unassigned: (card) => card.status !== undefined && !card.assignee,
+  conflict: (card, picture) => namesOf(card).some((name) => inConflict(name, picture)),
+};
+export const IS_WORDS = Object.keys(IS);
+
+const TOKEN = /([a-z]+):(?:"([^"]*)"?|(\S*))|"([^"]*)"?|(\S+)/giu;
+
+/** What was typed, taken apart. @returns {Query} */
+export function parse(typed) {
+  const query = { words: [], state: [], agent: [], area: [], priority: [], is: [] };
+  for (const [whole, key, quoted, plain, words, word] of (typed ?? "").matchAll(TOKEN)) {
+    const values = (quoted ?? plain ?? "").toLowerCase();
+    if (!key) query.words.push((words ?? word).toLowerCase());
+    else if (!KEYS.includes(key.toLowerCase())) query.words.push(whole.toLowerCase());
+    else query[key.toLowerCase()].push(...(quoted === undefined ? values.split(",") : [values]).filter(Boolean));
+  }
+  query.words = query.words.filter(Boolean);
+  return query;
+}
+
+/** Whether nothing is asked for, so that everything matches. */
+export const isEmpty = (query) => KEYS.every((key) => !query[key].length) && !query.words.length;
+
+/** What was typed, with `key:value` taken out if it was there, else put in. */
+export function toggle(typed, key, value) {
+  const term = `${key}:${/\s/u.test(value) ? `"${value}"` : value}`;
+  const terms = [...(typed ?? "").matchAll(TOKEN)].map(([whole]) => whole);
+  const others = terms.filter((each) => each.toLowerCase() !== term.toLowerCase());
+  return (others.length < terms.length ? others : [...terms, term]).join(" ");
+}
+
+/**
+ * Whether a task, an agent or a file (its path, or `{path, agents}`) is asked for.
+ * @param {object|string} card
+ * @param {Query} query
+ * @param {import("./fold.js").Picture} picture
+ */
+export function matches(card, query, picture) {
+  if (isEmpty(query)) return true;
+  const file = typeof card === "string" ? { path: card, agents: [] } : card;
+  return (
+    any(query.state, (value) => stateIs(file, value, picture)) &&
+    any(query.agent, (value) => namesOf(file).some((name) => nameIs(name, value, picture))) &&
+    any(query.area, (value) => (file.area ?? "").toLowerCase() === value) &&
+    any(query.priority, (value) => priorityIs(file, value)) &&
+    any(query.is, (value) => IS[value]?.(file, picture) ?? false) &&
+    query.words.every((word) => textOf(file).includes(word))
+  );
+}
+
+const any = (values, holds) => !values.length || values.some(holds);
+
+/** A state by its name, or by the beginning of it while it is typed. */
+function stateIs(card, value, picture) {
+  if (card.status !== undefined) return stateOf(card, picture).startsWith(value);
+  return card.condition !== undefined && agentState(card, picture).startsWith(value);
+}
+
+/** An agent by its name, or by the beginning of it if nobody has that name. */
+function nameIs(name, value, picture) {
+  const lower = name.toLowerCase();
+  return lower === value || (lower.startsWith(value) && !lowerNames(picture.agents).has(value));
+}
+
+/** People see "urgent" where the hub says critical. */
+function priorityIs(card, value) {
+  const priority = card.priority ?? "";
+  return priority.startsWith(value) || (priority === "critical" && "urgent".startsWith(value));
+}
+
+function namesOf(card) {
+  if (card.agents) return card.agents;
+  const name = card.status === undefined ? card.name : card.assignee;
+  return name ? [name] : [];
+}
+
+const inConflict = (name, picture) =>
+  [...picture.overlaps.values()].some((overlap) => overlap.agents.includes(name));
+
+const lowered = new WeakMap();
+
+function lowerNames(agents) {
+  if (!lowered.has(agents)) lowered.set(agents, new Set([...agents.keys()].map((name) => name.toLowerCase())));
+  return lowered.get(agents);
+}
+
+const texts = new WeakMap();
+
+/** Everything of a card in which words are looked for; made once for each card. */
+function textOf(card) {
+  let text = texts.get(card);
+  if (text === undefined) {
+    text = textParts(card).filter(Boolean).join("\n").toLowerCase();
+    texts.set(card, text);
+  }
+  return text;
+}
+
+function textParts(card) {
+  if (card.status !== undefined) {
+    const numbers = [`t-${card.number}`, `#${card.number}`];
+    const people = [card.assignee, card.sender];
+    return [...numbers, card.title, ...people, card.area, card.issue, card.note, ...(card.files ?? [])];
+  }
+  if (card.condition !== undefined) {
+    const where = [card.machine, card.runtime, card.model, card.area];
+    return [card.name, card.doing, ...where, ...(card.files ?? [])];
+  }
+  return [card.path, ...card.agents];
+}

@@ -1,0 +1,150 @@
+// What waits for a person: the first screen, the badge, the notifications. Made from the picture alone, so it can
+// be asked of any moment of the past too.
+
+import { agentState, approvalsOf, currentTask, stateOf, tasksOf, isUnderWay } from "./states.js";
+
+/**
+ * @typedef {object} Need
+ * @property {string} key  stays the same for as long as it is the same need
+ * @property {"approval"|"question"|"letter"|"stale"|"conflict"|"failed"|"late"} kind
+ * @property {number} at  since when
+ * @property {import("./fold.js").Task} [task]
+ * @property {import("./fold.js").Agent} [agent]
+ * @property {import("./fold.js").Approval} [approval]
+ * @property {import("./fold.js").Letter} [letter]
+ * @property {import("./fold.js").Overlap} [overlap]
+ * @property {import("./fold.js").Task[]} [held]  of a stale agent: the work it had begun
+ */
+
+const MINUTE = 60_000;
+
+/** Nobody has begun: half an hour is longer than any wake method needs, so nobody is going to. */
+export const UNBEGUN_FOR = 30 * MINUTE;
+/** Nothing was heard of work that goes on: agents that live say something in an hour. */
+export const SILENT_FOR = 60 * MINUTE;
+/** A failure that nobody took up within a day is history. */
+export const FAILED_WITHIN = 24 * 60 * MINUTE;
+
+/** The kinds, the most urgent first: somebody is held up, then work is in danger, then it is lost or late. */
+export const KINDS = ["approval", "question", "letter", "stale", "conflict", "failed", "late"];
+
+/**
+ * What needs a person, the most urgent first.
+ * @param {import("./fold.js").Picture} picture
+ * @param {number} now
+ * @returns {Need[]}
+ */
+export function needs(picture, now) {
+  const found = [
+    ...approvals(picture, now),
+    ...questions(picture),
+    ...letters(picture),
+    ...stale(picture),
+    ...conflicts(picture),
+    ...failed(picture, now),
+    ...late(picture, now),
+  ];
+  const rank = (need) => KINDS.indexOf(need.kind);
+  return found.sort((a, b) => rank(a) - rank(b) || a.at - b.at || (a.key < b.key ? -1 : 1));
+}
+
+function approvals(picture, now) {
+  return [...picture.approvals.values()]
+    .filter((approval) => approval.expires_at > now)
+    .map((approval) => ({
+      key: `approval:${approval.id}`,
+      kind: "approval",
+      at: approval.created_at,
+      approval,
+      agent: picture.agents.get(approval.who),
+      task: currentTask(approval.who, picture),
+    }));
+}
+
+function questions(picture) {
+  const found = [];
+  const asked = new Set();
+  for (const task of picture.tasks.values()) {
+    if (task.status !== "blocked" && stateOf(task, picture) !== "waiting") continue;
+    if (approvalsOf(task.assignee, picture).length) continue; // the approval is the question
+    asked.add(task.assignee);
+    const agent = picture.agents.get(task.assignee);
+    const at = task.status === "blocked" ? task.updated_at : Math.max(task.updated_at, agent?.since ?? 0);
+    found.push({ key: `question:${task.id}`, kind: "question", at, task, agent });
+  }
+  for (const agent of picture.agents.values()) {
+    if (asked.has(agent.name) || agentState(agent, picture) !== "waiting") continue;
+    if (approvalsOf(agent.name, picture).length) continue;
+    found.push({ key: `question:${agent.name}`, kind: "question", at: agent.since ?? 0, agent });
+  }
+  return found;
+}
+
+function letters(picture) {
+  return [...picture.letters.values()].map((letter) => ({
+    key: `letter:${letter.id}`,
+    kind: "letter",
+    at: letter.created_at,
+    letter,
+    agent: picture.agents.get(letter.sender),
+  }));
+}
+
+function stale(picture) {
+  return [...picture.agents.values()]
+    .filter((agent) => agentState(agent, picture) === "stale")
+    .map((agent) => ({
+      key: `stale:${agent.name}`,
+      kind: "stale",
+      at: agent.ended_at ?? 0,
+      agent,
+      task: currentTask(agent.name, picture),
+      held: tasksOf(agent.name, picture).filter(isUnderWay),
+    }));
+}
+
+function conflicts(picture) {
+  const since = (name) => picture.agents.get(name)?.since ?? 0;
+  return [...picture.overlaps].map(([pair, overlap]) => ({
+    key: `conflict:${pair}`,
+    kind: "conflict",
+    at: Math.max(...overlap.agents.map(since)),
+    overlap,
+  }));
+}
+
+function failed(picture, now) {
+  return [...picture.tasks.values()]
+    .filter((task) => task.status === "failed" && (task.ended_at ?? 0) > now - FAILED_WITHIN)
+    .map((task) => ({
+      key: `failed:${task.id}:${task.attempt}`,
+      kind: "failed",
+      at: task.ended_at,
+      task,
+      agent: picture.agents.get(task.assignee),
+    }));
+}
+
+function late(picture, now) {
+  const found = [];
+  for (const task of picture.tasks.values()) {
+    const at = lateSince(task, picture);
+    if (at === null || at > now) continue;
+    const agent = picture.agents.get(task.assignee);
+    found.push({ key: `late:${task.id}:${task.status}`, kind: "late", at, task, agent });
+  }
+  return found;
+}
+
+/** From when on a task is over-age as it stands; null if it never is. */
+function lateSince(task, picture) {
+  if (task.status === "queued" || task.status === "delivered") {
+    const held = task.depends_on.some((id) => isOpen(picture.tasks.get(id)));
+    return held ? null : Math.max(task.updated_at, task.created_at) + UNBEGUN_FOR;
+  }
+  const agent = picture.agents.get(task.assignee);
+  if (stateOf(task, picture) !== "running" || !agent?.live) return null;
+  return Math.max(task.updated_at, agent.since ?? 0) + SILENT_FOR;
+}
+
+const isOpen = (task) => task !== undefined && task.status !== "completed";

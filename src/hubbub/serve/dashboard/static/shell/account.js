@@ -1,0 +1,45 @@
+// Who looks, as what, and what is theirs to set: language, single letters, notifications, the end of the login.
+import { html } from "../vendor/ui.js";
+import { del } from "../hub/api.js";
+import { notifying, switchNotifying } from "../hub/notify.js";
+import { me, role } from "../model/moment.js";
+import { language, LANGUAGES, setLanguage, t } from "../words.js";
+import { confirm } from "../ui/dialog.js";
+import { Menu } from "../ui/menu.js";
+import { openHelp } from "./help.js";
+import { letters, switchLetters } from "./keys.js";
+
+export function Account() {
+  const name = me.value?.user ?? "";
+  return html`<${Menu} bare icon="circle-user-round" label=${`${t("shell.account")}: ${name}`} items=${[
+    { heading: html`<b>${name}</b>, ${t(`shell.role_${role.value}`)}` },
+    "-",
+    { heading: t("shell.language") },
+    ...Object.entries(LANGUAGES).map(([tag, called]) => ({
+      label: html`<span lang=${tag}>${called}</span>`, radio: true, checked: language.value === tag,
+      run: () => setLanguage(tag),
+    })),
+    "-",
+    { label: t("shell.letters"), checked: letters.value, run: () => switchLetters(!letters.value) },
+    { label: t("shell.notifications"), checked: notifying.value, run: () => switchNotifying(!notifying.value) },
+    { label: t("shell.help"), icon: "keyboard", hint: "?", run: openHelp },
+    "-",
+    { label: t("shell.sign_out"), icon: "log-out", run: signOut },
+    { label: t("shell.sign_out_everywhere"), icon: "lock", danger: true, run: signOutEverywhere },
+  ]} />`;
+}
+
+/** Ends this login, by the same form that works without scripts. */
+function signOut() {
+  const form = Object.assign(document.createElement("form"), { method: "post", action: "/logout", hidden: true });
+  form.append(Object.assign(document.createElement("input"), { name: "csrf", value: me.value.csrf }));
+  document.body.append(form);
+  form.submit();
+}
+
+async function signOutEverywhere() {
+  const words = { title: t("shell.sign_out_everywhere"), text: t("shell.sign_out_everywhere_means") };
+  if (!(await confirm({ ...words, action: t("shell.sign_out"), danger: true }))) return;
+  await del("/logins");
+  location.assign("/login");
+}

@@ -1,0 +1,94 @@
+// The frame around every view: what stands where, and the keys that act everywhere.
+import { html, useEffect, useState } from "../vendor/ui.js";
+import { project } from "../model/moment.js";
+import { t } from "../words.js";
+import { Dialogs } from "../ui/dialog.js";
+import { Empty, Skeleton } from "../ui/empty.js";
+import { waiting } from "../views/needs/waiting.js";
+import { Bar } from "./bar.js";
+import { openHelp } from "./help.js";
+import { listen, register, useKey } from "./keys.js";
+import { registerMoving } from "./moving.js";
+import { Nav } from "./nav.js";
+import { Palette } from "./palette.js";
+import { go, route, set } from "./router.js";
+import { Toasts } from "./toasts.js";
+import { Top } from "./top.js";
+import { OPERATE, WATCH } from "./views.js";
+
+export function App() {
+  useKeysOfAll();
+  useTitle();
+  const { view, query } = route.value;
+  return html`<div class="shell">
+    <a class="skip" href="#main" onClick=${skip}>${t("shell.skip")}</a>
+    <${Nav} />
+    <${Top} />
+    <main class="main" id="main" tabindex="-1" data-view=${view}>
+      ${project.value === null ? html`<${Empty} icon="house" title=${t("empty.no_project")}
+          text=${t("empty.no_project_means")} command="hubbub project add my-project" />`
+        : html`<${Loaded} key=${view} path=${view} names=${["View", capital(view)]} />`}
+    </main>
+    ${(query.task || query.agent) && html`<${Side} query=${query} />`}
+    <${Bar} />
+    <${Palette} />
+    <${Dialogs} />
+    <${Toasts} />
+  </div>`;
+}
+
+/** Past the navigation. */
+function skip(event) {
+  event.preventDefault();
+  document.getElementById("main").focus();
+}
+
+const capital = (word) => word[0].toUpperCase() + word.slice(1);
+
+/** A view, fetched when it is first looked at. */
+function Loaded({ path, names, ...rest }) {
+  const [View, setView] = useState(null);
+  useEffect(() => {
+    import(`../views/${path}.js`).then((module) => {
+      const found = module[names.find((name) => name in module)];
+      setView(() => found);
+    });
+  }, [path]);
+  return View ? html`<${View} ...${rest} />` : html`<div class="view"><${Skeleton} /></div>`;
+}
+
+/** At the side of the view: one task, or one agent. */
+function Side({ query }) {
+  const label = t(query.task ? "shell.side_task" : "shell.side_agent");
+  return html`<aside class="side" aria-label=${label}>
+    ${query.task ? html`<${Loaded} key="task" path="inspector" names=${["Inspector"]} id=${query.task} />`
+      : html`<${Loaded} key="agent" path="fleet/panel" names=${["AgentPanel"]} name=${query.agent} onClose=${closeSide} />`}
+  </aside>`;
+}
+
+const closeSide = () => set({ task: null, agent: null });
+
+/** `g` and a letter for each view; Esc closes what is open at the side. */
+function useKeysOfAll() {
+  useEffect(() => {
+    listen();
+    const forget = [...WATCH, ...OPERATE].map(({ view, chord }) =>
+      register({ key: `g ${chord}`, word: `shell.${view}`, group: "go", run: () => go(view) }));
+    return () => forget.forEach((one) => one());
+  }, []);
+  useEffect(registerMoving, []);
+  useKey("?", "keys.help", openHelp, { group: "find" });
+  useKey("Escape", "keys.close", () => {
+    const { task, agent } = route.value.query;
+    return task || agent ? closeSide() : false;
+  }, { group: "move" });
+}
+
+/** The tab says where one is, and how much waits. */
+function useTitle() {
+  const count = waiting.value.length;
+  const title = [t(`shell.${route.value.view}`), project.value, "hubbub"].filter(Boolean).join(" · ");
+  useEffect(() => {
+    document.title = count ? `(${count}) ${title}` : title;
+  }, [count, title]);
+}

@@ -1,0 +1,99 @@
+// The keyboard: one list of what each key does, which is also what the help shows.
+// Single letters never act while somebody types, and can be switched off (WCAG 2.1.4).
+import { signal, useEffect, useRef } from "../vendor/ui.js";
+
+const STORED = "hubbub_keys";
+/** How long after `g` the second letter of a chord counts (ms). */
+const CHORD = 1_500;
+
+/** Whether single letters act. */
+export const letters = signal(localStorage.getItem(STORED) !== "off");
+
+/** @param {boolean} on */
+export function switchLetters(on) {
+  letters.value = on;
+  localStorage.setItem(STORED, on ? "on" : "off");
+}
+
+/**
+ * @typedef {{key: string, word: string, group: string, run: (item: string|null, event: KeyboardEvent) => any}} Key
+ *   `key`: "a", "?", "space", "Escape", "mod+k" (⌘ or Ctrl), "g b"; `word`: the key of its sentence in words;
+ *   `run` gets what the focused card stands for; returning false lets an older one have the key
+ */
+/** @type {Key[]} newest last: the newest has the key */
+let keys = [];
+/** Everything that acts now, for the help. */
+export const known = signal(/** @type {Key[]} */ ([]));
+
+/** @param {Key} key @returns {() => void} forgets it */
+export function register(key) {
+  keys = [...keys, key];
+  known.value = keys;
+  return () => {
+    keys = keys.filter((one) => one !== key);
+    known.value = keys;
+  };
+}
+
+/**
+ * A key that acts while the component is on the page.
+ * @param {string} key @param {string} word @param {Key["run"]} run @param {{group?: string}} [options]
+ */
+export function useKey(key, word, run, { group = "act" } = {}) {
+  const latest = useRef(run);
+  latest.current = run;
+  useEffect(() => register({ key, word, group, run: (item, event) => latest.current(item, event) }), [key, word]);
+}
+
+/** What the focused card stands for ("task:ID"), or null. */
+export function focusedItem() {
+  return document.activeElement?.closest("[data-item]")?.dataset.item ?? null;
+}
+
+let chord = null;
+let chordAt = 0;
+
+/** @param {KeyboardEvent} event */
+function onKeyDown(event) {
+  if (event.defaultPrevented || event.isComposing) return;
+  const name = nameOf(event);
+  const single = !name.startsWith("mod+") && name !== "Escape";
+  if (single && (isTyping(event.target) || event.altKey || event.ctrlKey || event.metaKey)) return;
+  if (single && name.length === 1 && !letters.value) return;
+  if (document.querySelector("dialog[open]") && name !== "mod+k") return;
+  if (run(withChord(name, event.timeStamp), event)) event.preventDefault();
+}
+
+/** `g` waits for the next letter. */
+function withChord(name, at) {
+  const whole = chord && at - chordAt < CHORD ? `${chord} ${name}` : name;
+  chord = name === "g" ? name : null;
+  chordAt = at;
+  return whole;
+}
+
+/** @returns {boolean} whether something was done */
+function run(name, event) {
+  for (const key of keys.toReversed()) {
+    if (key.key === name && key.run(focusedItem(), event) !== false) return true;
+  }
+  return false;
+}
+
+/** @param {KeyboardEvent} event */
+function nameOf(event) {
+  if ((event.metaKey || event.ctrlKey) && event.key.length === 1) return `mod+${event.key.toLowerCase()}`;
+  return event.key === " " ? "space" : event.key;
+}
+
+/** Where letters are text, and where space and Enter press what has the focus. */
+function isTyping(target) {
+  return target instanceof HTMLElement
+    && (target.isContentEditable || target.matches("input:not([type=checkbox], [type=radio]), textarea, select"));
+}
+
+export function listen() {
+  addEventListener("keydown", onKeyDown);
+}
+
+export { registerList, useList } from "./moving.js";

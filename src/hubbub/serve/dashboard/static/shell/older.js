@@ -1,0 +1,42 @@
+// Tasks that the page does not have any more: asked of the hub when somebody stops typing for a moment.
+import { useEffect, useState } from "../vendor/ui.js";
+import { get, Refused } from "../hub/api.js";
+import { ofTask } from "./search.js";
+
+/** How long somebody must have stopped typing (ms). */
+const PAUSE = 250;
+const MOST = 10;
+/** Fewer letters are in too many titles. */
+const LEAST = 2;
+
+/**
+ * What the hub finds beyond what is here. A hook. @param {string} typed @param {import("./search.js").Found[]} here
+ * @returns {import("./search.js").Found[]}
+ */
+export function older(typed, here) {
+  const [answer, setAnswer] = useState({ words: "", tasks: [] });
+  const words = typed.trim();
+  useEffect(() => {
+    if (words.length < LEAST) return undefined;
+    const stop = new AbortController();
+    const timer = setTimeout(() => ask(words, stop.signal).then((tasks) => tasks && setAnswer({ words, tasks })), PAUSE);
+    return () => {
+      stop.abort();
+      clearTimeout(timer);
+    };
+  }, [words]);
+  if (answer.words !== words) return [];
+  const known = new Set(here.map(({ key }) => key));
+  return answer.tasks.map((task) => ofTask(task)).filter(({ key }) => !known.has(key));
+}
+
+/** @returns {Promise<any[]|null>} null: nobody waits for it any more, or the hub is away */
+async function ask(words, signal) {
+  try {
+    const { tasks } = await get("/tasks", { q: words, limit: MOST });
+    return signal.aborted ? null : tasks;
+  } catch (error) {
+    if (error instanceof Refused) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,59 @@
+// Short sentences about what happened, at the lower edge; read aloud by screen readers, and gone after a while.
+import { html, signal, useEffect, useState } from "../vendor/ui.js";
+import { t } from "../words.js";
+import { Button, IconButton } from "../ui/button.js";
+import { Icon } from "../ui/icon.js";
+
+/** How long a sentence stays (ms): long enough to read it twice; a refusal twice as long. */
+const STAYS = 6_000;
+/** More at a time would hide the page. */
+const MOST = 4;
+
+const toasts = signal([]);
+let numbered = 0;
+
+/**
+ * @param {string} sentence
+ * @param {{kind?: "done"|"error", undo?: () => void}} [options] `undo`: adds the button that takes it back
+ */
+export function toast(sentence, { kind = "done", undo } = {}) {
+  numbered += 1;
+  const others = toasts.value.filter((one) => one.sentence !== sentence);
+  toasts.value = [...others, { key: numbered, sentence, kind, undo }].slice(-MOST);
+}
+
+function dismiss(key) {
+  toasts.value = toasts.value.filter((one) => one.key !== key);
+}
+
+/** Two regions that are always there: screen readers hear only what changes in what they know. */
+export function Toasts() {
+  const all = toasts.value;
+  const shown = (kind) => all.filter((one) => one.kind === kind)
+    .map((one) => html`<${Toast} key=${one.key} one=${one} />`);
+  return html`<div class="toasts">
+    <div role="alert">${shown("error")}</div>
+    <div role="status">${shown("done")}</div>
+  </div>`;
+}
+
+function Toast({ one }) {
+  const [held, setHeld] = useState(false);
+  useEffect(() => {
+    if (held) return undefined;
+    const timer = setTimeout(() => dismiss(one.key), one.kind === "error" ? 2 * STAYS : STAYS);
+    return () => clearTimeout(timer);
+  }, [held, one.key]);
+  const undo = () => {
+    dismiss(one.key);
+    one.undo();
+  };
+  const hold = { onMouseEnter: () => setHeld(true), onMouseLeave: () => setHeld(false),
+    onFocusIn: () => setHeld(true), onFocusOut: () => setHeld(false) };
+  return html`<div class="toast is-${one.kind}" ...${hold}>
+    <${Icon} name=${one.kind === "error" ? "triangle-alert" : "circle-check"} />
+    <span class="grow">${one.sentence}</span>
+    ${one.undo && html`<${Button} small onClick=${undo}>${t("shell.undo")}<//>`}
+    <${IconButton} kind="quiet" small icon="x" label=${t("dialogs.close")} onClick=${() => dismiss(one.key)} />
+  </div>`;
+}

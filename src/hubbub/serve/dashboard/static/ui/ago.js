@@ -1,0 +1,27 @@
+// Times: compact on the page, whole in the tooltip, exact for machines.
+import { html, useComputed } from "../vendor/ui.js";
+import { now } from "../model/moment.js";
+import { clock, fullTime, span } from "../words.js";
+
+/** How long ago something was, by the second: "36m". Only its text changes. @param {{at: number|null}} props */
+export function Ago({ at }) {
+  const text = useComputed(() => span(now.value - at));
+  return at == null ? null : timed(at, at, text);
+}
+
+/** How long something took, or takes. @param {{from: number|null, to?: number|null}} props ms; no `to`: until now */
+export function Span({ from, to }) {
+  const text = useComputed(() => span((to ?? now.value) - from));
+  if (from == null) return null;
+  const whole = to == null ? fullTime(from) : `${fullTime(from)} – ${fullTime(to)}`;
+  return html`<span class="num" title=${whole}>${text}</span>`;
+}
+
+/** When something was: 09:17:03. @param {{at: number|null}} props */
+export function Clock({ at }) {
+  return at == null ? null : timed(at, at, clock(at));
+}
+
+function timed(at, whole, text) {
+  return html`<time datetime=${new Date(at).toISOString()} title=${fullTime(whole)}>${text}</time>`;
+}

@@ -1,0 +1,113 @@
+// A button that opens a list of things to do or to choose. Lies in the top layer, so nothing cuts it off.
+import { html, useId, useLayoutEffect, useRef, useState } from "../vendor/ui.js";
+import { Button, IconButton } from "./button.js";
+import { Icon } from "./icon.js";
+
+/**
+ * @typedef {{label?: any, icon?: string, run?: () => void, href?: string, checked?: boolean, radio?: boolean,
+ *   danger?: boolean, disabled?: boolean, hint?: string, heading?: string}} Item
+ * @param {object} props
+ * @param {string} props.label the button's words; with `bare` or children of its own its name, with what is seen in it
+ * @param {boolean} [props.bare] only the icon is seen
+ * @param {string} [props.icon]
+ * @param {(Item|"-"|null|false)[]|(() => Item[])} props.items "-": a line; `heading`: a line of words;
+ *   a function is asked when the menu opens
+ */
+export function Menu({ label, icon, bare, kind, small, items, children, ...rest }) {
+  const [open, setOpen] = useState(false);
+  const button = useRef(null);
+  const id = useId();
+  const close = (back) => {
+    setOpen(false);
+    if (back) button.current.querySelector("button").focus();
+  };
+  const common = {
+    kind, small, icon, "aria-haspopup": "menu", "aria-expanded": open, "aria-controls": open ? id : undefined,
+    onClick: () => setOpen(!open),
+  };
+  return html`<span ref=${button} class="menu-at">
+    ${bare ? html`<${IconButton} ...${rest} ...${common} label=${label} />`
+      : html`<${Button} ...${rest} ...${common} aria-label=${children ? label : undefined}>${children ?? label}<//>`}
+    ${open && html`<${Panel} id=${id} label=${label} items=${items} at=${button} close=${close} />`}
+  </span>`;
+}
+
+function Panel({ id, label, items, at, close }) {
+  const panel = useRef(null);
+  useLayoutEffect(() => {
+    const box = panel.current;
+    box.showPopover();
+    place(box, at.current.getBoundingClientRect());
+    choices(box)[0]?.focus();
+    const outside = (event) => {
+      if (!box.contains(event.target) && !at.current.contains(event.target)) close(false);
+    };
+    document.addEventListener("pointerdown", outside, true);
+    return () => document.removeEventListener("pointerdown", outside, true);
+  }, []);
+  return html`<div class="menu" id=${id} role="menu" aria-label=${label} popover="manual" ref=${panel}
+    onKeyDown=${(event) => onKey(event, panel.current, close)}>
+    ${(typeof items === "function" ? items() : items).filter(Boolean).map((item, place) => html`<${Entry} key=${place} item=${item} close=${close} />`)}
+  </div>`;
+}
+
+/** @param {{item: Item|"-", close: (back: boolean) => void}} props */
+function Entry({ item, close }) {
+  if (item === "-") return html`<hr />`;
+  if (item.heading) return html`<div class="heading" role="presentation">${item.heading}</div>`;
+  const checkable = item.checked !== undefined;
+  const run = () => {
+    if (item.disabled) return;
+    if (!checkable || item.radio) close(true);
+    item.run?.();
+  };
+  const common = {
+    class: item.danger ? "item is-danger" : "item",
+    role: checkable ? (item.radio ? "menuitemradio" : "menuitemcheckbox") : "menuitem",
+    "aria-checked": checkable ? item.checked : undefined,
+    "aria-disabled": item.disabled ? "true" : undefined,
+    tabindex: -1,
+    onClick: run,
+  };
+  const inside = html`
+    ${checkable && html`<span class="tick">${item.checked && html`<${Icon} name="check" size=${15} />`}</span>`}
+    ${item.icon && html`<${Icon} name=${item.icon} />`}
+    <span class="grow">${item.label}</span>
+    ${item.hint && html`<span class="faint small">${item.hint}</span>`}
+  `;
+  return item.href ? html`<a ...${common} href=${item.href}>${inside}</a>`
+    : html`<button type="button" ...${common}>${inside}</button>`;
+}
+
+/** @returns {HTMLElement[]} */
+function choices(panel) {
+  return [...panel.querySelectorAll(".item")];
+}
+
+/** Arrows, first letters, Esc. */
+function onKey(event, panel, close) {
+  const all = choices(panel);
+  const at = all.indexOf(document.activeElement);
+  event.stopPropagation();
+  const steps = { ArrowDown: at + 1, ArrowUp: at - 1 + all.length, Home: 0, End: all.length - 1 };
+  if (event.key in steps) all[steps[event.key] % all.length]?.focus();
+  else if (event.key === "Escape") close(true);
+  else if (event.key === "Tab") return close(true);
+  else if (event.key.length === 1 && event.key !== " ") {
+    const letter = event.key.toLowerCase();
+    const later = [...all.slice(at + 1), ...all.slice(0, at + 1)];
+    later.find((one) => one.textContent.trim().toLowerCase().startsWith(letter))?.focus();
+  } else return;
+  event.preventDefault();
+}
+
+/** Under the button if there is room, else above; never beyond the edge of the window. */
+function place(panel, button) {
+  const { offsetWidth: width, offsetHeight: height } = panel;
+  const below = button.bottom + 4;
+  const top = below + height <= innerHeight - 8 ? below : Math.max(8, button.top - 4 - height);
+  const startsRight = button.left + width > innerWidth - 8;
+  const left = startsRight ? Math.max(8, button.right - width) : button.left;
+  panel.style.top = `${top}px`;
+  panel.style.left = `${left}px`;
+}

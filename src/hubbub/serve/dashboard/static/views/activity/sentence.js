@@ -1,0 +1,93 @@
+// One activity as one sentence. Which sentence is pure (`keyOf`); its words are in words/*.json, one for each kind,
+// with names, tasks and machines as parts that can be followed.
+import { html } from "../../vendor/ui.js";
+import { t, has } from "../../words.js";
+import { shown } from "../../model/moment.js";
+import { href, route } from "../../shell/router.js";
+import { StateWord } from "../../ui/glyph.js";
+
+const HUB = "hub"; // the name of everyone who has none: as an inbox, that of the people
+
+/** Kinds that are told in another way where something is known, or not: kind -> [ending, when]. */
+const VARIANTS = {
+  "agent.scope_change": ["conflict", (activity) => activity.detail.conflicts?.length > 0],
+  "task.sent": ["open", (activity) => !activity.agent],
+  "task.progress": ["known", (activity) => typeof activity.detail.progress === "number"],
+  "message.sent": ["all", (activity) => !activity.agent],
+  "check.ended": ["passed", (activity) => activity.detail.passed === true],
+  "memory.updated": ["agent", (activity) => Boolean(activity.agent)],
+  "dispatch.ended": ["code", (activity) => Boolean(activity.detail.code)],
+  "token.created": ["agent", (activity) => Boolean(activity.agent)],
+  "token.revoked": ["agent", (activity) => Boolean(activity.agent)],
+};
+
+/** The key of the sentence for an activity.
+ * @param {{kind: string, agent: string|null, detail: object}} activity */
+export function keyOf(activity) {
+  const key = `activity.${activity.kind.replace(/\./g, "_")}`;
+  const [ending, applies] = VARIANTS[activity.kind] ?? [];
+  if (applies?.(activity)) return `${key}_${ending}`;
+  return has(key) ? key : "activity.other";
+}
+
+/** What an activity says in somebody's own words: a title, a reason, a command. Text of agents.
+ * @param {object} activity */
+export function saidIn(activity) {
+  const { detail, kind } = activity;
+  if (kind === "agent.timeout" || kind === "agent.checkout") return ""; // its reason is what the sentence says
+  const card = activity.task_id ? shown.value.tasks.get(activity.task_id) : null;
+  const said = detail.shown ?? detail.reason ?? detail.doing ?? detail.command ?? detail.title ?? card?.title;
+  return typeof said === "string" ? said.slice(0, 300) : "";
+}
+
+/** The parts of a sentence as they are shown; what is no part here stands in the detail.
+ * @param {object} activity */
+function parts(activity) {
+  const { detail } = activity;
+  return {
+    actor: () => who(activity.actor),
+    agent: () => (activity.agent === HUB ? t("activity.people") : who(activity.agent)),
+    sender: () => who(detail.sender === HUB ? activity.actor : (detail.sender ?? activity.actor)),
+    task: () => taskLink(activity),
+    node: () => place(detail.node, "machines", { node: detail.node }) ?? t("activity.a_machine"),
+    others: () => isolated((detail.conflicts ?? []).slice(0, 5).join(", ")),
+    kind: () => activity.kind,
+    condition: () => html`<${StateWord} agent state=${detail.condition} />`,
+    host: () => isolated(detail.host ?? t("activity.somewhere")),
+    target: () => isolated(detail.target ?? t("activity.somewhere")),
+  };
+}
+
+const isolated = (text) => html`<bdi class="strong">${String(text).slice(0, 120)}</bdi>`;
+
+function place(name, view, query) {
+  return name ? html`<a class="part" href=${href(view, query)}><bdi>${String(name).slice(0, 120)}</bdi></a>` : null;
+}
+
+function who(name) {
+  if (!name || name === HUB) return t("activity.hub");
+  return shown.value.agents.has(name) ? place(name, "fleet", { agent: name }) : isolated(name);
+}
+
+function taskLink({ task_id: id, detail }) {
+  const number = (id && shown.value.tasks.get(id)?.number) ?? detail.number;
+  if (!id) return t("activity.a_task");
+  const { view, query } = route.value;
+  return html`<a class="part mono" href=${href(view, { ...query, task: number ?? id })}>${
+    number ? `T-${number}` : t("activity.a_task")}</a>`;
+}
+
+/** A sentence begins with a capital letter, unless with somebody's name. */
+const capitalised = ([first, ...rest]) =>
+  [typeof first === "string" ? first[0].toUpperCase() + first.slice(1) : first, ...rest];
+
+/** The sentence, with its parts.
+ * @param {{activity: object}} props */
+export function Sentence({ activity }) {
+  const known = parts(activity);
+  const told = t(keyOf(activity)).split(/\{(\w+)\}/).map((piece, index) => {
+    if (index % 2 === 0) return piece;
+    return known[piece]?.() ?? isolated(activity.detail[piece] ?? "?");
+  }).filter(Boolean);
+  return html`<span class="sentence">${capitalised(told)}</span>`;
+}

@@ -1,0 +1,33 @@
+// What the log does not tell of agents and machines: unread letters, the evidence of their work, how they are woken,
+// how loaded a machine is. Read anew every few seconds, if anything happened meanwhile and somebody looks.
+
+import { signal, useEffect } from "../../vendor/ui.js";
+import { get } from "../../hub/api.js";
+import { moment, recent } from "../../model/moment.js";
+
+const PAUSE = 4_000; // milliseconds
+
+/** By name, as `GET /agents` tells of them. @type {{value: Map<string, object>}} */
+export const facts = signal(new Map());
+
+/** By name, as `GET /nodes` tells of them. @type {{value: Map<string, object>}} */
+export const nodes = signal(new Map());
+
+/** Keep `facts` and `nodes` fresh while the component is shown. Nothing is known of them in the past. */
+export function useFacts() {
+  useEffect(() => {
+    let until; // the last activity when they were read
+    const look = async () => {
+      const last = recent.peek().at(-1)?.id ?? 0;
+      if (document.hidden || moment.peek() || last === until) return;
+      until = last;
+      const [told, linked] = await Promise.all([get("/agents"), get("/nodes")]);
+      facts.value = new Map(told.agents.map((agent) => [agent.name, agent]));
+      nodes.value = new Map(linked.nodes.map((node) => [node.name, node]));
+    };
+    const again = () => look().catch(() => (until = undefined)); // the connection's state is told elsewhere
+    again();
+    const timer = setInterval(again, PAUSE);
+    return () => clearInterval(timer);
+  }, []);
+}

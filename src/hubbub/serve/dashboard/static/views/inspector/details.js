@@ -1,0 +1,73 @@
+// What is too large for the picture: texts, thread, events, artifacts of one task. Fetched when the task is opened,
+// and again when the log tells of it; while replaying, cut at the moment.
+
+import { useEffect, useMemo, useRef, useState } from "../../vendor/ui.js";
+import { get } from "../../hub/api.js";
+import { arrived, moment } from "../../model/moment.js";
+
+const PAUSE = 250; // milliseconds: a burst of events is one fetch
+const NOTHING = { status: "loading", task: null, messages: [], activity: [], artifacts: [], deliveries: [], children: [],
+  needs: [], needed_by: [], at: 0 };
+
+/**
+ * @param {string} id
+ * @returns {object} what `GET /tasks/{id}` tells, activity oldest first; `status` loading, there or absent; `at` rises
+ *   with each fetch
+ */
+export function useDetails(id) {
+  const [held, setHeld] = useState({ of: id, ...NOTHING });
+  const whole = held.of === id ? held : { of: id, ...NOTHING };
+  const known = useRef(whole);
+  known.current = whole;
+  useEffect(() => keepFresh(id, known, setHeld), [id]);
+  return useMemo(() => upTo(whole, moment.value), [whole, moment.value]);
+}
+
+/** Fetch now, and again a moment after anything about it happened; returns how to stop. */
+function keepFresh(id, known, setHeld) {
+  const abort = new AbortController();
+  let timer;
+  let fetches = 0;
+  const load = async () => {
+    timer = undefined;
+    const answer = await fetched(id, abort.signal);
+    if (!abort.signal.aborted) setHeld({ of: id, ...NOTHING, ...answer, at: ++fetches });
+  };
+  const stop = arrived.subscribe((activities) => {
+    if (!timer && activities.some((each) => concerns(each, known.current))) timer = setTimeout(load, PAUSE);
+  });
+  load();
+  return () => {
+    abort.abort();
+    clearTimeout(timer);
+    stop();
+  };
+}
+
+async function fetched(id, signal) {
+  try {
+    const answer = await get(`/tasks/${encodeURIComponent(id)}`, { render: "html" });
+    return { ...answer, activity: answer.activity.toReversed(), status: "there" };
+  } catch (refused) {
+    if (!signal.aborted && refused.status === 0) return { status: "unreachable" };
+    return { status: "absent" };
+  }
+}
+
+function concerns({ task_id: taskId, message_id: messageId }, { task, messages }) {
+  if (!task) return false;
+  return taskId === task.id || (messageId !== null && messages.some((each) => each.id === messageId));
+}
+
+/** What of it was there at a moment. */
+function upTo(details, moment) {
+  if (!moment || details.status !== "there") return details;
+  const before = ({ created_at: at }) => at <= moment.at;
+  return {
+    ...details,
+    messages: details.messages.filter(before),
+    artifacts: details.artifacts.filter(before),
+    activity: details.activity.filter((each) => each.id <= moment.id),
+    task: null,
+  };
+}

@@ -1,0 +1,49 @@
+// The head of the inspector: which task, how it is, and what can be done to it.
+
+import { html } from "../../vendor/ui.js";
+import { moment, could } from "../../model/moment.js";
+import { href, set } from "../../shell/router.js";
+import { Button, IconButton } from "../../ui/button.js";
+import { StateWord } from "../../ui/glyph.js";
+import { Menu } from "../../ui/menu.js";
+import { Text } from "../../ui/text.js";
+import { t } from "../../words.js";
+import { doingsOf, labelOf, perform } from "../task/doing.js";
+import { refOf } from "../task/names.js";
+
+const AT_HAND = 3; // buttons; the others are in the menu
+
+/** Without a task: only the button that closes. */
+export function Head({ task, state, picture }) {
+  return html`
+    <header class="inspector-head">
+      <div class="row">
+        ${task && html`<span class="mono muted">${refOf(task)}</span><${StateWord} state=${state} />`}
+        <span class="end"><${IconButton} icon="x" label=${t("dialogs.close")} onClick=${() => set({ task: null })} /></span>
+      </div>
+      ${task && html`<h2><${Text} value=${task.title} lines=${4} /></h2>
+        <${Doings} task=${task} picture=${picture} />`}
+    </header>`;
+}
+
+function Doings({ task, picture }) {
+  const all = could.value.write ? doingsOf(task, picture) : [];
+  const machine = picture.agents.get(task.assignee)?.machine;
+  const more = all.slice(AT_HAND).map((doing) => ({
+    label: labelOf(doing, task), icon: doing.icon, danger: doing.danger, run: () => perform(doing.id, task),
+  }));
+  const disabled = Boolean(moment.value);
+  return html`
+    <div class="row wrap" role="group" aria-label=${t("inspector.actions")}>
+      ${all.slice(0, AT_HAND).map((doing, index) => html`
+        <${Button} key=${doing.id} kind=${isBest(doing, index) ? "primary" : "plain"} small disabled=${disabled}
+          onClick=${() => perform(doing.id, task)}>${labelOf(doing, task)}<//>`)}
+      ${machine && picture.machines.has(machine) && html`
+        <${Button} small href=${href("machines", { machine, agent: task.assignee })}>${t("inspector.terminal")}<//>`}
+      ${more.length > 0 && html`
+        <${Menu} bare small icon="ellipsis" label=${t("inspector.more")} items=${more} disabled=${disabled} />`}
+    </div>`;
+}
+
+/** What helps a task on stands out; handing it to somebody else does not. */
+const isBest = ({ id }, index) => index === 0 && ["approve_work", "answer", "retry"].includes(id);

@@ -1,0 +1,67 @@
+// Messages: the threads that belong to no task, and what is said in one of them. Reading acknowledges nothing.
+
+import { html, useRef, useState } from "../vendor/ui.js";
+import { get } from "../hub/api.js";
+import { isEmpty, parse } from "../model/filter.js";
+import { could, may, moment, shown } from "../model/moment.js";
+import { route, set } from "../shell/router.js";
+import { useList } from "../shell/moving.js";
+import { Button } from "../ui/button.js";
+import { Empty } from "../ui/empty.js";
+import { t } from "../words.js";
+import { existed, Fetched, useFetched } from "./fetched.js";
+import { compose } from "./fleet/doings.js";
+import { Conversation } from "./messages/conversation.js";
+import { isAsked, ThreadRow } from "./messages/thread.js";
+
+const PAGE = 50;
+
+export function Messages() {
+  const chosen = route.value.query.thread;
+  const list = useRef(null);
+  useList(list);
+  const pages = useThreads();
+  return html`<div class=${`messages ${chosen ? "has-thread" : ""}`} ref=${list}>
+    <section class="thread-list" aria-label=${t("messages.threads")}>
+      <div class="view-head">
+        <h2 class="grow section-title">${t("messages.threads")}</h2>
+        ${could.value.write && html`<${Button} small icon="plus" disabled=${!may.value.write}
+          onClick=${() => compose([])}>${t("messages.new")}<//>`}
+      </div>
+      <${Fetched} of=${pages}>${(threads) => html`<${Threads} threads=${threads} chosen=${chosen} />`}<//>
+      ${pages.next && html`<${Button} small onClick=${pages.more}>${t("messages.older")}<//>`}
+    </section>
+    ${chosen ? html`<${Conversation} key=${chosen} id=${chosen} onBack=${() => set({ thread: null })} />`
+      : html`<div class="conversation is-empty"><${Empty} icon="messages-square" title=${t("messages.pick")}
+          text=${t("messages.pick_text")} /></div>`}
+  </div>`;
+}
+
+/** The newest threads, fresh, and the older pages that were asked for. */
+function useThreads() {
+  const [older, setOlder] = useState([]);
+  const newest = useFetched(() => get("/threads", { limit: PAGE }), [], ["message.", "broadcast"]);
+  const last = older.at(-1) ?? newest.value;
+  const more = async () => {
+    const page = await get("/threads", { before: last.next, limit: PAGE });
+    setOlder((pages) => [...pages, page]);
+  };
+  const all = new Map(); // an old thread that was written to stands among the newest, too
+  for (const page of [newest.value, ...older]) for (const one of page?.threads ?? []) all.has(one.id) || all.set(one.id, one);
+  return { value: newest.value && [...all.values()], error: newest.error, next: last?.next, more };
+}
+
+function Threads({ threads, chosen }) {
+  const query = parse(route.value.query.q);
+  const there = existed(threads).filter((thread) => isAsked(thread, query));
+  const at = moment.value?.at;
+  if (there.length === 0 && !isEmpty(query)) {
+    return html`<${Empty} icon="filter" title=${t("messages.none_match")} text=${t("messages.none_match_text")} />`;
+  }
+  if (there.length === 0) {
+    return html`<${Empty} icon="messages-square" title=${t("messages.empty")} text=${t("messages.empty_text")}
+      command=${"hubbub send ember \"How far are you?\""} />`;
+  }
+  return html`<ul class="threads">${there.map((thread) => html`<${ThreadRow} key=${thread.id} thread=${thread}
+    at=${at} current=${chosen === thread.id} picture=${shown.value} />`)}</ul>`;
+}

@@ -1,0 +1,50 @@
+// How far a message has got, recipient by recipient: it lies there, was announced, seen, acknowledged.
+
+import { html } from "../../vendor/ui.js";
+import { Ago } from "../../ui/ago.js";
+import { Icon } from "../../ui/icon.js";
+import { t } from "../../words.js";
+import { PEOPLE } from "./people.js";
+
+const STEPS = ["acked", "seen", "notified", "stored"]; // the farthest first
+const TOLD = ["notified", "seen", "acked"]; // that it was stored, the message itself says
+const ICONS = { acked: "check-check", seen: "eye", notified: "mail-check", stored: "mail", withdrawn: "ban" };
+const MOST = 4; // recipients that are told one by one without being asked for
+
+/** How far one delivery had got at a moment, and when. @param {object} delivery @param {number} [at] now if left out */
+export function reached(delivery, at = Infinity) {
+  if (delivery.withdrawn_at && delivery.withdrawn_at <= at) return { step: "withdrawn", at: delivery.withdrawn_at };
+  for (const step of STEPS) {
+    const when = delivery[`${step}_at`];
+    if (when && when <= at) return { step, at: when };
+  }
+  return { step: "stored", at: delivery.stored_at };
+}
+
+/** @param {{deliveries: object[], at?: number}} props */
+export function Deliveries({ deliveries, at }) {
+  if (deliveries.length === 0) return null;
+  const rows = deliveries.map((delivery) => ({ delivery, ...reached(delivery, at) }));
+  const list = html`<ul class="deliveries">${rows.map((row) => html`<${Delivery} key=${row.delivery.id} ...${row} at=${at} />`)}</ul>`;
+  if (rows.length <= MOST) return list;
+  return html`<details class="deliveries-many"><summary class="small muted">${summary(rows)}</summary>${list}</details>`;
+}
+
+function Delivery({ delivery, step, at }) {
+  return html`<li class="row-tight meta" data-step=${step}>
+    <${Icon} name=${ICONS[step]} size=${12} /><bdi class="clip">${delivery.recipient}</bdi>
+    <span>${t(`messages.${PEOPLE.has(delivery.recipient) && step !== "acked" ? "for_people" : `step_${step}`}`)}</span>
+    ${TOLD.filter((each) => delivery[`${each}_at`] && delivery[`${each}_at`] <= (at ?? Infinity)).map((each) =>
+      html`<span key=${each} class="delivery-time" title=${t(`messages.time_${each}`)}><${Icon} name=${ICONS[each]} size=${11} />
+        <span class="sr">${t(`messages.time_${each}`)}</span><${Ago} at=${delivery[`${each}_at`]} /></span>`)}
+  </li>`;
+}
+
+/** "12 acknowledged, 3 seen, 2 not delivered yet". */
+function summary(rows) {
+  return ["acked", "seen", "notified", "stored", "withdrawn"]
+    .map((step) => [step, rows.filter((row) => row.step === step).length])
+    .filter(([, count]) => count > 0)
+    .map(([step, count]) => t(`messages.count_${step}`, { count }))
+    .join(", ");
+}

@@ -1,0 +1,64 @@
+// Something that needs a person: what it is, since when, why, and what can be done about it.
+
+import { html, useState } from "../../vendor/ui.js";
+import { moment, shown } from "../../model/moment.js";
+import { Ago } from "../../ui/ago.js";
+import { Button } from "../../ui/button.js";
+import { Card } from "../../ui/card.js";
+import { Icon } from "../../ui/icon.js";
+import { t } from "../../words.js";
+import { Why } from "../task/why.js";
+import { actingOn } from "./acting.js";
+import { told } from "./telling.js";
+
+const ICONS = {
+  approval: "shield-check", question: "hand", letter: "mail", stale: "wifi-off", conflict: "git-branch",
+  failed: "circle-x", late: "clock",
+};
+const TONES = { approval: "amber", question: "amber", failed: undefined };
+
+/**
+ * @param {{need: import("../../model/needs.js").Need, small?: boolean}} props  `small`: in the row above the board
+ */
+export function NeedCard({ need, small = false }) {
+  const [asked, setAsked] = useState(false);
+  const { main, aside } = told(need, shown.value);
+  const title = t(`needs.${titleOf(need)}`);
+  return html`
+    <${Card} item=${`need:${need.key}`} tone=${TONES[need.kind]} class=${`need is-${need.kind}${small ? " is-small" : ""}`}
+      role="group" aria-label=${title}>
+      <div class="need-head">
+        <span class="need-icon"><${Icon} name=${ICONS[need.kind]} size=${15} /></span>
+        <span class="strong">${title}</span>
+        <span class="end meta muted"><${Ago} at=${need.at} /></span>
+      </div>
+      <div class="need-main">${main}</div>
+      ${aside && html`<div class="need-aside">${aside}</div>`}
+      <${Actions} need=${need} onWhy=${() => setAsked(!asked)} asked=${asked} small=${small} />
+      ${asked && html`<${Why} of=${whyOf(need)} key=${need.key} />`}
+    <//>`;
+}
+
+/** A blocked task is told apart from an agent that asks. */
+function titleOf({ kind, task, approval }) {
+  if (kind === "question" && task?.status === "blocked") return "title_blocked";
+  if (kind === "approval" && approval.dangerous) return "title_dangerous";
+  return `title_${kind}`;
+}
+
+/** What is asked about: the task, or who holds it. */
+function whyOf({ task, agent }) {
+  return task ? { ref: task.number, kind: "task" } : { ref: agent.name, kind: "agent" };
+}
+
+function Actions({ need, onWhy, asked, small }) {
+  const all = actingOn(need);
+  const shownHere = small ? all.filter((each) => each.id !== "why" || each.primary).slice(0, 3) : all;
+  return html`
+    <div class="need-actions">
+      ${shownHere.map(({ id, label, run, key, primary, danger, href }) => html`
+        <${Button} key=${id} href=${href} keyHint=${key?.toUpperCase()} data-act=${id}
+          kind=${danger ? "danger" : primary ? "primary" : "plain"} disabled=${Boolean(run && moment.value)}
+          aria-expanded=${id === "why" ? asked : undefined} onClick=${id === "why" ? onWhy : run}>${label}<//>`)}
+    </div>`;
+}

@@ -1,0 +1,74 @@
+// What a need says: `main` is what it is about, `aside` who, where and why.
+
+import { html } from "../../vendor/ui.js";
+import { now } from "../../model/moment.js";
+import { Text } from "../../ui/text.js";
+import { list, span, t } from "../../words.js";
+import { currentTask } from "../../model/states.js";
+import { refOf } from "../task/names.js";
+
+const LONGEST = 2_000; // characters of a command: people must see all of it that the hub keeps
+
+const command = (text) => html`<pre class="need-command" tabindex="0"><bdi class="mono">${text.slice(0, LONGEST)}</bdi></pre>`;
+const title = (task) => html`<${Text} value=${task.title} lines=${2} />`;
+const name = (text) => html`<bdi>${text}</bdi>`;
+
+/** Parts in one line, with dots between them. */
+const line = (...parts) =>
+  parts.filter(Boolean).map((part, index) => html`${index > 0 && html`<span class="faint"> · </span>`}${part}`);
+
+const OF_KIND = {
+  approval: ({ approval }) => ({
+    main: command(approval.shown),
+    aside: line(name(approval.who), name(approval.tool), name(approval.node),
+      approval.reason && html`<${Text} value=${approval.reason} lines=${3} />`),
+  }),
+  question: ({ task, agent }) => ({
+    main: task ? title(task) : html`<${Text} value=${agent.doing || t("needs.asks_nothing")} lines=${3} />`,
+    aside: line(name(task?.assignee ?? agent.name), task && html`<span class="mono">${refOf(task)}</span>`,
+      task && html`<span class="amber"><${Text} value=${task.note || agent?.doing || t("needs.no_reason")} lines=${3} /></span>`),
+  }),
+  letter: ({ letter }) => ({
+    main: html`<${Text} value=${letter.text} lines=${4} />`,
+    aside: html`<bdi>${letter.recipient === "hub" ? t("needs.from", { name: letter.sender })
+      : t("needs.from_to", { name: letter.sender, whom: letter.recipient })}</bdi>`,
+  }),
+  stale: ({ agent, held }) => ({
+    main: line(name(agent.name), t("needs.holds", { count: held.length })),
+    aside: held.slice(0, 3).map((task) => html`
+      <div><span class="mono faint">${refOf(task)}</span> <${Text} value=${task.title} lines=${1} /></div>`),
+  }),
+  conflict: ({ overlap }, picture) => ({
+    main: html`<span class="mono"><${Text} value=${(overlap.files.length ? overlap.files : overlap.areas).slice(0, 5).join(", ")} lines=${2} /></span>`,
+    aside: whoMeets(overlap.agents, picture),
+  }),
+  failed: ({ task, agent }) => ({
+    main: title(task),
+    aside: html`<div class="need-error"><${Text} value=${task.note || t("needs.no_error")} lines=${4} /></div>
+      ${line(task.assignee && name(task.assignee), html`<span class="mono">${refOf(task)}</span>`, agent?.machine && name(agent.machine))}`,
+  }),
+  late: ({ task }) => ({
+    main: title(task),
+    aside: line(html`<span class="mono">${refOf(task)}</span>`, task.assignee ? name(task.assignee) : t("board.unassigned"),
+      html`<span>${lateBecause(task)}</span>`),
+  }),
+};
+
+/** @param {import("../../model/needs.js").Need} need @param {import("../../model/fold.js").Picture} picture */
+export const told = (need, picture) => OF_KIND[need.kind](need, picture);
+
+/** Two agents, each with the task that it is at. */
+function whoMeets(agents, picture) {
+  const said = agents.map((agent) => {
+    const task = currentTask(agent, picture);
+    return task ? `${agent} ${refOf(task)}` : agent;
+  });
+  return html`<bdi>${list(said)}</bdi>`;
+}
+
+/** Why a task is over-age, in one short sentence. */
+function lateBecause(task) {
+  const age = span(now.value - (task.status === "working" ? task.updated_at : task.created_at));
+  if (task.status === "working") return t("needs.late_silent", { age });
+  return task.status === "queued" ? t("needs.late_free", { age }) : t("needs.late_unread", { age, name: task.assignee });
+}

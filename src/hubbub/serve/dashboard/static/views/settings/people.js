@@ -1,0 +1,93 @@
+// People: who belongs to the project and as what, codes that let somebody in, and where one is signed in.
+import { html } from "../../vendor/ui.js";
+import { t } from "../../words.js";
+import { get } from "../../hub/api.js";
+import { could, may, me, project } from "../../model/moment.js";
+import { Ago } from "../../ui/ago.js";
+import { Button } from "../../ui/button.js";
+import { confirm, Dialog, openDialog } from "../../ui/dialog.js";
+import { Field, Select } from "../../ui/field.js";
+import { done, Fetched, useFetched } from "../fetched.js";
+import { showOnce } from "./once.js";
+import { OnlyFor, Part, roles, Rows, useForm } from "./parts.js";
+
+const GIVEN = ["viewer", "member", "admin"];
+
+function Invite({ onClose }) {
+  const { given, bind } = useForm({ role: "member" });
+  const invite = async () => {
+    const made = await done("inviteUser", { role: given.role });
+    if (!made) return;
+    onClose();
+    showOnce(t("settings.invited"), t("settings.invited_text"), made.code);
+  };
+  return html`<${Dialog} title=${t("settings.invite")} onClose=${onClose} onSubmit=${invite}
+    footer=${html`<${Button} kind="primary" type="submit">${t("settings.invite_make")}<//>`}>
+    <${Select} label=${t("settings.role")} hint=${t("settings.role_hint")} options=${roles(GIVEN)} ...${bind("role")} /><//>`;
+}
+
+function AddUser({ onClose }) {
+  const { given, bind } = useForm({ name: "", role: "member" });
+  const add = async () => {
+    const made = await done("addUser", { name: given.name.trim(), role: given.role, project: project.value });
+    if (!made) return;
+    onClose();
+    showOnce(t("settings.user_added", { name: made.user.name }), t("settings.user_added_text"), made.token);
+  };
+  return html`<${Dialog} title=${t("settings.user_add")} onClose=${onClose} onSubmit=${add}
+    footer=${html`<${Button} kind="primary" type="submit">${t("settings.user_add")}<//>`}>
+    <div class="stack"><${Field} label=${t("settings.user_name")} required ...${bind("name")} />
+      <${Select} label=${t("settings.role")} hint=${t("settings.role_hint")} options=${roles(GIVEN)} ...${bind("role")} /></div><//>`;
+}
+
+async function remove(name) {
+  const isSure = await confirm({ title: t("settings.member_remove_title", { name }), text: t("settings.member_remove_text"),
+    action: t("settings.remove"), danger: true });
+  if (isSure) await done("removeMember", { project: project.value, user: name }, t("settings.member_removed", { name }));
+}
+
+function Member({ member }) {
+  const choose = (event) => done("putMember", { project: project.value, user: member.name, role: event.target.value },
+    t("settings.role_changed", { name: member.name }));
+  return html`<tr><td class="clip"><bdi>${member.name}</bdi></td>
+    <td>${could.value.manage
+      ? html`<select class="input" aria-label=${t("settings.role_of", { name: member.name })} value=${member.role}
+          disabled=${!may.value.manage} onChange=${choose}>${roles().map((role) => html`<option key=${role.value}
+          value=${role.value} selected=${role.value === member.role}>${role.label}</option>`)}</select>`
+      : t(`shell.role_${member.role}`)}</td>
+    <td>${could.value.manage && html`<${Button} small kind="danger" disabled=${!may.value.manage}
+      onClick=${() => remove(member.name)}>${t("settings.remove")}<//>`}</td></tr>`;
+}
+
+function Members() {
+  const members = useFetched(() => get(`/projects/${encodeURIComponent(project.value)}/members`), [], ["member.", "user."]);
+  const open = (View) => () => openDialog((close) => html`<${View} onClose=${close} />`);
+  const action = could.value.manage && html`<div class="row wrap">
+    <${Button} icon="mail" disabled=${!may.value.manage} onClick=${open(Invite)}>${t("settings.invite")}<//>
+    ${me.value?.owns_hub && html`<${Button} icon="user-plus" disabled=${!may.value.manage}
+      onClick=${open(AddUser)}>${t("settings.user_add")}<//>`}</div>`;
+  return html`<${Part} title=${t("settings.members")} text=${t("settings.members_text")} action=${action}>
+    <${Fetched} of=${members}>${(found) => html`<${Rows} label=${t("settings.members")} rows=${found.members}
+      headings=${[t("settings.user_name"), t("settings.role"), ""]}>${(member) => html`<${Member} key=${member.name} member=${member} />`}<//>`}<//>
+    ${!could.value.manage && html`<${OnlyFor} whom="managers" />`}<//>`;
+}
+
+async function signOutEverywhere() {
+  const isSure = await confirm({ title: t("settings.out_title"), text: t("settings.out_text"), action: t("settings.out"), danger: true });
+  if (isSure && await done("signOutEverywhere", {})) location.assign("/login");
+}
+
+/** Where the one who looks is signed in. */
+function Logins() {
+  const logins = useFetched(() => get("/logins"), [], ["login."]);
+  const action = html`<${Button} kind="danger" icon="log-out" disabled=${!me.value?.csrf} onClick=${signOutEverywhere}>${t("settings.out")}<//>`;
+  const headings = ["browser", "signed_in", "used"].map((key) => t(`settings.${key}`));
+  return html`<${Part} title=${t("settings.logins")} text=${t("settings.logins_text")} action=${action}>
+    <${Fetched} of=${logins}>${(found) => html`<${Rows} label=${t("settings.logins")} headings=${headings} rows=${found.logins}>${(login) =>
+      html`<tr key=${login.id}><td class="clip"><bdi>${login.browser ?? "?"}</bdi> ${login.current && html`<strong>${t("settings.this_one")}</strong>`}</td>
+        <td><${Ago} at=${login.created_at} /></td><td><${Ago} at=${login.seen_at} /></td></tr>`}<//>`}<//><//>`;
+}
+
+export function People() {
+  return html`<${Members} /><${Logins} />`;
+}

@@ -1,0 +1,42 @@
+// What a machine allows, asks about and denies, as its own policy says. It is changed on the machine, never from here.
+import { Fragment, html, useState } from "../../vendor/ui.js";
+import { t } from "../../words.js";
+import { get } from "../../hub/api.js";
+import { machines } from "../../model/moment.js";
+import { Empty } from "../../ui/empty.js";
+import { Select } from "../../ui/field.js";
+import { Icon } from "../../ui/icon.js";
+import { Fetched, useFetched } from "../fetched.js";
+import { Part } from "./parts.js";
+
+const LISTS = [["deny", "ban"], ["ask", "hand"], ["allow", "circle-check"]];
+
+function Policy({ policy }) {
+  const facts = [
+    ["policy_mode", t(`settings.policy_${policy.mode}`)], ["sandbox", policy.sandbox],
+    ["network", t(policy.network ? "settings.yes" : "settings.no")], ["roots", policy.roots.join("\n")],
+    ["patience", t("settings.seconds", { count: policy.approval_timeout_seconds })],
+  ];
+  return html`<div class="stack">
+    ${policy.fault && html`<p class="refused" role="alert"><bdi>${policy.fault}</bdi></p>`}
+    <dl class="facts">${facts.map(([key, value]) => html`<${Fragment} key=${key}>
+      <dt>${t(`settings.${key}`)}</dt><dd class="lines-kept"><bdi>${value}</bdi></dd><//>`)}</dl>
+    ${LISTS.map(([list, icon]) => html`<section key=${list} class=${`rules is-${list}`}>
+      <h3><${Icon} name=${icon} size=${15} /> ${t(`settings.rules_${list}`)}</h3>
+      ${policy.rules[list].length ? html`<ul>${policy.rules[list].map((rule) => html`<li key=${rule}><code><bdi>${rule}</bdi></code></li>`)}</ul>`
+        : html`<p class="small muted">${t("settings.no_rules")}</p>`}
+    </section>`)}</div>`;
+}
+
+export function Rules() {
+  const names = [...machines.value.values()].filter(({ online }) => online).map(({ name }) => name).sort();
+  const [chosen, setChosen] = useState(null);
+  const name = names.includes(chosen) ? chosen : names[0];
+  const read = () => (name ? get(`/nodes/${encodeURIComponent(name)}/policy`) : Promise.resolve(null));
+  const policy = useFetched(read, [name]);
+  if (!name) return html`<${Empty} icon="shield-check" title=${t("settings.no_machine")} text=${t("settings.rules_text")} command="hubbub node run --join …" />`;
+  return html`<${Part} title=${t("settings.tab_rules")} text=${t("settings.rules_text")}>
+    ${names.length > 1 && html`<${Select} label=${t("settings.machine")} value=${name} onInput=${(event) => setChosen(event.target.value)}
+      options=${names.map((value) => ({ value, label: value }))} />`}
+    <${Fetched} key=${name} of=${policy}>${(found) => html`<${Policy} policy=${found} />`}<//><//>`;
+}

@@ -1,0 +1,82 @@
+// Webhooks and push: addresses that are told what happens, and what became of telling them.
+import { html } from "../../vendor/ui.js";
+import { t } from "../../words.js";
+import { get } from "../../hub/api.js";
+import { could, may } from "../../model/moment.js";
+import { Ago } from "../../ui/ago.js";
+import { Button } from "../../ui/button.js";
+import { confirm, Dialog, openDialog } from "../../ui/dialog.js";
+import { Empty } from "../../ui/empty.js";
+import { Field, Select } from "../../ui/field.js";
+import { done, existed, Fetched, useFetched } from "../fetched.js";
+import { showOnce } from "./once.js";
+import { OnlyFor, Part, Rows, useForm } from "./parts.js";
+
+const forms = () => ["json", "ntfy"].map((value) => ({ value, label: t(`settings.form_${value}`) }));
+
+function Add({ onClose }) {
+  const { given, bind } = useForm({ url: "", form: "json", events: "needs" });
+  const add = async () => {
+    const events = given.events.split(/[\s,]+/).filter(Boolean);
+    const made = await done("addWebhook", { url: given.url.trim(), form: given.form, events });
+    if (!made) return;
+    onClose();
+    if (given.form === "json") showOnce(t("settings.webhook_added"), t("settings.webhook_added_text"), made.secret);
+  };
+  return html`<${Dialog} title=${t("settings.webhook_add")} onClose=${onClose} onSubmit=${add}
+    footer=${html`<${Button} kind="primary" type="submit">${t("settings.webhook_add")}<//>`}>
+    <div class="stack">
+      <${Field} label=${t("settings.address")} type="url" required placeholder="https://" ...${bind("url")} />
+      <${Select} label=${t("settings.form")} options=${forms()} ...${bind("form")} />
+      <${Field} label=${t("settings.events")} hint=${t("settings.events_hint")} required class="input mono" ...${bind("events")} />
+    </div><//>`;
+}
+
+async function remove(webhook) {
+  const isSure = await confirm({ title: t("settings.webhook_remove_title"), text: t("settings.webhook_remove_text"),
+    action: t("settings.remove"), danger: true });
+  if (isSure) await done("removeWebhook", { webhook: webhook.id }, t("settings.webhook_removed"));
+}
+
+function List() {
+  const webhooks = useFetched(() => get("/webhooks"), [], ["webhook."]);
+  const add = () => openDialog((close) => html`<${Add} onClose=${close} />`);
+  const action = html`<${Button} icon="plus" kind="primary" disabled=${!may.value.manage} onClick=${add}>${t("settings.webhook_add")}<//>`;
+  const headings = ["address", "form", "events"].map((key) => t(`settings.${key}`));
+  return html`<${Part} title=${t("settings.tab_webhooks")} text=${t("settings.webhooks_text")} action=${action}>
+    <${Fetched} of=${webhooks}>${(found) => {
+      const rows = existed(found.webhooks);
+      if (!rows.length) return html`<${Empty} icon="webhook" title=${t("settings.no_webhooks")} text=${t("settings.webhooks_text")}
+        command="hubbub webhook add https://ntfy.sh/… --form ntfy --events needs" />`;
+      return html`<${Rows} label=${t("settings.tab_webhooks")} headings=${[...headings, ""]} rows=${rows}>${(webhook) => html`<tr key=${webhook.id}>
+        <td class="wrap-any"><bdi>${webhook.url}</bdi></td><td>${t(`settings.form_${webhook.form ?? "json"}`)}</td>
+        <td class="mono small wrap-any">${webhook.events.join(", ")}</td>
+        <td><${Button} small kind="danger" disabled=${!may.value.manage} onClick=${() => remove(webhook)}>${t("settings.remove")}<//></td></tr>`}<//>`;
+    }}<//><//>`;
+}
+
+function Delivery({ delivery }) {
+  const word = delivery.outcome ?? (delivery.attempts ? "again" : "waiting");
+  const retry = () => done("retryDelivery", { delivery: delivery.id }, t("settings.delivery_retried"));
+  return html`<tr><td class="mono small">${delivery.event ?? delivery.issue ?? delivery.kind}</td>
+    <td><span class=${`outcome ${word === "dead" ? "is-failed" : word === "delivered" ? "is-done" : ""}`}>${t(`settings.delivery_${word}`)}</span>
+      ${delivery.last_error && html`<div class="small muted wrap-any"><bdi>${delivery.last_error.slice(0, 300)}</bdi></div>`}</td>
+    <td class="num">${delivery.attempts}</td><td><${Ago} at=${delivery.ended_at ?? delivery.created_at} /></td>
+    <td>${delivery.outcome === "dead" && html`<${Button} small icon="rotate-ccw" disabled=${!may.value.manage} onClick=${retry}>${t("settings.retry")}<//>`}</td></tr>`;
+}
+
+function Deliveries() {
+  const deliveries = useFetched(() => get("/webhooks/deliveries"), [], ["outbox.", "webhook."]);
+  const headings = ["delivery", "delivery_is", "attempts", "when"].map((key) => t(`settings.${key}`));
+  return html`<${Part} title=${t("settings.deliveries")}><${Fetched} of=${deliveries}>${(found) => {
+    const rows = existed(found.deliveries);
+    if (!rows.length) return html`<p class="small muted">${t("settings.no_deliveries")}</p>`;
+    return html`<${Rows} label=${t("settings.deliveries")} headings=${[...headings, ""]} rows=${rows}>${(delivery) =>
+      html`<${Delivery} key=${delivery.id} delivery=${delivery} />`}<//>`;
+  }}<//><//>`;
+}
+
+export function Webhooks() {
+  if (!could.value.manage) return html`<${Part} title=${t("settings.tab_webhooks")} text=${t("settings.webhooks_text")}><${OnlyFor} whom="managers" /><//>`;
+  return html`<${List} /><${Deliveries} />`;
+}

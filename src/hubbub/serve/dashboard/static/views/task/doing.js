@@ -1,0 +1,132 @@
+// What a person can do to a task, by its state. The inspector, the bulk bar of the board and the list of what needs
+// a person offer these, in this order, and nothing else.
+
+import { act } from "../../hub/actions.js";
+import { isEnded, stateOf } from "../../model/states.js";
+import { may, shown } from "../../model/moment.js";
+import { toast } from "../../shell/toasts.js";
+import { ask, openDialog } from "../../ui/dialog.js";
+import { html } from "../../vendor/ui.js";
+import { t } from "../../words.js";
+import { Answer } from "./answer.js";
+import { refOf } from "./names.js";
+import { Reassign } from "./reassign.js";
+
+/** @typedef {import("../../model/fold.js").Task} Task */
+
+/**
+ * @typedef {object} Doing
+ * @property {string} id  of its words too: `inspector.ID`
+ * @property {string} icon
+ * @property {boolean} [danger]
+ * @property {boolean} [bulk]  whether it may be done to several at once
+ * @property {string[]} states  in which it may be done
+ * @property {(tasks: Task[]) => Promise<object|null>} asks  what else has to be said; null: thought better of it
+ * @property {(task: Task, said: object) => Promise<object|null>} run  null: refused, which was told
+ */
+
+const OPEN = ["queued", "delivered", "acked", "running", "blocked", "waiting", "review"];
+const ENDED_BADLY = ["failed", "cancelled", "expired"];
+const nothing = async () => ({});
+
+/** A dialog of ours as a promise of what was said in it. */
+export const said = (View, props) =>
+  new Promise((resolve) => {
+    openDialog((close) => {
+      const end = (answer) => {
+        close();
+        resolve(answer);
+      };
+      return html`<${View} ...${props} onSay=${end} onClose=${() => end(null)} />`;
+    });
+  });
+
+/** Asks for one sentence, which is sent as `as`. */
+const sentence = (id, as, { danger = false, optional = false } = {}) => async (tasks) => {
+  const text = await ask({
+    title: t(`inspector.${id}_title`, { count: tasks.length, ref: refOf(tasks[0]) }),
+    label: t(`inspector.${id}_label`), action: t(`inspector.${id}`), danger, optional,
+  });
+  return text === null ? null : { [as]: text };
+};
+
+const call = (name) => (task, values) => act(name, { task: task.id, ...values });
+
+/** @type {Doing[]} */
+export const DOINGS = [
+  {
+    id: "approve_work", icon: "check", states: ["review"], bulk: true, asks: nothing, run: call("approveWork"),
+  },
+  {
+    id: "request_changes", icon: "reply", states: ["review"],
+    asks: sentence("request_changes", "comment"), run: call("requestChanges"),
+  },
+  {
+    id: "answer", icon: "reply", states: ["blocked", "waiting"],
+    asks: ([task]) => said(Answer, { task }), run: answer,
+  },
+  { id: "retry", icon: "rotate-ccw", states: ENDED_BADLY, bulk: true, asks: nothing, run: call("retry") },
+  {
+    id: "reassign", icon: "user-plus", states: [...OPEN, ...ENDED_BADLY], bulk: true,
+    asks: (tasks) => said(Reassign, { tasks }), run: reassign,
+  },
+  {
+    id: "cancel", icon: "ban", states: OPEN, bulk: true, danger: true,
+    asks: sentence("cancel", "reason", { danger: true, optional: true }), run: call("cancel"),
+  },
+  {
+    id: "release", icon: "unlink", states: OPEN.slice(1), bulk: true,
+    asks: sentence("release", "reason"), run: call("release"),
+  },
+  {
+    id: "complete", icon: "circle-check", states: OPEN, bulk: true,
+    asks: sentence("complete", "result", { optional: true }), run: call("complete"),
+  },
+];
+
+/** What may be done to a task as it is, the best first; nothing for those who may only look. */
+export function doingsOf(task, picture) {
+  const state = stateOf(task, picture);
+  return DOINGS.filter((doing) => doing.states.includes(state) && !(doing.id === "release" && !task.assignee));
+}
+
+/** What to call it: work that nobody has is assigned, not reassigned. */
+export const labelOf = (doing, task) =>
+  (doing.id === "reassign" && task && !task.assignee ? t("inspector.assign") : t(`inspector.${doing.id}`));
+
+/** Do one of them to one task: ask what has to be said, call the hub, and say that it is done. */
+export async function perform(id, task) {
+  if (!may.value.write) return false;
+  const doing = DOINGS.find((each) => each.id === id);
+  const values = await doing.asks([task]);
+  if (values === null || !(await doing.run(task, values))) return false;
+  toast(t(`inspector.${id}_done`, { ref: refOf(task), to: values.to ?? "" }));
+  return true;
+}
+
+/** Do one of them to several; in the end one sentence says what came of it. */
+export async function performOnAll(id, tasks) {
+  const doing = DOINGS.find((each) => each.id === id);
+  const able = tasks.filter((task) => doing.states.includes(stateOf(task, shown.value)));
+  if (!able.length) return toast(t("board.bulk_none"), { kind: "error" });
+  const values = await doing.asks(able);
+  if (values === null) return undefined;
+  const answers = await Promise.all(able.map((task) => doing.run(task, values)));
+  const done = answers.filter(Boolean).length;
+  const left = tasks.length - done;
+  const outcome = t(`board.bulk_${id}`, { count: done });
+  return toast(left ? `${outcome} ${t("board.bulk_left", { count: left })}` : outcome);
+}
+
+/** Work that has ended must begin again before somebody else can have it. */
+async function reassign(task, { to }) {
+  if (isEnded(task) && !(await act("retry", { task: task.id }))) return null;
+  return act("reassign", { task: task.id, to });
+}
+
+/** Say something to whoever works on a task, and let the task go on if that was what it waited for. */
+export async function answer(task, { text, goOn }) {
+  const told = await act("comment", { task: task.id, text });
+  if (!told || !goOn) return told;
+  return act("unblock", { task: task.id, reason: text });
+}
