@@ -1,0 +1,225 @@
+"""A real browser on a real hub: pages that are signed in, and are watched for everything that must never happen."""
+
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+from urllib.parse import urlsplit
+
+from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Dialog,
+    Page,
+    Response,
+    sync_playwright,
+)
+
+from hubbub.core import logins, users
+from hubbub.model.rights import Role
+from tests.serve.hub import Hub
+
+DESKTOP, TABLET, PHONE = (1440, 900), (900, 1100), (390, 844)
+MISSING = "the dashboard's tests need Chromium: install it (apt-get install chromium), or put it on the path"
+RULES = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice")
+LOADING = "Failed to load resource"  # said of every refusal; `Watch.responses` knows more
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """Debian's own browser, without a window. Fails with one sentence where there is none."""
+    program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if program is None:
+        raise AssertionError(MISSING)
+    with sync_playwright() as playwright:
+        arguments = ["--no-sandbox", "--disable-dev-shm-usage"]  # tests run as root, in containers
+        yield playwright.chromium.launch(executable_path=program, args=arguments)
+
+
+@dataclass
+class Watch:
+    """Everything that happened on a page and should not have; a test says beforehand which of it is meant."""
+
+    url: str
+    console: list[str] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+    dialogs: list[str] = field(default_factory=list)
+    elsewhere: list[str] = field(default_factory=list)
+    responses: list[str] = field(default_factory=list)
+    expected: set[int] = field(default_factory=set)
+
+    def follow(self, page: Page) -> None:
+        page.on("console", self._console)
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
+        page.on("dialog", self._dialog)
+        page.on("request", lambda request: self._request(request.url))
+        page.on("response", self._response)
+
+    def expect(self, *statuses: int) -> None:
+        """The hub will refuse something, with one of these; 0: it will not be there."""
+        self.expected.update(statuses)
+
+    def verify(self) -> None:
+        """Raise AssertionError for whatever was not meant to happen."""
+        found = {
+            "console": self.console,
+            "uncaught errors": self.errors,
+            "dialogs": self.dialogs,
+            "requests to other hosts": self.elsewhere,
+            "refusals": self.responses,
+        }
+        assert not any(found.values()), {what: said for what, said in found.items() if said}
+
+    def _console(self, message: ConsoleMessage) -> None:
+        is_known = message.text.startswith(LOADING) or (0 in self.expected and "net::ERR_" in message.text)
+        if message.type in ("error", "warning") and not is_known:
+            self.console.append(f"{message.type}: {message.text}")
+
+    def _dialog(self, dialog: Dialog) -> None:
+        self.dialogs.append(f"{dialog.type}: {dialog.message}")
+        dialog.dismiss()
+
+    def _request(self, url: str) -> None:
+        parts = urlsplit(url)
+        if parts.scheme not in ("data", "blob") and parts.netloc != urlsplit(self.url).netloc:
+            self.elsewhere.append(url)
+
+    def _response(self, response: Response) -> None:
+        if response.status >= 400 and response.status not in self.expected:
+            self.responses.append(f"{response.status} {response.request.method} {response.url}")
+
+
+class Visit(Protocol):
+    """Opens a page of the hub, signed in; it is watched until the test ends."""
+
+    def __call__(
+        self,
+        path: str = "/",
+        *,
+        who: str | None = None,
+        size: tuple[int, int] = DESKTOP,
+        theme: str = "dark",
+        language: str = "en",
+        ready: bool = True,
+    ) -> Page: ...
+
+
+@dataclass
+class Visitors:
+    """The people who look at one hub: each signs in once, by a one-time link."""
+
+    url: str
+    code: Callable[[str | None], str]  # of a one-time link for somebody; None: the hub's owner
+    browser: Browser
+    cookies: dict[str | None, Any] = field(default_factory=dict)
+
+    def context(self, who: str | None, size: tuple[int, int], theme: str, language: str) -> BrowserContext:
+        """A browser of its own, as it were, in which that person (None: the owner) is signed in."""
+        if who not in self.cookies:
+            self.cookies[who] = self._sign_in(who)
+        is_phone = size == PHONE
+        context = self.browser.new_context(
+            storage_state=self.cookies[who],
+            viewport={"width": size[0], "height": size[1]},
+            color_scheme="light" if theme == "light" else "dark",
+            locale=language,
+            has_touch=is_phone,
+            is_mobile=is_phone,
+            timezone_id="UTC",
+        )
+        chosen = {"hubbub_theme": theme, "hubbub_language": language}
+        context.add_cookies(
+            [{"name": name, "value": value, "url": self.url} for name, value in chosen.items()]
+        )
+        return context
+
+    def _sign_in(self, who: str | None) -> Any:
+        with self.browser.new_context() as context:
+            answer = context.request.post(f"{self.url}/login/{self.code(who)}", max_redirects=0)
+            assert answer.status == 303, answer.text()
+            return context.storage_state()
+
+
+def code_from(hub: Hub) -> Callable[[str | None], str]:
+    """Makes one-time links of a hub in this process."""
+    return lambda who: str(hub.do(lambda tx: logins.link(tx, who)[0], hub.owner))
+
+
+def add_person(hub: Hub, name: str, role: Role) -> None:
+    """Somebody else with a role in the hub's project."""
+    hub.do(lambda tx: users.create(tx, name, project=hub.project, role=role), hub.owner)
+
+
+@contextmanager
+def visiting(visitors: Visitors) -> Iterator[tuple[Visit, Watch]]:
+    """Visits to a hub; what should not have happened in any of them fails the test at the end."""
+    watch = Watch(visitors.url)
+    contexts: list[BrowserContext] = []
+
+    def visit(
+        path: str = "/",
+        *,
+        who: str | None = None,
+        size: tuple[int, int] = DESKTOP,
+        theme: str = "dark",
+        language: str = "en",
+        ready: bool = True,
+    ) -> Page:
+        context = visitors.context(who, size, theme, language)
+        context.set_default_timeout(15_000)
+        contexts.append(context)
+        page = context.new_page()
+        watch.follow(page)
+        page.goto(visitors.url + path)
+        if ready:
+            until_ready(page)
+        return page
+
+    yield visit, watch
+    for context in contexts:
+        context.close()
+    watch.verify()
+
+
+def until_ready(page: Page) -> None:
+    """Wait until the page shows the live picture."""
+    page.locator("html[data-ready=true]").wait_for(
+        state="attached"
+    )  # not by a function: that would be an eval
+
+
+def settle(page: Page) -> None:
+    """Wait until what is in the page's picture is drawn: two frames."""
+    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
+def inside(page: Page, module: str, expression: str, argument: object = None) -> Any:
+    """Evaluate `expression` in the page, where `m` is one of the dashboard's own modules, and `x` the argument."""
+    code = f"""async (x) => {{
+        const root = document.querySelector("script[type=module]").src.replace(/app\\.js$/, "");
+        const m = await import(root + {module!r});
+        return ({expression});
+    }}"""
+    return page.evaluate(code, argument)
+
+
+def axe(page: Page, *, context: str | None = None) -> list[str]:
+    """What axe-core finds wrong on the page, a line each: WCAG 2.0 to 2.2, A and AA, and its best practice."""
+    settle(page)
+    options = {"runOnly": {"type": "tag", "values": list(RULES)}, "resultTypes": ["violations"]}
+    found: list[dict[str, Any]] = Axe().run(page, context=context, options=options).response["violations"]
+    return [
+        f"{each['id']}: {each['help']}: {node['html'][:160]} ({node['failureSummary'][:300]})"
+        for each in found
+        for node in each["nodes"]
+    ]
+
+
+def picture_of(folder: Path, page: Page, name: str) -> None:
+    """Keep a picture of the page for people to look at."""
+    folder.mkdir(parents=True, exist_ok=True)
+    page.screenshot(path=folder / f"{name}.png")

@@ -1,0 +1,71 @@
+"""What tests of the dashboard may ask for: a hub, a believable team on it, and pages in a real browser."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from hubbub.model.rights import Role
+from tests.dashboard.browser import Visit, Visitors, Watch, add_person, chromium, code_from, visiting
+from tests.dashboard.scene import Scene, fill
+from tests.serve.hub import Hub, running_hub
+
+VIEWER, MEMBER = "vera", "mia"
+
+
+# One for each module, not for the whole run: while it is there, no other test could have an event loop.
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Chromium."""
+    with chromium() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
+    """A hub of the module's own, with an owner, a member and a viewer."""
+    with running_hub(tmp_path_factory.mktemp("hub"), public_url=None) as running:
+        add_person(running, VIEWER, Role.VIEWER)
+        add_person(running, MEMBER, Role.MEMBER)
+        yield running
+
+
+@pytest.fixture(scope="module")
+def scene(hub: Hub) -> Scene:
+    """The module's hub, with a team at work on it."""
+    return fill(hub.store, hub.project)
+
+
+@pytest.fixture(scope="module")
+def visitors(hub: Hub, browser: Browser) -> Visitors:
+    return Visitors(hub.url, code_from(hub), browser)
+
+
+@pytest.fixture
+def visits(visitors: Visitors) -> Iterator[tuple[Visit, Watch]]:
+    with visiting(visitors) as opened:
+        yield opened
+
+
+@pytest.fixture
+def visit(visits: tuple[Visit, Watch]) -> Visit:
+    """Opens pages as whoever, in whatever width, theme and language."""
+    return visits[0]
+
+
+@pytest.fixture
+def watch(visits: tuple[Visit, Watch]) -> Watch:
+    """What happens on the pages of this test; say `watch.expect(409)` where a refusal is meant."""
+    return visits[1]
+
+
+@pytest.fixture
+def page(visit: Visit) -> Page:
+    """The first screen, as the hub's owner."""
+    return visit("/")
+
+
+@pytest.fixture
+def viewer_page(visit: Visit) -> Page:
+    """The first screen, as somebody who may only look."""
+    return visit("/", who=VIEWER)

@@ -1,0 +1,329 @@
+"""A believable team: 28 agents on four machines, some sixty tasks in every state, and two hours of what they did.
+
+Everything is done by the core's own operations, each at its moment; so the log of it can be replayed. The same each
+time, but for its ids and that it ends now. Tests, and those who want to see the dashboard with something in it, use it.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from random import Random
+from typing import Concatenate, ParamSpec
+from uuid import UUID
+
+from hubbub.core import agents, approvals, endings, inbox, messages, nodes, presences, scopes, tasks
+from hubbub.core.messages import Thread
+from hubbub.model.lifecycle import Event
+from hubbub.model.orders import About, Principal, Question, digest_of
+from hubbub.model.records import Condition, Presence, Priority, Profile, Project, Task
+from hubbub.model.rights import SYSTEM
+from hubbub.model.scopes import Scope
+from hubbub.store import agents as agent_rows
+from hubbub.store.tx import Store, Tx
+
+MACHINES = {
+    "atlas": ("amber", "birch", "cedar", "dune", "ember", "fjord", "grove"),
+    "borealis": ("harbor", "iris", "jade", "kelp", "lumen", "maple", "north"),
+    "cobalt": ("onyx", "pine", "quartz", "river", "sable", "tundra", "umber"),
+    "dev-laptop": ("vale", "willow", "xenon", "yarrow", "zephyr", "alder", "basil"),
+}
+RUNTIMES = ("claude-code", "codex", "gemini-cli", "opencode")
+AREAS = {
+    "api": ["src/api/**"],
+    "store": ["src/store/**", "migrations/**"],
+    "web": ["web/**"],
+    "node": ["src/node/**"],
+    "cli": ["src/cli/**"],
+    "docs": ["docs/**", "README.md"],
+}
+DEEDS = ("Test", "Fix", "Document", "Refactor", "Review", "Harden", "Speed up", "Add")
+THINGS = (
+    ("atomic claim under contention", "store"), ("WAL checkpoint policy", "store"), ("rate limit headers", "api"),
+    ("`hubbub doctor` network checks", "cli"), ("idempotency keys on POST /tasks", "api"),
+    ("migration guide", "docs"), ("shell completion for zsh", "cli"), ("replay scrubber", "web"),
+    ("daemon reconnect backoff", "node"), ("dark theme contrast", "web"), ("token scopes table", "docs"),
+    ("PTY resize handling", "node"), ("event log compaction", "store"), ("keyboard navigation on the board", "web"),
+    ("--json output for status", "cli"), ("lifecycle timeline", "web"),
+)  # fmt: skip
+BLOCKED = (
+    "Waits for a decision on retention",
+    "Needs write access to the prod registry",
+    "Upstream schema not merged",
+)
+FAILED = (
+    "AssertionError: expected 3 rows, got 2 in `test_claim_race`",
+    "make: *** [test] Error 2: disk quota exceeded",
+)
+P = ParamSpec("P")
+NEVER = timedelta(days=30)  # the presences of a scene do not fall silent while somebody looks
+SILENT_AFTER = timedelta(minutes=60)
+MINUTE = 60_000
+LEFT = ("north", "basil")  # who were there, and went home
+LENGTH = 110  # minutes that the story takes
+
+# What becomes of a task: the steps, each so many minutes after the one before, and how many tasks go that way.
+FATES: dict[str, tuple[tuple[str, ...], int]] = {
+    "done": (("accept", "start", "progress", "progress", "complete"), 20),
+    "review": (("accept", "start", "progress", "submit"), 5),
+    "running": (("accept", "start", "progress", "progress"), 11),
+    "blocked": (("accept", "start", "progress", "block"), 4),
+    "failed": (("accept", "start", "progress", "fail"), 3),
+    "cancelled": (("cancel",), 2),
+    "expired": (("expire",), 1),
+    "acked": (("accept",), 3),
+    "delivered": ((), 6),
+    "queued": ((), 5),
+}
+
+
+@dataclass
+class Scene:
+    """What there is, by what became of it: `scene.tasks["blocked"]`; the agents; the questions to people."""
+
+    project: Project
+    tasks: dict[str, list[Task]] = field(default_factory=lambda: {fate: [] for fate in FATES})
+    agents: list[str] = field(default_factory=list)
+    approvals: list[UUID] = field(default_factory=list)
+    stale: str = "tundra"
+    waiting: str = "zephyr"
+
+
+@dataclass
+class _Story:
+    """The operations of the story, each with its moment, to be done in that order."""
+
+    scene: Scene
+    random: Random
+    begin: int
+    moments: list[tuple[int, Callable[[Tx], object]]] = field(default_factory=list)
+
+    def at(
+        self,
+        minute: float,
+        operation: Callable[Concatenate[Tx, P], object],
+        *args: P.args,
+        **kwargs: P.kwargs,
+    ) -> None:
+        moment = self.begin + int(minute * MINUTE)
+        self.moments.append((moment, lambda tx: operation(tx, *args, **kwargs)))
+
+    def tell(self, tx: Tx) -> None:
+        """Let all of it happen."""
+        for moment, operation in sorted(self.moments, key=lambda each: each[0]):
+            tx.now = moment
+            operation(tx)
+
+
+def fill(store: Store, project: Project) -> Scene:
+    """Let a team have been at work in the project for two hours."""
+    scene = Scene(project)
+
+    def tell(tx: Tx) -> None:
+        story = _Story(scene, Random(7), tx.now - LENGTH * MINUTE)
+        _gather(story)
+        _work(story)
+        _talk(story)
+        _trouble(story)
+        story.tell(tx)
+
+    store.write_now(SYSTEM, tell)
+    return scene
+
+
+def _gather(story: _Story) -> None:
+    """Machines join, agents come, areas are drawn."""
+    project = story.scene.project
+    for area, patterns in AREAS.items():
+        story.at(0, scopes.put_area, project, area, name=area.title(), patterns=patterns)
+    for place, (machine, crew) in enumerate(MACHINES.items()):
+        about = About(
+            name=machine,
+            machine_id=f"id-{machine}",
+            platform="Linux 6.12 x86_64",
+            version="0.1.0",
+            sandbox="bwrap",
+        )
+        story.at(place / 10, nodes.report, project, about, ttl=NEVER)
+        for name in crew:
+            story.scene.agents.append(name)
+            minute = 0.5 + story.random.random() * 3
+            story.at(minute, _report, story, name, machine=machine)
+
+
+def _report(
+    tx: Tx,
+    story: _Story,
+    name: str,
+    *,
+    condition: Condition = Condition.IDLE,
+    doing: str | None = None,
+    machine: str | None = None,
+) -> Presence:
+    runtime = RUNTIMES[len(name) % len(RUNTIMES)] if machine is not None else None
+    told = Profile(doing=doing, hostname=machine, runtime=runtime)
+    ttl = SILENT_AFTER if name == story.scene.stale else NEVER
+    return presences.report(
+        tx, story.scene.project.id, name, instance=name, condition=condition, profile=told, ttl=ttl
+    )
+
+
+def _work(story: _Story) -> None:
+    """Tasks are sent, and each meets its fate."""
+    fates = [fate for fate, (_steps, count) in FATES.items() for _ in range(count)]
+    free = _free_hands(story)
+    for number, fate in enumerate(fates):
+        thing, area = THINGS[number % len(THINGS)]
+        title = f"{DEEDS[(number * 3 + number // 16) % len(DEEDS)]} {thing}"
+        is_over = fate in ("done", "failed", "cancelled", "expired")
+        begin = 4 + number * 1.6 if is_over else 45 + story.random.random() * 40
+        to = None if fate in ("queued", "expired") else next(free)
+        _live(story, fate, title, area=area, to=to, begin=begin, number=number)
+
+
+def _free_hands(story: _Story) -> Iterator[str]:
+    """Agents in turn, but those who have another part to play."""
+    busy = (story.scene.stale, story.scene.waiting, *LEFT)
+    hands = [name for name in story.scene.agents if name not in busy]
+    while True:
+        story.random.shuffle(hands)
+        yield from hands
+
+
+def _live(
+    story: _Story, fate: str, title: str, *, area: str, to: str | None, begin: float, number: int
+) -> None:
+    place = len(story.scene.tasks[fate])
+    kept: dict[str, Task] = {}
+    priority = (Priority.CRITICAL, Priority.HIGH, Priority.MEDIUM, Priority.MEDIUM, Priority.LOW)[number % 5]
+
+    def send(tx: Tx) -> None:
+        earlier = story.scene.tasks["running"][:2] if fate == "queued" and place % 2 == 0 else []
+        text = f"{title}\n\nLook at `{area}` first. Done when its tests pass and the page about it says so."
+        kept["it"] = tasks.send(
+            tx, story.scene.project.id, sender="hub", to=to, text=text, area=area, priority=priority,
+            needs=[tasks.find(tx, [story.scene.project.id], str(each.id)) for each in earlier],
+        )  # fmt: skip
+        story.scene.tasks[fate].append(kept["it"])
+
+    story.at(begin, send)
+    minute = begin
+    for step in FATES[fate][0]:
+        minute += 0.3 + story.random.random() * (1 if step in ("accept", "start") else 6)
+        story.at(minute, _step, story, kept, step, by=to, number=number)
+
+
+def _step(tx: Tx, story: _Story, kept: dict[str, Task], step: str, *, by: str | None, number: int) -> None:
+    task = tasks.find(tx, [story.scene.project.id], str(kept["it"].id))
+    who = by or "hub"
+    if step == "accept":
+        tasks.accept(tx, task, by)
+    elif step == "start":
+        tasks.start(tx, task, by)
+        _report(tx, story, who, condition=Condition.WORKING, doing=task.title)
+    elif step == "progress":
+        presences.progress(tx, task, who, output="12 tests passed", progress=20 + (number * 17 + tx.now) % 70)
+    elif step == "block":
+        reason = BLOCKED[number % len(BLOCKED)]
+        tasks.step(tx, task, Event.BLOCK, actor=who, detail={"reason": reason})
+        _report(tx, story, who, condition=Condition.BLOCKED, doing=reason)
+    elif step == "submit":
+        tasks.step(tx, task, Event.SUBMIT, actor=who)
+    else:
+        _end(tx, story, task, step, who=who, number=number)
+
+
+def _end(tx: Tx, story: _Story, task: Task, step: str, *, who: str, number: int) -> None:
+    if step == "complete":
+        endings.finish(
+            tx, task, Event.COMPLETE, by=who, text="Done: all tests pass.", result="All tests pass."
+        )
+    elif step == "fail":
+        reason = FAILED[number % len(FAILED)]
+        endings.finish(tx, task, Event.FAIL, by=who, text=reason, result=reason)
+    elif step == "cancel":
+        endings.cancel(tx, task, by="hub", reason="superseded")
+    else:
+        endings.expire(tx, task)
+    if step in ("complete", "fail"):
+        _report(tx, story, who)
+
+
+def _talk(story: _Story) -> None:
+    """Agents write to each other and to people."""
+    project_id = story.scene.project.id
+
+    def say(minute: float, sender: str, to: str, body: str, thread: str | None = None) -> None:
+        story.at(
+            minute, messages.send, project_id, sender=sender, to=to, body=body, thread=Thread(name=thread)
+        )
+
+    say(20, "cedar", "dune", "Schema is ready in `src/api/schemas.py`, please rebase.", "schema")
+    say(24, "dune", "cedar", "Rebased. Two tests of the claim are red now, looking.", "schema")
+    say(31, "iris", "hub", "May I drop the old `messages_v1` table? Nothing reads it.")
+    say(58, "harbor", "maple", "I hold `web/tokens.css` for ten minutes.")
+    say(96, "yarrow", "hub", "The staging registry answers 403 since this morning.")
+    everyone = story.scene.agents[:7]
+    story.at(
+        40, messages.broadcast, project_id, sender="hub", recipients=everyone, body="Release freeze at six."
+    )
+    story.at(41, _read, project_id, "amber")
+
+
+def _read(tx: Tx, project_id: UUID, name: str) -> None:
+    letters = inbox.read(tx, project_id, name, 1)
+    inbox.note_seen(tx, letters)
+
+
+def _trouble(story: _Story) -> None:
+    """What needs people: questions, somebody who waits, somebody who fell silent, files in two hands."""
+    _claim(story, 60, "ember", ["src/store/compaction.py", "src/store/wal.py"])
+    _claim(story, 61, "xenon", ["src/store/compaction.py"])
+    _claim(story, 70, "lumen", ["web/tokens.css", "web/board.js"])
+    _claim(story, 71, "onyx", ["web/tokens.css"])
+    _claim(story, 72, "grove", ["docs/part_165.md"])
+    _hold(story, story.scene.stale, "Harden session resume by token", 30)
+    _hold(story, story.scene.waiting, "Add shell completion for zsh", 80)
+    waits = "Which completion should be the default?"
+    story.at(98, _report, story, story.scene.waiting, condition=Condition.WAITING, doing=waits)
+    story.at(99, _fall_silent, story.scene)
+    for name in LEFT:
+        story.at(3.6, presences.leave, story.scene.project.id, name, instance=name)
+    _ask(story, 107, "ember", "uv publish --index staging", "matches rule `publish*`")
+    _ask(
+        story, 108, "quartz", "git push --force-with-lease origin api-v2", "matches rule `git push --force*`"
+    )
+
+
+def _claim(story: _Story, minute: float, name: str, files: Sequence[str]) -> None:
+    def claim(tx: Tx) -> None:
+        presence = agents.presence(tx, story.scene.project.id, name)
+        assert presence is not None
+        scopes.declare(tx, story.scene.project, presence, Scope.of(None, files))
+
+    story.at(minute, claim)
+
+
+def _hold(story: _Story, name: str, title: str, minute: float) -> None:
+    """A task that somebody begins, and has still."""
+    _live(story, "running", title, area="cli", to=name, begin=minute, number=3)
+
+
+def _fall_silent(tx: Tx, scene: Scene) -> None:
+    presence = agent_rows.presence(tx, scene.project.id, scene.stale, lock=True)
+    assert presence is not None
+    presences.lapse(tx, presence)
+
+
+def _ask(story: _Story, minute: float, name: str, command: str, reason: str) -> None:
+    def ask(tx: Tx) -> None:
+        project = story.scene.project
+        who = Principal(project=project.slug, name=name)
+        call = {"command": command}
+        question = Question(
+            who=who, node="atlas", tool="run_command", arguments=call, folder="/srv/acme", shown=command,
+            reason=reason, digest=digest_of(who, "run_command", call, "/srv/acme", "atlas"),
+        )  # fmt: skip
+        asked, _receipt = approvals.put(tx, project, question, timedelta(hours=1))
+        story.scene.approvals.append(asked.id)
+
+    story.at(minute, ask)

@@ -1,0 +1,111 @@
+"""The keyboard: what each key does, when it does nothing, and that all of it can be switched off."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.dashboard.browser import Visit
+from tests.dashboard.scene import Scene
+
+CHORDS = {
+    "i": "Needs you", "b": "Board", "f": "Fleet", "m": "Messages", "c": "Files",
+    "d": "Graph", "a": "Activity", "n": "Machines", "u": "Audit", "s": "Settings",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _scene(scene: Scene) -> None:
+    """There are cards to move among."""
+
+
+def test_g_and_a_letter_go_to_a_view(page: Page) -> None:
+    """Each view has its chord."""
+    for letter, name in CHORDS.items():
+        page.keyboard.press("g")
+        page.keyboard.press(letter)
+        expect(page.get_by_role("heading", level=1)).to_have_text(name)
+
+
+def test_letters_are_letters_where_somebody_types(page: Page) -> None:
+    """In a field no single letter acts; Esc leaves the field."""
+    page.keyboard.press("g")
+    page.keyboard.press("b")
+    page.keyboard.press("/")
+    field = page.get_by_role("searchbox")
+    expect(field).to_be_focused()
+    page.keyboard.type("g f?")
+    expect(field).to_have_value("g f?")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Board")
+    page.keyboard.press("Escape")
+    expect(field).not_to_be_focused()
+
+
+def test_single_letters_can_be_switched_off(visit: Visit) -> None:
+    """Switched off in the help, letters do nothing, also after a reload; ⌘K goes on working (WCAG 2.1.4)."""
+    page = visit("/board")
+    page.keyboard.press("?")
+    page.get_by_role("checkbox", name="Single-letter keys").uncheck()
+    page.keyboard.press("Escape")
+    page.reload()
+    expect(page.locator("html[data-ready=true]")).to_be_attached()
+    page.keyboard.press("?")
+    page.keyboard.press("g")
+    page.keyboard.press("f")
+    page.keyboard.press("Control+k")
+    expect(page.get_by_role("dialog")).to_have_count(1)
+    expect(page.get_by_role("dialog", name="Search")).to_be_visible()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Board")
+
+
+def test_the_help_lists_the_keys_that_act(page: Page) -> None:
+    """`?` shows every chord, the palette's key and those of moving, in words."""
+    page.keyboard.press("?")
+    help_ = page.get_by_role("dialog", name="Keyboard shortcuts")
+    for letter in CHORDS:
+        expect(help_.get_by_text(f"g {letter}", exact=True)).to_be_visible()
+    expect(help_).to_contain_text("Search everything")
+    expect(help_).to_contain_text("Move between cards")
+    expect(help_).not_to_contain_text(re.compile(r"\b[a-z]+\.[a-z_]+\b"))
+    page.keyboard.press("Escape")
+    expect(help_).to_have_count(0)
+
+
+def test_hjkl_move_among_the_cards_by_where_they_stand(visit: Visit) -> None:
+    """`j` is one down and `k` back, `l` one column on and `h` back; Enter opens, Esc closes and gives the focus back."""
+    page = visit("/board")
+    expect(page.locator("main [data-item^='task:']").first).to_be_visible()
+    focused = "document.activeElement.dataset.item ?? ''"
+    page.keyboard.press("j")
+    places = [page.evaluate(focused)]
+    for key in "jlhk":
+        page.keyboard.press(key)
+        places.append(page.evaluate(focused))
+    first, below, aside, back, up = places
+    assert all(places)
+    assert len({first, below, aside}) == 3
+    assert (back, up) == (below, first)
+
+
+def test_keys_do_nothing_behind_a_dialog(page: Page) -> None:
+    """While a dialog is open, the keys of the page behind it do not act."""
+    page.keyboard.press("?")
+    page.keyboard.press("g")
+    page.keyboard.press("f")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Needs you")
+
+
+def test_a_menu_is_used_without_a_mouse(page: Page) -> None:
+    """Arrows, first letters, Enter and Esc work in menus, and the button has the focus afterwards."""
+    button = page.get_by_role("button", name="Theme")
+    button.focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("menuitemradio", name="Dark")).to_be_focused()
+    page.keyboard.press("ArrowDown")
+    expect(page.get_by_role("menuitemradio", name="Light")).to_be_focused()
+    page.keyboard.press("a")
+    expect(page.get_by_role("menuitemradio", name="As the system")).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(button).to_be_focused()
+    expect(page.get_by_role("menu")).to_have_count(0)

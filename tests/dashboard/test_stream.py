@@ -1,0 +1,134 @@
+"""The live stream of the page, while hubs are killed, logs are cut and logins end."""
+
+import signal
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from hubbub.store.sqlite import DATABASE
+from tests.cli.processes import RunningHub
+from tests.dashboard.browser import Visitors, Watch, inside, visiting
+
+Json = dict[str, Any]
+Looking = tuple[Callable[..., Page], Watch]
+
+CARDS = "Object.fromEntries([...m.live.value.tasks].map(([id, { title, status }]) => [title, status]))"
+
+
+@pytest.fixture
+def killable(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHub]:
+    """A hub that can be killed, and comes back at its address."""
+    running = RunningHub(tmp_path_factory.mktemp("killable"))
+    running.start()
+    running.meet("ann")
+    yield running
+    running.close()
+
+
+@pytest.fixture
+def looking(killable: RunningHub, browser: Browser) -> Iterator[Looking]:
+    """Opens the board of that hub."""
+
+    def code(who: str | None) -> str:
+        url: str = killable.client().post("/logins/links", {"user": who})["url"]
+        return url.rpartition("/")[2]
+
+    with visiting(Visitors(killable.url, code, browser)) as (visit, watch):
+        yield lambda who=None: visit("/board", who=who), watch
+
+
+def wait_for(page: Page, connection: str) -> None:
+    expect(page.locator("html")).to_have_attribute("data-connection", connection, timeout=20_000)
+
+
+def caught_up(page: Page, hub: RunningHub) -> None:
+    """Wait until the page has folded the last activity that the hub has."""
+    last = hub.client().get("/activity", limit="1")["activity"][0]["id"]
+    inside(
+        page,
+        "hub/live.js",
+        "new Promise((done) => m.connection.subscribe(({ id }) => id >= x && done()))",
+        last,
+    )
+
+
+def shown(page: Page) -> Json:
+    """The tasks of the live picture: title and status."""
+    found: Json = inside(page, "model/moment.js", CARDS)
+    return found
+
+
+def test_what_happened_while_the_hub_was_dead_is_there_when_it_is_back(
+    killable: RunningHub, looking: Looking
+) -> None:
+    """A killed hub shows as reconnecting; when it is back the page goes on from where the stream broke."""
+    look, watch = looking
+    watch.expect(0)
+    killable.send("ann", "before")
+    page = look()
+    snapshots = requests_for(page, "/snapshot")
+    killable.stop(signal.SIGKILL)
+    wait_for(page, "reconnecting")
+    killable.start()
+    killable.send("ann", "after")
+    wait_for(page, "live")
+    caught_up(page, killable)
+    assert shown(page) == {"before": "delivered", "after": "delivered"}
+    assert snapshots == []
+    ids = inside(page, "model/moment.js", "m.recent.value.map(({ id }) => id)")
+    assert ids == sorted(set(ids))
+
+
+def test_a_log_that_was_cut_makes_the_page_look_anew(killable: RunningHub, looking: Looking) -> None:
+    """Where the log does not go on from what the page has seen, it takes a fresh snapshot by itself."""
+    look, watch = looking
+    watch.expect(0)
+    page = look()
+    caught_up(page, killable)
+    snapshots = requests_for(page, "/snapshot")
+    killable.stop(signal.SIGKILL)
+    wait_for(page, "reconnecting")
+    with closing(sqlite3.connect(killable.data / DATABASE)) as database:
+        database.execute("DELETE FROM activity")
+        database.commit()
+    killable.start()
+    killable.send("ann", "of another time")
+    wait_for(page, "live")
+    inside(page, "model/moment.js", "new Promise((done) => m.tasks.subscribe((all) => all.size && done()))")
+    assert shown(page) == {"of another time": "delivered"}
+    assert len(snapshots) == 1
+
+
+def test_who_is_signed_out_elsewhere_is_asked_to_sign_in(killable: RunningHub, looking: Looking) -> None:
+    """When a login ends its page leaves for the form at once, and says where it was."""
+    look, watch = looking
+    watch.expect(401)
+    page = look()
+    killable.client().delete("/logins")
+    page.wait_for_url("**/login?next=*")
+    assert page.url.endswith("/login?next=%2Fboard")
+
+
+def test_a_project_that_is_closed_to_the_page_is_said(killable: RunningHub, looking: Looking) -> None:
+    """Who may not see the project any more is told the hub's sentence, and the page stops asking."""
+    look, watch = looking
+    watch.expect(0, 403, 404)
+    killable.client().post("/users", {"name": "vera", "project": "default", "role": "viewer"})
+    page = look("vera")
+    killable.client().delete("/projects/default/members/vera")
+    killable.stop(signal.SIGKILL)
+    wait_for(page, "reconnecting")
+    killable.start()
+    wait_for(page, "refused")
+    assert inside(page, "hub/live.js", "m.connection.value.why") != ""
+
+
+def requests_for(page: Page, path: str) -> list[str]:
+    """The requests of the page for a path of REST, from now on."""
+    found: list[str] = []
+    page.on("request", lambda request: found.append(request.url) if path in request.url else None)
+    return found
