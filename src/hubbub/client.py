@@ -246,13 +246,17 @@ class Hub:
         agent: AgentReply = self.get(f"/agents/{quoted(name)}")["agent"]
         return agent
 
-    def follow(self, name: str | None = None, *, after: str | None = None) -> Generator[Frame, None, None]:
+    def follow(
+        self, name: str | None = None, *, after: str | None = None, patches: bool = False
+    ) -> Generator[Frame, None, None]:
         """The live events of one inbox, or of the project, from after the frame `after`; else from now on.
 
-        Ends with `HubUnreachable` when the connection does; then go on after the last frame's id.
+        With `patches` each brings what it makes of the project's picture. Ends with `HubUnreachable` when the
+        connection does; then go on after the last frame's id.
         """
         path = f"/events/{quoted(name)}" if name else "/events"
-        yield from self._frames(path, {"Last-Event-ID": after or ""}, {})
+        query = {"patches": "true"} if patches else {}
+        yield from self._frames(path, {"Last-Event-ID": after or ""}, query)
         raise HubUnreachable(f"the hub at {self.url} ended the stream")
 
     def frames(self, path: str, **query: object) -> Generator[Frame, None, None]:

@@ -56,6 +56,7 @@ ENTRIES = {
     "approve": Entry("hubbub.cli.approvals", "Let a call go on, or list what waits for a person's answer."),
     "deny": Entry("hubbub.cli.approvals", "Say no to a call that waits for a person's answer."),
     "log": Entry("hubbub.cli.log", "What happened, and what happens."),
+    "watch": Entry("hubbub.cli.watch.command", "The dashboard in a terminal."),
     "why": Entry("hubbub.cli.why", "Why a task waits, an agent is silent, a file is taken."),
     "project": Entry("hubbub.cli.projects", "Create, list and show projects, and divide them into areas."),
     "user": Entry("hubbub.cli.users", "Create, list and invite people."),

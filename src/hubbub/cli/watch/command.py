@@ -1,0 +1,29 @@
+"""`hubbub watch`: the command itself."""
+
+import sys
+
+import click
+
+from hubbub.cli import terminal
+from hubbub.cli.command import command, uses_project
+from hubbub.client import Hub
+from hubbub.model.pictures import NOUNS, Fold
+
+
+@command("watch", short_help="The dashboard in a terminal.", example="hubbub watch")
+@uses_project
+def watch(*, hub: Hub, as_json: bool) -> None:
+    """Show what needs you, the board, the fleet and the log, and act by keys; `?` tells which.
+
+    With --json print the project's picture once: its tasks, agents, machines, approvals, letters and overlaps.
+    """
+    hub.get("/me")  # whoever may not come in is told so before the screen is taken
+    if as_json:
+        picture = Fold.of(hub.get("/snapshot")["picture"]).picture
+        terminal.show_json({noun: list(picture[noun].values()) for noun in NOUNS})
+        return
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise click.UsageError("it needs a terminal; --json prints what there is, once")
+    from hubbub.cli.watch.app import Watch  # takes a while to import
+
+    Watch(hub).run()

@@ -1,0 +1,131 @@
+"""What is written on the screen: lines of styled text, from which nothing that agents wrote can break out."""
+
+from typing import Any
+
+from rich.text import Text
+
+from hubbub.cli import terminal
+from hubbub.cli.watch.standing import GLYPHS, Need, Standing
+from hubbub.model.pictures import Card
+
+COLOURS = {
+    "queued": "#98a2ae",
+    "delivered": "#7fb9da",
+    "acked": "#7fb9da",
+    "running": "#62abff",
+    "working": "#62abff",
+    "blocked": "#f2ab3f",
+    "waiting": "#f2ab3f",
+    "review": "#b9a0ff",
+    "done": "#4fc68d",
+    "failed": "#ff7f76",
+    "error": "#ff7f76",
+    "stale": "#ff7f76",
+    "cancelled": "#98a2ae",
+    "expired": "#98a2ae",
+    "idle": "#98a2ae",
+    "offline": "#8a939e",
+}
+AMBER, RED, FAINT = "#f2ab3f", "#ff7f76", "#8a939e"
+TITLES = {
+    "approval": "Approval",
+    "question": "Waits for you",
+    "letter": "Letter to you",
+    "stale": "Fell silent at work",
+    "conflict": "Same files, two agents",
+    "failed": "Failed",
+    "late": "Nobody gets on with it",
+}
+MOST = 200  # characters of others' text on one line
+
+
+def said(text: object, style: str = "") -> Text:
+    """Text of others on one line: no markup in it counts, nothing in it steers the terminal."""
+    return Text(terminal.clean(" ".join(str(text or "").split()))[:MOST], style=style)
+
+
+def span(milliseconds: int) -> str:
+    """A duration as people say it: `12s`, `36m`, `1h 5m`, `2d 3h`."""
+    seconds = max(milliseconds, 0) // 1000
+    if seconds < 60:
+        return f"{seconds}s"
+    minutes = seconds // 60
+    if minutes < 60:
+        return f"{minutes}m"
+    hours = minutes // 60
+    return f"{hours}h {minutes % 60}m" if hours < 24 else f"{hours // 24}d {hours % 24}h"
+
+
+def ref(task: Card) -> str:
+    """What a task is called."""
+    return f"T-{task['number']}"
+
+
+def task_lines(task: Card, standing: Standing) -> Text:
+    """A task on the board: its state, number and age; its title; who has it, and what is said of it."""
+    state = standing.state(task)
+    colour = COLOURS[state]
+    age = span(standing.now - (task["ended_at"] or task["created_at"]))
+    line = Text().append(f"{GLYPHS[state]} ", colour).append(ref(task), FAINT)
+    if task["priority"] in ("critical", "high"):
+        line.append(f" {task['priority']}", RED if task["priority"] == "critical" else AMBER)
+    line.append(f"  {age}\n", FAINT).append_text(said(task["title"], "bold")).append("\n")
+    line.append_text(said(task["assignee"] or "unassigned", FAINT))
+    if task["note"] and state in ("blocked", "waiting", "failed"):
+        line.append("  ").append_text(said(task["note"], colour))
+    return line.append("\n")
+
+
+def need_lines(need: Need, standing: Standing) -> Text:
+    """Something that waits for a person: what it is, since when, about what, and what is said."""
+    age = span(standing.now - need.at) if need.at else ""
+    line = Text().append(TITLES[need.kind], f"bold {RED if need.kind in ('failed', 'stale') else AMBER}")
+    if need.task is not None:
+        line.append(f"  {ref(need.task)}", FAINT)
+    return line.append(f"  {age}\n", FAINT).append_text(_about(need, standing))
+
+
+def _about(need: Need, standing: Standing) -> Text:
+    card: Any = need.card
+    match need.kind:
+        case "approval":
+            about, by = card["shown"], f"{card['who']} · {card['tool']} · {card['node']} · {card['reason']}"
+        case "letter":
+            about, by = card["text"], card["sender"]
+        case "conflict":
+            about, by = ", ".join(card["files"] or card["areas"]), " and ".join(card["agents"])
+        case "stale":
+            about, by = card["name"], f"held {len(standing.work.get(card['name'], []))}"
+        case "question" if need.task is None:
+            about, by = card["doing"], card["name"]
+        case _:
+            about, by = (
+                card["title"],
+                f"{card['assignee'] or 'unassigned'} · {card['note'] or card['status']}",
+            )
+    return Text().append_text(said(about)).append("\n").append_text(said(by, FAINT)).append("\n")
+
+
+def agent_cells(agent: Card, standing: Standing) -> tuple[Text, ...]:
+    """An agent in the table of the fleet: name, state, machine, runtime, task, what it says it does."""
+    state = standing.agent_state(agent)
+    task = standing.at_work_on(agent["name"])
+    return (
+        said(agent["name"], "bold"),
+        Text(state, style=COLOURS.get(state, FAINT)),
+        said(agent["machine"] or "—"),
+        said(agent["runtime"] or "—"),
+        Text(ref(task)) if task else Text("—", style=FAINT),
+        said(task["title"] if task else agent["doing"], FAINT),
+    )
+
+
+def activity_line(activity: dict[str, Any]) -> Text:
+    """One line of the feed."""
+    facts = activity["detail"]
+    line = Text().append(f"{terminal.moment(activity['at'])}  ", FAINT)
+    line.append_text(said(activity["kind"])).append("  ").append_text(said(activity["actor"], "bold"))
+    if activity["task_id"] and "number" in facts:
+        line.append(f"  T-{facts['number']}", FAINT)
+    more = facts.get("title") or facts.get("shown") or facts.get("reason") or facts.get("doing")
+    return line.append("  ").append_text(said(more, FAINT))

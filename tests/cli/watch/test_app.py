@@ -1,0 +1,206 @@
+"""The screen of `hubbub watch`, driven by keys against a real hub."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Input, Static
+
+from hubbub.cli.watch.app import Choices, Watch
+from hubbub.client import Hub as Client
+from hubbub.core import messages, presences, tasks
+from hubbub.model.lifecycle import Event
+from hubbub.model.records import Condition, Profile
+from hubbub.model.rights import SYSTEM, Role
+from hubbub.store.tx import Tx
+from tests.serve.hub import Hub, running_hub
+
+pytestmark = pytest.mark.anyio
+
+SIZE = (160, 44)
+HOSTILE = "[bold red]not markup[/] \x1b[31m\u202eevil"
+
+
+@pytest.fixture
+def hub(tmp_path: Path) -> Any:
+    with running_hub(tmp_path / "hub", public_url=None) as running:
+        yield running
+
+
+@dataclass
+class Screen:
+    """The running screen."""
+
+    hub: Hub
+    app: Watch
+    pilot: Pilot[None]
+
+    async def until(self, condition: Callable[[], object]) -> None:
+        """Wait until the screen has come so far."""
+        async with asyncio.timeout(20):
+            while not condition():
+                await self.pilot.pause()
+
+    def text(self, list_id: str) -> str:
+        """What stands in one of the lists."""
+        choices = self.app.screen_stack[0].query_one(list_id, Choices)
+        return "\n".join(
+            str(choices.get_option_at_index(each).prompt) for each in range(choices.option_count)
+        )
+
+    def status(self) -> str:
+        return str(self.app.screen_stack[0].query_one("#status", Static).render())
+
+
+@asynccontextmanager
+async def watching(hub: Hub, secret: str | None = None) -> AsyncIterator[Screen]:
+    """The screen, over a connection of its own."""
+    client = Client(hub.url, secret or hub.owner_secret, project="default")
+    app = Watch(client)
+    async with app.run_test(size=SIZE) as pilot:
+        screen = Screen(hub, app, pilot)
+        await screen.until(lambda: "● live" in screen.status())
+        yield screen
+    screen.hub.meet("somebody")  # so that the thread, which waits for news, hears that it is over
+    app.following.join()
+    client.close()
+
+
+def blocked(hub: Hub, name: str = "ember", title: str = "Move the schema", note: str = "Which one?") -> Any:
+    """A task that an agent has begun and cannot go on with."""
+
+    def operation(tx: Tx) -> Any:
+        presences.report(
+            tx,
+            hub.project.id,
+            name,
+            instance="1",
+            condition=Condition.WORKING,
+            profile=Profile(doing=title),
+            ttl=timedelta(minutes=10),
+        )
+        task = tasks.send(tx, hub.project.id, sender="hub", to=name, text=title)
+        task = tasks.start(tx, tasks.accept(tx, task, name), name)
+        return tasks.step(tx, task, Event.BLOCK, actor=name, detail={"reason": note})
+
+    return hub.do(operation)
+
+
+def found(hub: Hub, task: Any) -> Any:
+    return hub.store.read_now(SYSTEM, lambda tx: tasks.find(tx, [hub.project.id], str(task.id)))
+
+
+async def test_what_happens_appears_by_itself(hub: Hub) -> None:
+    """What needs a person is on the screen as soon as it happens, with why."""
+    async with watching(hub) as screen:
+        assert "Nothing needs you" in screen.text("#needs-list")
+
+        blocked(hub)
+
+        await screen.until(lambda: "Move the schema" in screen.text("#needs-list"))
+        assert "Waits for you" in screen.text("#needs-list")
+        assert "Which one?" in screen.text("#needs-list")
+        await screen.pilot.press("2")
+        assert "Move the schema" in screen.text("#column-2")
+
+
+async def test_a_blocked_task_is_answered_by_a_key(hub: Hub) -> None:
+    """`r` asks for a line, tells it to whoever is blocked, and the task goes on."""
+    task = blocked(hub)
+    async with watching(hub) as screen:
+        await screen.until(lambda: "Waits for you" in screen.text("#needs-list"))
+
+        await screen.pilot.press("r", *"the new", "enter")
+
+        await screen.until(lambda: found(hub, task).status == "working")
+    said = hub.store.read_now(SYSTEM, lambda tx: messages.thread(tx, task.id, 10))
+    assert [each.body for each in said][:1] == ["the new"]
+
+
+async def test_a_task_is_cancelled_with_its_reason(hub: Hub) -> None:
+    """`c` asks why, and cancels what is marked; Esc leaves it as it is."""
+    task = blocked(hub)
+    async with watching(hub) as screen:
+        await screen.until(lambda: "Waits for you" in screen.text("#needs-list"))
+        await screen.pilot.press("c", "escape")
+        assert found(hub, task).status == "blocked"
+
+        await screen.pilot.press("c", *"no need", "enter")
+
+        await screen.until(lambda: found(hub, task).status == "cancelled")
+    assert found(hub, task).note == "no need"
+
+
+async def test_why_is_one_key_away(hub: Hub) -> None:
+    """`y`, or Enter, says in a paragraph why what is marked is as it is."""
+    blocked(hub)
+    async with watching(hub) as screen:
+        await screen.until(lambda: "Waits for you" in screen.text("#needs-list"))
+
+        await screen.pilot.press("enter")
+
+        await screen.until(lambda: len(screen.app.screen_stack) > 1)
+        said = "\n".join(str(each.render()) for each in screen.app.screen.query(Static))
+        assert "is blocked" in said
+        assert "ember holds it" in said
+
+
+async def test_a_letter_is_done_with(hub: Hub) -> None:
+    """`x` acknowledges a letter to people, which is then gone."""
+    hub.do(lambda tx: messages.send(tx, hub.project.id, sender="ember", to="hub", body="May I?"))
+    async with watching(hub) as screen:
+        await screen.until(lambda: "May I?" in screen.text("#needs-list"))
+
+        await screen.pilot.press("x")
+
+        await screen.until(lambda: "May I?" not in screen.text("#needs-list"))
+
+
+async def test_what_agents_write_cannot_steer_the_terminal(hub: Hub) -> None:
+    """Markup and control characters in others' words are shown as what they are."""
+    blocked(hub, title=HOSTILE, note=HOSTILE)
+    async with watching(hub) as screen:
+        await screen.until(lambda: "not markup" in screen.text("#needs-list"))
+
+        shown = screen.text("#needs-list")
+
+    assert "[bold red]not markup[/]" in shown
+    assert "\x1b" not in shown
+    assert "\u202e" not in shown
+
+
+async def test_a_refusal_is_told_and_nothing_changes(hub: Hub) -> None:
+    """Whoever may only look on is told the hub's own sentence."""
+    task = blocked(hub)
+    async with watching(hub, hub.token(role=Role.VIEWER)) as screen:
+        await screen.until(lambda: "Waits for you" in screen.text("#needs-list"))
+
+        await screen.pilot.press("c", *"stop", "enter")
+
+        await screen.until(lambda: len(screen.app._notifications) > 0)
+        assert "viewer" in " ".join(each.message for each in screen.app._notifications)
+        assert not screen.app.screen.query(Input)
+    assert found(hub, task).status == "blocked"
+
+
+async def test_a_lost_hub_is_said_and_found_again(tmp_path: Path) -> None:
+    """While the hub is away the screen says so, and goes on by itself where it was."""
+    with running_hub(tmp_path / "hub", public_url=None) as hub:
+        port = hub.served.port
+        stack = AsyncExitStack()
+        screen = await stack.enter_async_context(watching(hub))
+        hub.served.stop()
+        await screen.until(lambda: "reconnecting" in screen.status())
+    with running_hub(tmp_path / "hub", public_url=None, port=port) as again:
+        blocked(again)
+
+        await screen.until(lambda: "● live" in screen.status())
+        await screen.until(lambda: "Move the schema" in screen.text("#needs-list"))
+        screen.hub = again
+        await stack.aclose()
