@@ -7,7 +7,7 @@ READY := .venv/.ready
 SUITABLE := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input
 
-.PHONY: help setup run test check lint conformance fuzz demo bench docs lock
+.PHONY: help setup run test check lint conformance fuzz demo bench docs screenshots vendor lock
 
 help:
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1	\2/p' Makefile
@@ -37,13 +37,20 @@ fuzz: $(READY) ## what bash calls in 20,000 made-up programs, compared with what
 	@$(BIN)/python -m tests.node.gate.shell.fuzzer --programs 20000
 
 demo: $(READY) ## a small team of agents does real work through a fresh hub, and the story is printed
-	@$(BIN)/python -m demo.run
+	@$(BIN)/python -m demo.run --encore
 
 bench: $(READY) ## measure the hub on this machine
 	@for part in store http events stdio race scopes search gate commands fleet; do $(BIN)/python -m bench.$$part || exit 1; done
 
 docs: $(READY) ## write the page of all words anew, from the code
 	@$(BIN)/python -m docs.words
+
+screenshots: $(READY) ## take the pictures of the dashboard anew (needs Chromium)
+	@$(BIN)/python -m docs.pictures
+
+vendor: ## build what the dashboard uses of others anew (needs Node)
+	@command -v npm >/dev/null || { echo 'make vendor needs Node with npm: https://nodejs.org/' >&2; exit 1; }
+	@vendoring/build
 
 lock: ## compile requirements.lock from pyproject.toml (needs uv)
 	@command -v uv >/dev/null || { echo 'make lock needs uv: https://docs.astral.sh/uv/' >&2; exit 1; }

@@ -1,5 +1,7 @@
 """`make demo`: plays the scenes, tells the story, shows the table, and says whether all is well by its exit code.
 
+With `--encore` the story can be looked at in the dashboard afterwards, for an hour, at a hub of its own.
+
 0: nothing was lost, done twice, or left open. 1: something was, or the play could not go on; it says what. It takes
 less than a minute; a play that has not ended after four minutes hangs, and is ended.
 """
@@ -10,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+from demo import encore
 from demo.check import Books, complaints
 from demo.clock import now
 from demo.jobs.desk import ROOT
@@ -23,6 +26,7 @@ from hubbub.client import HubRefused, HubUnreachable
 LIMIT = 240  # seconds
 LAST_WORDS = 5  # lines of each process, when the play could not go on
 INTERRUPTED = 130
+ENCORE = "--encore"
 
 
 class Overdue(Exception):
@@ -41,7 +45,10 @@ def main() -> int:
     try:
         with Stage() as stage, _undisturbed_end():
             try:
-                return _verdict(stage, _play(stage))
+                verdict = _verdict(stage, _play(stage))
+                if ENCORE in sys.argv[1:]:
+                    _give_encore(stage)
+                return verdict
             except FAULTS as fault:
                 print(f"\nThe play could not go on: {fault}\n{_last_words(stage)}", file=sys.stderr)
                 return 1
@@ -81,6 +88,15 @@ def _verdict(stage: Stage, books: Books) -> int:
             f"nothing lost, nothing done twice, nothing left open."
         )
     return 1 if wrong else 0
+
+
+def _give_encore(stage: Stage) -> None:
+    """Say where to look at what happened."""
+    given = encore.give(stage.data)
+    print(f"\nSee it in the dashboard: {given.link}")
+    print(
+        f"The link signs in once, within ten minutes. The hub goes by itself in an hour; now by: kill {given.pid}"
+    )
 
 
 def _last_words(stage: Stage) -> str:

@@ -147,7 +147,7 @@ class Hub:
         sightings = Sightings(transactions)
         fleet = Fleet(transactions, str(new_id()), self.pace)
         workspace, slug = _workspace(), os.environ.get("HUBBUB_PROJECT") or projects.DEFAULT
-        leaving = outbox.build(self.store, self.settings)
+        leaving = outbox.build(self.store, self.settings, self.settings.public_url or self.url)
         for hear in (followers.hear, Elsewhere(fleet).hear, leaving.hear):
             feed.listen(hear)
         archive = Archive(self.store, self.settings.keep_log_days)

@@ -172,7 +172,7 @@ def test_whose_logins_one_may_end(owner: World) -> None:
     _cookie, mine = signed_in(owner)
     cookie, hers = signed_in(owner, eve)
     for ref in (str(mine.token_id), "nonsense", "", "0" * 36):
-        with pytest.raises(NotFound, match="login .* not found"):
+        with pytest.raises(NotFound, match=r"login .* not found"):
             as_eve.do(logins.end, ref)
     with pytest.raises(Forbidden):
         as_eve.do(logins.of, "owner")

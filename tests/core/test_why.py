@@ -259,6 +259,17 @@ def test_a_blocked_task(world: World) -> None:
     assert fact(world, task.number, "task.holder_waits").sentence.startswith("bob holds it, and says that")
 
 
+def test_a_blocked_task_with_a_reason(world: World) -> None:
+    """What was said of why a task is blocked is told, as others' words, with what would free it."""
+    task = world.start(world.send())
+    world.on(task, handovers.move, S.BLOCKED, by="bob", reason='the disk is "full"')
+
+    told = fact(world, task.number, "task.holder_waits")
+    assert told.detail == {"assignee": "bob", "reason": 'the disk is "full"'}
+    assert "what was said of that is \"the disk is 'full'\"" in told.sentence
+    assert "a person unblocks it, or it is released or reassigned" in told.sentence
+
+
 def test_a_task_in_review_that_nobody_looks_at(world: World) -> None:
     """What was handed in, and nobody was asked to look at, says so."""
     task = in_status(world, S.IN_REVIEW)

@@ -17,35 +17,11 @@ from hubbub.model.records import Condition, Profile, Task
 from hubbub.model.scopes import Scope
 from hubbub.store.tx import Tx
 from tests.dashboard.browser import Visit, inside
+from tests.dashboard.pictures import CARDS, caught_up, live, told
 from tests.serve.hub import Hub
 
 CREW = ("ann", "bob", "cy")
 AN_HOUR = timedelta(hours=1)
-
-# The cards of a picture, by noun and key, as JSON has them.
-CARDS = """(picture) => Object.fromEntries(["tasks", "agents", "machines", "approvals", "letters", "overlaps"].map(
-    (noun) => [noun, Object.fromEntries([...picture[noun]].sort(([a], [b]) => (a < b ? -1 : 1)))]))"""
-
-
-def caught_up(page: Page, hub: Hub) -> None:
-    """Wait until the page is where the log is."""
-    log = hub.do(lambda tx: tx.one("SELECT max(seq) AS last FROM activity WHERE project_id = :project_id",
-                                   project_id=hub.project.id))  # fmt: skip
-    page.evaluate("""async (last) => {
-        const root = document.querySelector("script[type=module]").src.replace(/app\\.js$/, "");
-        const { connection } = await import(root + "hub/live.js");
-        const { effect } = await import(root + "vendor/ui.js");
-        await new Promise((done) => effect(() => connection.value.id >= last && done()));
-    }""", log["last"])  # fmt: skip
-
-
-def live(page: Page) -> Any:
-    return inside(page, "model/moment.js", f"({CARDS})(m.live.value)")
-
-
-def told(page: Page) -> Any:
-    """What the hub says that the project looks like."""
-    return inside(page, "hub/api.js", "m.get('/snapshot').then((answer) => answer.picture)")
 
 
 def replayed(page: Page) -> Any:

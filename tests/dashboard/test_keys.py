@@ -72,7 +72,7 @@ def test_the_help_lists_the_keys_that_act(page: Page) -> None:
 
 
 def test_hjkl_move_among_the_cards_by_where_they_stand(visit: Visit) -> None:
-    """`j` is one down and `k` back, `l` one column on and `h` back; Enter opens, Esc closes and gives the focus back."""
+    """`j` goes one down and `k` back, `l` one column on and `h` back."""
     page = visit("/board")
     expect(page.locator("main [data-item^='task:']").first).to_be_visible()
     focused = "document.activeElement.dataset.item ?? ''"

@@ -10,6 +10,7 @@ from uuid import uuid4
 import pytest
 
 from hubbub.model.errors import Invalid
+from hubbub.model.records import Activity
 from hubbub.model.webhooks import Webhook, host_of, require_events, require_url, signature
 
 
@@ -27,21 +28,53 @@ def webhook(*events: str, url: str = "https://example.org/hook") -> Webhook:
     )
 
 
+def happened(kind: str, agent: str | None = None, detail: dict[str, object] | None = None) -> Activity:
+    return Activity(
+        seq=1,
+        project_id=uuid4(),
+        at=0,
+        kind=kind,
+        actor="ann",
+        agent=agent,
+        task_id=None,
+        message_id=None,
+        detail=detail or {},
+    )
+
+
 def test_a_webhook_wants_what_its_patterns_say() -> None:
     """A kind means itself, a group all its kinds, and a star everything."""
     chosen = webhook("task.*", "message.sent")
-    assert [kind for kind in ("task.sent", "task.completed", "message.sent") if chosen.wants(kind)] == [
+    assert [
+        kind for kind in ("task.sent", "task.completed", "message.sent") if chosen.wants(happened(kind))
+    ] == [
         "task.sent",
         "task.completed",
         "message.sent",
     ]
-    assert not [kind for kind in ("message.acked", "tasks.sent", "agent.met") if chosen.wants(kind)]
-    assert webhook("*").wants("agent.met")
+    assert not [kind for kind in ("message.acked", "tasks.sent", "agent.met") if chosen.wants(happened(kind))]
+    assert webhook("*").wants(happened("agent.met"))
+
+
+@pytest.mark.parametrize(
+    ("kind", "agent", "detail", "is_needed"),
+    [("approval.asked", "bob", {}, True), ("approval.approved", "bob", {}, False), ("task.blocked", "bob", {}, True),
+     ("task.failed", "bob", {}, True), ("task.completed", "bob", {}, False), ("agent.timeout", "bob", {}, True),
+     ("message.sent", "hub", {"kind": "message"}, True), ("message.sent", "hub", {"kind": "reply"}, False),
+     ("message.sent", "bob", {"kind": "message"}, False), ("agent.scope_change", "bob", {"conflicts": []}, False),
+     ("agent.scope_change", "bob", {"conflicts": ["ann"]}, True), ("outbox.dead", None, {}, False)],
+)  # fmt: skip
+def test_needs_is_what_waits_for_people(
+    kind: str, agent: str | None, detail: dict[str, object], is_needed: bool
+) -> None:
+    """`needs` stands for questions, blocked and failed tasks, silent agents, letters to people, and conflicts."""
+    assert webhook("needs").wants(happened(kind, agent, detail)) is is_needed
+    assert require_events(["needs"]) == ("needs",)
 
 
 def test_no_webhook_is_told_of_deliveries() -> None:
     """What becomes of deliveries would make more of them, so that not even a star stands for it."""
-    assert not webhook("*").wants("outbox.delivered")
+    assert not webhook("*").wants(happened("outbox.delivered"))
 
 
 @pytest.mark.parametrize(

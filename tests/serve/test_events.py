@@ -178,12 +178,35 @@ def test_replay_from_the_beginning(hub: Hub) -> None:
         assert stream.next().data["kind"] == "project.created"
 
 
-def test_an_id_that_is_unknown_begins_now(hub: Hub) -> None:
-    """An id that the log does not hold, as of another hub, is as none."""
+@pytest.mark.parametrize("query", [{}, {"patches": "true"}])
+def test_an_id_that_is_unknown_resets_and_begins_now(hub: Hub, query: dict[str, str]) -> None:
+    """After an id that the log does not hold (any more) the stream says `reset`, and goes on from now."""
     hub.meet("a")
-    with following(hub.url, hub.token(), after=10**12) as stream:
+    with following(hub.url, hub.token(), after=10**12, **query) as stream:
         hub.meet("b")
+        assert stream.next().data["kind"] == "reset"
         assert stream.next().data["agent"] == "b"
+
+
+def test_patches_are_told_to_whoever_asks(any_hub: Hub) -> None:
+    """With `patches=true` each frame says what the activity made of the picture; streams without stay as they are."""
+    token = any_hub.token()
+    with (
+        following(any_hub.url, token, patches="true") as patched,
+        following(any_hub.url, token) as plain,
+    ):
+        any_hub.meet(NAME)
+        any_hub.do(lambda tx: tx.record("nothing.shown", project_id=any_hub.project.id))
+        met, other = patched.next().data, patched.next().data
+        assert "patch" not in plain.next().data
+    assert met["patch"]["agents"][NAME]["condition"] == "offline"
+    assert other["patch"] is None
+
+
+def test_patches_is_yes_or_no(hub: Hub) -> None:
+    """Anything else than true or false is a 400 that says so."""
+    response = get(hub, "/events?patches=maybe", hub.token())
+    assert (response.status_code, response.json()["error"]) == (400, "invalid")
 
 
 @pytest.mark.parametrize("nonsense", ["abc", "-1", "9" * 30, "١٢"])

@@ -18,6 +18,7 @@ from hubbub.cli.command import command, data_option
 @click.option("--root-dialect", metavar="NAME", help="The dialect at /mcp. [default: commhub]")
 @click.option("--public-url", metavar="URL", help="Where the hub is reached from outside.")
 @click.option("--no-node", is_flag=True, default=None, help="Do not offer this machine as a node.")
+@click.option("--keep-log-days", metavar="N", help="For how many days the log is kept. [default: for ever]")
 @click.option("--quiet", is_flag=True, help="Say nothing when it is ready: no addresses, no link.")
 @click.option(
     "--open-registration", is_flag=True, default=None, help="Let anyone who reaches the hub register."

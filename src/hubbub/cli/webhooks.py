@@ -6,7 +6,7 @@ from hubbub.cli import terminal
 from hubbub.cli.command import command, uses_project
 from hubbub.client import Hub, segment
 from hubbub.model.parcels import Outcome
-from hubbub.model.webhooks import EVERYTHING
+from hubbub.model.webhooks import Form
 
 OUTCOMES = click.Choice([str(outcome) for outcome in Outcome])
 
@@ -24,13 +24,21 @@ def webhook() -> None:
     "--events",
     multiple=True,
     metavar="E",
-    help="A kind, a group such as task.*, or * for all; may be repeated, or separated by commas. [default: *]",
+    help="A kind, a group such as task.*, needs for what waits for people, or * for all; may be repeated, or"
+    " separated by commas. [default: *; needs with --form ntfy]",
+)
+@click.option(
+    "--form",
+    type=click.Choice([str(form) for form in Form]),
+    default=str(Form.JSON),
+    show_default=True,
+    help="json is for programs; ntfy sends a sentence to a telephone.",
 )
 @uses_project
-def add(*, hub: Hub, address: str, events: tuple[str, ...], as_json: bool) -> None:
+def add(*, hub: Hub, address: str, events: tuple[str, ...], form: str, as_json: bool) -> None:
     """Have URL told of what happens from now on. Prints the secret that signs it, and only that."""
     wanted = [each.strip() for group in events for each in group.split(",")]
-    made = hub.post("/webhooks", {"url": address, "events": wanted or [EVERYTHING]})
+    made = hub.post("/webhooks", {"url": address, "events": wanted or None, "form": form})
     if as_json:
         terminal.show_json(made)
     else:
@@ -49,13 +57,14 @@ def list_(*, hub: Hub, as_json: bool) -> None:
         (
             each["id"],
             each["url"],
+            each["form"],
             ",".join(each["events"]),
             each["created_by"],
             terminal.brief(each["created_at"]),
         )
         for each in found
     ]
-    terminal.show_table(("id", "address", "events", "by", "added"), rows)
+    terminal.show_table(("id", "address", "form", "events", "by", "added"), rows)
 
 
 @command("remove", example="hubbub webhook remove 0199a7c4-…")

@@ -8,6 +8,7 @@ from hubbub.model.errors import NotFound
 from hubbub.model.ids import parse_id
 from hubbub.model.lifecycle import Status
 from hubbub.model.records import Delivery, Letter
+from hubbub.model.rights import HUB
 from hubbub.store import messages
 from hubbub.store import tasks as task_rows
 from hubbub.store.tx import Tx
@@ -55,7 +56,7 @@ def ack(tx: Tx, project_id: UUID, name: str, ref: str) -> None:
         tx.record(
             "message.acked",
             project_id=project_id,
-            actor=name,
+            actor=None if name == HUB else name,  # then it was one of the people, who is told by their own name
             agent=name,
             message_id=row.message_id,
             detail={"delivery_id": str(row.id)},

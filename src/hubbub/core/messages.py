@@ -206,9 +206,7 @@ def _insert(
     )
 
 
-def _deliver(
-    tx: Tx, message: Message, to: str, *, delivery_id: UUID, for_people: bool = False
-) -> Delivery:
+def _deliver(tx: Tx, message: Message, to: str, *, delivery_id: UUID, for_people: bool = False) -> Delivery:
     row = Delivery(
         id=delivery_id,
         project_id=message.project_id,

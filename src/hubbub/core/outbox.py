@@ -18,7 +18,7 @@ from hubbub.model.parcels import TRIES, Fate, Outcome, Parcel, ParcelKind, Repor
 from hubbub.model.records import Activity, Task
 from hubbub.model.rights import HUB
 from hubbub.model.webhooks import Webhook
-from hubbub.store import activity, outbox, webhooks
+from hubbub.store import activity, outbox, projects, tasks, webhooks
 from hubbub.store.tx import Tx
 
 LEASE = timedelta(seconds=60)  # longer than any attempt may take
@@ -47,6 +47,8 @@ class Errand:
     begun_at: int
     webhook: Webhook | None = None
     activity: Activity | None = None
+    task: Task | None = None  # that it is about
+    project: str | None = None  # its slug
 
 
 def put_comment(tx: Tx, task: Task, text: str, *, by: str) -> None:
@@ -95,12 +97,15 @@ def take(tx: Tx, limit: int) -> list[Errand]:
     errands = []
     for parcel in outbox.due(tx, limit):
         outbox.lease(tx, parcel.id, tx.now + milliseconds(LEASE))
+        project = projects.find(tx, parcel.project_id)
         errands.append(
             Errand(
                 parcel=replace(parcel, attempts=parcel.attempts + 1),
                 begun_at=tx.now,
                 webhook=webhooks.find(tx, parcel.webhook_id) if parcel.webhook_id else None,
                 activity=activity.find(tx, parcel.activity) if parcel.activity is not None else None,
+                task=tasks.find(tx, parcel.task_id) if parcel.task_id else None,
+                project=project.slug if project is not None else None,
             )
         )
     return errands

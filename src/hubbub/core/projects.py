@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from hubbub.core import access, runs
+from hubbub.core import access, runs, scopes
 from hubbub.core.snapshots import keyframes
 from hubbub.model.errors import Conflict, Forbidden, Invalid, NotFound
 from hubbub.model.ids import new_id
@@ -75,7 +75,8 @@ def change(tx: Tx, project: Project, changes: Mapping[str, Any]) -> Project:
     changed = {name: value for name, value in changes.items() if getattr(project, name) != value}
     if changed:
         projects.update(tx, after)
-        tx.record("project.changed", project_id=project.id, detail=changed)
+        patch = scopes.reckon(tx, after) if "conflict_mode" in changed else None
+        tx.record("project.changed", project_id=project.id, detail=changed, patch=patch)
     return after
 
 

@@ -13,7 +13,7 @@ from hubbub.core import outbox
 from hubbub.model.errors import Conflict, NotFound
 from hubbub.model.ids import new_id, parse_id
 from hubbub.model.records import Project
-from hubbub.model.webhooks import Webhook, require_events, require_url
+from hubbub.model.webhooks import Form, Webhook, require_events, require_url
 from hubbub.store import activity
 from hubbub.store import outbox as parcels
 from hubbub.store import webhooks as rows
@@ -26,8 +26,10 @@ AHEAD = 20  # parcels of one webhook in the outbox at a time
 PAGE = 100  # activities looked at in one transaction
 
 
-def add(tx: Tx, project: Project, url: str, events: Iterable[str]) -> tuple[Webhook, str]:
-    """Tell an address of everything from now on that the patterns want, and the secret that signs it.
+def add(
+    tx: Tx, project: Project, url: str, events: Iterable[str], form: Form = Form.JSON
+) -> tuple[Webhook, str]:
+    """Tell an address, in that form, of everything from now on that the patterns want, and the secret that signs it.
 
     Records `webhook.added`, which is the first thing that it may be told. Raises `Invalid`, and `Conflict` if the
     project has too many.
@@ -45,6 +47,7 @@ def add(tx: Tx, project: Project, url: str, events: Iterable[str]) -> tuple[Webh
         after_seq=place.seq,
         created_by=tx.actor.label,
         created_at=tx.now,
+        form=form,
     )
     rows.insert(tx, webhook)
     _record(tx, "webhook.added", webhook)
@@ -85,7 +88,7 @@ def advance(tx: Tx, webhook_id: UUID) -> bool:
     page = activity.since(tx, webhook.project_id, place, PAGE)
     room = AHEAD - parcels.number_open(tx, webhook.id)
     for happened in page.activities:
-        if webhook.wants(happened.kind):
+        if webhook.wants(happened):
             if room <= 0:
                 break
             room -= 1

@@ -310,6 +310,7 @@ def question_of(given: Message) -> Question:
         reason=text_of(given, "reason"),
         digest=text_of(given, "digest"),
         kind=word_of(given, "kind", QuestionKind),
+        dangerous=given.get("dangerous") is True,
     )
 
 

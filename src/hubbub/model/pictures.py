@@ -34,7 +34,9 @@ class Fold:
     """A picture that goes along with the log."""
 
     picture: dict[str, Cards] = field(default_factory=empty)
-    seen: frozenset[int] = frozenset()  # activities that come later in the log, and are in the picture already
+    seen: frozenset[int] = (
+        frozenset()
+    )  # activities that come later in the log, and are in the picture already
     _writers: dict[tuple[str, str], int] = field(default_factory=dict)
 
     @classmethod

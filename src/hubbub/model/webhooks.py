@@ -5,16 +5,28 @@ import hmac
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from enum import StrEnum, auto
 from urllib.parse import urlsplit
 from uuid import UUID
 
 from hubbub.model.errors import Invalid
+from hubbub.model.records import Activity, Kind
+from hubbub.model.rights import HUB
 
 EVERYTHING = "*"
+NEEDS = "needs"  # what waits for people
+NEEDED = frozenset({"approval.asked", "task.blocked", "task.failed", "agent.timeout"})  # always
 URL_LENGTH = 2000
 OWN_EVENTS = "outbox."  # to tell of these would make more of them, without end
 
-_PATTERN = re.compile(r"\*|[a-z]+\.(\*|[a-z_]+)")
+_PATTERN = re.compile(r"\*|needs|[a-z]+\.(\*|[a-z_]+)")
+
+
+class Form(StrEnum):
+    """How a webhook is told."""
+
+    JSON = auto()  # the activity itself, for a program
+    NTFY = auto()  # one sentence with a title, for a person's telephone
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,12 +36,13 @@ class Webhook:
     id: UUID
     project_id: UUID
     url: str = field(repr=False)  # who knows it may be able to post there
-    events: tuple[str, ...]  # patterns: a kind, `task.*`, or `*`
+    events: tuple[str, ...]  # patterns: a kind, `task.*`, `needs`, or `*`
     secret: str = field(repr=False)
     after_tx: int  # with after_seq its place in the log: what came before was put into the outbox
     after_seq: int
     created_by: str
     created_at: int
+    form: Form = Form.JSON
     removed_at: int | None = None
 
     @property
@@ -37,12 +50,24 @@ class Webhook:
         """Where it leads, without what may be secret in the address."""
         return host_of(self.url)
 
-    def wants(self, kind: str) -> bool:
-        """Whether it is to be told of activities of that kind."""
-        if kind.startswith(OWN_EVENTS):
+    def wants(self, happened: Activity) -> bool:
+        """Whether it is to be told of that."""
+        if happened.kind.startswith(OWN_EVENTS):
             return False
-        group = kind.partition(".")[0]
-        return not {EVERYTHING, f"{group}.*", kind}.isdisjoint(self.events)
+        group = happened.kind.partition(".")[0]
+        is_named = not {EVERYTHING, f"{group}.*", happened.kind}.isdisjoint(self.events)
+        return is_named or (NEEDS in self.events and needs_people(happened))
+
+
+def needs_people(happened: Activity) -> bool:
+    """Whether after that somebody has to do something, who is no agent."""
+    match happened.kind:
+        case "message.sent":
+            return happened.agent == HUB and happened.detail.get("kind") == Kind.MESSAGE
+        case "agent.scope_change":
+            return bool(happened.detail.get("conflicts"))
+        case kind:
+            return kind in NEEDED
 
 
 def host_of(url: str) -> str:
@@ -80,7 +105,8 @@ def require_events(patterns: Iterable[str]) -> tuple[str, ...]:
     for pattern in wanted:
         if not _PATTERN.fullmatch(pattern):
             raise Invalid(
-                f"events are kinds such as task.completed, groups such as task.*, or *: not {pattern!r}"
+                "events are kinds such as task.completed, groups such as task.*, needs for what waits for people,"
+                f" or *: not {pattern!r}"
             )
         if pattern.startswith(OWN_EVENTS):
             raise Invalid(

@@ -225,6 +225,7 @@ class LocalNode:
             shown=visible(self._redactor.text(shown)),
             reason=visible(self._redactor.text(weighed.decision.reason)),
             digest=self._digest(weighed),
+            dangerous=weighed.decision.source is Source.FLOOR,
         )
 
     def _denied(self, weighed: Weighed, verdict: Verdict = Verdict.DENY) -> Outcome:

@@ -77,6 +77,7 @@ class RemoteHub:
             "digest": question.digest,
             "patience_seconds": patience.total_seconds(),
             "elicitation": elicitation,
+            **({"dangerous": True} if question.dangerous else {}),  # which an older hub does not know
         }
         reply = await self._call("POST", "/approvals", body)
         now = asyncio.get_running_loop().time()

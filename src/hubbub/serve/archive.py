@@ -50,5 +50,6 @@ class Archive:
         """Drop what happened too long ago, a little at a time."""
         if self._keep_for is None:
             return
-        while await self._store.write(SYSTEM, partial(keyframes.forget, keep_for=self._keep_for)):
-            await asyncio.sleep(0)  # others write in between
+        is_more = True
+        while is_more:  # a page at a time: others write in between
+            is_more = await self._store.write(SYSTEM, partial(keyframes.forget, keep_for=self._keep_for))

@@ -32,7 +32,7 @@ from hubbub.serve.followers import Follower, Followers
 from hubbub.serve.notified import Notified
 from hubbub.store import activity as log_of
 from hubbub.store.activity import START, Position
-from hubbub.store.tx import Tx
+from hubbub.store.tx import Tx, unix_ms
 
 log = logging.getLogger(__name__)
 
@@ -45,7 +45,7 @@ HEADERS = [
 ]
 NEWS, PAUSE = "news", "pause"
 
-RESET: Mapping[str, object] = {"kind": "reset"}  # what was missed cannot be told: look at everything again
+RESET = "reset"  # the kind of a frame that says: what was missed cannot be told, look at everything again
 
 Frame = tuple[Activity, bytes]
 _to_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
@@ -61,6 +61,7 @@ class Subject:
     greeting: Mapping[str, object] | None = None
     kinds: frozenset[str] | None = None
     patches: bool = False  # each frame says what the activity made of its project's picture
+    is_cut: bool = False  # not all that came after the place that was asked for is there (any more)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,9 +151,7 @@ class Stream:
             leaving = asyncio.create_task(_end_when_gone(receive, follower))
             try:
                 await _start(send)
-                greeting = (
-                    frame(subject.greeting, reading.position.seq) if subject.greeting else b": following\n\n"
-                )
+                greeting = _first(subject, reading.position.seq)
                 await send({"type": "http.response.body", "body": greeting, "more_body": True})
                 wake()
                 await self._pass_on(reading, subject, follower, send)
@@ -198,7 +197,7 @@ class ProjectStream(Stream):
             ids,
             request.query_params.get("agent"),
             None if is_cut else place,
-            greeting={**RESET, "at": tx.now} if is_cut else None,
+            is_cut=is_cut,
             kinds=frozenset(request.query_params.getlist("kind")) or None,
             patches=patches,
         )
@@ -261,6 +260,15 @@ class InboxStream(Stream):
 def routes(project: ProjectStream, inbox: InboxStream) -> list[Route]:
     """Both streams. A name may hold anything, also a slash."""
     return [Route("/events", project), Route("/events/{name:path}", inbox)]
+
+
+def _first(subject: Subject, seq: int) -> bytes:
+    """What a stream says first: something, so that whoever asked knows that it is there."""
+    if subject.is_cut:  # with the members of every activity, as clients look at them
+        nothing: dict[str, object] = dict.fromkeys(("agent", "task_id", "message_id"))
+        reset = {"id": seq, "kind": RESET, "at": unix_ms(), "actor": HUB, **nothing, "detail": {}}
+        return frame(reset, seq)
+    return frame(subject.greeting, seq) if subject.greeting else b": following\n\n"
 
 
 def _place(tx: Tx, request: Request) -> Position | None:

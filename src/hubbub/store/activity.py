@@ -89,7 +89,7 @@ def history(
     narrowed = "".join(f" AND {condition}" for condition, wanted in conditions.items() if wanted)
     at = before or START
     rows = tx.all(
-        f"""SELECT {COLUMNS} FROM activity WHERE project_id = :project_id{narrowed}
+        f"""SELECT {PATCHED} FROM activity WHERE project_id = :project_id{narrowed}
             ORDER BY {"tx DESC, seq DESC" if task_id is None else "seq DESC"} LIMIT :limit""",
         project_id=project_id,
         agent=agent,

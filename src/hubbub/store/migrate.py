@@ -151,8 +151,10 @@ def migrate_postgres(db: psycopg.Connection[TupleRow], *, migrations: Path = FOL
             db.execute(spell_for_postgres(migration.text).encode())
             db.execute("INSERT INTO migrations VALUES (%s, %s, %s, %s)", migration.row())
         # A dump that was restored into a younger server carries transaction numbers that are still to come; the log
-        # would not count as settled until then.
-        db.execute("UPDATE activity SET tx = 0 WHERE tx >= pg_current_xact_id()::text::bigint")
+        # would not count as settled until then. Keyframes are places in that order, and mean nothing in another.
+        restored = db.execute("UPDATE activity SET tx = 0 WHERE tx >= pg_current_xact_id()::text::bigint")
+        if restored.rowcount:
+            db.execute("DELETE FROM keyframes")
         return max(migration.number for migration in known(migrations))
 
 

@@ -3,11 +3,18 @@
 Large texts stay where they are: no card holds them.
 """
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterator, Sequence
+from itertools import chain
 from uuid import UUID
 
 from hubbub.store.tx import Row, Tx
 
+TASK = (
+    "id", "number", "title", "status", "priority", "sender", "assignee", "area", "issue", "run_id", "parent_id",
+    "attempt", "files", "note", "created_at", "updated_at", "delivered_at", "accepted_at", "started_at", "ended_at",
+    "expires_at",
+)  # fmt: skip
 _AGENT = """SELECT a.name, p.id AS presence_id, p.condition, p.doing, p.progress, p.runtime, p.model, p.hostname,
                    p.area, p.files, p.since, p.ended_at, p.end_reason, m.name AS placed_on, e.node AS seen_on
             FROM agents a
@@ -16,6 +23,21 @@ _AGENT = """SELECT a.name, p.id AS presence_id, p.condition, p.doing, p.progress
             LEFT JOIN machines m ON m.id = l.machine
             LEFT JOIN evidence e ON e.project_id = a.project_id AND e.agent = a.name
             WHERE a.project_id = :project_id"""
+
+
+def tasks(tx: Tx, project_id: UUID, *, ended: int) -> Iterator[Row]:
+    """What cards show of all open tasks of the project, and of the latest `ended` of the others."""
+    of_project = f"SELECT {', '.join(TASK)} FROM tasks WHERE project_id = :project_id"
+    found = (
+        tx.all(f"{of_project} AND ended_at IS NULL", project_id=project_id),
+        tx.all(
+            f"{of_project} AND ended_at IS NOT NULL ORDER BY ended_at DESC LIMIT :ended",
+            project_id=project_id,
+            ended=ended,
+        ),
+    )
+    for row in chain.from_iterable(found):
+        yield {**row, "files": json.loads(row["files"])} if row["files"] else row
 
 
 def needs(tx: Tx, project_id: UUID) -> dict[UUID, list[UUID]]:

@@ -18,11 +18,9 @@ _COLUMNS = (
     "accepted_at", "started_at", "ended_at", "expires_at",
 )  # fmt: skip
 _FLAGS = ("addressed", "gated", "leased")
-_LARGE = {"description": "''", "context": "NULL", "result": "NULL"}
 LAST_NUMBER = 2**62  # greater than the number of any task
 
 _SELECT = ", ".join(_COLUMNS)
-_SELECT_SMALL = ", ".join(f"{_LARGE[name]} AS {name}" if name in _LARGE else name for name in _COLUMNS)
 _values = attrgetter(*_COLUMNS)
 _INSERT = f"INSERT INTO tasks ({_SELECT}) VALUES ({', '.join(f':{name}' for name in _COLUMNS)})"
 
@@ -214,23 +212,6 @@ def of_run(tx: Tx, run_id: UUID, *, assignee: str | None = None) -> list[Task]:
         run_id=run_id,
         assignee=assignee,
     )
-    return [_task(row) for row in rows]
-
-
-def without_texts(tx: Tx, project_id: UUID, *, ended: int) -> list[Task]:
-    """All open tasks of the project and the latest `ended` of the others, without what may be large in them.
-
-    Their descriptions are empty, and there is neither context nor result.
-    """
-    of_project = f"SELECT {_SELECT_SMALL} FROM tasks WHERE project_id = :project_id"
-    rows = [
-        *tx.all(f"{of_project} AND ended_at IS NULL", project_id=project_id),
-        *tx.all(
-            f"{of_project} AND ended_at IS NOT NULL ORDER BY ended_at DESC LIMIT :ended",
-            project_id=project_id,
-            ended=ended,
-        ),
-    ]
     return [_task(row) for row in rows]
 
 

@@ -4,21 +4,25 @@ import json
 from collections.abc import Sequence
 from uuid import UUID
 
-from hubbub.model.webhooks import Webhook
+from hubbub.model.webhooks import Form, Webhook
 from hubbub.store.activity import Position
 from hubbub.store.tx import Row, Tx
 
-_COLUMNS = "id, project_id, url, events, secret, after_tx, after_seq, created_by, created_at, removed_at"
+_COLUMNS = (
+    "id, project_id, url, events, secret, after_tx, after_seq, created_by, created_at, form, removed_at"
+)
 
 
 def _webhook(row: Row) -> Webhook:
-    return Webhook(**{**row, "events": tuple(json.loads(row["events"]))})
+    return Webhook(**{**row, "events": tuple(json.loads(row["events"])), "form": Form(row["form"])})
 
 
 def insert(tx: Tx, webhook: Webhook) -> None:
     tx.run(
-        """INSERT INTO webhooks (id, project_id, url, events, secret, after_tx, after_seq, created_by, created_at)
-           VALUES (:id, :project_id, :url, :events, :secret, :after_tx, :after_seq, :created_by, :created_at)""",
+        """INSERT INTO webhooks (id, project_id, url, events, secret, after_tx, after_seq, created_by, created_at,
+                                 form)
+           VALUES (:id, :project_id, :url, :events, :secret, :after_tx, :after_seq, :created_by, :created_at,
+                   :form)""",
         id=webhook.id,
         project_id=webhook.project_id,
         url=webhook.url,
@@ -28,6 +32,7 @@ def insert(tx: Tx, webhook: Webhook) -> None:
         after_seq=webhook.after_seq,
         created_by=webhook.created_by,
         created_at=webhook.created_at,
+        form=webhook.form,
     )
 
 

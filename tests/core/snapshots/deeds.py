@@ -7,7 +7,6 @@ is no deed.
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 
-
 from hubbub.core import (
     access,
     agents,
@@ -19,6 +18,7 @@ from hubbub.core import (
     nodes,
     placements,
     presences,
+    projects,
     scopes,
     stays,
     sweep,
@@ -33,6 +33,7 @@ from hubbub.model.rights import HUB, Actor
 from hubbub.model.scopes import Scope
 from hubbub.store import approvals as approval_rows
 from hubbub.store import messages as message_rows
+from hubbub.store import projects as rows
 from hubbub.store import tasks as task_rows
 from hubbub.store.tx import Tx
 
@@ -140,13 +141,13 @@ def report(tx: Tx, project: Project, numbers: Sequence[int]) -> object:
     )
 
 
-def progress(tx: Tx, project: Project, numbers: Sequence[int]) -> object:
+def progress(tx: Tx, project: Project, numbers: Sequence[int]) -> None:
     task = _task(tx, project, numbers)
-    return presences.progress(tx, task, task.assignee or "bob", output="line", progress=float(numbers[2]))
+    presences.progress(tx, task, task.assignee or "bob", output="line", progress=float(numbers[2]))
 
 
-def rest(tx: Tx, project: Project, numbers: Sequence[int]) -> object:
-    return presences.rest(tx, project.id, _one(numbers, CREW))
+def rest(tx: Tx, project: Project, numbers: Sequence[int]) -> None:
+    presences.rest(tx, project.id, _one(numbers, CREW))
 
 
 def stay(tx: Tx, project: Project, numbers: Sequence[int]) -> object:
@@ -155,12 +156,17 @@ def stay(tx: Tx, project: Project, numbers: Sequence[int]) -> object:
 
 
 def declare(tx: Tx, project: Project, numbers: Sequence[int]) -> object:
-    name = _one(numbers, CREW)
-    presence = agents.presence(tx, project.id, name)
-    if presence is None or not presence.is_live(tx.now):
+    present = [each for each in agents.presences(tx, [project.id]) if each.is_live(tx.now)]
+    if not present:
         raise _Nothing
+    presence = present[numbers[0] % len(present)]
     scope = Scope.of("auth" if numbers[1] % 2 else None, [FILES[numbers[2] % 4]] if numbers[2] % 5 else [])
     return scopes.declare(tx, project, presence, scope)
+
+
+def mind(tx: Tx, project: Project, numbers: Sequence[int]) -> object:
+    mode = projects.CONFLICT_MODES[numbers[0] % 3]
+    return projects.change(tx, project, {"conflict_mode": mode})
 
 
 def put_area(tx: Tx, project: Project, numbers: Sequence[int]) -> object:
@@ -173,12 +179,12 @@ def write(tx: Tx, project: Project, numbers: Sequence[int]) -> object:
     return messages.send(tx, project.id, sender="ann", to=to, body=text, awaited=True)
 
 
-def acknowledge(tx: Tx, project: Project, numbers: Sequence[int]) -> object:
+def acknowledge(tx: Tx, project: Project, numbers: Sequence[int]) -> None:
     name = _one(numbers, (*CREW, HUB, "eve"))
     letters = message_rows.inbox(tx, project.id, name, 8)
     if not letters:
         raise _Nothing
-    return inbox.ack(tx, project.id, name, str(letters[numbers[1] % len(letters)].delivery.id))
+    inbox.ack(tx, project.id, name, str(letters[numbers[1] % len(letters)].delivery.id))
 
 
 def ask(tx: Tx, project: Project, numbers: Sequence[int]) -> object:
@@ -215,28 +221,30 @@ def come(tx: Tx, project: Project, numbers: Sequence[int]) -> object:
     return nodes.report(tx, project, about, labels=["gpu"] if numbers[2] % 2 else [])
 
 
-def go(tx: Tx, project: Project, numbers: Sequence[int]) -> object:
+def go(tx: Tx, project: Project, numbers: Sequence[int]) -> None:
     if numbers[1] % 2:
-        return nodes.leave(tx, project, _one(numbers, BOXES))
-    return nodes.remove(tx, project, _one(numbers, BOXES))
+        nodes.leave(tx, project, _one(numbers, BOXES))
+    else:
+        nodes.remove(tx, project, _one(numbers, BOXES))
 
 
-def place(tx: Tx, project: Project, numbers: Sequence[int]) -> object:
+def place(tx: Tx, project: Project, numbers: Sequence[int]) -> None:
     machine = nodes.find(tx, project, _one(numbers, BOXES))
     placed = placements.order(tx, project, agent=f"coder{numbers[1] % 2}", machine=machine, command="run")
-    return placements.drop(tx, placed) if numbers[2] % 4 == 0 else placed
+    if numbers[2] % 4 == 0:
+        placements.drop(tx, placed)
 
 
-def fare(tx: Tx, project: Project, numbers: Sequence[int]) -> object:
+def fare(tx: Tx, project: Project, numbers: Sequence[int]) -> None:
     machine = nodes.find(tx, project, _one(numbers, BOXES))
     status = list(PlacementStatus)[numbers[2] % len(PlacementStatus)]
     told = Fares(agent=f"coder{numbers[1] % 2}", command="run", status=status, since=1, last_output="x")
-    return placements.fare(tx, machine, [told])
+    placements.fare(tx, machine, [told])
 
 
 DEEDS: tuple[Deed, ...] = (
     *(send, send, accept, start, start, move, move, end, cancel, again, give, describe),
-    *(report, report, report, progress, rest, stay, declare, declare, put_area),
+    *(report, report, report, progress, rest, stay, declare, declare, declare, put_area, mind),
     *(write, acknowledge, ask, answer, come, come, go, place, fare),
 )
 
@@ -244,8 +252,7 @@ DEEDS: tuple[Deed, ...] = (
 def do(tx: Tx, project: Project, person: Actor, chosen: Deed, numbers: Sequence[int]) -> None:
     """One deed after what is overdue, as the edges do it; a refusal is the caller's."""
     sweep.settle(tx)
+    project = rows.find(tx, project.id) or project  # as it is now
     if chosen in (go, place):
         tx.actor = person
     chosen(tx, project, numbers)
-
-

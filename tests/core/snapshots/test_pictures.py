@@ -1,7 +1,9 @@
 """Pictures of a project: the tables, and the log that is applied to a picture, always tell the same."""
 
 import json
+import random
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import timedelta
 from typing import Any
@@ -12,7 +14,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hubbub.core import agents, projects
-from hubbub.core.snapshots import keyframes
 from hubbub.core.snapshots.take import Snapshot, take
 from hubbub.model.errors import HubError
 from hubbub.model.ids import new_id
@@ -26,6 +27,8 @@ from hubbub.store.tx import Store, Tx
 from tests.conftest import MovableClock
 from tests.core.conftest import RACERS, World, member, person
 from tests.core.snapshots.deeds import CREW, DEEDS, do
+
+DEEDS_OF_A_RACER = 25
 
 Step = tuple[int, tuple[int, int, int], int]
 numbers = st.integers(0, 60)
@@ -103,3 +106,27 @@ def test_the_log_tells_what_the_tables_tell(
     onward = Fold.of(halfway.picture, halfway.seen)
     assert folded(world.store, project.id, onward, halfway.position) == now.picture
 
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_racing_writers_tell_the_same(world: World, eve: Actor, seed: int) -> None:
+    """Whoever writes at the same time, the log and the tables agree, and so does each snapshot taken meanwhile."""
+    project = new_project(world.store)
+    joining(world, project, eve)
+    halfway: list[Snapshot] = []
+
+    def run(racer: int) -> None:
+        chance = random.Random(f"{seed} {racer}")
+        for number in range(DEEDS_OF_A_RACER):
+            more = chance.randrange(60), chance.randrange(60), chance.randrange(60)
+            act(world.store, world.clock, project, eve, [(chance.randrange(len(DEEDS)), more, 0)])
+            if number % 10 == racer:
+                halfway.append(told(world.store, project.id))
+
+    with ThreadPoolExecutor(RACERS) as threads:
+        list(threads.map(run, range(RACERS)))
+    now = told(world.store, project.id)
+
+    assert folded(world.store, project.id, Fold()) == now.picture
+    assert len(halfway) > RACERS
+    for each in halfway:
+        assert folded(world.store, project.id, Fold.of(each.picture, each.seen), each.position) == now.picture

@@ -22,6 +22,7 @@ from tests.serve.outbox.receiver import Receiver
 
 PATIENCE = 30  # seconds until a test gives up waiting
 TOKEN = "ghp_secret"
+HUB_URL = "https://hub.example.org"
 
 
 class Desk:
@@ -93,7 +94,7 @@ class Desk:
         await feed.start()
         couriers: dict[ParcelKind, Courier] = {
             ParcelKind.COMMENT: GitHub(self.receiver.url, token),
-            ParcelKind.WEBHOOK: Webhooks(allow_private=allow_private),
+            ParcelKind.WEBHOOK: Webhooks(allow_private=allow_private, url=HUB_URL),
         }
         leaving = Outbox(store, couriers, chance=chance)
         feed.listen(leaving.hear)

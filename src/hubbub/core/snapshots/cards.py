@@ -13,7 +13,7 @@ from uuid import UUID
 from hubbub.model.approvals import Approval
 from hubbub.model.machines import NODE_PREFIX, Machine
 from hubbub.model.pictures import Card
-from hubbub.model.records import Condition, Delivery, Message, Priority, Task
+from hubbub.model.records import Condition, Delivery, Message, Priority
 from hubbub.model.redaction import Redactor
 
 TITLE = 200  # characters of a task's title, and of what an agent says that it does
@@ -22,7 +22,7 @@ SHOWN = 2000  # characters of what a person is asked to allow
 LINE = 200  # characters of a name
 FILES = 50  # entries of a list
 
-_PRIORITIES = {each: each.name.lower() for each in Priority}
+_PRIORITIES = [each.name.lower() for each in sorted(Priority)]
 _SECRETS = Redactor()  # whoever may look at the project reads its pictures, for as long as the log is kept
 
 
@@ -37,31 +37,34 @@ def said(text: str | None) -> str | None:
     return short(_SECRETS.text(beginning), NOTE) or None
 
 
-def task(of: Task, depends_on: Sequence[UUID]) -> Card:
-    """A task; `depends_on` is what must be completed before it."""
+def task(of: Mapping[str, Any], depends_on: Sequence[UUID]) -> Card:
+    """A task, of which `of` has what `store/pictures.TASK` names; `depends_on` is what must be completed before it.
+
+    There may be thousands in a snapshot, so this is made of what stands in the row, without a detour.
+    """
     return {
-        "id": str(of.id),
-        "number": of.number,
-        "title": short(of.title, TITLE),
-        "status": of.status,
-        "priority": _PRIORITIES[of.priority],
-        "sender": of.sender,
-        "assignee": of.assignee,
-        "area": of.area,
-        "issue": of.issue,
-        "run_id": str(of.run_id),
-        "parent_id": str(of.parent_id) if of.parent_id else None,
-        "depends_on": [str(each) for each in depends_on],
-        "attempt": of.attempt,
-        "files": _files(of.files),
-        "note": of.note,
-        "created_at": of.created_at,
-        "updated_at": of.updated_at,
-        "delivered_at": of.delivered_at,
-        "accepted_at": of.accepted_at,
-        "started_at": of.started_at,
-        "ended_at": of.ended_at,
-        "expires_at": of.expires_at,
+        "id": str(of["id"]),
+        "number": of["number"],
+        "title": short(of["title"], TITLE),
+        "status": of["status"],
+        "priority": _PRIORITIES[of["priority"]],
+        "sender": of["sender"],
+        "assignee": of["assignee"],
+        "area": of["area"],
+        "issue": of["issue"],
+        "run_id": str(of["run_id"]),
+        "parent_id": str(of["parent_id"]) if of["parent_id"] else None,
+        "depends_on": list(map(str, depends_on)),
+        "attempt": of["attempt"],
+        "files": _files(of["files"]),
+        "note": of["note"],
+        "created_at": of["created_at"],
+        "updated_at": of["updated_at"],
+        "delivered_at": of["delivered_at"],
+        "accepted_at": of["accepted_at"],
+        "started_at": of["started_at"],
+        "ended_at": of["ended_at"],
+        "expires_at": of["expires_at"],
     }
 
 

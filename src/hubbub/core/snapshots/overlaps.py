@@ -42,7 +42,9 @@ def _pairs(agent: str, conflicts: Iterable[Conflict]) -> dict[str, Pair]:
     return {_key(each): each for each in pairs}
 
 
-def _change(tx: Tx, project_id: UUID, known: dict[str, Pair], found: dict[str, Pair]) -> dict[str, Card | None]:
+def _change(
+    tx: Tx, project_id: UUID, known: dict[str, Pair], found: dict[str, Pair]
+) -> dict[str, Card | None]:
     changed: dict[str, Card | None] = {}
     for key in sorted(known.keys() - found.keys()):
         overlaps.delete(tx, project_id, known[key])

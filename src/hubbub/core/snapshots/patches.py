@@ -1,6 +1,7 @@
 """Patches: what a change makes of the picture of its project, looked up in the transaction that made it."""
 
 from collections.abc import Iterable
+from operator import attrgetter
 from uuid import UUID
 
 from hubbub.core.snapshots import cards
@@ -11,11 +12,14 @@ from hubbub.model.records import Delivery, Message, Task
 from hubbub.store import dependencies, pictures
 from hubbub.store.tx import Tx
 
+_shown_of = attrgetter(*pictures.TASK)
+
 
 def task(tx: Tx, changed: Task) -> Patch:
     """A task is as it is now."""
     needs = dependencies.of_task(tx, changed.id) if changed.gated else ()
-    return {"tasks": {str(changed.id): cards.task(changed, needs)}}
+    shown = dict(zip(pictures.TASK, _shown_of(changed), strict=True))
+    return {"tasks": {str(changed.id): cards.task(shown, needs)}}
 
 
 def agent(tx: Tx, project_id: UUID, name: str) -> Patch:

@@ -6,7 +6,7 @@ from uuid import UUID
 from hubbub.core.snapshots import cards, overlaps
 from hubbub.model.approvals import ApprovalStatus
 from hubbub.model.pictures import Cards
-from hubbub.store import activity, approvals, messages, nodes, pictures, tasks
+from hubbub.store import activity, approvals, messages, nodes, pictures
 from hubbub.store.activity import Position
 from hubbub.store.tx import Tx
 
@@ -49,8 +49,8 @@ def picture(tx: Tx, project_id: UUID) -> dict[str, Cards]:
 
 def _tasks(tx: Tx, project_id: UUID) -> Cards:
     needs = pictures.needs(tx, project_id)
-    found = tasks.without_texts(tx, project_id, ended=ENDED_TASKS)
-    return {str(each.id): cards.task(each, needs.get(each.id, ())) for each in found}
+    found = pictures.tasks(tx, project_id, ended=ENDED_TASKS)
+    return {str(each["id"]): cards.task(each, needs.get(each["id"], ())) for each in found}
 
 
 def _approvals(tx: Tx, project_id: UUID) -> Cards:

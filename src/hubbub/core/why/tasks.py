@@ -181,10 +181,16 @@ def _delivery(tx: Tx, task: Task, holder: str) -> Fact:
 def _hold(tx: Tx, task: Task, holder: str) -> Iterator[Fact]:
     """By what the holder has it, and when that ends."""
     if task.status is Status.BLOCKED:
-        told = (
-            f"{named(holder)} holds it, and says that it cannot go on; that it is unblocked is for it to say."
+        said = (
+            f"what was said of that is {quoted(task.note, RESULT_LENGTH)}"
+            if task.note
+            else "says that it cannot go on"
         )
-        yield Fact("task.holder_waits", told, {"assignee": holder})
+        told = (
+            f"{named(holder)} holds it, and {said}; it goes on when {named(holder)} or a person unblocks it, or it is"
+            " released or reassigned."
+        )
+        yield Fact("task.holder_waits", told, {"assignee": holder, "reason": task.note})
     if holder.startswith(NODE_PREFIX):
         told = f"It is the machine's own work, done for {named(task.sender)}; it ends when that work does."
         yield Fact("task.machine_work", told, {"sender": task.sender})

@@ -12,11 +12,15 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path, PurePosixPath
 
+import structlog
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from hubbub.serve.auth import error_response
+from hubbub.serve.dashboard.linking import Unlinkable, link, resolved
+
+log = structlog.get_logger(__name__)
 
 FOLDER = Path(__file__).parent / "static"
 KINDS = {
@@ -29,7 +33,7 @@ KINDS = {
     ".woff2": "font/woff2",
 }
 PACKED = frozenset({".css", ".js", ".json", ".svg", ".txt"})  # the others are compressed already
-START = "app.js"
+START, FIRST_VIEW = "app.js", "views/needs.js"
 STYLES, ORDER = "styles/all.css", "styles/ORDER"  # one file made of those that the other names, in that order
 DIGITS = 16  # of the digest in addresses
 HEADERS = {
@@ -39,6 +43,8 @@ HEADERS = {
     "Vary": "Accept-Encoding",
     "X-Content-Type-Options": "nosniff",
 }
+_COMMENT = re.compile(rb"/\*.*?\*/", re.DOTALL)
+_INDENT = re.compile(rb"^\s+", re.MULTILINE)
 _IMPORT = re.compile(r"""^(?:import|export)\b(?:[^;"']*?\bfrom)?\s*["'](\.{1,2}/[^"']+)["']""", re.MULTILINE)
 
 
@@ -56,7 +62,7 @@ class Assets:
 
     def __init__(self, files: Mapping[str, bytes]) -> None:
         styles = b"".join(files[f"styles/{name}"] for name in files[ORDER].decode().split())
-        served = {**files, STYLES: styles}
+        served = {**files, **_scripts(files), STYLES: _INDENT.sub(b"", _COMMENT.sub(b"", styles))}
         self.files = {name: _asset(name, content) for name, content in served.items() if _kind(name)}
         self.digest = _digest(files)
         self._modules: dict[str, list[str]] = {}
@@ -107,7 +113,7 @@ class Assets:
     def _imports(self, name: str) -> Iterator[str]:
         text = self.files[name].plain.decode()
         for wanted in dict.fromkeys(_IMPORT.findall(text)):
-            target = _resolved(PurePosixPath(name).parent, wanted)
+            target = resolved(name, wanted)
             if target in self.files:
                 yield target
 
@@ -115,6 +121,17 @@ class Assets:
 def _asset(name: str, content: bytes) -> Asset:
     packed = gzip.compress(content, 9, mtime=0) if PurePosixPath(name).suffix in PACKED else None
     return Asset(_kind(name), content, packed if packed and len(packed) < len(content) else None)
+
+
+def _scripts(files: Mapping[str, bytes]) -> dict[str, bytes]:
+    """The scripts as few; as they are, where they cannot be put together, so that one sees what is wrong."""
+    modules = {name: content.decode() for name, content in files.items() if name.endswith(".js")}
+    starts = [name for name in (START, FIRST_VIEW) if name in modules]
+    try:
+        return {name: text.encode() for name, text in link(modules, starts).items()}
+    except Unlinkable as error:
+        log.warning("the scripts of the dashboard are served one by one", reason=str(error))
+        return {}
 
 
 def _kind(name: str) -> str:
@@ -133,14 +150,3 @@ def _takes_packed(accepted: str) -> bool:
         if name in ("gzip", "*"):
             return not any(re.fullmatch(r"q=0(\.0*)?", part) for part in parameters)
     return False
-
-
-def _resolved(folder: PurePosixPath, wanted: str) -> str:
-    """The name that a relative address means in a file of that folder."""
-    parts = list(folder.parts)
-    for part in PurePosixPath(wanted).parts:
-        if part == "..":
-            parts = parts[:-1]
-        else:
-            parts.append(part)
-    return "/".join(parts)

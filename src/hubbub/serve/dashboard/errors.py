@@ -34,7 +34,9 @@ class ErrorPages:
                 await send(message)
             else:
                 page = self.pages.error(Request(scope), refused["status"], _sentence(message))
-                page.raw_headers += [each for each in refused["headers"] if each[0] in (b"retry-after", b"allow")]
+                page.raw_headers += [
+                    each for each in refused["headers"] if each[0] in (b"retry-after", b"allow")
+                ]
                 await page(scope, receive, send)
 
         await self.app(scope, receive, shown)

@@ -8,12 +8,12 @@ from hubbub.settings import Settings
 from hubbub.store.tx import Store
 
 
-def build(store: Store, settings: Settings) -> Outbox:
-    """The outbox of a hub with these settings."""
+def build(store: Store, settings: Settings, url: str) -> Outbox:
+    """The outbox of a hub with these settings; `url` is where people find it."""
     return Outbox(
         store,
         {
             ParcelKind.COMMENT: GitHub(settings.github_api, settings.github_token),
-            ParcelKind.WEBHOOK: Webhooks(allow_private=settings.webhook_private),
+            ParcelKind.WEBHOOK: Webhooks(allow_private=settings.webhook_private, url=url),
         },
     )

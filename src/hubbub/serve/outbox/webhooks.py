@@ -12,9 +12,9 @@ from hubbub import __version__
 from hubbub.core.outbox import Errand
 from hubbub.model.parcels import Fate, Report
 from hubbub.model.records import Activity
-from hubbub.model.webhooks import Webhook, signature
+from hubbub.model.webhooks import Form, Webhook, signature
 from hubbub.serve.events import content_of
-from hubbub.serve.outbox import answers
+from hubbub.serve.outbox import answers, pushes
 from hubbub.serve.outbox.addresses import Pinned, PrivateAddress, UnknownHost, pinned
 
 TIMEOUT = httpx2.Timeout(15, connect=5)  # seconds
@@ -29,8 +29,9 @@ MOVED = "redirects are not followed"
 class Webhooks:
     """The courier of webhooks."""
 
-    def __init__(self, *, allow_private: bool) -> None:
-        self._allow_private = allow_private
+    def __init__(self, *, allow_private: bool, url: str) -> None:
+        """`url` is where people find the hub, for what is pushed to them."""
+        self._allow_private, self._url = allow_private, url
 
     async def deliver(self, errand: Errand) -> Report:
         """Post the activity; what comes back is not read, its status says all."""
@@ -39,7 +40,8 @@ class Webhooks:
             return Report(fate=Fate.REFUSED, reason=GONE)
         try:
             ways = await pinned(httpx2.URL(webhook.url), allow_private=self._allow_private)
-            return await self._try(ways, errand, webhook, body_of(happened))
+            body, headers = self._letter(errand, webhook, happened)
+            return await self._try(ways, errand, body, headers)
         except PrivateAddress:
             return Report(fate=Fate.REFUSED, reason=PRIVATE)
         except UnknownHost:
@@ -53,9 +55,21 @@ class Webhooks:
         if "_http" in self.__dict__:
             await self._http.aclose()
 
-    async def _try(self, ways: Sequence[Pinned], errand: Errand, webhook: Webhook, body: bytes) -> Report:
+    def _letter(
+        self, errand: Errand, webhook: Webhook, happened: Activity
+    ) -> tuple[bytes, Mapping[str, str]]:
+        """What is posted, in the form that the webhook has, and its headers, which prove that it was us."""
+        if webhook.form is Form.NTFY:
+            push = pushes.push(errand, happened, self._url)
+            body, own = push.text.encode(), push.headers
+        else:
+            body, own = body_of(happened), {"Content-Type": "application/json"}
+        return body, {**own, **_headers(errand, webhook, body)}
+
+    async def _try(
+        self, ways: Sequence[Pinned], errand: Errand, body: bytes, headers: Mapping[str, str]
+    ) -> Report:
         """Post by the first way that is open: where there was no connection, nothing has arrived."""
-        headers = _headers(errand, webhook, body)
         for way in ways[:-1]:
             with suppress(httpx2.ConnectError, httpx2.ConnectTimeout):
                 return await self._post(way, body, headers, errand.begun_at)
@@ -91,7 +105,6 @@ def body_of(happened: Activity) -> bytes:
 
 def _headers(errand: Errand, webhook: Webhook, body: bytes) -> dict[str, str]:
     return {
-        "Content-Type": "application/json",
         "User-Agent": f"hubbub/{__version__}",
         "Hubbub-Event": errand.parcel.event or "",
         "Hubbub-Delivery": str(errand.parcel.id),

@@ -38,6 +38,7 @@ class ApprovalShape(Shape):
     shown: str = Field(description="the resolved words of the call, invisible characters written out")
     reason: str
     elicitation: bool = Field(description="whether the client that made the call may answer")
+    dangerous: bool = Field(description="whether the call is of a kind that the machine always has asked about")
     status: ApprovalStatus
     created_at: int
     expires_at: int
@@ -76,6 +77,7 @@ class NewQuestion(Body):
     digest: Digest
     patience_seconds: Seconds = 60.0
     elicitation: Annotated[bool, Field(strict=True)] = False
+    dangerous: Annotated[bool, Field(strict=True)] = False
 
 
 class Yes(Body):

@@ -20,6 +20,7 @@ from hubbub.model.rights import Right
 from hubbub.serve.events import content_of
 from hubbub.serve.rest.call import Call
 from hubbub.serve.rest.shapes import ActivityShape
+from hubbub.serve.rest.snapshots import PatchedActivity
 from hubbub.store.tx import Tx
 
 router = APIRouter(tags=["hub"])
@@ -37,6 +38,10 @@ class ActivityPage(BaseModel):
     activity: list[ActivityShape]
 
 
+class PatchedPage(BaseModel):
+    activity: list[PatchedActivity]
+
+
 class Counts(BaseModel):
     tasks: dict[Status, int]
     agents: dict[Condition, int] = Field(description="by their condition; those never there count as offline")
@@ -51,7 +56,8 @@ async def list_activity(
     task: str | None = None,
     agent: str | None = None,
     limit: Annotated[int, Query(ge=1, le=500)] = 50,
-) -> ActivityPage:
+    patches: Annotated[bool, Query(description="say what each made of the project's picture")] = False,
+) -> ActivityPage | PatchedPage:
     """What happened in the project: newest first, before an id; or oldest first, `after` one (0: from the start)."""
     if after is not None and (before is not None or task is not None):
         raise Invalid("after goes with neither before nor task")
@@ -64,6 +70,8 @@ async def list_activity(
         return activity.latest(tx, project.id, before=before, agent=agent, task_id=task_id, limit=limit)
 
     found = await call.read(look)
+    if patches:
+        return PatchedPage(activity=[PatchedActivity.told(each) for each in found])
     return ActivityPage(activity=[ActivityShape.model_validate(content_of(each)) for each in found])
 
 

@@ -18,6 +18,7 @@ from hubbub.model.parcels import Outcome, ParcelKind
 from hubbub.model.placements import PlacementStatus
 from hubbub.model.records import Condition, Intent, Kind, Priority, Verdict
 from hubbub.model.rights import GIVEN, Role
+from hubbub.model.webhooks import Form
 
 PRIORITIES = {priority.name.lower(): priority for priority in Priority}
 
@@ -348,7 +349,8 @@ class CompletionShape(Shape):
 class WebhookShape(Shape):
     id: UUID
     url: str
-    events: list[str] = Field(description="kinds, groups such as task.*, or * for all")
+    events: list[str] = Field(description="kinds, groups such as task.*, needs, or * for all")
+    form: Form
     created_by: str
     created_at: int
 

@@ -3,7 +3,7 @@
 import gzip
 import json
 from collections.abc import Iterable
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
@@ -43,7 +43,14 @@ class Start(Moment):
 
 
 class PatchedActivity(ActivityShape):
+    """What happened, and what it made of the project's picture: cards by noun and key, null for what is gone."""
+
     patch: dict[str, dict[str, Any]] | None
+
+    @classmethod
+    def told(cls, activity: Activity) -> Self:
+        patch = json.loads(activity.patch) if activity.patch else None
+        return cls.model_validate({**content_of(activity), "patch": patch})
 
 
 class Reel(BaseModel):

@@ -12,7 +12,7 @@ from hubbub.core.idempotency import Reply
 from hubbub.model.errors import Invalid
 from hubbub.model.parcels import Outcome
 from hubbub.model.rights import Right
-from hubbub.model.webhooks import EVERYTHING, require_url
+from hubbub.model.webhooks import EVERYTHING, NEEDS, Form, require_url
 from hubbub.serve.outbox.addresses import PrivateAddress, UnknownHost, pinned
 from hubbub.serve.rest.call import Call
 from hubbub.serve.rest.shapes import Body, Name, ParcelShape, Text, WebhookShape
@@ -39,10 +39,14 @@ class CreatedWebhook(OneWebhook):
 
 class NewWebhook(Body):
     url: Text
-    events: list[Name] = Field(
-        [EVERYTHING],
+    events: list[Name] | None = Field(
+        None,
         max_length=MOST_EVENTS,
-        description="kinds such as task.completed, groups such as task.*, or * for all",
+        description="kinds such as task.completed, groups such as task.*, needs for what waits for people, or * for"
+        " all; by default needs in the form ntfy, else *",
+    )
+    form: Form = Field(
+        Form.JSON, description="json: the activity, for programs; ntfy: one sentence for a telephone"
     )
 
 
@@ -68,7 +72,9 @@ async def add_webhook(call: Call, request: Request, body: NewWebhook) -> Created
     await _require_allowed(request, body.url)
 
     def add(tx: Tx) -> tuple[Reply, str]:
-        webhook, secret = webhooks.add(tx, call.enter(tx, Right.MANAGE), body.url, body.events)
+        usual = [NEEDS if body.form is Form.NTFY else EVERYTHING]
+        events = body.events if body.events is not None else usual
+        webhook, secret = webhooks.add(tx, call.enter(tx, Right.MANAGE), body.url, events, body.form)
         return WebhookShape.of(webhook).model_dump(mode="json"), secret
 
     reply, secret = await call.create_secret(add)

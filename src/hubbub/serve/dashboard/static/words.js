@@ -1,4 +1,4 @@
-// Everything people read, in their language: `t("section.key", {values})` out of words/en.json and words/zh-CN.json,
+// Everything people read, in their language: `t(key, {values})` out of words/en.json and words/zh-CN.json,
 // and moments, spans and numbers as that language writes them. What Chinese lacks is said in English.
 
 import { signal } from "./vendor/ui.js";

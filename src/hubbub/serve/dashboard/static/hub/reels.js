@@ -9,6 +9,7 @@ import { get } from "./api.js";
  * @typedef {object} Reel
  * @property {number} startId  the last activity that is in the keyframe
  * @property {number} startAt
+ * @property {number} endId  up to where it goes; where another project had the last word, that was its activity
  * @property {import("../model/fold.js").Activity[]} activities  what followed, oldest first, with patches
  * @property {Map<number, number>} index  where an activity stands in it, by its id
  * @property {import("../model/fold.js").Picture[]} pictures  after 0, 500, 1000 … activities
@@ -23,7 +24,11 @@ const KEPT = 5;
 export const reels = signal([]);
 
 /** The reel in which an activity is, if it is in memory. @returns {Reel|undefined} */
-export const holding = (id) => reels.value.find((reel) => reel.startId === id || reel.index.has(id));
+export const holding = (id) =>
+  reels.value.find((reel) => reel.index.has(id)) ?? reels.value.find((reel) => reel.startId === id);
+
+/** The reel before another, if it is in memory. @returns {Reel|undefined} */
+export const preceding = (reel) => reels.value.find(({ endId }) => endId === reel.startId);
 
 /**
  * Fetch the reel that ends with an activity, or now, and keep it instead of what it covers.
@@ -31,7 +36,7 @@ export const holding = (id) => reels.value.find((reel) => reel.startId === id ||
  * @returns {Promise<Reel>}
  */
 export async function fetchReel(until) {
-  const reel = threaded(await get("/replay", { until }));
+  const reel = threaded(await get("/replay", { until }), until);
   const others = reels.value.filter((each) => each.startId !== reel.startId);
   const sorted = [...others, reel].sort((a, b) => a.startAt - b.startAt || a.startId - b.startId);
   reels.value = kept(sorted, sorted.indexOf(reel));
@@ -44,10 +49,11 @@ function kept(sorted, wanted) {
   return sorted.slice(first, first + KEPT);
 }
 
-function threaded({ start, activities, earlier }) {
+function threaded({ start, activities, earlier }, until) {
   const reel = {
     startId: start.id,
     startAt: start.at,
+    endId: until ?? activities.at(-1)?.id ?? start.id,
     activities,
     index: new Map(activities.map(({ id }, place) => [id, place])),
     pictures: [],

@@ -4,7 +4,7 @@
 import { batch, effect, signal } from "../vendor/ui.js";
 import { moment, past, recent, RECENT } from "../model/moment.js";
 import { route, set } from "../shell/router.js";
-import { fetchReel, holding, momentAt, pictureAt, placeOf, reels } from "./reels.js";
+import { fetchReel, holding, momentAt, pictureAt, placeOf, preceding, reels } from "./reels.js";
 
 /** Whether the past runs on by itself. */
 export const playing = signal(false);
@@ -13,6 +13,8 @@ export const playing = signal(false);
 export const loading = signal(false);
 
 const PLAYED_IN = 60_000; // a reel takes a minute, however long it took
+const WORTH_PLAYING = 200; // activities; where there are fewer, the stretch before is played too
+const LONGEST_GAP = 1_000;
 const ADDRESS_AFTER = 200; // browsers limit how often the address may change
 
 let reel = null; // the one that is looked at
@@ -23,10 +25,13 @@ let addressTimer;
 /** Show the moment just after an activity. Throws Refused if the hub cannot tell it. */
 export async function seek(id) {
   wanted = id;
-  const found = holding(id);
-  if (found) return show(found, placeOf(found, id));
-  const fetched = await load(newerThanAll(id) ? undefined : id);
-  if (wanted === id) show(fetched, placeOf(fetched, id));
+  let found = holding(id);
+  if (!found && newerThanAll(id)) {
+    await load();
+    found = holding(id);
+  }
+  found ??= await load(id);
+  if (wanted === id) show(found, placeOf(found, id));
 }
 
 /** Go some activities on, or back if negative; from live, back from now. Past the last one is live. */
@@ -44,22 +49,30 @@ export async function step(count) {
 
 /** Let the past run, from where it is; from live, the latest stretch of it. */
 export async function play() {
+  if (playing.value) return;
   if (!moment.value) {
     await fromNow();
+    if (reel.activities.length < WORTH_PLAYING && reel.earlier) reel = await load(reel.startId);
     show(reel, -1);
   }
   playing.value = true;
-  const rate = Math.max(1, lengthOf(reel) / PLAYED_IN);
-  let time = moment.value.at;
+  let { at } = moment.value;
   let last = performance.now();
   const next = async (frame) => {
     if (!playing.value) return;
-    time += Math.max(0, frame - last) * rate;
+    at = timeAfter(at, Math.max(0, frame - last));
     last = frame;
-    if (!advance(time)) await after(0);
+    if (!advance(at)) await after(0);
     requestAnimationFrame(next);
   };
   requestAnimationFrame(next);
+}
+
+/** What time it is in the past when so much has passed here; where nothing happened for long, time hurries. */
+function timeAfter(at, passed) {
+  const rate = Math.max(1, lengthOf(reel) / PLAYED_IN);
+  const upcoming = reel.activities[place + 1]?.at ?? at;
+  return Math.max(at + passed * rate, upcoming - LONGEST_GAP * rate);
 }
 
 export function pause() {
@@ -156,17 +169,16 @@ function advance(time) {
 /** Go on in the reel before this one; stop at the beginning of the log. */
 async function before(target) {
   if (!reel.earlier) return show(reel, -1);
-  const previous = holding(reel.startId)?.index.has(reel.startId)
-    ? holding(reel.startId)
-    : await load(reel.startId);
+  const previous = preceding(reel) ?? (await load(reel.startId));
   return show(previous, Math.max(-1, previous.activities.length + target));
 }
 
 /** Go on in what followed this reel; where nothing did, that is live. */
 async function after(further) {
-  const end = momentOfEnd(reel).id;
+  const end = reel.endId;
+  const goesOn = (which) => which.startId === end || which.index.has(end);
   let next = await load();
-  while (next.startId !== end && !next.index.has(end) && next.earlier) next = await load(next.startId);
+  while (!goesOn(next) && next.earlier) next = await load(next.startId);
   const target = placeOf(next, end) + 1 + further;
   if (target < next.activities.length) show(next, target);
   else toLive();

@@ -3,7 +3,7 @@
 
 import { agentState, isEnded, stateOf } from "./states.js";
 
-/** @typedef {{words: string[], state: string[], agent: string[], area: string[], priority: string[], is: string[]}} Query */
+/** @typedef {Record<"words"|"state"|"agent"|"area"|"priority"|"is", string[]>} Query */
 
 export const KEYS = ["state", "agent", "area", "priority", "is"];
 

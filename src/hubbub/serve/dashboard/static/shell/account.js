@@ -6,7 +6,7 @@ import { me, role } from "../model/moment.js";
 import { language, LANGUAGES, setLanguage, t } from "../words.js";
 import { confirm } from "../ui/dialog.js";
 import { Menu } from "../ui/menu.js";
-import { openHelp } from "./help.js";
+import { openHelp } from "./asked.js";
 import { letters, switchLetters } from "./keys.js";
 
 export function Account() {

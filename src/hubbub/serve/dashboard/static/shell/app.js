@@ -5,12 +5,11 @@ import { t } from "../words.js";
 import { Dialogs } from "../ui/dialog.js";
 import { Empty, Skeleton } from "../ui/empty.js";
 import { waiting } from "../views/needs/waiting.js";
+import { openHelp } from "./asked.js";
 import { Bar } from "./bar.js";
-import { openHelp } from "./help.js";
 import { listen, register, useKey } from "./keys.js";
 import { registerMoving } from "./moving.js";
 import { Nav } from "./nav.js";
-import { Palette } from "./palette.js";
 import { go, route, set } from "./router.js";
 import { Toasts } from "./toasts.js";
 import { Top } from "./top.js";
@@ -31,7 +30,6 @@ export function App() {
     </main>
     ${(query.task || query.agent) && html`<${Side} query=${query} />`}
     <${Bar} />
-    <${Palette} />
     <${Dialogs} />
     <${Toasts} />
   </div>`;

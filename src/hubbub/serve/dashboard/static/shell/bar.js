@@ -1,5 +1,5 @@
-// The replay bar: the log as a row of bars, and a handle that says which moment is shown. All the way to the right
-// is now. Nothing here changes anything on the hub.
+// The replay bar: the log as a row of bars, and a handle that says which moment is shown. All the way to
+// the right is now. Nothing here changes anything on the hub.
 import { html } from "../vendor/ui.js";
 import { clock, hourAndMinute, span, t } from "../words.js";
 import { connection } from "../hub/live.js";
@@ -30,13 +30,15 @@ function Strip() {
 function Time() {
   const at = now.value;
   return html`<div class="bar-time mono num">
-    ${moment.value && html`<strong>-${span(hubNow() - at)}</strong>`}<time datetime=${new Date(at).toISOString()}>${clock(at)}</time>
+    ${moment.value && html`<strong>-${span(hubNow() - at)}</strong>`}
+      <time datetime=${new Date(at).toISOString()}>${clock(at)}</time>
   </div>`;
 }
 
 /** Space presses what has the focus, if that can be pressed. */
 function playOrPause(_item, event) {
-  if (event?.target instanceof Element && event.target.closest("button, a, summary, [role=button], [role=tab]")) return false;
+  if (event?.target instanceof Element
+    && event.target.closest("button, a, summary, [role=button], [role=tab]")) return false;
   return playing.value ? pause() : tried(play);
 }
 
@@ -49,9 +51,12 @@ export function Bar() {
     ${moment.value && html`<${Strip} />`}
     <div class="bar-line">
       <${Pill} />
-      <span class="bar-play"><${IconButton} icon=${isPlaying ? "pause" : "play"} label=${t(isPlaying ? "replay.pause" : "replay.play")}
+      <span class="bar-play">
+        <${IconButton} icon=${isPlaying ? "pause" : "play"} label=${t(isPlaying ? "replay.pause"
+          : "replay.play")}
         onClick=${() => (isPlaying ? pause() : tried(play))} /></span>
-      <span class="bar-earlier"><${IconButton} kind="quiet" small icon="skip-back" label=${t("replay.earlier")}
+      <span class="bar-earlier">
+        <${IconButton} kind="quiet" small icon="skip-back" label=${t("replay.earlier")}
         disabled=${loading.value} onClick=${loadEarlier} /></span>
       <${Track} />
       <${Time} />

@@ -1,24 +1,15 @@
 // What the keys do: made from the keys that act at this moment.
 import { html } from "../vendor/ui.js";
 import { t } from "../words.js";
-import { Dialog, openDialog } from "../ui/dialog.js";
+import { Dialog } from "../ui/dialog.js";
 import { Checkbox } from "../ui/field.js";
 import { written } from "../ui/key.js";
 import { known, letters, switchLetters } from "./keys.js";
 
 const GROUPS = ["go", "find", "move", "act", "time"];
-let shown = false;
 
-export function openHelp() {
-  if (shown) return;
-  shown = true;
-  openDialog((close) => html`<${Help} onClose=${() => {
-    shown = false;
-    close();
-  }} />`);
-}
-
-function Help({ onClose }) {
+/** @param {{onClose: () => void}} props */
+export function Help({ onClose }) {
   return html`<${Dialog} wide title=${t("keys.title")} onClose=${onClose}>
     <div class="help">${GROUPS.map((group) => html`<${Group} key=${group} group=${group} />`)}</div>
     <${Checkbox} label=${t("shell.letters")} checked=${letters.value}

@@ -95,5 +95,3 @@ function isTyping(target) {
 export function listen() {
   addEventListener("keydown", onKeyDown);
 }
-
-export { registerList, useList } from "./moving.js";

@@ -1,7 +1,6 @@
 // Tasks that the page does not have any more: asked of the hub when somebody stops typing for a moment.
 import { useEffect, useState } from "../vendor/ui.js";
 import { get, Refused } from "../hub/api.js";
-import { ofTask } from "./search.js";
 
 /** How long somebody must have stopped typing (ms). */
 const PAUSE = 250;
@@ -9,11 +8,8 @@ const MOST = 10;
 /** Fewer letters are in too many titles. */
 const LEAST = 2;
 
-/**
- * What the hub finds beyond what is here. A hook. @param {string} typed @param {import("./search.js").Found[]} here
- * @returns {import("./search.js").Found[]}
- */
-export function older(typed, here) {
+/** The tasks that the hub finds for what was typed. @param {string} typed @returns {any[]} */
+export function useOlder(typed) {
   const [answer, setAnswer] = useState({ words: "", tasks: [] });
   const words = typed.trim();
   useEffect(() => {
@@ -25,9 +21,7 @@ export function older(typed, here) {
       clearTimeout(timer);
     };
   }, [words]);
-  if (answer.words !== words) return [];
-  const known = new Set(here.map(({ key }) => key));
-  return answer.tasks.map((task) => ofTask(task)).filter(({ key }) => !known.has(key));
+  return answer.words === words ? answer.tasks : [];
 }
 
 /** @returns {Promise<any[]|null>} null: nobody waits for it any more, or the hub is away */

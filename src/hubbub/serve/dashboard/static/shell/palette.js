@@ -1,27 +1,16 @@
 // ⌘K: everything by its name. Views, tasks, agents, files and what can be done, found while one types.
-import { html, signal, useEffect, useId, useLayoutEffect, useRef, useState } from "../vendor/ui.js";
+import { html, useEffect, useId, useLayoutEffect, useRef, useState } from "../vendor/ui.js";
 import { t } from "../words.js";
 import { Icon } from "../ui/icon.js";
-import { older } from "./older.js";
-import { found } from "./search.js";
+import { useOlder } from "./older.js";
 
-const open = signal(false);
-
-export function openPalette() {
-  open.value = true;
-}
-
-export function Palette() {
-  return open.value ? html`<${Opened} onClose=${() => (open.value = false)} />` : null;
-}
-
-function Opened({ onClose }) {
+/** @param {{onClose: () => void}} props */
+export function Palette({ onClose }) {
   const [typed, setTyped] = useState("");
   const [at, setAt] = useState(0);
   const box = useModal();
   const id = useId();
-  const here = found(typed);
-  const all = [...here, ...older(typed, here)];
+  const all = useFound(typed);
   const current = Math.min(at, all.length - 1);
   const choose = (one) => {
     onClose();
@@ -69,6 +58,19 @@ function Result({ one, id, current, choose, point }) {
     ${mark}<span class="grow clip">${label}</span>
     ${hint && html`<span class="faint small palette-hint">${hint}</span>`}
   </div>`;
+}
+
+/** What fits: of what the page knows, and then of what only the hub knows. */
+function useFound(typed) {
+  const [search, setSearch] = useState(null);
+  useEffect(() => {
+    import("./search.js").then(setSearch);
+  }, []);
+  const older = useOlder(typed);
+  if (!search) return [];
+  const here = search.found(typed);
+  const known = new Set(here.map(({ key }) => key));
+  return [...here, ...older.map(search.ofTask).filter(({ key }) => !known.has(key))];
 }
 
 /** Opened as a modal, the focus in its field and given back afterwards. */

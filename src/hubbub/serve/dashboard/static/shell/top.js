@@ -11,10 +11,9 @@ import { Icon } from "../ui/icon.js";
 import { written } from "../ui/key.js";
 import { Menu } from "../ui/menu.js";
 import { Account } from "./account.js";
-import { createTask } from "./create.js";
+import { createTask, openPalette } from "./asked.js";
 import { useKey } from "./keys.js";
 import { setTheme, theme, THEMES } from "./look.js";
-import { openPalette } from "./palette.js";
 import { route, set } from "./router.js";
 
 /** More areas than these would fill the line; the others are found by typing. */

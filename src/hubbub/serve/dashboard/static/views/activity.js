@@ -1,5 +1,5 @@
-// The activity: what happened in the project, newest first. It grows at the top without moving what somebody reads,
-// and goes back to the beginning of the log page by page.
+// The activity: what happened in the project, newest first. It grows at the top without moving what
+// somebody reads, and goes back to the beginning of the log page by page.
 import { html, useEffect, useMemo, useRef, useState } from "../vendor/ui.js";
 import { t } from "../words.js";
 import { moment, recent, shown } from "../model/moment.js";
@@ -36,7 +36,8 @@ function useHold(box) {
 /** What matches, newest first, up to the moment that is shown. */
 function matching(activities, query, picture, until) {
   const filter = parse(query.q ?? "");
-  return activities.filter((activity) => activity.id <= until && isWanted(activity, query, filter, picture)).reverse();
+  return activities.filter((activity) => activity.id <= until
+    && isWanted(activity, query, filter, picture)).reverse();
 }
 
 export function View() {
@@ -61,9 +62,11 @@ export function View() {
       onClick=${follow}>${t("activity.new", { count: news })}<//></div>`}
     ${there.length > 0 && html`<${Feed} activities=${there.slice(0, most)} />`}
     ${there.length === 0 && !older.isLoading && html`<${Empty} icon="activity"
-      title=${t(all.length ? "activity.no_match" : "activity.empty")} text=${all.length ? "" : t("activity.empty_text")}
+      title=${t(all.length ? "activity.no_match" : "activity.empty")} text=${all.length ? ""
+        : t("activity.empty_text")}
       command=${all.length ? null : "make demo"} />`}
-    ${older.error && html`<p class="refused" role="alert">${older.error.message || t("errors.unreachable")}</p>`}
+    ${older.error && html`<p class="refused" role="alert">${older.error.message || t("errors.unreachable")}
+      </p>`}
     ${older.isLoading && html`<${Skeleton} lines=${3} />`}
     <div class="activity-end">${older.isComplete && there.length <= most
       ? html`<span class="small muted">${t("activity.beginning")}</span>`

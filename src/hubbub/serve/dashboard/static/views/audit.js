@@ -1,4 +1,5 @@
-// The audit: who allowed, made, changed and typed what, from the log; and whether the machines' own logs hold.
+// The audit: who allowed, made, changed and typed what, from the log; and whether the machines' own logs
+// hold.
 import { html, useEffect, useState } from "../vendor/ui.js";
 import { t } from "../words.js";
 import { address, get } from "../hub/api.js";
@@ -14,13 +15,15 @@ import { Heads } from "./audit/heads.js";
 const GROUPS = ["approvals", "tokens", "terminal", "config", "logins"];
 const PAGE = 100;
 const NEWS = [
-  "approval.", "token.", "terminal.", "area.", "webhook.", "user.", "project.", "member.", "key.", "share.", "node.",
+  "approval.", "token.", "terminal.", "area.", "webhook.", "user.", "project.", "member.", "key.", "share.",
+    "node.",
   "login.", "audit.",
 ];
 
 /** Pages of entries, newest first: the first is read again when something of the kind happens. */
 function useEntries(asked) {
-  const first = useFetched(() => get("/audit/entries", { ...asked, limit: PAGE }), Object.values(asked), NEWS);
+  const first = useFetched(() => get("/audit/entries", { ...asked, limit: PAGE }), Object.values(asked),
+    NEWS);
   const [more, setMore] = useState([]);
   useEffect(() => setMore([]), Object.values(asked));
   const pages = [first.value, ...more].filter(Boolean);
@@ -59,6 +62,7 @@ export function View() {
     <${Fetched} of=${first}>${() => (shown.length
       ? html`<${Entries} entries=${shown} />`
       : html`<${Empty} icon="scroll-text" title=${t("audit.empty")} text=${t("audit.empty_text")} />`)}<//>
-    ${next !== null && html`<div class="audit-end"><${Button} onClick=${goOn}>${t("audit.earlier")}<//></div>`}
+    ${next !== null && html`<div class="audit-end"><${Button} onClick=${goOn}>${t("audit.earlier")}<//>
+      </div>`}
   </div>`;
 }

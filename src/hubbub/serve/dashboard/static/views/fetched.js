@@ -1,5 +1,5 @@
-// What a view reads from the hub beside the picture: read when it is shown, and again when something of the kind
-// happens. And what a person does there.
+// What a view reads from the hub beside the picture: read when it is shown, and again when something of
+// the kind happens. And what a person does there.
 import { html, useEffect, useRef, useSignalEffect, useState } from "../vendor/ui.js";
 import { act } from "../hub/actions.js";
 import { arrived, moment } from "../model/moment.js";
@@ -10,7 +10,7 @@ import { Skeleton } from "../ui/empty.js";
 const PAUSE = 250; // ms; a burst of events reads once
 
 /**
- * Read now, and again when `deps` change, when `again()` is called, and when an activity of these `kinds` comes.
+ * Read now, and again when `deps` change, when `again()` is called, and when one of these `kinds` happens.
  * @param {() => Promise<any>} read
  * @param {any[]} deps
  * @param {string[]} [kinds] beginnings of kinds, such as "token."
@@ -46,13 +46,16 @@ export function useNews(kinds, heard) {
 
 /** What was fetched, or that it comes, or why it does not: `children` is called with the value. */
 export function Fetched({ of, children }) {
-  if (of.error) return html`<p class="refused" role="alert">${of.error.message || t("errors.unreachable")}</p>`;
+  if (of.error) return html`<p class="refused" role="alert">${of.error.message || t("errors.unreachable")}
+    </p>`;
   if (of.value === null) return html`<${Skeleton} lines=${3} />`;
   return children(of.value);
 }
 
 /** Do what a person asked for, and say so. Returns the hub's answer; null if it refused, which was told.
- * @param {string} name of the action @param {object} values what it takes @param {string} [sentence] once it is done */
+ * @param {string} name of the action
+ * @param {object} values what it takes
+ * @param {string} [sentence] once it is done */
 export async function done(name, values, sentence) {
   const answer = await act(name, values);
   if (answer && sentence) toast(sentence);

@@ -41,7 +41,8 @@ export function View() {
   const machines = matching([...picture.machines.values()], parse(query.q ?? "").words);
   const chosen = query.node ? picture.machines.get(query.node) : null;
   if (query.terminal) {
-    return html`<${Terminal} key=${query.terminal} agent=${query.terminal} onClose=${() => set({ terminal: null })} />`;
+    return html`<${Terminal} key=${query.terminal} agent=${query.terminal}
+      onClose=${() => set({ terminal: null })} />`;
   }
   const invite = () => openDialog((close) => html`<${Invite} onClose=${close} />`);
   return html`<div class=${`view machines ${chosen ? "is-open" : ""}`}>

@@ -7,7 +7,7 @@ const FLOOR = 24; // where the bars stand; above them is the line of red marks
 const LOWEST = 1.5;
 
 /**
- * When each happened, never later than what follows it: clocks of several hubs differ, the order of the log counts.
+ * When each happened, never later than what follows it: clocks of hubs differ, the order of the log counts.
  * @param {{at: number}[]} activities in the order of the log
  */
 export function timesOf(activities) {

@@ -7,8 +7,16 @@ import { placeAt, timesOf } from "./histogram.js";
 
 const AT_THE_END = 0.995; // of the width: there it is now
 
-/** @param {() => any} move */
-export async function tried(move) {
+let before = Promise.resolve();
+
+/** Move, once all moves before are done: keys come faster than a stretch of the log is fetched.
+ * @param {() => any} move */
+export function tried(move) {
+  before = before.then(() => attempted(move));
+  return before;
+}
+
+async function attempted(move) {
   try {
     return await move();
   } catch (error) {
@@ -18,12 +26,13 @@ export async function tried(move) {
   }
 }
 
-/** Show the moment at a share of the bar's length. @param {number} share 0 to 1 @param {{from: number, to: number}} range */
+/** Show the moment at a share of the bar's length, 0 to 1.
+ * @param {number} share @param {{from: number, to: number}} range */
 export function seekShare(share, { from, to }) {
   const activities = recent.value;
   if (share >= AT_THE_END || !activities.length) return toLive();
   const place = Math.max(0, placeAt(timesOf(activities), from + share * (to - from)));
-  return tried(() => seek(activities[place].id));
+  return attempted(() => seek(activities[place].id)); // the last place that was dragged to counts
 }
 
 /** To the first activity that is loaded. */

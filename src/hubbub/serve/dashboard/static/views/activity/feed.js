@@ -9,11 +9,13 @@ import { saidIn, Sentence } from "./sentence.js";
 
 const MOST_DETAIL = 20_000; // characters of one detail
 
-const toneOf = ({ kind, detail }) => (BAD.has(kind) || detail.code ? "is-failed" : WAITING.has(kind) ? "is-waiting" : "");
+const toneOf = ({ kind, detail }) => (BAD.has(kind) || detail.code ? "is-failed" : WAITING.has(kind)
+  ? "is-waiting" : "");
 
 function Detail({ activity }) {
   const { patch: _patch, ...told } = activity;
-  return html`<pre class="activity-detail" tabindex="0" aria-label=${t("activity.detail", { id: String(activity.id) })}><bdi>${
+  return html`<pre class="activity-detail" tabindex="0"
+    aria-label=${t("activity.detail", { id: String(activity.id) })}><bdi>${
     JSON.stringify(told, null, 2).slice(0, MOST_DETAIL)}</bdi></pre>`;
 }
 

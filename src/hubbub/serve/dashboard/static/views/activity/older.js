@@ -1,4 +1,5 @@
-// The log as far as it is loaded: what the stream has brought, and before that pages that are fetched when asked for.
+// The log as far as it is loaded: what the stream has brought, and before that pages that are fetched when
+// asked for.
 import { useEffect, useMemo, useRef, useState } from "../../vendor/ui.js";
 import { get } from "../../hub/api.js";
 import { recent } from "../../model/moment.js";
@@ -11,7 +12,9 @@ function merged(pages, live) {
   return [...known.values()].sort((one, other) => one.id - other.id);
 }
 
-/** What is loaded, with `more()` for the page before it. The hub filters by agent and task, so that rare ones are found.
+/**
+ * What is loaded, with `more()` for the page before it. The hub filters by agent and task, so that rare ones
+ * are found.
  * @param {Record<string, string>} query
  * @param {number} until the moment that is shown */
 export function useOlder({ agent, about }, until) {

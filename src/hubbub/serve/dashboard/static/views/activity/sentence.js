@@ -1,5 +1,5 @@
-// One activity as one sentence. Which sentence is pure (`keyOf`); its words are in words/*.json, one for each kind,
-// with names, tasks and machines as parts that can be followed.
+// One activity as one sentence. Which sentence is pure (`keyOf`); its words are in words/*.json, one for
+// each kind, with names, tasks and machines as parts that can be followed.
 import { html } from "../../vendor/ui.js";
 import { t, has } from "../../words.js";
 import { shown } from "../../model/moment.js";
@@ -34,7 +34,8 @@ export function keyOf(activity) {
  * @param {object} activity */
 export function saidIn(activity) {
   const { detail, kind } = activity;
-  if (kind === "agent.timeout" || kind === "agent.checkout") return ""; // its reason is what the sentence says
+  if (kind === "agent.timeout"
+    || kind === "agent.checkout") return ""; // its reason is what the sentence says
   const card = activity.task_id ? shown.value.tasks.get(activity.task_id) : null;
   const said = detail.shown ?? detail.reason ?? detail.doing ?? detail.command ?? detail.title ?? card?.title;
   return typeof said === "string" ? said.slice(0, 300) : "";
@@ -61,7 +62,8 @@ function parts(activity) {
 const isolated = (text) => html`<bdi class="strong">${String(text).slice(0, 120)}</bdi>`;
 
 function place(name, view, query) {
-  return name ? html`<a class="part" href=${href(view, query)}><bdi>${String(name).slice(0, 120)}</bdi></a>` : null;
+  return name ? html`<a class="part" href=${href(view, query)}><bdi>${String(name).slice(0, 120)}</bdi>
+    </a>` : null;
 }
 
 function who(name) {

@@ -22,11 +22,14 @@ export function isWanted(activity, query, filter, picture) {
   return filter.words.length === 0 || says(activity, task, filter.words);
 }
 
-const isOf = ({ actor, agent }, name) => [actor, agent].some((each) => each?.toLowerCase() === name.toLowerCase());
+const isOf = ({ actor, agent }, name) => [actor, agent].some((each) =>
+  each?.toLowerCase() === name.toLowerCase());
 
-const isAbout = ({ task_id: id, detail }, ref) => id === ref || (id && String(detail.number) === ref.replace(/^T-|^#/i, ""));
+const isAbout = ({ task_id: id, detail }, ref) => id === ref || (id
+  && String(detail.number) === ref.replace(/^T-|^#/i, ""));
 
 function says({ kind, actor, agent, detail }, task, words) {
-  const text = [kind, actor, agent, task?.title, task && `t-${task.number}`, JSON.stringify(detail)].join("\n").toLowerCase();
+  const text = [kind, actor, agent, task?.title, task
+    && `t-${task.number}`, JSON.stringify(detail)].join("\n").toLowerCase();
   return words.every((word) => text.includes(word));
 }

@@ -21,11 +21,14 @@ function Entry({ entry, askedAt }) {
   const said = saidIn(entry);
   const name = t("activity.detail", { id: String(entry.id) });
   return html`<tr class=${BAD.has(entry.kind) ? "is-failed" : ""}>
-      <td class="nowrap num"><time datetime=${new Date(entry.at).toISOString()}>${day(entry.at)} ${clock(entry.at)}</time></td>
+      <td class="nowrap num">
+        <time datetime=${new Date(entry.at).toISOString()}>${day(entry.at)} ${clock(entry.at)}</time></td>
       <td class="clip"><bdi>${entry.actor}</bdi></td>
-      <td><span class="audit-what"><${Icon} name=${iconOf(entry.kind)} size=${15} /><span class="grow"><${Sentence} activity=${entry} />
+      <td><span class="audit-what"><${Icon} name=${iconOf(entry.kind)} size=${15} /><span class="grow">
+        <${Sentence} activity=${entry} />
         ${said && html`<${Text} class="activity-said mono" value=${said} lines=${2} />`}</span></span></td>
-      <td class="nowrap">${askedAt && ANSWERS.has(entry.kind) && html`<${Span} from=${askedAt} to=${entry.at} />`}</td>
+      <td class="nowrap">${askedAt && ANSWERS.has(entry.kind) && html`<${Span} from=${askedAt} to=${entry.at}
+        />`}</td>
       <td><${IconButton} kind="quiet" small icon=${isOpen ? "chevron-up" : "chevron-down"} label=${name}
         aria-expanded=${isOpen} onClick=${() => setIsOpen(!isOpen)} /></td>
     </tr>
@@ -38,7 +41,8 @@ export function Entries({ entries }) {
   const asked = questions(entries);
   return html`<div class="table-scroll" tabindex="0" role="region" aria-label=${t("audit.entries")}>
     <table class="table audit-table"><thead><tr>
-      <th>${t("audit.when")}</th><th>${t("audit.who")}</th><th>${t("audit.what")}</th><th>${t("audit.took")}</th>
+      <th>${t("audit.when")}</th><th>${t("audit.who")}</th><th>${t("audit.what")}</th><th>${t("audit.took")}
+        </th>
       <th><span class="sr">${t("audit.more")}</span></th>
     </tr></thead><tbody>${entries.map((entry) => html`<${Entry} key=${entry.id} entry=${entry}
       askedAt=${asked.get(entry.detail.approval_id)} />`)}</tbody></table></div>`;

@@ -1,17 +1,16 @@
-/**
- * Who claims what: the rows and columns of the file map, made from a picture. Pure.
- *
- * A row is a file, a pattern as it was written, or an area. A mark says what an agent has to do with it: it edits it
- * (it declared so), what it changed there is in review, or it clashes with another agent there. Which scopes clash is
- * the hub's word (`picture.overlaps`); that two agents wrote the very same entry can be seen without it.
- */
+// Who claims what: the rows and columns of the file map, made from a picture. Pure.
+//
+// A row is a file, a pattern as it was written, or an area. A mark says what an agent has to do with it: it edits it
+// (it declared so), it is done with it and the work is in review, or it clashes with another agent there. Which scopes
+// clash is the hub's word (`picture.overlaps`); that two agents wrote the very same entry can be seen without it.
+
+import { isUnderWay, tasksOf } from "../../model/states.js";
+
 /**
  * @typedef {"editing" | "review" | "clash"} Mark
  * @typedef {{key: string, kind: "file" | "area", name: string, marks: Map<string, Mark>, clash: boolean}} Row
- * @typedef {{rows: Row[], agents: string[], claimed: number, conflicts: number}} Claims
+ * @typedef {{rows: Row[], claimed: number, conflicts: number}} Claims
  */
-
-const STRENGTH = { review: 1, editing: 2, clash: 3 };
 
 export const keyOf = (kind, name) => `${kind}:${name}`;
 
@@ -19,24 +18,18 @@ export const keyOf = (kind, name) => `${kind}:${name}`;
 export function claims(picture) {
   const rows = new Map();
   declare(rows, picture);
-  review(rows, picture);
-  for (const row of rows.values()) {
-    const editors = [...row.marks].filter(([, mark]) => mark === "editing");
-    if (editors.length > 1 && row.kind === "file") editors.forEach(([name]) => row.marks.set(name, "clash"));
-  }
+  compare(rows);
   clash(rows, picture);
   const all = [...rows.values()];
   for (const row of all) row.clash = [...row.marks.values()].includes("clash");
-  all.sort(byUrgency);
   return {
-    rows: all,
-    agents: [...new Set(all.flatMap((row) => [...row.marks.keys()]))].sort(byName),
+    rows: all.sort(byUrgency),
     claimed: all.filter((row) => row.kind === "file").length,
     conflicts: all.filter((row) => row.clash).length,
   };
 }
 
-/** The overlaps that a row is about: the hub's, or that two agents wrote the same entry. */
+/** The overlaps that a row is about: the hub's, or that agents wrote the same entry. */
 export function overlapsOf(row, picture) {
   const told = [...picture.overlaps.values()].filter(({ areas, files }) =>
     (row.kind === "area" ? areas : files).includes(row.name));
@@ -45,24 +38,26 @@ export function overlapsOf(row, picture) {
   return agents.length > 1 ? [{ agents, files: [row.name], areas: [] }] : [];
 }
 
-/** The tasks in review of an agent for which this file was changed. */
-export function reviewsOf(row, agent, picture) {
-  return [...picture.tasks.values()].filter((task) =>
-    task.assignee === agent && task.status === "in_review" && (task.files ?? []).includes(row.name));
+/** What of an agent's work is in review, if all that it has begun is. */
+export function reviewed(name, picture) {
+  const work = tasksOf(name, picture);
+  return work.some(isUnderWay) ? [] : work.filter((task) => task.status === "in_review");
 }
 
 function declare(rows, picture) {
   for (const agent of picture.agents.values()) {
     if (!agent.live) continue;
-    for (const file of agent.files ?? []) mark(rows, "file", file, agent.name, "editing");
-    if (agent.area) mark(rows, "area", agent.area, agent.name, "editing");
+    const how = reviewed(agent.name, picture).length > 0 ? "review" : "editing";
+    for (const file of agent.files ?? []) mark(rows, "file", file, agent.name, how);
+    if (agent.area) mark(rows, "area", agent.area, agent.name, how);
   }
 }
 
-function review(rows, picture) {
-  for (const task of picture.tasks.values()) {
-    if (!task.assignee || !task.files || task.status !== "in_review") continue;
-    for (const file of task.files) mark(rows, "file", file, task.assignee, "review");
+/** The same file, two agents; an area is wide enough for several. */
+function compare(rows) {
+  for (const row of rows.values()) {
+    const editors = [...row.marks].filter(([, how]) => how === "editing");
+    if (row.kind === "file" && editors.length > 1) editors.forEach(([name]) => row.marks.set(name, "clash"));
   }
 }
 
@@ -77,9 +72,8 @@ function clash(rows, picture) {
 
 function mark(rows, kind, name, agent, how) {
   const key = keyOf(kind, name);
-  const row = rows.get(key) ?? { key, kind, name, marks: new Map(), clash: false };
-  rows.set(key, row);
-  if (STRENGTH[how] > (STRENGTH[row.marks.get(agent)] ?? 0)) row.marks.set(agent, how);
+  if (!rows.has(key)) rows.set(key, { key, kind, name, marks: new Map(), clash: false });
+  rows.get(key).marks.set(agent, how);
 }
 
 const byName = (one, other) => (one < other ? -1 : one > other ? 1 : 0);

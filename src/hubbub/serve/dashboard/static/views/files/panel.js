@@ -14,7 +14,7 @@ import { t } from "../../words.js";
 import { useFetched } from "../fetched.js";
 import { compose, releaseScope } from "../fleet/doings.js";
 import { refOf, taskHref } from "../task/names.js";
-import { overlapsOf, reviewsOf } from "./claims.js";
+import { overlapsOf, reviewed } from "./claims.js";
 import { MARK_ICONS } from "./matrix.js";
 import { clashWords } from "./words.js";
 
@@ -37,27 +37,27 @@ export function RowPanel({ row, picture, focus = true, onClose }) {
     ${clashing.length > 1 && could.value.write && html`<div class="row wrap"><${Button} icon="message-square" kind="primary"
       disabled=${!may.value.write} onClick=${() => compose(clashing)}>
       ${clashing.length === 2 ? t("files.message_both") : t("files.message_all", { count: clashing.length })}<//></div>`}
-    <ul class="file-agents">${[...row.marks].map(([name, mark]) => html`<${Claimant} key=${name} name=${name} mark=${mark}
-      row=${row} picture=${picture} />`)}</ul>
+    <ul class="file-agents">${[...row.marks].map(([name, mark]) => html`<${Claimant} key=${name} name=${name}
+      mark=${mark} picture=${picture} />`)}</ul>
   </section>`;
 }
 
-function Claimant({ name, mark, row, picture }) {
+function Claimant({ name, mark, picture }) {
   const agent = picture.agents.get(name);
-  const holds = mark !== "review" && agent?.live;
+  const inReview = mark === "review" ? reviewed(name, picture) : [];
   return html`<li class="panel panel-body stack">
     <div class="row"><${Tile} agent=${name} picture=${picture} />
       <a class="grow strong clip" href=${href("files", { q: route.value.query.q, agent: name })}><bdi>${name}</bdi></a>
       ${agent && html`<${StateWord} agent state=${agentState(agent, picture)} />`}</div>
     <div class="row small"><span class="claim" data-mark=${mark}><${Icon} name=${MARK_ICONS[mark]} size=${13} /></span>
       <span>${t(`files.mark_${mark}`)}</span></div>
-    ${reviewsOf(row, name, picture).map((task) => html`<a key=${task.id} class="row small" href=${taskHref(task)}>
+    ${inReview.map((task) => html`<a key=${task.id} class="row small" href=${taskHref(task)}>
       <${Glyph} state=${stateOf(task, picture)} /><span class="mono faint">${refOf(task)}</span>
       <span class="clip"><${Text} value=${task.title} lines=${1} /></span></a>`)}
     ${could.value.write && html`<div class="row wrap">
       <${Button} small icon="message-square" disabled=${!may.value.write} onClick=${() => compose([name])}
         aria-label=${t("files.message_to", { name })}>${t("files.message")}<//>
-      ${holds && html`<${Button} small icon="unlink" disabled=${!may.value.write} onClick=${() => releaseScope(name)}
+      ${agent?.live && html`<${Button} small icon="unlink" disabled=${!may.value.write} onClick=${() => releaseScope(name)}
         aria-label=${t("files.release_of", { name })}>${t("files.release")}<//>`}
     </div>`}
   </li>`;

@@ -18,7 +18,8 @@ const RUNNING = new Set(["starting", "running", "restarting"]);
 
 async function stop(name) {
   const title = t("machines.stop_title", { name });
-  if (!await confirm({ title, text: t("machines.stop_text"), action: t("machines.stop"), danger: true })) return;
+  if (!await confirm({ title, text: t("machines.stop_text"), action: t("machines.stop"),
+    danger: true })) return;
   await done("stop", { agent: name }, t("machines.stopped", { name }));
 }
 
@@ -35,7 +36,8 @@ function Row({ name, agent, placed, picture }) {
   return html`<li class="agent-row">
     ${agent && html`<${Tile} agent=${agent} picture=${picture} />`}
     <div class="grow stack tight">
-      <span class="row"><a class="part strong clamp" href=${href("fleet", { agent: name })}><bdi>${name}</bdi></a>
+      <span class="row"><a class="part strong clamp" href=${href("fleet", { agent: name })}><bdi>${name}</bdi>
+        </a>
         ${agent && html`<${StateWord} agent state=${agentState(agent, picture)} />`}</span>
       ${placed && html`<${Placed} placed=${placed} />`}
       ${placed && html`<code class="small clamp">${placed.command}</code>`}
@@ -48,7 +50,8 @@ function Row({ name, agent, placed, picture }) {
 }
 
 export function Agents({ machine, picture, placements }) {
-  const placed = existed(placements.value?.placements ?? [], "since").filter((one) => one.node === machine.name);
+  const placed = existed(placements.value?.placements
+    ?? [], "since").filter((one) => one.node === machine.name);
   const byName = new Map(placed.map((one) => [one.agent, one]));
   const names = new Set([...agentsOn(picture, machine.name).map((agent) => agent.name), ...byName.keys()]);
   if (names.size === 0) {
@@ -74,14 +77,19 @@ export function Start({ node, onClose }) {
     setIsWaiting(false);
     if (started) onClose();
   };
-  const footer = html`<${Button} kind="primary" type="submit" disabled=${isWaiting}>${t("machines.start")}<//>`;
-  return html`<${Dialog} title=${t("machines.start_title", { name: node })} onClose=${onClose} onSubmit=${start}
+  const footer = html`<${Button} kind="primary" type="submit" disabled=${isWaiting}>${t("machines.start")}
+    <//>`;
+  return html`<${Dialog} title=${t("machines.start_title", { name: node })} onClose=${onClose}
+    onSubmit=${start}
     footer=${footer}>
     <div class="stack">
       <${Field} label=${t("machines.agent_name")} required ...${bind("name")} />
-      <${Field} label=${t("machines.run")} hint=${t("machines.run_hint")} required class="input mono" ...${bind("run")} />
-      <${Field} label=${t("machines.folder")} hint=${t("machines.folder_hint")} class="input mono" ...${bind("folder")} />
-      <${Field} label=${t("machines.concurrency")} type="number" min="1" max="100" ...${bind("concurrency")} />
+      <${Field} label=${t("machines.run")} hint=${t("machines.run_hint")} required class="input mono"
+        ...${bind("run")} />
+      <${Field} label=${t("machines.folder")} hint=${t("machines.folder_hint")} class="input mono"
+        ...${bind("folder")} />
+      <${Field} label=${t("machines.concurrency")} type="number" min="1" max="100" ...${bind("concurrency")}
+        />
       ${isWaiting && html`<p class="small muted" role="status">${t("machines.waiting")}</p>`}
     </div>
   <//>`;

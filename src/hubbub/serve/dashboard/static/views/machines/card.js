@@ -29,10 +29,12 @@ export function Load({ load }) {
   const share = load.cpus ? Math.min(1, load.load1 / load.cpus) : 0;
   const words = t("machines.load_now", { load: load.load1.toFixed(2), cpus: load.cpus });
   const memory = load.memory_total
-    ? t("machines.memory_now", { used: (load.memory_used / GIB).toFixed(1), total: (load.memory_total / GIB).toFixed(1) })
+    ? t("machines.memory_now", { used: (load.memory_used / GIB).toFixed(1),
+      total: (load.memory_total / GIB).toFixed(1) })
     : "";
   return html`<span class="load small muted num"><span class=${`load-bar ${share > 0.9 ? "is-full" : ""}`}>
-    <span style=${{ width: `${Math.round(share * 100)}%` }}></span></span>${words}${memory && ` · ${memory}`}</span>`;
+    <span style=${{ width: `${Math.round(share * 100)}%` }}></span></span>${words}${memory && ` · ${memory}`}
+      </span>`;
 }
 
 export function MachineCard({ machine, node, picture, isChosen }) {
@@ -40,15 +42,18 @@ export function MachineCard({ machine, node, picture, isChosen }) {
   const to = href("machines", { ...route.value.query, node: isChosen ? null : machine.name });
   const state = t(machine.online ? "machines.online" : "machines.offline");
   const facts = [machine.platform, machine.version, machine.sandbox, machine.runtime].filter(Boolean);
-  return html`<${Card} item=${`machine:${machine.name}`} href=${to} current=${isChosen} name=${`${machine.name}, ${state}`} class="machine">
+  return html`<${Card} item=${`machine:${machine.name}`} href=${to} current=${isChosen}
+    name=${`${machine.name}, ${state}`} class="machine">
     <span class="row"><${Icon} name="server" /><strong class="grow clip"><bdi>${machine.name}</bdi></strong>
       <${Presence} machine=${machine} /></span>
     <span class="small muted clip"><bdi>${facts.join(" · ")}</bdi></span>
     <span class="row tiles">
-      ${there.slice(0, MOST_TILES).map((agent) => html`<${Tile} key=${agent.name} agent=${agent} picture=${picture} />`)}
+      ${there.slice(0, MOST_TILES).map((agent) => html`<${Tile} key=${agent.name} agent=${agent}
+        picture=${picture} />`)}
       <span class="small muted">${t("machines.agents", { count: there.length })}</span>
     </span>
     <${Load} load=${node?.load} />
-    ${!machine.online && node && html`<span class="small muted">${t("machines.seen")} <${Ago} at=${node.seen_at} /></span>`}
+    ${!machine.online && node && html`<span class="small muted">${t("machines.seen")} <${Ago}
+      at=${node.seen_at} /></span>`}
   <//>`;
 }

@@ -14,7 +14,8 @@ import { lasting } from "./invite.js";
 
 async function revoke(share) {
   const isSure = await confirm({
-    title: t("machines.link_revoke_title"), text: t("machines.link_revoke_text"), action: t("machines.link_revoke"), danger: true,
+    title: t("machines.link_revoke_title"), text: t("machines.link_revoke_text"),
+      action: t("machines.link_revoke"), danger: true,
   });
   if (isSure) await done("unshare", { share: share.id }, t("machines.link_revoked"));
 }
@@ -27,7 +28,8 @@ function Make({ machine }) {
     if (made) showOnce(t("machines.link_made"), t("machines.link_text"), made.url);
   };
   return html`<div class="row wrap bottom">
-    <${Select} label=${t("machines.lasts")} value=${seconds} options=${options} onInput=${(event) => setSeconds(event.target.value)} />
+    <${Select} label=${t("machines.lasts")} value=${seconds} options=${options}
+      onInput=${(event) => setSeconds(event.target.value)} />
     <${Button} icon="link" disabled=${!may.value.write} onClick=${make}>${t("machines.link_make")}<//>
   </div>`;
 }
@@ -38,9 +40,11 @@ export function Links({ machine }) {
     ${could.value.write && html`<${Make} machine=${machine} />`}
     <${Fetched} of=${shares}>${(found) => {
       const rows = existed(found.shares).filter((share) => share.machine === machine.name);
-      if (!rows.length) return html`<${Empty} icon="link" title=${t("machines.no_links")} text=${t("machines.no_links_text")} />`;
+      if (!rows.length) return html`<${Empty} icon="link" title=${t("machines.no_links")}
+        text=${t("machines.no_links_text")} />`;
       return html`<ul class="lines">${rows.map((share) => html`<li key=${share.id} class="row">
-        <span class="grow small">${t("machines.link_by", { name: share.created_by })} <${Ago} at=${share.created_at} />${" · "}
+        <span class="grow small">${t("machines.link_by", { name: share.created_by })} <${Ago}
+          at=${share.created_at} />${" · "}
           ${t("machines.good_until")} <${Ago} at=${share.expires_at} /></span>
         ${could.value.write && html`<${Button} small kind="danger" disabled=${!may.value.write}
           onClick=${() => revoke(share)}>${t("machines.link_revoke")}<//>`}</li>`)}</ul>`;

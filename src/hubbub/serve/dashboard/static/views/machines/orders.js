@@ -10,7 +10,8 @@ import { existed, Fetched, useFetched } from "../fetched.js";
 function Outcome({ order }) {
   const isBad = Boolean(order.code) || order.status === "lost";
   const tone = isBad ? "is-failed" : order.ended_at ? "is-done" : "is-running";
-  return html`<span class=${`outcome ${tone}`}>${t(`machines.order_${order.status}`)}${order.code && `: ${order.code}`}</span>`;
+  return html`<span class=${`outcome ${tone}`}>${t(`machines.order_${order.status}`)}${order.code
+    && `: ${order.code}`}</span>`;
 }
 
 export function Orders({ machine }) {
@@ -18,13 +19,16 @@ export function Orders({ machine }) {
   const orders = useFetched(read, [machine.name], ["dispatch."]);
   return html`<${Fetched} of=${orders}>${({ dispatches }) => {
     const rows = existed(dispatches);
-    if (!rows.length) return html`<${Empty} icon="list-checks" title=${t("machines.no_orders")} text=${t("machines.no_orders_text")} />`;
+    if (!rows.length) return html`<${Empty} icon="list-checks" title=${t("machines.no_orders")}
+      text=${t("machines.no_orders_text")} />`;
     return html`<div class="table-scroll" tabindex="0" role="region" aria-label=${t("machines.tab_orders")}>
       <table class="table"><thead><tr>
-        <th>${t("machines.order_tool")}</th><th>${t("machines.order_who")}</th><th>${t("machines.order_outcome")}</th>
+        <th>${t("machines.order_tool")}</th><th>${t("machines.order_who")}</th>
+          <th>${t("machines.order_outcome")}</th>
         <th>${t("machines.order_when")}</th><th>${t("machines.order_took")}</th>
       </tr></thead><tbody>${rows.map((order) => html`<tr key=${order.id}>
-        <td class="mono">${order.tool}</td><td><bdi>${order.who}</bdi></td><td><${Outcome} order=${order} /></td>
+        <td class="mono">${order.tool}</td><td><bdi>${order.who}</bdi></td><td><${Outcome} order=${order} />
+          </td>
         <td><${Ago} at=${order.created_at} /></td>
         <td>${order.ended_at && html`<${Span} from=${order.created_at} to=${order.ended_at} />`}</td>
       </tr>`)}</tbody></table></div>`;

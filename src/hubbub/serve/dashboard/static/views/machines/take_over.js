@@ -1,5 +1,5 @@
-// Taking over: one command after the other on a machine, by a person, as far as the machine's own gate lets them.
-// Each is in the audit log, with the name of who typed it.
+// Taking over: one command after the other on a machine, by a person, as far as the machine's own gate
+// lets them. Each is in the audit log, with the name of who typed it.
 import { html, useEffect, useRef, useState } from "../../vendor/ui.js";
 import { t } from "../../words.js";
 import { post } from "../../hub/api.js";
@@ -54,8 +54,11 @@ export function TakeOver({ node, onClose }) {
       <${IconButton} kind="quiet" small icon="x" label=${t("machines.hand_back")} onClick=${onClose} /></div>
     ${runs.map((each) => html`<${Run} key=${each.key} run=${each} />`)}
     <form class="row" onSubmit=${run}>
-      <input ref=${input} class="input mono grow" required aria-label=${t("machines.command")} placeholder=${t("machines.command")}
-        autocomplete="off" spellcheck=${false} value=${command} onInput=${(event) => setCommand(event.target.value)} />
-      <${Button} kind="primary" type="submit" disabled=${isBusy || !may.value.write}>${t("machines.run_now")}<//>
+      <input ref=${input} class="input mono grow" required aria-label=${t("machines.command")}
+        placeholder=${t("machines.command")}
+        autocomplete="off" spellcheck=${false} value=${command}
+          onInput=${(event) => setCommand(event.target.value)} />
+      <${Button} kind="primary" type="submit" disabled=${isBusy || !may.value.write}>${t("machines.run_now")}
+        <//>
     </form></div>`;
 }

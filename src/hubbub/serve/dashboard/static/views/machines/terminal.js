@@ -46,8 +46,10 @@ function useLines(agent, isPaused) {
 /** One line; what was looked for in it is marked. */
 function Line({ line, found }) {
   const at = found ? line.text.toLowerCase().indexOf(found) : -1;
-  return html`<div class="terminal-line"><span class="faint"><${Clock} at=${line.at} /></span><bdi>${at < 0 ? line.text
-    : [line.text.slice(0, at), html`<mark>${line.text.slice(at, at + found.length)}</mark>`, line.text.slice(at + found.length)]}</bdi></div>`;
+  return html`<div class="terminal-line"><span class="faint"><${Clock} at=${line.at} /></span>
+    <bdi>${at < 0 ? line.text
+    : [line.text.slice(0, at), html`<mark>${line.text.slice(at, at + found.length)}
+      </mark>`, line.text.slice(at + found.length)]}</bdi></div>`;
 }
 
 /** Keep the end in sight, unless somebody has scrolled up to read. */
@@ -69,7 +71,8 @@ export function Terminal({ agent, onClose }) {
   const box = useRef(null);
   const onScroll = useEndInSight(box, lines);
   const found = find.toLowerCase();
-  const count = useMemo(() => found ? lines.filter(({ text }) => text.toLowerCase().includes(found)).length : 0, [lines, found]);
+  const count = useMemo(() => found ? lines.filter(({ text }) => text.toLowerCase().includes(found)).length
+    : 0, [lines, found]);
   const heading = html`<div class="view-head">
     <${IconButton} kind="quiet" icon="arrow-left" label=${t("machines.back")} onClick=${onClose} />
     <h2 class="clip"><bdi>${agent}</bdi></h2><span class="small muted grow">${t("machines.read_only")}</span>
@@ -80,7 +83,8 @@ export function Terminal({ agent, onClose }) {
       onClick=${() => setIsPaused(!isPaused)}>${t(isPaused ? "machines.resume" : "machines.pause")}<//>
   </div>`;
   return html`<div class="view terminal-view">${heading}
-    <div class="terminal" ref=${box} onScroll=${onScroll} tabindex="0" role="log" aria-live="off" aria-label=${t("machines.terminal_of", { name: agent })}>
+    <div class="terminal" ref=${box} onScroll=${onScroll} tabindex="0" role="log" aria-live="off"
+      aria-label=${t("machines.terminal_of", { name: agent })}>
       ${lines.map((line) => html`<${Line} key=${line.id} line=${line} found=${found} />`)}
       ${!lines.length && !end && html`<p class="muted">${t("machines.silent")}</p>`}
       ${end && html`<p class="muted" role="status"><bdi>${end}</bdi></p>`}

@@ -12,7 +12,7 @@ import { Tile } from "../../ui/tile.js";
 import { t } from "../../words.js";
 import { existed, Fetched, useFetched } from "../fetched.js";
 import { Deliveries, reached } from "./deliveries.js";
-import { HUB, PEOPLE } from "./people.js";
+import { called, HUB } from "./people.js";
 import { Reply } from "./reply.js";
 import { namesOf } from "./thread.js";
 
@@ -88,18 +88,19 @@ function Message({ message }) {
   const { deliveries = [], sender, author, recipient } = message;
   const at = moment.value ? now.value : undefined;
   const picture = shown.value;
-  const to = recipient ?? t("messages.all");
-  const isForPeople = deliveries.filter((each) => PEOPLE.has(each.recipient) && reached(each, at).step !== "acked");
-  return html`<article class=${`message ${sender === HUB ? "is-ours" : ""}`} aria-label=${t("messages.from_to", { from: author ?? sender, to })}>
+  const from = author ?? called(sender);
+  const to = recipient === null ? t("messages.all") : called(recipient);
+  const isOpen = deliveries.filter((each) => each.recipient === HUB && reached(each, at).step !== "acked");
+  return html`<article class=${`message ${sender === HUB ? "is-ours" : ""}`} aria-label=${t("messages.from_to", { from, to })}>
     <div class="row small">
       ${picture.agents.has(sender) && html`<${Tile} small agent=${sender} picture=${picture} />`}
-      <bdi class="strong clip">${author ?? sender}</bdi><span class="faint" aria-hidden="true">→</span><bdi class="muted clip">${to}</bdi>
+      <bdi class="strong clip">${from}</bdi><span class="faint" aria-hidden="true">→</span><bdi class="muted clip">${to}</bdi>
       ${message.intent && html`<span class="faint">${message.intent}</span>`}
       <span class="end meta faint"><${Ago} at=${message.created_at} /></span>
     </div>
     ${message.body_html ? html`<${Markdown} html=${message.body_html} />` : html`<p class="plain"><${Text} value=${message.body} /></p>`}
     <${Deliveries} deliveries=${deliveries} at=${at} />
-    ${isForPeople.map((delivery) => could.value.write && html`<${Button} key=${delivery.id} small icon="check" disabled=${!may.value.write}
+    ${isOpen.map((delivery) => could.value.write && html`<${Button} key=${delivery.id} small icon="check" disabled=${!may.value.write}
       onClick=${() => act("acknowledge", { letter: delivery.id })}>${t("messages.done")}<//>`)}
   </article>`;
 }

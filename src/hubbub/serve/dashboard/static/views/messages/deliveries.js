@@ -4,7 +4,7 @@ import { html } from "../../vendor/ui.js";
 import { Ago } from "../../ui/ago.js";
 import { Icon } from "../../ui/icon.js";
 import { t } from "../../words.js";
-import { PEOPLE } from "./people.js";
+import { called, HUB } from "./people.js";
 
 const STEPS = ["acked", "seen", "notified", "stored"]; // the farthest first
 const TOLD = ["notified", "seen", "acked"]; // that it was stored, the message itself says
@@ -32,12 +32,17 @@ export function Deliveries({ deliveries, at }) {
 
 function Delivery({ delivery, step, at }) {
   return html`<li class="row-tight meta" data-step=${step}>
-    <${Icon} name=${ICONS[step]} size=${12} /><bdi class="clip">${delivery.recipient}</bdi>
-    <span>${t(`messages.${PEOPLE.has(delivery.recipient) && step !== "acked" ? "for_people" : `step_${step}`}`)}</span>
+    <${Icon} name=${ICONS[step]} size=${12} /><bdi class="clip">${called(delivery.recipient)}</bdi>
+    <span>${stepWord(delivery, step)}</span>
     ${TOLD.filter((each) => delivery[`${each}_at`] && delivery[`${each}_at`] <= (at ?? Infinity)).map((each) =>
       html`<span key=${each} class="delivery-time" title=${t(`messages.time_${each}`)}><${Icon} name=${ICONS[each]} size=${11} />
         <span class="sr">${t(`messages.time_${each}`)}</span><${Ago} at=${delivery[`${each}_at`]} /></span>`)}
   </li>`;
+}
+
+/** That a letter to people lies there until one of them sees to it is no failure of delivery. */
+function stepWord({ recipient }, step) {
+  return recipient === HUB && step !== "acked" ? t("messages.unanswered") : t(`messages.step_${step}`);
 }
 
 /** "12 acknowledged, 3 seen, 2 not delivered yet". */

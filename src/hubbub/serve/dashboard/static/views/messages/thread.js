@@ -9,7 +9,7 @@ import { Icon } from "../../ui/icon.js";
 import { Text } from "../../ui/text.js";
 import { Tile } from "../../ui/tile.js";
 import { list, t } from "../../words.js";
-import { PEOPLE } from "./people.js";
+import { called, HUB } from "./people.js";
 
 const MOST_TILES = 3;
 const MOST_NAMES = 4;
@@ -24,7 +24,8 @@ export function isAsked(thread, query) {
 }
 
 /** Names, the first few of many. */
-export function namesOf(names) {
+export function namesOf(given) {
+  const names = given.map(called);
   if (names.length <= MOST_NAMES) return list(names);
   return list([...names.slice(0, MOST_NAMES - 1), t("messages.others", { count: names.length - MOST_NAMES + 1 })]);
 }
@@ -34,7 +35,7 @@ export function ThreadRow({ thread, at, current, picture }) {
   const isLate = at !== undefined && thread.last.created_at > at; // what was said last then is not told here
   const agents = thread.participants.filter((name) => picture.agents.has(name));
   const names = namesOf(thread.participants);
-  const forPeople = at === undefined && thread.unacked_by.some((name) => PEOPLE.has(name));
+  const forPeople = at === undefined && thread.unacked_by.includes(HUB);
   return html`<li><${Card} item=${`thread:${thread.id}`} href=${href("messages", { ...route.value.query, thread: thread.id })}
     name=${`${names}, ${thread.title.slice(0, 120)}`} current=${current} tone=${forPeople ? "amber" : undefined}>
     <div class="row">
@@ -44,7 +45,7 @@ export function ThreadRow({ thread, at, current, picture }) {
       <span class="meta faint"><${Ago} at=${isLate ? thread.created_at : thread.last.created_at} /></span>
     </div>
     <div class="thread-title"><${Text} value=${thread.title} lines=${1} /></div>
-    ${!isLate && thread.count > 1 && html`<div class="small muted clip"><bdi>${thread.last.author ?? thread.last.sender}</bdi>:${" "}
+    ${!isLate && thread.count > 1 && html`<div class="small muted clip"><bdi>${thread.last.author ?? called(thread.last.sender)}</bdi>:${" "}
       <${Text} value=${thread.last.body} /></div>`}
     <div class="row meta faint">
       <span>${t("messages.count", { count: thread.count })}</span>

@@ -16,8 +16,11 @@ export function Log() {
         <dt>${t("settings.log_first")}</dt><dd>${oldest ? fullTime(oldest.at) : t("settings.nothing")}</dd>
         <dt>${t("settings.log_last")}</dt><dd class="num">${number(connection.value.id)}</dd></dl>`}<//>
     <//>
-    <${Part} title=${t("settings.retention")} text=${t("settings.retention_text")}><${Command} text="HUBBUB_KEEP_LOG_DAYS=90 hubbub serve" /><//>
-    <${Part} title=${t("settings.backup")} text=${t("settings.backup_text")}><${Command} text="hubbub backup hubbub-copy.db" />
-      ${me.value?.owns_hub ? html`<div><${Button} icon="download" href=${address("/backup")} download>${t("settings.backup_now")}<//></div>`
+    <${Part} title=${t("settings.retention")} text=${t("settings.retention_text")}>
+      <${Command} text="HUBBUB_KEEP_LOG_DAYS=90 hubbub serve" /><//>
+    <${Part} title=${t("settings.backup")} text=${t("settings.backup_text")}>
+      <${Command} text="hubbub backup hubbub-copy.db" />
+      ${me.value?.owns_hub ? html`<div>
+        <${Button} icon="download" href=${address("/backup")} download>${t("settings.backup_now")}<//></div>`
         : html`<${OnlyFor} whom="owner" />`}<//>`;
 }

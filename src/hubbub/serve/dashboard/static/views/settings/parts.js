@@ -4,7 +4,8 @@ import { t } from "../../words.js";
 
 /** A part of a tab, with its heading and its action beside that. */
 export function Part({ title, text, action, children }) {
-  return html`<section class="panel part-panel"><div class="row wrap"><h2 class="section-title grow">${title}</h2>${action}</div>
+  return html`<section class="panel part-panel"><div class="row wrap"><h2 class="section-title grow">${title}
+    </h2>${action}</div>
     ${text && html`<p class="small muted">${text}</p>`}${children}</section>`;
 }
 
@@ -25,7 +26,8 @@ export function useForm(first) {
 /** A table of the settings: headings, rows, and a key for each row. */
 export function Rows({ label, headings, rows, children }) {
   return html`<div class="table-scroll" tabindex="0" role="region" aria-label=${label}><table class="table">
-    <thead><tr>${headings.map((heading) => html`<th key=${heading}>${heading || html`<span class="sr">${t("settings.actions")}</span>`}</th>`)}</tr></thead>
+    <thead><tr>${headings.map((heading) => html`<th key=${heading}>${heading || html`<span class="sr">
+      ${t("settings.actions")}</span>`}</th>`)}</tr></thead>
     <tbody>${rows.map(children)}</tbody></table></div>`;
 }
 

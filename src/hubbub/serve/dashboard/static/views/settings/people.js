@@ -23,7 +23,8 @@ function Invite({ onClose }) {
   };
   return html`<${Dialog} title=${t("settings.invite")} onClose=${onClose} onSubmit=${invite}
     footer=${html`<${Button} kind="primary" type="submit">${t("settings.invite_make")}<//>`}>
-    <${Select} label=${t("settings.role")} hint=${t("settings.role_hint")} options=${roles(GIVEN)} ...${bind("role")} /><//>`;
+    <${Select} label=${t("settings.role")} hint=${t("settings.role_hint")} options=${roles(GIVEN)}
+      ...${bind("role")} /><//>`;
 }
 
 function AddUser({ onClose }) {
@@ -37,22 +38,28 @@ function AddUser({ onClose }) {
   return html`<${Dialog} title=${t("settings.user_add")} onClose=${onClose} onSubmit=${add}
     footer=${html`<${Button} kind="primary" type="submit">${t("settings.user_add")}<//>`}>
     <div class="stack"><${Field} label=${t("settings.user_name")} required ...${bind("name")} />
-      <${Select} label=${t("settings.role")} hint=${t("settings.role_hint")} options=${roles(GIVEN)} ...${bind("role")} /></div><//>`;
+      <${Select} label=${t("settings.role")} hint=${t("settings.role_hint")} options=${roles(GIVEN)}
+        ...${bind("role")} /></div><//>`;
 }
 
 async function remove(name) {
-  const isSure = await confirm({ title: t("settings.member_remove_title", { name }), text: t("settings.member_remove_text"),
+  const isSure = await confirm({ title: t("settings.member_remove_title", { name }),
+    text: t("settings.member_remove_text"),
     action: t("settings.remove"), danger: true });
-  if (isSure) await done("removeMember", { project: project.value, user: name }, t("settings.member_removed", { name }));
+  if (isSure) await done("removeMember", { project: project.value, user: name }, t("settings.member_removed",
+    { name }));
 }
 
 function Member({ member }) {
-  const choose = (event) => done("putMember", { project: project.value, user: member.name, role: event.target.value },
+  const choose = (event) => done("putMember", { project: project.value, user: member.name,
+    role: event.target.value },
     t("settings.role_changed", { name: member.name }));
   return html`<tr><td class="clip"><bdi>${member.name}</bdi></td>
     <td>${could.value.manage
-      ? html`<select class="input" aria-label=${t("settings.role_of", { name: member.name })} value=${member.role}
-          disabled=${!may.value.manage} onChange=${choose}>${roles().map((role) => html`<option key=${role.value}
+      ? html`<select class="input" aria-label=${t("settings.role_of", { name: member.name })}
+        value=${member.role}
+          disabled=${!may.value.manage} onChange=${choose}>${roles().map((role) => html`<option
+            key=${role.value}
           value=${role.value} selected=${role.value === member.role}>${role.label}</option>`)}</select>`
       : t(`shell.role_${member.role}`)}</td>
     <td>${could.value.manage && html`<${Button} small kind="danger" disabled=${!may.value.manage}
@@ -60,7 +67,8 @@ function Member({ member }) {
 }
 
 function Members() {
-  const members = useFetched(() => get(`/projects/${encodeURIComponent(project.value)}/members`), [], ["member.", "user."]);
+  const members = useFetched(() => get(`/projects/${encodeURIComponent(project.value)}/members`), [],
+    ["member.", "user."]);
   const open = (View) => () => openDialog((close) => html`<${View} onClose=${close} />`);
   const action = could.value.manage && html`<div class="row wrap">
     <${Button} icon="mail" disabled=${!may.value.manage} onClick=${open(Invite)}>${t("settings.invite")}<//>
@@ -68,24 +76,41 @@ function Members() {
       onClick=${open(AddUser)}>${t("settings.user_add")}<//>`}</div>`;
   return html`<${Part} title=${t("settings.members")} text=${t("settings.members_text")} action=${action}>
     <${Fetched} of=${members}>${(found) => html`<${Rows} label=${t("settings.members")} rows=${found.members}
-      headings=${[t("settings.user_name"), t("settings.role"), ""]}>${(member) => html`<${Member} key=${member.name} member=${member} />`}<//>`}<//>
+      headings=${[t("settings.user_name"), t("settings.role"), ""]}>${(member) => html`<${Member}
+        key=${member.name} member=${member} />`}<//>`}<//>
     ${!could.value.manage && html`<${OnlyFor} whom="managers" />`}<//>`;
 }
 
 async function signOutEverywhere() {
-  const isSure = await confirm({ title: t("settings.out_title"), text: t("settings.out_text"), action: t("settings.out"), danger: true });
+  const isSure = await confirm({ title: t("settings.out_title"), text: t("settings.out_text"),
+    action: t("settings.out"), danger: true });
   if (isSure && await done("signOutEverywhere", {})) location.assign("/login");
+}
+
+const BROWSERS = [["Edg/", "Edge"], ["OPR/", "Opera"], ["Firefox/", "Firefox"], ["Chrome/", "Chrome"],
+  ["Safari/", "Safari"]];
+const SYSTEMS = ["Android", "iPhone", "iPad", "Windows", "Mac OS", "Linux"];
+
+/** What a browser calls itself, in short: "Firefox, Linux"; as it is, where that tells nothing. */
+function browserName(text) {
+  const known = BROWSERS.find(([mark]) => text.includes(mark))?.[1];
+  return [known, SYSTEMS.find((system) => text.includes(system))].filter(Boolean).join(", ") || text;
 }
 
 /** Where the one who looks is signed in. */
 function Logins() {
   const logins = useFetched(() => get("/logins"), [], ["login."]);
-  const action = html`<${Button} kind="danger" icon="log-out" disabled=${!me.value?.csrf} onClick=${signOutEverywhere}>${t("settings.out")}<//>`;
+  const action = html`<${Button} kind="danger" icon="log-out" disabled=${!me.value?.csrf}
+    onClick=${signOutEverywhere}>${t("settings.out")}<//>`;
   const headings = ["browser", "signed_in", "used"].map((key) => t(`settings.${key}`));
   return html`<${Part} title=${t("settings.logins")} text=${t("settings.logins_text")} action=${action}>
-    <${Fetched} of=${logins}>${(found) => html`<${Rows} label=${t("settings.logins")} headings=${headings} rows=${found.logins}>${(login) =>
-      html`<tr key=${login.id}><td class="clip"><bdi>${login.browser ?? "?"}</bdi> ${login.current && html`<strong>${t("settings.this_one")}</strong>`}</td>
-        <td><${Ago} at=${login.created_at} /></td><td><${Ago} at=${login.seen_at} /></td></tr>`}<//>`}<//><//>`;
+    <${Fetched} of=${logins}>${(found) => html`<${Rows} label=${t("settings.logins")} headings=${headings}
+      rows=${found.logins}>${(login) =>
+      html`<tr key=${login.id}><td class="clip">
+        <bdi title=${login.browser}>${browserName(login.browser ?? "?")}</bdi>
+        ${login.current && html`<span class="muted">${t("settings.this_one")}</span>`}</td>
+        <td><${Ago} at=${login.created_at} /></td><td><${Ago} at=${login.seen_at} /></td></tr>`}<//>`}<//>
+          <//>`;
 }
 
 export function People() {

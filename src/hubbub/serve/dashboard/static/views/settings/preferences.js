@@ -10,8 +10,11 @@ export function Preferences() {
   const languages = Object.entries(LANGUAGES).map(([value, label]) => ({ value, label }));
   const themes = THEMES.map((value) => ({ value, label: t(`settings.theme_${value}`) }));
   return html`<${Part} title=${t("settings.tab_preferences")} text=${t("settings.preferences_text")}>
-    <${Select} label=${t("settings.theme")} value=${theme.value} options=${themes} onInput=${(event) => setTheme(event.target.value)} />
-    <${Select} label=${t("settings.language")} value=${language.value} options=${languages} onInput=${(event) => setLanguage(event.target.value)} />
-    <${Checkbox} label=${t("settings.letters")} checked=${letters.value} onChange=${(event) => switchLetters(event.target.checked)} />
+    <${Select} label=${t("settings.theme")} value=${theme.value} options=${themes}
+      onInput=${(event) => setTheme(event.target.value)} />
+    <${Select} label=${t("settings.language")} value=${language.value} options=${languages}
+      onInput=${(event) => setLanguage(event.target.value)} />
+    <${Checkbox} label=${t("settings.letters")} checked=${letters.value}
+      onChange=${(event) => switchLetters(event.target.checked)} />
   <//>`;
 }

@@ -1,4 +1,5 @@
-// The project: what it is called, what follows where scopes overlap, its areas; and another project beside it.
+// The project: what it is called, what follows where scopes overlap, its areas; and another project beside
+// it.
 import { html } from "../../vendor/ui.js";
 import { t } from "../../words.js";
 import { get } from "../../hub/api.js";
@@ -15,7 +16,8 @@ const modes = () => ["off", "warn", "block"].map((value) => ({ value, label: t(`
 
 function Facts({ known }) {
   const { given, bind } = useForm({
-    name: known.name, description: known.description ?? "", conflict_mode: known.conflict_mode, repo_url: known.repo_url ?? "",
+    name: known.name, description: known.description
+      ?? "", conflict_mode: known.conflict_mode, repo_url: known.repo_url ?? "",
   });
   const off = { disabled: !may.value.manage };
   const keep = (event) => {
@@ -25,9 +27,11 @@ function Facts({ known }) {
   return html`<form class="stack" onSubmit=${keep}>
     <${Field} label=${t("settings.project_name")} required ...${off} ...${bind("name")} />
     <${TextArea} label=${t("settings.description")} rows="2" ...${off} ...${bind("description")} />
-    <${Select} label=${t("settings.mode")} hint=${t("settings.mode_hint")} options=${modes()} ...${off} ...${bind("conflict_mode")} />
+    <${Select} label=${t("settings.mode")} hint=${t("settings.mode_hint")} options=${modes()} ...${off}
+      ...${bind("conflict_mode")} />
     <${Field} label=${t("settings.repository")} ...${off} ...${bind("repo_url")} />
-    ${could.value.manage ? html`<div class="row end"><${Button} kind="primary" type="submit" ...${off}>${t("settings.save")}<//></div>`
+    ${could.value.manage ? html`<div class="row end">
+      <${Button} kind="primary" type="submit" ...${off}>${t("settings.save")}<//></div>`
       : html`<${OnlyFor} whom="managers" />`}
   </form>`;
 }
@@ -35,19 +39,24 @@ function Facts({ known }) {
 /** An area, new or to be changed; its slug stays. */
 function Area({ area, onClose }) {
   const { given, bind } = useForm({
-    slug: area?.slug ?? "", name: area?.name ?? "", patterns: (area?.patterns ?? []).join("\n"), description: area?.description ?? "",
+    slug: area?.slug ?? "", name: area?.name ?? "", patterns: (area?.patterns
+      ?? []).join("\n"), description: area?.description ?? "",
   });
   const put = async () => {
     const patterns = given.patterns.split("\n").map((line) => line.trim()).filter(Boolean);
-    const values = { project: project.value, area: given.slug.trim(), name: given.name.trim(), patterns, description: given.description || null };
+    const values = { project: project.value, area: given.slug.trim(), name: given.name.trim(), patterns,
+      description: given.description || null };
     if (await done("putArea", values, t("settings.saved"))) onClose();
   };
-  return html`<${Dialog} title=${t(area ? "settings.area_change" : "settings.area_add")} onClose=${onClose} onSubmit=${put}
+  return html`<${Dialog} title=${t(area ? "settings.area_change" : "settings.area_add")} onClose=${onClose}
+    onSubmit=${put}
     footer=${html`<${Button} kind="primary" type="submit">${t("settings.save")}<//>`}>
     <div class="stack">
-      <${Field} label=${t("settings.slug")} required disabled=${Boolean(area)} pattern="[a-z0-9][a-z0-9_\\-]*" ...${bind("slug")} />
+      <${Field} label=${t("settings.slug")} required disabled=${Boolean(area)} pattern="[a-z0-9][a-z0-9_\\-]*"
+        ...${bind("slug")} />
       <${Field} label=${t("settings.project_name")} required ...${bind("name")} />
-      <${TextArea} label=${t("settings.patterns")} hint=${t("settings.patterns_hint")} rows="4" class="input mono" ...${bind("patterns")} />
+      <${TextArea} label=${t("settings.patterns")} hint=${t("settings.patterns_hint")} rows="4"
+        class="input mono" ...${bind("patterns")} />
       <${Field} label=${t("settings.description")} ...${bind("description")} />
     </div><//>`;
 }
@@ -55,16 +64,19 @@ function Area({ area, onClose }) {
 function Areas() {
   const areas = useFetched(() => get(`/projects/${encodeURIComponent(project.value)}/areas`), [], ["area."]);
   const open = (area) => () => openDialog((close) => html`<${Area} area=${area} onClose=${close} />`);
-  const action = could.value.manage && html`<${Button} icon="plus" disabled=${!may.value.manage} onClick=${open(null)}>${t("settings.area_add")}<//>`;
+  const action = could.value.manage && html`<${Button} icon="plus" disabled=${!may.value.manage}
+    onClick=${open(null)}>${t("settings.area_add")}<//>`;
   const headings = [t("settings.slug"), t("settings.project_name"), t("settings.patterns"), ""];
   return html`<${Part} title=${t("settings.areas")} text=${t("settings.areas_text")} action=${action}>
     <${Fetched} of=${areas}>${(found) => (found.areas.length === 0
       ? html`<${Empty} icon="map" title=${t("settings.no_areas")} text=${t("settings.areas_text")}
           command=${`hubbub project area ${project.value} api --pattern 'src/api/**'`} />`
-      : html`<${Rows} label=${t("settings.areas")} headings=${headings} rows=${found.areas}>${(area) => html`<tr key=${area.slug}>
+      : html`<${Rows} label=${t("settings.areas")} headings=${headings} rows=${found.areas}>
+        ${(area) => html`<tr key=${area.slug}>
           <td class="mono clip">${area.slug}</td><td class="clip"><bdi>${area.name}</bdi></td>
           <td class="mono small wrap-any"><bdi>${area.patterns.join("  ")}</bdi></td>
-          <td>${could.value.manage && html`<${Button} small disabled=${!may.value.manage} onClick=${open(area)}>${t("settings.change")}<//>`}</td>
+          <td>${could.value.manage && html`<${Button} small disabled=${!may.value.manage}
+            onClick=${open(area)}>${t("settings.change")}<//>`}</td>
         </tr>`}<//>`)}<//><//>`;
 }
 
@@ -83,15 +95,18 @@ export function AddProject({ onClose }) {
     <div class="stack">
       <${Field} label=${t("settings.slug")} hint=${t("settings.slug_hint")} required ...${bind("slug")} />
       <${Field} label=${t("settings.project_name")} ...${bind("name")} />
-      <${Select} label=${t("settings.mode")} hint=${t("settings.mode_hint")} options=${modes()} ...${bind("conflict_mode")} />
+      <${Select} label=${t("settings.mode")} hint=${t("settings.mode_hint")} options=${modes()}
+        ...${bind("conflict_mode")} />
     </div><//>`;
 }
 
 export function Project() {
   const known = useFetched(() => get(`/projects/${encodeURIComponent(project.value)}`), [], ["project."]);
   const add = () => openDialog((close) => html`<${AddProject} onClose=${close} />`);
-  const action = me.value?.csrf && html`<${Button} icon="plus" disabled=${!may.value.write} onClick=${add}>${t("settings.project_add")}<//>`;
+  const action = me.value?.csrf && html`<${Button} icon="plus" disabled=${!may.value.write} onClick=${add}>
+    ${t("settings.project_add")}<//>`;
   return html`<${Part} title=${project.value} action=${action}>
-      <${Fetched} of=${known}>${(found) => html`<${Facts} key=${JSON.stringify(found.project)} known=${found.project} />`}<//>
+      <${Fetched} of=${known}>${(found) => html`<${Facts} key=${JSON.stringify(found.project)}
+        known=${found.project} />`}<//>
     <//><${Areas} />`;
 }

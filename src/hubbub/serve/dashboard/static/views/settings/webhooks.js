@@ -21,19 +21,22 @@ function Add({ onClose }) {
     const made = await done("addWebhook", { url: given.url.trim(), form: given.form, events });
     if (!made) return;
     onClose();
-    if (given.form === "json") showOnce(t("settings.webhook_added"), t("settings.webhook_added_text"), made.secret);
+    if (given.form === "json") showOnce(t("settings.webhook_added"), t("settings.webhook_added_text"),
+      made.secret);
   };
   return html`<${Dialog} title=${t("settings.webhook_add")} onClose=${onClose} onSubmit=${add}
     footer=${html`<${Button} kind="primary" type="submit">${t("settings.webhook_add")}<//>`}>
     <div class="stack">
       <${Field} label=${t("settings.address")} type="url" required placeholder="https://" ...${bind("url")} />
       <${Select} label=${t("settings.form")} options=${forms()} ...${bind("form")} />
-      <${Field} label=${t("settings.events")} hint=${t("settings.events_hint")} required class="input mono" ...${bind("events")} />
+      <${Field} label=${t("settings.events")} hint=${t("settings.events_hint")} required class="input mono"
+        ...${bind("events")} />
     </div><//>`;
 }
 
 async function remove(webhook) {
-  const isSure = await confirm({ title: t("settings.webhook_remove_title"), text: t("settings.webhook_remove_text"),
+  const isSure = await confirm({ title: t("settings.webhook_remove_title"),
+    text: t("settings.webhook_remove_text"),
     action: t("settings.remove"), danger: true });
   if (isSure) await done("removeWebhook", { webhook: webhook.id }, t("settings.webhook_removed"));
 }
@@ -41,17 +44,23 @@ async function remove(webhook) {
 function List() {
   const webhooks = useFetched(() => get("/webhooks"), [], ["webhook."]);
   const add = () => openDialog((close) => html`<${Add} onClose=${close} />`);
-  const action = html`<${Button} icon="plus" kind="primary" disabled=${!may.value.manage} onClick=${add}>${t("settings.webhook_add")}<//>`;
+  const action = html`<${Button} icon="plus" kind="primary" disabled=${!may.value.manage} onClick=${add}>
+    ${t("settings.webhook_add")}<//>`;
   const headings = ["address", "form", "events"].map((key) => t(`settings.${key}`));
-  return html`<${Part} title=${t("settings.tab_webhooks")} text=${t("settings.webhooks_text")} action=${action}>
+  return html`<${Part} title=${t("settings.tab_webhooks")} text=${t("settings.webhooks_text")}
+    action=${action}>
     <${Fetched} of=${webhooks}>${(found) => {
       const rows = existed(found.webhooks);
-      if (!rows.length) return html`<${Empty} icon="webhook" title=${t("settings.no_webhooks")} text=${t("settings.webhooks_text")}
-        command="hubbub webhook add https://ntfy.sh/… --form ntfy --events needs" />`;
-      return html`<${Rows} label=${t("settings.tab_webhooks")} headings=${[...headings, ""]} rows=${rows}>${(webhook) => html`<tr key=${webhook.id}>
-        <td class="wrap-any"><bdi>${webhook.url}</bdi></td><td>${t(`settings.form_${webhook.form ?? "json"}`)}</td>
+      if (!rows.length) return html`<${Empty} icon="webhook" title=${t("settings.no_webhooks")}
+        text=${t("settings.webhooks_text")}
+        command="hubbub webhook add https://ntfy.example.org/hub --form ntfy --events needs" />`;
+      return html`<${Rows} label=${t("settings.tab_webhooks")} headings=${[...headings, ""]} rows=${rows}>
+        ${(webhook) => html`<tr key=${webhook.id}>
+        <td class="wrap-any"><bdi>${webhook.url}</bdi></td><td>${t(`settings.form_${webhook.form ?? "json"}`)}
+          </td>
         <td class="mono small wrap-any">${webhook.events.join(", ")}</td>
-        <td><${Button} small kind="danger" disabled=${!may.value.manage} onClick=${() => remove(webhook)}>${t("settings.remove")}<//></td></tr>`}<//>`;
+        <td><${Button} small kind="danger" disabled=${!may.value.manage} onClick=${() => remove(webhook)}>
+          ${t("settings.remove")}<//></td></tr>`}<//>`;
     }}<//><//>`;
 }
 
@@ -59,10 +68,14 @@ function Delivery({ delivery }) {
   const word = delivery.outcome ?? (delivery.attempts ? "again" : "waiting");
   const retry = () => done("retryDelivery", { delivery: delivery.id }, t("settings.delivery_retried"));
   return html`<tr><td class="mono small">${delivery.event ?? delivery.issue ?? delivery.kind}</td>
-    <td><span class=${`outcome ${word === "dead" ? "is-failed" : word === "delivered" ? "is-done" : ""}`}>${t(`settings.delivery_${word}`)}</span>
-      ${delivery.last_error && html`<div class="small muted wrap-any"><bdi>${delivery.last_error.slice(0, 300)}</bdi></div>`}</td>
-    <td class="num">${delivery.attempts}</td><td><${Ago} at=${delivery.ended_at ?? delivery.created_at} /></td>
-    <td>${delivery.outcome === "dead" && html`<${Button} small icon="rotate-ccw" disabled=${!may.value.manage} onClick=${retry}>${t("settings.retry")}<//>`}</td></tr>`;
+    <td><span class=${`outcome ${word === "dead" ? "is-failed" : word === "delivered" ? "is-done" : ""}`}>
+      ${t(`settings.delivery_${word}`)}</span>
+      ${delivery.last_error && html`<div class="small muted wrap-any">
+        <bdi>${delivery.last_error.slice(0, 300)}</bdi></div>`}</td>
+    <td class="num">${delivery.attempts}</td><td><${Ago} at=${delivery.ended_at ?? delivery.created_at} />
+      </td>
+    <td>${delivery.outcome === "dead" && html`<${Button} small icon="rotate-ccw" disabled=${!may.value.manage}
+      onClick=${retry}>${t("settings.retry")}<//>`}</td></tr>`;
 }
 
 function Deliveries() {
@@ -71,12 +84,14 @@ function Deliveries() {
   return html`<${Part} title=${t("settings.deliveries")}><${Fetched} of=${deliveries}>${(found) => {
     const rows = existed(found.deliveries);
     if (!rows.length) return html`<p class="small muted">${t("settings.no_deliveries")}</p>`;
-    return html`<${Rows} label=${t("settings.deliveries")} headings=${[...headings, ""]} rows=${rows}>${(delivery) =>
+    return html`<${Rows} label=${t("settings.deliveries")} headings=${[...headings, ""]} rows=${rows}>
+      ${(delivery) =>
       html`<${Delivery} key=${delivery.id} delivery=${delivery} />`}<//>`;
   }}<//><//>`;
 }
 
 export function Webhooks() {
-  if (!could.value.manage) return html`<${Part} title=${t("settings.tab_webhooks")} text=${t("settings.webhooks_text")}><${OnlyFor} whom="managers" /><//>`;
+  if (!could.value.manage) return html`<${Part} title=${t("settings.tab_webhooks")}
+    text=${t("settings.webhooks_text")}><${OnlyFor} whom="managers" /><//>`;
   return html`<${List} /><${Deliveries} />`;
 }

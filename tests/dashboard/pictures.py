@@ -1,0 +1,30 @@
+"""Pictures as the page has them, as JSON, and when it has them."""
+
+from typing import Any
+
+from playwright.sync_api import Page
+
+from tests.dashboard.browser import inside
+from tests.serve.hub import Hub
+
+# A function of JavaScript: the cards of a picture, by noun and key.
+CARDS = """(picture) => Object.fromEntries(["tasks", "agents", "machines", "approvals", "letters", "overlaps"].map(
+    (noun) => [noun, Object.fromEntries(picture[noun])]))"""
+
+
+def live(page: Page) -> Any:
+    """The live picture."""
+    return inside(page, "model/moment.js", f"({CARDS})(m.live.value)")
+
+
+def told(page: Page) -> Any:
+    """What the hub says that the project looks like."""
+    return inside(page, "hub/api.js", "m.get('/snapshot').then((answer) => answer.picture)")
+
+
+def caught_up(page: Page, hub: Hub) -> None:
+    """Wait until the page has folded the last activity of the log."""
+    sql = "SELECT max(seq) AS last FROM activity WHERE project_id = :project_id"
+    last = hub.do(lambda tx: tx.one(sql, project_id=hub.project.id))["last"]
+    until = "new Promise((done) => m.connection.subscribe(({ id }) => id >= x && done()))"
+    inside(page, "hub/live.js", until, last)

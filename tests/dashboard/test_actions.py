@@ -1,0 +1,193 @@
+"""What people do from the page: it shows at once, becomes true on the hub, and undoes itself if refused."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, Request, Route, expect
+
+from hubbub.core import agents, approvals, endings, inbox, tasks
+from hubbub.core.tasks import find
+from hubbub.model.lifecycle import Event, Status
+from hubbub.model.records import Task
+from hubbub.store.tx import Tx
+from tests.dashboard.browser import Visit, Watch, inside
+from tests.dashboard.conftest import VIEWER
+from tests.dashboard.pictures import caught_up
+from tests.dashboard.scene import Scene
+from tests.serve.hub import Hub
+
+S = Status
+
+
+def act(page: Page, name: str, /, **values: object) -> Any:
+    """The hub's answer to an action; None if it was refused."""
+    return inside(page, "hub/actions.js", "m.act(x.name, x.values)", {"name": name, "values": values})
+
+
+def status(page: Page, picture: str, task: Task) -> Any:
+    """The status of a task in the picture that is shown, or in the live one beneath."""
+    return inside(page, "model/moment.js", f"m.{picture}.value.tasks.get(x)?.status", str(task.id))
+
+
+@pytest.fixture
+def send(hub: Hub, scene: Scene) -> Callable[..., Task]:
+    """Sends a task to `amber`, and takes it so many steps along."""
+
+    def sent(*steps: Event) -> Task:
+        def make(tx: Tx) -> Task:
+            task = tasks.send(tx, hub.project.id, sender="hub", to="amber", text="count the lines")
+            for each in steps:
+                if each in (Event.COMPLETE, Event.FAIL):
+                    task = endings.finish(tx, task, each, by="amber", text="so", result="so")
+                elif each is Event.START:
+                    task = tasks.start(tx, task, "amber")
+                else:
+                    task = tasks.step(tx, task, each, actor="amber", detail={"reason": "no key"})
+            return task
+
+        made: Task = hub.do(make)
+        return made
+
+    return sent
+
+
+# What is shown of a task while an action on it is under way, and whether the hub then did it.
+EXPECTING = """import(root + "hub/actions.js").then(({ act }) => {
+    const done = act(...x);
+    const { status, assignee } = m.shown.value.tasks.get(x[1].task);
+    return done.then((answer) => [status, assignee, answer !== null]);
+})"""
+
+TRUTH = [
+    ("cancel", {"reason": "not now"}, (), S.CANCELLED),
+    ("fail", {"reason": "cannot be"}, (Event.START,), S.FAILED),
+    ("complete", {"result": "42"}, (Event.START,), S.COMPLETED),
+    ("block", {"reason": "no key"}, (Event.START,), S.BLOCKED),
+    ("unblock", {"reason": "here it is"}, (Event.START, Event.BLOCK), S.WORKING),
+    ("retry", {}, (Event.START, Event.FAIL), S.DELIVERED),
+    ("reassign", {"to": "birch"}, (Event.START,), S.DELIVERED),
+    ("release", {"reason": "amber is on leave"}, (Event.START,), S.QUEUED),
+    ("approveWork", {"comment": "fine"}, (Event.START, Event.SUBMIT), S.COMPLETED),
+    ("requestChanges", {"comment": "tests?"}, (Event.START, Event.SUBMIT), S.WORKING),
+]
+
+
+def test_actions_on_tasks_come_true(visit: Visit, hub: Hub, send: Callable[..., Task]) -> None:
+    """What the page expects of an action on a task is what the hub makes of it, and no overlay stays behind."""
+    page = visit("/board")
+    for name, values, steps, expected in TRUTH:
+        task = send(*steps)
+        caught_up(page, hub)
+        expecting = inside(page, "model/moment.js", EXPECTING, [name, {"task": str(task.id), **values}])
+        now = hub.do(lambda tx, task=task: find(tx, [hub.project.id], str(task.id)))
+        assert (name, now.status, expecting) == (name, expected, [expected.value, now.assignee, True])
+        caught_up(page, hub)
+        assert status(page, "live", task) == expected
+    nothing_left(page)
+
+
+def nothing_left(page: Page) -> None:
+    """Wait until nothing is shown any more that the log has not told."""
+    inside(
+        page, "model/moment.js", "new Promise((done) => m.overlay.subscribe((all) => all.length || done()))"
+    )
+
+
+def test_an_action_shows_before_the_hub_has_heard_of_it(
+    page: Page, send: Callable[..., Task], hub: Hub
+) -> None:
+    """The page shows what will be while the call is under way, and the hub's own card afterwards."""
+    task = send()
+    caught_up(page, hub)
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route("**/cancel?*", hold)
+    inside(page, "hub/actions.js", "(m.act('cancel', { task: x, reason: 'no' }), 0)", str(task.id))
+    assert (status(page, "shown", task), status(page, "live", task)) == (S.CANCELLED, S.DELIVERED)
+    held[0].continue_()
+    nothing_left(page)
+    assert (status(page, "shown", task), status(page, "live", task)) == (S.CANCELLED, S.CANCELLED)
+
+
+def test_what_the_hub_refuses_is_undone_with_its_sentence(
+    page: Page, watch: Watch, send: Callable[..., Task], hub: Hub
+) -> None:
+    """A refused action leaves everything as it was, and says why in the hub's own words."""
+    watch.expect(409)
+    task = send(Event.START, Event.COMPLETE)
+    caught_up(page, hub)
+    assert act(page, "cancel", task=str(task.id), reason="too late") is None
+    expect(page.get_by_role("alert")).to_contain_text("completed")
+    nothing_left(page)
+    assert status(page, "shown", task) == S.COMPLETED
+
+
+def test_a_viewer_changes_nothing(visit: Visit, watch: Watch, send: Callable[..., Task], hub: Hub) -> None:
+    """Who may only look is refused by the hub, whatever a page would let them click."""
+    watch.expect(403)
+    page = visit("/board", who=VIEWER)
+    task = send()
+    assert act(page, "cancel", task=str(task.id), reason="no") is None
+    assert inside(page, "model/moment.js", "m.may.value") == {"write": False, "manage": False}
+    now = hub.do(lambda tx: find(tx, [hub.project.id], str(task.id)))
+    assert now.status is S.DELIVERED
+
+
+def test_a_call_whose_answer_was_lost_is_made_once(page: Page, watch: Watch, hub: Hub, scene: Scene) -> None:
+    """Where no answer came the same call is made again under the same key, and has happened once."""
+    watch.expect(0)
+    keys: list[str] = []
+
+    def lose_first(route: Route, request: Request) -> None:
+        keys.append(request.headers["idempotency-key"])
+        if len(keys) == 1:
+            route.fetch()  # the hub has done it
+            route.abort()
+        else:
+            route.continue_()
+
+    page.route("**/api/v1/tasks?*", lose_first)
+    answer = act(page, "createTask", text="only one of this", to="amber")
+    assert answer["task"]["title"] == "only one of this"
+    assert keys[0] == keys[1]
+    found = hub.do(lambda tx: tasks.search(tx, [hub.project.id], limit=100))
+    assert [each.title for each in found].count("only one of this") == 1
+
+
+def test_people_answer_what_is_asked_of_them(page: Page, hub: Hub, scene: Scene) -> None:
+    """Approvals, letters and claims can be seen to from the page."""
+    yes, no = scene.approvals
+    act(page, "approve", approval=str(yes))
+    act(page, "deny", approval=str(no))
+    found = hub.do(lambda tx: [approvals.find(tx, [hub.project.id], str(each)).status for each in (yes, no)])
+    assert found == ["approved", "denied"]
+    letters = hub.do(lambda tx: inbox.read(tx, hub.project.id, "hub", 50))
+    act(page, "acknowledge", letter=str(letters[0].delivery.id))
+    left = hub.do(lambda tx: inbox.read(tx, hub.project.id, "hub", 50))
+    assert letters[0].delivery.id not in {each.delivery.id for each in left}
+    act(page, "releaseScope", agent="ember", reason="xenon needs it")
+    caught_up(page, hub)
+    assert inside(page, "model/moment.js", "[...m.live.value.overlaps.keys()]") == ["lumen\nonyx"]
+    nothing_left(page)
+
+
+def test_people_run_their_project_from_the_page(page: Page, hub: Hub) -> None:
+    """Areas, members, tokens, invitations, webhooks and projects are made by the same calls that anyone can make."""
+    slug = hub.project.slug
+    act(page, "putArea", project=slug, area="ops", name="Operations", patterns=["deploy/**"])
+    secret = act(page, "makeToken", agent="newcomer")["secret"]
+    assert hub.do(lambda tx: agents.is_known(tx, hub.project.id, "newcomer"))
+    assert secret
+    added = act(page, "addWebhook", url="https://example.org/hook", events=["task.*"])["webhook"]
+    act(page, "removeWebhook", webhook=added["id"])
+    assert act(page, "inviteMachine", name="new-machine")["code"]
+    act(page, "putMember", project=slug, user=VIEWER, role="member")
+    act(page, "putMember", project=slug, user=VIEWER, role="viewer")
+    act(page, "addProject", slug="another")
+    refused = inside(page, "hub/actions.js", "m.doing.value")
+    assert refused == []
+    expect(page.get_by_role("alert")).to_be_empty()

@@ -1,0 +1,67 @@
+"""Addresses lead to views, and back: what is shown stands in them."""
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.dashboard.browser import Visit, Watch, inside
+from tests.dashboard.scene import Scene
+
+
+def route(page: Page) -> Any:
+    return inside(page, "shell/router.js", "m.route.value")
+
+
+ADDRESSES = {
+    "/": ("needs", {}),
+    "/board?q=state:blocked": ("board", {"q": "state:blocked"}),
+    "/t/12": ("board", {"task": "12"}),
+    "/fleet?agent=ember": ("fleet", {"agent": "ember"}),
+    "/settings?tab=tokens": ("settings", {"tab": "tokens"}),
+}
+
+
+def test_an_address_says_the_view_and_what_is_asked_of_it(page: Page, scene: Scene) -> None:
+    """Each view has its path, `/t/12` is a task on the board, and the rest is the query."""
+    read = """(() => { history.pushState(null, "", x); dispatchEvent(new PopStateEvent("popstate"));
+              return m.route.value; })()"""
+    for address, (view, query) in ADDRESSES.items():
+        assert inside(page, "shell/router.js", read, address) == {"view": view, "query": query}
+
+
+def test_links_are_followed_without_a_reload_and_the_back_button_leads_back(page: Page, scene: Scene) -> None:
+    """A click on a view changes the address and the view, not the page; back is where one was."""
+    page.evaluate("document.documentElement.dataset.same = 'yes'")
+    page.get_by_role("navigation").get_by_role("link", name="Board").first.click()
+    expect(page.locator("main")).to_have_attribute("data-view", "board")
+    assert page.url.endswith("/board")
+    page.go_back()
+    expect(page.locator("main")).to_have_attribute("data-view", "needs")
+    expect(page.locator("html")).to_have_attribute("data-same", "yes")
+
+
+def test_a_task_has_an_address_of_its_own(visit: Visit, scene: Scene) -> None:
+    """`/t/` and a task's number opens the board with that task at its side."""
+    task = scene.tasks["blocked"][0]
+    page = visit(f"/t/{task.number}")
+    expect(page.locator("main")).to_have_attribute("data-view", "board")
+    expect(page.get_by_role("complementary")).to_contain_text(f"T-{task.number}")
+
+
+def test_a_project_and_a_moment_go_along_from_view_to_view(page: Page, scene: Scene) -> None:
+    """Links to other views keep the project and the moment, and drop what only this view was asked."""
+    inside(page, "shell/router.js", "m.go('board', { project: 'default', q: 'api', task: 3 })")
+    assert inside(page, "shell/router.js", "m.href('fleet')") == "/fleet?project=default"
+    inside(page, "shell/router.js", "m.set({ q: null })")
+    assert route(page) == {"view": "board", "query": {"project": "default", "task": "3"}}
+
+
+@pytest.mark.parametrize(
+    "address", ["/t/%25zz", "/board?q=%22%3E%3Cscript%3E&task=%00", "/board?task=nobody"]
+)
+def test_odd_addresses_show_a_page(visit: Visit, watch: Watch, scene: Scene, address: str) -> None:
+    """Whatever stands in an address, the page comes up and nothing is thrown."""
+    watch.expect(400, 404)  # there is no such task
+    page = visit(address)
+    expect(page.locator("main")).to_have_attribute("data-view", "board")

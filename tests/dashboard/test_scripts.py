@@ -1,0 +1,132 @@
+"""The house rules of the dashboard's own scripts and words, read as text: no browser is needed."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+STATIC = Path(__file__).parents[2] / "src/hubbub/serve/dashboard/static"
+TEMPLATES = STATIC.parent / "templates"
+SCRIPTS = {
+    path.relative_to(STATIC).as_posix(): path
+    for path in sorted(STATIC.rglob("*.js"))
+    if "vendor" not in path.parts
+}
+LONGEST_MODULE, LONGEST_FUNCTION, LONGEST_LINE = 300, 40, 120
+
+BEGINS = re.compile(r"(?:export )?(?:async )?function\*? (\w+)")
+IMPORT = re.compile(r"""import\s*(?:\{([^}]*)\}\s*from\s*)?["']([^"']+)["']""")
+EXPORT = re.compile(r"^export (?:async )?(?:function\*?|const|let|class) (\w+)", re.MULTILINE)
+EXPORTED_MAPS = re.compile(r"^export const \{([^}]*)\}", re.MULTILINE)
+EXPORT_LIST = re.compile(r"export ?\{([^}]*)\}")
+PARSES = re.compile(
+    r"innerHTML|outerHTML|insertAdjacentHTML|createContextualFragment|setHTMLUnsafe|document\.write|srcdoc|DOMParser"
+    r"|\beval\(|new Function\(|javascript:|createPolicy"
+)
+SAID = re.compile(r"""\bt\(\s*["']([a-z]+\.[\w.]+)["']""")
+MADE = re.compile(r"""`([a-z]+\.\w*)\$\{|["']([a-z]+\.\w*)(?:\{|["'] ?~)""")
+NAMED = re.compile(r"""["'`]([a-z]+\.\w+)["'`]""")
+VALUE = re.compile(r"\{(\w+)\}")
+
+
+def words(language: str) -> dict[str, str]:
+    """All words of a language, by `section.key`."""
+    sections: dict[str, dict[str, str]] = json.loads((STATIC / "words" / f"{language}.json").read_text())
+    return {f"{section}.{key}": text for section, keys in sections.items() for key, text in keys.items()}
+
+
+ENGLISH, CHINESE = words("en"), words("zh-CN")
+COUNTED = {key.removesuffix("_one") for key in ENGLISH if key.endswith("_one")}
+
+
+def said_as(key: str) -> str:
+    """The key that scripts say: without the form that a count asks for."""
+    base = key.rpartition("_")[0]
+    return base if base in COUNTED else key
+
+
+TEXTS = {name: path.read_text() for name, path in SCRIPTS.items()}
+PAGES = [path.read_text() for path in (*TEMPLATES.glob("*.html"), *STATIC.parent.glob("*.py"))]
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_a_script_is_small(name: str) -> None:
+    """A module has at most 300 lines of 120 characters, and a function 40 below its first."""
+    lines = TEXTS[name].splitlines()
+    assert len(lines) <= LONGEST_MODULE
+    assert [number for number, line in enumerate(lines, 1) if len(line) > LONGEST_LINE] == []
+    assert {title: length for title, length in functions(lines) if length > LONGEST_FUNCTION} == {}
+
+
+def functions(lines: list[str]) -> list[tuple[str, int]]:
+    """The functions of a module, and how many lines each has below its first."""
+    found = []
+    for first, line in enumerate(lines):
+        if begins := BEGINS.match(line):
+            last = first if line.endswith("}") else lines.index("}", first)
+            found.append((begins[1], last - first - 1))
+    return found
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_a_script_says_what_it_is(name: str) -> None:
+    """A module begins with a comment that says what it is and why."""
+    assert TEXTS[name].startswith(("//", "/*"))
+
+
+def test_html_is_parsed_in_one_place() -> None:
+    """Only the one Trusted Types policy makes a page out of text, and no script makes a program of it."""
+    assert {name for name, text in TEXTS.items() if PARSES.search(text)} <= {"ui/markdown.js"}
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_what_is_imported_is_there(name: str) -> None:
+    """Every import names a module of ours, and what that exports."""
+    for names, source in IMPORT.findall(TEXTS[name]):
+        target = (SCRIPTS[name].parent / source).resolve()
+        assert target.is_file(), source
+        wanted = {each.split(" as ")[0].strip() for each in names.split(",") if each.strip()}
+        assert wanted - exports(target.read_text()) == set(), source
+
+
+def exports(text: str) -> set[str]:
+    maps = [each.strip() for names in EXPORTED_MAPS.findall(text) for each in names.split(",")]
+    listed = [
+        each.split(" as ")[-1].strip() for names in EXPORT_LIST.findall(text) for each in names.split(",")
+    ]
+    return {*EXPORT.findall(text), *maps, *listed}
+
+
+def test_what_is_said_has_words() -> None:
+    """Every key that a script or a page says is there in English."""
+    known = {said_as(key) for key in ENGLISH} | set(ENGLISH)
+    said = {key for text in (*TEXTS.values(), *PAGES) for key in SAID.findall(text)}
+    assert said - known == set()
+
+
+def test_no_words_are_left_over() -> None:
+    """Every key is said somewhere, by name or by the beginning of a name that is made."""
+    everything = (*TEXTS.values(), *PAGES)
+    named = {key for text in everything for key in NAMED.findall(text)}
+    made = tuple({"".join(either) for text in everything for either in MADE.findall(text)})
+    assert {key for key in ENGLISH if not {key, said_as(key)} & named and not key.startswith(made)} == set()
+
+
+def test_both_languages_say_the_same_things() -> None:
+    """What is said in English is said in Chinese, about the same values; numbers have no forms there."""
+    assert {said_as(key) for key in ENGLISH} == {said_as(key) for key in CHINESE}
+    assert {key for key, text in {**ENGLISH, **CHINESE}.items() if not text.strip()} == set()
+    for key, text in CHINESE.items():
+        others = {other: said for other, said in ENGLISH.items() if said_as(other) == said_as(key)}
+        known = set().union(*(VALUE.findall(said) for said in others.values()))
+        needed = set(VALUE.findall(others.get(key, "")))
+        assert needed <= set(VALUE.findall(text)) <= known, key
+
+
+def test_counts_have_the_forms_that_languages_need() -> None:
+    """What is counted has a form for one and for others in English, for others in Chinese."""
+    for key in COUNTED:
+        assert {f"{key}_one", f"{key}_other"} <= set(ENGLISH)
+        assert f"{key}_other" in CHINESE
+        assert f"{key}_one" not in CHINESE

@@ -1,0 +1,245 @@
+"""The settings in a browser: every one of them, tried on the hub, and what each role is shown."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from hubbub.core import access, projects, scopes, tokens, users, webhooks
+from hubbub.model.errors import Unauthorized
+from hubbub.model.rights import Role
+from tests.dashboard.browser import DESKTOP, PHONE, Visit, Watch, add_person, axe
+from tests.dashboard.conftest import VIEWER
+from tests.serve.hub import Hub, running_hub
+
+TABS = ("connect", "tokens", "people", "project", "webhooks", "rules", "log", "preferences")
+
+
+@pytest.fixture(scope="module")
+def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
+    """A hub that may tell addresses on this machine."""
+    with running_hub(tmp_path_factory.mktemp("hub"), public_url=None, webhook_private=True) as running:
+        for name, role in ((VIEWER, Role.VIEWER), ("mia", Role.MEMBER)):
+            add_person(running, name, role)
+        yield running
+
+
+def told(page: Page) -> str:
+    """The secret that the dialog tells."""
+    return page.get_by_role("dialog").locator(".once-text code").inner_text()
+
+
+def close(page: Page) -> None:
+    page.get_by_role("button", name="I have kept it").click()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+
+
+def part(page: Page, name: str) -> Any:
+    return page.locator(".part-panel").filter(has=page.get_by_role("heading", name=name, exact=True))
+
+
+def row(page: Page, text: str) -> Any:
+    return page.get_by_role("row").filter(has_text=text)
+
+
+def test_a_token_is_told_once_works_and_is_revoked(visit: Visit, hub: Hub) -> None:
+    """The secret proves the agent it is bound to; it is nowhere on the page afterwards; revoked it opens nothing."""
+    page = visit("/settings?tab=tokens")
+    page.get_by_role("button", name="Make a token").click()
+    page.get_by_label("Agent").fill("ember")
+    page.get_by_label("Good for").select_option("30")
+    page.get_by_role("dialog").get_by_role("button", name="Make a token").click()
+    expect(page.get_by_role("dialog")).to_contain_text("This is shown only now")
+    secret = told(page)
+    assert hub.do(lambda tx: access.authenticate(tx, secret)).agent == "ember"
+    close(page)
+    assert secret not in page.content()
+    row(page, "ember").get_by_role("button", name="Revoke").click()
+    page.get_by_role("dialog").get_by_role("button", name="Revoke").click()
+    expect(row(page, "ember")).to_contain_text("revoked")
+    with pytest.raises(Unauthorized):
+        hub.do(lambda tx: access.authenticate(tx, secret))
+
+
+def test_a_client_is_told_what_to_write_with_the_token_just_made(visit: Visit) -> None:
+    """Each client has its own lines, with the address of the tools chosen; a token stands there only if made here."""
+    page = visit("/settings?tab=connect")
+    snippet = page.locator(".snippet")
+    for client, words in {
+        "Claude Code": "claude mcp add --transport http",
+        "Codex": "[mcp_servers.hubbub]",
+        "Gemini CLI": "gemini mcp add",
+        "Cursor": '"mcpServers"',
+        "opencode": '"remote"',
+    }.items():
+        page.get_by_role("tab", name=client).click()
+        expect(snippet.first).to_contain_text(words)
+        expect(snippet.first).to_contain_text("/mcp/commhub")
+    page.get_by_label("Tools").select_option("relay")
+    expect(snippet.first).to_contain_text("/mcp/relay")
+    assert "ntok_…" in page.locator(".part-panel").first.inner_text()
+    page.get_by_role("button", name="Make a token").click()
+    page.get_by_role("dialog").get_by_role("button", name="Make a token").click()
+    expect(page.get_by_role("dialog")).to_contain_text("The new token")
+    secret = told(page)
+    close(page)
+    expect(snippet.first).to_contain_text(secret)
+
+
+def test_a_person_is_invited_added_promoted_and_removed(visit: Visit, hub: Hub) -> None:
+    """Codes and tokens are told once; roles change at the hub when they change here."""
+    page = visit("/settings?tab=people")
+    page.get_by_role("button", name="Invite").click()
+    page.get_by_role("button", name="Make the code").click()
+    expect(page.get_by_role("dialog")).to_contain_text("register within a week")
+    assert told(page)
+    close(page)
+    page.get_by_role("button", name="Add a person").click()
+    page.get_by_label("Name", exact=True).fill("ada")
+    page.get_by_role("dialog").get_by_role("button", name="Add a person").click()
+    expect(page.get_by_role("dialog")).to_contain_text("ada is added")
+    ada = hub.do(lambda tx: access.authenticate(tx, told(page)))
+    close(page)
+    page.get_by_label("Role of ada").select_option("admin")
+    expect(page.get_by_text("The role of ada is changed.")).to_be_visible()
+    assert [role for _project, role in hub.do(access.memberships, ada)] == [Role.ADMIN]
+    row(page, "ada").get_by_role("button", name="Remove").click()
+    page.get_by_role("dialog").get_by_role("button", name="Remove").click()
+    expect(page.get_by_text("ada is no member any more.")).to_be_visible()
+    assert list(hub.do(access.memberships, ada)) == []
+
+
+def test_who_would_be_the_last_owner_stays(visit: Visit, watch: Watch) -> None:
+    """What the hub refuses is told with its sentence, and the page shows what is true."""
+    watch.expect(409, 403)
+    page = visit("/settings?tab=people")
+    row(page, "owner").get_by_role("button", name="Remove").click()
+    page.get_by_role("dialog").get_by_role("button", name="Remove").click()
+    expect(page.get_by_role("alert")).to_contain_text(re.compile("owner", re.IGNORECASE))
+    expect(row(page, "owner")).to_have_count(1)
+
+
+def test_the_logins_are_listed_and_ended_everywhere(visit: Visit, hub: Hub) -> None:
+    """One sees where one is signed in; signing out everywhere ends at the login page, and the cookie is worthless."""
+    page = visit("/settings?tab=people", who="mia")
+    expect(part(page, "Where you are signed in")).to_contain_text("this one")
+    part(page, "Where you are signed in").get_by_role("button", name="Sign out everywhere").click()
+    page.get_by_role("dialog").get_by_role("button", name="Sign out everywhere").click()
+    expect(page).to_have_url(re.compile("/login"))
+    assert page.request.get(f"{hub.url}/api/v1/me").status == 401
+
+
+def test_the_project_is_changed_and_gets_areas(visit: Visit, hub: Hub) -> None:
+    """Name, mode and areas are the hub's once they are saved."""
+    page = visit("/settings?tab=project")
+    page.get_by_label("Name", exact=True).fill("The website")
+    page.get_by_label("When scopes overlap").select_option("block")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("Saved.")).to_be_visible()
+    changed = hub.do(lambda tx: projects.show(tx, hub.project.slug), hub.owner)
+    assert (changed.name, changed.conflict_mode) == ("The website", "block")
+    page.get_by_role("button", name="Add an area").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Short name").fill("api")
+    dialog.get_by_label("Name", exact=True).fill("The API")
+    dialog.get_by_label("Patterns").fill("src/api/**\nschema/")
+    dialog.get_by_role("button", name="Save").click()
+    expect(row(page, "The API")).to_contain_text("src/api/**")
+    row(page, "The API").get_by_role("button", name="Change").click()
+    dialog.get_by_label("Patterns").fill("src/rest/**")
+    dialog.get_by_role("button", name="Save").click()
+    expect(row(page, "The API")).to_contain_text("src/rest/**")
+    (area,) = hub.do(lambda tx: scopes.areas(tx, hub.project.id))
+    assert (area.slug, list(area.patterns)) == ("api", ["src/rest/**"])
+
+
+def test_a_project_is_added(visit: Visit, hub: Hub) -> None:
+    """The new one is opened as soon as it is there."""
+    page = visit("/settings?tab=project")
+    page.get_by_role("button", name="Add a project").click()
+    page.get_by_role("dialog").get_by_label("Short name").fill("another")
+    page.get_by_role("dialog").get_by_role("button", name="Add a project").click()
+    expect(page).to_have_url(re.compile(r"/board\?project=another"))
+    assert hub.do(lambda tx: projects.show(tx, "another"), hub.owner).slug == "another"
+
+
+def test_an_address_is_told_and_told_no_more(visit: Visit, hub: Hub, watch: Watch) -> None:
+    """A webhook's secret is told once; what cannot be an address is refused with the hub's sentence."""
+    watch.expect(400)
+    page = visit("/settings?tab=webhooks")
+    page.get_by_role("button", name="Add an address").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Address").fill("ftp://example.org/")
+    dialog.get_by_role("button", name="Add an address").click()
+    expect(page.get_by_role("alert")).to_contain_text("http")
+    dialog.get_by_label("Address").fill("http://127.0.0.1:9/hook")
+    dialog.get_by_label("Events").fill("task.failed, task.blocked")
+    dialog.get_by_role("button", name="Add an address").click()
+    expect(dialog).to_contain_text("The secret of this webhook")
+    assert told(page)
+    close(page)
+    (kept,) = hub.do(lambda tx: webhooks.of_project(tx, hub.project))
+    assert list(kept.events) == ["task.failed", "task.blocked"]
+    row(page, "127.0.0.1:9").get_by_role("button", name="Remove").click()
+    dialog.get_by_role("button", name="Remove").click()
+    expect(page.get_by_text("No addresses yet")).to_be_visible()
+    assert list(hub.do(lambda tx: webhooks.of_project(tx, hub.project))) == []
+
+
+def test_the_rules_of_the_machine_are_told(visit: Visit) -> None:
+    """Its mode, its folders, and what it denies, asks about and allows."""
+    page = visit("/settings?tab=rules")
+    expect(page.get_by_text("asks unless it is harmless")).to_be_visible()
+    for heading in ("Denied", "Asked about", "Allowed"):
+        expect(page.get_by_role("heading", name=heading)).to_be_visible()
+
+
+def test_preferences_hold_after_a_reload(visit: Visit) -> None:
+    """Theme, language and single letters are this browser's, and kept."""
+    page = visit("/settings?tab=preferences")
+    page.get_by_label("Theme").select_option("light")
+    expect(page.locator("html")).to_have_attribute("data-theme", "light")
+    page.get_by_label("Single-letter keys").uncheck()
+    page.get_by_label("Language").select_option("zh-CN")
+    expect(page.get_by_role("tab", name="偏好")).to_be_visible()
+    page.reload()
+    expect(page.get_by_label("主题")).to_have_value("light")
+    expect(page.get_by_label("单字母快捷键")).not_to_be_checked()
+
+
+def test_a_viewer_is_told_what_others_may(visit: Visit) -> None:
+    """Who may only look has no buttons that would be refused, and reads whose they are."""
+    page = visit("/settings?tab=webhooks", who=VIEWER)
+    expect(page.get_by_text("Only admins and owners of the project")).to_be_visible()
+    for tab in ("Tokens", "People", "Project", "Connect"):
+        page.get_by_role("tab", name=tab).click()
+        expect(page.get_by_role("tabpanel").first.get_by_role("heading").first).to_be_visible()
+        acting = page.get_by_role("button", name=re.compile("^(Make|Invite|Add|Revoke|Remove|Save|Change)"))
+        expect(acting).to_have_count(0)
+
+
+def test_hostile_names_are_texts(visit: Visit, hub: Hub) -> None:
+    """Markup and words without end in names stay texts, and move nothing."""
+    name = "<b onclick=alert(1)>" + "w" * 150
+    hub.do(lambda tx: tokens.for_project(tx, hub.project, role=Role.MEMBER, agent=name), hub.owner)
+    hub.do(lambda tx: users.create(tx, name, project=hub.project, role=Role.VIEWER), hub.owner)
+    page = visit("/settings?tab=tokens", size=PHONE)
+    for tab in ("Tokens", "People"):
+        page.get_by_role("tab", name=tab).click()
+        expect(page.get_by_text("<b onclick").first).to_be_attached()
+        widths = page.locator("main").evaluate("main => [main.scrollWidth, main.clientWidth]")
+        assert widths[0] <= widths[1]
+
+
+@pytest.mark.parametrize(("theme", "language"), [("dark", "en"), ("light", "zh-CN")])
+def test_axe_finds_nothing(visit: Visit, theme: str, language: str) -> None:
+    """Every tab, in either theme and language, large and small: no rule is broken."""
+    page = visit("/settings", theme=theme, language=language)
+    for place, _tab in enumerate(TABS):
+        page.locator(".settings > [role=tablist] [role=tab]").nth(place).click()
+        expect(page.locator(".settings .skeleton")).to_have_count(0)
+        for width, height in (DESKTOP, PHONE):
+            page.set_viewport_size({"width": width, "height": height})
+            assert axe(page) == []

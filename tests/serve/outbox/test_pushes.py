@@ -1,0 +1,138 @@
+"""Telling a person's telephone: what it is sent, and what never leaves the hub that way."""
+
+from datetime import timedelta
+
+import pytest
+
+from hubbub.core import handovers, messages, presences, scopes, tasks, webhooks
+from hubbub.model.lifecycle import Status
+from hubbub.model.records import Condition, Profile
+from hubbub.model.rights import HUB
+from hubbub.model.scopes import Scope
+from hubbub.model.webhooks import Form, signature
+from hubbub.store.tx import Tx
+from tests.serve.outbox.desk import HUB_URL, Desk
+from tests.serve.outbox.receiver import Answer, Received
+
+pytestmark = pytest.mark.anyio
+
+SECRET = "ghp_" + "a1B2" * 10
+TITLE = f"deploy \u202e {SECRET} " + "now " * 50
+
+
+def add(desk: Desk, *events: str) -> str:
+    address = f"{desk.receiver.url}/topic"
+    webhook, secret = desk.do(webhooks.add, desk.project, address, events or ("needs",), Form.NTFY)
+    assert webhook.form is Form.NTFY
+    return str(secret)
+
+
+def told(got: Received) -> tuple[str, str, str, str, str]:
+    """Title, priority, tag, where a touch leads, and the sentence."""
+    title, priority, tags, click = (got.headers[name] for name in ("Title", "Priority", "Tags", "Click"))
+    return title, priority, tags, click, got.body.decode()
+
+
+def block(tx: Tx, desk: Desk, title: str) -> None:
+    task = tasks.send(tx, desk.id, sender="ann", to="bob", title=title, text="the secret words")
+    handovers.move(tx, task, Status.BLOCKED, by="bob", reason="what bob says")
+
+
+def arrive(tx: Tx, desk: Desk, name: str, file: str) -> None:
+    presence = presences.report(
+        tx,
+        desk.id,
+        name,
+        instance="x",
+        condition=Condition.WORKING,
+        profile=Profile(),
+        ttl=timedelta(hours=1),
+    )
+    scopes.declare(tx, desk.project, presence, Scope.of(None, [file]))
+
+
+async def test_what_waits_for_people_is_one_sentence(desk: Desk) -> None:
+    """A blocked task, a letter and a conflict are one sentence each, with a title, and a link into the dashboard."""
+    add(desk)
+    async with desk.delivering():
+        desk.do(block, desk, "count the lines")
+        assert told(await desk.arrived()) == (
+            "A task is blocked (lab)",
+            "default",
+            "pause_button",
+            f"{HUB_URL}/t/1?project=lab",
+            '#1 "count the lines" cannot go on; bob has it.',
+        )
+        desk.do(messages.send, desk.id, sender="bob", to=HUB, body="what bob writes")
+        assert told(await desk.arrived())[3:] == (
+            f"{HUB_URL}/messages?project=lab",
+            "bob has written to you.",
+        )
+        desk.do(arrive, desk, "ann", "src/a.py")
+        desk.do(arrive, desk, "bob", "src/")
+        assert told(await desk.arrived())[4] == "bob works on the same as ann."
+
+
+async def test_nothing_that_nobody_needs_is_pushed(desk: Desk) -> None:
+    """What waits for nobody is not pushed: the first thing that arrives is the one that waits."""
+    add(desk)
+    async with desk.delivering():
+        desk.happen("task.completed", "agent.checkin")
+        desk.do(messages.send, desk.id, sender="ann", to="bob", body="hello")
+        desk.happen("agent.timeout")
+        assert (await desk.arrived()).body.decode() == "somebody has sent no sign of life for too long."
+
+
+async def test_a_title_is_short_visible_and_without_secrets(desk: Desk) -> None:
+    """Of what agents wrote only a title leaves: cut, every character visible, and what looks like a secret left out."""
+    add(desk)
+    async with desk.delivering():
+        desk.do(block, desk, TITLE)
+        got = await desk.arrived()
+    text = got.body.decode()
+    assert SECRET not in text
+    assert "[redacted]" in text
+    assert "\\u202e" in text
+    assert len(text) < 300
+    whole = text + str(got.headers)
+    assert not [each for each in ("secret words", "bob says") if each in whole]
+
+
+async def test_it_is_signed_and_its_delivery_has_an_id(desk: Desk) -> None:
+    """A push bears the same proof as what programs are sent."""
+    secret = add(desk, "task.blocked")
+    async with desk.delivering():
+        desk.do(block, desk, "count")
+        got = await desk.arrived()
+    moment = got.headers["Hubbub-Signature"].partition(",")[0].removeprefix("t=")
+    assert got.headers["Hubbub-Signature"] == signature(secret, int(moment), got.body)
+    assert got.headers["Content-Type"] == "text/plain; charset=utf-8"
+    assert got.headers["Hubbub-Event"] == "task.blocked"
+    assert got.headers["Hubbub-Delivery"] == str(desk.parcels()[0].id)
+
+
+async def test_it_is_tried_again_and_given_up_as_any_other(desk: Desk) -> None:
+    """A push that fails is tried again, with the same id; one that is refused for good is dead."""
+    add(desk, "task.*")
+    desk.receiver.script += [Answer(503), Answer(200), Answer(410)]
+    async with desk.delivering():
+        desk.do(block, desk, "count")
+        first, second = await desk.arrived(), await desk.arrived()
+        assert first.headers["Hubbub-Delivery"] == second.headers["Hubbub-Delivery"]
+        dead = await desk.until("outbox.dead")
+    assert dead.detail["reason"] == "it answered 410: it wants no more"
+
+
+async def test_any_other_kind_can_be_pushed_too(desk: Desk) -> None:
+    """Who asks for other kinds gets the kind, and by whom; a message between agents is no message for people."""
+    add(desk, "*")
+    async with desk.delivering():
+        await desk.arrived()  # that it was added
+        desk.do(messages.send, desk.id, sender="ann", to="bob", body="hello")
+        assert told(await desk.arrived()) == (
+            "Something happened (lab)",
+            "low",
+            "information_source",
+            f"{HUB_URL}/activity?project=lab",
+            "message.sent, by ann.",
+        )

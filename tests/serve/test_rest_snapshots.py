@@ -1,0 +1,122 @@
+"""Snapshots and replay, through real HTTP: whoever takes one and goes on with the events knows what the hub knows."""
+
+import asyncio
+from collections.abc import Iterable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from hubbub.core.snapshots import keyframes
+from hubbub.model.pictures import NOUNS, Fold
+from hubbub.model.rights import Role
+from hubbub.serve.archive import Archive
+from tests.serve.hub import Hub
+from tests.serve.streams import following
+from tests.serve.web import Visit, Web, done, refusal
+
+NAME = "代码1号"
+
+
+@pytest.fixture
+def web(any_hub: Hub, visit: Visit) -> Web:
+    """The owner of a hub on either engine, with a task for an agent."""
+    any_hub.meet(NAME)
+    any_hub.send_task(NAME, "count the lines")
+    return visit(any_hub, any_hub.owner_secret)
+
+
+def fold(start: Fold, activities: Iterable[dict[str, Any]]) -> dict[str, Any]:
+    for each in activities:
+        start.apply(each["id"], each["patch"])
+    return start.picture
+
+
+def test_a_snapshot_and_the_events_after_it_are_the_next_snapshot(any_hub: Hub, web: Web) -> None:
+    """What `/events?patches=true` tells after the snapshot's id leads from it to the next, for any change."""
+    before = done(web.get("/snapshot"))
+    assert before["project"] == "default"
+    assert [task["title"] for task in before["picture"]["tasks"].values()] == ["count the lines"]
+    assert set(before["picture"]) == set(NOUNS)
+
+    any_hub.cancel_task(any_hub.send_task(NAME, "and the words"))
+    any_hub.meet("last")
+    with following(any_hub.url, any_hub.token(), after=before["id"], patches="true") as stream:
+        told = stream.until(agent="last")
+    after = done(web.get("/snapshot"))
+
+    assert fold(Fold.of(before["picture"], before["seen"]), told) == after["picture"]
+
+
+def test_a_young_project_is_replayed_from_nothing(any_hub: Hub, web: Web) -> None:
+    """A reel begins with a keyframe, of a young project the empty picture, and all that followed it leads to now."""
+    reel, now = done(web.get("/replay")), done(web.get("/snapshot"))
+    assert not any(reel["start"]["picture"].values())
+    assert (reel["earlier"], now["first"]["id"]) == (False, reel["start"]["id"])
+    assert fold(Fold.of(reel["start"]["picture"]), reel["activities"]) == now["picture"]
+    assert reel["activities"][-1]["id"] <= now["id"] or reel["activities"][-1]["id"] in now["seen"]
+
+    until = reel["activities"][2]["id"]
+    assert done(web.get("/replay", until=until))["activities"] == reel["activities"][:3]
+
+
+def test_replay_goes_back_from_keyframe_to_keyframe(
+    any_hub: Hub, web: Web, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between two keyframes lies a reel; the one before ends where the next begins."""
+    monkeypatch.setattr(keyframes, "EVERY", 2)
+    archive = Archive(any_hub.store, None)
+    asyncio.run(archive.keep())
+    middle = done(web.get("/snapshot"))["picture"]
+    any_hub.meet("another")
+    last = done(web.get("/replay"))
+    assert last["start"]["picture"] == middle
+    assert [each["agent"] for each in last["activities"]] == ["another"]
+    assert last["earlier"]
+
+    first = done(web.get("/replay", until=last["start"]["id"]))
+    assert not first["earlier"]
+    assert fold(Fold.of(first["start"]["picture"]), first["activities"]) == middle
+
+
+def test_what_is_not_in_the_log_is_not_replayed(web: Web) -> None:
+    """A moment that the log does not hold is a 404."""
+    assert refusal(web.get("/replay", until=10**12)) == (404, "not_found")
+
+
+def test_only_who_may_look_sees_pictures(any_hub: Hub, web: Web, visit: Visit) -> None:
+    """A viewer sees a project's picture; a token of another project does not."""
+    viewer = visit(any_hub, any_hub.token(role=Role.VIEWER))
+    stranger = visit(any_hub, any_hub.token(project=any_hub.other_project()))
+    assert (
+        done(viewer.get("/snapshot"))["picture"] == done(web.get("/snapshot", project="default"))["picture"]
+    )
+    for path in ("/snapshot", "/replay"):
+        assert refusal(stranger.get(path, project="default"))[0] in (403, 404)
+
+
+def test_the_activity_is_told_with_patches(any_hub: Hub, web: Web) -> None:
+    """`/activity` says what each made of the picture, if asked to."""
+    plain = done(web.get("/activity", limit=1))["activity"]
+    patched = done(web.get("/activity", limit=1, patches="true"))["activity"]
+    assert "patch" not in plain[0]
+    assert [*patched[0]["patch"]] == ["tasks"]
+    assert patched[0]["id"] == plain[0]["id"]
+
+
+def test_who_comes_back_after_the_log_was_cut_starts_anew(
+    any_hub: Hub, web: Web, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An id from before the first keyframe that is left is answered by `reset`: the patches in between are gone."""
+    before = done(web.get("/snapshot"))
+    any_hub.meet("another")
+    monkeypatch.setattr(keyframes, "EVERY", 2)
+    asyncio.run(Archive(any_hub.store, None).keep())
+    any_hub.do(lambda tx: keyframes.forget(tx, timedelta()))
+
+    with following(any_hub.url, any_hub.token(), after=before["id"], patches="true") as stream:
+        assert stream.next().data["kind"] == "reset"
+    after = done(web.get("/snapshot"))
+    assert after["first"]["id"] >= before["id"]
+    assert "another" in after["picture"]["agents"]
+    assert done(web.get("/activity", after=0))["activity"][0]["kind"] == "token.created"  # who follows
