@@ -110,9 +110,7 @@ class Settings:
     run_tasks: int | None = _setting(None, _count, "how many tasks a run may hold; as many as come")
     run_artifacts: int | None = _setting(None, _count, "how many artifacts a run may hold; as many as come")
     run_reviews: int | None = _setting(None, _count, "how many reviews a run may hold; as many as come")
-    keep_log_days: int | None = _setting(
-        None, _count, "for how many days the activity log is kept; for ever"
-    )
+    keep_log_days: int | None = _setting(None, _count, "for how many days the activity log is kept; for ever")
     github_token: str | None = _setting(
         None, _secret, "with which results are posted to GitHub; without it none are", shown=False
     )

@@ -73,6 +73,7 @@ def test_life_of_a_webhook(hub: RunningHub) -> None:
     assert secret.startswith("whsec_")
     (listed,) = hub.json("webhook", "list")
     assert (listed["url"], listed["events"]) == (URL, ["task.*", "message.sent", "agent.met"])
+    assert listed["form"] == "json"
     assert secret not in hub.run("webhook", "list").stdout
     assert hub.run("webhook", "list").stdout.split("\t")[:3] == [
         listed["id"],
@@ -82,6 +83,18 @@ def test_life_of_a_webhook(hub: RunningHub) -> None:
     assert hub.run("webhook", "remove", listed["id"]).stdout == f"removed {listed['id']}\n"
     assert hub.json("webhook", "list") == []
     assert hub.run("webhook", "remove", listed["id"]).returncode == 1
+
+
+def test_a_webhook_for_a_telephone(hub: RunningHub) -> None:
+    """With `--form ntfy` a webhook pushes sentences: of what waits for people, unless it is said otherwise."""
+    hub.secret("webhook", "add", URL, "--form", "ntfy")
+    hub.secret("webhook", "add", URL, "--form", "ntfy", "--events", "needs,task.completed")
+    listed = hub.json("webhook", "list")
+    assert [(each["form"], each["events"]) for each in listed] == [
+        ("ntfy", ["needs"]),
+        ("ntfy", ["needs", "task.completed"]),
+    ]
+    assert hub.run("webhook", "list").stdout.split("\n")[0].endswith("\tntfy")
 
 
 def test_without_events_it_is_everything(hub: RunningHub) -> None:

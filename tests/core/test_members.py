@@ -1,5 +1,7 @@
 """Who belongs to a project."""
 
+from collections.abc import Callable
+
 import pytest
 
 from hubbub.core import access, members, projects
@@ -48,10 +50,11 @@ def test_who_is_removed_may_enter_no_more(owner: World) -> None:
 def test_a_project_keeps_an_owner(owner: World) -> None:
     """The last owner is neither removed nor made less; with a second one they may be."""
     person(owner, "noor")
-    for refused in (
+    attempts: tuple[Callable[[], object], ...] = (
         lambda: owner.do(members.remove, owner.project, "mia"),
         lambda: owner.do(members.put, owner.project, "mia", Role.ADMIN),
-    ):
+    )
+    for refused in attempts:
         with pytest.raises(Conflict):
             refused()
     owner.do(members.put, owner.project, "noor", Role.OWNER)
@@ -65,13 +68,14 @@ def test_nobody_gives_more_than_they_have(owner: World) -> None:
     owner.do(members.put, owner.project, "noor", Role.ADMIN)
     owner.do(members.put, owner.project, "omar", Role.MEMBER)
     admin.do(members.put, owner.project, "omar", Role.VIEWER)
-    for refused in (
+    attempts: tuple[Callable[[], object], ...] = (
         lambda: admin.do(members.put, owner.project, "omar", Role.OWNER),
         lambda: admin.do(members.put, owner.project, "mia", Role.MEMBER),
         lambda: admin.do(members.remove, owner.project, "mia"),
         lambda: member.do(members.put, owner.project, "omar", Role.ADMIN),
         lambda: member.do(members.remove, owner.project, "noor"),
-    ):
+    )
+    for refused in attempts:
         with pytest.raises(Forbidden):
             refused()
     assert listed(owner) == [("mia", Role.OWNER), ("noor", Role.ADMIN), ("omar", Role.VIEWER)]

@@ -1,5 +1,7 @@
 """What whoever has a say does with work that is in other hands."""
 
+from collections.abc import Callable
+
 import pytest
 
 from hubbub.core import checks, messages, scopes, steering, tasks, threads
@@ -41,12 +43,13 @@ def test_who_has_not_said_yes_is_told_nothing(chief: World) -> None:
 def test_another_agent_has_no_say(world: World) -> None:
     """Who neither has a task nor is a person neither completes, nor blocks, nor releases it."""
     task = in_status(world, S.WORKING)
-    for refused in (
+    attempts: tuple[Callable[[], object], ...] = (
         lambda: world.on(task, steering.complete, by="ann", result=""),
         lambda: world.on(task, steering.block, by="ann", reason="no"),
         lambda: world.on(task, steering.unblock, by="ann", reason=None),
         lambda: world.on(task, steering.release, by="ann", reason="mine"),
-    ):
+    )
+    for refused in attempts:
         with pytest.raises(NotHolder):
             refused()
     assert world.task(task).status is S.WORKING

@@ -89,6 +89,20 @@ def test_the_last_said_comes_first_page_by_page(world: World) -> None:
     assert end is None
 
 
+def test_a_page_may_hold_less_than_was_asked_for(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One call looks back only so far: where much was said about tasks, the next page goes on from there."""
+    monkeypatch.setattr(threads, "PAGE", 1)
+    monkeypatch.setattr(threads, "PAGES", 2)
+    say(world, "old")
+    task = world.send()
+    for _message in range(3):
+        say(world, "about a task", answers=task.id)
+    found, more = world.do(threads.listed, world.id, limit=10)
+    assert (found, more) == ([], 3)
+    rest, end = world.do(threads.listed, world.id, before=more, limit=10)
+    assert ([each.title for each in rest], end) == (["old"], None)
+
+
 def test_who_has_not_read_it_is_told(world: World) -> None:
     """A conversation says in whose inboxes something of it waits unread, or unacknowledged."""
     message, _rows = world.do(

@@ -8,6 +8,7 @@ import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
+import hubbub.serve
 from hubbub.serve.dashboard.addresses import VIEWS
 from hubbub.serve.dashboard.assets import FOLDER, ORDER, Assets
 
@@ -124,10 +125,8 @@ def sizes(assets: Assets, view: str) -> dict[str, int]:
 
 def test_what_is_of_others_is_what_was_taken_over() -> None:
     """The files that were built from packages are those of the list of checksums, all of them."""
-    listed = dict(
-        reversed(line.split(maxsplit=1))
-        for line in FILES["vendor/SHA256SUMS"].read_text("utf-8").splitlines()
-    )
+    lines = (line.split(maxsplit=1) for line in FILES["vendor/SHA256SUMS"].read_text("utf-8").splitlines())
+    listed = {name: checksum for checksum, name in lines}
     there = {name for name in FILES if name.startswith(("vendor/", "fonts/"))} - {"vendor/SHA256SUMS"}
     assert set(listed) == there
     for name, checksum in listed.items():
@@ -144,6 +143,6 @@ def test_no_file_names_another_host() -> None:
 
 def test_the_package_brings_them() -> None:
     """Templates and files lie in the package, so that an installed hub has them."""
-    package = Path(__import__("hubbub").__file__).parent
+    package = Path(hubbub.serve.__file__ or "").parents[1]
     assert FOLDER.is_relative_to(package)
     assert (package / "serve" / "dashboard" / "templates" / "index.html").is_file()

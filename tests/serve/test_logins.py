@@ -144,7 +144,7 @@ def test_nothing_is_changed_without_the_csrf_token(owner: Browser) -> None:
         ("DELETE", "/mcp/tiny"),
     ]:
         for shown in (None, "", "0" * 64, "csrf", "é"):
-            headers = {} if shown is None else {"X-CSRF-Token": shown.encode()}
+            headers = {} if shown is None else {b"X-CSRF-Token": shown.encode()}
             answer = owner.http.request(method, path, json={}, headers=headers)
             assert refusal(answer) == (403, "forbidden"), path
             assert "X-CSRF-Token" in answer.json()["message"]
@@ -275,7 +275,8 @@ def test_signing_out(owner: Browser) -> None:
 def test_signing_out_ends_what_is_open(owner: Browser) -> None:
     """A stream of a login ends with it, at once and properly."""
     cookie = {"Cookie": f"hubbub_{owner.hub.served.port}={owner.cookie}"}
-    begun, said = threading.Event(), []
+    begun = threading.Event()
+    said: list[bytes] = []
 
     def follow() -> None:
         with httpx2.stream("GET", owner.hub.url + "/events", headers=cookie, timeout=20) as stream:

@@ -57,14 +57,14 @@ def list_(*, hub: Hub, as_json: bool) -> None:
         (
             each["id"],
             each["url"],
-            each["form"],
             ",".join(each["events"]),
             each["created_by"],
             terminal.brief(each["created_at"]),
+            each["form"],
         )
         for each in found
     ]
-    terminal.show_table(("id", "address", "form", "events", "by", "added"), rows)
+    terminal.show_table(("id", "address", "events", "by", "added", "form"), rows)
 
 
 @command("remove", example="hubbub webhook remove 0199a7c4-…")

@@ -1,4 +1,4 @@
-"""Finding tasks by what people remember of them: a number, words of the text, whose they are; and what belongs to one."""
+"""Finding tasks by what people remember of them: a number, words, whose they are; and what belongs to one."""
 
 import re
 from collections.abc import Iterable, Sequence

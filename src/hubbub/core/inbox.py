@@ -56,7 +56,9 @@ def ack(tx: Tx, project_id: UUID, name: str, ref: str) -> None:
         tx.record(
             "message.acked",
             project_id=project_id,
-            actor=None if name == HUB else name,  # then it was one of the people, who is told by their own name
+            actor=None
+            if name == HUB
+            else name,  # then it was one of the people, who is told by their own name
             agent=name,
             message_id=row.message_id,
             detail={"delivery_id": str(row.id)},

@@ -280,7 +280,11 @@ def step(
     Raises `InvalidTransition`, or `Conflict` if the task was found without a lock and has changed since.
     """
     reason = said or (detail or {}).get("reason")
-    noted = {"note": cards.said(str(reason) if reason else None)} if reason or events[0] not in _KEEPS_NOTE else {}
+    noted = (
+        {"note": cards.said(str(reason) if reason else None)}
+        if reason or events[0] not in _KEEPS_NOTE
+        else {}
+    )
     moved = tasks.move(tx, task, *events, changes={**(changes or {}), **noted})
     if moved is None:
         raise Conflict("the task has changed meanwhile; look at it again")

@@ -60,8 +60,8 @@ def listed(
     end = before or 2**62
     found: list[Conversation] = []
     met: set[str] = set()
-    for message in _looked_through(tx, project_id, end):
-        if len(found) == limit:
+    for place, message in enumerate(_looked_through(tx, project_id, end)):
+        if len(found) == limit or place == PAGES * PAGE:
             return found, message.number + 1
         root = _root(tx, message)
         if root is None or root.name in met:
@@ -95,7 +95,7 @@ def said(
 
 
 def of_task(tx: Tx, task: Task, *, limit: int) -> list[Message]:
-    """The newest of what was said about a task, oldest first: what answers it or bears its id, and the answers to that."""
+    """The newest said about a task: what answers it or bears its id, and what answers that; oldest first."""
     return messages.conversation(
         tx, task.project_id, root=task.id, name=str(task.id), before=2**62, limit=limit
     )
@@ -107,12 +107,9 @@ def _named(tx: Tx, name: str, could_be: UUID | None) -> Root | None:
 
 
 def _looked_through(tx: Tx, project_id: UUID, before: int) -> Iterator[Message]:
-    """The project's messages below a number, newest first, as far as one call looks back."""
-    for _page in range(PAGES):
-        page = messages.history(tx, project_id, before=before, limit=PAGE)
+    """The project's messages below a number, newest first."""
+    while page := messages.history(tx, project_id, before=before, limit=PAGE):
         yield from page
-        if len(page) < PAGE:
-            return
         before = page[-1].number
 
 

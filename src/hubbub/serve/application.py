@@ -80,15 +80,7 @@ def application(parts: Parts, alive: Alive) -> ASGIApp:
     metrics = Metrics(transactions, lambda: len(parts.followers), parts.fleet)
     news = LiveNews(parts.feed, parts.followers)
     site = _site(parts, news)
-    protocol = mcp.build(
-        transactions,
-        parts.dialects,
-        parts.followers,
-        root=settings.root_dialect,
-        site=site,
-        measure=metrics.call,
-        saw=parts.sightings.saw,
-    )
+    protocol = _protocol(parts, site, metrics)
 
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
@@ -118,6 +110,19 @@ def application(parts: Parts, alive: Alive) -> ASGIApp:
     app = StreamsFirst(_streams(parts, site, news, metrics), inner)
     guarded = Guard(app, transactions=transactions, hosts=hosts, logins=logins)
     return Requests(ErrorPages(guarded, pages), metrics)
+
+
+def _protocol(parts: Parts, site: Site, metrics: Metrics) -> mcp.Mcp:
+    """MCP, in every dialect."""
+    return mcp.build(
+        parts.transactions,
+        parts.dialects,
+        parts.followers,
+        root=parts.settings.root_dialect,
+        site=site,
+        measure=metrics.call,
+        saw=parts.sightings.saw,
+    )
 
 
 def _interface(parts: Parts, site: Site, news: LiveNews, gatekeeper: Gatekeeper) -> ASGIApp:

@@ -146,13 +146,14 @@ def size(tx: Tx, project_id: UUID, *, root: UUID | None, name: str) -> tuple[int
 
 def parties(tx: Tx, project_id: UUID, *, root: UUID | None, name: str) -> list[Row]:
     """Who has part in a conversation: each `recipient`, what it has not read and not acknowledged; and the senders."""
+    # A CROSS JOIN, as SQLite would go through all deliveries of the hub otherwise.
     return list(
         tx.all(
             f"""WITH RECURSIVE {_CONVERSATION}
                 SELECT d.recipient AS name, sum(CASE WHEN d.seen_at IS NULL THEN 1 ELSE 0 END) AS unread,
                        sum(CASE WHEN d.acked_at IS NULL THEN 1 ELSE 0 END) AS unacked
-                FROM said JOIN deliveries d ON d.message_id = said.id
-                WHERE d.withdrawn_at IS NULL GROUP BY d.recipient
+                FROM said CROSS JOIN deliveries d
+                WHERE d.message_id = said.id AND d.withdrawn_at IS NULL GROUP BY d.recipient
                 UNION ALL
                 SELECT DISTINCT m.sender, 0, 0 FROM messages m JOIN said ON said.id = m.id
                 ORDER BY 1""",
@@ -270,9 +271,7 @@ def for_people(tx: Tx, project_id: UUID) -> list[tuple[Message, Delivery]]:
               AND d.withdrawn_at IS NULL ORDER BY d.id""",
         project_id=project_id,
     )
-    return [
-        (_message(row), _delivery({name: row[f"delivery_{name}"] for name in _DELIVERY})) for row in rows
-    ]
+    return [(_message(row), _delivery({name: row[f"delivery_{name}"] for name in _DELIVERY})) for row in rows]
 
 
 def _letter(row: Row) -> Letter:

@@ -38,7 +38,9 @@ class ApprovalShape(Shape):
     shown: str = Field(description="the resolved words of the call, invisible characters written out")
     reason: str
     elicitation: bool = Field(description="whether the client that made the call may answer")
-    dangerous: bool = Field(description="whether the call is of a kind that the machine always has asked about")
+    dangerous: bool = Field(
+        description="whether the call is of a kind that the machine always has asked about"
+    )
     status: ApprovalStatus
     created_at: int
     expires_at: int
