@@ -1,6 +1,5 @@
 """Files: who works on what, where two are in each other's way, and what a person does about it."""
 
-import re
 from typing import Any
 
 import pytest
@@ -54,7 +53,7 @@ def claims(page: Page, agents: list[dict[str, Any]], tasks: list[dict[str, Any]]
 
 
 def test_conflicts_stand_first_and_say_how_many_agents(visit: Visit) -> None:
-    """Files of two agents come first, marked, with their number of agents; then the others, by name; all are counted."""
+    """Files of two agents come first, marked, with their number of agents; then the others by name; all are counted."""
     page = visit("/files")
     names = page.get_by_role("rowheader")
     expect(names.nth(0)).to_have_text("src/store/compaction.py")
@@ -140,7 +139,11 @@ def test_work_in_review_is_marked_as_it_happens(hub: Hub, visit: Visit) -> None:
     task = hub.do(begin)
     page = visit("/files?file=file:novel.md")
     expect(page.get_by_role("button", name="author is editing novel.md")).to_be_visible()
-    hub.do(lambda tx: tasks.step(tx, tasks.find(tx, [hub.project.id], str(task.id)), Event.SUBMIT, actor="author"))
+    hub.do(
+        lambda tx: tasks.step(
+            tx, tasks.find(tx, [hub.project.id], str(task.id)), Event.SUBMIT, actor="author"
+        )
+    )
     expect(page.get_by_role("button", name="author has novel.md in review")).to_be_visible()
     expect(page.get_by_role("region", name="novel.md")).to_contain_text("Write a novel")
 
@@ -170,13 +173,17 @@ def test_of_a_large_map_only_what_can_be_seen_is_in_the_page(hub: Hub, visit: Vi
     page.get_by_role("rowheader", name="hill/000.py").get_by_role("button").focus()
     page.keyboard.press("Control+End")
     expect(page.get_by_role("rowheader", name="hill/499.py").get_by_role("button")).to_be_focused()
-    hub.do(lambda tx: [presences.leave(tx, hub.project.id, f"ant-{n:03}", instance=f"ant-{n:03}") for n in range(200)])
+    hub.do(
+        lambda tx: [
+            presences.leave(tx, hub.project.id, f"ant-{n:03}", instance=f"ant-{n:03}") for n in range(200)
+        ]
+    )
 
 
 def test_on_a_phone_the_map_is_a_list(visit: Visit) -> None:
     """On a phone each file is a line with its agents' names, which opens in its place."""
     page = visit("/files?q=web/", size=PHONE)
-    line = page.get_by_role("button", name=re.compile("web/tokens.css"))
+    line = page.get_by_role("button", name="web/tokens.css")
     expect(line).to_contain_text("lumen")
     line.click()
     expect(page.get_by_role("region", name="web/tokens.css")).to_contain_text("lumen and onyx overlap")

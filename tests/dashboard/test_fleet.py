@@ -32,7 +32,13 @@ def come(hub: Hub, name: str, *, files: list[str] | None = None, **told: Any) ->
 
     def report(tx: Tx) -> None:
         presence = presences.report(
-            tx, hub.project.id, name, instance=name, condition=Condition.IDLE, profile=Profile(**told), ttl=NEVER
+            tx,
+            hub.project.id,
+            name,
+            instance=name,
+            condition=Condition.IDLE,
+            profile=Profile(**told),
+            ttl=NEVER,
         )
         if files is not None:
             scopes.declare(tx, hub.project, presence, Scope.of(None, files))
@@ -87,8 +93,17 @@ def test_a_new_agent_appears_by_itself(hub: Hub, visit: Visit) -> None:
 def test_the_small_bars_count_steps_and_no_signs_of_life(page: Page) -> None:
     """What an agent did counts, three minutes a bar; that it was there, or what was done long ago, does not."""
     now = 100 * 60 * MINUTE
-    told = [("agent.heartbeat", 1), ("task.progress", 1), ("task.progress", 2), ("task.started", 80), ("task.sent", 95)]
-    log = [{"at": now - ago * MINUTE, "kind": kind, "actor": "ember", "agent": None} for kind, ago in reversed(told)]
+    told = [
+        ("agent.heartbeat", 1),
+        ("task.progress", 1),
+        ("task.progress", 2),
+        ("task.started", 80),
+        ("task.sent", 95),
+    ]
+    log = [
+        {"at": now - ago * MINUTE, "kind": kind, "actor": "ember", "agent": None}
+        for kind, ago in reversed(told)
+    ]
     counts = inside(
         page, "views/fleet/pulse.js", "m.pulses(x.log, new Map([['ember', {}]]), x.now).get('ember')",
         {"log": log, "now": now},
@@ -98,7 +113,9 @@ def test_the_small_bars_count_steps_and_no_signs_of_life(page: Page) -> None:
     assert counts[-1] == 2
 
 
-def test_evidence_of_work_unread_letters_and_wake_are_told_apart_from_liveness(hub: Hub, visit: Visit) -> None:
+def test_evidence_of_work_unread_letters_and_wake_are_told_apart_from_liveness(
+    hub: Hub, visit: Visit
+) -> None:
     """A card says what its agent was last seen to do, how much it has not read, and whether anything listens for it."""
     come(hub, "scout", hostname="atlas", output="3 of 4 files checked")
     hub.send_task("scout", "look")
@@ -134,7 +151,9 @@ def test_an_agent_opens_at_the_side_and_closes_with_escape(visit: Visit) -> None
     expect(panel(page)).to_have_count(0)
 
 
-def test_what_an_agent_has_set_out_to_do_and_what_waits_for_it_is_read_without_a_trace(hub: Hub, visit: Visit) -> None:
+def test_what_an_agent_has_set_out_to_do_and_what_waits_for_it_is_read_without_a_trace(
+    hub: Hub, visit: Visit
+) -> None:
     """A person sees an agent's inbox; nothing in it counts as seen or acknowledged by that."""
     come(hub, "reader", hostname="atlas")
     hub.send_task("reader", "read me")
@@ -203,7 +222,9 @@ def test_what_the_hub_refuses_is_told_in_its_own_sentence(hub: Hub, visit: Visit
     hub.do(place, hub.owner)
     watch.expect(409)
     page = visit("/fleet?agent=distant")
-    expect(panel(page).get_by_role("link", name="Output")).to_have_attribute("href", re.compile("terminal=distant"))
+    expect(panel(page).get_by_role("link", name="Output")).to_have_attribute(
+        "href", re.compile("terminal=distant")
+    )
     panel(page).get_by_role("button", name="Stop").click()
     page.get_by_role("dialog").get_by_role("button", name="Stop").click()
     expect(page.get_by_role("alert")).to_contain_text("faraway")
@@ -259,7 +280,7 @@ def test_a_change_of_one_agent_leaves_the_other_cards_alone(hub: Hub, visit: Vis
           const card = (target.nodeType === 1 ? target : target.parentElement)?.closest(".agent");
           if (card) window.touched.add(card.querySelector(".card-link").getAttribute("aria-label"));
         })).observe(document.querySelector(".fleet"),
-          { subtree: true, childList: true, attributes: true, characterData: true, attributeFilter: ["data-state", "href"] });
+          { subtree: true, childList: true, characterData: true, attributeFilter: ["data-state", "href"] });
     }""")
     begin(hub, "bee-042", "gather honey")
     expect(card(page, "bee-042")).to_contain_text("gather honey")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from hubbub.core import nodes, placements, shares
+from hubbub.core import joins, nodes, placements, shares
 from hubbub.model.orders import About
 from hubbub.model.rights import Role
 from tests.dashboard.browser import DESKTOP, PHONE, Visit, Watch, add_person, axe, inside
@@ -40,7 +40,7 @@ def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
 @pytest.fixture(scope="module")
 def own(hub: Hub) -> str:
     """The name of the hub's own machine."""
-    return next(each.name for each in machines(hub) if each.name != OTHER)
+    return str(next(each.name for each in machines(hub) if each.name != OTHER))
 
 
 def machines(hub: Hub) -> list[Any]:
@@ -143,19 +143,33 @@ def test_what_it_was_ordered_is_listed_with_what_came_of_it(visit: Visit) -> Non
 def test_removing_a_machine_asks_first(visit: Visit, hub: Hub) -> None:
     """After a yes, the hub has forgotten it."""
     about = About(name="old", machine_id="old", platform="Linux", version="0.1.0", sandbox="none")
-    hub.do(lambda tx: nodes.report(tx, hub.project, about))
+    hub.do(lambda tx: joins.join(tx, hub.project, about), hub.owner)
     page = visit("/machines?node=old")
     page.get_by_role("button", name="Remove").click()
     page.get_by_role("dialog").get_by_role("button", name="Remove").click()
     expect(page.get_by_text("The machine is removed.")).to_be_visible()
-    expect(page.get_by_role("link", name="old, Online")).to_have_count(0)
+    expect(page.get_by_role("link", name="old, Offline")).to_have_count(0)
     assert "old" not in [each.name for each in machines(hub)]
 
 
 def test_escapes_for_a_terminal_are_taken_out(page: Page) -> None:
     """Colours, titles, links, moves and control characters of a program's output are no text."""
-    given = ["\x1b[31mred\x1b[0m", "\x1b]0;title\x07x", "a\x1b]8;;http://x\x1b\\b", "a\rb\tc", "\x9bx\x1b(By", "\x1b[9"]
-    assert inside(page, "views/machines/ansi.js", "x.map(m.plain)", given) == ["red", "x", "ab", "ab\tc", "xy", "9"]
+    given = [
+        "\x1b[31mred\x1b[0m",
+        "\x1b]0;title\x07x",
+        "a\x1b]8;;http://x\x1b\\b",
+        "a\rb\tc",
+        "\x9bx\x1b(By",
+        "\x1b[9",
+    ]
+    assert inside(page, "views/machines/ansi.js", "x.map(m.plain)", given) == [
+        "red",
+        "x",
+        "ab",
+        "ab\tc",
+        "xy",
+        "9",
+    ]
 
 
 def test_a_viewer_has_no_buttons_that_would_be_refused(visit: Visit, own: str) -> None:

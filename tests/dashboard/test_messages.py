@@ -2,6 +2,7 @@
 
 import re
 from typing import Any
+from uuid import UUID
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
@@ -164,11 +165,20 @@ def test_a_name_that_nobody_has_is_told_before_anything_is_sent(visit: Visit) ->
 
 def test_the_past_shows_only_what_had_been_said(hub: Hub, visit: Visit) -> None:
     """At an earlier moment threads and messages of later are not there, and nothing can be written."""
-    page = visit("/messages")
-    early = inside(page, "model/moment.js", "m.recent.value.find(({ kind }) => kind === 'message.sent').id")
-    say(hub, "dune", HUB, "Said much later")
-    page = visit(f"/messages?at={early}")
-    expect(page.locator(".threads .card")).to_have_count(1)
+    ref = say(hub, "dune", HUB, "Said in time")
+    page = visit(f"/messages?thread={ref}")
+    early = inside(page, "model/moment.js", "m.recent.value.at(-1).id")
+    hub.do(
+        lambda tx: messages.send(
+            tx, hub.project.id, sender="dune", to=HUB, body="Too late", in_reply_to=UUID(ref)
+        )
+    )
+    expect(conversation(page).locator(".message")).to_have_text(
+        [re.compile("Said in time"), re.compile("Too late")]
+    )
+    page = visit(f"/messages?thread={ref}&at={early}")
+    expect(conversation(page).locator(".message")).to_have_text([re.compile("Said in time")])
+    expect(page.get_by_role("textbox", name="Reply")).to_be_disabled()
     expect(page.get_by_role("button", name="New message")).to_be_disabled()
 
 

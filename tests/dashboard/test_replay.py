@@ -9,7 +9,7 @@ from hubbub.core import tasks
 from hubbub.core.snapshots import keyframes, take
 from hubbub.model.lifecycle import Status
 from hubbub.store.tx import Tx
-from tests.dashboard.browser import Visit, inside
+from tests.dashboard.browser import Visit, Watch, inside
 from tests.dashboard.pictures import CARDS
 from tests.dashboard.scene import Scene
 from tests.serve.hub import Hub
@@ -86,6 +86,17 @@ def test_the_moment_survives_a_reload_and_the_way_back_to_live(
     assert past(page) == picture
     replay(page, "toLive()")
     page.wait_for_url(lambda url: "at=" not in url)
+    assert moment(page) is None
+
+
+def test_a_moment_that_is_not_in_the_log_is_said(
+    visit: Visit, watch: Watch, moments: list[tuple[int, Any]]
+) -> None:
+    """A link to a moment that the hub does not know leads to live, with a sentence."""
+    watch.expect(404)
+    page = visit("/board?at=987654321")
+    expect(page.get_by_role("alert")).to_contain_text("does not have that moment")
+    page.wait_for_url("**/board")
     assert moment(page) is None
 
 

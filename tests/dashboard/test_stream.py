@@ -12,6 +12,7 @@ from playwright.sync_api import Browser, Page, expect
 from hubbub.store.sqlite import DATABASE
 from tests.cli.processes import RunningHub
 from tests.dashboard.browser import Visitors, Watch, inside, visiting
+from tests.dashboard.pictures import live, told
 
 Json = dict[str, Any]
 Looking = tuple[Callable[..., Page], Watch]
@@ -79,6 +80,7 @@ def test_what_happened_while_the_hub_was_dead_is_there_when_it_is_back(
     caught_up(page, killable)
     assert shown(page) == {"before": "delivered", "after": "delivered"}
     assert snapshots == []
+    assert live(page) == told(page)
     ids = inside(page, "model/moment.js", "m.recent.value.map(({ id }) => id)")
     assert ids == sorted(set(ids))
 

@@ -25,10 +25,12 @@ function boot() {
 boot();
 listen();
 onRefusal((sentence) => toast(sentence, { kind: "error" }));
-if (project.value) follow({ listensHidden });
+if (project.value) {
+  follow({ listensHidden });
+  restore(); // before anything is shown: a link to the past must not show the present first
+}
 await loadWords();
 render(h(App), document.getElementById("app"));
-restore();
 watchNeeds();
 
 // Says to whoever waits for it, such as a test, whether the page shows the project as it is.

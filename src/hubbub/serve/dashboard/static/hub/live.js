@@ -4,7 +4,9 @@
 
 import { batch, signal } from "../vendor/ui.js";
 import { apply, copy, forget, NOUNS, open } from "../model/fold.js";
-import { arrived, clockOffset, first, hubNow, live, loaded, moment, recent, RECENT } from "../model/moment.js";
+import {
+  arrived, clockOffset, first, hubNow, live, loaded, moment, recent, RECENT, REPLAYED,
+} from "../model/moment.js";
 import { address, get, leaveForLogin } from "./api.js";
 import { frames } from "./frames.js";
 
@@ -45,7 +47,7 @@ export async function follow({ listensHidden = wanted } = {}) {
     const ended = await once();
     failures = ended === "reset" || performance.now() - began > LONGEST_PAUSE ? 0 : failures + 1;
     if (connection.value.status === "paused") await new Promise((resolve) => (goOn = resolve));
-    else if (ended !== "reset" && connection.value.status !== "refused") await pause(failures);
+    else if (connection.value.status !== "refused") await pause(failures);
   }
 }
 
@@ -136,10 +138,10 @@ function flush() {
   });
 }
 
-/** Keep the latest activities; while somebody replays, nothing is taken away under their hands. */
+/** Keep the latest activities; while somebody replays, what they loaded is not taken away under their hands. */
 function remember(came) {
   const all = recent.value.concat(came.filter(({ id }) => !told.delete(id)));
-  recent.value = moment.value ? all : all.slice(-RECENT);
+  recent.value = all.slice(moment.value ? -REPLAYED : -RECENT);
 }
 
 /** See to the line: dead, forgotten in a hidden page, or looked at again. */

@@ -28,7 +28,8 @@ export const holding = (id) =>
   reels.value.find((reel) => reel.index.has(id)) ?? reels.value.find((reel) => reel.startId === id);
 
 /** The reel before another, if it is in memory. @returns {Reel|undefined} */
-export const preceding = (reel) => reels.value.find(({ endId }) => endId === reel.startId);
+export const preceding = (reel) =>
+  reels.value.find((each) => each.startId !== reel.startId && each.endId === reel.startId);
 
 /**
  * Fetch the reel that ends with an activity, or now, and keep it instead of what it covers.

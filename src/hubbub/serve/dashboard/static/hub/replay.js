@@ -4,6 +4,9 @@
 import { batch, effect, signal } from "../vendor/ui.js";
 import { moment, past, recent, RECENT } from "../model/moment.js";
 import { route, set } from "../shell/router.js";
+import { toast } from "../shell/toasts.js";
+import { t } from "../words.js";
+import { Refused } from "./api.js";
 import { fetchReel, holding, momentAt, pictureAt, placeOf, preceding, reels } from "./reels.js";
 
 /** Whether the past runs on by itself. */
@@ -105,9 +108,16 @@ export function restore() {
     const at = Number(route.value.query.at ?? 0);
     const shown = moment.peek()?.id ?? 0;
     if (at === shown || addressTimer) return;
-    if (at > 0) seek(at).catch(toLive);
+    if (at > 0) seek(at).catch(giveUp);
     else if (moment.peek()) toLive();
   });
+}
+
+/** The log does not go back that far, or never had such a moment. */
+function giveUp(error) {
+  toLive();
+  if (!(error instanceof Refused)) throw error;
+  toast(t("errors.no_moment"), { kind: "error" });
 }
 
 function show(which, where) {

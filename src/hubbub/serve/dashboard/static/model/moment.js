@@ -60,7 +60,7 @@ export const now = computed(() => moment.value?.at ?? tick.value);
 /** The slug of the project that is shown. */
 export const project = signal(null);
 
-/** Who looks: `{name, owns_hub, csrf, projects: [{slug, name, role}]}`. */
+/** Who looks: `{user, owns_hub, csrf, projects: [{slug, name, role}]}`. */
 export const me = signal(null);
 
 /** The role of who looks, in the project that is shown: viewer, member, admin, owner. */
@@ -81,9 +81,10 @@ export const may = computed(() => ({
   manage: could.value.manage && !moment.value,
 }));
 
-/** The activities that are loaded, oldest first and without patches; no more than RECENT while live. */
+/** The activities that are loaded, oldest first and without patches: so many at most, live and while replaying. */
 export const recent = signal([]);
-export const RECENT = 4000;
+export const RECENT = 4_000;
+export const REPLAYED = 20_000;
 
 /** From where on the past can be shown, `{id, at}`; null while there is nothing. */
 export const first = signal(null);

@@ -60,7 +60,8 @@ function Side({ query }) {
   const label = t(query.task ? "shell.side_task" : "shell.side_agent");
   return html`<aside class="side" aria-label=${label}>
     ${query.task ? html`<${Loaded} key="task" path="inspector" names=${["Inspector"]} id=${query.task} />`
-      : html`<${Loaded} key="agent" path="fleet/panel" names=${["AgentPanel"]} name=${query.agent} onClose=${closeSide} />`}
+      : html`<${Loaded} key="agent" path="fleet/panel" names=${["AgentPanel"]} name=${query.agent}
+          onClose=${closeSide} />`}
   </aside>`;
 }
 

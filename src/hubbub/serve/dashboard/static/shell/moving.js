@@ -54,8 +54,8 @@ function nearest(now, items, [dx, dy]) {
     const to = box(item);
     const along = (to.x - from.x) * dx + (to.y - from.y) * dy;
     const aside = Math.abs((to.x - from.x) * dy) + Math.abs((to.y - from.y) * dx);
-    const overlaps = dx ? Math.abs(to.x - from.x) > from.w / 2 : Math.abs(to.x - from.x) < from.w / 2 || aside < from.w;
-    if (along <= 1 || !overlaps) continue;
+    const isThere = dx ? along > from.w / 2 : along > 1 && aside < from.w;
+    if (!isThere) continue;
     if (along + aside * ASIDE < least) [best, least] = [item, along + aside * ASIDE];
   }
   return best;
@@ -63,7 +63,7 @@ function nearest(now, items, [dx, dy]) {
 
 function box(element) {
   const { left, top, width, height } = (element.closest(".card") ?? element).getBoundingClientRect();
-  return { x: left + width / 2, y: top + height / 2, w: width, h: height };
+  return { x: left + width / 2, y: top + height / 2, w: width };
 }
 
 function isSeen(element) {

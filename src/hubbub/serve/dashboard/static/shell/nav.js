@@ -57,9 +57,12 @@ function Projects() {
     label: name || slug, hint: name && name !== slug ? slug : undefined, radio: true, checked: slug === project.value,
     href: `/?project=${encodeURIComponent(slug)}`,
   }));
-  if (owner) items.push("-", { label: t("shell.add_project"), icon: "plus", href: href("settings", { tab: "project" }) });
-  return html`<${Menu} kind="quiet" small label=${`${project.value ?? ""}, ${t("shell.switch_project")}`} items=${items}
-    class="project"><span class="clip">${project.value}</span><${Icon} name="chevron-down" size=${13} /><//>`;
+  const add = { label: t("shell.add_project"), icon: "plus", href: href("settings", { tab: "project" }) };
+  if (owner) items.push("-", add);
+  const name = `${project.value ?? ""}, ${t("shell.switch_project")}`;
+  return html`<${Menu} kind="quiet" small label=${name} items=${items} class="project">
+    <span class="clip">${project.value}</span><${Icon} name="chevron-down" size=${13} />
+  <//>`;
 }
 
 const inMenu = ({ view, icon, count }) => ({

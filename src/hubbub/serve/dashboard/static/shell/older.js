@@ -15,7 +15,10 @@ export function useOlder(typed) {
   useEffect(() => {
     if (words.length < LEAST) return undefined;
     const stop = new AbortController();
-    const timer = setTimeout(() => ask(words, stop.signal).then((tasks) => tasks && setAnswer({ words, tasks })), PAUSE);
+    const timer = setTimeout(async () => {
+      const tasks = await ask(words, stop.signal);
+      if (tasks) setAnswer({ words, tasks });
+    }, PAUSE);
     return () => {
       stop.abort();
       clearTimeout(timer);

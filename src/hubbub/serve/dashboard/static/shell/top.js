@@ -51,8 +51,9 @@ export function Top() {
         run: () => setTheme(name),
       }))} />
       <${Account} />
-      ${could.value.write && html`<${Button} kind="primary" icon="plus" onClick=${createTask} disabled=${!may.value.write}
-        title=${moment.value ? t("shell.not_in_the_past") : undefined}>${t("shell.task")}<//>`}
+      ${could.value.write && html`<${Button} kind="primary" icon="plus" disabled=${!may.value.write}
+        title=${moment.value ? t("shell.not_in_the_past") : undefined}
+        onClick=${createTask}>${t("shell.task")}<//>`}
     </div>
   </header>`;
 }
@@ -81,7 +82,8 @@ function Filter({ open }) {
     <div class="chips">${areas.value.map((area) => html`<${Chip} key=${area}
       pressed=${query.area.includes(area.toLowerCase())}
       onClick=${() => change(toggle(typed, "area", area))}>${area}<//>`)}</div>
-    ${typed && html`<${IconButton} kind="quiet" small icon="x" label=${t("shell.clear_filter")} onClick=${() => change("")} />`}
+    ${typed && html`<${IconButton} kind="quiet" small icon="x" label=${t("shell.clear_filter")}
+      onClick=${() => change("")} />`}
   </search>`;
 }
 

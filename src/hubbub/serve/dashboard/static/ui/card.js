@@ -3,7 +3,7 @@ import { html, useEffect, useRef } from "../vendor/ui.js";
 
 /**
  * @param {object} props
- * @param {string} [props.item] "task:ID", "approval:ID"…: what the keys `a`, `r`, `x` act on; makes it reachable by hjkl
+ * @param {string} [props.item] "task:ID", "approval:ID"…: what the keys `a`, `r`, `x` act on; hjkl reach it
  * @param {string} [props.href] where a click anywhere on it goes
  * @param {string} [props.name] the link's accessible name: begins with what the card shows
  * @param {boolean} [props.selected] one of those that the next action is for

@@ -8,7 +8,10 @@ export function Chip({ pressed, children, ...rest }) {
   </button>`;
 }
 
-/** A count; nothing at all where there is nothing to count. @param {{value: number, tone?: "plain"|"amber"|"red"}} props */
+/**
+ * A count; nothing at all where there is nothing to count.
+ * @param {{value: number, tone?: "plain"|"amber"|"red"}} props
+ */
 export function Badge({ value, tone = "plain" }) {
   return value ? html`<span class="badge is-${tone}">${value > 9999 ? "9999+" : value}</span>` : null;
 }

@@ -72,7 +72,8 @@ function Opened({ entry }) {
 }
 
 /**
- * Ask for a yes. @param {{title: string, text?: any, action: string, danger?: boolean}} words `action`: the button's verb
+ * Ask for a yes.
+ * @param {{title: string, text?: any, action: string, danger?: boolean}} words `action`: the button's verb
  * @returns {Promise<boolean>}
  */
 export function confirm({ title, text, action, danger }) {
@@ -113,7 +114,8 @@ function Asking({ title, label, action, hint, danger, optional, onAnswer }) {
     if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) submit();
   };
   const footer = html`<${Button} onClick=${() => onAnswer(null)}>${t("dialogs.back")}<//>
-    <${Button} type="submit" kind=${danger ? "danger" : "primary"} disabled=${!ready} keyHint=${written("mod+Enter")}>${action}<//>`;
+    <${Button} type="submit" kind=${danger ? "danger" : "primary"} disabled=${!ready}
+      keyHint=${written("mod+Enter")}>${action}<//>`;
   return html`<${Dialog} title=${title} onClose=${() => onAnswer(null)} onSubmit=${submit} footer=${footer}>
     <${TextArea} label=${label} hint=${hint} value=${text} required=${!optional} rows="3"
       onInput=${(event) => setText(event.currentTarget.value)} onKeyDown=${onKeyDown} />

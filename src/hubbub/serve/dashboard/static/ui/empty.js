@@ -1,5 +1,6 @@
 // Where nothing is yet: what belongs here, and the one command that fills it.
 import { html, useState } from "../vendor/ui.js";
+import { toast } from "../shell/toasts.js";
 import { t } from "../words.js";
 import { IconButton } from "./button.js";
 import { Icon } from "./icon.js";
@@ -23,12 +24,26 @@ export function Command({ text }) {
 /** @param {{text: string, label?: string}} props */
 export function CopyButton({ text, label }) {
   const [copied, setCopied] = useState(false);
-  const copy = async () => {
-    await navigator.clipboard.writeText(text);
-    setCopied(true);
+  const copy = async (event) => {
+    const done = await toClipboard(text, event.currentTarget.parentElement);
+    setCopied(done);
+    if (!done) toast(t("empty.not_copied"), { kind: "error" });
   };
   return html`<${IconButton} kind="quiet" small icon=${copied ? "check" : "copy"} onClick=${copy}
     label=${copied ? t("empty.copied") : label ?? t("empty.copy")} />`;
+}
+
+/** Browsers give pages that came by plain http no clipboard: there the text is selected and copied, the old way. */
+async function toClipboard(text, near) {
+  if (navigator.clipboard) {
+    return navigator.clipboard.writeText(text).then(() => true, () => false);
+  }
+  const field = Object.assign(document.createElement("textarea"), { value: text, className: "sr" });
+  near.append(field);
+  field.select();
+  const done = document.execCommand("copy");
+  field.remove();
+  return done;
 }
 
 /** Grey lines where a text is on its way. @param {{lines?: number}} props */

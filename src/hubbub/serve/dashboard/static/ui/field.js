@@ -1,7 +1,10 @@
 // Fields of a form: a label that stays, a hint, an error; all tied together for screen readers.
 import { html, useId } from "../vendor/ui.js";
 
-/** @param {{label: string, hint?: string, error?: string, name?: string, value?: string}} props and any attribute of an input */
+/**
+ * One line of text.
+ * @param {{label: string, hint?: string, error?: string}} props and any attribute of an input
+ */
 export function Field({ label, hint, error, ...rest }) {
   return framed({ label, hint, error }, (tied) => html`<input class="input" type="text" ...${rest} ...${tied} />`);
 }

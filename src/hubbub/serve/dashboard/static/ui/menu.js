@@ -7,7 +7,7 @@ import { Icon } from "./icon.js";
  * @typedef {{label?: any, icon?: string, run?: () => void, href?: string, checked?: boolean, radio?: boolean,
  *   danger?: boolean, disabled?: boolean, hint?: string, heading?: string}} Item
  * @param {object} props
- * @param {string} props.label the button's words; with `bare` or children of its own its name, with what is seen in it
+ * @param {string} props.label the button's words; with `bare` or children its name, which has what is seen in it
  * @param {boolean} [props.bare] only the icon is seen
  * @param {string} [props.icon]
  * @param {(Item|"-"|null|false)[]|(() => Item[])} props.items "-": a line; `heading`: a line of words;
@@ -45,9 +45,10 @@ function Panel({ id, label, items, at, close }) {
     document.addEventListener("pointerdown", outside, true);
     return () => document.removeEventListener("pointerdown", outside, true);
   }, []);
+  const shown = (typeof items === "function" ? items() : items).filter(Boolean);
   return html`<div class="menu" id=${id} role="menu" aria-label=${label} popover="manual" ref=${panel}
     onKeyDown=${(event) => onKey(event, panel.current, close)}>
-    ${(typeof items === "function" ? items() : items).filter(Boolean).map((item, place) => html`<${Entry} key=${place} item=${item} close=${close} />`)}
+    ${shown.map((item, place) => html`<${Entry} key=${place} item=${item} close=${close} />`)}
   </div>`;
 }
 

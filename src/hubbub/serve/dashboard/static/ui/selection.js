@@ -15,7 +15,11 @@ export function toggle(id) {
   selected.value = next;
 }
 
-/** Choose everything from the one chosen last to this one. @param {string[]} ids as they stand on the page @param {string} id */
+/**
+ * Choose everything from the one chosen last to this one.
+ * @param {string[]} ids as they stand on the page
+ * @param {string} id
+ */
 export function extend(ids, id) {
   const [from, to] = [ids.indexOf(anchor), ids.indexOf(id)];
   if (from < 0) return toggle(id);
@@ -27,7 +31,10 @@ export function clear() {
   selected.value = new Set();
 }
 
-/** @param {{actions: {label: string, icon?: string, danger?: boolean, disabled?: boolean, run: (ids: string[]) => void}[]}} props */
+/**
+ * @typedef {{label: string, icon?: string, danger?: boolean, disabled?: boolean, run: (ids: string[]) => void}} Action
+ * @param {{actions: Action[]}} props
+ */
 export function BulkBar({ actions }) {
   const ids = [...selected.value];
   if (!ids.length) return null;

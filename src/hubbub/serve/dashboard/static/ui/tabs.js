@@ -24,8 +24,9 @@ export function Tabs({ label, tabs, current, onChange, children }) {
   };
   return html`<div class="tabs" role="tablist" aria-label=${label} ref=${list} onKeyDown=${onKeyDown}>
       ${tabs.map(({ id, label: word, count }) => html`<button key=${id} type="button" role="tab"
-        id=${`${base}-${id}`} aria-selected=${id === current} aria-controls=${id === current ? `${base}-panel` : undefined}
-        tabindex=${id === current ? 0 : -1} onClick=${() => onChange(id)}>${word}<${Badge} value=${count} /></button>`)}
+        id=${`${base}-${id}`} aria-selected=${id === current} tabindex=${id === current ? 0 : -1}
+        aria-controls=${id === current ? `${base}-panel` : undefined}
+        onClick=${() => onChange(id)}>${word}<${Badge} value=${count} /></button>`)}
     </div>
     <div role="tabpanel" id=${`${base}-panel`} aria-labelledby=${`${base}-${current}`}>${children}</div>`;
 }

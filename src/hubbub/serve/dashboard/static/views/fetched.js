@@ -1,6 +1,6 @@
 // What a view reads from the hub beside the picture: read when it is shown, and again when something of
 // the kind happens. And what a person does there.
-import { html, useEffect, useRef, useSignalEffect, useState } from "../vendor/ui.js";
+import { html, signal, useEffect, useRef, useSignalEffect, useState } from "../vendor/ui.js";
 import { act } from "../hub/actions.js";
 import { arrived, moment } from "../model/moment.js";
 import { t } from "../words.js";
@@ -8,6 +8,9 @@ import { toast } from "../shell/toasts.js";
 import { Skeleton } from "../ui/empty.js";
 
 const PAUSE = 250; // ms; a burst of events reads once
+
+/** How often somebody has done something here; not all of that is told in the log of the project. */
+const acted = signal(0);
 
 /**
  * Read now, and again when `deps` change, when `again()` is called, and when one of these `kinds` happens.
@@ -27,7 +30,7 @@ export function useFetched(read, deps, kinds = []) {
       (error) => told({ value: null, error }),
     );
     return () => { isGone = true; };
-  }, [...deps, turn]);
+  }, [...deps, turn, acted.value]);
   useNews(kinds, again);
   return { ...state, again };
 }
@@ -58,6 +61,7 @@ export function Fetched({ of, children }) {
  * @param {string} [sentence] once it is done */
 export async function done(name, values, sentence) {
   const answer = await act(name, values);
+  if (answer) acted.value += 1;
   if (answer && sentence) toast(sentence);
   return answer;
 }

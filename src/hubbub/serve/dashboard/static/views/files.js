@@ -35,10 +35,13 @@ export function Files() {
   return html`<div class=${`files ${row && isWide.value ? "has-row" : ""}`}>
     <div class="files-head small">
       ${["editing", "review", "clash"].map((mark) => html`<span key=${mark} class="row-tight">
-        <span class="claim" data-mark=${mark}><${Icon} name=${MARK_ICONS[mark]} size=${13} /></span>${t(`files.legend_${mark}`)}</span>`)}
-      <span class="end num">${t("files.claimed", { count: claimed })}, ${t("files.conflicts", { count: conflicts })}</span>
+        <span class="claim" data-mark=${mark}><${Icon} name=${MARK_ICONS[mark]} size=${13} />
+          </span>${t(`files.legend_${mark}`)}</span>`)}
+      <span class="end num">
+        ${t("files.claimed", { count: claimed })}, ${t("files.conflicts", { count: conflicts })}</span>
     </div>
-    ${found.length === 0 ? html`<${Empty} icon="filter" title=${t("files.none_match")} text=${t("files.none_match_text")} />`
+    ${found.length === 0 ? html`<${Empty} icon="filter" title=${t("files.none_match")}
+      text=${t("files.none_match_text")} />`
       : isWide.value ? html`<${Matrix} rows=${found} agents=${columnsOf(found)} chosen=${file} onChoose=${choose} />`
       : html`<${FileList} rows=${found} picture=${picture} chosen=${file} onChoose=${choose} />`}
     ${row && isWide.value && html`<${RowPanel} row=${row} picture=${picture} onClose=${() => set({ file: null })} />`}

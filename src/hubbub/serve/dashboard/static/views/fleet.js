@@ -9,6 +9,7 @@ import { Button } from "../ui/button.js";
 import { Empty } from "../ui/empty.js";
 import { Icon } from "../ui/icon.js";
 import { language, t } from "../words.js";
+import { useCalm } from "./calm.js";
 import { AgentCard } from "./fleet/card.js";
 import { facts, nodes, useFacts } from "./fleet/facts.js";
 import { fleet } from "./fleet/groups.js";
@@ -17,6 +18,9 @@ import { pulseOf, pulses } from "./fleet/pulse.js";
 import { useKept } from "./kept.js";
 import { Load } from "./machines/card.js";
 import { taskHref } from "./task/names.js";
+
+/** Of more agents than these nothing turns and flashes: drawing that would leave no time for what it tells. */
+const MOVING = 60;
 
 const minute = computed(() => Math.floor(now.value / 60_000) * 60_000);
 
@@ -29,14 +33,15 @@ export function Fleet() {
   useHistory();
   const list = useRef(null);
   useList(list);
+  const calm = useCalm(shown);
   const showGone = useSignal(false);
   const kept = useKept();
-  const picture = shown.value;
+  const picture = calm.value;
   const query = useMemo(() => parse(route.value.query.q), [route.value.query.q]);
   const { groups, gone } = fleet(picture, query, minute.value);
   if (groups.length === 0 && gone.length === 0) return html`<${Nobody} filtered=${!isEmpty(query)} />`;
   const card = (member) => agentCard(kept, member, picture);
-  return html`<div class="view fleet" ref=${list}>
+  return html`<div class=${`view fleet ${picture.agents.size > MOVING ? "is-large" : ""}`} ref=${list}>
     ${groups.map((group) => html`<${Group} key=${group.machine ?? ""} ...${group} card=${card} />`)}
     ${gone.length > 0 && html`<${Gone} agents=${gone} open=${showGone} card=${card} />`}
   </div>`;
@@ -51,7 +56,8 @@ function agentCard(kept, { agent, state, task }, picture) {
   const address = href("fleet", { ...query, agent: name, task: null });
   const from = [agent, state, task, pulse, fact, current, address, language.value];
   return kept(name, from, () => html`<${AgentCard} key=${name} agent=${agent} state=${state} task=${task}
-    pulse=${pulse} fact=${fact} current=${current} href=${address} taskHref=${task && taskHref(task)} picture=${picture} />`);
+    pulse=${pulse} fact=${fact} current=${current} href=${address}
+    taskHref=${task && taskHref(task)} picture=${picture} />`);
 }
 
 function Group({ machine, members, working, card }) {
@@ -78,7 +84,8 @@ function Gone({ agents, open, card }) {
 }
 
 function Nobody({ filtered }) {
-  if (filtered) return html`<${Empty} icon="filter" title=${t("fleet.none_match")} text=${t("fleet.none_match_text")} />`;
+  if (filtered) return html`<${Empty} icon="filter" title=${t("fleet.none_match")}
+    text=${t("fleet.none_match_text")} />`;
   return html`<${Empty} icon="bot" title=${t("fleet.empty")} text=${t("fleet.empty_text")}
     command=${"hubbub work ember --run \"claude -p\""} />`;
 }

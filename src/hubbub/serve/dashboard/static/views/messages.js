@@ -47,7 +47,9 @@ function useThreads() {
     setOlder((pages) => [...pages, page]);
   };
   const all = new Map(); // an old thread that was written to stands among the newest, too
-  for (const page of [newest.value, ...older]) for (const one of page?.threads ?? []) all.has(one.id) || all.set(one.id, one);
+  for (const one of [newest.value, ...older].flatMap((page) => page?.threads ?? [])) {
+    if (!all.has(one.id)) all.set(one.id, one);
+  }
   return { value: newest.value && [...all.values()], error: newest.error, next: last?.next, more };
 }
 

@@ -16,12 +16,15 @@ export function FileList({ rows, picture, chosen, onChoose }) {
       <button type="button" class="file-line" aria-expanded=${row.key === chosen}
         onClick=${() => onChoose(row.key === chosen ? null : row.key)}>
         <span class="row"><bdi class="mono grow">${row.name}</bdi>
-          ${row.clash && html`<span class="amber strong small nowrap">${t("files.agents", { count: row.marks.size })}</span>`}</span>
-        <span class="row wrap small muted">${[...row.marks].map(([name, mark]) => html`<span key=${name} class="row-tight">
+          ${row.clash && html`<span
+            class="amber strong small nowrap">${t("files.agents", { count: row.marks.size })}</span>`}</span>
+        <span class="row wrap small muted">${[...row.marks].map(([name, mark]) => html`<span key=${name}
+          class="row-tight">
           <span class="claim" data-mark=${mark}><${Icon} name=${MARK_ICONS[mark]} size=${12} /></span>
           <span class="sr">${t(`files.mark_${mark}`)}: </span><bdi>${name}</bdi></span>`)}</span>
       </button>
-      ${row.key === chosen && html`<${RowPanel} row=${row} picture=${picture} focus=${false} onClose=${() => onChoose(null)} />`}
+      ${row.key === chosen && html`<${RowPanel} row=${row} picture=${picture} focus=${false}
+        onClose=${() => onChoose(null)} />`}
     </li>`)}
     ${rows.length > most && html`<li><${Button} onClick=${() => setMost(most + STEP)}>
       ${t("files.more", { count: rows.length - most })}<//></li>`}

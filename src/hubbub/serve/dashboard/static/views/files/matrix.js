@@ -17,7 +17,8 @@ export const MARK_ICONS = { editing: "loader", review: "eye", clash: "git-branch
 /**
  * @param {object} props
  * @param {import("./claims.js").Row[]} props.rows @param {string[]} props.agents
- * @param {string|undefined} props.chosen the key of the row that is open @param {(key: string, agent?: string) => void} props.onChoose
+ * @param {string|undefined} props.chosen the key of the row that is open
+ * @param {(key: string) => void} props.onChoose
  */
 export function Matrix({ rows, agents, chosen, onChoose }) {
   const box = useRef(null);
@@ -34,7 +35,8 @@ export function Matrix({ rows, agents, chosen, onChoose }) {
   const columns = new Map(agents.map((name, index) => [name, index]));
   const width = NAME + agents.length * COLUMN + COUNT;
   const draw = ([row, index]) => html`<${Line} key=${row.key} row=${row} index=${index} columns=${columns}
-    active=${index === at ? active.agent : undefined} chosen=${row.key === chosen} onChoose=${onChoose} onFocus=${setActive} />`;
+    active=${index === at ? active.agent : undefined} chosen=${row.key === chosen}
+    onChoose=${onChoose} onFocus=${setActive} />`;
   return html`<div class="matrix-scroll" ref=${box}>
     <div class="matrix" role="grid" aria-label=${t("files.map")} aria-rowcount=${rows.length + 1} aria-readonly="true"
       aria-colcount=${agents.length + 2} style=${{ width: `${width}px` }} onKeyDown=${onKeyDown}>
@@ -47,9 +49,11 @@ export function Matrix({ rows, agents, chosen, onChoose }) {
 function Head({ agents }) {
   return html`<div role="rowgroup" class="matrix-head"><div role="row" aria-rowindex="1">
     <div role="columnheader" aria-colindex="1" class="matrix-corner small muted">${t("files.file")}</div>
-    ${agents.map((name, index) => html`<div key=${name} role="columnheader" aria-colindex=${index + 2} class="matrix-agent"
+    ${agents.map((name, index) => html`<div key=${name} role="columnheader" aria-colindex=${index + 2}
+      class="matrix-agent"
       style=${{ left: `${NAME + index * COLUMN}px` }} title=${name}><bdi>${name}</bdi></div>`)}
-    <div role="columnheader" aria-colindex=${agents.length + 2} class="matrix-counts"><span class="sr">${t("files.agents_head")}</span></div>
+    <div role="columnheader" aria-colindex=${agents.length + 2} class="matrix-counts"><span
+      class="sr">${t("files.agents_head")}</span></div>
   </div></div>`;
 }
 
@@ -59,19 +63,24 @@ function Line({ row, index, columns, active, chosen, onChoose, onFocus }) {
   const stop = (agent) => ({
     tabindex: isActive && active === agent ? 0 : -1,
     onFocus: () => onFocus({ key: row.key, agent }),
-    onClick: () => onChoose(row.key, agent ?? undefined),
+    onClick: () => onChoose(row.key),
     "data-stop": `${row.key}\n${agent ?? ""}`,
   });
-  return html`<div class=${look} role="row" aria-rowindex=${index + 2} aria-selected=${chosen} style=${{ top: `${index * ROW}px` }}>
+  return html`<div class=${look} role="row" aria-rowindex=${index + 2} aria-selected=${chosen}
+    style=${{ top: `${index * ROW}px` }}>
     <div role="rowheader" aria-colindex="1" class="matrix-name">
       <button type="button" ...${stop(null)} title=${row.name} class="clip">
-        ${row.kind === "area" && html`<span class="faint">${t("files.area_short")} </span>`}<bdi class="mono">${row.name}</bdi></button></div>
-    ${[...row.marks].filter(([name]) => columns.has(name)).sort(([one], [other]) => columns.get(one) - columns.get(other))
-      .map(([name, mark]) => html`<div key=${name} role="gridcell" aria-colindex=${columns.get(name) + 2} class="matrix-cell"
+        ${row.kind === "area" && html`<span class="faint">${t("files.area_short")} </span>`}<bdi
+          class="mono">${row.name}</bdi></button></div>
+    ${[...row.marks].filter(([name]) => columns.has(name))
+      .sort(([one], [other]) => columns.get(one) - columns.get(other))
+      .map(([name, mark]) => html`<div key=${name} role="gridcell" aria-colindex=${columns.get(name) + 2}
+        class="matrix-cell"
         style=${{ left: `${NAME + columns.get(name) * COLUMN}px` }}>
         <${MarkButton} name=${name} mark=${mark} row=${row} stop=${stop(name)} /></div>`)}
     <div role="gridcell" aria-colindex=${columns.size + 2} class="matrix-counts num">
-      ${row.clash ? html`<span class="amber strong">${t("files.agents", { count: row.marks.size })}</span>` : ""}</div>
+      ${row.clash ? html`<span
+        class="amber strong">${t("files.agents", { count: row.marks.size })}</span>` : ""}</div>
   </div>`;
 }
 

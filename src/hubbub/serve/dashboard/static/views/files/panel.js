@@ -34,9 +34,11 @@ export function RowPanel({ row, picture, focus = true, onClose }) {
     </div>
     ${row.kind === "area" && html`<${Area} slug=${row.name} />`}
     ${overlaps.map((overlap) => html`<p key=${overlap.agents.join("\n")} class="amber">${clashWords(overlap)}</p>`)}
-    ${clashing.length > 1 && could.value.write && html`<div class="row wrap"><${Button} icon="message-square" kind="primary"
+    ${clashing.length > 1 && could.value.write && html`<div class="row wrap"><${Button} icon="message-square"
+      kind="primary"
       disabled=${!may.value.write} onClick=${() => compose(clashing)}>
-      ${clashing.length === 2 ? t("files.message_both") : t("files.message_all", { count: clashing.length })}<//></div>`}
+      ${clashing.length === 2 ? t("files.message_both") : t("files.message_all", { count: clashing.length })}<//>
+        </div>`}
     <ul class="file-agents">${[...row.marks].map(([name, mark]) => html`<${Claimant} key=${name} name=${name}
       mark=${mark} picture=${picture} />`)}</ul>
   </section>`;
@@ -47,9 +49,11 @@ function Claimant({ name, mark, picture }) {
   const inReview = mark === "review" ? reviewed(name, picture) : [];
   return html`<li class="panel panel-body stack">
     <div class="row"><${Tile} agent=${name} picture=${picture} />
-      <a class="grow strong clip" href=${href("files", { q: route.value.query.q, agent: name })}><bdi>${name}</bdi></a>
+      <a class="grow strong clip" href=${href("files", { q: route.value.query.q, agent: name })}>
+        <bdi>${name}</bdi></a>
       ${agent && html`<${StateWord} agent state=${agentState(agent, picture)} />`}</div>
-    <div class="row small"><span class="claim" data-mark=${mark}><${Icon} name=${MARK_ICONS[mark]} size=${13} /></span>
+    <div class="row small"><span class="claim" data-mark=${mark}><${Icon} name=${MARK_ICONS[mark]} size=${13} />
+      </span>
       <span>${t(`files.mark_${mark}`)}</span></div>
     ${inReview.map((task) => html`<a key=${task.id} class="row small" href=${taskHref(task)}>
       <${Glyph} state=${stateOf(task, picture)} /><span class="mono faint">${refOf(task)}</span>
@@ -57,7 +61,8 @@ function Claimant({ name, mark, picture }) {
     ${could.value.write && html`<div class="row wrap">
       <${Button} small icon="message-square" disabled=${!may.value.write} onClick=${() => compose([name])}
         aria-label=${t("files.message_to", { name })}>${t("files.message")}<//>
-      ${agent?.live && html`<${Button} small icon="unlink" disabled=${!may.value.write} onClick=${() => releaseScope(name)}
+      ${agent?.live && html`<${Button} small icon="unlink" disabled=${!may.value.write}
+        onClick=${() => releaseScope(name)}
         aria-label=${t("files.release_of", { name })}>${t("files.release")}<//>`}
     </div>`}
   </li>`;

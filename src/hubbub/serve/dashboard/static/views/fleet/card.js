@@ -36,7 +36,8 @@ export function AgentCard({ agent, state, task, pulse, fact, href, taskHref, cur
 
 function Current({ task, doing, href }) {
   if (!task) {
-    return html`<div class="agent-task small muted clip">${doing ? html`<${Text} value=${doing} />` : t("fleet.no_task")}</div>`;
+    return html`<div class="agent-task small muted clip">${doing ? html`<${Text}
+      value=${doing} />` : t("fleet.no_task")}</div>`;
   }
   return html`<a class="agent-task above clip" href=${href}>
     <span class="mono faint">T-${task.number}</span> <${Text} value=${task.title} /></a>`;

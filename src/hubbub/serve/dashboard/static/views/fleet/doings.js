@@ -72,7 +72,9 @@ export function AgentActions({ agent, placed }) {
     ${placed && html`<${Button} small icon="square-terminal" href=${href("machines", { terminal: name })}>
       ${t("fleet.logs")}<//>
       ${RUNNING.has(placed.status)
-        ? html`<${Button} small kind="danger" icon="pause" disabled=${off} onClick=${() => stop(name)}>${t("fleet.stop")}<//>`
-        : html`<${Button} small icon="play" disabled=${off} onClick=${() => startAgain(name)}>${t("fleet.start")}<//>`}`}
+        ? html`<${Button} small kind="danger" icon="pause" disabled=${off}
+          onClick=${() => stop(name)}>${t("fleet.stop")}<//>`
+        : html`<${Button} small icon="play" disabled=${off}
+          onClick=${() => startAgain(name)}>${t("fleet.start")}<//>`}`}
   </div>`;
 }

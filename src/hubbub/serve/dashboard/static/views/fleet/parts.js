@@ -31,7 +31,8 @@ export function Held({ tasks, picture }) {
     ${tasks.length === 0 ? html`<p class="small muted">${t("fleet.holds_nothing")}</p>` : html`<ul class="agent-list">
       ${tasks.map((task) => html`<li key=${task.id} class="row">
         <a class="row grow" href=${taskHref(task)}><${Glyph} state=${stateOf(task, picture)} />
-          <span class="mono faint">${refOf(task)}</span><span class="clip"><${Text} value=${task.title} lines=${1} /></span></a>
+          <span class="mono faint">${refOf(task)}</span><span class="clip"><${Text} value=${task.title}
+            lines=${1} /></span></a>
         ${may.value.write && html`<${Button} small kind="quiet" onClick=${() => releaseTask(task)}
           aria-label=${t("fleet.release_task", { ref: refOf(task) })}>${t("fleet.release")}<//>`}
       </li>`)}</ul>`}
@@ -71,12 +72,14 @@ export function Facts({ agent, told }) {
       ${" "}<${Ago} at=${told.placed.since} />`],
   ];
   return html`<${Section} title=${t("fleet.facts")}><dl class="facts small">
-    ${rows.filter(([, value]) => value).map(([key, value]) => html`<dt>${t(`fleet.fact_${key}`)}</dt><dd>${value}</dd>`)}
+    ${rows.filter(([, value]) => value).map(([key, value]) => html`<dt>${t(`fleet.fact_${key}`)}</dt>
+      <dd>${value}</dd>`)}
   </dl><//>`;
 }
 
 function Files({ files }) {
-  return html`${files.slice(0, MOST_FILES).map((file) => html`<div key=${file} class="mono"><bdi>${file}</bdi></div>`)}
+  return html`${files.slice(0, MOST_FILES).map((file) => html`<div key=${file} class="mono"><bdi>${file}</bdi>
+    </div>`)}
     ${files.length > MOST_FILES && html`<a class="link" href=${href("files")}>
       ${t("fleet.more_files", { count: files.length - MOST_FILES })}</a>`}`;
 }
@@ -85,21 +88,28 @@ function Files({ files }) {
 export function Todos({ items }) {
   if (items.length === 0) return null;
   return html`<${Section} title=${t("fleet.todos")} count=${items.filter(({ done }) => !done).length}>
-    <ul class="agent-list">${items.map(({ text, done }, index) => html`<li key=${index} class="row ${done ? "faint" : ""}">
+    <ul class="agent-list">${items.map(({ text, done }, index) => html`<li key=${index}
+      class="row ${done ? "faint" : ""}">
       <${Icon} name=${done ? "square-check" : "square"} size=${14} />
-      <span class="sr">${t(done ? "fleet.todo_done" : "fleet.todo_open")}</span><${Text} value=${text} lines=${2} /></li>`)}</ul>
+      <span class="sr">${t(done ? "fleet.todo_done" : "fleet.todo_open")}</span><${Text} value=${text}
+        lines=${2} /></li>`)}</ul>
   <//>`;
 }
+
+const stepOf = (letter) => (letter.seen_at ? "seen" : letter.notified_at ? "notified" : "stored");
 
 /** What waits in its inbox. That a person looks changes nothing in it. */
 export function Letters({ name, unread }) {
   const path = `/agents/${encodeURIComponent(name)}/inbox`;
-  const inbox = useFetched(() => (unread ? get(path, { limit: MOST_LETTERS }) : Promise.resolve({ letters: [] })), [name, unread]);
+  const read = async () => (unread ? get(path, { limit: MOST_LETTERS }) : { letters: [] });
+  const inbox = useFetched(read, [name, unread]);
   return html`<${Section} title=${t("fleet.inbox")} count=${unread}>
-    <${Fetched} of=${inbox}>${({ letters }) => letters.length === 0 ? html`<p class="small muted">${t("fleet.inbox_empty")}</p>`
+    <${Fetched} of=${inbox}>${({ letters }) => letters.length === 0 ? html`<p
+      class="small muted">${t("fleet.inbox_empty")}</p>`
       : html`<ul class="agent-list">${letters.map((letter) => html`<li key=${letter.id} class="stack agent-letter">
-        <span class="row small"><bdi class="strong">${letter.sender}</bdi><span class="faint">${t(`fleet.kind_${letter.kind}`)}</span>
-          <span class="end faint">${t(letter.seen_at ? "fleet.letter_seen" : letter.notified_at ? "fleet.letter_notified" : "fleet.letter_stored")}${" "}
+        <span class="row small"><bdi class="strong">${letter.sender}</bdi><span
+          class="faint">${t(`fleet.kind_${letter.kind}`)}</span>
+          <span class="end faint">${t(`fleet.letter_${stepOf(letter)}`)}${" "}
           <${Ago} at=${letter.seen_at ?? letter.notified_at ?? letter.stored_at} /></span></span>
         <span class="small muted"><${Text} value=${letter.text} lines=${2} /></span></li>`)}</ul>`}<//>
     <p class="meta faint">${t("fleet.inbox_note")}</p>

@@ -22,7 +22,8 @@ export function Canvas({ width, height, children }) {
   useLayoutEffect(() => hold(box.current, fixed), [scale]);
   const zoom = (factor, at = middle(box.current)) => setScale((old) => {
     const made = Math.min(MOST, Math.max(LEAST, old * factor));
-    fixed.current = { ...at, x: (box.current.scrollLeft + at.left) / old, y: (box.current.scrollTop + at.top) / old, scale: made };
+    const { scrollLeft, scrollTop } = box.current;
+    fixed.current = { ...at, x: (scrollLeft + at.left) / old, y: (scrollTop + at.top) / old, scale: made };
     return made;
   });
   const fit = () => {
@@ -37,14 +38,17 @@ export function Canvas({ width, height, children }) {
   return html`<div class="canvas-frame">
     <div class="canvas" ref=${box} tabindex="0" role="region" aria-label=${t("graph.map")}>
       <div style=${{ width: `${width * scale}px`, height: `${height * scale}px` }}>
-        <div class="canvas-paper" style=${{ width: `${width}px`, height: `${height}px`, transform: `scale(${scale})` }}>${children}</div>
+        <div class="canvas-paper"
+          style=${{ width: `${width}px`, height: `${height}px`, transform: `scale(${scale})` }}>${children}</div>
       </div>
     </div>
     <div class="canvas-tools" role="group" aria-label=${t("graph.zoom")}>
-      <${Button} kind="quiet" title=${t("graph.zoom_out")} aria-label=${`− ${t("graph.zoom_out")}`} disabled=${scale <= LEAST}
+      <${Button} kind="quiet" title=${t("graph.zoom_out")} aria-label=${`− ${t("graph.zoom_out")}`}
+        disabled=${scale <= LEAST}
         onClick=${() => zoom(1 / STEP)}>−<//>
       <span class="small muted num" role="status">${number(Math.round(scale * 100))} %</span>
-      <${IconButton} kind="quiet" icon="plus" label=${t("graph.zoom_in")} onClick=${() => zoom(STEP)} disabled=${scale >= MOST} />
+      <${IconButton} kind="quiet" icon="plus" label=${t("graph.zoom_in")} onClick=${() => zoom(STEP)}
+        disabled=${scale >= MOST} />
       <${IconButton} kind="quiet" icon="scan-search" label=${t("graph.fit")} onClick=${fit} />
     </div>
   </div>`;

@@ -7,7 +7,11 @@ import { t } from "../../words.js";
 import { refOf } from "../task/names.js";
 import { HEIGHT, WIDTH } from "./place.js";
 
-/** @param {{task: object, state: string, spot: {x: number, y: number}, dim: boolean, current: boolean, isOver: boolean, href: string}} props */
+/**
+ * @param {object} props
+ * @param {object} props.task @param {string} props.state @param {{x: number, y: number}} props.spot
+ * @param {boolean} props.dim @param {boolean} props.current @param {boolean} props.isOver @param {string} props.href
+ */
 export function GraphNode({ task, state, spot, dim, current, isOver, href }) {
   const look = `graph-node ${isOver ? "is-over" : ""} ${dim ? "is-dim" : ""} ${current ? "is-current" : ""}`;
   const holder = task.assignee ?? "";

@@ -54,9 +54,11 @@ async function fetched(id, signal) {
   }
 }
 
-function concerns({ task_id: taskId, message_id: messageId }, { task, messages }) {
+/** Whether it is about the task, one of its messages, or a new answer to either. */
+function concerns({ task_id: taskId, message_id: messageId, detail }, { task, messages }) {
   if (!task) return false;
-  return taskId === task.id || (messageId !== null && messages.some((each) => each.id === messageId));
+  const about = [taskId, messageId, detail?.in_reply_to].filter(Boolean);
+  return about.includes(task.id) || messages.some(({ id }) => about.includes(id));
 }
 
 /** What of it was there at a moment. */

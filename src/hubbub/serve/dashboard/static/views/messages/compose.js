@@ -30,7 +30,8 @@ export function Compose({ to: first = [], as: kind = "message", onClose }) {
   };
   const onKeyDown = (event) => event.key === "Enter" && (event.metaKey || event.ctrlKey) && send();
   const footer = html`<${Button} onClick=${onClose}>${t("dialogs.back")}<//>
-    <${Button} kind="primary" type="submit" icon="send" disabled=${!isReady} keyHint="⌘↵">${t(`messages.send_${as}`)}<//>`;
+    <${Button} kind="primary" type="submit" icon="send" disabled=${!isReady}
+      keyHint="⌘↵">${t(`messages.send_${as}`)}<//>`;
   return html`<${Dialog} title=${t("messages.new")} onClose=${onClose} onSubmit=${send} footer=${footer}>
     <${Select} label=${t("messages.as")} value=${as} onInput=${(event) => setAs(event.currentTarget.value)}
       options=${["message", "task"].map((value) => ({ value, label: t(`messages.as_${value}`) }))} />

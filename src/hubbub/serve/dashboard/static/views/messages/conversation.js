@@ -22,7 +22,8 @@ const PAGE = 200;
 /** @param {{id: string, onBack: () => void}} props */
 export function Conversation({ id, onBack }) {
   const [sent, setSent] = useState([]);
-  const read = useFetched(() => get(`/threads/${encodeURIComponent(id)}`, { render: "html", limit: PAGE }), [id], ["message."]);
+  const path = `/threads/${encodeURIComponent(id)}`;
+  const read = useFetched(() => get(path, { render: "html", limit: PAGE }), [id], ["message."]);
   const known = withSent(read.value?.messages ?? [], sent);
   useUnseen(known, read.again);
   const add = (message) => {
@@ -45,7 +46,8 @@ function withSent(messages, sent) {
 
 /** Look again while something has not been seen. */
 function useUnseen(messages, again) {
-  const isOpen = messages.some(({ deliveries = [] }) => deliveries.some((each) => !each.acked_at && !each.withdrawn_at));
+  const isOpen = messages.some(({ deliveries = [] }) =>
+    deliveries.some((each) => !each.acked_at && !each.withdrawn_at));
   const latest = useRef(again);
   latest.current = again;
   useEffect(() => {
@@ -59,7 +61,8 @@ function Head({ thread, onBack }) {
   const heading = useRef(null);
   useEffect(() => heading.current?.focus({ preventScroll: true }), [thread.id]);
   return html`<div class="conversation-head">
-    <div class="row"><span class="only-phone"><${IconButton} kind="quiet" icon="arrow-left" label=${t("messages.back")} onClick=${onBack} /></span>
+    <div class="row"><span class="only-phone"><${IconButton} kind="quiet" icon="arrow-left"
+      label=${t("messages.back")} onClick=${onBack} /></span>
       <h2 class="grow" tabindex="-1" ref=${heading}><${Text} value=${thread.title} lines=${2} /></h2></div>
     <p class="small muted">${t("messages.between", { names: namesOf(thread.participants) })}</p>
   </div>`;
@@ -91,16 +94,20 @@ function Message({ message }) {
   const from = author ?? called(sender);
   const to = recipient === null ? t("messages.all") : called(recipient);
   const isOpen = deliveries.filter((each) => each.recipient === HUB && reached(each, at).step !== "acked");
-  return html`<article class=${`message ${sender === HUB ? "is-ours" : ""}`} aria-label=${t("messages.from_to", { from, to })}>
+  return html`<article class=${`message ${sender === HUB ? "is-ours" : ""}`}
+    aria-label=${t("messages.from_to", { from, to })}>
     <div class="row small">
       ${picture.agents.has(sender) && html`<${Tile} small agent=${sender} picture=${picture} />`}
-      <bdi class="strong clip">${from}</bdi><span class="faint" aria-hidden="true">→</span><bdi class="muted clip">${to}</bdi>
+      <bdi class="strong clip">${from}</bdi><span class="faint" aria-hidden="true">→</span><bdi
+        class="muted clip">${to}</bdi>
       ${message.intent && html`<span class="faint">${message.intent}</span>`}
       <span class="end meta faint"><${Ago} at=${message.created_at} /></span>
     </div>
-    ${message.body_html ? html`<${Markdown} html=${message.body_html} />` : html`<p class="plain"><${Text} value=${message.body} /></p>`}
+    ${message.body_html ? html`<${Markdown} html=${message.body_html} />` : html`<p class="plain"><${Text}
+      value=${message.body} /></p>`}
     <${Deliveries} deliveries=${deliveries} at=${at} />
-    ${isOpen.map((delivery) => could.value.write && html`<${Button} key=${delivery.id} small icon="check" disabled=${!may.value.write}
+    ${isOpen.map((delivery) => could.value.write && html`<${Button} key=${delivery.id} small icon="check"
+      disabled=${!may.value.write}
       onClick=${() => act("acknowledge", { letter: delivery.id })}>${t("messages.done")}<//>`)}
   </article>`;
 }

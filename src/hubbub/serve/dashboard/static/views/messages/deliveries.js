@@ -25,9 +25,11 @@ export function reached(delivery, at = Infinity) {
 export function Deliveries({ deliveries, at }) {
   if (deliveries.length === 0) return null;
   const rows = deliveries.map((delivery) => ({ delivery, ...reached(delivery, at) }));
-  const list = html`<ul class="deliveries">${rows.map((row) => html`<${Delivery} key=${row.delivery.id} ...${row} at=${at} />`)}</ul>`;
+  const list = html`<ul class="deliveries">${rows.map((row) => html`<${Delivery} key=${row.delivery.id} ...${row}
+    at=${at} />`)}</ul>`;
   if (rows.length <= MOST) return list;
-  return html`<details class="deliveries-many"><summary class="small muted">${summary(rows)}</summary>${list}</details>`;
+  return html`<details class="deliveries-many"><summary
+    class="small muted">${summary(rows)}</summary>${list}</details>`;
 }
 
 function Delivery({ delivery, step, at }) {
@@ -35,7 +37,8 @@ function Delivery({ delivery, step, at }) {
     <${Icon} name=${ICONS[step]} size=${12} /><bdi class="clip">${called(delivery.recipient)}</bdi>
     <span>${stepWord(delivery, step)}</span>
     ${TOLD.filter((each) => delivery[`${each}_at`] && delivery[`${each}_at`] <= (at ?? Infinity)).map((each) =>
-      html`<span key=${each} class="delivery-time" title=${t(`messages.time_${each}`)}><${Icon} name=${ICONS[each]} size=${11} />
+      html`<span key=${each} class="delivery-time" title=${t(`messages.time_${each}`)}><${Icon}
+        name=${ICONS[each]} size=${11} />
         <span class="sr">${t(`messages.time_${each}`)}</span><${Ago} at=${delivery[`${each}_at`]} /></span>`)}
   </li>`;
 }

@@ -36,7 +36,8 @@ export function Recipients({ chosen, onChange, everyone, onEveryone, mayAll, age
     <label for=${id}>${t("messages.to")}</label>
     ${chosen.length > 0 && !everyone && html`<ul class="row wrap">${chosen.map((name) => html`<li key=${name}>
       <button type="button" class="chip" onClick=${() => onChange(chosen.filter((each) => each !== name))}
-        aria-label=${`${name}, ${t("messages.take_out")}`}><bdi class="clip">${name}</bdi><${Icon} name="x" size=${12} /></button>
+        aria-label=${`${name}, ${t("messages.take_out")}`}><bdi class="clip">${name}</bdi><${Icon} name="x"
+          size=${12} /></button>
     </li>`)}</ul>`}
     <input class="input" type="text" id=${id} list=${`${id}-names`} autocomplete="off" disabled=${everyone}
       value=${typed} placeholder=${t("messages.to_hint")} onInput=${onInput} onKeyDown=${onKeyDown}

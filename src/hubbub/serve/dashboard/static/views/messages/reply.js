@@ -27,6 +27,7 @@ export function Reply({ messages, disabled, onSent }) {
   return html`<form class="reply" onSubmit=${send}>
     <${TextArea} label=${t("messages.reply")} rows="2" value=${text} disabled=${disabled} onKeyDown=${onKeyDown}
       onInput=${(event) => setText(event.currentTarget.value)} />
-    <${Button} kind="primary" type="submit" icon="send" disabled=${!isReady} keyHint="⌘↵">${t("messages.send_reply")}<//>
+    <${Button} kind="primary" type="submit" icon="send" disabled=${!isReady}
+      keyHint="⌘↵">${t("messages.send_reply")}<//>
   </form>`;
 }

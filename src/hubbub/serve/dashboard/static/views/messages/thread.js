@@ -30,26 +30,33 @@ export function namesOf(given) {
   return list([...names.slice(0, MOST_NAMES - 1), t("messages.others", { count: names.length - MOST_NAMES + 1 })]);
 }
 
-/** @param {{thread: object, at: number|undefined, current: boolean, picture: object}} props `at`: the moment shown, if past */
+/**
+ * @param {{thread: object, at: number|undefined, current: boolean, picture: object}} props
+ *   `at`: the moment that is shown, if it is past
+ */
 export function ThreadRow({ thread, at, current, picture }) {
   const isLate = at !== undefined && thread.last.created_at > at; // what was said last then is not told here
   const agents = thread.participants.filter((name) => picture.agents.has(name));
   const names = namesOf(thread.participants);
   const forPeople = at === undefined && thread.unacked_by.includes(HUB);
-  return html`<li><${Card} item=${`thread:${thread.id}`} href=${href("messages", { ...route.value.query, thread: thread.id })}
+  return html`<li><${Card} item=${`thread:${thread.id}`}
+    href=${href("messages", { ...route.value.query, thread: thread.id })}
     name=${`${names}, ${thread.title.slice(0, 120)}`} current=${current} tone=${forPeople ? "amber" : undefined}>
     <div class="row">
       <${Icon} name=${ICONS[thread.kind] ?? "message-square"} size=${14} />
-      ${agents.slice(0, MOST_TILES).map((name) => html`<${Tile} key=${name} small agent=${name} picture=${picture} />`)}
+      ${agents.slice(0, MOST_TILES).map((name) => html`<${Tile} key=${name} small agent=${name}
+        picture=${picture} />`)}
       <bdi class="clip grow strong">${names}</bdi>
       <span class="meta faint"><${Ago} at=${isLate ? thread.created_at : thread.last.created_at} /></span>
     </div>
     <div class="thread-title"><${Text} value=${thread.title} lines=${1} /></div>
-    ${!isLate && thread.count > 1 && html`<div class="small muted clip"><bdi>${thread.last.author ?? called(thread.last.sender)}</bdi>:${" "}
+    ${!isLate && thread.count > 1 && html`<div class="small muted clip">
+      <bdi>${thread.last.author ?? called(thread.last.sender)}</bdi>:${" "}
       <${Text} value=${thread.last.body} /></div>`}
     <div class="row meta faint">
       <span>${t("messages.count", { count: thread.count })}</span>
-      ${at === undefined && thread.unread_by.length > 0 && html`<span class="row-tight"><${Icon} name="eye-off" size=${12} />
+      ${at === undefined && thread.unread_by.length > 0 && html`<span class="row-tight"><${Icon} name="eye-off"
+        size=${12} />
         ${t("messages.unread_by", { names: namesOf(thread.unread_by) })}</span>`}
       ${forPeople && html`<span class="end amber strong">${t("messages.for_people")}</span>`}
     </div>

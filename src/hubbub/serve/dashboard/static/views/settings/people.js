@@ -108,7 +108,7 @@ function Logins() {
       rows=${found.logins}>${(login) =>
       html`<tr key=${login.id}><td class="clip">
         <bdi title=${login.browser}>${browserName(login.browser ?? "?")}</bdi>
-        ${login.current && html`<span class="muted">${t("settings.this_one")}</span>`}</td>
+        ${login.current && html`<span class="muted">${t("settings.current_login")}</span>`}</td>
         <td><${Ago} at=${login.created_at} /></td><td><${Ago} at=${login.seen_at} /></td></tr>`}<//>`}<//>
           <//>`;
 }

@@ -3,7 +3,7 @@
 import { html } from "../../vendor/ui.js";
 import { t } from "../../words.js";
 import { get } from "../../hub/api.js";
-import { could, may, me, project } from "../../model/moment.js";
+import { could, may, project } from "../../model/moment.js";
 import { go } from "../../shell/router.js";
 import { Button } from "../../ui/button.js";
 import { Dialog, openDialog } from "../../ui/dialog.js";
@@ -15,14 +15,16 @@ import { OnlyFor, Part, Rows, useForm } from "./parts.js";
 const modes = () => ["off", "warn", "block"].map((value) => ({ value, label: t(`settings.mode_${value}`) }));
 
 function Facts({ known }) {
-  const { given, bind } = useForm({
-    name: known.name, description: known.description
-      ?? "", conflict_mode: known.conflict_mode, repo_url: known.repo_url ?? "",
-  });
+  const first = {
+    name: known.name, description: known.description ?? "",
+    conflict_mode: known.conflict_mode, repo_url: known.repo_url ?? "",
+  };
+  const { given, bind } = useForm(first);
   const off = { disabled: !may.value.manage };
   const keep = (event) => {
     event.preventDefault();
-    done("changeProject", { project: known.slug, ...given }, t("settings.saved"));
+    const changed = Object.entries(given).filter(([key, value]) => value !== first[key]);
+    done("changeProject", { project: known.slug, ...Object.fromEntries(changed) }, t("settings.saved"));
   };
   return html`<form class="stack" onSubmit=${keep}>
     <${Field} label=${t("settings.project_name")} required ...${off} ...${bind("name")} />
@@ -103,7 +105,7 @@ export function AddProject({ onClose }) {
 export function Project() {
   const known = useFetched(() => get(`/projects/${encodeURIComponent(project.value)}`), [], ["project."]);
   const add = () => openDialog((close) => html`<${AddProject} onClose=${close} />`);
-  const action = me.value?.csrf && html`<${Button} icon="plus" disabled=${!may.value.write} onClick=${add}>
+  const action = could.value.write && html`<${Button} icon="plus" disabled=${!may.value.write} onClick=${add}>
     ${t("settings.project_add")}<//>`;
   return html`<${Part} title=${project.value} action=${action}>
       <${Fetched} of=${known}>${(found) => html`<${Facts} key=${JSON.stringify(found.project)}

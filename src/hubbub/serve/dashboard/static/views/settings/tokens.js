@@ -56,8 +56,8 @@ function fate(token) {
 
 function Token({ token, people }) {
   const [word, at] = fate(token);
-  const person = token.user_id && (people.get(token.user_id) ?? t("settings.token_person"));
-  const whose = person ?? token.agent ?? t("settings.token_unbound");
+  const person = !token.project_id && (people.get(token.user_id) ?? t("settings.token_person"));
+  const whose = token.agent ?? (person || t("settings.token_unbound"));
   return html`<tr class=${word === "good" ? "" : "is-over"}>
     <td class="clip"><bdi>${whose}</bdi></td><td>${token.role ? t(`shell.role_${token.role}`) : ""}</td>
     <td><${Ago} at=${token.created_at} /></td>

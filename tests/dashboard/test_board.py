@@ -1,0 +1,84 @@
+"""The board: who is there, what needs a person, and every task in the column of its state."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from hubbub.core import tasks
+from hubbub.model.lifecycle import Status
+from tests.dashboard.browser import PHONE, TABLET, Visit, axe
+from tests.dashboard.scene import Scene
+from tests.serve.hub import Hub
+
+pytestmark = pytest.mark.usefixtures("scene")
+
+
+def test_a_card_says_how_its_task_is(visit: Visit, scene: Scene) -> None:
+    """A blocked task stands in its column, with its number, its title, its holder and the reason."""
+    task = scene.tasks["blocked"][0]
+    card = visit("/board").locator(f".column.is-blocked .card:has([data-item='task:{task.id}'])")
+    for text in (f"T-{task.number}", task.title, task.assignee or "", "Waits for a decision on retention"):
+        expect(card).to_contain_text(text)
+    expect(card.get_by_role("link")).to_have_accessible_name(re.compile(f"^T-{task.number} .*Blocked$"))
+
+
+def test_the_strip_filters_by_agent(visit: Visit) -> None:
+    """A click on an agent's tile shows only what has to do with it, and a second click everything again."""
+    page = visit("/board")
+    tile = page.get_by_role("group", name="Agents by machine").get_by_role("button", name="Bi birch")
+    tile.click()
+    expect(page).to_have_url(re.compile(r"q=agent%3Abirch"))
+    expect(tile).to_have_attribute("aria-pressed", "true")
+    others = page.locator(".board-card .board-foot").filter(has_not_text="birch")
+    expect(others).to_have_count(0)
+    tile.click()
+    expect(others.first).to_be_visible()
+
+
+def test_several_are_cancelled_by_keys(visit: Visit, hub: Hub, scene: Scene) -> None:
+    """`x` chooses cards; what is done to all of them is told in one sentence."""
+    page = visit("/board")
+    chosen = scene.tasks["delivered"][:2]
+    for task in chosen:
+        page.locator(f"[data-item='task:{task.id}']").focus()
+        page.keyboard.press("x")
+    bar = page.get_by_role("toolbar", name="For what is selected")
+    expect(bar).to_contain_text("2 selected")
+    bar.get_by_role("button", name="Cancel task").click()
+    page.get_by_role("dialog").get_by_role("button", name="Cancel task").click()
+    expect(page.get_by_role("status").filter(has_text="2 tasks cancelled.")).to_be_visible()
+    for task in chosen:
+        found = hub.do(lambda tx, ref=str(task.id): tasks.find(tx, [hub.project.id], ref))
+        assert found.status is Status.CANCELLED
+
+
+def test_only_what_is_near_is_drawn(visit: Visit, hub: Hub) -> None:
+    """Of a column of a thousand tasks only those near the visible part are in the page; the last can be reached."""
+
+    def send(tx: object) -> None:
+        for number in range(1_000):
+            tasks.send(tx, hub.project.id, sender="hub", to=None, text=f"Chore {number}")  # type: ignore[arg-type]
+
+    hub.do(send)
+    page = visit("/board?q=chore")
+    column = page.locator(".column.is-queued")
+    expect(column.locator("h2")).to_contain_text("1,000")
+    assert column.locator(".card").count() < 60
+    cards = column.locator(".column-cards")
+    for _ in range(3):  # heights are guesses until they are measured
+        cards.evaluate("(list) => list.scrollTo(0, list.scrollHeight)")
+    expect(column.get_by_text("Chore 999")).to_be_visible()
+    assert column.locator(".card").count() < 60
+
+
+@pytest.mark.parametrize(
+    ("size", "theme", "language"),
+    [((1440, 900), "light", "en"), (TABLET, "dark", "zh-CN"), (PHONE, "dark", "en")],
+)
+def test_the_board_is_accessible(visit: Visit, size: tuple[int, int], theme: str, language: str) -> None:
+    """axe-core finds nothing on the board, in any width, theme and language, and nothing sticks out of the page."""
+    page: Page = visit("/board", size=size, theme=theme, language=language)
+    expect(page.locator(".board-card").first).to_be_visible()
+    assert axe(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

@@ -1,0 +1,136 @@
+"""What needs a person: the first screen, from which everything that waits can be understood and freed."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from hubbub.core import approvals, tasks
+from hubbub.model.approvals import ApprovalStatus
+from hubbub.model.lifecycle import Status
+from hubbub.model.records import Task
+from tests.dashboard.browser import PHONE, TABLET, Visit, Watch, axe
+from tests.dashboard.conftest import VIEWER
+from tests.dashboard.scene import Scene
+from tests.serve.hub import Hub
+
+pytestmark = pytest.mark.usefixtures("scene")
+
+
+def task_of(hub: Hub, task: Task) -> Task:
+    """The task as the hub has it now."""
+    found: Task = hub.do(lambda tx: tasks.find(tx, [hub.project.id], str(task.id)))
+    return found
+
+
+def test_a_stranger_finds_the_blocked_task_and_frees_it_on_a_phone(
+    visit: Visit, hub: Hub, scene: Scene
+) -> None:
+    """On a phone the first screen shows the blocked task and its reason; an answer lets it go on."""
+    task = scene.tasks["blocked"][-1]
+    page = visit("/", size=PHONE)
+    card = page.locator(".need", has_text=f"T-{task.number}").filter(has_text="Blocked")
+    expect(card).to_contain_text(task_of(hub, task).title)
+    card.get_by_role("button", name="Why?").click()
+    expect(card.get_by_role("note")).to_contain_text("blocked")
+    card.get_by_role("button", name="Answer").click()
+    page.get_by_label("Your answer", exact=True).fill("Keep it for 30 days.")
+    page.get_by_role("dialog").get_by_role("button", name="Answer").click()
+    expect(page.get_by_role("status").filter(has_text=f"T-{task.number}")).to_be_visible()
+    expect(card).to_have_count(0)
+    assert task_of(hub, task).status is Status.WORKING
+
+
+def test_a_question_is_denied(page: Page, hub: Hub, scene: Scene) -> None:
+    """Deny answers the machine's question with a no, in the person's name."""
+    asked = scene.approvals[1]
+    card = page.locator(f"[data-item='need:approval:{asked}']")
+    expect(card).to_contain_text("git push --force-with-lease origin api-v2")
+    card.get_by_role("button", name="Deny").click()
+    expect(card).to_have_count(0)
+    found = hub.do(lambda tx: approvals.find(tx, [hub.project.id], str(asked)))
+    assert found.status is ApprovalStatus.DENIED
+
+
+def test_an_approval_by_keys_alone(page: Page, hub: Hub, scene: Scene) -> None:
+    """`a` goes to the first question; `a` on it approves, a second time where the rule says it is dangerous."""
+    asked = scene.approvals[0]
+    card = page.locator(f"[data-item='need:approval:{asked}']")
+    expect(card).to_be_visible()
+    page.keyboard.press("a")
+    expect(card).to_be_focused()
+    page.keyboard.press("a")
+    sure = card.get_by_role("button", name="Approve, really?")
+    if sure.is_visible():
+        expect(sure).to_be_focused()
+        page.keyboard.press("Enter")
+    expect(card).to_have_count(0)
+    found = hub.do(lambda tx: approvals.find(tx, [hub.project.id], str(asked)))
+    assert found.status is ApprovalStatus.APPROVED
+
+
+def test_a_failed_task_says_what_went_wrong_and_is_tried_again(page: Page, hub: Hub, scene: Scene) -> None:
+    """The error text stands on the card, and Retry begins the task again."""
+    task = scene.tasks["failed"][0]
+    card = page.locator(".need.is-failed", has_text=f"T-{task.number}")
+    expect(card).to_contain_text("AssertionError")
+    card.get_by_role("button", name="Retry").click()
+    expect(card).to_have_count(0)
+    assert task_of(hub, task).status in (Status.QUEUED, Status.DELIVERED)
+
+
+def test_work_of_a_silent_agent_goes_to_another(page: Page, hub: Hub, scene: Scene) -> None:
+    """A silent agent's card says what it holds; Reassign gives that to somebody who is there."""
+    held = hub.do(lambda tx: tasks.search(tx, [hub.project.id], assignee=scene.stale, limit=5))
+    card = page.locator(".need.is-stale")
+    expect(card).to_contain_text(scene.stale)
+    card.get_by_role("button", name="Reassign").click()
+    page.get_by_label("Agent", exact=True).select_option("cedar")
+    page.get_by_role("dialog").get_by_role("button", name="Reassign").click()
+    expect(card).to_have_count(0)
+    assert task_of(hub, held[0]).assignee == "cedar"
+
+
+def test_a_letter_is_done_with(page: Page, hub: Hub) -> None:
+    """Done acknowledges a letter to people, and only then does it leave the screen."""
+    card = page.locator(".need.is-letter", has_text="403")
+    card.get_by_role("button", name="Done").click()
+    expect(card).to_have_count(0)
+
+
+def test_a_refusal_says_why_and_undoes_itself(page: Page, hub: Hub, scene: Scene, watch: Watch) -> None:
+    """What the hub refuses is told in its own sentence, and the card is back as it was."""
+    watch.expect(409)
+    task = scene.tasks["failed"][1]
+    page.route("**/retry**", lambda route: route.fulfill(
+        status=409, json={"error": "conflict", "message": "somebody else was faster"}
+    ))  # fmt: skip
+    card = page.locator(".need.is-failed", has_text=f"T-{task.number}")
+    card.get_by_role("button", name="Retry").click()
+    expect(page.get_by_role("alert").filter(has_text="Somebody else was faster")).to_be_visible()
+    expect(card).to_be_visible()
+    assert task_of(hub, task).status is Status.FAILED
+
+
+def test_viewers_see_no_buttons_that_would_fail(viewer_page: Page) -> None:
+    """Who may only look sees what waits, and no button that the hub would refuse."""
+    expect(viewer_page.locator(".need").first).to_be_visible()
+    for name in ("Approve", "Deny", "Answer", "Retry", "Reassign"):
+        expect(viewer_page.locator(".need").get_by_role("button", name=name)).to_have_count(0)
+
+
+@pytest.mark.parametrize(
+    ("size", "theme", "language"),
+    [
+        ((1440, 900), "dark", "en"),
+        (TABLET, "light", "zh-CN"),
+        (PHONE, "dark", "zh-CN"),
+        (PHONE, "light", "en"),
+    ],
+)
+def test_the_first_screen_is_accessible(
+    visit: Visit, size: tuple[int, int], theme: str, language: str
+) -> None:
+    """axe-core finds nothing on the first screen, in any width, theme and language, and nothing sticks out."""
+    page = visit("/", size=size, theme=theme, language=language, who=VIEWER if size == TABLET else None)
+    expect(page.locator(".need").first).to_be_visible()
+    assert axe(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
