@@ -111,17 +111,23 @@ EMPTY = """DO $$ DECLARE each text; BEGIN
 END $$"""
 
 
-@pytest.fixture
-def postgres_url(postgres_database: str) -> Iterator[str]:
-    """The URL of a database that is migrated and empty."""
-    yield postgres_database
+@pytest.fixture(scope="session")
+def emptier(postgres_database: str) -> Iterator[psycopg.Connection]:
+    """A connection to the shared database that stays, as a new one has to learn all tables anew."""
     with psycopg.connect(postgres_database, autocommit=True) as db:
         db.execute("SET lock_timeout = '10s'")
-        db.execute(
-            """SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
-               WHERE datname = current_database() AND pid <> pg_backend_pid()"""
-        )
-        db.execute(EMPTY)
+        yield db
+
+
+@pytest.fixture
+def postgres_url(postgres_database: str, emptier: psycopg.Connection) -> Iterator[str]:
+    """The URL of a database that is migrated and empty."""
+    yield postgres_database
+    emptier.execute(
+        """SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
+           WHERE datname = current_database() AND pid <> pg_backend_pid()"""
+    )
+    emptier.execute(EMPTY)
 
 
 @pytest.fixture

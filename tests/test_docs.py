@@ -9,6 +9,7 @@ import click
 import pytest
 
 from docs import words
+from docs.png import LARGEST
 from hubbub.cli import hubbub
 from hubbub.dialects import discover
 from hubbub.model import lifecycle
@@ -21,6 +22,7 @@ PAGES = sorted([*ROOT.glob("*.md"), *DOCS.rglob("*.md")])
 DECISIONS = sorted(DOCS.glob("decisions/0*.md"))
 
 LINK = re.compile(r"\]\(([^)\s]+)\)")
+SHOWN = re.compile(r'\bsrc(?:set)?="([^"]+)"')
 POLICY = re.compile(r"^```toml\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 TEST = re.compile(r"`(tests/[\w/]+\.py)::(test_\w+)`")
 MAKE = re.compile(r"(?:^|`)make ([a-z]+)", re.MULTILINE)
@@ -62,13 +64,24 @@ def _places(section: str) -> list[str]:
 @each_page
 def test_links_lead_somewhere(page: Path) -> None:
     """Every relative link of a page names a file that is there, and a heading that is in it."""
-    for link in LINK.findall(page.read_text("utf-8")):
+    text = page.read_text("utf-8")
+    for link in LINK.findall(text) + SHOWN.findall(text):
         if "://" in link:
             continue
         name, _, anchor = link.partition("#")
         target = (page.parent / name) if name else page
         assert target.exists(), link
         assert not anchor or anchor in _anchors(target), link
+
+
+def test_every_picture_is_shown() -> None:
+    """A picture that no page shows is not kept; and none is so large that readers wait for it."""
+    pages = "".join(page.read_text("utf-8") for page in PAGES)
+    files = list(DOCS.joinpath("pictures").iterdir())
+
+    assert files
+    assert not [file.name for file in files if f"pictures/{file.name}" not in pages]
+    assert max(file.stat().st_size for file in files) <= LARGEST
 
 
 @each_page

@@ -1,13 +1,15 @@
 """A small project to try the core in: three agents that know each other, on either engine."""
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any, Concatenate, ParamSpec, TypeVar
 from uuid import UUID
 
+import psycopg
 import pytest
 
 from hubbub.core import access, agents, endings, inbox, presences, projects, sweep, tasks, users
@@ -16,8 +18,9 @@ from hubbub.model.lifecycle import Event, Status
 from hubbub.model.records import Activity, Condition, Letter, Presence, Profile, Project, Task
 from hubbub.model.rights import SYSTEM, Actor, Role
 from hubbub.store import activity
+from hubbub.store.postgres import Postgres
 from hubbub.store.tx import Store, Tx
-from tests.conftest import MovableClock
+from tests.conftest import EMPTY, MovableClock
 
 S, E = Status, Event
 P = ParamSpec("P")
@@ -182,6 +185,33 @@ def person(world: World, name: str, role: Role | None = None) -> Actor:
 def errors_of(outcomes: Sequence[object]) -> list[type]:
     """The kinds of the errors among the outcomes of a race."""
     return [type(outcome) for outcome in outcomes if isinstance(outcome, Exception)]
+
+
+class Borrowed:
+    """The clock of whichever test has the store just now."""
+
+    clock: MovableClock
+
+    def __call__(self) -> int:
+        return self.clock()
+
+
+@pytest.fixture(scope="session")
+def shared_postgres(postgres_database: str) -> Iterator[tuple[Postgres, Borrowed]]:
+    """One store for all tests of the core: they only run operations, on connections that know the tables by then."""
+    borrowed = Borrowed()
+    with closing(Postgres.open(postgres_database, clock=borrowed, notify_every=600)) as store:
+        yield store, borrowed
+
+
+@pytest.fixture
+def postgres_store(
+    shared_postgres: tuple[Postgres, Borrowed], emptier: psycopg.Connection, clock: MovableClock
+) -> Iterator[Postgres]:
+    store, borrowed = shared_postgres
+    borrowed.clock = clock
+    yield store
+    emptier.execute(EMPTY)
 
 
 @pytest.fixture

@@ -25,9 +25,9 @@ def test_a_name_met_by_many_at_once_is_met_once(world: World) -> None:
     assert world.kinds().count("agent.met") == len(CREW) + 1
 
 
-@pytest.mark.parametrize("name", ["hub", " ann", "ann ", "a\nb", "a\x1b[31mb", "\t"])
+@pytest.mark.parametrize("name", ["hub", " ann", "ann ", "a\nb", "a\x1b[31mb", "\t", ".", ".."])
 def test_some_names_are_nobodys(world: World, name: str) -> None:
-    """No agent is named as the hub is, with control characters, or with blanks at its ends."""
+    """No agent is named as the hub is, with control characters, with blanks at its ends, or as steps of a path are."""
     with pytest.raises(Invalid):
         world.do(agents.meet, world.id, name)
 

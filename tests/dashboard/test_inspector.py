@@ -146,3 +146,16 @@ def test_a_task_is_created(page: Page, hub: Hub) -> None:
     )
     found = hub.do(lambda tx: tasks.search(tx, [hub.project.id], assignee="cedar", limit=50))
     assert "Write the changelog" in [each.title for each in found]
+
+
+def test_one_word_of_fifty_thousand_letters_is_shown(visit: Visit, hub: Hub) -> None:
+    """The longest text that the hub takes, without a space, is laid out at once and sticks out nowhere."""
+    word = "A" * 50_000
+    task = hub.do(
+        lambda tx: tasks.send(tx, hub.project.id, sender="hub", to=None, title="One word", text=word)
+    )
+    page = visit(f"/t/{task.number}")
+    expect(page.locator(".inspector .markdown").first).to_contain_text("AAAA")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert page.evaluate("(() => { const box = document.querySelector('.inspector-body');"
+                         " return box.scrollWidth <= box.clientWidth; })()")  # fmt: skip

@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 
 import hubbub.serve
 from hubbub.serve.dashboard.addresses import VIEWS
-from hubbub.serve.dashboard.assets import FOLDER, ORDER, Assets
+from hubbub.serve.dashboard.assets import FOLDER, STYLES, Assets
 
 SMALL, MORE = 60_000, 16_000  # bytes, compressed: of the first screen, and what any other view may add
 BINARY = {".woff2", ".png"}
@@ -27,9 +27,11 @@ TINY = {
     "b.js": b"export const b = 1;\n",
     "views/board.js": b'import { b } from "../b.js";\nimport { d } from "./board/d.js";\n',
     "views/board/d.js": b"export const d = 1;\n",
-    "styles/ORDER": b"one.css\ntwo.css\n",
+    "styles/FIRST": b"one.css\ntwo.css\n",
+    "styles/LATER": b"three.css\n",
     "styles/one.css": b"/* the first */\na {}\n",
     "styles/two.css": b"b {}\n",
+    "styles/three.css": b"c {\n  d: e;\n}\n",
     "note.json": b'{"note": 1}' * 100,
     "font.woff2": b"\0" * 1000,
     "secret.py": b"x",
@@ -74,7 +76,7 @@ def test_who_has_it_already_is_not_sent_it(web: TestClient, tiny: Assets) -> Non
     "name",
     [
         "", "gone.js", "../assets.py", "..%2fassets.py", "%2e%2e/assets.py", "ui", "ui/", "/etc/passwd", "//app.js",
-        "app.js/", "APP.js", "app.js%00", "ui\\a.js", "./app.js%20", "secret.py", "styles/ORDER",
+        "app.js/", "APP.js", "app.js%00", "ui\\a.js", "./app.js%20", "secret.py", "styles/FIRST",
     ],
 )  # fmt: skip
 def test_there_is_nothing_but_the_files(web: TestClient, tiny: Assets, name: str) -> None:
@@ -92,17 +94,20 @@ def test_files_of_another_version_are_not_there(web: TestClient, tiny: Assets) -
 
 def test_the_scripts_of_a_view_are_known_beforehand(tiny: Assets) -> None:
     """A page names all that its scripts will ask for, each once, but not what may never be needed."""
-    assert sorted(tiny.modules("board")) == ["app.js", "core.js", "views/board.js", "views/board/d.js"]
+    assert sorted(tiny.modules("board")) == ["app.js", "core.js", "views/board.js"]
 
 
-def test_styles_go_over_the_line_as_one(web: TestClient, tiny: Assets) -> None:
-    """They are put together in the order that their list says."""
-    assert web.get(f"{tiny.root}/styles/all.css").content == b"a {}\nb {}\n"
+def test_styles_go_over_the_line_as_two(web: TestClient, tiny: Assets) -> None:
+    """They are put together in the order that their lists say: those of the first views, and the others."""
+    assert web.get(f"{tiny.root}/styles/first.css").content == b"a {}\nb {}\n"
+    assert web.get(f"{tiny.root}/styles/later.css").content == b"c {\nd: e;\n}\n"
+    assert tiny.styles("board") == ["styles/first.css"]
+    assert tiny.styles("fleet") == ["styles/first.css", "styles/later.css"]
 
 
-def test_every_style_is_in_the_order() -> None:
-    """A style that the list does not name would never be seen; the login's own is no part of it."""
-    listed = (FOLDER / ORDER).read_text("utf-8").split()
+def test_every_style_is_in_a_list() -> None:
+    """A style that no list names would never be seen; the login's own is no part of them."""
+    listed = [name for each in STYLES.values() for name in (FOLDER / each).read_text("utf-8").split()]
     assert len(listed) == len(set(listed))
     assert {*listed, "login.css"} == {file.name for file in (FOLDER / "styles").glob("*.css")}
 
@@ -119,7 +124,7 @@ def test_the_dashboard_is_small() -> None:
 
 def sizes(assets: Assets, view: str) -> dict[str, int]:
     """How many bytes each script and style takes over the line that is asked for before a view is shown."""
-    names = [*assets.modules(view), "styles/all.css"]
+    names = [*assets.modules(view), *assets.styles(view)]
     return {name: len(assets.files[name].packed or assets.files[name].plain) for name in names}
 
 

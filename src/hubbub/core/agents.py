@@ -12,6 +12,8 @@ from hubbub.model.rights import HUB
 from hubbub.store import agents
 from hubbub.store.tx import MustWrite, Tx
 
+STEPS = (".", "..")  # in an address they mean another place, however they are written
+
 
 def meet(tx: Tx, project_id: UUID, name: str) -> None:
     """Make `name` an agent that the project knows. Records `agent.met` the first time.
@@ -33,6 +35,8 @@ def require_nameable(name: str) -> None:
         raise Invalid(f"{HUB!r} is the hub's own name; choose another")
     if name != name.strip() or any(unicodedata.category(character) == "Cc" for character in name):
         raise Invalid("an agent's name has no control characters, and no blanks at its ends")
+    if name in STEPS:
+        raise Invalid(f"no address could lead to an agent called {name!r}; choose another name")
 
 
 def is_known(tx: Tx, project_id: UUID, name: str) -> bool:

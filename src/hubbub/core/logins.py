@@ -128,7 +128,11 @@ def end_by(tx: Tx, secret: str | None) -> None:
 
 
 def end_all(tx: Tx, user: User, *, but: UUID | None = None) -> int:
-    """Sign a person out everywhere, with their open streams, `but` for one login. Returns how many have ended."""
+    """Sign a person out everywhere, with their open streams, `but` for one login. Returns how many have ended.
+
+    Links that they have not used lead in no more: who is not to be signed in may have made one.
+    """
+    rows.drop_links(tx, user.id)
     ending = [each for each in rows.of_user(tx, user.id) if each.id != but]
     for login in ending:
         _end(tx, login)

@@ -303,3 +303,5 @@ def _check(about: About, labels: Sequence[str]) -> None:
     for line in (about.name, about.machine_id, about.platform, about.version, about.sandbox, *labels):
         if not line.strip() or line != line.strip() or len(line) > LINE or visible(line) != line:
             raise Invalid(f"what a machine says of itself are lines of 1 to {LINE} visible characters")
+    if about.name in agents.STEPS:
+        raise Invalid(f"no address could lead to a machine called {about.name!r}; choose another name")

@@ -18,6 +18,7 @@ from hubbub.model.errors import HubError
 from hubbub.model.orders import Node
 from hubbub.serve import events, health, mcp, rest
 from hubbub.serve.auth import Guard, error_response
+from hubbub.serve.browsers import Labelled
 from hubbub.serve.dashboard.assets import Assets
 from hubbub.serve.dashboard.entrance import Entrance
 from hubbub.serve.dashboard.errors import ErrorPages
@@ -109,7 +110,7 @@ def application(parts: Parts, alive: Alive) -> ASGIApp:
     )
     app = StreamsFirst(_streams(parts, site, news, metrics), inner)
     guarded = Guard(app, transactions=transactions, hosts=hosts, logins=logins)
-    return Requests(ErrorPages(guarded, pages), metrics)
+    return Labelled(Requests(ErrorPages(guarded, pages), metrics))
 
 
 def _protocol(parts: Parts, site: Site, metrics: Metrics) -> mcp.Mcp:

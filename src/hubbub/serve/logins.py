@@ -22,7 +22,6 @@ from hubbub.serve.hosts import Hosts
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 CSRF = "x-csrf-token"
 MOST_AGE = int(timedelta(days=90).total_seconds())
-LONGEST = 4096  # characters of all cookies that are looked at; other programs of this machine set them too
 
 
 class Forged(Forbidden):
@@ -102,6 +101,6 @@ def _attributes(is_secure: bool) -> str:
 
 
 def _values(header: str, name: str) -> list[str]:
-    """The values that cookies of that name have in one header."""
-    pairs = (pair.strip().partition("=") for pair in header[:LONGEST].split(";"))
+    """The values that cookies of that name have in one header: in all of it, as others could push ours to its end."""
+    pairs = (pair.strip().partition("=") for pair in header.split(";"))
     return [value for key, _, value in pairs if key == name]

@@ -22,6 +22,7 @@ LONGEST = 50_000  # characters of a text; the rest is left out
 REMEMBERED = 4_000_000  # characters of HTML that are kept for who asks again
 NESTING = 20  # of lists, quotations and the like in one another
 LONGEST_LINE = 10_000  # characters of a paragraph that are read as Markdown
+LINES = 4_000  # that are read as Markdown
 MARKS = 600  # characters in one paragraph that may mean something; more is not written by anybody
 
 _TAGS = frozenset(
@@ -86,8 +87,8 @@ def _rendered(text: str) -> str:
 
 
 def _is_too_much(text: str) -> bool:
-    """Whether a paragraph would take the parser long: its time grows with the square of what may mean something."""
-    return any(
+    """Whether the parser would take long: its time grows with the lines, and with the square of a paragraph's marks."""
+    return text.count("\n") > LINES or any(
         len(block) > LONGEST_LINE or len(_MARK.findall(block)) > MARKS for block in re.split(r"\n\s*\n", text)
     )
 

@@ -35,6 +35,11 @@ def use_link(tx: Tx, link_hash: str) -> UUID | None:
     return row["user_id"] if row else None
 
 
+def drop_links(tx: Tx, user_id: UUID) -> None:
+    """Let nobody in by the links of a person that have not been used."""
+    tx.run("DELETE FROM login_links WHERE user_id = :user_id AND used_at IS NULL", user_id=user_id)
+
+
 def forget_links(tx: Tx, before: int) -> None:
     """Drop those that were good until before `before`, used or not."""
     tx.run("DELETE FROM login_links WHERE expires_at < :before", before=before)

@@ -34,7 +34,12 @@ KINDS = {
 }
 PACKED = frozenset({".css", ".js", ".json", ".svg", ".txt"})  # the others are compressed already
 START, FIRST_VIEW = "app.js", "views/needs.js"
-STYLES, ORDER = "styles/all.css", "styles/ORDER"  # one file made of those that the other names, in that order
+LATER = r"views/\w+\.js|views/fleet/panel\.js|views/task/create\.js"  # what scripts ask for when it is needed
+STYLES = {
+    "styles/first.css": "styles/FIRST",
+    "styles/later.css": "styles/LATER",
+}  # each made of those that its list names, in that order
+FIRST_STYLED = ("needs", "board")  # the views that do without the later ones
 DIGITS = 16  # of the digest in addresses
 HEADERS = {
     "Cache-Control": "public, max-age=31536000, immutable",
@@ -61,8 +66,7 @@ class Assets:
     """All files of a folder, by their names in it."""
 
     def __init__(self, files: Mapping[str, bytes]) -> None:
-        styles = b"".join(files[f"styles/{name}"] for name in files[ORDER].decode().split())
-        served = {**files, **_scripts(files), STYLES: _INDENT.sub(b"", _COMMENT.sub(b"", styles))}
+        served = {**files, **_scripts(files), **_styles(files)}
         self.files = {name: _asset(name, content) for name, content in served.items() if _kind(name)}
         self.digest = _digest(files)
         self._modules: dict[str, list[str]] = {}
@@ -83,6 +87,10 @@ class Assets:
         if view not in self._modules:
             self._modules[view] = self._needed(START, f"views/{view}.js")
         return self._modules[view]
+
+    def styles(self, view: str) -> list[str]:
+        """The styles that are needed before a view is shown."""
+        return [*STYLES][: 1 if view in FIRST_STYLED else None]
 
     def routes(self) -> list[Route]:
         return [Route("/assets/{digest}/{name:path}", self.answer, methods=["GET"])]
@@ -127,11 +135,21 @@ def _scripts(files: Mapping[str, bytes]) -> dict[str, bytes]:
     """The scripts as few; as they are, where they cannot be put together, so that one sees what is wrong."""
     modules = {name: content.decode() for name, content in files.items() if name.endswith(".js")}
     starts = [name for name in (START, FIRST_VIEW) if name in modules]
+    later = [name for name in modules if re.fullmatch(LATER, name)]
     try:
-        return {name: text.encode() for name, text in link(modules, starts).items()}
+        return {name: text.encode() for name, text in link(modules, starts, later).items()}
     except Unlinkable as error:
         log.warning("the scripts of the dashboard are served one by one", reason=str(error))
         return {}
+
+
+def _styles(files: Mapping[str, bytes]) -> dict[str, bytes]:
+    """The styles as few, without what only readers need."""
+    lists = {name: files[listed].decode().split() for name, listed in STYLES.items()}
+    return {
+        name: _INDENT.sub(b"", _COMMENT.sub(b"", b"".join(files[f"styles/{each}"] for each in names)))
+        for name, names in lists.items()
+    }
 
 
 def _kind(name: str) -> str:

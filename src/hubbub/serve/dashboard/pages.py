@@ -54,7 +54,7 @@ class Pages:
 
     def view(self, request: Request, me: Mapping[str, object]) -> Response:
         """The shell of every view. `me` is what `/api/v1/me` says of who asks."""
-        words = words_for(request)
+        words, view = words_for(request), view_of(request.url.path)
         boot = {
             "assets": self.assets.root,
             "csrf": me["csrf"],
@@ -66,7 +66,8 @@ class Pages:
             request,
             "index.html",
             boot=Markup(json.dumps(boot, ensure_ascii=False).translate(LEGIBLE)),  # noqa: S704  # made legible
-            modules=self.assets.modules(view_of(request.url.path)),
+            modules=self.assets.modules(view),
+            styles=self.assets.styles(view),
         )
 
     def error(self, request: Request, status: int, sentence: str) -> Response:

@@ -18,6 +18,9 @@ Render = Annotated[
 ]
 
 
+MOST_RENDERED = 1_000_000  # characters in one answer, the newest first; of the rest there is the text
+
+
 class DeliveryShape(Shape):
     """A row of an inbox, and how far it got there."""
 
@@ -32,7 +35,7 @@ class DeliveryShape(Shape):
 
 class SaidShape(MessageShape):
     thread: str | None = Field(description="what its sender calls the conversation")
-    body_html: str | None = Field(None, description="where HTML was asked for")
+    body_html: str | None = Field(None, description="where HTML was asked for, and there is not too much of it")
     deliveries: list[DeliveryShape]
 
 
@@ -44,5 +47,9 @@ def said(tx: Tx, found: Sequence[Message]) -> list[SaidShape]:
 
 def rendered(shapes: Sequence[SaidShape]) -> None:
     """Add what the bodies look like as HTML. It takes a while: not for the event loop, nor for a transaction."""
-    for each in shapes:
+    room = MOST_RENDERED
+    for each in reversed(shapes):
+        room -= len(each.body)
+        if room < 0:
+            return
         each.body_html = markdown.render(each.body)

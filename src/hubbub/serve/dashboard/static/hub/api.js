@@ -21,6 +21,10 @@ export const put = (path, body = {}, options = {}) => call("PUT", path, { ...opt
 export const patch = (path, body = {}, options = {}) => call("PATCH", path, { ...options, body });
 export const del = (path, query = {}, options = {}) => call("DELETE", path, { ...options, query });
 
+/** The path of these parts: those that begin with a slash as they are, others may be any text. */
+export const at = (...parts) =>
+  parts.map((part) => (part.startsWith("/") ? part : `/${encodeURIComponent(part)}`)).join("");
+
 /** The address of a path of REST in the project that is shown, for links and streams. */
 export function address(path, query = {}) {
   const search = new URLSearchParams();

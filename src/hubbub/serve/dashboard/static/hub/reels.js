@@ -25,7 +25,7 @@ export const reels = signal([]);
 
 /** The reel in which an activity is, if it is in memory. @returns {Reel|undefined} */
 export const holding = (id) =>
-  reels.value.find((reel) => reel.index.has(id)) ?? reels.value.find((reel) => reel.startId === id);
+  reels.value.find((reel) => reel.index.has(id)) ?? reels.value.find((reel) => [reel.startId, reel.endId].includes(id));
 
 /** The reel before another, if it is in memory. @returns {Reel|undefined} */
 export const preceding = (reel) =>
@@ -70,8 +70,11 @@ function threaded({ start, activities, earlier }, until) {
   return reel;
 }
 
-/** The place of an activity in the reel; -1 is the keyframe itself. */
-export const placeOf = (reel, id) => reel.index.get(id) ?? -1;
+/**
+ * The place of an activity in the reel; -1 is the keyframe itself. An activity of another project, with which a reel
+ * may end, is in none: the last of ours had happened by then.
+ */
+export const placeOf = (reel, id) => reel.index.get(id) ?? (id === reel.endId ? reel.activities.length - 1 : -1);
 
 /** The moment of a place, `{id, at}`. */
 export function momentAt(reel, place) {

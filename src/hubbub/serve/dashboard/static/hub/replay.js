@@ -185,7 +185,7 @@ async function before(target) {
 
 /** Go on in what followed this reel; where nothing did, that is live. */
 async function after(further) {
-  const end = reel.endId;
+  const end = momentOfEnd(reel).id;
   const goesOn = (which) => which.startId === end || which.index.has(end);
   let next = await load();
   while (!goesOn(next) && next.earlier) next = await load(next.startId);

@@ -1,9 +1,7 @@
 // The table of actions. `request(values, options)` is the call of REST; `shows(values, now, picture)` is what will
 // have changed, as far as that is certain: `{noun, key, change(card) -> card | null}`.
 
-import { del, patch, post, put } from "./api.js";
-
-const at = (...parts) => parts.map((part) => (part.startsWith("/") ? part : `/${encodeURIComponent(part)}`)).join("");
+import { at, del, patch, post, put } from "./api.js";
 
 /** A change of the task, if it is still there. */
 const task = (id, change) => [{ noun: "tasks", key: id, change: (card) => card && { ...card, ...change } }];

@@ -1,13 +1,14 @@
 // The frame around every view: what stands where, and the keys that act everywhere.
-import { html, useEffect, useState } from "../vendor/ui.js";
+import { html, useEffect } from "../vendor/ui.js";
 import { project } from "../model/moment.js";
 import { t } from "../words.js";
 import { Dialogs } from "../ui/dialog.js";
-import { Empty, Skeleton } from "../ui/empty.js";
+import { Empty } from "../ui/empty.js";
 import { waiting } from "../views/needs/waiting.js";
 import { openHelp } from "./asked.js";
 import { Bar } from "./bar.js";
 import { listen, register, useKey } from "./keys.js";
+import { Loaded } from "./loaded.js";
 import { registerMoving } from "./moving.js";
 import { Nav } from "./nav.js";
 import { go, route, set } from "./router.js";
@@ -42,18 +43,6 @@ function skip(event) {
 }
 
 const capital = (word) => word[0].toUpperCase() + word.slice(1);
-
-/** A view, fetched when it is first looked at. */
-function Loaded({ path, names, ...rest }) {
-  const [View, setView] = useState(null);
-  useEffect(() => {
-    import(`../views/${path}.js`).then((module) => {
-      const found = module[names.find((name) => name in module)];
-      setView(() => found);
-    });
-  }, [path]);
-  return View ? html`<${View} ...${rest} />` : html`<div class="view"><${Skeleton} /></div>`;
-}
 
 /** At the side of the view: one task, or one agent. */
 function Side({ query }) {

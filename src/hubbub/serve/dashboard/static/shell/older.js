@@ -1,6 +1,7 @@
 // Tasks that the page does not have any more: asked of the hub when somebody stops typing for a moment.
 import { useEffect, useState } from "../vendor/ui.js";
-import { get, Refused } from "../hub/api.js";
+import { Refused } from "../hub/api.js";
+import { read } from "../hub/reads.js";
 
 /** How long somebody must have stopped typing (ms). */
 const PAUSE = 250;
@@ -30,7 +31,7 @@ export function useOlder(typed) {
 /** @returns {Promise<any[]|null>} null: nobody waits for it any more, or the hub is away */
 async function ask(words, signal) {
   try {
-    const { tasks } = await get("/tasks", { q: words, limit: MOST });
+    const { tasks } = await read.tasks({ q: words, limit: MOST });
     return signal.aborted ? null : tasks;
   } catch (error) {
     if (error instanceof Refused) return null;

@@ -55,7 +55,7 @@ function Columns({ picture, typed }) {
       ${columns.map((column) => (column.name === "finished"
         ? html`<${Column} key=${column.name} column=${column} look=${look}
             aside=${html`<${FinishedSpan} cards=${column.cards} />`}>
-            <${Older} cards=${column.cards} typed=${typed} look=${look} />
+            <${Older} cards=${column.cards} look=${look} />
           <//>`
         : html`<${Column} key=${column.name} column=${column} look=${look} />`))}
     </div>`;

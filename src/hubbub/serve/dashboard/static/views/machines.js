@@ -1,7 +1,7 @@
 // The machines of the project: what each is and how it fares, who works on it, and what people may do there.
 import { html, useEffect } from "../vendor/ui.js";
 import { t } from "../words.js";
-import { get } from "../hub/api.js";
+import { read } from "../hub/reads.js";
 import { may, shown } from "../model/moment.js";
 import { parse } from "../model/filter.js";
 import { route, set } from "../shell/router.js";
@@ -18,7 +18,7 @@ const LOOK_AGAIN = 15_000; // ms; how loaded a machine is, is no event
 
 /** What the machines tell beside what the picture has, such as their load: name -> row of GET /nodes. */
 function useNodes() {
-  const fetched = useFetched(() => get("/nodes"), [], ["node."]);
+  const fetched = useFetched(() => read.machines(), [], ["node."]);
   useEffect(() => {
     const timer = setInterval(() => document.hidden || fetched.again(), LOOK_AGAIN);
     return () => clearInterval(timer);

@@ -1,7 +1,7 @@
 // Messages: the threads that belong to no task, and what is said in one of them. Reading acknowledges nothing.
 
 import { html, useRef, useState } from "../vendor/ui.js";
-import { get } from "../hub/api.js";
+import { read } from "../hub/reads.js";
 import { isEmpty, parse } from "../model/filter.js";
 import { could, may, moment, shown } from "../model/moment.js";
 import { route, set } from "../shell/router.js";
@@ -40,10 +40,10 @@ export function Messages() {
 /** The newest threads, fresh, and the older pages that were asked for. */
 function useThreads() {
   const [older, setOlder] = useState([]);
-  const newest = useFetched(() => get("/threads", { limit: PAGE }), [], ["message.", "broadcast"]);
+  const newest = useFetched(() => read.threads({ limit: PAGE }), [], ["message.", "broadcast"]);
   const last = older.at(-1) ?? newest.value;
   const more = async () => {
-    const page = await get("/threads", { before: last.next, limit: PAGE });
+    const page = await read.threads({ before: last.next, limit: PAGE });
     setOlder((pages) => [...pages, page]);
   };
   const all = new Map(); // an old thread that was written to stands among the newest, too

@@ -55,13 +55,16 @@ function Group({ name, needs }) {
         ${needs.slice(0, most).map((need) => html`<${NeedCard} key=${need.key} need=${need} />`)}
       </div>
       ${needs.length > most && html`
-        <${Button} kind="quiet" onClick=${() => setMost(most + AT_FIRST)}>${t("needs.more", { count: needs.length - most })}<//>`}
+        <${Button} kind="quiet" onClick=${() => setMost(most + AT_FIRST)}>
+          ${t("needs.more", { count: needs.length - most })}<//>`}
     </section>`;
 }
 
 /** Nobody waits; or there is nobody yet who could. */
 function Nothing() {
-  if (route.value.query.q) return html`<${Empty} icon="filter" title=${t("needs.filtered_title")} text=${t("needs.filtered_text")} />`;
+  if (route.value.query.q) {
+    return html`<${Empty} icon="filter" title=${t("needs.filtered_title")} text=${t("needs.filtered_text")} />`;
+  }
   if (!shown.value.agents.size) {
     return html`<${Empty} icon="bot" title=${t("needs.first_title")} text=${t("needs.first_text")}
       command="hubbub work ember --run 'claude -p'" />`;

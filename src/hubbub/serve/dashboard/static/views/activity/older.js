@@ -1,7 +1,7 @@
 // The log as far as it is loaded: what the stream has brought, and before that pages that are fetched when
 // asked for.
 import { useEffect, useMemo, useRef, useState } from "../../vendor/ui.js";
-import { get } from "../../hub/api.js";
+import { read } from "../../hub/reads.js";
 import { recent } from "../../model/moment.js";
 
 const PAGE = 200;
@@ -27,7 +27,7 @@ export function useOlder({ agent, about }, until) {
     const mine = (turn.current += 1);
     setIsLoading(true);
     const asked = { limit: PAGE, agent: agent || null, task: about || null, before };
-    const answer = await get("/activity", asked).catch((refusal) => ({ refusal }));
+    const answer = await read.activity(asked).catch((refusal) => ({ refusal }));
     if (mine !== turn.current) return;
     setIsLoading(false);
     setError(answer.refusal ?? null);

@@ -2,7 +2,7 @@
 // manages.
 import { html } from "../../vendor/ui.js";
 import { t } from "../../words.js";
-import { get } from "../../hub/api.js";
+import { read } from "../../hub/reads.js";
 import { could } from "../../model/moment.js";
 import { Ago } from "../../ui/ago.js";
 import { Icon } from "../../ui/icon.js";

@@ -3,7 +3,7 @@
 import { html, useRef } from "../../vendor/ui.js";
 import { agentState } from "../../model/states.js";
 import { Glyph } from "../../ui/glyph.js";
-import { t } from "../../words.js";
+import { number, t } from "../../words.js";
 import { FinishedRow, TaskCard } from "./card.js";
 import { Window } from "./window.js";
 
@@ -24,7 +24,7 @@ export function Column({ column, look, aside, children }) {
     <section class="column is-${column.name}" aria-label=${title}>
       <h2 class="column-head">
         <${Glyph} state=${column.glyph} quiet />
-        <span>${title}</span> <small class="num">${items.length}</small>
+        <span>${title}</span> <small class="num">${number(items.length)}</small>
         ${aside && html`<small class="end">${aside}</small>`}
       </h2>
       <${Window} items=${items} guess=${finished ? ROW : CARD} label=${title}

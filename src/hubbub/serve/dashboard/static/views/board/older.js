@@ -1,7 +1,7 @@
 // What ended before what the picture holds: asked of the hub, page by page, when somebody wants to see it.
 
 import { html, useState } from "../../vendor/ui.js";
-import { get } from "../../hub/api.js";
+import { read } from "../../hub/reads.js";
 import { moment, now } from "../../model/moment.js";
 import { Button } from "../../ui/button.js";
 import { Span } from "../../ui/ago.js";
@@ -44,7 +44,7 @@ async function older(cards, tasks) {
   const before = Math.min(...[...cards.map(({ task }) => task), ...tasks].map((task) => task.number));
   const query = { status: Object.keys(ENDED), limit: PAGE, before: Number.isFinite(before) ? before : undefined };
   try {
-    const answer = await get("/tasks", query);
+    const answer = await read.tasks(query);
     return { tasks: [...tasks, ...answer.tasks], done: answer.tasks.length < PAGE, busy: false };
   } catch (refused) {
     toast(refused.message, { kind: "error" });

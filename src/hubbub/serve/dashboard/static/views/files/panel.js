@@ -1,7 +1,7 @@
 // One row of the map in words: who claims it, who is in whose way, and what a person can do about it.
 
 import { html, useEffect, useRef } from "../../vendor/ui.js";
-import { get } from "../../hub/api.js";
+import { read } from "../../hub/reads.js";
 import { could, may, project } from "../../model/moment.js";
 import { agentState, stateOf } from "../../model/states.js";
 import { href, route } from "../../shell/router.js";
@@ -70,8 +70,7 @@ function Claimant({ name, mark, picture }) {
 
 /** What an area covers, as it was written. */
 function Area({ slug }) {
-  const path = `/projects/${encodeURIComponent(project.value)}/areas/${encodeURIComponent(slug)}`;
-  const { value } = useFetched(() => get(path), [path], ["area."]);
+  const { value } = useFetched(() => read.area(project.value, slug), [slug], ["area."]);
   if (!value) return null;
   const { name, patterns } = value.area;
   return html`<p class="small muted"><bdi>${name}</bdi>: ${patterns.length === 0 ? t("files.no_patterns")

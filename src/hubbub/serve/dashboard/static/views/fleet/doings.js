@@ -3,7 +3,7 @@
 
 import { html } from "../../vendor/ui.js";
 import { act } from "../../hub/actions.js";
-import { get } from "../../hub/api.js";
+import { read } from "../../hub/reads.js";
 import { may } from "../../model/moment.js";
 import { href } from "../../shell/router.js";
 import { toast } from "../../shell/toasts.js";
@@ -47,7 +47,7 @@ async function stop(name) {
 
 /** With the command that it ran before, which the list of placements knows. */
 async function startAgain(name) {
-  const { placements } = await get("/placements");
+  const { placements } = await read.placements();
   const placed = placements.find(({ agent }) => agent === name);
   if (!placed) return;
   const sure = await confirm({

@@ -2,7 +2,7 @@
 // how loaded a machine is. Read anew every few seconds, if anything happened meanwhile and somebody looks.
 
 import { signal, useEffect } from "../../vendor/ui.js";
-import { get } from "../../hub/api.js";
+import { read } from "../../hub/reads.js";
 import { moment, recent } from "../../model/moment.js";
 
 const PAUSE = 4_000; // milliseconds
@@ -25,7 +25,7 @@ export function useFacts() {
       if (document.hidden || moment.peek() || last === until || began < notBefore) return;
       until = last;
       notBefore = Infinity;
-      const [told, linked] = await Promise.all([get("/agents"), get("/nodes")]);
+      const [told, linked] = await Promise.all([read.agents(), read.machines()]);
       notBefore = performance.now() + SHARE * (performance.now() - began);
       facts.value = new Map(told.agents.map((agent) => [agent.name, agent]));
       nodes.value = new Map(linked.nodes.map((node) => [node.name, node]));

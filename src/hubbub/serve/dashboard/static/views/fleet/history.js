@@ -1,7 +1,7 @@
 // What happened in the last 90 minutes, as far as it goes beyond the few hundred activities that the page begins with.
 
 import { signal, useEffect } from "../../vendor/ui.js";
-import { get } from "../../hub/api.js";
+import { read } from "../../hub/reads.js";
 import { hubNow, loaded, moment, recent } from "../../model/moment.js";
 
 const SPAN = 90 * 60_000; // milliseconds
@@ -35,7 +35,7 @@ async function load() {
   for (let page = 0; page < PAGES; page++) {
     const oldest = earlier.peek()[0] ?? recent.peek()[0];
     if (!oldest || oldest.at < since) return;
-    const { activity } = await get("/activity", { before: oldest.id, limit: PAGE });
+    const { activity } = await read.activity({ before: oldest.id, limit: PAGE });
     if (activity.length === 0) return;
     earlier.value = [...activity.reverse(), ...earlier.peek()];
   }

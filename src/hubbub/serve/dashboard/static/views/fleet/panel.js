@@ -1,7 +1,7 @@
 // One agent at the side: how it is, what it holds, what waits for it, and what a person can do about it.
 
 import { html, useEffect, useRef, useState } from "../../vendor/ui.js";
-import { get } from "../../hub/api.js";
+import { read } from "../../hub/reads.js";
 import { could, moment, recent, shown } from "../../model/moment.js";
 import { agentState, tasksOf } from "../../model/states.js";
 import { IconButton } from "../../ui/button.js";
@@ -45,16 +45,16 @@ export function AgentPanel({ name, onClose }) {
 function useTold(name) {
   const [told, setTold] = useState(null);
   const last = recent.value.findLast(({ agent, actor }) => agent === name || actor === name)?.id;
-  const read = useRef(undefined); // the activity and the name that were read last
+  const known = useRef(null); // the name of the agent that is told
   useEffect(() => {
     if (moment.value) return undefined;
-    const first = read.current?.name !== name;
+    const first = known.current !== name;
     if (first) setTold(null);
     let isGone = false;
     const timer = setTimeout(async () => {
-      const answer = await get(`/agents/${encodeURIComponent(name)}`).catch(() => null);
+      const answer = await read.agent(name).catch(() => null);
       if (isGone) return;
-      read.current = { name };
+      known.current = name;
       setTold(answer?.agent ?? null);
     }, first ? 0 : PAUSE);
     return () => {

@@ -1,7 +1,7 @@
 // The parts of an agent's panel: each shows one thing that is known of it, or nothing where there is nothing.
 
 import { html } from "../../vendor/ui.js";
-import { get } from "../../hub/api.js";
+import { read } from "../../hub/reads.js";
 import { may } from "../../model/moment.js";
 import { stateOf } from "../../model/states.js";
 import { href } from "../../shell/router.js";
@@ -100,9 +100,8 @@ const stepOf = (letter) => (letter.seen_at ? "seen" : letter.notified_at ? "noti
 
 /** What waits in its inbox. That a person looks changes nothing in it. */
 export function Letters({ name, unread }) {
-  const path = `/agents/${encodeURIComponent(name)}/inbox`;
-  const read = async () => (unread ? get(path, { limit: MOST_LETTERS }) : { letters: [] });
-  const inbox = useFetched(read, [name, unread]);
+  const look = async () => (unread ? read.inbox(name, { limit: MOST_LETTERS }) : { letters: [] });
+  const inbox = useFetched(look, [name, unread]);
   return html`<${Section} title=${t("fleet.inbox")} count=${unread}>
     <${Fetched} of=${inbox}>${({ letters }) => letters.length === 0 ? html`<p
       class="small muted">${t("fleet.inbox_empty")}</p>`

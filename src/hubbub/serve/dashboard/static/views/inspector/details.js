@@ -2,12 +2,14 @@
 // and again when the log tells of it; while replaying, cut at the moment.
 
 import { useEffect, useMemo, useRef, useState } from "../../vendor/ui.js";
-import { get } from "../../hub/api.js";
+import { read } from "../../hub/reads.js";
 import { arrived, moment } from "../../model/moment.js";
 
 const PAUSE = 250; // milliseconds: a burst of events is one fetch
-const NOTHING = { status: "loading", task: null, messages: [], activity: [], artifacts: [], deliveries: [], children: [],
-  needs: [], needed_by: [], at: 0 };
+const NOTHING = {
+  status: "loading", task: null, messages: [], activity: [], artifacts: [], deliveries: [],
+  children: [], needs: [], needed_by: [], at: 0,
+};
 
 /**
  * @param {string} id
@@ -28,13 +30,23 @@ function keepFresh(id, known, setHeld) {
   const abort = new AbortController();
   let timer;
   let fetches = 0;
+  let busy = false;
+  let isStale = false; // something happened while the answer was on its way
+  const plan = () => (timer ??= setTimeout(load, PAUSE));
   const load = async () => {
     timer = undefined;
+    [busy, isStale] = [true, false];
     const answer = await fetched(id, abort.signal);
-    if (!abort.signal.aborted) setHeld({ of: id, ...NOTHING, ...answer, at: ++fetches });
+    if (abort.signal.aborted) return;
+    busy = false;
+    setHeld({ of: id, ...NOTHING, ...answer, at: ++fetches });
+    if (isStale) plan();
   };
   const stop = arrived.subscribe((activities) => {
-    if (!timer && activities.some((each) => concerns(each, known.current))) timer = setTimeout(load, PAUSE);
+    const { task } = known.current;
+    if (!activities.some((each) => !task || concerns(each, known.current))) return;
+    if (busy) isStale = true;
+    else plan();
   });
   load();
   return () => {
@@ -46,7 +58,7 @@ function keepFresh(id, known, setHeld) {
 
 async function fetched(id, signal) {
   try {
-    const answer = await get(`/tasks/${encodeURIComponent(id)}`, { render: "html" });
+    const answer = await read.task(id);
     return { ...answer, activity: answer.activity.toReversed(), status: "there" };
   } catch (refused) {
     if (!signal.aborted && refused.status === 0) return { status: "unreachable" };
@@ -56,7 +68,6 @@ async function fetched(id, signal) {
 
 /** Whether it is about the task, one of its messages, or a new answer to either. */
 function concerns({ task_id: taskId, message_id: messageId, detail }, { task, messages }) {
-  if (!task) return false;
   const about = [taskId, messageId, detail?.in_reply_to].filter(Boolean);
   return about.includes(task.id) || messages.some(({ id }) => about.includes(id));
 }

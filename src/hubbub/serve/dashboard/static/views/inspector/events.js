@@ -44,7 +44,8 @@ function Event({ activity }) {
     <li data-state=${state}>
       <span class="event-icon"><${Icon} name=${icon === "dot" ? "info" : icon} size=${14} /></span>
       <span class="grow"><span class="strong">${word}</span>
-        ${who && html` <span class="muted">${t("inspector.by", { name: "" })}<bdi>${who}</bdi></span>`}${said && html`: <${Text} value=${said} lines=${3} />`}</span>
+        ${who && html` <span class="muted">${t("inspector.by", { name: "" })}<bdi>${who}</bdi></span>`}
+        ${said && html`: <${Text} value=${said} lines=${3} />`}</span>
       <span class="mono faint meta"><${Clock} at=${at} /></span>
     </li>`;
 }

@@ -1,9 +1,10 @@
 // What is known of a task in a word each: who has it, who wants it, what it needs, what it is about.
 
 import { html } from "../../vendor/ui.js";
+import { toggle } from "../../model/filter.js";
 import { childrenOf, findTask, neededBy, stateOf } from "../../model/states.js";
 import { href } from "../../shell/router.js";
-import { Ago } from "../../ui/ago.js";
+import { Clock } from "../../ui/ago.js";
 import { Glyph } from "../../ui/glyph.js";
 import { Markdown } from "../../ui/markdown.js";
 import { Text } from "../../ui/text.js";
@@ -26,20 +27,27 @@ export function Facts({ task, details, picture }) {
         ${fact("agent", html`<${Agent} task=${task} picture=${picture} />`)}
         ${fact("from", task.sender === "hub" ? t("inspector.people") : html`<bdi>${task.sender}</bdi>`)}
         ${fact("priority", html`<${Priority} priority=${task.priority} always />`)}
-        ${fact("needs", needs.length ? links(needs, picture) : html`<span class="faint">${t("inspector.needs_nothing")}</span>`)}
+        ${fact("needs", needs.length ? links(needs, picture) : nothing())}
         ${waiting.length > 0 && fact("needed_by", links(waiting, picture))}
         ${parent && fact("parent", links([parent], picture))}
         ${children.length > 0 && fact("children", links(children, picture))}
-        ${task.area && fact("area", html`<a class="link" href=${href("board", { q: `area:${task.area}` })}><bdi>${task.area}</bdi></a>`)}
+        ${task.area && fact("area", html`<${Area} slug=${task.area} />`)}
         ${task.issue && fact("issue", html`<bdi class="mono">${task.issue}</bdi>`)}
         ${task.attempt > 1 && fact("attempt", String(task.attempt))}
-        ${task.expires_at && !task.started_at && !task.ended_at && fact("expires", html`<${Ago} at=${task.expires_at} />`)}
+        ${mayExpire(task) && fact("expires", html`<${Clock} at=${task.expires_at} />`)}
       </dl>
       <${Description} details=${details} title=${task.title} />
     </section>`;
 }
 
 const fact = (key, value) => html`<dt key=${key}>${t(`inspector.fact_${key}`)}</dt><dd>${value}</dd>`;
+
+const nothing = () => html`<span class="faint">${t("inspector.needs_nothing")}</span>`;
+const mayExpire = (task) => task.expires_at && !task.started_at && !task.ended_at;
+
+function Area({ slug }) {
+  return html`<a class="link" href=${href("board", { q: toggle("", "area", slug) })}><bdi>${slug}</bdi></a>`;
+}
 
 function Agent({ task, picture }) {
   if (!task.assignee) return html`<span class="muted">${t("board.unassigned")}</span>`;
@@ -63,15 +71,18 @@ function links(tasks, picture) {
     <li key=${task.id}><a class="row" href=${taskHref(task)}>
       <${Glyph} state=${stateOf(task, picture)} size=${14} /><span class="mono">${refOf(task)}</span>
       <span class="muted clip"><${Text} value=${task.title} /></span></a></li>`)}
-    ${tasks.length > MOST_LINKS && html`<li class="faint">${t("inspector.and_more", { count: tasks.length - MOST_LINKS })}</li>`}
+    ${tasks.length > MOST_LINKS && html`
+      <li class="faint">${t("inspector.and_more", { count: tasks.length - MOST_LINKS })}</li>`}
   </ul>`;
 }
 
-/** What is to be done, as it was written. */
+/** What is to be done, as it was written; what the title says already is not said again. */
 function Description({ details, title }) {
   const { task } = details;
-  if (!task?.description_html || task.description === title) return null;
-  return html`<div class="long"><${Markdown} html=${task.description_html} /></div>
+  if (!task) return null;
+  return html`
+    ${task.description_html && task.description !== title && html`
+      <div class="long"><${Markdown} html=${task.description_html} /></div>`}
     ${task.context_html && html`<details class="form-more"><summary>${t("inspector.context")}</summary>
       <${Markdown} html=${task.context_html} /></details>`}`;
 }

@@ -18,10 +18,13 @@ export function Files({ task, picture }) {
   const others = othersOn(task.assignee, picture);
   return html`
     <section class="inspector-part">
-      <h3>${t("inspector.files")} <small>${task.files ? t("inspector.files_changed") : t("inspector.files_declared")}</small></h3>
+      <h3>${t("inspector.files")}
+        <small>${task.files ? t("inspector.files_changed") : t("inspector.files_declared")}</small></h3>
       <ul class="stack scope-files">
-        ${files.slice(0, MOST).map((file) => html`<li key=${file}><${File} path=${file} others=${others.get(file)} /></li>`)}
-        ${files.length > MOST && html`<li class="faint">${t("inspector.and_more", { count: files.length - MOST })}</li>`}
+        ${files.slice(0, MOST).map((file) => html`
+          <li key=${file}><${File} path=${file} others=${others.get(file)} /></li>`)}
+        ${files.length > MOST && html`
+          <li class="faint">${t("inspector.and_more", { count: files.length - MOST })}</li>`}
       </ul>
     </section>`;
 }

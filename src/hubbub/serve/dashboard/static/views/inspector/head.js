@@ -19,30 +19,36 @@ export function Head({ task, state, picture }) {
     <header class="inspector-head">
       <div class="row">
         ${task && html`<span class="mono muted">${refOf(task)}</span><${StateWord} state=${state} />`}
-        <span class="end"><${IconButton} icon="x" label=${t("dialogs.close")} onClick=${() => set({ task: null })} /></span>
+        <span class="end">
+          <${IconButton} icon="x" label=${t("dialogs.close")} onClick=${() => set({ task: null })} /></span>
       </div>
       ${task && html`<h2><${Text} value=${task.title} lines=${4} /></h2>
         <${Doings} task=${task} picture=${picture} />`}
     </header>`;
 }
 
+const doingsFor = (task, picture) => (could.value.write ? doingsOf(task, picture) : []);
+
 function Doings({ task, picture }) {
-  const all = could.value.write ? doingsOf(task, picture) : [];
   const machine = picture.agents.get(task.assignee)?.machine;
-  const more = all.slice(AT_HAND).map((doing) => ({
-    label: labelOf(doing, task), icon: doing.icon, danger: doing.danger, run: () => perform(doing.id, task),
-  }));
-  const disabled = Boolean(moment.value);
   return html`
     <div class="row wrap" role="group" aria-label=${t("inspector.actions")}>
-      ${all.slice(0, AT_HAND).map((doing, index) => html`
-        <${Button} key=${doing.id} kind=${isBest(doing, index) ? "primary" : "plain"} small disabled=${disabled}
-          onClick=${() => perform(doing.id, task)}>${labelOf(doing, task)}<//>`)}
+      ${doingsFor(task, picture).slice(0, AT_HAND).map((doing, index) => html`
+        <${Button} key=${doing.id} kind=${isBest(doing, index) ? "primary" : "plain"} small
+          disabled=${Boolean(moment.value)} onClick=${() => perform(doing.id, task)}>${labelOf(doing, task)}<//>`)}
       ${machine && picture.machines.has(machine) && html`
         <${Button} small href=${href("machines", { machine, agent: task.assignee })}>${t("inspector.terminal")}<//>`}
-      ${more.length > 0 && html`
-        <${Menu} bare small icon="ellipsis" label=${t("inspector.more")} items=${more} disabled=${disabled} />`}
     </div>`;
+}
+
+/** What is done less often. */
+function More({ task, picture }) {
+  const items = doingsFor(task, picture).slice(AT_HAND).map((doing) => ({
+    label: labelOf(doing, task), icon: doing.icon, danger: doing.danger, run: () => perform(doing.id, task),
+  }));
+  if (!items.length) return null;
+  return html`<${Menu} bare small align="end" icon="ellipsis" label=${t("inspector.more")} items=${items}
+    disabled=${Boolean(moment.value)} />`;
 }
 
 /** What helps a task on stands out; handing it to somebody else does not. */

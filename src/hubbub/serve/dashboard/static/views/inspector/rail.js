@@ -28,9 +28,11 @@ function Step({ step }) {
   const when = !reached ? t("inspector.skipped") : after === null ? hourAndMinute(at) : `+${span(after)}`;
   const title = reached ? t("inspector.step_title", { at: fullTime(at), span: span(spent) }) : undefined;
   return html`
-    <li data-state=${id} class=${reached ? "is-reached" : ""} aria-current=${current ? "step" : undefined} title=${title}>
+    <li data-state=${id} class=${reached ? "is-reached" : ""} aria-current=${current ? "step" : undefined}
+      title=${title}>
       <span class="rail-glyph"><${Icon} name=${GLYPHS[id]} size=${14} /></span>
       <span class="rail-word">${stateWord(id)}</span>
-      <span class="rail-time mono">${reached ? when : html`<span aria-hidden="true">·</span><span class="sr">${when}</span>`}</span>
+      <span class="rail-time mono">
+        ${reached ? when : html`<span aria-hidden="true">·</span><span class="sr">${when}</span>`}</span>
     </li>`;
 }

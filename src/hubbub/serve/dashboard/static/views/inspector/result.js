@@ -14,7 +14,8 @@ export function Result({ task, details }) {
       text=${t(task.ended_at ? "inspector.result_ended" : "inspector.result_open")} />`;
   }
   return html`<section class="inspector-part">
-    ${whole.result_html ? html`<${Markdown} html=${whole.result_html} />` : html`<pre class="plain"><bdi>${whole.result}</bdi></pre>`}
+    ${whole.result_html ? html`<${Markdown} html=${whole.result_html} />`
+      : html`<pre class="plain"><bdi>${whole.result}</bdi></pre>`}
   </section>`;
 }
 

@@ -32,7 +32,8 @@ function Message({ message, picture }) {
         <div class="thread-head"><bdi class="strong">${who}</bdi>
           <span class="muted">${t("inspector.to_whom", { name: "" })}<bdi>${whom}</bdi></span>
           <span class="faint"><${Ago} at=${at} /></span></div>
-        <div class="thread-body">${rendered ? html`<${Markdown} html=${rendered} />` : html`<${Text} value=${body} />`}</div>
+        <div class="thread-body">
+          ${rendered ? html`<${Markdown} html=${rendered} />` : html`<${Text} value=${body} />`}</div>
         ${deliveries.length > 0 && html`<${Deliveries} deliveries=${deliveries} />`}
       </div>
     </li>`;
@@ -50,7 +51,8 @@ function Deliveries({ deliveries }) {
     const passed = STAGES.filter(([at]) => delivery[at]).toReversed()
       .map(([at, , name]) => `${t(`inspector.${name}`)} ${fullTime(delivery[at])}`);
     return html`<span key=${delivery.id} class="thread-tick is-${stage}" title=${passed.join("\n")}>
-      <${Icon} name=${icon} size=${12} />${t(`inspector.${stage}`)}${deliveries.length > 1 && html` <bdi>${delivery.recipient}</bdi>`}
+      <${Icon} name=${icon} size=${12} />${t(`inspector.${stage}`)}
+      ${deliveries.length > 1 && html` <bdi>${delivery.recipient}</bdi>`}
       ${key !== "stored_at" && html` <span class="sr">${fullTime(delivery[key])}</span>`}</span>`;
   })}</div>`;
 }

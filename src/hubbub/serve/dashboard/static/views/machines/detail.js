@@ -1,7 +1,7 @@
 // One machine: what is known of it, its agents, what it was ordered of late, and the links to look at it.
 import { Fragment, html, useState } from "../../vendor/ui.js";
 import { fullTime, t } from "../../words.js";
-import { get } from "../../hub/api.js";
+import { read } from "../../hub/reads.js";
 import { could, may, moment, shown } from "../../model/moment.js";
 import { set } from "../../shell/router.js";
 import { Button, IconButton } from "../../ui/button.js";
@@ -57,7 +57,7 @@ const TABS = { agents: Agents, orders: Orders, links: Links };
 export function Detail({ machine, node }) {
   const [tab, setTab] = useState("agents");
   const [isTaken, setIsTaken] = useState(false);
-  const placements = useFetched(() => get("/placements"), [], ["placement."]);
+  const placements = useFetched(() => read.placements(), [], ["placement."]);
   const takeOver = async () => {
     const title = t("machines.take_over_title", { name: machine.name });
     const isSure = await confirm({ title, text: t("machines.take_over_text"),

@@ -1,7 +1,7 @@
 // Links by which anyone who has one may look at one machine: made, told once, and taken back.
 import { html, useState } from "../../vendor/ui.js";
 import { t } from "../../words.js";
-import { get } from "../../hub/api.js";
+import { read } from "../../hub/reads.js";
 import { could, may } from "../../model/moment.js";
 import { Ago } from "../../ui/ago.js";
 import { Button } from "../../ui/button.js";
@@ -35,7 +35,7 @@ function Make({ machine }) {
 }
 
 export function Links({ machine }) {
-  const shares = useFetched(() => get("/shares"), [], ["share."]);
+  const shares = useFetched(() => read.shares(), [], ["share."]);
   return html`<div class="stack">
     ${could.value.write && html`<${Make} machine=${machine} />`}
     <${Fetched} of=${shares}>${(found) => {

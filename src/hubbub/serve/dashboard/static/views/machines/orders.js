@@ -1,7 +1,7 @@
 // What a machine was ordered of late, and what came of it; nothing of what was said in it.
 import { html } from "../../vendor/ui.js";
 import { t } from "../../words.js";
-import { get } from "../../hub/api.js";
+import { read } from "../../hub/reads.js";
 import { Ago, Span } from "../../ui/ago.js";
 import { Empty } from "../../ui/empty.js";
 import { existed, Fetched, useFetched } from "../fetched.js";
@@ -15,8 +15,7 @@ function Outcome({ order }) {
 }
 
 export function Orders({ machine }) {
-  const read = () => get(`/nodes/${encodeURIComponent(machine.name)}/dispatches`);
-  const orders = useFetched(read, [machine.name], ["dispatch."]);
+  const orders = useFetched(() => read.orders(machine.name), [machine.name], ["dispatch."]);
   return html`<${Fetched} of=${orders}>${({ dispatches }) => {
     const rows = existed(dispatches);
     if (!rows.length) return html`<${Empty} icon="list-checks" title=${t("machines.no_orders")}

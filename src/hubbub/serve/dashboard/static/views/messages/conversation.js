@@ -2,7 +2,7 @@
 
 import { html, useEffect, useRef, useState } from "../../vendor/ui.js";
 import { act } from "../../hub/actions.js";
-import { get } from "../../hub/api.js";
+import { read } from "../../hub/reads.js";
 import { could, may, moment, now, shown } from "../../model/moment.js";
 import { Ago } from "../../ui/ago.js";
 import { Button, IconButton } from "../../ui/button.js";
@@ -22,16 +22,15 @@ const PAGE = 200;
 /** @param {{id: string, onBack: () => void}} props */
 export function Conversation({ id, onBack }) {
   const [sent, setSent] = useState([]);
-  const path = `/threads/${encodeURIComponent(id)}`;
-  const read = useFetched(() => get(path, { render: "html", limit: PAGE }), [id], ["message."]);
-  const known = withSent(read.value?.messages ?? [], sent);
-  useUnseen(known, read.again);
+  const fetched = useFetched(() => read.thread(id, { limit: PAGE }), [id], ["message."]);
+  const known = withSent(fetched.value?.messages ?? [], sent);
+  useUnseen(known, fetched.again);
   const add = (message) => {
     setSent((before) => [...before, message]);
-    read.again();
+    fetched.again();
   };
   return html`<section class="conversation" aria-label=${t("messages.conversation")}>
-    <${Fetched} of=${read}>${({ thread, earlier }) => html`
+    <${Fetched} of=${fetched}>${({ thread, earlier }) => html`
       <${Head} thread=${thread} onBack=${onBack} />
       <${Said} messages=${existed(known)} earlier=${earlier} id=${id} />
       ${could.value.write && html`<${Reply} messages=${known} disabled=${!may.value.write} onSent=${add} />`}`}<//>
@@ -78,7 +77,7 @@ function Said({ messages, earlier, id }) {
   const hasEarlier = older.earlier ?? earlier;
   const load = async () => {
     const before = (older.messages[0] ?? messages[0]).number;
-    const page = await get(`/threads/${encodeURIComponent(id)}`, { render: "html", limit: PAGE, before });
+    const page = await read.thread(id, { limit: PAGE, before });
     setOlder({ messages: [...page.messages, ...older.messages], earlier: page.earlier });
   };
   return html`<div class="talk" ref=${box} tabindex="0" role="log" aria-label=${t("messages.said")}>

@@ -15,7 +15,7 @@ const ICONS = {
   approval: "shield-check", question: "hand", letter: "mail", stale: "wifi-off", conflict: "git-branch",
   failed: "circle-x", late: "clock",
 };
-const TONES = { approval: "amber", question: "amber", failed: undefined };
+const TONES = { approval: "amber", question: "amber" };
 
 /**
  * @param {{need: import("../../model/needs.js").Need, small?: boolean}} props  `small`: in the row above the board
@@ -25,7 +25,8 @@ export function NeedCard({ need, small = false }) {
   const { main, aside } = told(need, shown.value);
   const title = t(`needs.${titleOf(need)}`);
   return html`
-    <${Card} item=${`need:${need.key}`} tone=${TONES[need.kind]} class=${`need is-${need.kind}${small ? " is-small" : ""}`}
+    <${Card} item=${`need:${need.key}`} tone=${TONES[need.kind]}
+      class=${`need is-${need.kind}${small ? " is-small" : ""}`}
       role="group" aria-label=${title}>
       <div class="need-head">
         <span class="need-icon"><${Icon} name=${ICONS[need.kind]} size=${15} /></span>

@@ -7,9 +7,12 @@ import { list, span, t } from "../../words.js";
 import { currentTask } from "../../model/states.js";
 import { refOf } from "../task/names.js";
 
+const MOST_PLACES = 5;
 const LONGEST = 2_000; // characters of a command: people must see all of it that the hub keeps
 
-const command = (text) => html`<pre class="need-command" tabindex="0"><bdi class="mono">${text.slice(0, LONGEST)}</bdi></pre>`;
+const command = (text) => html`
+  <pre class="need-command" tabindex="0"><bdi class="mono">${text.slice(0, LONGEST)}</bdi></pre>`;
+const number = (task) => html`<span class="mono">${refOf(task)}</span>`;
 const title = (task) => html`<${Text} value=${task.title} lines=${2} />`;
 const name = (text) => html`<bdi>${text}</bdi>`;
 
@@ -25,8 +28,8 @@ const OF_KIND = {
   }),
   question: ({ task, agent }) => ({
     main: task ? title(task) : html`<${Text} value=${agent.doing || t("needs.asks_nothing")} lines=${3} />`,
-    aside: line(name(task?.assignee ?? agent.name), task && html`<span class="mono">${refOf(task)}</span>`,
-      task && html`<span class="amber"><${Text} value=${task.note || agent?.doing || t("needs.no_reason")} lines=${3} /></span>`),
+    aside: line(name(task?.assignee ?? agent.name), task && number(task), task && html`
+      <span class="amber"><${Text} value=${task.note || agent?.doing || t("needs.no_reason")} lines=${3} /></span>`),
   }),
   letter: ({ letter }) => ({
     main: html`<${Text} value=${letter.text} lines=${4} />`,
@@ -39,23 +42,26 @@ const OF_KIND = {
       <div><span class="mono faint">${refOf(task)}</span> <${Text} value=${task.title} lines=${1} /></div>`),
   }),
   conflict: ({ overlap }, picture) => ({
-    main: html`<span class="mono"><${Text} value=${(overlap.files.length ? overlap.files : overlap.areas).slice(0, 5).join(", ")} lines=${2} /></span>`,
+    main: html`<span class="mono"><${Text} value=${places(overlap)} lines=${2} /></span>`,
     aside: whoMeets(overlap.agents, picture),
   }),
   failed: ({ task, agent }) => ({
     main: title(task),
     aside: html`<div class="need-error"><${Text} value=${task.note || t("needs.no_error")} lines=${4} /></div>
-      ${line(task.assignee && name(task.assignee), html`<span class="mono">${refOf(task)}</span>`, agent?.machine && name(agent.machine))}`,
+      ${line(task.assignee && name(task.assignee), number(task), agent?.machine && name(agent.machine))}`,
   }),
   late: ({ task }) => ({
     main: title(task),
-    aside: line(html`<span class="mono">${refOf(task)}</span>`, task.assignee ? name(task.assignee) : t("board.unassigned"),
+    aside: line(number(task), task.assignee ? name(task.assignee) : t("board.unassigned"),
       html`<span>${lateBecause(task)}</span>`),
   }),
 };
 
 /** @param {import("../../model/needs.js").Need} need @param {import("../../model/fold.js").Picture} picture */
 export const told = (need, picture) => OF_KIND[need.kind](need, picture);
+
+/** What two agents both work on: files, else areas. */
+const places = ({ files, areas }) => (files.length ? files : areas).slice(0, MOST_PLACES).join(", ");
 
 /** Two agents, each with the task that it is at. */
 function whoMeets(agents, picture) {
@@ -70,5 +76,6 @@ function whoMeets(agents, picture) {
 function lateBecause(task) {
   const age = span(now.value - (task.status === "working" ? task.updated_at : task.created_at));
   if (task.status === "working") return t("needs.late_silent", { age });
-  return task.status === "queued" ? t("needs.late_free", { age }) : t("needs.late_unread", { age, name: task.assignee });
+  if (task.status === "queued") return t("needs.late_free", { age });
+  return t("needs.late_unread", { age, name: task.assignee });
 }

@@ -1,7 +1,7 @@
 // People: who belongs to the project and as what, codes that let somebody in, and where one is signed in.
 import { html } from "../../vendor/ui.js";
 import { t } from "../../words.js";
-import { get } from "../../hub/api.js";
+import { read } from "../../hub/reads.js";
 import { could, may, me, project } from "../../model/moment.js";
 import { Ago } from "../../ui/ago.js";
 import { Button } from "../../ui/button.js";

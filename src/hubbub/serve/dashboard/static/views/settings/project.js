@@ -2,7 +2,7 @@
 // it.
 import { html } from "../../vendor/ui.js";
 import { t } from "../../words.js";
-import { get } from "../../hub/api.js";
+import { read } from "../../hub/reads.js";
 import { could, may, project } from "../../model/moment.js";
 import { go } from "../../shell/router.js";
 import { Button } from "../../ui/button.js";

@@ -2,7 +2,7 @@
 // never from here.
 import { Fragment, html, useState } from "../../vendor/ui.js";
 import { t } from "../../words.js";
-import { get } from "../../hub/api.js";
+import { read } from "../../hub/reads.js";
 import { machines } from "../../model/moment.js";
 import { Empty } from "../../ui/empty.js";
 import { Select } from "../../ui/field.js";

@@ -1,7 +1,7 @@
 // Tokens: what agents and programs sign in with. A secret is told once, when it is made.
 import { html } from "../../vendor/ui.js";
 import { t } from "../../words.js";
-import { get } from "../../hub/api.js";
+import { read } from "../../hub/reads.js";
 import { could, may, me, now } from "../../model/moment.js";
 import { Ago } from "../../ui/ago.js";
 import { Button } from "../../ui/button.js";

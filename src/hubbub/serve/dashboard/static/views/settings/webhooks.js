@@ -1,7 +1,7 @@
 // Webhooks and push: addresses that are told what happens, and what became of telling them.
 import { html } from "../../vendor/ui.js";
 import { t } from "../../words.js";
-import { get } from "../../hub/api.js";
+import { read } from "../../hub/reads.js";
 import { could, may } from "../../model/moment.js";
 import { Ago } from "../../ui/ago.js";
 import { Button } from "../../ui/button.js";
@@ -42,7 +42,7 @@ async function remove(webhook) {
 }
 
 function List() {
-  const webhooks = useFetched(() => get("/webhooks"), [], ["webhook."]);
+  const webhooks = useFetched(() => read.webhooks(), [], ["webhook."]);
   const add = () => openDialog((close) => html`<${Add} onClose=${close} />`);
   const action = html`<${Button} icon="plus" kind="primary" disabled=${!may.value.manage} onClick=${add}>
     ${t("settings.webhook_add")}<//>`;
@@ -79,7 +79,7 @@ function Delivery({ delivery }) {
 }
 
 function Deliveries() {
-  const deliveries = useFetched(() => get("/webhooks/deliveries"), [], ["outbox.", "webhook."]);
+  const deliveries = useFetched(() => read.deliveries(), [], ["outbox.", "webhook."]);
   const headings = ["delivery", "delivery_is", "attempts", "when"].map((key) => t(`settings.${key}`));
   return html`<${Part} title=${t("settings.deliveries")}><${Fetched} of=${deliveries}>${(found) => {
     const rows = existed(found.deliveries);

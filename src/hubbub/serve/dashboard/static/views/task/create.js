@@ -2,7 +2,7 @@
 
 import { html, useEffect, useState } from "../../vendor/ui.js";
 import { act } from "../../hub/actions.js";
-import { get } from "../../hub/api.js";
+import { read } from "../../hub/reads.js";
 import { project, shown } from "../../model/moment.js";
 import { set } from "../../shell/router.js";
 import { toast } from "../../shell/toasts.js";
@@ -76,7 +76,7 @@ function More({ put, areas, open }) {
 function useAreas() {
   const [areas, setAreas] = useState([]);
   useEffect(() => {
-    get(`/projects/${encodeURIComponent(project.value)}/areas`).then(
+    read.areas(project.value).then(
       (answer) => setAreas(answer.areas),
       () => setAreas([]),
     );

@@ -8,9 +8,7 @@ import { toast } from "../../shell/toasts.js";
 import { ask, openDialog } from "../../ui/dialog.js";
 import { html } from "../../vendor/ui.js";
 import { t } from "../../words.js";
-import { Answer } from "./answer.js";
 import { refOf } from "./names.js";
-import { Reassign } from "./reassign.js";
 
 /** @typedef {import("../../model/fold.js").Task} Task */
 
@@ -29,9 +27,13 @@ const OPEN = ["queued", "delivered", "acked", "running", "blocked", "waiting", "
 const ENDED_BADLY = ["failed", "cancelled", "expired"];
 const nothing = async () => ({});
 
-/** A dialog of ours as a promise of what was said in it. */
-export const said = (View, props) =>
-  new Promise((resolve) => {
+const answering = async () => (await import("./answer.js")).Answer;
+const reassigning = async () => (await import("./reassign.js")).Reassign;
+
+/** A dialog of ours, fetched when it is asked for, as a promise of what was said in it. */
+async function said(fetching, props) {
+  const View = await fetching();
+  return new Promise((resolve) => {
     openDialog((close) => {
       const end = (answer) => {
         close();
@@ -40,6 +42,7 @@ export const said = (View, props) =>
       return html`<${View} ...${props} onSay=${end} onClose=${() => end(null)} />`;
     });
   });
+}
 
 /** Asks for one sentence, which is sent as `as`. */
 const sentence = (id, as, { danger = false, optional = false } = {}) => async (tasks) => {
@@ -63,12 +66,12 @@ export const DOINGS = [
   },
   {
     id: "answer", icon: "reply", states: ["blocked", "waiting"],
-    asks: ([task]) => said(Answer, { task }), run: answer,
+    asks: ([task]) => said(answering, { task }), run: answer,
   },
   { id: "retry", icon: "rotate-ccw", states: ENDED_BADLY, bulk: true, asks: nothing, run: call("retry") },
   {
     id: "reassign", icon: "user-plus", states: [...OPEN, ...ENDED_BADLY], bulk: true,
-    asks: (tasks) => said(Reassign, { tasks }), run: reassign,
+    asks: (tasks) => said(reassigning, { tasks }), run: reassign,
   },
   {
     id: "cancel", icon: "ban", states: OPEN, bulk: true, danger: true,

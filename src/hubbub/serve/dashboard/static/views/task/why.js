@@ -1,7 +1,7 @@
 // Why something is as it is: the hub's own account, in one paragraph, with the facts it is made of.
 
 import { html, useEffect, useState } from "../../vendor/ui.js";
-import { get } from "../../hub/api.js";
+import { read } from "../../hub/reads.js";
 import { Button } from "../../ui/button.js";
 import { Icon } from "../../ui/icon.js";
 import { Skeleton } from "../../ui/empty.js";
@@ -14,7 +14,7 @@ export function Why({ of, at }) {
   const [answer, setAnswer] = useState(null);
   useEffect(() => {
     const abort = new AbortController();
-    get(`/why/${encodeURIComponent(of.ref)}`, { kind: of.kind }).then(
+    read.why(of.ref, of.kind).then(
       (account) => abort.signal.aborted || setAnswer(account),
       (refused) => abort.signal.aborted || setAnswer({ refused: refused.message || t("errors.unreachable") }),
     );

@@ -1,0 +1,114 @@
+"""Every view, in both themes, three widths and both languages: whole, readable, and usable by everybody.
+
+One page for each width and language goes from view to view, as people do; the theme is changed where it stands.
+"""
+
+import json
+from collections.abc import Iterator
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.dashboard.browser import DESKTOP, PHONE, RULES, TABLET, Visit, inside, settle
+from tests.dashboard.looks import WIDER
+from tests.dashboard.scene import Scene
+
+WORDS = Path(__file__).parents[2] / "src/hubbub/serve/dashboard/static/words/en.json"
+AXE = resources.files("axe_playwright_python") / "axe.min.js"
+VIEWS = (
+    "needs", "board", "fleet", "messages", "files", "graph", "activity", "machines", "audit", "settings",
+)  # fmt: skip
+# What depends on colours; all else is the same in the other theme.
+OF_COLOUR = ("color-contrast", "link-in-text-block", "target-size")
+
+# Texts that stick out of a box that hides what does, where no ellipsis says that there is more.
+CUT = """() => {
+  const cut = [];
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  const range = document.createRange();
+  while (walker.nextNode()) {
+    const { currentNode: node } = walker;
+    if (!node.data.trim() || !node.parentElement.checkVisibility({ contentVisibilityAuto: true })) continue;
+    range.selectNodeContents(node);
+    const text = range.getBoundingClientRect();
+    for (let box = node.parentElement; box && box !== document.body; box = box.parentElement) {
+      const style = getComputedStyle(box);
+      const [x, y] = [style.overflowX, style.overflowY];
+      if (style.clipPath !== "none" || /auto|scroll/.test(x + y)) break;
+      if (style.textOverflow === "ellipsis" && x !== "visible" || style.webkitLineClamp !== "none") break;
+      const { left, right, top, bottom } = box.getBoundingClientRect();
+      const sideways = x !== "visible" && (text.right > right + 1 || text.left < left - 1);
+      const downwards = y !== "visible" && (text.bottom > bottom + 4 || text.top < top - 4);
+      if (sideways || downwards) { cut.push(`${node.data.trim().slice(0, 60)} (in ${box.className})`); break; }
+    }
+  }
+  return cut;
+}"""
+
+# All that the page says, seen or only heard.
+SAID = """() => [
+  document.body.innerText,
+  ...[...document.querySelectorAll("[aria-label], [title], [placeholder]")].flatMap((each) =>
+    ["aria-label", "title", "placeholder"].map((name) => each.getAttribute(name) ?? "")),
+]"""
+
+RUN = """([rules, tags]) => axe.run({
+  runOnly: rules ? { type: "rule", values: rules } : { type: "tag", values: tags }, resultTypes: ["violations"],
+}).then(({ violations }) => violations.flatMap(({ id, nodes }) =>
+  nodes.map((node) => `${id}: ${node.html.slice(0, 160)} (${node.failureSummary.slice(0, 300)})`)))"""
+
+pytestmark = pytest.mark.usefixtures("scene")
+
+
+@pytest.fixture(params=["en", "zh-CN"])
+def language(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture(params=[DESKTOP, TABLET, PHONE], ids=["laptop", "tablet", "phone"])
+def walker(request: pytest.FixtureRequest, visit: Visit, language: str) -> Page:
+    """A page in one of the widths and languages, dark."""
+    page = visit("/", size=request.param, language=language)
+    page.evaluate(AXE.read_text())
+    return page
+
+
+def test_every_view_is_whole(walker: Page, scene: Scene) -> None:
+    """No view is wider than the window, cuts a text off, misses a word, or has a fault that axe-core finds."""
+    faults = {}
+    for name in _each_view(walker, scene):
+        found = [f"cut off: {text}" for text in walker.evaluate(CUT)]
+        found += [f"no word for {key}" for key in _unsaid(walker)]
+        if walker.evaluate(WIDER) > 0:
+            found.append("wider than the window")
+        for theme in ("light", "dark"):  # the dark one last, so that the next view begins in it
+            walker.evaluate("theme => { document.documentElement.dataset.theme = theme; }", theme)
+            settle(walker)
+            rules = OF_COLOUR if theme == "light" else None
+            found += [f"{theme}: {each}" for each in walker.evaluate(RUN, [rules, RULES])]
+        if found:
+            faults[name] = found
+    assert faults == {}
+
+
+def _each_view(page: Page, scene: Scene) -> Iterator[str]:
+    """The views one after the other, and a task and an agent at the side."""
+    task = str(scene.tasks["blocked"][0].number)
+    stops: list[tuple[str, dict[str, Any]]] = [(view, {}) for view in VIEWS]
+    for view, query in [*stops, ("board", {"task": task}), ("fleet", {"agent": "ember"})]:
+        inside(page, "shell/router.js", "m.go(x[0], x[1])", [view, query])
+        expect(page.locator(f"main[data-view={view}]")).to_be_visible()
+        expect(page.locator(".skeleton")).to_have_count(0)
+        settle(page)
+        yield " ".join([view, *query])
+
+
+def _unsaid(page: Page) -> set[str]:
+    """Keys and values that stand on the page in place of words."""
+    sections: dict[str, dict[str, str]] = json.loads(WORDS.read_text())
+    said = " ".join(page.evaluate(SAID)).split()
+    keys = {f"{section}.{key.removesuffix('_other')}" for section, of in sections.items() for key in of}
+    return {word for word in said if word in keys or (word.startswith("{") and word.endswith("}"))}

