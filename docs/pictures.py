@@ -149,7 +149,7 @@ def _fit(page: Page) -> None:
 
 def _read_one(page: Page) -> None:
     """Open a conversation of two agents."""
-    page.locator("main [data-item]", has_text="cedar and dune").click()
+    page.get_by_role("main").get_by_role("link", name="cedar and dune").click()
     page.locator(".conversation .markdown, .conversation textarea").first.wait_for()
 
 
@@ -177,7 +177,8 @@ def _drawn(browser: Browser, svg: str) -> Page:
     shown = (SIZE[0], round(SIZE[0] * height / width))
     page = browser.new_page(viewport={"width": shown[0], "height": shown[1]})
     face = f"@font-face {{ font-family: Terminal; src: url(data:font/woff2;base64,{font}); }}"
-    page.set_content(f"<style>{face} body {{ margin: 0; }} svg {{ display: block; }}</style>{plain}")
+    looks = "body { margin: 0; background: #292929; } svg { display: block; font-variant-ligatures: none; }"
+    page.set_content(f"<style>{face} {looks}</style>{plain}")
     page.evaluate("() => document.fonts.ready")
     return page
 

@@ -14,6 +14,7 @@ from uuid import uuid4
 
 import psycopg
 import pytest
+from hypothesis import settings
 from psycopg import conninfo, sql
 
 from hubbub.store.postgres import Postgres
@@ -23,6 +24,9 @@ from tests import zygote
 
 # Shells have it ignored in the background, and the programs that tests start would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+settings.register_profile("busy", deadline=None)  # how long something takes says nothing on a busy machine
+settings.load_profile("busy")
 
 subprocess.Popen = zygote.Popen  # type: ignore[misc]  # whoever starts the program, the event loop too
 

@@ -169,6 +169,7 @@ _zygote = Zygote()
 def load() -> None:
     """Import all of the program but its entry, which is run."""
     import hubbub
+    from hubbub.serve.dashboard.assets import Assets
 
     gc.disable()
     for each in pkgutil.walk_packages(hubbub.__path__, "hubbub."):
@@ -177,6 +178,7 @@ def load() -> None:
                 importlib.import_module(each.name)
     for name in LOADED_LATER:
         importlib.import_module(name)
+    Assets.of()  # put together once, for all hubs
     gc.collect()
     gc.freeze()  # so that all share this memory
 

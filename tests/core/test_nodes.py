@@ -84,6 +84,7 @@ def test_nobody_takes_the_name_of_a_machine_that_is_there(world: World) -> None:
     [
         {"name": ""},
         {"name": " box"},
+        {"name": ".."},
         {"name": "box\u202e"},
         {"name": "x" * 201},
         {"platform": "a\nb"},

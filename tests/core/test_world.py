@@ -453,7 +453,6 @@ def test_whatever_happens_the_world_is_as_told(store: Store, clock: TickingClock
             stateful_step_count=40,
             derandomize=True,
             database=None,
-            deadline=None,
             suppress_health_check=list(HealthCheck),
         ),
     )

@@ -61,9 +61,7 @@ EXPECTING = """import(root + "hub/actions.js").then(({ act }) => {
 
 TRUTH = [
     ("cancel", {"reason": "not now"}, (), S.CANCELLED),
-    ("fail", {"reason": "cannot be"}, (Event.START,), S.FAILED),
     ("complete", {"result": "42"}, (Event.START,), S.COMPLETED),
-    ("block", {"reason": "no key"}, (Event.START,), S.BLOCKED),
     ("unblock", {"reason": "here it is"}, (Event.START, Event.BLOCK), S.WORKING),
     ("retry", {}, (Event.START, Event.FAIL), S.DELIVERED),
     ("reassign", {"to": "birch"}, (Event.START,), S.DELIVERED),
@@ -188,6 +186,4 @@ def test_people_run_their_project_from_the_page(page: Page, hub: Hub) -> None:
     act(page, "putMember", project=slug, user=VIEWER, role="member")
     act(page, "putMember", project=slug, user=VIEWER, role="viewer")
     act(page, "addProject", slug="another")
-    refused = inside(page, "hub/actions.js", "m.doing.value")
-    assert refused == []
     expect(page.get_by_role("alert")).to_be_empty()

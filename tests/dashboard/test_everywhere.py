@@ -39,7 +39,8 @@ CUT = """() => {
       const [x, y] = [style.overflowX, style.overflowY];
       if (style.clipPath !== "none" || /auto|scroll/.test(x + y)) break;
       if (style.textOverflow === "ellipsis" && x !== "visible" || style.webkitLineClamp !== "none") break;
-      const { left, right, top, bottom } = box.getBoundingClientRect();
+      const { left, right, top, bottom, height } = box.getBoundingClientRect();
+      if (height <= 1) break;
       const sideways = x !== "visible" && (text.right > right + 1 || text.left < left - 1);
       const downwards = y !== "visible" && (text.bottom > bottom + 4 || text.top < top - 4);
       if (sideways || downwards) { cut.push(`${node.data.trim().slice(0, 60)} (in ${box.className})`); break; }

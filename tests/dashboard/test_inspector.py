@@ -96,7 +96,7 @@ def test_a_message_reaches_its_thread(visit: Visit, scene: Scene) -> None:
     message = page.locator(".thread-message").last
     expect(message.locator("strong", has_text="this")).to_be_visible()
     expect(message).to_contain_text("<b>done</b>")
-    expect(message.locator(".thread-tick")).to_contain_text("stored")
+    expect(message.get_by_role("listitem")).to_contain_text("not delivered yet")
 
 
 def test_it_follows_what_happens(visit: Visit, hub: Hub, scene: Scene) -> None:

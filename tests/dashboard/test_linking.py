@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pytest
 from playwright.sync_api import Browser, Route
 
-from hubbub.serve.dashboard.assets import FIRST_VIEW, FOLDER, START
+from hubbub.serve.dashboard.assets import FIRST, FOLDER, START
 from hubbub.serve.dashboard.linking import NAME, Unlinkable, link, resolved
 
 MODULES = {
@@ -16,7 +16,8 @@ MODULES = {
         'import { shout, twice as doubled } from "./ui/words.js";\n'
         'import {\n  told,\n} from "./ui/told.js";\n'
         'import "./ui/effect.js";\n'
-        "told.v.push(`${shout(`a // b`)} ${doubled(2)}`);\n"
+        "told.v.push(`${shout(`a // b`)} ${doubled(2)}`); // said twice\n"
+        "if (told) {\n  told.v.length;\n}\n"
         "/** Later. */\n"
         "export const later = (name) => import(`./views/${name}.js`);\n"
     ),
@@ -90,12 +91,28 @@ def test_what_is_put_together_does_what_it_did(browser: Browser) -> None:
     }
 
 
-def test_comments_do_not_go_over_the_line() -> None:
-    """What explains a module to its readers stays in `static`; what looks like a comment inside a line stays."""
+def test_what_only_one_leads_to_comes_with_it(browser: Browser) -> None:
+    """A script that is asked for later brings what only it needs, and does what it did; the rest stays apart."""
+    shared = {**MODULES, "views/fleet.js": 'import { far } from "./shared.js";\n'}
+    shared["views/shared.js"] = "export const far = 1;\n"
+    shared["views/board.js"] += 'import { far } from "./shared.js";\nexport const near = far;\n'
+    apart, _asked = ran(browser, shared)
+    linked = link(shared, ["app.js"], ["views/board.js", "views/fleet.js"])
+    together, asked = ran(browser, {**shared, **linked})
+
+    assert together == apart
+    assert {name for name in asked if name.startswith("views/")} == {"views/board.js", "views/shared.js"}
+    assert linked["views/help.js"].startswith("import { $")
+
+
+def test_what_only_readers_need_does_not_go_over_the_line() -> None:
+    """What explains a module stays in `static`, and so does what stands before a line; the rest of it is untouched."""
     core = link(MODULES, ["app.js"])[NAME]
     assert "what comes first" not in core
     assert "Later" not in core
+    assert "said twice" not in core
     assert "`a // b`" in core
+    assert "\ntold.v.length;\n" in core
 
 
 @pytest.mark.parametrize(
@@ -118,9 +135,9 @@ def test_what_is_not_understood_is_refused(text: str, sentence: str) -> None:
 
 
 def test_the_dashboards_own_scripts_are_understood() -> None:
-    """All that the first screen needs is one file."""
+    """All that the first screens need is one file."""
     modules = {file.relative_to(FOLDER).as_posix(): file.read_text("utf-8") for file in FOLDER.rglob("*.js")}
-    core = link(modules, [START, FIRST_VIEW])[NAME]
+    core = link(modules, [START, *FIRST])[NAME]
     assert "export const $" in core
 
 

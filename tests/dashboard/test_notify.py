@@ -29,7 +29,7 @@ def test_what_is_new_is_told_to_who_looks_elsewhere(visit: Visit, hub: Hub, scen
     """A task that gets blocked is told in our words, with its number and title, and without what its agent said."""
     page = visit("/")
     page.evaluate(LOOKS_ELSEWHERE)
-    inside(page, "hub/notify.js", "m.switchNotifying(true)")
+    inside(page, "shell/notify.js", "m.switchNotifying(true)")
     task = hub.do(lambda tx: tasks.find(tx, [hub.project.id], str(scene.tasks["running"][4].id)))
     said = {"reason": "click http://evil.example"}
     hub.do(lambda tx: tasks.step(tx, task, Event.BLOCK, actor=task.assignee, detail=said))

@@ -100,6 +100,20 @@ def test_a_moment_that_is_not_in_the_log_is_said(
     assert moment(page) is None
 
 
+def test_a_moment_may_be_of_another_project(page: Page, hub: Hub, moments: list[tuple[int, Any]]) -> None:
+    """Where the log has an activity of another project, this one is shown as it was by then, and one goes on there."""
+    before = told(hub)
+    elsewhere = hub.other_project()
+    hub.do(lambda tx: tasks.send(tx, elsewhere.id, sender="hub", to=None, text="elsewhere"))
+    at = hub.do(lambda tx: take.take(tx, elsewhere.id)).position.seq
+    hub.do(lambda tx: tasks.send(tx, hub.project.id, sender="hub", to="amber", text="later"))
+    replay(page, f"seek({at})")
+    assert past(page) == before[1]
+    replay(page, "step(1)")
+    assert moment(page)["id"] > at
+    assert past(page) != before[1]
+
+
 def test_what_happens_meanwhile_is_there_when_one_comes_back(
     page: Page, hub: Hub, moments: list[tuple[int, Any]]
 ) -> None:

@@ -13,6 +13,7 @@ SCRIPTS = {
     for path in sorted(STATIC.rglob("*.js"))
     if "vendor" not in path.parts
 }
+STYLES = sorted((STATIC / "styles").glob("*.css"))
 LONGEST_MODULE, LONGEST_FUNCTION, LONGEST_LINE = 300, 40, 120
 
 BEGINS = re.compile(r"(?:export )?(?:async )?function\*? (\w+)")
@@ -27,6 +28,8 @@ PARSES = re.compile(
 SAID = re.compile(r"""\bt\(\s*["']([a-z]+\.[\w.]+)["']""")
 MADE = re.compile(r"""`([a-z]+\.\w*)\$\{|["']([a-z]+\.\w*)(?:\{|["'] ?~)""")
 NAMED = re.compile(r"""["'`]([a-z]+\.\w+)["'`]""")
+WORD = re.compile(r"[\w-]+")
+SELECTOR = re.compile(r"([^{}]*)\{")
 VALUE = re.compile(r"\{(\w+)\}")
 
 
@@ -88,6 +91,55 @@ def test_what_is_imported_is_there(name: str) -> None:
         assert target.is_file(), source
         wanted = {each.split(" as ")[0].strip() for each in names.split(",") if each.strip()}
         assert wanted - exports(target.read_text()) == set(), source
+
+
+def test_what_is_exported_is_used() -> None:
+    """Every export is named by another module, or tried by a test; the view of a module the shell finds by itself."""
+    tried = "".join(path.read_text() for path in Path(__file__).parent.glob("*.py"))
+    for name, text in TEXTS.items():
+        elsewhere = set(WORD.findall("".join(other for each, other in TEXTS.items() if each != name)))
+        unused = {each for each in exports(text) - elsewhere - {"View"} if f"m.{each}" not in tried}
+        assert unused == set(), name
+
+
+def test_views_know_no_paths_of_rest() -> None:
+    """What views read and do is in the two tables of `hub`, and all that is in the tables is read and done."""
+    for name, text in TEXTS.items():
+        if name.startswith(("views/", "shell/", "ui/")):
+            taken = {
+                each for names, source in IMPORT.findall(text) if "hub/api.js" in source for each in [names]
+            }
+            assert {each.strip() for each in taken} <= {"Refused"}, name
+            assert "/api/v1" not in text, name
+    reads = set(re.findall(r"^  (\w+): \(", TEXTS["hub/reads.js"], re.MULTILINE))
+    actions = set(re.findall(r"^  (\w+): (?:\{|onTask)", TEXTS["hub/table.js"], re.MULTILINE))
+    everything = "".join(TEXTS.values())
+    assert {each for each in reads if not re.search(rf"\b(?:read|link)\.{each}\(", everything)} == set()
+    assert {each for each in actions if f'"{each}"' not in everything} == set()
+
+
+def test_every_style_is_used() -> None:
+    """Every class that a style is for is given by a script or a page, and every token is defined and used."""
+    styles = "".join(re.sub(r"/\*.*?\*/", "", path.read_text(), flags=re.DOTALL) for path in STYLES)
+    texts = "".join((*TEXTS.values(), *PAGES))
+    made = tuple(re.findall(r"([\w-]+-)(?:\$\{|\{\{)", texts))
+    styled = {
+        each for selector in SELECTOR.findall(styles) for each in re.findall(r"\.([a-z][\w-]*)", selector)
+    }
+    assert {each for each in styled - set(WORD.findall(texts)) if not each.startswith(made)} == set()
+    defined = set(re.findall(r"(--[\w-]+)\s*:", styles + texts)) | set(re.findall(r'"(--[\w-]+)"', texts))
+    assert set(re.findall(r"var\((--[\w-]+)", styles)) <= defined
+    assert {each for each in defined if f"var({each}" not in styles} == set()
+
+
+def test_the_sprite_has_the_icons_that_are_used() -> None:
+    """Every icon of the list is in the sprite and named by a script, and none is missing where one is named."""
+    listed = (STATIC.parents[4] / "vendoring/icons.txt").read_text().split()
+    drawn = re.findall(r'<symbol id="([\w-]+)"', (STATIC / "vendor/icons.svg").read_text())
+    texts = "".join(TEXTS.values())
+    assert drawn == listed
+    assert {each for each in listed if f'"{each}"' not in texts} == set()
+    assert set(re.findall(r'(?:<\$\{Icon\} name|\bicon)=?:? ?"([\w-]+)"', texts)) <= set(drawn)
 
 
 def exports(text: str) -> set[str]:

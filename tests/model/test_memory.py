@@ -3,13 +3,11 @@
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import assume, example, given, settings
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from hubbub.model.errors import Invalid
 from hubbub.model.memory import Part, appended, parse, render, require_key, require_parts
-
-patiently = settings(deadline=None)  # however busy the machine is
 
 NOON = 1_795_262_400_000  # 2026-11-21 12:00 UTC
 
@@ -50,7 +48,6 @@ def test_what_an_append_adds() -> None:
     assert text == "## a\n\none\n\n---\n*2026-11-21*\n\ntwo\n"
 
 
-@patiently
 @given(DOCUMENTS)
 @example([Part(None, ""), Part(None, "\n"), Part("a", "\n\n"), Part(None, "\r")])
 @example([appended("## a\n\n---\n*2026-11-20*", NOON), Part("a", "## a\n\n## b\n"), Part("b", "## a")])
@@ -61,7 +58,6 @@ def test_what_was_rendered_is_read_back(parts: list[Part]) -> None:
     assert all(part.content in text for part in parts)
 
 
-@patiently
 @given(DOCUMENTS, DOCUMENTS)
 def test_any_text_can_be_read(known: list[Part], other: list[Part]) -> None:
     """Whatever was made of a document, its parts can be kept, hold all its characters, and are stable from then on."""
@@ -72,7 +68,6 @@ def test_any_text_can_be_read(known: list[Part], other: list[Part]) -> None:
     assert parse(render(parts), parts) == parts
 
 
-@patiently
 @given(DOCUMENTS)
 def test_other_line_ends_are_no_change(parts: list[Part]) -> None:
     """An editor that writes CR LF, or leaves out the last line feed, changes nothing."""
@@ -82,7 +77,6 @@ def test_other_line_ends_are_no_change(parts: list[Part]) -> None:
     assert not text.rstrip("\r\n") or text.endswith(("\n\n", "\r\n")) or parse(text[:-1], parts) == parts
 
 
-@patiently
 @given(DOCUMENTS, st.data())
 def test_a_new_section_tears_no_content(parts: list[Part], data: st.DataObject) -> None:
     """A section that is typed between others, or at the end, is one more; the others are what they were."""
@@ -92,7 +86,6 @@ def test_a_new_section_tears_no_content(parts: list[Part], data: st.DataObject) 
     assert parse(render([*parts[:at], typed, *parts[at:]]), parts) == [*parts[:at], typed, *parts[at:]]
 
 
-@patiently
 @given(DOCUMENTS, st.data())
 def test_a_new_line_changes_one_part(parts: list[Part], data: st.DataObject) -> None:
     """A line typed at the end of a section is in that section, and the others are what they were."""

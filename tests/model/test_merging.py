@@ -2,13 +2,11 @@
 
 from collections import Counter
 
-from hypothesis import assume, example, given, settings
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from hubbub.model.memory import KEY_LENGTH, Part, require_parts
 from hubbub.model.merging import Clash, merge, merge_text
-
-patiently = settings(deadline=None)  # however busy the machine is
 
 LABEL = "conflict from file 2026-11-21 14:03"
 
@@ -19,7 +17,6 @@ DOCUMENTS = st.lists(PARTS, max_size=6).map(
 TEXTS = st.text("ab\n", max_size=4)
 
 
-@patiently
 @given(DOCUMENTS, DOCUMENTS)
 def test_one_side_alone(base: list[Part], changed: list[Part]) -> None:
     """Where one side changed nothing, or both the same, the document is what the other made of it."""
@@ -27,7 +24,6 @@ def test_one_side_alone(base: list[Part], changed: list[Part]) -> None:
         assert merge(base, ours, theirs, label=LABEL) == (changed, [])
 
 
-@patiently
 @given(DOCUMENTS, DOCUMENTS, DOCUMENTS)
 @example([], [Part("a", "1"), Part("b", "2")], [Part("a", "2"), Part("b", "1")])
 def test_nothing_is_lost(base: list[Part], ours: list[Part], theirs: list[Part]) -> None:
@@ -38,7 +34,6 @@ def test_nothing_is_lost(base: list[Part], ours: list[Part], theirs: list[Part])
     assert {part.content for part in theirs if part not in base} <= {part.content for part in parts}
 
 
-@patiently
 @given(DOCUMENTS, DOCUMENTS, DOCUMENTS)
 def test_merging_again_changes_nothing(base: list[Part], ours: list[Part], theirs: list[Part]) -> None:
     """A merge that is done again, because nobody noted that it was done, gives the same parts, none of them twice."""
@@ -47,7 +42,6 @@ def test_merging_again_changes_nothing(base: list[Part], ours: list[Part], their
     assert Counter(merge(base, parts, theirs, label="another label").parts) == Counter(parts)
 
 
-@patiently
 @given(DOCUMENTS, DOCUMENTS, DOCUMENTS)
 def test_only_what_both_changed_clashes(base: list[Part], ours: list[Part], theirs: list[Part]) -> None:
     """A section that only one side changed is as that side has it, and is no clash."""
@@ -121,7 +115,6 @@ def test_the_key_of_a_clash() -> None:
     assert [part.key for part in parts] == [key, "a", "a (x)", f"{'k' * (KEY_LENGTH - 4)} (x)", "a (x, 2)"]
 
 
-@patiently
 @given(TEXTS, TEXTS, TEXTS)
 def test_texts_are_merged_whole(base: str, ours: str, theirs: str) -> None:
     """Of a text in one piece the changed one counts; where both changed it, the outcome holds both."""

@@ -9,6 +9,7 @@ import httpx2
 
 from hubbub.core import logins
 from hubbub.model.rights import Actor
+from hubbub.model.ways import authorities
 from tests.serve.hub import Hub
 
 FORM = "application/x-www-form-urlencoded"
@@ -20,7 +21,7 @@ class Browser:
 
     def __init__(self, hub: Hub) -> None:
         self.hub = hub
-        self.http = httpx2.Client(base_url=hub.url, timeout=30, trust_env=False)
+        self.http = httpx2.Client(base_url=hub.url, timeout=30, verify=authorities(hub.url), trust_env=False)
 
     @property
     def cookie(self) -> str | None:

@@ -8,6 +8,8 @@ from typing import Any
 
 import httpx2
 
+from hubbub.model.ways import authorities
+
 
 @dataclass(frozen=True, slots=True)
 class Frame:
@@ -50,7 +52,9 @@ def following(
     if after is not None:
         headers["Last-Event-ID"] = str(after)
     with (
-        httpx2.Client(base_url=url, headers=headers, timeout=10, trust_env=False) as http,
+        httpx2.Client(
+            base_url=url, headers=headers, timeout=10, verify=authorities(url), trust_env=False
+        ) as http,
         http.stream("GET", path, params=query or None) as response,
     ):
         response.raise_for_status()

@@ -13,6 +13,7 @@ import pytest
 from hubbub.core import access, messages
 from hubbub.model.records import Activity
 from hubbub.model.rights import Role
+from hubbub.model.ways import authorities
 from hubbub.serve import events
 from hubbub.serve.notified import Notified
 from tests.serve.hub import Hub, running_hub
@@ -27,7 +28,7 @@ def inbox_of(name: str) -> str:
 
 def get(hub: Hub, path: str, secret: str | None = None, **headers: str) -> httpx2.Response:
     bearer = {"Authorization": f"Bearer {secret}"} if secret else {}
-    with httpx2.Client(base_url=hub.url, timeout=10, trust_env=False) as http:
+    with httpx2.Client(base_url=hub.url, timeout=10, verify=authorities(hub.url), trust_env=False) as http:
         return http.get(path, headers={**bearer, **headers})
 
 
@@ -267,7 +268,9 @@ def test_a_comment_keeps_an_idle_stream_alive(hub: Hub, monkeypatch: pytest.Monk
 def test_head_and_options(hub: Hub) -> None:
     """HEAD answers with the headers of the stream and no stream; OPTIONS names the methods; others are a 405."""
     headers = {"Authorization": f"Bearer {hub.token()}"}
-    with httpx2.Client(base_url=hub.url, headers=headers, timeout=10, trust_env=False) as http:
+    with httpx2.Client(
+        base_url=hub.url, headers=headers, timeout=10, verify=authorities(hub.url), trust_env=False
+    ) as http:
         head, options, post = http.head("/events"), http.options("/events"), http.post("/events")
     assert (head.status_code, head.headers["content-type"]) == (200, "text/event-stream; charset=utf-8")
     assert (options.status_code, options.headers["allow"]) == (204, "GET, HEAD, OPTIONS")

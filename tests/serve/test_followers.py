@@ -1,13 +1,16 @@
 """Followers: a reader is told of each change once, however slowly it reads, and let go when it must be."""
 
 import asyncio
+from contextlib import ExitStack
+from dataclasses import replace
 from uuid import uuid4
 
 import pytest
 
+from hubbub.model.errors import TooMany
 from hubbub.model.records import Activity
 from hubbub.model.rights import Actor
-from hubbub.serve.followers import ENDINGS, Followers
+from hubbub.serve.followers import ENDINGS, MOST_OF_BROWSER, Followers
 from hubbub.serve.resources import Kind, Resource, Topic
 
 PROJECT = uuid4()
@@ -96,3 +99,21 @@ async def test_a_reader_waits_for_what_comes() -> None:
         assert not waiting.done()
         followers.hear([activity()])
         assert await waiting == "inbox"
+
+
+@pytest.mark.anyio
+async def test_a_browser_holds_only_so_many_open() -> None:
+    """A login that has too many responses open gets no more until one ends; other logins and tokens do."""
+    followers, login = Followers(), replace(someone(), is_browser=True)
+    with ExitStack() as open_ones:
+        for _ in range(MOST_OF_BROWSER - 1):
+            open_ones.enter_context(followers.open(login))
+        with followers.open(login), pytest.raises(TooMany), followers.open(login):
+            pass
+        for other in (login, replace(someone(), is_browser=True)):
+            open_ones.enter_context(followers.open(other))
+    agent = someone()
+    with ExitStack() as open_ones:
+        for _ in range(MOST_OF_BROWSER + 1):
+            open_ones.enter_context(followers.open(agent))
+        assert len(followers) == MOST_OF_BROWSER + 1

@@ -31,6 +31,16 @@ HOSTILE = [
     "\u202e[x](https://e.example)\u202c", "a\0b", "\ud800", "[](https://e.example)",
     "[\u200b](https://e.example)", "1000000000000. x", "<a name=x id=y class=z>",
     "[x](https://user:pw@e.example)", "\x1b]8;;x\x07", "<x" * 500,
+    "<math><mtext><table><mglyph><style><!--</style><img title='--&gt;&lt;img src=1 onerror=alert(1)&gt;'>",
+    "<svg></p><style><a id='</style><img src=1 onerror=alert(1)>'>",
+    "<noscript><p title='</noscript><img src=x onerror=alert(1)>'>",
+    "<form><math><mtext></form><form><mglyph><style></math><img src onerror=alert(1)>",
+    "[x](<https://e.example'><img src=x onerror=alert(1)>>)", "[[x](https://e.example)](javascript:alert(1))",
+    "[![x](https://e.example/p.png)](javascript:alert(1))", "[x](\x01javascript:alert(1))",
+    "[x](java&#x0A;script:alert(1))", "[x](java&Tab;script:alert(1))", "[x](javascript&colon;alert(1))",
+    "[x](%6Aavascript:alert(1))", "[x](\u00a0javascript:alert(1))", "[x](https:/\\evil.example)",
+    "[x](///evil.example)", "[x](http:///evil.example)", "[x](/t/12//evil.example)", "[x](/t/１２)",
+    "```js' onclick=alert(1)\n<script>\n```", "[x](https://e.example \"a' onclick=alert(1) b\")",
 ]  # fmt: skip
 
 
@@ -62,8 +72,8 @@ class Seen(HTMLParser):
 
 
 def test_there_are_enough_hostile_texts() -> None:
-    """At least forty ways to smuggle something in are tried."""
-    assert len(HOSTILE) >= 40
+    """At least seventy ways to smuggle something in are tried."""
+    assert len(HOSTILE) >= 70
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
@@ -135,8 +145,9 @@ def test_an_empty_head_of_a_column_is_none() -> None:
 @pytest.mark.parametrize(
     "text",
     ["[" * 50_000, "*a **b " * 7_000, ">" * 50_000, "`a" * 25_000, "* " * 25_000, "<" * 50_000, "![a](" * 10_000,
-     "a|b\n-|-\n" + "|\n" * 20_000, "&" * 50_000, "~~a " * 12_000, "x" * 50_000, "[a]: /x\n" * 6_000],
-    ids=range(12),
+     "a|b\n-|-\n" + "|\n" * 20_000, "&" * 50_000, "~~a " * 12_000, "x" * 50_000, "[a]: /x\n" * 6_000,
+     "[\n\n" * 16_666, "(a\n" * 16_666],
+    ids=range(14),
 )  # fmt: skip
 def test_what_would_take_long_is_shown_as_it_was_written(text: str) -> None:
     """A text that nobody would write keeps nobody waiting: its characters are shown, and nothing of it is lost."""

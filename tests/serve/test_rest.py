@@ -434,13 +434,15 @@ def test_activity_is_read_both_ways(web: Web) -> None:
 
 
 def test_status_counts(web: Web) -> None:
-    """`/status` counts tasks by status and agents by condition."""
+    """`/status` counts tasks by status, agents by condition, and the activities of the log, which is kept for ever."""
     done(web.post("/tasks", {"text": "x", "to": NAME}))
     done(web.post("/tasks", {"text": "y"}))
     done(web.put("/agents/a/presence", {"instance": "x", "take": True}))
     counts = done(web.get("/status"))
     assert {name: count for name, count in counts["tasks"].items() if count} == {"queued": 1, "delivered": 1}
     assert {name: count for name, count in counts["agents"].items() if count} == {"idle": 1, "offline": 1}
+    told = done(web.get("/activity", limit=500))["activity"]
+    assert counts["log"] == {"activities": len(told), "keep_days": None}
 
 
 def test_a_backup_is_a_whole_database(hub: Hub, acting: Acting, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import httpx2
 from mcp.shared.inbound import encode_header_value
 
+from hubbub.model.ways import authorities
 from tests.serve.hub import Hub
 
 Json = dict[str, Any]
@@ -47,7 +48,8 @@ class Peer:
     def __init__(self, hub: Hub, token: str, revision: str, path: str = PATH) -> None:
         self.url, self.revision = hub.url + path, revision
         self.http = httpx2.Client(
-            headers={"Authorization": f"Bearer {token}", "MCP-Protocol-Version": revision, **BOTH}
+            headers={"Authorization": f"Bearer {token}", "MCP-Protocol-Version": revision, **BOTH},
+            verify=authorities(hub.url),
         )
         if revision == LEGACY:
             hello = {

@@ -59,7 +59,7 @@ ENTRIES = {
     "watch": Entry("hubbub.cli.watch.command", "The dashboard in a terminal."),
     "why": Entry("hubbub.cli.why", "Why a task waits, an agent is silent, a file is taken."),
     "project": Entry("hubbub.cli.projects", "Create, list and show projects, and divide them into areas."),
-    "user": Entry("hubbub.cli.users", "Create, list and invite people."),
+    "user": Entry("hubbub.cli.users", "Create, list and invite people, give them passwords."),
     "token": Entry("hubbub.cli.tokens", "Create, list and revoke tokens."),
     "webhook": Entry("hubbub.cli.webhooks", "Tell other programs what happens."),
     "node": Entry("hubbub.cli.node", "Let agents use this machine, and see to the others."),

@@ -1,6 +1,7 @@
 """Who may do what: from a token to an actor, from an actor to the projects and names it may use."""
 
 import hashlib
+from dataclasses import replace
 from uuid import UUID
 
 from hubbub.core import agents
@@ -25,7 +26,8 @@ def authenticate(tx: Tx, secret: str) -> Actor:
 
 def recognise(tx: Tx, secret: str) -> Actor:
     """The person that a browser's cookie stands for. Raises `Unauthorized`, also for what is a bearer token."""
-    return _actor(tx, tokens.find_valid(tx, fingerprint(secret)) if secret.startswith(LOGIN) else None)
+    person = _actor(tx, tokens.find_valid(tx, fingerprint(secret)) if secret.startswith(LOGIN) else None)
+    return replace(person, is_browser=True)
 
 
 def stand_in(tx: Tx, token_id: UUID) -> Actor:

@@ -28,6 +28,11 @@ def last(tx: Tx, project_id: UUID) -> int:
     return found[0].seq if found else 0
 
 
+def count(tx: Tx, project_id: UUID) -> int:
+    """How many activities of the project the log has."""
+    return activity.count(tx, project_id)
+
+
 def after(tx: Tx, project_id: UUID, seq: int, *, agent: str | None = None, limit: int) -> Sequence[Activity]:
     """What happened after the activity `seq`, oldest first; from the beginning for 0, nothing for an unknown one."""
     position = START if seq == 0 else activity.position_of(tx, seq)

@@ -54,6 +54,7 @@ class Actor:
     role: Role | None = None
     agent: str | None = None
     expires_at: int | None = None
+    is_browser: bool = False  # they have signed in there, and show a cookie instead of a token
 
     @property
     def is_person(self) -> bool:

@@ -133,6 +133,7 @@ def _interface(parts: Parts, site: Site, news: LiveNews, gatekeeper: Gatekeeper)
         news,
         parts.settings.data,
         parts.copier,
+        keep_log_days=parts.settings.keep_log_days,
         webhook_private=parts.settings.webhook_private,
         public_url=parts.settings.public_url,
         site=site,

@@ -11,11 +11,14 @@ from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import contextmanager
 from uuid import UUID
 
+from hubbub.model.errors import TooMany
 from hubbub.model.records import Activity
 from hubbub.model.rights import Actor
 from hubbub.serve.resources import Topic, touched
 
 ENDINGS = frozenset({"token.revoked", "login.ended"})  # the kinds of activity that end a token
+MOST_OF_BROWSER = 200  # responses that one login holds open; a page needs two
+WAIT = 10  # seconds, before it tries again
 MEMBERSHIPS = frozenset({"member.put", "member.removed"})  # after these a person may see more, or less
 
 
@@ -75,7 +78,12 @@ class Followers:
 
     @contextmanager
     def open(self, actor: Actor) -> Iterator[Follower]:
-        """A follower for as long as the context lasts, at the longest until the actor's token expires."""
+        """A follower for as long as the context lasts, at the longest until the actor's token expires.
+
+        Raises `TooMany` for a browser that has too many open already: a page that errs does not use up the hub.
+        """
+        if actor.is_browser and len(self._open.get(actor.token_id, ())) >= MOST_OF_BROWSER:
+            raise TooMany(WAIT)
         follower = Follower(actor)
         self._open.setdefault(actor.token_id, set()).add(follower)
         expiry = self._end_at(follower, actor.expires_at) if actor.expires_at is not None else None

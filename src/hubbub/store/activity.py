@@ -195,6 +195,14 @@ def between(tx: Tx, project_id: UUID, after: Position, until: Position) -> list[
     return [_activity(row) for row in rows]
 
 
+def count(tx: Tx, project_id: UUID) -> int:
+    """How many activities of a project the log has."""
+    row = tx.one(
+        "SELECT count(*) AS number FROM activity WHERE project_id = :project_id", project_id=project_id
+    )
+    return int(row["number"]) if row else 0
+
+
 def goes_on(tx: Tx, project_id: UUID, after: Position, number: int) -> bool:
     """Whether at least so many activities of a project come after a place in the log."""
     row = tx.one(

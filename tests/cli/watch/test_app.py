@@ -24,6 +24,7 @@ from tests.serve.hub import Hub, running_hub
 pytestmark = pytest.mark.anyio
 
 SIZE = (160, 44)
+HOUR = timedelta(hours=1)
 HOSTILE = "[bold red]not markup[/] \x1b[31m\u202eevil"
 
 
@@ -108,6 +109,23 @@ async def test_what_happens_appears_by_itself(hub: Hub) -> None:
         assert "Which one?" in screen.text("#needs-list")
         await screen.pilot.press("2")
         assert "Move the schema" in screen.text("#column-2")
+
+
+async def test_what_an_agent_waits_for_is_said(hub: Hub) -> None:
+    """The task of an agent that waits for a person stands there with the agent's question."""
+
+    def ask(tx: Tx) -> None:
+        said = Profile(doing="Which shell first?")
+        presences.report(
+            tx, hub.project.id, "ember", instance="1", condition=Condition.WAITING, profile=said, ttl=HOUR
+        )
+        task = tasks.send(tx, hub.project.id, sender="hub", to="ember", text="Complete names")
+        tasks.start(tx, tasks.accept(tx, task, "ember"), "ember")
+
+    hub.do(ask)
+    async with watching(hub) as screen:
+        await screen.until(lambda: "Complete names" in screen.text("#needs-list"))
+        assert "ember · Which shell first?" in screen.text("#needs-list")
 
 
 async def test_a_blocked_task_is_answered_by_a_key(hub: Hub) -> None:

@@ -89,7 +89,7 @@ def eve(world: World) -> Actor:
     return person(world, "eve", Role.MEMBER)
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(first=st.lists(steps, min_size=20, max_size=60), then=st.lists(steps, min_size=10, max_size=40))
 def test_the_log_tells_what_the_tables_tell(
     world: World, eve: Actor, first: list[Step], then: list[Step]

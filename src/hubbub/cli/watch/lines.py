@@ -99,10 +99,10 @@ def _about(need: Need, standing: Standing) -> Text:
         case "question" if need.task is None:
             about, by = card["doing"], card["name"]
         case _:
-            about, by = (
-                card["title"],
-                f"{card['assignee'] or 'unassigned'} · {card['note'] or card['status']}",
-            )
+            agent = standing.picture["agents"].get(card["assignee"] or "")
+            asks = agent["doing"] if agent and need.kind == "question" else None
+            why = card["note"] or asks or card["status"]
+            about, by = card["title"], f"{card['assignee'] or 'unassigned'} · {why}"
     return Text().append_text(said(about)).append("\n").append_text(said(by, FAINT)).append("\n")
 
 

@@ -130,10 +130,16 @@ class Standing:
         for task in self.picture["tasks"].values():
             if self.state(task) in ("blocked", "waiting") and task["assignee"] not in self.asking:
                 asked.add(task["assignee"])
-                yield Need("question", task["updated_at"], task, task)
+                yield Need("question", self._asked_at(task), task, task)
         for agent in self.picture["agents"].values():
             if agent["name"] not in asked and self.agent_state(agent) == "waiting":
                 yield Need("question", agent["since"] or 0, agent)
+
+    def _asked_at(self, task: Card) -> int:
+        """Since when the task waits: since it is blocked, else since its holder waits, too."""
+        agent = self.picture["agents"].get(task["assignee"] or "")
+        since = agent["since"] if agent and task["status"] != "blocked" else None
+        return int(max(task["updated_at"], since or 0))
 
     def _letters(self) -> Iterator[Need]:
         for letter in self.picture["letters"].values():

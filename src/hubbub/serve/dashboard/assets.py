@@ -9,6 +9,7 @@ import hashlib
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from http import HTTPStatus
 from pathlib import Path, PurePosixPath
 
@@ -33,13 +34,16 @@ KINDS = {
     ".woff2": "font/woff2",
 }
 PACKED = frozenset({".css", ".js", ".json", ".svg", ".txt"})  # the others are compressed already
-START, FIRST_VIEW = "app.js", "views/needs.js"
+FIRST_VIEWS = (
+    "needs",
+    "board",
+)  # whose scripts come with those of every view, and which do without later styles
+START, FIRST = "app.js", tuple(f"views/{view}.js" for view in FIRST_VIEWS)
 LATER = r"views/\w+\.js|views/fleet/panel\.js|views/task/create\.js"  # what scripts ask for when it is needed
 STYLES = {
     "styles/first.css": "styles/FIRST",
     "styles/later.css": "styles/LATER",
 }  # each made of those that its list names, in that order
-FIRST_STYLED = ("needs", "board")  # the views that do without the later ones
 DIGITS = 16  # of the digest in addresses
 HEADERS = {
     "Cache-Control": "public, max-age=31536000, immutable",
@@ -48,8 +52,10 @@ HEADERS = {
     "Vary": "Accept-Encoding",
     "X-Content-Type-Options": "nosniff",
 }
-_COMMENT = re.compile(rb"/\*.*?\*/", re.DOTALL)
-_INDENT = re.compile(rb"^\s+", re.MULTILINE)
+_COMMENT = re.compile(rb"/\*.*?\*/\s*", re.DOTALL)
+_AROUND = re.compile(
+    rb"\s*([{};,])\s*|(?<=:)\s+"
+)  # spaces that mean nothing: no text of ours in a style has these
 _IMPORT = re.compile(r"""^(?:import|export)\b(?:[^;"']*?\bfrom)?\s*["'](\.{1,2}/[^"']+)["']""", re.MULTILINE)
 
 
@@ -71,11 +77,12 @@ class Assets:
         self.digest = _digest(files)
         self._modules: dict[str, list[str]] = {}
 
-    @classmethod
-    def of(cls, folder: Path = FOLDER) -> "Assets":
-        """The files of the folder as they are now."""
+    @staticmethod
+    @cache
+    def of(folder: Path = FOLDER) -> "Assets":
+        """The files of the folder as they are when this process first asks; its hubs share them."""
         found = (file for file in sorted(folder.rglob("*")) if file.is_file())
-        return cls({file.relative_to(folder).as_posix(): file.read_bytes() for file in found})
+        return Assets({file.relative_to(folder).as_posix(): file.read_bytes() for file in found})
 
     @property
     def root(self) -> str:
@@ -90,7 +97,7 @@ class Assets:
 
     def styles(self, view: str) -> list[str]:
         """The styles that are needed before a view is shown."""
-        return [*STYLES][: 1 if view in FIRST_STYLED else None]
+        return [*STYLES][: 1 if view in FIRST_VIEWS else None]
 
     def routes(self) -> list[Route]:
         return [Route("/assets/{digest}/{name:path}", self.answer, methods=["GET"])]
@@ -134,7 +141,7 @@ def _asset(name: str, content: bytes) -> Asset:
 def _scripts(files: Mapping[str, bytes]) -> dict[str, bytes]:
     """The scripts as few; as they are, where they cannot be put together, so that one sees what is wrong."""
     modules = {name: content.decode() for name, content in files.items() if name.endswith(".js")}
-    starts = [name for name in (START, FIRST_VIEW) if name in modules]
+    starts = [name for name in (START, *FIRST) if name in modules]
     later = [name for name in modules if re.fullmatch(LATER, name)]
     try:
         return {name: text.encode() for name, text in link(modules, starts, later).items()}
@@ -147,7 +154,7 @@ def _styles(files: Mapping[str, bytes]) -> dict[str, bytes]:
     """The styles as few, without what only readers need."""
     lists = {name: files[listed].decode().split() for name, listed in STYLES.items()}
     return {
-        name: _INDENT.sub(b"", _COMMENT.sub(b"", b"".join(files[f"styles/{each}"] for each in names)))
+        name: _AROUND.sub(rb"\1", _COMMENT.sub(b"", b"".join(files[f"styles/{each}"] for each in names)))
         for name, names in lists.items()
     }
 

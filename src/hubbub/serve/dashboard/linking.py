@@ -1,4 +1,4 @@
-"""Many scripts as few: what every view needs, and the first one, becomes one file when the hub starts.
+"""Many scripts as few: what every view needs, and the first ones, become one file when the hub starts.
 
 The scripts are plain modules, served as they lie in `static` and readable there; but a browser that must ask for
 each of them, and unpack each by itself, shows the first view late. So the modules that the first scripts lead to
@@ -42,14 +42,14 @@ def link(modules: Mapping[str, str], starts: Sequence[str], later: Sequence[str]
     Each of `later` holds what only it leads to. Raises `Unlinkable`.
     """
     ours = {name: _bare(text) for name, text in modules.items() if not name.startswith(FOREIGN)}
-    texts = {**modules, **ours}
-    homes = _homes(texts, starts, later)
-    records = {name: f"${number}" for number, name in enumerate(texts)}
-    linker = _Linker(ours, homes, records)
+    wants = {name: _imported(name, ours[name]) if name in ours else [] for name in modules}
+    homes = _homes(wants, starts, later)
+    records = {name: f"${number}" for number, name in enumerate(modules)}
+    linker = _Linker(ours, wants, homes, records)
     made = {
         **{name: linker.alone(name) for name in ours if name not in homes},
         **{name: linker.facade(name) for name, home in homes.items() if home != name},
-        **{home: linker.together(home) for home in homes.values()},
+        **{home: linker.together(home) for home in dict.fromkeys(homes.values())},
     }
     return {name: _INDENT.sub("", text) for name, text in made.items()}
 
@@ -70,10 +70,10 @@ def _bare(text: str) -> str:
     return _ASIDE.sub("", _COMMENT.sub("", text))
 
 
-def _homes(modules: Mapping[str, str], starts: Sequence[str], later: Sequence[str]) -> dict[str, str]:
+def _homes(wants: Mapping[str, Sequence[str]], starts: Sequence[str], later: Sequence[str]) -> dict[str, str]:
     """In which file each of our modules is that does not stay by itself; in a file, each after what it imports."""
-    homes = {name: NAME for name in _ordered(modules, starts) if not name.startswith(FOREIGN)}
-    led = {start: [name for name in _ordered(modules, [start]) if name not in homes] for start in later}
+    homes = {name: NAME for name in _ordered(wants, starts) if not name.startswith(FOREIGN)}
+    led = {start: [name for name in _ordered(wants, [start]) if name not in homes] for start in later}
     times = Counter(name for names in led.values() for name in names)
     for start, names in led.items():
         if times[start] == 1 and start not in homes:
@@ -82,42 +82,41 @@ def _homes(modules: Mapping[str, str], starts: Sequence[str], later: Sequence[st
     return homes
 
 
-def _ordered(modules: Mapping[str, str], starts: Sequence[str]) -> list[str]:
-    """The modules that `starts` lead to, each after all that it imports; those of others import nothing of ours."""
-    found = [*starts]
-    wants: dict[str, list[str]] = {}
-    for name in found:  # which grows as they are read
-        wanted = [] if name.startswith(FOREIGN) else _imported(name, modules[name])
-        if gone := set(wanted) - modules.keys():
+def _ordered(wants: Mapping[str, Sequence[str]], starts: Sequence[str]) -> list[str]:
+    """The modules that `starts` lead to, each after all that it imports."""
+    found = dict.fromkeys(starts)
+    ahead = [*starts]
+    for name in ahead:  # which grows as they are followed
+        if gone := set(wants[name]) - wants.keys():
             raise Unlinkable(f"{name} imports {', '.join(sorted(gone))}, which is not there")
-        wants[name] = wanted
-        found += [each for each in dict.fromkeys(wanted) if each not in found]
+        new = [each for each in dict.fromkeys(wants[name]) if each not in found]
+        found |= dict.fromkeys(new)
+        ahead += new
     try:
-        return list(TopologicalSorter(wants).static_order())
+        return list(TopologicalSorter({name: wants[name] for name in found}).static_order())
     except CycleError as error:
         raise Unlinkable(f"these import each other in a circle: {', '.join(error.args[1])}") from None
 
 
 @dataclass(frozen=True, slots=True)
 class _Linker:
-    """Writes the files: of our modules, by the file in which each is, and the name of its record."""
+    """Writes the files: of our modules, what each imports, the file in which it is, and the name of its record."""
 
     ours: Mapping[str, str]
+    wants: Mapping[str, Sequence[str]]
     homes: Mapping[str, str]
     records: Mapping[str, str]
 
     def together(self, home: str) -> str:
         """A file with all its modules, and with its own name's exports, if it is one of them itself."""
         inside = [name for name, where in self.homes.items() if where == home]
-        wanted = dict.fromkeys(
-            way for name in inside for way in _imported(name, self.ours[name]) if way not in inside
-        )
+        wanted = dict.fromkeys(way for name in inside for way in self.wants[name] if way not in inside)
         own = self._reexported(home) if home in inside else ""
         return self._taken_from(home, wanted) + "".join(self._block(name, home) for name in inside) + own
 
     def alone(self, name: str) -> str:
         """A module that stays by itself, which takes what is in one of the files from there."""
-        wanted = [way for way in dict.fromkeys(_imported(name, self.ours[name])) if way in self.homes]
+        wanted = [way for way in dict.fromkeys(self.wants[name]) if way in self.homes]
 
         def taken(found: re.Match[str]) -> str:
             way = resolved(name, found[2])

@@ -90,6 +90,7 @@ def application(
     data: Path,
     copier: hub.Copier | None,
     *,
+    keep_log_days: int | None,
     webhook_private: bool,
     public_url: str | None,
     site: Site,
@@ -97,7 +98,8 @@ def application(
 ) -> FastAPI:
     """The application to mount. `copier` makes backups, where the store can; `data` is where there is room for them.
 
-    `webhook_private` says whether webhooks may lead to private addresses; `public_url` is where others find the hub.
+    `keep_log_days` is for how long the log is kept; `webhook_private` says whether webhooks may lead to private
+    addresses; `public_url` is where others find the hub.
     """
     app = FastAPI(
         title="hubbub",
@@ -115,6 +117,7 @@ def application(
     )
     app.state.transactions, app.state.news = transactions, news
     app.state.data, app.state.copier, app.state.site = data, copier, site
+    app.state.keep_log_days = keep_log_days
     app.state.webhook_private, app.state.public_url = webhook_private, public_url
     app.state.join_attempts, app.state.gatekeeper = Attempts(), gatekeeper
     for router in ROUTERS:

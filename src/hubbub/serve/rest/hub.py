@@ -42,9 +42,15 @@ class PatchedPage(BaseModel):
     activity: list[PatchedActivity]
 
 
+class Log(BaseModel):
+    activities: int
+    keep_days: int | None = Field(description="for how many days an activity is kept; null: for ever")
+
+
 class Counts(BaseModel):
     tasks: dict[Status, int]
     agents: dict[Condition, int] = Field(description="by their condition; those never there count as offline")
+    log: Log
 
 
 @router.get("/activity")
@@ -76,8 +82,9 @@ async def list_activity(
 
 
 @router.get("/status")
-async def status(call: Call) -> Counts:
-    """How many tasks there are in each status, and agents in each condition."""
+async def status(call: Call, request: Request) -> Counts:
+    """How many tasks there are in each status, agents in each condition, and activities in the log."""
+    keep_days: int | None = request.app.state.keep_log_days
 
     def look(tx: Tx) -> Counts:
         ids = [project.id for project in access.visible(tx, call.project)]
@@ -88,6 +95,7 @@ async def status(call: Call) -> Counts:
         return Counts(
             tasks={each: counted.get(each, 0) for each in Status},
             agents={each: present[each] for each in Condition},
+            log=Log(activities=sum(activity.count(tx, each) for each in ids), keep_days=keep_days),
         )
 
     return await call.read(look, long=True)

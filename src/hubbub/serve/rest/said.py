@@ -18,7 +18,7 @@ Render = Annotated[
 ]
 
 
-MOST_RENDERED = 1_000_000  # characters in one answer, the newest first; of the rest there is the text
+MOST_RENDERED = 400_000  # characters in one answer, the newest first; of the rest there is the text
 
 
 class DeliveryShape(Shape):

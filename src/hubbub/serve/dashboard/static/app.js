@@ -6,7 +6,7 @@ import { listen, route } from "./shell/router.js";
 import { toast } from "./shell/toasts.js";
 import { onRefusal } from "./hub/actions.js";
 import { connection, follow } from "./hub/live.js";
-import { listensHidden, watchNeeds } from "./hub/notify.js";
+import { listensHidden, watchNeeds } from "./shell/notify.js";
 import { restore } from "./hub/replay.js";
 import { loaded, me, project } from "./model/moment.js";
 import { loadWords } from "./words.js";

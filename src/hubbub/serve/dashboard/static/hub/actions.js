@@ -2,7 +2,7 @@
 // it shows at once, as an overlay on the picture that goes when the log tells of it; if the hub refuses, the overlay
 // goes and its sentence is told. Calls carry a key, so that one whose answer was lost can be made again.
 
-import { effect, signal } from "../vendor/ui.js";
+import { effect } from "../vendor/ui.js";
 import { hubNow, live, moment, overlay } from "../model/moment.js";
 import { t } from "../words.js";
 import { freshKey, Refused } from "./api.js";
@@ -11,9 +11,6 @@ import { ACTIONS } from "./table.js";
 const ANSWERED_FOR = 2_000; // longer than the log is ever behind; what changed nothing is told by no event
 const TRIES = 3;
 const BETWEEN_TRIES = 1_000;
-
-/** What is being done just now: `{id, name, values}`; views that are not made of the picture show it from here. */
-export const doing = signal([]);
 
 let tell = () => {};
 
@@ -36,11 +33,10 @@ export async function act(name, values = {}) {
     ...change,
     before: live.value[change.noun].get(change.key),
   }));
-  const mine = { id: freshKey(), name, values };
+  const key = freshKey();
   overlay.value = [...overlay.value, ...changes];
-  doing.value = [...doing.value, mine];
   try {
-    const answer = await insist(() => request(values, { key: mine.id }));
+    const answer = await insist(() => request(values, { key }));
     settled(changes).then(() => take(changes));
     return answer;
   } catch (error) {
@@ -48,10 +44,11 @@ export async function act(name, values = {}) {
     take(changes);
     tell(sentence(error));
     return null;
-  } finally {
-    doing.value = doing.value.filter((each) => each !== mine);
   }
 }
+
+/** Do something whose refusal the caller tells: nothing is shown before the hub has answered. Throws Refused. */
+export const attempt = (name, values = {}) => ACTIONS[name].request(values, { key: freshKey() });
 
 /** Call again, under the same key, where no answer came. */
 async function insist(request) {

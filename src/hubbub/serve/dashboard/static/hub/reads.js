@@ -5,6 +5,7 @@ import { address, at, get } from "./api.js";
 
 /** Each answers with the hub's JSON, or throws Refused. */
 export const read = {
+  status: () => get("/status"),
   activity: (query) => get("/activity", query),
   auditEntries: (query) => get("/audit/entries", query),
   auditHeads: () => get("/audit/heads"),

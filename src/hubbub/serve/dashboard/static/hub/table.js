@@ -28,9 +28,7 @@ const TASKS = {
     updated_at: now,
   })),
   cancel: onTask("cancel", ({ reason }, now) => ended("cancelled", reason, now)),
-  fail: onTask("fail", ({ reason }, now) => ended("failed", reason, now)),
   complete: onTask("complete", (_values, now) => ended("completed", null, now)),
-  block: onTask("block", ({ reason }, now) => ({ status: "blocked", note: reason, updated_at: now })),
   unblock: onTask("unblock", (_values, now) => ({ status: "working", note: null, updated_at: now })),
   approveWork: onTask("approve", (_values, now) => ended("completed", null, now)),
   requestChanges: onTask("request-changes", ({ comment }, now) => ({
@@ -39,9 +37,6 @@ const TASKS = {
   release: onTask("release", ({ reason }, now) => ({
     ...queuedAgain, status: "queued", assignee: null, delivered_at: null, note: reason, updated_at: now,
   })),
-  describe: {
-    request: ({ task: id, text }, options) => put(at("/tasks", id, "/description"), { text }, options),
-  },
   comment: {
     request: ({ task: id, text }, options) => post(at("/tasks", id, "/comments"), { text }, options),
   },
@@ -81,8 +76,6 @@ const APPROVALS = {
     request: ({ approval }, options) => post(at("/approvals", approval, "/deny"), {}, options),
     shows: ({ approval }) => gone("approvals", approval),
   },
-  askReview: { request: (values, options) => post("/reviews", values, options) },
-  review: { request: ({ review, ...body }, options) => post(at("/reviews", review), body, options) },
 };
 
 const MACHINES = {

@@ -5,7 +5,7 @@ import { agentState, isEnded, stateOf } from "./states.js";
 
 /** @typedef {Record<"words"|"state"|"agent"|"area"|"priority"|"is", string[]>} Query */
 
-export const KEYS = ["state", "agent", "area", "priority", "is"];
+const KEYS = ["state", "agent", "area", "priority", "is"];
 
 /** What `is:` may say, and of which cards it is true. */
 const IS = {
@@ -14,7 +14,6 @@ const IS = {
   unassigned: (card) => card.status !== undefined && !card.assignee,
   conflict: (card, picture) => namesOf(card).some((name) => inConflict(name, picture)),
 };
-export const IS_WORDS = Object.keys(IS);
 
 const TOKEN = /([a-z]+):(?:"([^"]*)"?|(\S*))|"([^"]*)"?|(\S+)/giu;
 

@@ -1,5 +1,4 @@
-// The kinds of the log, as docs/reference/events.md lists them: to which group each belongs, and which are
-// routine.
+// The kinds of the log, as docs/reference/events.md lists them: to which group each belongs, and which are routine.
 
 /** Group (a chip) -> what the kinds of it begin with, and the icon of its rows. */
 export const GROUPS = {
@@ -21,26 +20,26 @@ export const BAD = new Set([
 ]);
 
 /** What waits for somebody: amber. */
-export const WAITING = new Set(["task.blocked", "approval.asked", "approval.denied", "outbox.failed",
-  "node.offline"]);
+export const WAITING = new Set([
+  "task.blocked", "approval.asked", "approval.denied", "outbox.failed", "node.offline",
+]);
 
-const GROUP_OF = new Map(Object.entries(GROUPS).flatMap(([group, { of }]) => of.map((noun) => [noun,
-  group])));
+const GROUP_OF = new Map(
+  Object.entries(GROUPS).flatMap(([group, { of }]) => of.map((noun) => [noun, group])),
+);
 
-/** The group of a kind; what no other group claims is the hub's.
- * @param {string} kind */
+/** The group of a kind; what no other group claims is the hub's. @param {string} kind */
 export const groupOf = (kind) => GROUP_OF.get(kind.split(".")[0]) ?? "hub";
 
 const ICONS = {
-  "task.sent": "send", "task.completed": "circle-check", "task.failed": "circle-x",
-    "task.cancelled": "circle-slash",
-  "task.expired": "clock", "task.blocked": "circle-pause", "task.submitted": "eye", "task.started": "loader",
-  "task.accepted": "circle-dot", "task.delivered": "circle", "task.retried": "rotate-ccw",
-  "task.reassigned": "corner-down-left", "agent.timeout": "wifi-off", "agent.scope_change": "folder-tree",
+  "task.sent": "send", "task.delivered": "circle", "task.accepted": "circle-dot", "task.started": "loader",
+  "task.blocked": "circle-pause", "task.submitted": "eye", "task.completed": "circle-check",
+  "task.failed": "circle-x", "task.cancelled": "circle-slash", "task.expired": "clock",
+  "task.retried": "rotate-ccw", "task.reassigned": "corner-down-left",
+  "agent.timeout": "wifi-off", "agent.scope_change": "folder-tree",
   "approval.asked": "hand", "approval.denied": "ban", "audit.broken": "shield-alert", "key.set": "key-round",
   "token.created": "key-round", "webhook.added": "webhook", "user.created": "user-plus", "area.put": "map",
 };
 
-/** The icon of a row.
- * @param {string} kind */
+/** The icon of a row. @param {string} kind */
 export const iconOf = (kind) => ICONS[kind] ?? GROUPS[groupOf(kind)].icon;

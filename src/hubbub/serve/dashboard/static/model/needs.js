@@ -19,14 +19,14 @@ import { agentState, approvalsOf, currentTask, stateOf, tasksOf, isUnderWay } fr
 const MINUTE = 60_000;
 
 /** Nobody has begun: half an hour is longer than any wake method needs, so nobody is going to. */
-export const UNBEGUN_FOR = 30 * MINUTE;
+const UNBEGUN_FOR = 30 * MINUTE;
 /** Nothing was heard of work that goes on: agents that live say something in an hour. */
-export const SILENT_FOR = 60 * MINUTE;
+const SILENT_FOR = 60 * MINUTE;
 /** A failure that nobody took up within a day is history. */
-export const FAILED_WITHIN = 24 * 60 * MINUTE;
+const FAILED_WITHIN = 24 * 60 * MINUTE;
 
 /** The kinds, the most urgent first: somebody is held up, then work is in danger, then it is lost or late. */
-export const KINDS = ["approval", "question", "letter", "stale", "conflict", "failed", "late"];
+const KINDS = ["approval", "question", "letter", "stale", "conflict", "failed", "late"];
 
 /**
  * What needs a person, the most urgent first.

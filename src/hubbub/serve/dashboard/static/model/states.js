@@ -5,7 +5,8 @@
 /** @typedef {import("./fold.js").Task} Task */
 /** @typedef {import("./fold.js").Agent} Agent */
 
-const STATE_OF_STATUS = {
+/** Status → state, as long as its holder waits for nobody. */
+export const STATE_OF_STATUS = {
   queued: "queued",
   delivered: "delivered",
   accepted: "acked",
@@ -49,8 +50,11 @@ const COLUMN_OF = new Map(COLUMNS.flatMap(({ name, states }) => states.map((stat
 /** The name of the column where a state stands. */
 export const columnOf = (state) => COLUMN_OF.get(state) ?? "queued";
 
+/** The statuses of tasks that are over. */
+export const ENDED = ["completed", "failed", "cancelled", "expired"];
+
 /** Whether a task is over, as far as anyone can tell. @param {Task} task */
-export const isEnded = (task) => ["completed", "failed", "cancelled", "expired"].includes(task.status);
+export const isEnded = (task) => ENDED.includes(task.status);
 
 /** Whether somebody has begun and not yet handed in. @param {Task} task */
 export const isUnderWay = (task) => ["accepted", "working", "blocked"].includes(task.status);

@@ -1,7 +1,7 @@
 // Who looks, as what, and what is theirs to set: language, single letters, notifications, the end of the login.
 import { html } from "../vendor/ui.js";
-import { del } from "../hub/api.js";
-import { notifying, switchNotifying } from "../hub/notify.js";
+import { attempt } from "../hub/actions.js";
+import { notifying, switchNotifying } from "./notify.js";
 import { me, role } from "../model/moment.js";
 import { language, LANGUAGES, setLanguage, t } from "../words.js";
 import { confirm } from "../ui/dialog.js";
@@ -37,9 +37,10 @@ function signOut() {
   form.submit();
 }
 
-async function signOutEverywhere() {
+/** Ends all logins of who looks, once they are sure. */
+export async function signOutEverywhere() {
   const words = { title: t("shell.sign_out_everywhere"), text: t("shell.sign_out_everywhere_means") };
-  if (!(await confirm({ ...words, action: t("shell.sign_out"), danger: true }))) return;
-  await del("/logins");
+  if (!(await confirm({ ...words, action: words.title, danger: true }))) return;
+  await attempt("signOutEverywhere"); // in the past, too
   location.assign("/login");
 }

@@ -4,7 +4,7 @@ import { project } from "../model/moment.js";
 import { t } from "../words.js";
 import { Dialogs } from "../ui/dialog.js";
 import { Empty } from "../ui/empty.js";
-import { waiting } from "../views/needs/waiting.js";
+import { waiting } from "../model/waiting.js";
 import { openHelp } from "./asked.js";
 import { Bar } from "./bar.js";
 import { listen, register, useKey } from "./keys.js";
@@ -27,7 +27,7 @@ export function App() {
     <main class="main" id="main" tabindex="-1" data-view=${view}>
       ${project.value === null ? html`<${Empty} icon="house" title=${t("empty.no_project")}
           text=${t("empty.no_project_means")} command="hubbub project add my-project" />`
-        : html`<${Loaded} key=${view} path=${view} names=${["View", capital(view)]} />`}
+        : html`<${Loaded} key=${view} path=${view} />`}
     </main>
     ${(query.task || query.agent) && html`<${Side} query=${query} />`}
     <${Bar} />
@@ -42,15 +42,12 @@ function skip(event) {
   document.getElementById("main").focus();
 }
 
-const capital = (word) => word[0].toUpperCase() + word.slice(1);
-
 /** At the side of the view: one task, or one agent. */
 function Side({ query }) {
   const label = t(query.task ? "shell.side_task" : "shell.side_agent");
   return html`<aside class="side" aria-label=${label}>
-    ${query.task ? html`<${Loaded} key="task" path="inspector" names=${["Inspector"]} id=${query.task} />`
-      : html`<${Loaded} key="agent" path="fleet/panel" names=${["AgentPanel"]} name=${query.agent}
-          onClose=${closeSide} />`}
+    ${query.task ? html`<${Loaded} key="task" path="inspector" id=${query.task} />`
+      : html`<${Loaded} key="agent" path="fleet/panel" name=${query.agent} onClose=${closeSide} />`}
   </aside>`;
 }
 

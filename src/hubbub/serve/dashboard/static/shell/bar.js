@@ -1,10 +1,11 @@
-// The replay bar: the log as a row of bars, and a handle that says which moment is shown. All the way to
-// the right is now. Nothing here changes anything on the hub.
+// The replay bar: the log as a row of bars, and a handle that says which moment is shown. All the way to the right is
+// now. Nothing here changes anything on the hub.
 import { html } from "../vendor/ui.js";
-import { clock, hourAndMinute, span, t } from "../words.js";
+import { hourAndMinute, span, t } from "../words.js";
 import { connection } from "../hub/live.js";
 import { loading, pause, play, playing, step, toLive } from "../hub/replay.js";
 import { hubNow, moment, now } from "../model/moment.js";
+import { Clock } from "../ui/ago.js";
 import { Button, IconButton } from "../ui/button.js";
 import { loadEarlier, tried } from "./bar/moves.js";
 import { Track } from "./bar/track.js";
@@ -14,7 +15,7 @@ import { useKey } from "./keys.js";
 function Pill() {
   const { status } = connection.value;
   const isLive = !moment.value;
-  const word = t(isLive ? `replay.${status}` : "replay.live");
+  const word = isLive && status !== "live" ? t(`shell.${status}`) : t("replay.live");
   return html`<button type="button" class=${`bar-live is-${isLive ? status : "past"}`} onClick=${toLive}
     title=${t(isLive ? "replay.is_live" : "replay.back")}><i aria-hidden="true"></i>${word}</button>`;
 }
@@ -31,14 +32,15 @@ function Time() {
   const at = now.value;
   return html`<div class="bar-time mono num">
     ${moment.value && html`<strong>-${span(hubNow() - at)}</strong>`}
-      <time datetime=${new Date(at).toISOString()}>${clock(at)}</time>
+    <${Clock} at=${at} />
   </div>`;
 }
 
+const PRESSED = "button, a, summary, [role=button], [role=tab]";
+
 /** Space presses what has the focus, if that can be pressed. */
 function playOrPause(_item, event) {
-  if (event?.target instanceof Element
-    && event.target.closest("button, a, summary, [role=button], [role=tab]")) return false;
+  if (event?.target instanceof Element && event.target.closest(PRESSED)) return false;
   return playing.value ? pause() : tried(play);
 }
 
@@ -52,12 +54,11 @@ export function Bar() {
     <div class="bar-line">
       <${Pill} />
       <span class="bar-play">
-        <${IconButton} icon=${isPlaying ? "pause" : "play"} label=${t(isPlaying ? "replay.pause"
-          : "replay.play")}
-        onClick=${() => (isPlaying ? pause() : tried(play))} /></span>
+        <${IconButton} icon=${isPlaying ? "pause" : "play"} label=${t(isPlaying ? "replay.pause" : "replay.play")}
+          onClick=${() => (isPlaying ? pause() : tried(play))} /></span>
       <span class="bar-earlier">
         <${IconButton} kind="quiet" small icon="skip-back" label=${t("replay.earlier")}
-        disabled=${loading.value} onClick=${loadEarlier} /></span>
+          disabled=${loading.value} onClick=${loadEarlier} /></span>
       <${Track} />
       <${Time} />
     </div>

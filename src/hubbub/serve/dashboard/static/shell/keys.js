@@ -46,7 +46,7 @@ export function useKey(key, word, run, { group = "act" } = {}) {
 }
 
 /** What the focused card stands for ("task:ID"), or null. */
-export function focusedItem() {
+function focusedItem() {
   return document.activeElement?.closest("[data-item]")?.dataset.item ?? null;
 }
 

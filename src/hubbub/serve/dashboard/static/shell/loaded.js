@@ -1,4 +1,5 @@
-// What is fetched when it is first looked at: a view or the side of one, and the styles that the first views do without.
+// What is fetched when it is first looked at: a view or the side of one, and the styles that the first views do
+// without.
 import { html, useEffect, useState } from "../vendor/ui.js";
 import { Skeleton } from "../ui/empty.js";
 
@@ -21,15 +22,12 @@ function laterStyles() {
   return later;
 }
 
-/** @param {{path: string, names: string[]}} props its module in `views`, and which of its exports it may be */
-export function Loaded({ path, names, ...rest }) {
+/** @param {{path: string}} props its module in `views`, which exports a `View`; that gets whatever else is given */
+export function Loaded({ path, ...rest }) {
   const [View, setView] = useState(null);
   useEffect(() => {
     const styled = FIRST_STYLED.includes(path) ? null : laterStyles();
-    Promise.all([import(`../views/${path}.js`), styled]).then(([module]) => {
-      const found = module[names.find((name) => name in module)];
-      setView(() => found);
-    });
+    Promise.all([import(`../views/${path}.js`), styled]).then(([module]) => setView(() => module.View));
   }, [path]);
   return View ? html`<${View} ...${rest} />` : html`<div class="view"><${Skeleton} /></div>`;
 }

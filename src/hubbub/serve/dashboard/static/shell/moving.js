@@ -12,15 +12,13 @@ const ASIDE = 3;
 /** @type {Set<Element>} the elements whose [data-item]s can be moved among */
 const lists = new Set();
 
-/** @param {Element} element @returns {() => void} forgets it */
-export function registerList(element) {
-  lists.add(element);
-  return () => lists.delete(element);
-}
-
-/** The same while a component is on the page. */
+/** Lets one move among what is in an element, while the component is on the page. */
 export function useList(ref) {
-  useEffect(() => registerList(ref.current), []);
+  useEffect(() => {
+    const element = ref.current;
+    lists.add(element);
+    return () => lists.delete(element);
+  }, []);
 }
 
 /** The keys themselves; once, by the shell. @returns {() => void} */

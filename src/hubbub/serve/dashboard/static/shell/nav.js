@@ -29,7 +29,7 @@ export function Nav() {
 }
 
 /** The hub's mark: what all lines meet in. */
-export function Mark({ size = 20 }) {
+function Mark({ size = 20 }) {
   return html`<svg class="mark" width=${size} height=${size} viewBox="0 0 24 24" aria-hidden="true">
     <path d="M12 3v6m0 6v6M4.2 7.5l5.2 3m5.2 3 5.2 3M4.2 16.5l5.2-3m5.2-3 5.2-3" />
     <circle cx="12" cy="12" r="3" />
@@ -70,7 +70,7 @@ const inMenu = ({ view, icon, count }) => ({
 });
 
 /** Whether what is seen is what is: always in sight. */
-export function Connection() {
+function Connection() {
   const { status, behindMs, id, why } = connection.value;
   const words = status !== "live" ? t(`shell.${status}`)
     : behindMs < 1000 ? t("shell.live") : t("shell.live_behind", { span: span(behindMs) });

@@ -5,7 +5,7 @@ import { signal } from "../vendor/ui.js";
 
 /** @typedef {{view: string, query: Record<string, string>}} Route */
 
-export const VIEWS = [
+const VIEWS = [
   "needs", "board", "fleet", "messages", "files", "graph", "activity", "machines", "audit", "settings",
 ];
 

@@ -110,7 +110,7 @@ const places = () => [...WATCH, ...OPERATE].map(({ view, icon, chord }) =>
   command(view, t(`shell.${view}`), icon, () => go(view), `g ${chord}`));
 
 const settings = () => SETTINGS.map((tab) =>
-  command(`settings-${tab}`, `${t("shell.settings")}: ${t(`palette.settings_${tab}`)}`, "settings",
+  command(`settings-${tab}`, `${t("shell.settings")}: ${t(`settings.tab_${tab}`)}`, "settings",
     () => go("settings", { tab })));
 
 function commands() {

@@ -52,7 +52,7 @@ export function Top() {
       }))} />
       <${Account} />
       ${could.value.write && html`<${Button} kind="primary" icon="plus" disabled=${!may.value.write}
-        title=${moment.value ? t("shell.not_in_the_past") : undefined}
+        title=${moment.value ? t("errors.replaying") : undefined}
         onClick=${createTask}>${t("shell.task")}<//>`}
     </div>
   </header>`;

@@ -2,7 +2,7 @@
 import { computed } from "../vendor/ui.js";
 import { agents, letters, overlaps, tasks } from "../model/moment.js";
 import { isEnded } from "../model/states.js";
-import { waiting } from "../views/needs/waiting.js";
+import { waiting } from "../model/waiting.js";
 
 const count = (map, holds) => {
   let found = 0;

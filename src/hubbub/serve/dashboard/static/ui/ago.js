@@ -1,12 +1,12 @@
 // Times: compact on the page, whole in the tooltip, exact for machines.
 import { html, useComputed } from "../vendor/ui.js";
 import { now } from "../model/moment.js";
-import { clock, fullTime, span } from "../words.js";
+import { clock, day, fullTime, span } from "../words.js";
 
 /** How long ago something was, by the second: "36m". Only its text changes. @param {{at: number|null}} props */
 export function Ago({ at }) {
   const text = useComputed(() => span(now.value - at));
-  return at == null ? null : timed(at, at, text);
+  return at == null ? null : timed(at, text);
 }
 
 /** How long something took, or takes. @param {{from: number|null, to?: number|null}} props ms; no `to`: until now */
@@ -19,9 +19,14 @@ export function Span({ from, to }) {
 
 /** When something was: 09:17:03. @param {{at: number|null}} props */
 export function Clock({ at }) {
-  return at == null ? null : timed(at, at, clock(at));
+  return at == null ? null : timed(at, clock(at));
 }
 
-function timed(at, whole, text) {
-  return html`<time datetime=${new Date(at).toISOString()} title=${fullTime(whole)}>${text}</time>`;
+/** On which day something was, and when: Sat, 22 Nov 09:17:03. @param {{at: number}} props */
+export function Moment({ at }) {
+  return timed(at, `${day(at)} ${clock(at)}`);
+}
+
+function timed(at, text) {
+  return html`<time datetime=${new Date(at).toISOString()} title=${fullTime(at)}>${text}</time>`;
 }

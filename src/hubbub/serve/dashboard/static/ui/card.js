@@ -26,7 +26,7 @@ export function Card({ item, href, name, selected, current, tone, flash, class: 
 }
 
 /** Let an element flash for a moment when `value` is another than before. */
-export function useFlash(ref, value) {
+function useFlash(ref, value) {
   const before = useRef(value);
   useEffect(() => {
     if (before.current === value) return;

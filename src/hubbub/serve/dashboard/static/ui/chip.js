@@ -1,4 +1,4 @@
-// Small marks: a filter that is on or off, a count, a name in code letters.
+// Small marks: a filter that is on or off, a count.
 import { html } from "../vendor/ui.js";
 
 /** A filter that can be switched on and off. @param {{pressed: boolean, onClick: () => void, children: any}} props */
@@ -14,9 +14,4 @@ export function Chip({ pressed, children, ...rest }) {
  */
 export function Badge({ value, tone = "plain" }) {
   return value ? html`<span class="badge is-${tone}">${value > 9999 ? "9999+" : value}</span>` : null;
-}
-
-/** A name that a machine gave: a task's number, a path, a command. */
-export function Mono({ children }) {
-  return html`<bdi class="mono">${children}</bdi>`;
 }

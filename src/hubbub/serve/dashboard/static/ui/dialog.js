@@ -3,7 +3,7 @@ import { html, signal, useId, useLayoutEffect, useRef, useState } from "../vendo
 import { t } from "../words.js";
 import { Button, IconButton } from "./button.js";
 import { TextArea } from "./field.js";
-import { written } from "./key.js";
+import { onCommandEnter, written } from "./key.js";
 
 /** The dialogs that were opened by a call, oldest first. */
 const open = signal([]);
@@ -110,14 +110,11 @@ function Asking({ title, label, action, hint, danger, optional, onAnswer }) {
   const [text, setText] = useState("");
   const ready = optional || text.trim() !== "";
   const submit = () => ready && onAnswer(text.trim());
-  const onKeyDown = (event) => {
-    if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) submit();
-  };
   const footer = html`<${Button} onClick=${() => onAnswer(null)}>${t("dialogs.back")}<//>
     <${Button} type="submit" kind=${danger ? "danger" : "primary"} disabled=${!ready}
       keyHint=${written("mod+Enter")}>${action}<//>`;
   return html`<${Dialog} title=${title} onClose=${() => onAnswer(null)} onSubmit=${submit} footer=${footer}>
     <${TextArea} label=${label} hint=${hint} value=${text} required=${!optional} rows="3"
-      onInput=${(event) => setText(event.currentTarget.value)} onKeyDown=${onKeyDown} />
+      onInput=${(event) => setText(event.currentTarget.value)} onKeyDown=${onCommandEnter(submit)} />
   <//>`;
 }

@@ -1,8 +1,15 @@
-// How a key is written: with the sign that stands on the keyboard of whoever looks.
+// How keys are written, with the sign that stands on the keyboard of whoever looks; and the one that sends a text.
 
 const IS_APPLE = /Mac|iP(hone|ad|od)/.test(navigator.platform);
 /** How keys are written that have no letter of their own. */
 const WRITTEN = { space: "␣", Escape: "Esc", Enter: "↵" };
+
+/** ⌘Enter or Ctrl Enter in a field sends what is written. @param {() => void} send */
+export const onCommandEnter = (send) => (event) => {
+  if (event.key !== "Enter" || !(event.metaKey || event.ctrlKey)) return;
+  event.preventDefault();
+  send();
+};
 
 /** "mod+k" -> "⌘K" or "Ctrl K", "g b" -> "g b". @param {string} key */
 export function written(key) {

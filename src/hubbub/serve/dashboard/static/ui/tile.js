@@ -4,7 +4,7 @@ import { agentState } from "../model/states.js";
 import { stateWord } from "./glyph.js";
 
 /** Two letters of a name: "ember" -> "Em", "ci-runner" -> "Cr". @param {string} name */
-export function monogram(name) {
+function monogram(name) {
   const parts = name.split(/[^\p{L}\p{N}]+/u).filter(Boolean);
   if (!parts.length) return "?";
   const first = [...parts[0]];

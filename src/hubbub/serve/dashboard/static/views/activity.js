@@ -1,5 +1,5 @@
-// The activity: what happened in the project, newest first. It grows at the top without moving what
-// somebody reads, and goes back to the beginning of the log page by page.
+// The activity: what happened in the project, newest first. It grows at the top without moving what somebody reads,
+// and goes back to the beginning of the log page by page.
 import { html, useEffect, useMemo, useRef, useState } from "../vendor/ui.js";
 import { t } from "../words.js";
 import { moment, recent, shown } from "../model/moment.js";
@@ -11,6 +11,7 @@ import { Feed } from "./activity/feed.js";
 import { Filters } from "./activity/filters.js";
 import { isWanted } from "./activity/wanted.js";
 import { useOlder } from "./activity/older.js";
+import { Refusal } from "./fetched.js";
 
 const STEP = 150; // rows that are added by one click
 
@@ -36,8 +37,9 @@ function useHold(box) {
 /** What matches, newest first, up to the moment that is shown. */
 function matching(activities, query, picture, until) {
   const filter = parse(query.q ?? "");
-  return activities.filter((activity) => activity.id <= until
-    && isWanted(activity, query, filter, picture)).reverse();
+  return activities
+    .filter((activity) => activity.id <= until && isWanted(activity, query, filter, picture))
+    .reverse();
 }
 
 export function View() {
@@ -61,15 +63,17 @@ export function View() {
     ${news > 0 && html`<div class="activity-news"><${Button} kind="primary" icon="arrow-up" small
       onClick=${follow}>${t("activity.new", { count: news })}<//></div>`}
     ${there.length > 0 && html`<${Feed} activities=${there.slice(0, most)} />`}
-    ${there.length === 0 && !older.isLoading && html`<${Empty} icon="activity"
-      title=${t(all.length ? "activity.no_match" : "activity.empty")} text=${all.length ? ""
-        : t("activity.empty_text")}
-      command=${all.length ? null : "make demo"} />`}
-    ${older.error && html`<p class="refused" role="alert">${older.error.message || t("errors.unreachable")}
-      </p>`}
+    ${there.length === 0 && !older.isLoading && html`<${Nothing} isFiltered=${all.length > 0} />`}
+    ${older.error && html`<${Refusal} error=${older.error} />`}
     ${older.isLoading && html`<${Skeleton} lines=${3} />`}
-    <div class="activity-end">${older.isComplete && there.length <= most
+    <div class="list-end">${older.isComplete && there.length <= most
       ? html`<span class="small muted">${t("activity.beginning")}</span>`
       : html`<${Button} disabled=${older.isLoading} onClick=${more}>${t("activity.earlier")}<//>`}</div>
   </div>`;
+}
+
+function Nothing({ isFiltered }) {
+  if (isFiltered) return html`<${Empty} icon="filter" title=${t("activity.no_match")} />`;
+  return html`<${Empty} icon="activity" title=${t("activity.empty")} text=${t("activity.empty_text")}
+    command="make demo" />`;
 }

@@ -1,8 +1,7 @@
-// The audit: who allowed, made, changed and typed what, from the log; and whether the machines' own logs
-// hold.
+// The audit: who allowed, made, changed and typed what, from the log; and whether the machines' own logs hold.
 import { html, useEffect, useState } from "../vendor/ui.js";
 import { t } from "../words.js";
-import { address, get } from "../hub/api.js";
+import { link, read } from "../hub/reads.js";
 import { moment } from "../model/moment.js";
 import { route, set } from "../shell/router.js";
 import { Button } from "../ui/button.js";
@@ -14,23 +13,22 @@ import { Heads } from "./audit/heads.js";
 
 const GROUPS = ["approvals", "tokens", "terminal", "config", "logins"];
 const PAGE = 100;
+/** Beginnings of the kinds that make an entry. */
 const NEWS = [
   "approval.", "token.", "terminal.", "area.", "webhook.", "user.", "project.", "member.", "key.", "share.",
-    "node.",
-  "login.", "audit.",
+  "node.", "login.", "audit.",
 ];
 
 /** Pages of entries, newest first: the first is read again when something of the kind happens. */
 function useEntries(asked) {
-  const first = useFetched(() => get("/audit/entries", { ...asked, limit: PAGE }), Object.values(asked),
-    NEWS);
+  const first = useFetched(() => read.auditEntries({ ...asked, limit: PAGE }), Object.values(asked), NEWS);
   const [more, setMore] = useState([]);
   useEffect(() => setMore([]), Object.values(asked));
   const pages = [first.value, ...more].filter(Boolean);
   const known = new Map(pages.flatMap((page) => page.entries).map((entry) => [entry.id, entry]));
   const next = pages.at(-1)?.next ?? null;
   const goOn = async () => {
-    const page = await get("/audit/entries", { ...asked, before: next, limit: PAGE });
+    const page = await read.auditEntries({ ...asked, before: next, limit: PAGE });
     setMore((before) => [...before, page]);
   };
   return { first, entries: [...known.values()], next, goOn };
@@ -38,7 +36,7 @@ function useEntries(asked) {
 
 function Filters({ kind }) {
   const choose = (group) => set({ kind: group === kind ? null : group }, { replace: true });
-  const exported = (ending) => address(`/audit/entries.${ending}`, { kind: kind ?? null });
+  const exported = (ending) => link.auditExport(ending, { kind: kind ?? null });
   return html`<div class="view-head">
     <div class="row wrap grow" role="group" aria-label=${t("audit.kinds")}>
       ${GROUPS.map((group) => html`<${Chip} key=${group} pressed=${group === kind}
@@ -62,7 +60,6 @@ export function View() {
     <${Fetched} of=${first}>${() => (shown.length
       ? html`<${Entries} entries=${shown} />`
       : html`<${Empty} icon="scroll-text" title=${t("audit.empty")} text=${t("audit.empty_text")} />`)}<//>
-    ${next !== null && html`<div class="audit-end"><${Button} onClick=${goOn}>${t("audit.earlier")}<//>
-      </div>`}
+    ${next !== null && html`<div class="list-end"><${Button} onClick=${goOn}>${t("audit.earlier")}<//></div>`}
   </div>`;
 }

@@ -1,5 +1,5 @@
-// What a view reads from the hub beside the picture: read when it is shown, and again when something of
-// the kind happens. And what a person does there.
+// What a view reads from the hub beside the picture: read when it is shown, and again when something of the kind
+// happens. And what a person does there.
 import { html, signal, useEffect, useRef, useSignalEffect, useState } from "../vendor/ui.js";
 import { act } from "../hub/actions.js";
 import { arrived, moment } from "../model/moment.js";
@@ -36,7 +36,7 @@ export function useFetched(read, deps, kinds = []) {
 }
 
 /** Call `heard` when something of these kinds has happened. */
-export function useNews(kinds, heard) {
+function useNews(kinds, heard) {
   const timer = useRef(0);
   useSignalEffect(() => {
     const isNews = arrived.value.some(({ kind }) => kinds.some((beginning) => kind.startsWith(beginning)));
@@ -49,16 +49,22 @@ export function useNews(kinds, heard) {
 
 /** What was fetched, or that it comes, or why it does not: `children` is called with the value. */
 export function Fetched({ of, children }) {
-  if (of.error) return html`<p class="refused" role="alert">${of.error.message || t("errors.unreachable")}
-    </p>`;
+  if (of.error) return html`<${Refusal} error=${of.error} />`;
   if (of.value === null) return html`<${Skeleton} lines=${3} />`;
   return children(of.value);
 }
 
-/** Do what a person asked for, and say so. Returns the hub's answer; null if it refused, which was told.
+/** The hub's sentence where something should be that it did not tell. @param {{error: Error}} props */
+export function Refusal({ error }) {
+  return html`<p class="refused" role="alert">${error.message || t("errors.unreachable")}</p>`;
+}
+
+/**
+ * Do what a person asked for, and say so. Returns the hub's answer; null if it refused, which was told.
  * @param {string} name of the action
  * @param {object} values what it takes
- * @param {string} [sentence] once it is done */
+ * @param {string} [sentence] once it is done
+ */
 export async function done(name, values, sentence) {
   const answer = await act(name, values);
   if (answer) acted.value += 1;

@@ -19,7 +19,7 @@ wide.addEventListener("change", () => (isWide.value = wide.matches));
 /** Made anew only when something of these nouns changed. */
 const all = computed(() => claims({ agents: agents.value, tasks: tasks.value, overlaps: overlaps.value }));
 
-export function Files() {
+export function View() {
   const { q, file } = route.value.query;
   const query = useMemo(() => parse(q), [q]);
   const { rows, claimed, conflicts } = all.value;

@@ -28,7 +28,7 @@ let before = new Map();
 /** Once a second is often enough: what happens in between does not make it anew. */
 const beats = computed(() => (before = pulses(activities(), shown.peek().agents, now.value, before)));
 
-export function Fleet() {
+export function View() {
   useFacts();
   useHistory();
   const list = useRef(null);

@@ -3,21 +3,21 @@
 import { computed, html, useEffect, useState } from "../vendor/ui.js";
 import { isEmpty, matches, parse } from "../model/filter.js";
 import { loaded, shown, tasks } from "../model/moment.js";
-import { findTask, stateOf } from "../model/states.js";
+import { findTask, isEnded, stateOf } from "../model/states.js";
 import { href, route } from "../shell/router.js";
 import { Empty, Skeleton } from "../ui/empty.js";
 import { language, t } from "../words.js";
 import { Canvas } from "./graph/canvas.js";
 import { GraphNode } from "./graph/node.js";
 import { draw } from "./graph/place.js";
-import { arrows, connected, isEnded, shape, waits } from "./graph/shape.js";
+import { arrows, connected, shape, waits } from "./graph/shape.js";
 import { useKept } from "./kept.js";
 import { taskHref } from "./task/names.js";
 
 /** Made anew only when a task changed. */
 const now = computed(() => shape({ tasks: tasks.value }));
 
-export function Graph() {
+export function View() {
   const { nodes, needs, key, alone, cut } = now.value;
   const drawing = useDrawing(nodes, needs, key);
   if (!loaded.value) return html`<div class="view"><${Skeleton} /></div>`;

@@ -19,7 +19,7 @@ import { Thread } from "./inspector/thread.js";
 import { Why } from "./task/why.js";
 
 /** @param {{id: string}} props  the id or the number of a task */
-export function Inspector({ id }) {
+export function View({ id }) {
   const picture = shown.value;
   const details = useDetails(id);
   const card = findTask(id, picture) ?? (moment.value ? undefined : details.task);

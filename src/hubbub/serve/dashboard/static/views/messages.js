@@ -16,7 +16,7 @@ import { isAsked, ThreadRow } from "./messages/thread.js";
 
 const PAGE = 50;
 
-export function Messages() {
+export function View() {
   const chosen = route.value.query.thread;
   const list = useRef(null);
   useList(list);

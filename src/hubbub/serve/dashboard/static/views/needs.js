@@ -10,7 +10,7 @@ import { Empty, Skeleton } from "../ui/empty.js";
 import { t } from "../words.js";
 import { NeedCard } from "./needs/card.js";
 import { useNeedKeys } from "./needs/keys.js";
-import { waiting } from "./needs/waiting.js";
+import { waiting } from "../model/waiting.js";
 
 /** The kinds by urgency: somebody is held up; work is in danger or lost; it takes longer than it should. */
 const GROUPS = [

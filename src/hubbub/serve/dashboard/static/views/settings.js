@@ -13,8 +13,7 @@ import { Tokens } from "./settings/tokens.js";
 import { Webhooks } from "./settings/webhooks.js";
 
 const TABS = {
-  connect: Connect, tokens: Tokens, people: People, project: Project, webhooks: Webhooks, rules: Rules,
-    log: Log,
+  connect: Connect, tokens: Tokens, people: People, project: Project, webhooks: Webhooks, rules: Rules, log: Log,
   preferences: Preferences,
 };
 
@@ -25,7 +24,7 @@ export function View() {
   const tabs = Object.keys(TABS).map((id) => ({ id, label: t(`settings.tab_${id}`) }));
   return html`<div class="view settings">
     <${Tabs} label=${t("settings.parts")} tabs=${tabs} current=${current}
-      onChange=${(id) => set({ tab: id }, { replace: true })}><div class="stack settings-panel"><${Panel} />
-        </div><//>
+      onChange=${(id) => set({ tab: id }, { replace: true })}>
+      <div class="stack settings-panel"><${Panel} /></div><//>
   </div>`;
 }

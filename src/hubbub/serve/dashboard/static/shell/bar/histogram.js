@@ -37,8 +37,10 @@ export function bucketed(activities, times, { from, to }) {
   return { counts, bad };
 }
 
-/** The bars from one bucket to another as one path; roots, so that a burst does not flatten the rest.
- * @param {number[]} counts @param {number} first @param {number} end */
+/**
+ * The bars from one bucket to another as one path; roots, so that a burst does not flatten the rest.
+ * @param {number[]} counts @param {number} first @param {number} end
+ */
 export function bars(counts, first, end) {
   const most = Math.max(1, ...counts);
   let path = "";
@@ -53,8 +55,10 @@ export function bars(counts, first, end) {
 /** The marks above what went wrong. @param {Set<number>} bad */
 export const marks = (bad) => [...bad].map((bucket) => `M${bucket - 0.2} 0h1.4v2h-1.4z`).join("");
 
-/** The last activity that had happened by then, as its place; -1 before the first.
- * @param {Float64Array} times @param {number} at */
+/**
+ * The last activity that had happened by then, as its place; -1 before the first.
+ * @param {Float64Array} times @param {number} at
+ */
 export function placeAt(times, at) {
   let low = 0;
   let high = times.length;

@@ -9,8 +9,7 @@ const AT_THE_END = 0.995; // of the width: there it is now
 
 let before = Promise.resolve();
 
-/** Move, once all moves before are done: keys come faster than a stretch of the log is fetched.
- * @param {() => any} move */
+/** Move, once all moves before are done: keys come faster than the log is fetched. @param {() => any} move */
 export function tried(move) {
   before = before.then(() => attempted(move));
   return before;
@@ -26,8 +25,10 @@ async function attempted(move) {
   }
 }
 
-/** Show the moment at a share of the bar's length, 0 to 1.
- * @param {number} share @param {{from: number, to: number}} range */
+/**
+ * Show the moment at a share of the bar's length, 0 to 1.
+ * @param {number} share @param {{from: number, to: number}} range
+ */
 export function seekShare(share, { from, to }) {
   const activities = recent.value;
   if (share >= AT_THE_END || !activities.length) return toLive();

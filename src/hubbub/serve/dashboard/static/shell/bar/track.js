@@ -44,8 +44,8 @@ function useDrag(range) {
 /** What the handle says to who does not see it. */
 function told(place, count) {
   if (!moment.value) return t("replay.now", { count });
-  return t("replay.moment", { time: clock(moment.value.at), ago: span(hubNow() - moment.value.at),
-    place: place + 1, count });
+  const { at } = moment.value;
+  return t("replay.moment", { time: clock(at), ago: span(hubNow() - at), place: place + 1, count });
 }
 
 export function Track() {
@@ -53,9 +53,8 @@ export function Track() {
   const times = useMemo(() => timesOf(activities), [activities]);
   const range = rangeOf(times);
   const drag = useDrag(range);
-  const found = moment.value ? activities.findIndex(({ id }) => id === moment.value.id)
-    : activities.length - 1;
-  const place = Math.max(0, found);
+  const last = activities.length - 1;
+  const place = Math.max(0, moment.value ? activities.findIndex(({ id }) => id === moment.value.id) : last);
   const share = moment.value ? ((times[place] ?? range.to) - range.from) / (range.to - range.from) : 1;
   const { counts, bad } = bucketed(activities, times, range);
   const until = Math.round(share * BUCKETS);
@@ -68,12 +67,12 @@ export function Track() {
   return html`<div class="bar-track" ...${drag}>
     <svg viewBox=${`0 0 ${BUCKETS} 24`} preserveAspectRatio="none" aria-hidden="true">
       <path class="bar-past" d=${bars(counts, 0, until)} />
-        <path class="bar-future" d=${bars(counts, until, BUCKETS)} />
+      <path class="bar-future" d=${bars(counts, until, BUCKETS)} />
       <path class="bar-bad" d=${marks(bad)} />
     </svg>
     <div class="bar-handle" role="slider" tabindex="0" aria-label=${t("replay.slider")} aria-valuemin="1"
       aria-valuemax=${Math.max(1, activities.length)} aria-valuenow=${place + 1}
       aria-valuetext=${told(place, activities.length)} onKeyDown=${onKeyDown}
-        style=${{ left: `${share * 100}%` }}></div>
+      style=${{ left: `${share * 100}%` }}></div>
   </div>`;
 }

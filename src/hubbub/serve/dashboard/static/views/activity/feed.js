@@ -9,18 +9,21 @@ import { saidIn, Sentence } from "./sentence.js";
 
 const MOST_DETAIL = 20_000; // characters of one detail
 
-const toneOf = ({ kind, detail }) => (BAD.has(kind) || detail.code ? "is-failed" : WAITING.has(kind)
-  ? "is-waiting" : "");
+function toneOf({ kind, detail }) {
+  if (BAD.has(kind) || detail.code) return "is-failed";
+  return WAITING.has(kind) ? "is-waiting" : "";
+}
 
-function Detail({ activity }) {
+/** All that the log has of an activity. @param {{activity: object}} props */
+export function Detail({ activity }) {
   const { patch: _patch, ...told } = activity;
-  return html`<pre class="activity-detail" tabindex="0"
-    aria-label=${t("activity.detail", { id: String(activity.id) })}><bdi>${
-    JSON.stringify(told, null, 2).slice(0, MOST_DETAIL)}</bdi></pre>`;
+  const text = JSON.stringify(told, null, 2).slice(0, MOST_DETAIL);
+  const name = t("activity.detail", { id: String(activity.id) });
+  return html`<pre class="activity-detail" tabindex="0" aria-label=${name}><bdi>${text}</bdi></pre>`;
 }
 
 /** One activity. @param {{activity: object}} props */
-export function Row({ activity }) {
+function Row({ activity }) {
   const [isOpen, setIsOpen] = useState(false);
   const said = saidIn(activity);
   return html`<li class=${`activity-row ${toneOf(activity)}`}>

@@ -1,5 +1,4 @@
-// The log as far as it is loaded: what the stream has brought, and before that pages that are fetched when
-// asked for.
+// The log as far as it is loaded: what the stream has brought, and before that pages that are fetched when asked for.
 import { useEffect, useMemo, useRef, useState } from "../../vendor/ui.js";
 import { read } from "../../hub/reads.js";
 import { recent } from "../../model/moment.js";
@@ -13,10 +12,10 @@ function merged(pages, live) {
 }
 
 /**
- * What is loaded, with `more()` for the page before it. The hub filters by agent and task, so that rare ones
- * are found.
+ * What is loaded, with `more()` for the page before it. The hub filters by agent and task, so that rare ones are found.
  * @param {Record<string, string>} query
- * @param {number} until the moment that is shown */
+ * @param {number} until the moment that is shown
+ */
 export function useOlder({ agent, about }, until) {
   const [pages, setPages] = useState([]);
   const [isComplete, setIsComplete] = useState(false);

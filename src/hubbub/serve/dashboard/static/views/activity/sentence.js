@@ -1,12 +1,18 @@
-// One activity as one sentence. Which sentence is pure (`keyOf`); its words are in words/*.json, one for
-// each kind, with names, tasks and machines as parts that can be followed.
+// One activity as one sentence. Which sentence is pure (`keyOf`); its words are in words/*.json, one for each kind,
+// with names, tasks and machines as parts that can be followed.
 import { html } from "../../vendor/ui.js";
 import { t, has } from "../../words.js";
 import { shown } from "../../model/moment.js";
 import { href, route } from "../../shell/router.js";
 import { StateWord } from "../../ui/glyph.js";
+import { refOf } from "../task/names.js";
 
 const HUB = "hub"; // the name of everyone who has none: as an inbox, that of the people
+const LONGEST_NAME = 120;
+const LONGEST_SAID = 300;
+
+/** Kinds whose reason is what the sentence says. */
+const SAID_ALREADY = new Set(["agent.timeout", "agent.checkout"]);
 
 /** Kinds that are told in another way where something is known, or not: kind -> [ending, when]. */
 const VARIANTS = {
@@ -21,8 +27,7 @@ const VARIANTS = {
   "token.revoked": ["agent", (activity) => Boolean(activity.agent)],
 };
 
-/** The key of the sentence for an activity.
- * @param {{kind: string, agent: string|null, detail: object}} activity */
+/** The key of the sentence for an activity. @param {{kind: string, agent: string|null, detail: object}} activity */
 export function keyOf(activity) {
   const key = `activity.${activity.kind.replace(/\./g, "_")}`;
   const [ending, applies] = VARIANTS[activity.kind] ?? [];
@@ -30,19 +35,16 @@ export function keyOf(activity) {
   return has(key) ? key : "activity.other";
 }
 
-/** What an activity says in somebody's own words: a title, a reason, a command. Text of agents.
- * @param {object} activity */
+/** What an activity says in somebody's own words: a title, a reason, a command. @param {object} activity */
 export function saidIn(activity) {
   const { detail, kind } = activity;
-  if (kind === "agent.timeout"
-    || kind === "agent.checkout") return ""; // its reason is what the sentence says
+  if (SAID_ALREADY.has(kind)) return "";
   const card = activity.task_id ? shown.value.tasks.get(activity.task_id) : null;
   const said = detail.shown ?? detail.reason ?? detail.doing ?? detail.command ?? detail.title ?? card?.title;
-  return typeof said === "string" ? said.slice(0, 300) : "";
+  return typeof said === "string" ? said.slice(0, LONGEST_SAID) : "";
 }
 
-/** The parts of a sentence as they are shown; what is no part here stands in the detail.
- * @param {object} activity */
+/** The parts of a sentence as they are shown; what is no part here stands in the detail. @param {object} activity */
 function parts(activity) {
   const { detail } = activity;
   return {
@@ -59,11 +61,11 @@ function parts(activity) {
   };
 }
 
-const isolated = (text) => html`<bdi class="strong">${String(text).slice(0, 120)}</bdi>`;
+const isolated = (text) => html`<bdi class="strong">${String(text).slice(0, LONGEST_NAME)}</bdi>`;
 
 function place(name, view, query) {
-  return name ? html`<a class="part" href=${href(view, query)}><bdi>${String(name).slice(0, 120)}</bdi>
-    </a>` : null;
+  if (!name) return null;
+  return html`<a class="part" href=${href(view, query)}><bdi>${String(name).slice(0, LONGEST_NAME)}</bdi></a>`;
 }
 
 function who(name) {
@@ -75,16 +77,15 @@ function taskLink({ task_id: id, detail }) {
   const number = (id && shown.value.tasks.get(id)?.number) ?? detail.number;
   if (!id) return t("activity.a_task");
   const { view, query } = route.value;
-  return html`<a class="part mono" href=${href(view, { ...query, task: number ?? id })}>${
-    number ? `T-${number}` : t("activity.a_task")}</a>`;
+  const name = number ? refOf({ number }) : t("activity.a_task");
+  return html`<a class="part mono" href=${href(view, { ...query, task: number ?? id })}>${name}</a>`;
 }
 
 /** A sentence begins with a capital letter, unless with somebody's name. */
 const capitalised = ([first, ...rest]) =>
   [typeof first === "string" ? first[0].toUpperCase() + first.slice(1) : first, ...rest];
 
-/** The sentence, with its parts.
- * @param {{activity: object}} props */
+/** The sentence, with its parts. @param {{activity: object}} props */
 export function Sentence({ activity }) {
   const known = parts(activity);
   const told = t(keyOf(activity)).split(/\{(\w+)\}/).map((piece, index) => {

@@ -1,5 +1,6 @@
 // Which activities are asked for: by the chips of the view, and by what stands in the filter field. Pure.
 import { groupOf, ROUTINE } from "../../model/kinds.js";
+import { refOf } from "../task/names.js";
 
 /** @param {string|undefined} chosen the groups of the query, comma-separated; none means all */
 export const chosenGroups = (chosen) => new Set((chosen ?? "").split(",").filter(Boolean));
@@ -22,14 +23,14 @@ export function isWanted(activity, query, filter, picture) {
   return filter.words.length === 0 || says(activity, task, filter.words);
 }
 
-const isOf = ({ actor, agent }, name) => [actor, agent].some((each) =>
-  each?.toLowerCase() === name.toLowerCase());
+const isOf = ({ actor, agent }, name) =>
+  [actor, agent].some((each) => each?.toLowerCase() === name.toLowerCase());
 
-const isAbout = ({ task_id: id, detail }, ref) => id === ref || (id
-  && String(detail.number) === ref.replace(/^T-|^#/i, ""));
+const isAbout = ({ task_id: id, detail }, ref) =>
+  id === ref || (id && String(detail.number) === ref.replace(/^T-|^#/i, ""));
 
 function says({ kind, actor, agent, detail }, task, words) {
-  const text = [kind, actor, agent, task?.title, task
-    && `t-${task.number}`, JSON.stringify(detail)].join("\n").toLowerCase();
+  const parts = [kind, actor, agent, task?.title, task && refOf(task), JSON.stringify(detail)];
+  const text = parts.join("\n").toLowerCase();
   return words.every((word) => text.includes(word));
 }

@@ -1,11 +1,12 @@
 // The entries as a table; of an answer to a machine's question also how long it took.
 import { html, useState } from "../../vendor/ui.js";
-import { clock, day, t } from "../../words.js";
-import { Span } from "../../ui/ago.js";
+import { t } from "../../words.js";
+import { Moment, Span } from "../../ui/ago.js";
 import { IconButton } from "../../ui/button.js";
 import { Icon } from "../../ui/icon.js";
 import { Text } from "../../ui/text.js";
 import { BAD, iconOf } from "../../model/kinds.js";
+import { Detail } from "../activity/feed.js";
 import { saidIn, Sentence } from "../activity/sentence.js";
 
 const ANSWERS = new Set(["approval.approved", "approval.denied"]);
@@ -19,21 +20,19 @@ function questions(entries) {
 function Entry({ entry, askedAt }) {
   const [isOpen, setIsOpen] = useState(false);
   const said = saidIn(entry);
-  const name = t("activity.detail", { id: String(entry.id) });
   return html`<tr class=${BAD.has(entry.kind) ? "is-failed" : ""}>
-      <td class="nowrap num">
-        <time datetime=${new Date(entry.at).toISOString()}>${day(entry.at)} ${clock(entry.at)}</time></td>
+      <td class="nowrap num"><${Moment} at=${entry.at} /></td>
       <td class="clip"><bdi>${entry.actor}</bdi></td>
       <td><span class="audit-what"><${Icon} name=${iconOf(entry.kind)} size=${15} /><span class="grow">
         <${Sentence} activity=${entry} />
         ${said && html`<${Text} class="activity-said mono" value=${said} lines=${2} />`}</span></span></td>
-      <td class="nowrap">${askedAt && ANSWERS.has(entry.kind) && html`<${Span} from=${askedAt} to=${entry.at}
-        />`}</td>
-      <td><${IconButton} kind="quiet" small icon=${isOpen ? "chevron-up" : "chevron-down"} label=${name}
-        aria-expanded=${isOpen} onClick=${() => setIsOpen(!isOpen)} /></td>
+      <td class="nowrap">${askedAt && ANSWERS.has(entry.kind)
+        && html`<${Span} from=${askedAt} to=${entry.at} />`}</td>
+      <td><${IconButton} kind="quiet" small icon=${isOpen ? "chevron-up" : "chevron-down"}
+        label=${t("activity.detail", { id: String(entry.id) })} aria-expanded=${isOpen}
+        onClick=${() => setIsOpen(!isOpen)} /></td>
     </tr>
-    ${isOpen && html`<tr><td colspan="5"><pre class="activity-detail" tabindex="0" aria-label=${name}><bdi>${
-      JSON.stringify(entry, null, 2).slice(0, 20_000)}</bdi></pre></td></tr>`}`;
+    ${isOpen && html`<tr><td colspan="5"><${Detail} activity=${entry} /></td></tr>`}`;
 }
 
 /** @param {{entries: object[]}} props newest first */
@@ -41,8 +40,7 @@ export function Entries({ entries }) {
   const asked = questions(entries);
   return html`<div class="table-scroll" tabindex="0" role="region" aria-label=${t("audit.entries")}>
     <table class="table audit-table"><thead><tr>
-      <th>${t("audit.when")}</th><th>${t("audit.who")}</th><th>${t("audit.what")}</th><th>${t("audit.took")}
-        </th>
+      ${["when", "who", "what", "took"].map((key) => html`<th key=${key}>${t(`audit.${key}`)}</th>`)}
       <th><span class="sr">${t("audit.more")}</span></th>
     </tr></thead><tbody>${entries.map((entry) => html`<${Entry} key=${entry.id} entry=${entry}
       askedAt=${asked.get(entry.detail.approval_id)} />`)}</tbody></table></div>`;

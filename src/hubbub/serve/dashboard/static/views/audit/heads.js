@@ -1,5 +1,4 @@
-// Whether the audit logs that the machines keep themselves hold beside what they told before. For who
-// manages.
+// Whether the audit logs that the machines keep themselves hold beside what they told before. For who manages.
 import { html } from "../../vendor/ui.js";
 import { t } from "../../words.js";
 import { read } from "../../hub/reads.js";
@@ -17,8 +16,8 @@ function byMachine(heads) {
     else if (!known.latest || head.seq > known.latest.seq) known.latest = head;
     machines.set(head.node, known);
   }
-  return [...machines.values()].sort((one, other) => Boolean(other.broken) - Boolean(one.broken)
-    || one.node.localeCompare(other.node));
+  return [...machines.values()].sort((one, other) =>
+    Boolean(other.broken) - Boolean(one.broken) || one.node.localeCompare(other.node));
 }
 
 function Head({ machine: { node, latest, broken } }) {
@@ -26,8 +25,7 @@ function Head({ machine: { node, latest, broken } }) {
   return html`<li class=${`head ${broken ? "is-broken" : ""}`}>
     <${Icon} name=${broken ? "shield-alert" : "shield-check"} size=${18} />
     <span class="grow"><strong class="clip"><bdi>${node}</bdi></strong>
-      <span class="small">${broken ? t("audit.broken", { seq: broken.seq })
-        : t("audit.holds", { seq: last.seq })}
+      <span class="small">${broken ? t("audit.broken", { seq: broken.seq }) : t("audit.holds", { seq: last.seq })}
         ${" · "}<${Ago} at=${(broken ?? last).at} /></span>
       <code class="meta clip">${last.hash}</code></span>
   </li>`;
@@ -35,8 +33,7 @@ function Head({ machine: { node, latest, broken } }) {
 
 export function Heads() {
   const isMine = could.value.manage;
-  const heads = useFetched(() => (isMine ? get("/audit/heads")
-    : Promise.resolve({ heads: [] })), [isMine], ["audit."]);
+  const heads = useFetched(async () => (isMine ? read.auditHeads() : { heads: [] }), [isMine], ["audit."]);
   if (!isMine) return null;
   return html`<section class="stack" aria-label=${t("audit.heads")}>
     <h2 class="section-title">${t("audit.heads")}</h2>

@@ -5,7 +5,7 @@ import { href } from "../../shell/router.js";
 import { Icon } from "../../ui/icon.js";
 import { t } from "../../words.js";
 import { NeedCard } from "../needs/card.js";
-import { waiting } from "../needs/waiting.js";
+import { waiting } from "../../model/waiting.js";
 
 const SHOWN = 12;
 

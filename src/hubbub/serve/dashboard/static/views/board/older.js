@@ -3,6 +3,7 @@
 import { html, useState } from "../../vendor/ui.js";
 import { read } from "../../hub/reads.js";
 import { moment, now } from "../../model/moment.js";
+import { ENDED, STATE_OF_STATUS } from "../../model/states.js";
 import { Button } from "../../ui/button.js";
 import { Span } from "../../ui/ago.js";
 import { toast } from "../../shell/toasts.js";
@@ -10,7 +11,6 @@ import { t } from "../../words.js";
 import { FinishedRow } from "./card.js";
 
 const PAGE = 50;
-const ENDED = { completed: "done", failed: "failed", cancelled: "cancelled", expired: "expired" };
 
 /** How far back the column goes. */
 export function FinishedSpan({ cards }) {
@@ -30,7 +30,7 @@ export function Older({ cards, look }) {
   const known = new Set(cards.map(({ task }) => task.id));
   return html`
     ${pages.tasks.filter((task) => !known.has(task.id)).map((task) => html`
-      <${FinishedRow} key=${task.id} task=${task} state=${ENDED[task.status]}
+      <${FinishedRow} key=${task.id} task=${task} state=${STATE_OF_STATUS[task.status]}
         selected=${look.selected.has(task.id)} current=${look.current === task.id}
         onPick=${(event) => look.pick(event, task.id)} />`)}
     <div role="listitem" class="board-older">
@@ -42,7 +42,7 @@ export function Older({ cards, look }) {
 /** One page more of what ended, by number downwards. */
 async function older(cards, tasks) {
   const before = Math.min(...[...cards.map(({ task }) => task), ...tasks].map((task) => task.number));
-  const query = { status: Object.keys(ENDED), limit: PAGE, before: Number.isFinite(before) ? before : undefined };
+  const query = { status: ENDED, limit: PAGE, before: Number.isFinite(before) ? before : undefined };
   try {
     const answer = await read.tasks(query);
     return { tasks: [...tasks, ...answer.tasks], done: answer.tasks.length < PAGE, busy: false };

@@ -6,7 +6,7 @@
 import { html, useLayoutEffect, useRef, useState } from "../../vendor/ui.js";
 
 const GUESS = 92; // pixels: the height of a card with a title of one line, and the gap below it
-const BEYOND = 700; // pixels above and below the visible part that are drawn, too
+const BEYOND = 500; // pixels above and below the visible part that are drawn, too
 const STEP = 200; // pixels that have to be scrolled before it is looked at again
 
 /**

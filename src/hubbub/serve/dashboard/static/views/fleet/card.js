@@ -57,7 +57,7 @@ function Evidence({ fact, isThere }) {
 }
 
 /** @returns {{word: any, at: number}|null} the younger of its last call of a tool and its last line of output */
-export function latest(fact) {
+function latest(fact) {
   const tool = fact.last_tool_at ?? 0;
   const output = fact.last_output_at ?? 0;
   if (!tool && !output) return null;

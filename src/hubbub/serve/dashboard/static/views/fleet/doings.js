@@ -10,10 +10,12 @@ import { toast } from "../../shell/toasts.js";
 import { Button } from "../../ui/button.js";
 import { ask, confirm, openDialog } from "../../ui/dialog.js";
 import { t } from "../../words.js";
+import { done } from "../fetched.js";
 import { Compose } from "../messages/compose.js";
 import { refOf } from "../task/names.js";
 
-const RUNNING = new Set(["starting", "running", "restarting"]);
+/** Whether what was started on a machine runs there, or is to. */
+export const isRunning = ({ status }) => ["starting", "running", "restarting"].includes(status);
 
 /** Write to agents. @param {string[]} to @param {"message"|"task"} [as] */
 export function compose(to, as = "message") {
@@ -38,11 +40,12 @@ export async function releaseScope(name) {
   if (reason && await act("releaseScope", { agent: name, reason })) toast(t("fleet.scope_released", { name }));
 }
 
-async function stop(name) {
+/** End the program of an agent that was started on a machine. */
+export async function stop(name) {
   const sure = await confirm({
     title: t("fleet.stop_title", { name }), text: t("fleet.stop_text"), action: t("fleet.stop"), danger: true,
   });
-  if (sure && await act("stop", { agent: name })) toast(t("fleet.stopped", { name }));
+  if (sure) await done("stop", { agent: name }, t("fleet.stopped", { name }));
 }
 
 /** With the command that it ran before, which the list of placements knows. */
@@ -71,7 +74,7 @@ export function AgentActions({ agent, placed }) {
       onClick=${() => releaseScope(name)}>${t("fleet.release_scope")}<//>`}
     ${placed && html`<${Button} small icon="square-terminal" href=${href("machines", { terminal: name })}>
       ${t("fleet.logs")}<//>
-      ${RUNNING.has(placed.status)
+      ${isRunning(placed)
         ? html`<${Button} small kind="danger" icon="pause" disabled=${off}
           onClick=${() => stop(name)}>${t("fleet.stop")}<//>`
         : html`<${Button} small icon="play" disabled=${off}

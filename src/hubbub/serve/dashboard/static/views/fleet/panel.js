@@ -16,7 +16,7 @@ import { Clashes, Facts, Held, Letters, Todos } from "./parts.js";
 const PAUSE = 400; // milliseconds: a busy agent is not asked about at each of its steps
 
 /** @param {{name: string, onClose: () => void}} props */
-export function AgentPanel({ name, onClose }) {
+export function View({ name, onClose }) {
   const picture = shown.value;
   const agent = picture.agents.get(name);
   const told = useTold(name);

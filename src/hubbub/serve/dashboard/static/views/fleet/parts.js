@@ -68,8 +68,8 @@ export function Facts({ agent, told }) {
     ["output", told?.last_output && html`<${Text} value=${told.last_output} lines=${3} class="mono" />
       ${" "}<span class="faint"><${Ago} at=${told.last_output_at} /></span>`],
     ["wake", told?.wake && wakeWords(told.wake)],
-    ["placed", told?.placed && html`<bdi>${told.placed.node}</bdi>, ${t(`fleet.placed_${told.placed.status}`)}
-      ${" "}<${Ago} at=${told.placed.since} />`],
+    ["placed", told?.placed && html`<bdi>${told.placed.node}</bdi>, ${t(`machines.placed_${told.placed.status}`)}
+      ${" · "}<${Ago} at=${told.placed.since} />`],
   ];
   return html`<${Section} title=${t("fleet.facts")}><dl class="facts small">
     ${rows.filter(([, value]) => value).map(([key, value]) => html`<dt>${t(`fleet.fact_${key}`)}</dt>

@@ -5,9 +5,10 @@
  * (transitive reduction), so that what is to be seen is what must be done next.
  */
 
-export const MOST = 500; // nodes; a larger picture is neither readable nor laid out in a moment
+import { isEnded } from "../../model/states.js";
+
+const MOST = 500; // nodes; a larger picture is neither readable nor laid out in a moment
 const LEVELS = 2; // of ended tasks before the unfinished ones
-const ENDED = new Set(["completed", "failed", "cancelled", "expired"]);
 
 /**
  * @typedef {{from: string, to: string}} Arrow
@@ -18,8 +19,6 @@ const ENDED = new Set(["completed", "failed", "cancelled", "expired"]);
  * @property {number} alone unfinished tasks that need nothing and that nothing waits for
  * @property {number} cut tasks beyond the 500 newest
  */
-
-export const isEnded = (task) => ENDED.has(task.status);
 
 /** Whether what an arrow leads to still waits for what it comes from. */
 export const waits = (picture, { from, to }) =>

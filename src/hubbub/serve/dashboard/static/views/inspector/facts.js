@@ -10,6 +10,7 @@ import { Markdown } from "../../ui/markdown.js";
 import { Text } from "../../ui/text.js";
 import { Tile } from "../../ui/tile.js";
 import { t } from "../../words.js";
+import { called } from "../messages/people.js";
 import { refOf, taskHref } from "../task/names.js";
 import { Priority } from "../task/priority.js";
 
@@ -25,7 +26,7 @@ export function Facts({ task, details, picture }) {
     <section class="inspector-part" aria-label=${t("inspector.facts")}>
       <dl class="facts">
         ${fact("agent", html`<${Agent} task=${task} picture=${picture} />`)}
-        ${fact("from", task.sender === "hub" ? t("inspector.people") : html`<bdi>${task.sender}</bdi>`)}
+        ${fact("from", html`<bdi>${called(task.sender)}</bdi>`)}
         ${fact("priority", html`<${Priority} priority=${task.priority} always />`)}
         ${fact("needs", needs.length ? links(needs, picture) : nothing())}
         ${waiting.length > 0 && fact("needed_by", links(waiting, picture))}

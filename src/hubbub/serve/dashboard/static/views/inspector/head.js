@@ -47,7 +47,7 @@ function More({ task, picture }) {
     label: labelOf(doing, task), icon: doing.icon, danger: doing.danger, run: () => perform(doing.id, task),
   }));
   if (!items.length) return null;
-  return html`<${Menu} bare small align="end" icon="ellipsis" label=${t("inspector.more")} items=${items}
+  return html`<${Menu} bare small icon="ellipsis" label=${t("inspector.more")} items=${items}
     disabled=${Boolean(moment.value)} />`;
 }
 

@@ -6,7 +6,8 @@ import { could, moment } from "../../model/moment.js";
 import { toast } from "../../shell/toasts.js";
 import { IconButton } from "../../ui/button.js";
 import { t } from "../../words.js";
-import { onCommandEnter } from "../task/answer.js";
+import { refOf } from "../task/names.js";
+import { onCommandEnter } from "../../ui/key.js";
 
 /** @param {{task: object}} props */
 export function Reply({ task }) {
@@ -22,7 +23,7 @@ export function Reply({ task }) {
     setBusy(false);
     if (!answer) return;
     setText("");
-    toast(answer.message ? t("inspector.answer_done", { ref: `T-${task.number}`, to: "" }) : t("inspector.noted"));
+    toast(answer.message ? t("inspector.answer_done", { ref: refOf(task), to: "" }) : t("inspector.noted"));
   };
   return html`
     <form class="inspector-reply" onSubmit=${(event) => (event.preventDefault(), send())}>

@@ -1,9 +1,7 @@
 // The life of a task as steps with times, made from its part of the log: no DOM.
 
-const STEP_OF = {
-  queued: "queued", delivered: "delivered", accepted: "acked", working: "running", blocked: "blocked",
-  in_review: "review", completed: "done", failed: "failed", cancelled: "cancelled", expired: "expired",
-};
+import { STATE_OF_STATUS } from "../../model/states.js";
+
 const ALONG = ["queued", "delivered", "acked", "running", "blocked", "review"];
 const ENDS = new Set(["failed", "cancelled", "expired"]);
 const BEGIN_AGAIN = new Set(["task.retried", "task.reassigned", "task.released", "task.reopened"]);
@@ -19,7 +17,7 @@ const BEGIN_AGAIN = new Set(["task.retried", "task.reassigned", "task.released",
  */
 export function stepsOf(task, activities, now) {
   const passed = passages(task, activities);
-  const current = STEP_OF[task.status];
+  const current = STATE_OF_STATUS[task.status];
   const reached = new Map();
   const spent = new Map();
   passed.forEach(({ id, at }, index) => {
@@ -37,7 +35,7 @@ function passages(task, activities) {
   const passed = [];
   for (const { kind, at, detail } of activities) {
     if (kind === "task.sent" || BEGIN_AGAIN.has(kind)) passed.length = 0;
-    const id = STEP_OF[detail?.after];
+    const id = STATE_OF_STATUS[detail?.after];
     if (id && !passed.length && id !== "queued") passed.push({ id: "queued", at }); // straight into an inbox
     if (id && id !== passed.at(-1)?.id) passed.push({ id, at });
   }
@@ -48,7 +46,7 @@ function passages(task, activities) {
 function fromCard(task) {
   const known = [
     ["queued", task.created_at], ["delivered", task.delivered_at], ["acked", task.accepted_at],
-    ["running", task.started_at], [STEP_OF[task.status], task.ended_at ?? task.updated_at],
+    ["running", task.started_at], [STATE_OF_STATUS[task.status], task.ended_at ?? task.updated_at],
   ];
   return known
     .filter(([, at]) => at !== null && at !== undefined)

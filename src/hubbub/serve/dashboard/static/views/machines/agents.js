@@ -2,26 +2,17 @@
 import { html, useState } from "../../vendor/ui.js";
 import { t } from "../../words.js";
 import { could, may } from "../../model/moment.js";
-import { agentState } from "../../model/states.js";
+import { agentsOn, agentState } from "../../model/states.js";
 import { href, route } from "../../shell/router.js";
 import { Ago } from "../../ui/ago.js";
 import { Button } from "../../ui/button.js";
-import { confirm, Dialog } from "../../ui/dialog.js";
+import { Dialog } from "../../ui/dialog.js";
 import { Empty } from "../../ui/empty.js";
 import { Field } from "../../ui/field.js";
 import { StateWord } from "../../ui/glyph.js";
 import { Tile } from "../../ui/tile.js";
 import { done, existed } from "../fetched.js";
-import { agentsOn } from "./card.js";
-
-const RUNNING = new Set(["starting", "running", "restarting"]);
-
-async function stop(name) {
-  const title = t("machines.stop_title", { name });
-  if (!await confirm({ title, text: t("machines.stop_text"), action: t("machines.stop"),
-    danger: true })) return;
-  await done("stop", { agent: name }, t("machines.stopped", { name }));
-}
+import { isRunning, stop } from "../fleet/doings.js";
 
 /** How the agent fares that was started here. */
 function Placed({ placed }) {
@@ -36,24 +27,23 @@ function Row({ name, agent, placed, picture }) {
   return html`<li class="agent-row">
     ${agent && html`<${Tile} agent=${agent} picture=${picture} />`}
     <div class="grow stack tight">
-      <span class="row"><a class="part strong clamp" href=${href("fleet", { agent: name })}><bdi>${name}</bdi>
-        </a>
+      <span class="row">
+        <a class="part strong clamp" href=${href("fleet", { agent: name })}><bdi>${name}</bdi></a>
         ${agent && html`<${StateWord} agent state=${agentState(agent, picture)} />`}</span>
       ${placed && html`<${Placed} placed=${placed} />`}
       ${placed && html`<code class="small clamp">${placed.command}</code>`}
     </div>
     ${placed && could.value.write && html`<div class="row">
       <${Button} small icon="terminal" href=${terminal}>${t("machines.terminal")}<//>
-      ${RUNNING.has(placed.status) && html`<${Button} small kind="danger" disabled=${!may.value.write}
-        onClick=${() => stop(name)}>${t("machines.stop")}<//>`}</div>`}
+      ${isRunning(placed) && html`<${Button} small kind="danger" disabled=${!may.value.write}
+        onClick=${() => stop(name)}>${t("fleet.stop")}<//>`}</div>`}
   </li>`;
 }
 
 export function Agents({ machine, picture, placements }) {
-  const placed = existed(placements.value?.placements
-    ?? [], "since").filter((one) => one.node === machine.name);
+  const placed = existed(placements.value?.placements ?? [], "since").filter(({ node }) => node === machine.name);
   const byName = new Map(placed.map((one) => [one.agent, one]));
-  const names = new Set([...agentsOn(picture, machine.name).map((agent) => agent.name), ...byName.keys()]);
+  const names = new Set([...agentsOn(machine.name, picture).map((agent) => agent.name), ...byName.keys()]);
   if (names.size === 0) {
     return html`<${Empty} icon="bot" title=${t("machines.no_agents")} text=${t("machines.no_agents_text")}
       command=${`hubbub agent start ember --node ${machine.name} --run …`} />`;
@@ -77,10 +67,9 @@ export function Start({ node, onClose }) {
     setIsWaiting(false);
     if (started) onClose();
   };
-  const footer = html`<${Button} kind="primary" type="submit" disabled=${isWaiting}>${t("machines.start")}
-    <//>`;
-  return html`<${Dialog} title=${t("machines.start_title", { name: node })} onClose=${onClose}
-    onSubmit=${start}
+  const footer = html`
+    <${Button} kind="primary" type="submit" disabled=${isWaiting}>${t("machines.start")}<//>`;
+  return html`<${Dialog} title=${t("machines.start_title", { name: node })} onClose=${onClose} onSubmit=${start}
     footer=${footer}>
     <div class="stack">
       <${Field} label=${t("machines.agent_name")} required ...${bind("name")} />
@@ -88,8 +77,7 @@ export function Start({ node, onClose }) {
         ...${bind("run")} />
       <${Field} label=${t("machines.folder")} hint=${t("machines.folder_hint")} class="input mono"
         ...${bind("folder")} />
-      <${Field} label=${t("machines.concurrency")} type="number" min="1" max="100" ...${bind("concurrency")}
-        />
+      <${Field} label=${t("machines.concurrency")} type="number" min="1" max="100" ...${bind("concurrency")} />
       ${isWaiting && html`<p class="small muted" role="status">${t("machines.waiting")}</p>`}
     </div>
   <//>`;

@@ -1,5 +1,4 @@
-// What a program wrote for a terminal, as plain text: colours, cursor moves and other control characters
-// are gone.
+// What a program wrote for a terminal, as plain text: colours, cursor moves and other control characters are gone.
 
 const COMMAND = /\[[0-?]*[ -/]*[@-~]/; // colours, moves
 const TITLE = /\][^\x07\x1b]*(?:\x07|\x1b\\)?/;

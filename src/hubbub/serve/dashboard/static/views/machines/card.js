@@ -1,6 +1,7 @@
 // One machine in the list.
 import { html } from "../../vendor/ui.js";
 import { t } from "../../words.js";
+import { agentsOn } from "../../model/states.js";
 import { href, route } from "../../shell/router.js";
 import { Ago } from "../../ui/ago.js";
 import { Card } from "../../ui/card.js";
@@ -9,12 +10,7 @@ import { Tile } from "../../ui/tile.js";
 
 const MOST_TILES = 12;
 const GIB = 1024 ** 3;
-
-/** The agents that are on a machine, by name. */
-export function agentsOn(picture, name) {
-  const there = [...picture.agents.values()].filter((agent) => agent.machine === name);
-  return there.sort((one, other) => one.name.localeCompare(other.name));
-}
+const BUSY = 0.9; // of the processors
 
 /** Whether a machine is there: a sign, a colour and a word. */
 export function Presence({ machine }) {
@@ -29,16 +25,17 @@ export function Load({ load }) {
   const share = load.cpus ? Math.min(1, load.load1 / load.cpus) : 0;
   const words = t("machines.load_now", { load: load.load1.toFixed(2), cpus: load.cpus });
   const memory = load.memory_total
-    ? t("machines.memory_now", { used: (load.memory_used / GIB).toFixed(1),
-      total: (load.memory_total / GIB).toFixed(1) })
-    : "";
-  return html`<span class="load small muted num"><span class=${`load-bar ${share > 0.9 ? "is-full" : ""}`}>
-    <span style=${{ width: `${Math.round(share * 100)}%` }}></span></span>${words}${memory && ` · ${memory}`}
-      </span>`;
+    && t("machines.memory_now", { used: gib(load.memory_used), total: gib(load.memory_total) });
+  return html`<span class="load small muted num">
+    <span class=${`load-bar ${share > BUSY ? "is-full" : ""}`}>
+      <span style=${{ width: `${Math.round(share * 100)}%` }}></span></span>
+    ${[words, memory].filter(Boolean).join(" · ")}</span>`;
 }
 
+const gib = (bytes) => (bytes / GIB).toFixed(1);
+
 export function MachineCard({ machine, node, picture, isChosen }) {
-  const there = agentsOn(picture, machine.name);
+  const there = agentsOn(machine.name, picture);
   const to = href("machines", { ...route.value.query, node: isChosen ? null : machine.name });
   const state = t(machine.online ? "machines.online" : "machines.offline");
   const facts = [machine.platform, machine.version, machine.sandbox, machine.runtime].filter(Boolean);
@@ -53,7 +50,7 @@ export function MachineCard({ machine, node, picture, isChosen }) {
       <span class="small muted">${t("machines.agents", { count: there.length })}</span>
     </span>
     <${Load} load=${node?.load} />
-    ${!machine.online && node && html`<span class="small muted">${t("machines.seen")} <${Ago}
-      at=${node.seen_at} /></span>`}
+    ${!machine.online && node
+      && html`<span class="small muted">${t("machines.seen")} <${Ago} at=${node.seen_at} /></span>`}
   <//>`;
 }

@@ -23,9 +23,8 @@ function Facts({ machine, node }) {
     ["last_seen", node && !moment.value && fullTime(node.seen_at)],
     ["load", node?.load && !moment.value && html`<${Load} load=${node.load} />`],
   ];
-  return html`<dl class="facts">${facts.filter(([, value]) => value).map(([key, value]) => html`<${Fragment}
-    key=${key}>
-    <dt>${t(`machines.fact_${key}`)}</dt><dd><bdi>${value}</bdi></dd><//>`)}</dl>`;
+  return html`<dl class="facts">${facts.filter(([, value]) => value).map(([key, value]) => html`
+    <${Fragment} key=${key}><dt>${t(`machines.fact_${key}`)}</dt><dd><bdi>${value}</bdi></dd><//>`)}</dl>`;
 }
 
 async function remove(machine) {
@@ -43,10 +42,10 @@ function Actions({ machine, onTakeOver }) {
   const start = () => openDialog((close) => html`<${Start} node=${machine.name} onClose=${close} />`);
   const off = !may.value.write;
   return html`<div class="row wrap">
-    <${Button} icon="circle-play" disabled=${off || !machine.online} onClick=${start}>${t("machines.start")}
-      <//>
-    <${Button} icon="square-terminal" disabled=${off || !machine.online}
-      onClick=${onTakeOver}>${t("machines.take_over")}<//>
+    <${Button} icon="circle-play" disabled=${off || !machine.online} onClick=${start}>
+      ${t("machines.start")}<//>
+    <${Button} icon="square-terminal" disabled=${off || !machine.online} onClick=${onTakeOver}>
+      ${t("machines.take_over")}<//>
     <${Button} kind="danger" icon="trash-2" disabled=${off} onClick=${() => remove(machine)}>
       ${t("machines.remove")}<//>
   </div>`;
@@ -60,18 +59,17 @@ export function Detail({ machine, node }) {
   const placements = useFetched(() => read.placements(), [], ["placement."]);
   const takeOver = async () => {
     const title = t("machines.take_over_title", { name: machine.name });
-    const isSure = await confirm({ title, text: t("machines.take_over_text"),
-      action: t("machines.take_over_sure"), danger: true });
-    setIsTaken(isSure);
+    const text = t("machines.take_over_text");
+    setIsTaken(await confirm({ title, text, action: t("machines.take_over_sure"), danger: true }));
   };
   const Panel = TABS[tab];
   const tabs = Object.keys(TABS).map((id) => ({ id, label: t(`machines.tab_${id}`) }));
-  const heading = html`<div class="row"><h2 class="grow clip"><bdi>${machine.name}</bdi></h2>
-    <${Presence} machine=${machine} />
-    <${IconButton} kind="quiet" icon="x" label=${t("machines.close")} onClick=${() => set({ node: null })} />
-      </div>`;
   return html`<section class="panel machine-detail" aria-label=${machine.name}>
-    ${heading}
+    <div class="row">
+      <h2 class="grow clip"><bdi>${machine.name}</bdi></h2>
+      <${Presence} machine=${machine} />
+      <${IconButton} kind="quiet" icon="x" label=${t("machines.close")} onClick=${() => set({ node: null })} />
+    </div>
     <${Actions} machine=${machine} onTakeOver=${takeOver} />
     ${isTaken && html`<${TakeOver} node=${machine.name} onClose=${() => setIsTaken(false)} />`}
     <${Facts} machine=${machine} node=${node} />

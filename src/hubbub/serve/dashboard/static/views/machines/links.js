@@ -15,7 +15,7 @@ import { lasting } from "./invite.js";
 async function revoke(share) {
   const isSure = await confirm({
     title: t("machines.link_revoke_title"), text: t("machines.link_revoke_text"),
-      action: t("machines.link_revoke"), danger: true,
+    action: t("machines.link_revoke"), danger: true,
   });
   if (isSure) await done("unshare", { share: share.id }, t("machines.link_revoked"));
 }
@@ -42,12 +42,17 @@ export function Links({ machine }) {
       const rows = existed(found.shares).filter((share) => share.machine === machine.name);
       if (!rows.length) return html`<${Empty} icon="link" title=${t("machines.no_links")}
         text=${t("machines.no_links_text")} />`;
-      return html`<ul class="lines">${rows.map((share) => html`<li key=${share.id} class="row">
-        <span class="grow small">${t("machines.link_by", { name: share.created_by })} <${Ago}
-          at=${share.created_at} />${" · "}
-          ${t("machines.good_until")} <${Ago} at=${share.expires_at} /></span>
-        ${could.value.write && html`<${Button} small kind="danger" disabled=${!may.value.write}
-          onClick=${() => revoke(share)}>${t("machines.link_revoke")}<//>`}</li>`)}</ul>`;
+      return html`<ul class="lines">${rows.map((share) => html`<${Link} key=${share.id} share=${share} />`)}</ul>`;
     }}<//>
   </div>`;
+}
+
+function Link({ share }) {
+  return html`<li class="row">
+    <span class="grow small">
+      ${t("machines.link_by", { name: share.created_by })} <${Ago} at=${share.created_at} />${" · "}
+      ${t("machines.good_until")} <${Ago} at=${share.expires_at} /></span>
+    ${could.value.write && html`<${Button} small kind="danger" disabled=${!may.value.write}
+      onClick=${() => revoke(share)}>${t("machines.link_revoke")}<//>`}
+  </li>`;
 }

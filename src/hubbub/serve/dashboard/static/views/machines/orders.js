@@ -6,12 +6,14 @@ import { Ago, Span } from "../../ui/ago.js";
 import { Empty } from "../../ui/empty.js";
 import { existed, Fetched, useFetched } from "../fetched.js";
 
+const HEADINGS = ["tool", "who", "outcome", "when", "took"];
+
 /** Done, not done and why, or still on its way: with a colour that says which. */
 function Outcome({ order }) {
   const isBad = Boolean(order.code) || order.status === "lost";
   const tone = isBad ? "is-failed" : order.ended_at ? "is-done" : "is-running";
-  return html`<span class=${`outcome ${tone}`}>${t(`machines.order_${order.status}`)}${order.code
-    && `: ${order.code}`}</span>`;
+  const words = [t(`machines.order_${order.status}`), order.code].filter(Boolean).join(": ");
+  return html`<span class=${`outcome ${tone}`}>${words}</span>`;
 }
 
 export function Orders({ machine }) {
@@ -22,12 +24,10 @@ export function Orders({ machine }) {
       text=${t("machines.no_orders_text")} />`;
     return html`<div class="table-scroll" tabindex="0" role="region" aria-label=${t("machines.tab_orders")}>
       <table class="table"><thead><tr>
-        <th>${t("machines.order_tool")}</th><th>${t("machines.order_who")}</th>
-          <th>${t("machines.order_outcome")}</th>
-        <th>${t("machines.order_when")}</th><th>${t("machines.order_took")}</th>
+        ${HEADINGS.map((key) => html`<th key=${key}>${t(`machines.order_${key}`)}</th>`)}
       </tr></thead><tbody>${rows.map((order) => html`<tr key=${order.id}>
-        <td class="mono">${order.tool}</td><td><bdi>${order.who}</bdi></td><td><${Outcome} order=${order} />
-          </td>
+        <td class="mono">${order.tool}</td><td><bdi>${order.who}</bdi></td>
+        <td><${Outcome} order=${order} /></td>
         <td><${Ago} at=${order.created_at} /></td>
         <td>${order.ended_at && html`<${Span} from=${order.created_at} to=${order.ended_at} />`}</td>
       </tr>`)}</tbody></table></div>`;

@@ -1,8 +1,8 @@
-// Taking over: one command after the other on a machine, by a person, as far as the machine's own gate
-// lets them. Each is in the audit log, with the name of who typed it.
+// Taking over: one command after the other on a machine, by a person, as far as the machine's own gate lets them. Each
+// is in the audit log, with the name of who typed it.
 import { html, useEffect, useRef, useState } from "../../vendor/ui.js";
 import { t } from "../../words.js";
-import { post } from "../../hub/api.js";
+import { attempt } from "../../hub/actions.js";
 import { may } from "../../model/moment.js";
 import { Button, IconButton } from "../../ui/button.js";
 import { plain } from "./ansi.js";
@@ -28,7 +28,7 @@ function Run({ run }) {
 
 async function ran(node, command) {
   try {
-    return await post(`/nodes/${encodeURIComponent(node)}/run`, { command });
+    return await attempt("run", { machine: node, command });
   } catch (error) {
     if (error.name !== "Refused") throw error;
     return { refused: error.message };
@@ -55,10 +55,9 @@ export function TakeOver({ node, onClose }) {
     ${runs.map((each) => html`<${Run} key=${each.key} run=${each} />`)}
     <form class="row" onSubmit=${run}>
       <input ref=${input} class="input mono grow" required aria-label=${t("machines.command")}
-        placeholder=${t("machines.command")}
-        autocomplete="off" spellcheck=${false} value=${command}
-          onInput=${(event) => setCommand(event.target.value)} />
-      <${Button} kind="primary" type="submit" disabled=${isBusy || !may.value.write}>${t("machines.run_now")}
-        <//>
+        placeholder=${t("machines.command")} autocomplete="off" spellcheck=${false} value=${command}
+        onInput=${(event) => setCommand(event.target.value)} />
+      <${Button} kind="primary" type="submit" disabled=${isBusy || !may.value.write}>
+        ${t("machines.run_now")}<//>
     </form></div>`;
 }

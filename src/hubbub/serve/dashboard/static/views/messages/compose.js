@@ -8,6 +8,7 @@ import { toast } from "../../shell/toasts.js";
 import { Button } from "../../ui/button.js";
 import { Dialog } from "../../ui/dialog.js";
 import { Select, TextArea } from "../../ui/field.js";
+import { onCommandEnter, written } from "../../ui/key.js";
 import { list, t } from "../../words.js";
 import { Recipients } from "./recipients.js";
 
@@ -28,16 +29,15 @@ export function Compose({ to: first = [], as: kind = "message", onClose }) {
     if (missed.length === 0) onClose();
     else if (!toAll) setTo(missed); // what was refused stays to be tried again
   };
-  const onKeyDown = (event) => event.key === "Enter" && (event.metaKey || event.ctrlKey) && send();
   const footer = html`<${Button} onClick=${onClose}>${t("dialogs.back")}<//>
     <${Button} kind="primary" type="submit" icon="send" disabled=${!isReady}
-      keyHint="⌘↵">${t(`messages.send_${as}`)}<//>`;
+      keyHint=${written("mod+Enter")}>${t(`messages.send_${as}`)}<//>`;
   return html`<${Dialog} title=${t("messages.new")} onClose=${onClose} onSubmit=${send} footer=${footer}>
     <${Select} label=${t("messages.as")} value=${as} onInput=${(event) => setAs(event.currentTarget.value)}
       options=${["message", "task"].map((value) => ({ value, label: t(`messages.as_${value}`) }))} />
     <${Recipients} chosen=${to} onChange=${setTo} everyone=${toAll} onEveryone=${setEveryone}
       mayAll=${as === "message"} agents=${shown.value.agents} />
-    <${TextArea} label=${t("messages.text")} rows="4" required value=${text} onKeyDown=${onKeyDown}
+    <${TextArea} label=${t("messages.text")} rows="4" required value=${text} onKeyDown=${onCommandEnter(send)}
       onInput=${(event) => setText(event.currentTarget.value)} />
   <//>`;
 }

@@ -4,6 +4,7 @@ import { html, useState } from "../../vendor/ui.js";
 import { act } from "../../hub/actions.js";
 import { Button } from "../../ui/button.js";
 import { TextArea } from "../../ui/field.js";
+import { onCommandEnter, written } from "../../ui/key.js";
 import { t } from "../../words.js";
 
 /** @param {{messages: object[], disabled: boolean, onSent: (message: object) => void}} props */
@@ -23,11 +24,10 @@ export function Reply({ messages, disabled, onSent }) {
     if (answer) onSent(answer.message);
     else setText(said); // refused, as the sentence says: nothing that was typed is lost
   };
-  const onKeyDown = (event) => event.key === "Enter" && (event.metaKey || event.ctrlKey) && send(event);
   return html`<form class="reply" onSubmit=${send}>
-    <${TextArea} label=${t("messages.reply")} rows="2" value=${text} disabled=${disabled} onKeyDown=${onKeyDown}
-      onInput=${(event) => setText(event.currentTarget.value)} />
+    <${TextArea} label=${t("messages.reply")} rows="2" value=${text} disabled=${disabled}
+      onKeyDown=${onCommandEnter(send)} onInput=${(event) => setText(event.currentTarget.value)} />
     <${Button} kind="primary" type="submit" icon="send" disabled=${!isReady}
-      keyHint="⌘↵">${t("messages.send_reply")}<//>
+      keyHint=${written("mod+Enter")}>${t("messages.send_reply")}<//>
   </form>`;
 }

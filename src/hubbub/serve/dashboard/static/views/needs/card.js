@@ -7,7 +7,6 @@ import { Button } from "../../ui/button.js";
 import { Card } from "../../ui/card.js";
 import { Icon } from "../../ui/icon.js";
 import { t } from "../../words.js";
-import { Why } from "../task/why.js";
 import { actingOn } from "./acting.js";
 import { told } from "./telling.js";
 
@@ -21,7 +20,7 @@ const TONES = { approval: "amber", question: "amber" };
  * @param {{need: import("../../model/needs.js").Need, small?: boolean}} props  `small`: in the row above the board
  */
 export function NeedCard({ need, small = false }) {
-  const [asked, setAsked] = useState(false);
+  const [Why, setWhy] = useState(null);
   const { main, aside } = told(need, shown.value);
   const title = t(`needs.${titleOf(need)}`);
   return html`
@@ -35,9 +34,15 @@ export function NeedCard({ need, small = false }) {
       </div>
       <div class="need-main">${main}</div>
       ${aside && html`<div class="need-aside">${aside}</div>`}
-      <${Actions} need=${need} onWhy=${() => setAsked(!asked)} asked=${asked} small=${small} />
-      ${asked && html`<${Why} of=${whyOf(need)} key=${need.key} />`}
+      <${Actions} need=${need} onWhy=${() => explain(Why, setWhy)} asked=${Why !== null} small=${small} />
+      ${Why && html`<${Why} of=${whyOf(need)} key=${need.key} />`}
     <//>`;
+}
+
+/** The account of why, fetched when it is first asked for; asked again, it goes. */
+async function explain(open, setWhy) {
+  const { Why } = open ? {} : await import("../task/why.js");
+  setWhy(() => Why ?? null);
 }
 
 /** A blocked task is told apart from an agent that asks. */

@@ -4,7 +4,7 @@ import { may } from "../../model/moment.js";
 import { useKey } from "../../shell/keys.js";
 import { actingOn } from "./acting.js";
 import { armed } from "./approving.js";
-import { needOf } from "./waiting.js";
+import { needOf } from "../../model/waiting.js";
 
 /** Without a card in focus, `a` goes to the first approval instead of answering one that nobody looks at. */
 export function useNeedKeys() {

@@ -1,7 +1,6 @@
-// Connecting a client: where the hub is, and what to write where. A token stands in it only if it was made
-// just now.
+// Connecting a client: where the hub is, and what to write where. A token stands in it only if it was made just now.
 import { html, useState } from "../../vendor/ui.js";
-import { t } from "../../words.js";
+import { has, t } from "../../words.js";
 import { could, may } from "../../model/moment.js";
 import { Button } from "../../ui/button.js";
 import { openDialog } from "../../ui/dialog.js";
@@ -16,9 +15,15 @@ const DIALECTS = ["commhub", "relay", "golemxv", "cmdop"];
 const PLACEHOLDER = "ntok_…";
 
 function Snippet({ where, text }) {
-  return html`<div class="stack tight"><div class="row"><span class="small muted grow">${where}</span>
-    <${CopyButton} text=${text} /></div>
+  return html`<div class="stack tight">
+    <div class="row"><span class="small muted grow">${where}</span><${CopyButton} text=${text} /></div>
     <pre class="snippet" tabindex="0" aria-label=${where}>${text}</pre></div>`;
+}
+
+/** What is to be done about the token in the snippet; who may make none asks somebody who may. */
+function placing(token) {
+  if (token !== PLACEHOLDER) return "settings.token_placed";
+  return could.value.write ? "settings.token_place" : "settings.token_ask";
 }
 
 export function Connect() {
@@ -26,20 +31,19 @@ export function Connect() {
   const [client, setClient] = useState("claude");
   const [token, setToken] = useState(PLACEHOLDER);
   const made = snippets(`${location.origin}/mcp/${dialect}`, token, dialect);
-  const make = () => openDialog((close) => html`<${MakeToken} onClose=${close}
-    onMade=${({ secret }) => setToken(secret)} />`);
-  const clients = Object.keys(made).map((id) => ({ id, label: id === "any" ? t("settings.any_client")
-    : made[id].name }));
-  return html`<${Part} title=${t("settings.connect")} text=${t("settings.connect_text")}
-    action=${could.value.write && html`<${Button}
-      icon="key-round" disabled=${!may.value.write} onClick=${make}>${t("settings.token_make")}<//>`}>
+  const keep = ({ secret }) => setToken(secret);
+  const make = () => openDialog((close) => html`<${MakeToken} onClose=${close} onMade=${keep} />`);
+  const clients = Object.entries(made).map(([id, { name }]) => ({ id, label: name || t("settings.any_client") }));
+  const action = could.value.write && html`
+    <${Button} icon="key-round" disabled=${!may.value.write} onClick=${make}>${t("settings.token_make")}<//>`;
+  return html`<${Part} title=${t("settings.connect")} text=${t("settings.connect_text")} action=${action}>
     <${Select} label=${t("settings.dialect")} hint=${t("settings.dialect_hint")} value=${dialect}
       onInput=${(event) => setDialect(event.target.value)}
       options=${DIALECTS.map((value) => ({ value, label: t(`settings.dialect_${value}`) }))} />
     <${Tabs} label=${t("settings.client")} tabs=${clients} current=${client} onChange=${setClient}>
-      <div class="stack">${made[client].parts.map(([where, text]) => html`<${Snippet} key=${where}
-        where=${t(where) === where ? where : t(where)} text=${text} />`)}</div><//>
-    <p class="small muted">${t(token === PLACEHOLDER ? "settings.token_place" : "settings.token_placed")}</p>
+      <div class="stack">${made[client].parts.map(([where, text]) => html`
+        <${Snippet} key=${where} where=${has(where) ? t(where) : where} text=${text} />`)}</div><//>
+    <p class="small muted">${t(placing(token))}</p>
   <//>
   <${Part} title=${t("settings.addresses")} text=${t("settings.addresses_text")}>
     <ul class="lines">${DIALECTS.map((name) => html`<li key=${name} class="row">

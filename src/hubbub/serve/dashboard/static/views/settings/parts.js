@@ -4,9 +4,11 @@ import { t } from "../../words.js";
 
 /** A part of a tab, with its heading and its action beside that. */
 export function Part({ title, text, action, children }) {
-  return html`<section class="panel part-panel"><div class="row wrap"><h2 class="section-title grow">${title}
-    </h2>${action}</div>
-    ${text && html`<p class="small muted">${text}</p>`}${children}</section>`;
+  return html`<section class="panel part-panel">
+    <div class="row wrap"><h2 class="section-title grow">${title}</h2>${action}</div>
+    ${text && html`<p class="small muted">${text}</p>`}
+    ${children}
+  </section>`;
 }
 
 /** Why somebody sees less here than others. */
@@ -14,21 +16,21 @@ export function OnlyFor({ whom }) {
   return html`<p class="small muted only-for">${t(`settings.only_${whom}`)}</p>`;
 }
 
-/** The values of a form, and what binds a field to one of them.
- * @param {Record<string, string>} first */
+/** The values of a form, and what binds a field to one of them. @param {Record<string, string>} first */
 export function useForm(first) {
   const [given, setGiven] = useState(first);
   const change = (key) => (event) => setGiven((before) => ({ ...before, [key]: event.target.value }));
   const bind = (key) => ({ name: key, value: given[key], onInput: change(key) });
-  return { given, bind, reset: () => setGiven(first) };
+  return { given, bind };
 }
 
 /** A table of the settings: headings, rows, and a key for each row. */
 export function Rows({ label, headings, rows, children }) {
+  const unseen = html`<span class="sr">${t("settings.actions")}</span>`;
   return html`<div class="table-scroll" tabindex="0" role="region" aria-label=${label}><table class="table">
-    <thead><tr>${headings.map((heading) => html`<th key=${heading}>${heading || html`<span class="sr">
-      ${t("settings.actions")}</span>`}</th>`)}</tr></thead>
-    <tbody>${rows.map(children)}</tbody></table></div>`;
+    <thead><tr>${headings.map((heading) => html`<th key=${heading}>${heading || unseen}</th>`)}</tr></thead>
+    <tbody>${rows.map(children)}</tbody>
+  </table></div>`;
 }
 
 /** The roles that can be given, in the words of people. */

@@ -8,6 +8,7 @@ import { Button } from "../../ui/button.js";
 import { confirm, Dialog, openDialog } from "../../ui/dialog.js";
 import { Field, Select } from "../../ui/field.js";
 import { done, Fetched, useFetched } from "../fetched.js";
+import { signOutEverywhere } from "../../shell/account.js";
 import { showOnce } from "./once.js";
 import { OnlyFor, Part, roles, Rows, useForm } from "./parts.js";
 
@@ -43,52 +44,54 @@ function AddUser({ onClose }) {
 }
 
 async function remove(name) {
-  const isSure = await confirm({ title: t("settings.member_remove_title", { name }),
-    text: t("settings.member_remove_text"),
-    action: t("settings.remove"), danger: true });
-  if (isSure) await done("removeMember", { project: project.value, user: name }, t("settings.member_removed",
-    { name }));
+  const isSure = await confirm({
+    title: t("settings.member_remove_title", { name }), text: t("settings.member_remove_text"),
+    action: t("settings.remove"), danger: true,
+  });
+  const values = { project: project.value, user: name };
+  if (isSure) await done("removeMember", values, t("settings.member_removed", { name }));
 }
 
 function Member({ member }) {
-  const choose = (event) => done("putMember", { project: project.value, user: member.name,
-    role: event.target.value },
-    t("settings.role_changed", { name: member.name }));
-  return html`<tr><td class="clip"><bdi>${member.name}</bdi></td>
-    <td>${could.value.manage
-      ? html`<select class="input" aria-label=${t("settings.role_of", { name: member.name })}
-        value=${member.role}
-          disabled=${!may.value.manage} onChange=${choose}>${roles().map((role) => html`<option
-            key=${role.value}
-          value=${role.value} selected=${role.value === member.role}>${role.label}</option>`)}</select>`
-      : t(`shell.role_${member.role}`)}</td>
+  return html`<tr>
+    <td class="clip"><bdi>${member.name}</bdi></td>
+    <td>${could.value.manage ? html`<${RoleOf} member=${member} />` : t(`shell.role_${member.role}`)}</td>
     <td>${could.value.manage && html`<${Button} small kind="danger" disabled=${!may.value.manage}
-      onClick=${() => remove(member.name)}>${t("settings.remove")}<//>`}</td></tr>`;
+      onClick=${() => remove(member.name)}>${t("settings.remove")}<//>`}</td>
+  </tr>`;
+}
+
+function RoleOf({ member: { name, role } }) {
+  const choose = (event) => {
+    const values = { project: project.value, user: name, role: event.target.value };
+    done("putMember", values, t("settings.role_changed", { name }));
+  };
+  return html`<select class="input" aria-label=${t("settings.role_of", { name })} value=${role}
+    disabled=${!may.value.manage} onChange=${choose}>
+    ${roles().map(({ value, label }) => html`
+      <option key=${value} value=${value} selected=${value === role}>${label}</option>`)}
+  </select>`;
 }
 
 function Members() {
-  const members = useFetched(() => get(`/projects/${encodeURIComponent(project.value)}/members`), [],
-    ["member.", "user."]);
+  const members = useFetched(() => read.members(project.value), [], ["member.", "user."]);
   const open = (View) => () => openDialog((close) => html`<${View} onClose=${close} />`);
   const action = could.value.manage && html`<div class="row wrap">
     <${Button} icon="mail" disabled=${!may.value.manage} onClick=${open(Invite)}>${t("settings.invite")}<//>
     ${me.value?.owns_hub && html`<${Button} icon="user-plus" disabled=${!may.value.manage}
       onClick=${open(AddUser)}>${t("settings.user_add")}<//>`}</div>`;
   return html`<${Part} title=${t("settings.members")} text=${t("settings.members_text")} action=${action}>
-    <${Fetched} of=${members}>${(found) => html`<${Rows} label=${t("settings.members")} rows=${found.members}
-      headings=${[t("settings.user_name"), t("settings.role"), ""]}>${(member) => html`<${Member}
-        key=${member.name} member=${member} />`}<//>`}<//>
+    <${Fetched} of=${members}>${(found) => html`
+      <${Rows} label=${t("settings.members")} rows=${found.members}
+        headings=${[t("settings.user_name"), t("settings.role"), ""]}>
+        ${(member) => html`<${Member} key=${member.name} member=${member} />`}<//>`}<//>
     ${!could.value.manage && html`<${OnlyFor} whom="managers" />`}<//>`;
 }
 
-async function signOutEverywhere() {
-  const isSure = await confirm({ title: t("settings.out_title"), text: t("settings.out_text"),
-    action: t("settings.out"), danger: true });
-  if (isSure && await done("signOutEverywhere", {})) location.assign("/login");
-}
-
-const BROWSERS = [["Edg/", "Edge"], ["OPR/", "Opera"], ["Firefox/", "Firefox"], ["Chrome/", "Chrome"],
-  ["Safari/", "Safari"]];
+/** What is found in what a browser calls itself; each calls itself by the names of those below it, too. */
+const BROWSERS = [
+  ["Edg/", "Edge"], ["OPR/", "Opera"], ["Firefox/", "Firefox"], ["Chrome/", "Chrome"], ["Safari/", "Safari"],
+];
 const SYSTEMS = ["Android", "iPhone", "iPad", "Windows", "Mac OS", "Linux"];
 
 /** What a browser calls itself, in short: "Firefox, Linux"; as it is, where that tells nothing. */
@@ -99,18 +102,23 @@ function browserName(text) {
 
 /** Where the one who looks is signed in. */
 function Logins() {
-  const logins = useFetched(() => get("/logins"), [], ["login."]);
-  const action = html`<${Button} kind="danger" icon="log-out" disabled=${!me.value?.csrf}
-    onClick=${signOutEverywhere}>${t("settings.out")}<//>`;
+  const logins = useFetched(() => read.logins(), [], ["login."]);
+  const action = html`
+    <${Button} kind="danger" icon="log-out" onClick=${signOutEverywhere}>${t("shell.sign_out_everywhere")}<//>`;
   const headings = ["browser", "signed_in", "used"].map((key) => t(`settings.${key}`));
   return html`<${Part} title=${t("settings.logins")} text=${t("settings.logins_text")} action=${action}>
-    <${Fetched} of=${logins}>${(found) => html`<${Rows} label=${t("settings.logins")} headings=${headings}
-      rows=${found.logins}>${(login) =>
-      html`<tr key=${login.id}><td class="clip">
-        <bdi title=${login.browser}>${browserName(login.browser ?? "?")}</bdi>
-        ${login.current && html`<span class="muted">${t("settings.current_login")}</span>`}</td>
-        <td><${Ago} at=${login.created_at} /></td><td><${Ago} at=${login.seen_at} /></td></tr>`}<//>`}<//>
-          <//>`;
+    <${Fetched} of=${logins}>${(found) => html`
+      <${Rows} label=${t("settings.logins")} headings=${headings} rows=${found.logins}>
+        ${(login) => html`<${Login} key=${login.id} login=${login} />`}<//>`}<//>
+  <//>`;
+}
+
+function Login({ login: { browser, current, created_at: since, seen_at: seen } }) {
+  return html`<tr>
+    <td class="clip"><bdi title=${browser}>${browserName(browser ?? "?")}</bdi>
+      ${current && html` <span class="muted">${t("settings.current_login")}</span>`}</td>
+    <td><${Ago} at=${since} /></td><td><${Ago} at=${seen} /></td>
+  </tr>`;
 }
 
 export function People() {

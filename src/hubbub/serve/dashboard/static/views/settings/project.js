@@ -1,5 +1,4 @@
-// The project: what it is called, what follows where scopes overlap, its areas; and another project beside
-// it.
+// The project: what it is called, what follows where scopes overlap, its areas; and another project beside it.
 import { html } from "../../vendor/ui.js";
 import { t } from "../../words.js";
 import { read } from "../../hub/reads.js";
@@ -41,18 +40,20 @@ function Facts({ known }) {
 /** An area, new or to be changed; its slug stays. */
 function Area({ area, onClose }) {
   const { given, bind } = useForm({
-    slug: area?.slug ?? "", name: area?.name ?? "", patterns: (area?.patterns
-      ?? []).join("\n"), description: area?.description ?? "",
+    slug: area?.slug ?? "", name: area?.name ?? "", patterns: (area?.patterns ?? []).join("\n"),
+    description: area?.description ?? "",
   });
   const put = async () => {
     const patterns = given.patterns.split("\n").map((line) => line.trim()).filter(Boolean);
-    const values = { project: project.value, area: given.slug.trim(), name: given.name.trim(), patterns,
-      description: given.description || null };
+    const values = {
+      project: project.value, area: given.slug.trim(), name: given.name.trim(), patterns,
+      description: given.description || null,
+    };
     if (await done("putArea", values, t("settings.saved"))) onClose();
   };
-  return html`<${Dialog} title=${t(area ? "settings.area_change" : "settings.area_add")} onClose=${onClose}
-    onSubmit=${put}
-    footer=${html`<${Button} kind="primary" type="submit">${t("settings.save")}<//>`}>
+  const title = t(area ? "settings.area_change" : "settings.area_add");
+  const footer = html`<${Button} kind="primary" type="submit">${t("settings.save")}<//>`;
+  return html`<${Dialog} title=${title} onClose=${onClose} onSubmit=${put} footer=${footer}>
     <div class="stack">
       <${Field} label=${t("settings.slug")} required disabled=${Boolean(area)} pattern="[a-z0-9][a-z0-9_\\-]*"
         ...${bind("slug")} />
@@ -64,7 +65,7 @@ function Area({ area, onClose }) {
 }
 
 function Areas() {
-  const areas = useFetched(() => get(`/projects/${encodeURIComponent(project.value)}/areas`), [], ["area."]);
+  const areas = useFetched(() => read.areas(project.value), [], ["area."]);
   const open = (area) => () => openDialog((close) => html`<${Area} area=${area} onClose=${close} />`);
   const action = could.value.manage && html`<${Button} icon="plus" disabled=${!may.value.manage}
     onClick=${open(null)}>${t("settings.area_add")}<//>`;
@@ -79,11 +80,12 @@ function Areas() {
           <td class="mono small wrap-any"><bdi>${area.patterns.join("  ")}</bdi></td>
           <td>${could.value.manage && html`<${Button} small disabled=${!may.value.manage}
             onClick=${open(area)}>${t("settings.change")}<//>`}</td>
-        </tr>`}<//>`)}<//><//>`;
+        </tr>`}<//>`)}<//>
+  <//>`;
 }
 
 /** Another project: another world of agents, tasks and log. */
-export function AddProject({ onClose }) {
+function AddProject({ onClose }) {
   const { given, bind } = useForm({ slug: "", name: "", conflict_mode: "warn" });
   const add = async () => {
     const values = { slug: given.slug.trim(), conflict_mode: given.conflict_mode };
@@ -103,12 +105,12 @@ export function AddProject({ onClose }) {
 }
 
 export function Project() {
-  const known = useFetched(() => get(`/projects/${encodeURIComponent(project.value)}`), [], ["project."]);
+  const known = useFetched(() => read.project(project.value), [], ["project."]);
   const add = () => openDialog((close) => html`<${AddProject} onClose=${close} />`);
-  const action = could.value.write && html`<${Button} icon="plus" disabled=${!may.value.write} onClick=${add}>
-    ${t("settings.project_add")}<//>`;
+  const action = could.value.write && html`
+    <${Button} icon="plus" disabled=${!may.value.write} onClick=${add}>${t("settings.project_add")}<//>`;
   return html`<${Part} title=${project.value} action=${action}>
-      <${Fetched} of=${known}>${(found) => html`<${Facts} key=${JSON.stringify(found.project)}
-        known=${found.project} />`}<//>
+      <${Fetched} of=${known}>${(found) => html`
+        <${Facts} key=${JSON.stringify(found.project)} known=${found.project} />`}<//>
     <//><${Areas} />`;
 }

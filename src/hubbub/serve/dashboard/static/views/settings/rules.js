@@ -1,5 +1,4 @@
-// What a machine allows, asks about and denies, as its own policy says. It is changed on the machine,
-// never from here.
+// What a machine allows, asks about and denies, as its own policy says. It is changed on the machine, never from here.
 import { Fragment, html, useState } from "../../vendor/ui.js";
 import { t } from "../../words.js";
 import { read } from "../../hub/reads.js";
@@ -24,20 +23,24 @@ function Policy({ policy }) {
       <dt>${t(`settings.${key}`)}</dt><dd class="lines-kept"><bdi>${value}</bdi></dd><//>`)}</dl>
     ${LISTS.map(([list, icon]) => html`<section key=${list} class=${`rules is-${list}`}>
       <h3><${Icon} name=${icon} size=${15} /> ${t(`settings.rules_${list}`)}</h3>
-      ${policy.rules[list].length ? html`<ul>${policy.rules[list].map((rule) => html`<li key=${rule}><code>
-        <bdi>${rule}</bdi></code></li>`)}</ul>`
-        : html`<p class="small muted">${t("settings.no_rules")}</p>`}
-    </section>`)}</div>`;
+      <${RuleList} rules=${policy.rules[list]} />
+    </section>`)}
+  </div>`;
+}
+
+function RuleList({ rules }) {
+  if (!rules.length) return html`<p class="small muted">${t("settings.no_rules")}</p>`;
+  return html`<ul>${rules.map((rule) => html`<li key=${rule}><code><bdi>${rule}</bdi></code></li>`)}</ul>`;
 }
 
 /** The machines that can be asked: first those that are linked, then those that were there last. */
 function useNames() {
   const online = [...machines.value.values()].filter((machine) => machine.online);
-  const found = useFetched(() => get("/nodes"), [online.length]);
+  const found = useFetched(() => read.machines(), [online.length]);
   if (found.value === null) return null;
   const nodes = found.value.nodes.filter((node) => node.online);
-  const ranked = nodes.sort((one, other) => Number(other.linked) - Number(one.linked)
-    || other.seen_at - one.seen_at);
+  const ranked = nodes.sort((one, other) =>
+    Number(other.linked) - Number(one.linked) || other.seen_at - one.seen_at);
   return ranked.map(({ name }) => name);
 }
 
@@ -49,13 +52,14 @@ export function Rules() {
 function RulesOf({ names }) {
   const [chosen, setChosen] = useState(null);
   const name = names.includes(chosen) ? chosen : names[0];
-  const read = () => (name ? get(`/nodes/${encodeURIComponent(name)}/policy`) : Promise.resolve(null));
-  const policy = useFetched(read, [name]);
+  const policy = useFetched(async () => (name ? read.policy(name) : null), [name]);
   if (!name) return html`<${Empty} icon="shield-check" title=${t("settings.no_machine")}
     text=${t("settings.rules_text")} command="hubbub node run --join …" />`;
   return html`<${Part} title=${t("settings.tab_rules")} text=${t("settings.rules_text")}>
     ${names.length > 1 && html`<${Select} label=${t("settings.machine")} value=${name}
       onInput=${(event) => setChosen(event.target.value)}
       options=${names.map((value) => ({ value, label: value }))} />`}
-    <${Fetched} key=${name} of=${policy}>${(found) => html`<${Policy} policy=${found} />`}<//><//>`;
+    <${Fetched} key=${name} of=${policy}>${(found) => html`<${Policy} policy=${found} />`}<//>
+    <p class="small muted">${t("settings.rules_docs")} <code>docs/reference/policy.md</code></p>
+  <//>`;
 }

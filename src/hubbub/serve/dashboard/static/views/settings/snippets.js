@@ -18,14 +18,15 @@ export function snippets(url, token, dialect) {
       ["settings.in_terminal", `export HUBBUB_TOKEN=${token}`]] },
     gemini: { name: "Gemini CLI", parts: [
       ["settings.in_terminal", `gemini mcp add --transport http \\\n  --header ${bearer} hubbub ${url}`]] },
-    cursor: { name: "Cursor", parts: [[".cursor/mcp.json", json({ mcpServers: { hubbub: { url,
-      headers } } })]] },
+    cursor: { name: "Cursor", parts: [
+      [".cursor/mcp.json", json({ mcpServers: { hubbub: { url, headers } } })]] },
     opencode: { name: "opencode", parts: [
       ["opencode.json", json({ mcp: { hubbub: { type: "remote", url, headers } } })]] },
     any: { name: "", parts: [
       ["settings.over_http", json({ mcpServers: { hubbub: { type: "http", url, headers } } })],
       ["settings.over_stdio", json({ mcpServers: { hubbub: {
-        command: "hubbub", args: ["mcp", dialect], env: { HUBBUB_URL: new URL(url).origin,
-          HUBBUB_TOKEN: token } } } })]] },
+        command: "hubbub", args: ["mcp", dialect],
+        env: { HUBBUB_URL: new URL(url).origin, HUBBUB_TOKEN: token },
+      } } })]] },
   };
 }

@@ -32,8 +32,7 @@ export function MakeToken({ onClose, onMade }) {
   return html`<${Dialog} title=${t("settings.token_make")} onClose=${onClose} onSubmit=${make}
     footer=${html`<${Button} kind="primary" type="submit">${t("settings.token_make")}<//>`}>
     <div class="stack">
-      <${Field} label=${t("settings.token_agent")} hint=${t("settings.token_agent_hint")} ...${bind("agent")}
-        />
+      <${Field} label=${t("settings.token_agent")} hint=${t("settings.token_agent_hint")} ...${bind("agent")} />
       <${Select} label=${t("settings.role")} options=${roles(GIVEN)} ...${bind("role")} />
       <${Select} label=${t("settings.lasts")} ...${bind("lasts")}
         options=${lasting.map(([value, word]) => ({ value, label: t(`settings.lasts_${word}`) }))} />
@@ -42,8 +41,8 @@ export function MakeToken({ onClose, onMade }) {
 
 async function revoke(token) {
   const title = t("settings.token_revoke_title", { name: token.agent ?? t("settings.token_unbound") });
-  const isSure = await confirm({ title, text: t("settings.token_revoke_text"),
-    action: t("settings.token_revoke"), danger: true });
+  const text = t("settings.token_revoke_text");
+  const isSure = await confirm({ title, text, action: t("settings.token_revoke"), danger: true });
   if (isSure) await done("revokeToken", { token: token.id }, t("settings.token_revoked"));
 }
 
@@ -59,39 +58,39 @@ function Token({ token, people }) {
   const person = !token.project_id && (people.get(token.user_id) ?? t("settings.token_person"));
   const whose = token.agent ?? (person || t("settings.token_unbound"));
   return html`<tr class=${word === "good" ? "" : "is-over"}>
-    <td class="clip"><bdi>${whose}</bdi></td><td>${token.role ? t(`shell.role_${token.role}`) : ""}</td>
+    <td class="clip"><bdi>${whose}</bdi></td>
+    <td>${token.role ? t(`shell.role_${token.role}`) : ""}</td>
     <td><${Ago} at=${token.created_at} /></td>
     <td>${t(`settings.token_${word}`)} ${at && html`<${Ago} at=${at} />`}</td>
-    <td>${word === "good" && could.value.write && html`<${Button} small kind="danger"
-      disabled=${!may.value.write}
-      onClick=${() => revoke(token)}>${t("settings.token_revoke")}<//>`}</td></tr>`;
+    <td>${word === "good" && could.value.write && html`<${Button} small kind="danger" disabled=${!may.value.write}
+      onClick=${() => revoke(token)}>${t("settings.token_revoke")}<//>`}</td>
+  </tr>`;
 }
 
 /** The names of people, for the owner of the hub, who sees their tokens too. */
 function usePeople() {
   const isOwner = Boolean(me.value?.owns_hub);
-  const found = useFetched(() => (isOwner ? get("/users")
-    : Promise.resolve({ users: [] })), [isOwner], ["user."]);
+  const found = useFetched(async () => (isOwner ? read.users() : { users: [] }), [isOwner], ["user."]);
   return new Map((found.value?.users ?? []).map(({ id, name }) => [id, name]));
 }
 
+const goodAndNewFirst = (one, other) =>
+  Boolean(one.revoked_at) - Boolean(other.revoked_at) || other.created_at - one.created_at;
+
 export function Tokens() {
   const people = usePeople();
-  const tokens = useFetched(() => get("/tokens"), [], ["token."]);
+  const tokens = useFetched(() => read.tokens(), [], ["token."]);
   const make = () => openDialog((close) => html`<${MakeToken} onClose=${close} />`);
   const action = could.value.write && html`<${Button} icon="plus" kind="primary" disabled=${!may.value.write}
     onClick=${make}>${t("settings.token_make")}<//>`;
   const headings = ["token_whose", "role", "made", "token_is"].map((key) => t(`settings.${key}`));
   return html`<${Part} title=${t("settings.tab_tokens")} text=${t("settings.tokens_text")} action=${action}>
     <${Fetched} of=${tokens}>${(found) => {
-      const rows = existed(found.tokens).sort((one, other) =>
-        Boolean(one.revoked_at) - Boolean(other.revoked_at) || other.created_at - one.created_at);
+      const rows = existed(found.tokens).sort(goodAndNewFirst);
       if (!rows.length) return html`<${Empty} icon="key-round" title=${t("settings.no_tokens")}
-        text=${t("settings.tokens_text")}
-        command="hubbub token create --agent ember" />`;
+        text=${t("settings.tokens_text")} command="hubbub token create --agent ember" />`;
       return html`<${Rows} label=${t("settings.tab_tokens")} headings=${[...headings, ""]} rows=${rows}>
-        ${(token) =>
-        html`<${Token} key=${token.id} token=${token} people=${people} />`}<//>`;
+        ${(token) => html`<${Token} key=${token.id} token=${token} people=${people} />`}<//>`;
     }}<//>
   <//>`;
 }

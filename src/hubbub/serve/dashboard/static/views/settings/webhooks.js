@@ -12,6 +12,8 @@ import { done, existed, Fetched, useFetched } from "../fetched.js";
 import { showOnce } from "./once.js";
 import { OnlyFor, Part, Rows, useForm } from "./parts.js";
 
+const LONGEST_ERROR = 300; // characters
+
 const forms = () => ["json", "ntfy"].map((value) => ({ value, label: t(`settings.form_${value}`) }));
 
 function Add({ onClose }) {
@@ -21,8 +23,8 @@ function Add({ onClose }) {
     const made = await done("addWebhook", { url: given.url.trim(), form: given.form, events });
     if (!made) return;
     onClose();
-    if (given.form === "json") showOnce(t("settings.webhook_added"), t("settings.webhook_added_text"),
-      made.secret);
+    if (given.form !== "json") return; // a phone checks no signature
+    showOnce(t("settings.webhook_added"), t("settings.webhook_added_text"), made.secret);
   };
   return html`<${Dialog} title=${t("settings.webhook_add")} onClose=${onClose} onSubmit=${add}
     footer=${html`<${Button} kind="primary" type="submit">${t("settings.webhook_add")}<//>`}>
@@ -35,9 +37,10 @@ function Add({ onClose }) {
 }
 
 async function remove(webhook) {
-  const isSure = await confirm({ title: t("settings.webhook_remove_title"),
-    text: t("settings.webhook_remove_text"),
-    action: t("settings.remove"), danger: true });
+  const isSure = await confirm({
+    title: t("settings.webhook_remove_title"), text: t("settings.webhook_remove_text"),
+    action: t("settings.remove"), danger: true,
+  });
   if (isSure) await done("removeWebhook", { webhook: webhook.id }, t("settings.webhook_removed"));
 }
 
@@ -47,8 +50,7 @@ function List() {
   const action = html`<${Button} icon="plus" kind="primary" disabled=${!may.value.manage} onClick=${add}>
     ${t("settings.webhook_add")}<//>`;
   const headings = ["address", "form", "events"].map((key) => t(`settings.${key}`));
-  return html`<${Part} title=${t("settings.tab_webhooks")} text=${t("settings.webhooks_text")}
-    action=${action}>
+  return html`<${Part} title=${t("settings.tab_webhooks")} text=${t("settings.webhooks_text")} action=${action}>
     <${Fetched} of=${webhooks}>${(found) => {
       const rows = existed(found.webhooks);
       if (!rows.length) return html`<${Empty} icon="webhook" title=${t("settings.no_webhooks")}
@@ -56,26 +58,30 @@ function List() {
         command="hubbub webhook add https://ntfy.example.org/hub --form ntfy --events needs" />`;
       return html`<${Rows} label=${t("settings.tab_webhooks")} headings=${[...headings, ""]} rows=${rows}>
         ${(webhook) => html`<tr key=${webhook.id}>
-        <td class="wrap-any"><bdi>${webhook.url}</bdi></td><td>${t(`settings.form_${webhook.form ?? "json"}`)}
-          </td>
-        <td class="mono small wrap-any">${webhook.events.join(", ")}</td>
-        <td><${Button} small kind="danger" disabled=${!may.value.manage} onClick=${() => remove(webhook)}>
-          ${t("settings.remove")}<//></td></tr>`}<//>`;
-    }}<//><//>`;
+          <td class="wrap-any"><bdi>${webhook.url}</bdi></td>
+          <td>${t(`settings.form_${webhook.form ?? "json"}`)}</td>
+          <td class="mono small wrap-any">${webhook.events.join(", ")}</td>
+          <td><${Button} small kind="danger" disabled=${!may.value.manage} onClick=${() => remove(webhook)}>
+            ${t("settings.remove")}<//></td>
+        </tr>`}<//>`;
+    }}<//>
+  <//>`;
 }
+
+const TONES = { dead: "is-failed", delivered: "is-done" };
 
 function Delivery({ delivery }) {
   const word = delivery.outcome ?? (delivery.attempts ? "again" : "waiting");
   const retry = () => done("retryDelivery", { delivery: delivery.id }, t("settings.delivery_retried"));
   return html`<tr><td class="mono small">${delivery.event ?? delivery.issue ?? delivery.kind}</td>
-    <td><span class=${`outcome ${word === "dead" ? "is-failed" : word === "delivered" ? "is-done" : ""}`}>
-      ${t(`settings.delivery_${word}`)}</span>
+    <td><span class=${`outcome ${TONES[word] ?? ""}`}>${t(`settings.delivery_${word}`)}</span>
       ${delivery.last_error && html`<div class="small muted wrap-any">
-        <bdi>${delivery.last_error.slice(0, 300)}</bdi></div>`}</td>
-    <td class="num">${delivery.attempts}</td><td><${Ago} at=${delivery.ended_at ?? delivery.created_at} />
-      </td>
+        <bdi>${delivery.last_error.slice(0, LONGEST_ERROR)}</bdi></div>`}</td>
+    <td class="num">${delivery.attempts}</td>
+    <td><${Ago} at=${delivery.ended_at ?? delivery.created_at} /></td>
     <td>${delivery.outcome === "dead" && html`<${Button} small icon="rotate-ccw" disabled=${!may.value.manage}
-      onClick=${retry}>${t("settings.retry")}<//>`}</td></tr>`;
+      onClick=${retry}>${t("settings.retry")}<//>`}</td>
+  </tr>`;
 }
 
 function Deliveries() {
@@ -85,13 +91,14 @@ function Deliveries() {
     const rows = existed(found.deliveries);
     if (!rows.length) return html`<p class="small muted">${t("settings.no_deliveries")}</p>`;
     return html`<${Rows} label=${t("settings.deliveries")} headings=${[...headings, ""]} rows=${rows}>
-      ${(delivery) =>
-      html`<${Delivery} key=${delivery.id} delivery=${delivery} />`}<//>`;
+      ${(delivery) => html`<${Delivery} key=${delivery.id} delivery=${delivery} />`}<//>`;
   }}<//><//>`;
 }
 
 export function Webhooks() {
-  if (!could.value.manage) return html`<${Part} title=${t("settings.tab_webhooks")}
-    text=${t("settings.webhooks_text")}><${OnlyFor} whom="managers" /><//>`;
+  if (!could.value.manage) {
+    return html`<${Part} title=${t("settings.tab_webhooks")} text=${t("settings.webhooks_text")}>
+      <${OnlyFor} whom="managers" /><//>`;
+  }
   return html`<${List} /><${Deliveries} />`;
 }

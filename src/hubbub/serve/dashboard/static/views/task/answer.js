@@ -4,7 +4,7 @@ import { html, useState } from "../../vendor/ui.js";
 import { Button } from "../../ui/button.js";
 import { Dialog } from "../../ui/dialog.js";
 import { Checkbox, TextArea } from "../../ui/field.js";
-import { written } from "../../ui/key.js";
+import { onCommandEnter, written } from "../../ui/key.js";
 import { Text } from "../../ui/text.js";
 import { t } from "../../words.js";
 import { refOf } from "./names.js";
@@ -18,7 +18,8 @@ export function Answer({ task, onSay, onClose }) {
   const submit = () => ready && onSay({ text: text.trim(), goOn });
   const footer = html`
     <${Button} onClick=${onClose}>${t("dialogs.back")}<//>
-    <${Button} kind="primary" type="submit" disabled=${!ready} keyHint=${written("mod+Enter")}>${t("inspector.answer")}<//>`;
+    <${Button} kind="primary" type="submit" disabled=${!ready} keyHint=${written("mod+Enter")}>
+      ${t("inspector.answer")}<//>`;
   return html`
     <${Dialog} title=${t("inspector.answer_title", { ref: refOf(task) })} onClose=${onClose} onSubmit=${submit}
       footer=${footer}>
@@ -31,10 +32,3 @@ export function Answer({ task, onSay, onClose }) {
         onChange=${(event) => setGoOn(event.currentTarget.checked)} />`}
     <//>`;
 }
-
-/** ⌘Enter or Ctrl Enter sends what is written. */
-export const onCommandEnter = (send) => (event) => {
-  if (event.key !== "Enter" || !(event.metaKey || event.ctrlKey)) return;
-  event.preventDefault();
-  send();
-};

@@ -9,8 +9,8 @@ import { toast } from "../../shell/toasts.js";
 import { Button } from "../../ui/button.js";
 import { Dialog } from "../../ui/dialog.js";
 import { Field, Select, TextArea } from "../../ui/field.js";
+import { onCommandEnter, written } from "../../ui/key.js";
 import { t } from "../../words.js";
-import { onCommandEnter } from "./answer.js";
 import { refOf } from "./names.js";
 import { agentOptions } from "./reassign.js";
 
@@ -35,7 +35,8 @@ export function CreateTask({ onClose, given = {} }) {
   };
   const footer = html`
     <${Button} onClick=${onClose}>${t("dialogs.back")}<//>
-    <${Button} kind="primary" type="submit" disabled=${!ready} keyHint="⌘↵">${t("inspector.create")}<//>`;
+    <${Button} kind="primary" type="submit" disabled=${!ready} keyHint=${written("mod+Enter")}>
+      ${t("inspector.create")}<//>`;
   return html`
     <${Dialog} title=${t("inspector.create_title")} onClose=${onClose} onSubmit=${submit} footer=${footer} wide>
       <${Field} label=${t("inspector.title")} maxlength="200" required ...${put("title")}

@@ -128,7 +128,7 @@ async function reassign(task, { to }) {
 }
 
 /** Say something to whoever works on a task, and let the task go on if that was what it waited for. */
-export async function answer(task, { text, goOn }) {
+async function answer(task, { text, goOn }) {
   const told = await act("comment", { task: task.id, text });
   if (!told || !goOn) return told;
   return act("unblock", { task: task.id, reason: text });

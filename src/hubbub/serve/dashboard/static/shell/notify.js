@@ -4,9 +4,9 @@
 
 import { effect, signal } from "../vendor/ui.js";
 import { loaded, moment } from "../model/moment.js";
-import { go } from "../shell/router.js";
-import { toast } from "../shell/toasts.js";
-import { waiting } from "../views/needs/waiting.js";
+import { go } from "./router.js";
+import { toast } from "./toasts.js";
+import { waiting } from "../model/waiting.js";
 import { t } from "../words.js";
 
 const STORED = "hubbub_notify";
