@@ -90,6 +90,7 @@ def test_hjkl_move_among_the_cards_by_where_they_stand(visit: Visit) -> None:
 def test_keys_do_nothing_behind_a_dialog(page: Page) -> None:
     """While a dialog is open, the keys of the page behind it do not act."""
     page.keyboard.press("?")
+    expect(page.get_by_role("dialog")).to_be_visible()
     page.keyboard.press("g")
     page.keyboard.press("f")
     page.keyboard.press("Escape")

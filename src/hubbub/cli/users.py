@@ -13,7 +13,7 @@ ROLES = click.Choice(["owner", "admin", "member", "viewer"])
 
 @click.group("user", short_help="Create, list and invite people, give them passwords.")
 def user() -> None:
-    """Create, list and invite people."""
+    """Create, list and invite people, give them passwords."""
 
 
 @command("create", example="hubbub user create ada --project shop")

@@ -57,7 +57,7 @@ class Subject:
 
     projects: frozenset[UUID]
     agent: str | None
-    after: Position | None
+    after: Position
     greeting: Mapping[str, object] | None = None
     kinds: frozenset[str] | None = None
     patches: bool = False  # each frame says what the activity made of its project's picture
@@ -196,7 +196,7 @@ class ProjectStream(Stream):
         return Subject(
             ids,
             request.query_params.get("agent"),
-            None if is_cut else place,
+            log_of.head(tx) if is_cut or place is None else place,
             is_cut=is_cut,
             kinds=frozenset(request.query_params.getlist("kind")) or None,
             patches=patches,
@@ -245,7 +245,9 @@ class InboxStream(Stream):
         if not projects:
             raise NotFound("agent", name)
         ids = frozenset(project.id for project in projects)
-        return Subject(ids, name, _place(tx, request), self.words.greeting(name, projects[0]))
+        place = _place(tx, request)
+        after = log_of.head(tx) if place is None else place
+        return Subject(ids, name, after, self.words.greeting(name, projects[0]))
 
     async def frames(self, activities: Sequence[Activity], _subject: Subject) -> list[Frame]:
         said = await self.transactions.store.read(

@@ -35,7 +35,9 @@ class DeliveryShape(Shape):
 
 class SaidShape(MessageShape):
     thread: str | None = Field(description="what its sender calls the conversation")
-    body_html: str | None = Field(None, description="where HTML was asked for, and there is not too much of it")
+    body_html: str | None = Field(
+        None, description="where HTML was asked for, and there is not too much of it"
+    )
     deliveries: list[DeliveryShape]
 
 
