@@ -21,6 +21,7 @@ from playwright.sync_api import (
 
 from hubbub.core import logins, users
 from hubbub.model.rights import Role
+from tests import wires
 from tests.serve.hub import Hub
 
 DESKTOP, TABLET, PHONE = (1440, 900), (900, 1100), (390, 844)
@@ -36,7 +37,7 @@ def chromium() -> Iterator[Browser]:
     program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if program is None:
         raise AssertionError(MISSING)
-    with sync_playwright() as playwright:
+    with wires.left_alone(), sync_playwright() as playwright:
         arguments = ["--no-sandbox", "--disable-dev-shm-usage"]  # tests run as root, in containers
         yield playwright.chromium.launch(executable_path=program, args=arguments)
 

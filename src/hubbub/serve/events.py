@@ -36,7 +36,8 @@ from hubbub.store.tx import Tx, unix_ms
 
 log = logging.getLogger(__name__)
 
-KEEP_ALIVE = timedelta(seconds=15)
+KEEP_ALIVE = timedelta(seconds=30)  # as programs that follow inboxes know it
+KEEP_ALIVE_PATCHED = timedelta(seconds=15)  # for people, who see whether the line is alive
 METHODS = "GET, HEAD, OPTIONS"
 HEADERS = [
     (b"content-type", b"text/event-stream; charset=utf-8"),
@@ -163,12 +164,13 @@ class Stream:
 
     async def _pass_on(self, reading: Reading, subject: Subject, follower: Follower, send: Send) -> None:
         later = asyncio.get_running_loop().call_later
-        timer = later(KEEP_ALIVE.total_seconds(), follower.tell, PAUSE)
+        silence = (KEEP_ALIVE_PATCHED if subject.patches else KEEP_ALIVE).total_seconds()
+        timer = later(silence, follower.tell, PAUSE)
         try:
             async for change in follower.changes():
                 if change == PAUSE:
                     await send({"type": "http.response.body", "body": b":\n\n", "more_body": True})
-                    timer = later(KEEP_ALIVE.total_seconds(), follower.tell, PAUSE)
+                    timer = later(silence, follower.tell, PAUSE)
                 while not follower.has_ended and (activities := await reading.take()):
                     if frames := await self.frames(activities, subject):
                         body = b"".join([encoded for _activity, encoded in frames])

@@ -2,6 +2,7 @@
 // and moments, spans and numbers as that language writes them. What Chinese lacks is said in English.
 
 import { signal } from "./vendor/ui.js";
+import { fetched } from "./hub/fetched.js";
 
 /** The languages there are, each called by its own name. */
 export const LANGUAGES = { en: "English", "zh-CN": "简体中文" };
@@ -14,7 +15,7 @@ const loadedWords = {};
 const YEAR_IN_SECONDS = 365 * 24 * 3600;
 
 async function load(tag) {
-  loadedWords[tag] ??= await (await fetch(new URL(`./words/${tag}.json`, import.meta.url))).json();
+  loadedWords[tag] ??= await (await fetched(new URL(`./words/${tag}.json`, import.meta.url))).json();
   return loadedWords[tag];
 }
 

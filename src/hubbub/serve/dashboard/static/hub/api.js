@@ -2,6 +2,7 @@
 // can do the same with a token.
 
 import { me, project } from "../model/moment.js";
+import { fetched } from "./fetched.js";
 
 const ROOT = "/api/v1";
 
@@ -53,7 +54,8 @@ async function call(method, path, { query, body, key, signal }) {
   let response;
   try {
     const content = body === undefined ? undefined : JSON.stringify(body);
-    response = await fetch(address(path, query), { method, headers, body: content, signal });
+    const once = method === "GET" ? fetched : fetch;
+    response = await once(address(path, query), { method, headers, body: content, signal });
   } catch (error) {
     if (error.name === "AbortError") throw error;
     throw new Refused(0, "unreachable", "");
