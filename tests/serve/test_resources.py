@@ -113,7 +113,10 @@ def test_a_change_is_told_to_whoever_follows_the_resource(hub: Hub, connect: Con
     with peer.following("hubbub://inbox/ada", "hubbub://agents") as frames:
         hub.send_task("bob")
         hub.send_task("ada")
-        assert said(next(frames)) == updates("hubbub://inbox/ada")
+        heard = [said(next(frames))]
+        while heard[-1] == updates("hubbub://agents"):  # of ada and bob, if the hub only now comes to tell of them
+            heard.append(said(next(frames)))
+        assert heard[-1] == updates("hubbub://inbox/ada")
         hub.meet("eve")
         assert said(next(frames)) == updates("hubbub://agents")
 
