@@ -1,5 +1,6 @@
 """What all tests may ask for: a store, empty and fresh, on either engine, and a clock that can be moved."""
 
+import logging
 import os
 import shutil
 import signal
@@ -14,6 +15,7 @@ from uuid import uuid4
 
 import psycopg
 import pytest
+import structlog
 from hypothesis import settings
 from psycopg import conninfo, sql
 
@@ -21,6 +23,7 @@ from hubbub.store.postgres import Postgres
 from hubbub.store.sqlite import SQLite
 from hubbub.store.tx import Store, unix_ms
 from tests import zygote
+from tests.migrated import migrated
 
 # Shells have it ignored in the background, and the programs that tests start would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -28,7 +31,15 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 settings.register_profile("busy", deadline=None)  # how long something takes says nothing on a busy machine
 settings.load_profile("busy")
 
+# What a hub usually logs, and not a line for each of the many thousand calls.
+structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.INFO))
+
 subprocess.Popen = zygote.Popen  # type: ignore[misc]  # whoever starts the program, the event loop too
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """Half as many again as this machine has processors: for a third of its time a test waits, mostly for a disk."""
+    return -(-3 * (os.cpu_count() or 1) // 2)
 
 
 class MovableClock:
@@ -136,7 +147,7 @@ def postgres_url(postgres_database: str, emptier: psycopg.Connection) -> Iterato
 
 @pytest.fixture
 def sqlite_store(tmp_path: Path, clock: MovableClock) -> Iterator[SQLite]:
-    store = SQLite.open(tmp_path / "data", clock=clock)
+    store = SQLite.open(migrated(tmp_path / "data"), clock=clock)
     yield store
     store.close()
 

@@ -35,6 +35,7 @@ from typing import Any, AnyStr, NoReturn
 PROGRAM = (sys.executable, "-m", "hubbub")
 PACED = (sys.executable, str(Path(__file__).with_name("fleet") / "paced.py"))
 ELSEWHERE = ("ip", "netns", "exec")
+NETWORK = "/proc/thread-self/ns/net"  # the network of whoever opens it
 FORKABLE = {  # what may be asked of a fork; anything else has its one plain value
     "preexec_fn": None,
     "close_fds": True,
@@ -70,7 +71,7 @@ class Order:
     folder: str
     new_session: bool
     script: str | None = None
-    network: str | None = None  # the name of a namespace
+    network: str = NETWORK  # the file of a namespace
 
 
 class Popen(subprocess.Popen[AnyStr]):
@@ -95,9 +96,9 @@ def _order(args: Any, given: Mapping[str, Any]) -> Order | None:
     if isinstance(args, str | bytes | os.PathLike) or not _is_forkable(given):
         return None
     words = [os.fspath(each) for each in args]
-    network = None
+    network = NETWORK
     if tuple(words[:3]) == ELSEWHERE:
-        network, words = words[3], words[4:]
+        network, words = f"/run/netns/{words[3]}", words[4:]
     if tuple(words[:3]) == PROGRAM:
         script, arguments = None, words[3:]
     elif tuple(words[:2]) == PACED:
@@ -139,8 +140,10 @@ class Zygote:
             stack.callback(os.close, told)
             with open(told, "wb", closefd=False) as file:
                 file.write(json.dumps(asdict(order)).encode())
+            network = os.open(order.network, os.O_RDONLY)  # a thread and what it starts are in the same
+            stack.callback(os.close, network)
             try:
-                socket.send_fds(self._line, [b"!"], [told, *files])
+                socket.send_fds(self._line, [b"!"], [told, network, *files])
                 return int.from_bytes(self._line.recv(4)) or None
             except ConnectionError:
                 return None
@@ -186,7 +189,7 @@ def load() -> None:
 def serve(line: socket.socket) -> Order:
     """Become what is asked for, again and again; returns in the child only, which is to run the order."""
     while True:
-        byte, files, _flags, _address = socket.recv_fds(line, 1, 4)
+        byte, files, _flags, _address = socket.recv_fds(line, 1, 5)
         if not byte:
             sys.exit()
         pid = _fork_sibling()
@@ -214,8 +217,8 @@ def _fork_sibling() -> int:
     return pid
 
 
-def _become(told: int, *files: int) -> Order:
-    """Take on the files, folder, environment and arguments of an order."""
+def _become(told: int, network: int, *files: int) -> Order:
+    """Take on the files, network, folder, environment and arguments of an order."""
     with open(told, "rb") as file:
         file.seek(0)
         order = Order(**json.load(file))
@@ -224,8 +227,7 @@ def _become(told: int, *files: int) -> Order:
         os.close(each)
     if order.new_session:
         os.setsid()
-    if order.network is not None:
-        _enter(order.network)
+    _enter(network)
     os.chdir(order.folder)
     os.environ.clear()
     os.environ.update(order.environment)
@@ -238,10 +240,18 @@ def _become(told: int, *files: int) -> Order:
     return order
 
 
-def _enter(network: str) -> None:
-    with Path("/run/netns", network).open() as namespace:
-        if ctypes.CDLL(None).setns(namespace.fileno(), CLONE_NEWNET) != 0:
-            sys.exit(f"there is no network {network}")
+def _enter(network: int) -> None:
+    """Go to the network whose file is open, unless this is it: only root may go anywhere."""
+    if not os.path.sameopenfile(network, ours := os.open(NETWORK, os.O_RDONLY)):
+        enter_network(network)
+    os.close(ours)
+    os.close(network)
+
+
+def enter_network(network: int) -> None:
+    """Have this thread, and whatever it starts from now on, be in the network whose file is open."""
+    if ctypes.CDLL(None, use_errno=True).setns(network, CLONE_NEWNET) != 0:
+        raise OSError(ctypes.get_errno(), "the system does not let us into that network")
 
 
 def _open_streams() -> None:

@@ -1,14 +1,14 @@
 """A real browser on a real hub: pages that are signed in, and are watched for everything that must never happen."""
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from importlib import resources
 from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
-from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
 from playwright.sync_api import (
     Browser,
     BrowserContext,
@@ -16,19 +16,44 @@ from playwright.sync_api import (
     Dialog,
     Page,
     Response,
+    expect,
     sync_playwright,
 )
 
 from hubbub.core import logins, users
 from hubbub.model.rights import Role
-from tests import wires
 from tests.serve.hub import Hub
 
 DESKTOP, TABLET, PHONE = (1440, 900), (900, 1100), (390, 844)
 MISSING = "the dashboard's tests need Chromium: install it (apt-get install chromium), or put it on the path"
+PATIENCE = 15_000  # milliseconds for what is to come
+AXE = resources.files("axe_playwright_python") / "axe.min.js"
 RULES = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice")
+OF_COLOUR = ("color-contrast", "link-in-text-block", "target-size")  # all else is the same in the other theme
+RUN = """([context, only]) => axe.run(context ?? document, { runOnly: only, resultTypes: ["violations"] }).then(
+  ({ violations }) => violations.flatMap(({ id, help, nodes }) => nodes.map((node) =>
+    `${id}: ${help}: ${node.html.slice(0, 160)} (${node.failureSummary.slice(0, 300)})`)))"""
 LOADING = "Failed to load resource"  # said of every refusal; `Watch.responses` knows more
 SLOW = "was preloaded using link preload"  # said where a busy machine takes seconds to begin
+UNNEEDED = (  # whose pages, one for each window, take as long to begin as the page that is tested
+    "WebUIOmniboxAimPopup",
+    "WebUIOmniboxPopup",
+    # And what Playwright turns off by itself, as far as it matters here: who turns off more has to name it all.
+    "AimEnabled",
+    "AvoidUnnecessaryBeforeUnloadCheckSync",
+    "DestroyProfileOnBrowserClose",
+    "HttpsFirstBalancedModeAutoEnable",
+    "HttpsUpgrades",
+    "LensOverlay",
+    "MediaRouter",
+    "NetworkTimeServiceQuerying",
+    "OptimizationHints",
+    "PaintHolding",
+    "PreconnectToSearch",
+    "ThirdPartyStoragePartitioning",
+)
+
+expect.set_options(timeout=PATIENCE)
 
 
 @contextmanager
@@ -37,8 +62,9 @@ def chromium() -> Iterator[Browser]:
     program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if program is None:
         raise AssertionError(MISSING)
-    with wires.left_alone(), sync_playwright() as playwright:
+    with sync_playwright() as playwright:
         arguments = ["--no-sandbox", "--disable-dev-shm-usage"]  # tests run as root, in containers
+        arguments.append(f"--disable-features={','.join(UNNEEDED)}")
         yield playwright.chromium.launch(executable_path=program, args=arguments)
 
 
@@ -173,7 +199,7 @@ def visiting(visitors: Visitors) -> Iterator[tuple[Visit, Watch]]:
         ready: bool = True,
     ) -> Page:
         context = visitors.context(who, size, theme, language)
-        context.set_default_timeout(15_000)
+        context.set_default_timeout(PATIENCE)
         contexts.append(context)
         page = context.new_page()
         watch.follow(page)
@@ -210,16 +236,17 @@ def inside(page: Page, module: str, expression: str, argument: object = None) ->
     return page.evaluate(code, argument)
 
 
-def axe(page: Page, *, context: str | None = None) -> list[str]:
-    """What axe-core finds wrong on the page, a line each: WCAG 2.0 to 2.2, A and AA, and its best practice."""
+def axe(page: Page, *, context: str | None = None, rules: Sequence[str] | None = None) -> list[str]:
+    """What axe-core finds wrong on the page, a line each: WCAG 2.0 to 2.2, A and AA, and its best practice.
+
+    `rules`: only by these.
+    """
     settle(page)
-    options = {"runOnly": {"type": "tag", "values": list(RULES)}, "resultTypes": ["violations"]}
-    found: list[dict[str, Any]] = Axe().run(page, context=context, options=options).response["violations"]
-    return [
-        f"{each['id']}: {each['help']}: {node['html'][:160]} ({node['failureSummary'][:300]})"
-        for each in found
-        for node in each["nodes"]
-    ]
+    if not page.evaluate("() => 'axe' in window"):
+        page.evaluate(AXE.read_text())
+    only = {"type": "rule", "values": rules} if rules else {"type": "tag", "values": RULES}
+    found: list[str] = page.evaluate(RUN, [context, only])
+    return found
 
 
 def picture_of(folder: Path, page: Page, name: str) -> None:

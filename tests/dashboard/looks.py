@@ -1,32 +1,35 @@
 """Every way in which a view is looked at: three widths, in the dark and in the light."""
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 
 from playwright.sync_api import Page
 
-from tests.dashboard.browser import DESKTOP, PHONE, TABLET, axe, settle
+from tests.dashboard.browser import DESKTOP, OF_COLOUR, PHONE, TABLET, axe
 
 SIZES = {"desktop": DESKTOP, "tablet": TABLET, "phone": PHONE}
 WIDER = "() => document.documentElement.scrollWidth - innerWidth"
 
 
-def each_look(page: Page) -> Iterator[str]:
-    """The page in one width and theme after the other, without loading it anew."""
-    for name, (width, height) in SIZES.items():
-        page.set_viewport_size({"width": width, "height": height})
-        for theme in ("dark", "light"):
-            page.evaluate("theme => { document.documentElement.dataset.theme = theme; }", theme)
-            settle(page)
-            yield f"{name}, {theme}"
+def in_both_themes(page: Page, rules: Sequence[str] | None = None) -> list[str]:
+    """What axe-core finds wrong on the page as it stands, in the light and in the dark; `rules`: only by these."""
+    found = []
+    for theme in ("light", "dark"):  # the dark one last, so that what comes next begins in it
+        page.evaluate("theme => { document.documentElement.dataset.theme = theme; }", theme)
+        found += [f"{theme}: {each}" for each in axe(page, rules=OF_COLOUR if theme == "light" else rules)]
+    return found
 
 
 def faults(page: Page) -> dict[str, list[str]]:
-    """What axe-core finds wrong, and where the page is wider than the window, by look; empty if nothing is."""
+    """What axe-core finds wrong, and where the page is wider than the window, by width; empty if nothing is.
+
+    The page is not loaded anew for that.
+    """
     found = {}
-    for look in each_look(page):
-        wrong = axe(page)
+    for name, (width, height) in SIZES.items():
+        page.set_viewport_size({"width": width, "height": height})
+        wrong = in_both_themes(page)
         if page.evaluate(WIDER) > 0:
             wrong.append("the page is wider than the window")
         if wrong:
-            found[look] = wrong
+            found[name] = wrong
     return found

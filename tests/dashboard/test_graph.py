@@ -9,7 +9,7 @@ from hubbub.core import endings, tasks
 from hubbub.model.lifecycle import Event, Status
 from hubbub.model.records import Task
 from hubbub.store.tx import Tx
-from tests.dashboard.browser import Visit, inside
+from tests.dashboard.browser import Visit, inside, settle
 from tests.dashboard.looks import faults
 from tests.serve.hub import Hub
 
@@ -127,6 +127,7 @@ def test_the_graph_is_made_larger_and_smaller_and_fitted_in(visit: Visit) -> Non
     page = visit("/graph")
     scale = page.get_by_role("group", name="Zoom").get_by_role("status")
     expect(scale).to_have_text("100 %")
+    settle(page)  # what is shown listens to keys from the next frame on
     page.keyboard.press("+")
     expect(scale).to_have_text("120 %")
     page.keyboard.press("-")

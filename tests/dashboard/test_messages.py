@@ -1,13 +1,15 @@
 """Messages: the threads that belong to no task, who has seen what is said in them, and what a person writes."""
 
 import re
+from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from hubbub.core import inbox, messages, tasks
+from hubbub.core import deadletters, inbox, messages, tasks
 from hubbub.model.records import Delivery, Message
 from hubbub.model.rights import HUB
 from tests.dashboard.browser import PHONE, Visit, Watch, inside
@@ -216,3 +218,22 @@ def test_what_agents_write_is_shown_safely_and_without_a_fault_that_axe_finds(hu
     expect(conversation(page).locator(".message")).to_contain_text("<script>alert(1)</script>")
     expect(conversation(page).locator("script, img, a[href^=javascript]")).to_have_count(0)
     assert faults(page) == {}
+
+
+def test_what_nobody_came_to_read_stands_apart(hub: Hub, visit: Visit) -> None:
+    """Dead letters are counted above the threads, shown alone when asked for, and marked where they were said."""
+    hub.meet("nobody-home")
+    ref = say(hub, "dune", "nobody-home", "Where is the key?")
+    hub.do(lambda tx: deadletters.settle(replace(tx, now=tx.now + 90_000_000), timedelta(days=1)))
+    page = visit("/messages")
+    page.get_by_role("button", name="that nobody read").click()
+    row = page.get_by_role("region", name="Threads").locator(".card").filter(has_text="nobody-home")
+    expect(row).to_contain_text("It waits in the inbox.")
+    row.get_by_role("link").click()
+    mark = conversation(page).locator(".deliveries li[data-step=dead]")
+    expect(mark).to_contain_text("not read by anyone")
+    assert not faults(page)
+
+    hub.do(lambda tx: inbox.note_seen(tx, inbox.read(tx, hub.project.id, "nobody-home", 50)))
+    expect(conversation(page).locator(".deliveries li[data-step=seen]").first).to_be_visible()
+    assert [(each.dead_at, each.seen_at is None) for each in deliveries(hub, ref)] == [(None, False)]

@@ -76,7 +76,7 @@ def test_a_client_is_told_what_to_write_with_the_token_just_made(visit: Visit) -
     }.items():
         page.get_by_role("tab", name=client).click()
         expect(snippet.first).to_contain_text(words)
-        expect(snippet.first).to_contain_text("/mcp/commhub")
+        expect(snippet.first).to_contain_text("/mcp/hub")
     page.get_by_label("Tools").select_option("relay")
     expect(snippet.first).to_contain_text("/mcp/relay")
     assert "ntok_…" in page.locator(".part-panel").first.inner_text()

@@ -1,6 +1,5 @@
 """Hubs that run on either engine for as long as the tests do."""
 
-import logging
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -8,7 +7,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-import structlog
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 from hubbub.settings import Settings
@@ -16,6 +14,7 @@ from hubbub.store.postgres import Postgres
 from hubbub.store.sqlite import SQLite
 from tests.conftest import postgres_copy
 from tests.dialects.hub import Hub, StillClock, running_hub
+from tests.migrated import migrated
 
 
 @pytest.fixture(scope="session")
@@ -23,12 +22,6 @@ def portal() -> Iterator[BlockingPortal]:
     """An event loop for the official client, in a thread of its own."""
     with start_blocking_portal("asyncio") as running:
         yield running
-
-
-@pytest.fixture(scope="session")
-def quiet() -> None:
-    """Log what a hub usually logs, not a line for each of the thousands of calls."""
-    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.INFO))
 
 
 @contextmanager
@@ -41,10 +34,10 @@ def _folder() -> Iterator[Path]:
 
 
 @pytest.fixture(scope="session")
-def sqlite_hub(quiet: None, portal: BlockingPortal) -> Iterator[Hub]:
+def sqlite_hub(portal: BlockingPortal) -> Iterator[Hub]:
     clock = StillClock()
     with _folder() as folder:
-        store = SQLite.open(folder / "data", clock=clock)
+        store = SQLite.open(migrated(folder / "data"), clock=clock)
         try:
             with running_hub(store, clock, Settings(data=folder), portal) as hub:
                 yield hub
@@ -53,9 +46,7 @@ def sqlite_hub(quiet: None, portal: BlockingPortal) -> Iterator[Hub]:
 
 
 @pytest.fixture(scope="session")
-def postgres_hub(
-    quiet: None, portal: BlockingPortal, postgres_server: str, postgres_template: str
-) -> Iterator[Hub]:
+def postgres_hub(portal: BlockingPortal, postgres_server: str, postgres_template: str) -> Iterator[Hub]:
     clock = StillClock()
     with postgres_copy(postgres_server, postgres_template) as url, _folder() as folder:
         store = Postgres.open(url, clock=clock)

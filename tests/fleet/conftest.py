@@ -7,7 +7,6 @@ from contextlib import ExitStack
 
 import pytest
 
-from tests import wires
 from tests.cli.conftest import limit
 from tests.fleet.fleet import Fleet, Machine
 from tests.fleet.network import Namespaces, Network, Relays, can_have_namespaces
@@ -23,10 +22,9 @@ NETWORK = Namespaces if can_have_namespaces() else Relays
 @pytest.fixture(scope="module", params=[pytest.param(NETWORK, id=NETWORK.__name__.lower())])
 def network(request: pytest.FixtureRequest) -> Iterator[Network]:
     """The wire to which all machines of a module are connected."""
-    with wires.changed():
-        made: Network = request.param()
-        yield made
-        made.close()
+    made: Network = request.param()
+    yield made
+    made.close()
 
 
 @pytest.fixture(scope="module")

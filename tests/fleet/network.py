@@ -4,6 +4,7 @@ Elsewhere they are plain processes, each of which reaches the hub through a rela
 A cut loses nothing for good and tells nobody: what was under way stays away until the wire is mended, as with a cable.
 """
 
+import ctypes
 import itertools
 import os
 import shutil
@@ -14,8 +15,12 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Protocol
 
+from tests import zygote
+
 LOOPBACK = "127.0.0.1"
 CHUNK = 65_536
+BRIDGE = "bridge"
+NET = "198.18.0"  # set apart for trying out networks (RFC 2544)
 FIRST, MOST = 2, 250  # the number in the address of the first machine, and how many there can be at once
 NUMBERS = itertools.count()  # of machines; the kernel takes a while to forget a name
 
@@ -60,38 +65,42 @@ def can_have_namespaces() -> bool:
 
 
 class Namespaces:
-    """A bridge of the kernel, at which the hub listens; each machine is a namespace at the end of a cable to it."""
+    """A bridge of the kernel, at which the hub listens; each machine is a namespace at the end of a cable to it.
+
+    The bridge is in a namespace too, where the thread that asked for it is until it closes it, with all that it starts:
+    a browser elsewhere on this machine would give up what it has under way whenever an interface appears or goes.
+    """
 
     def __init__(self) -> None:
-        self.bridge = f"hb{os.getpid()}"
-        self._net = _free_net()
-        self.host = f"{self._net}.1"
+        self.host = f"{NET}.1"
         self._places: list[Namespace] = []
-        _ip(f"link add {self.bridge} type bridge", f"addr add {self.host}/24 dev {self.bridge}")
-        _ip(f"link set {self.bridge} up")
+        self._outside = os.open(zygote.NETWORK, os.O_RDONLY)
+        _leave()
+        _ip("link set lo up", f"link add {BRIDGE} type bridge", f"addr add {self.host}/24 dev {BRIDGE}")
+        _ip(f"link set {BRIDGE} up")
 
     def place(self) -> "Namespace":
         number = next(NUMBERS)
-        address = f"{self._net}.{FIRST + number % MOST}"
-        made = Namespace(self.bridge, self.host, address, f"{self.bridge}-{number}")
+        made = Namespace(self.host, f"{NET}.{FIRST + number % MOST}", f"hb{os.getpid()}-{number}")
         self._places.append(made)
         return made
 
     def close(self) -> None:
         for each in self._places:
             _ip(f"netns del {each.name}")  # and with it both ends of its cable
-        _ip(f"link del {self.bridge}")
+        zygote.enter_network(self._outside)
+        os.close(self._outside)
 
 
 class Namespace:
     """One machine's namespace."""
 
-    def __init__(self, bridge: str, hub: str, address: str, name: str) -> None:
+    def __init__(self, hub: str, address: str, name: str) -> None:
         self.name, self._hub = name, hub
         _ip(
             f"netns add {name}",
             f"link add {name} type veth peer name eth0 netns {name}",
-            f"link set {name} master {bridge} up",
+            f"link set {name} master {BRIDGE} up",
         )
         inside = (f"addr add {address}/24 dev eth0", "link set lo up", "link set eth0 up")
         _ip(*inside, inside=name)
@@ -114,11 +123,10 @@ def _ip(*commands: str, inside: str | None = None) -> None:
     subprocess.run(["ip", *where, "-batch", "-"], input="\n".join(commands), text=True, check=True)
 
 
-def _free_net() -> str:
-    """The beginning of addresses that are set apart for trying out networks (RFC 2544), and used by nobody here."""
-    used = subprocess.run(["ip", "-4", "addr"], capture_output=True, text=True, check=True).stdout
-    nets = (f"198.18.{(os.getpid() + step) % 256}" for step in range(256))
-    return next(net for net in nets if f" {net}." not in used)
+def _leave() -> None:
+    """Have this thread be in a network of its own, which has nothing yet."""
+    if ctypes.CDLL(None, use_errno=True).unshare(zygote.CLONE_NEWNET) != 0:
+        raise OSError(ctypes.get_errno(), "the system gives us no network of our own")
 
 
 # ---- relays --------------------------------------------------------------------------------------------------------

@@ -5,12 +5,12 @@ from collections.abc import Iterator
 import pytest
 
 from tests.cli.conftest import limit, own_hub
-from tests.dialects.conftest import hub, portal, postgres_hub, quiet, sqlite_hub
+from tests.dialects.conftest import hub, portal, postgres_hub, sqlite_hub
 from tests.dialects.golemxv.hub import Crew
 from tests.dialects.hub import Hub
 from tests.stories.world import World
 
-__all__ = ["hub", "limit", "own_hub", "portal", "postgres_hub", "quiet", "sqlite_hub", "world"]
+__all__ = ["hub", "limit", "own_hub", "portal", "postgres_hub", "sqlite_hub", "world"]
 
 
 @pytest.fixture
