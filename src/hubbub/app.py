@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING
 import structlog
 from starlette.types import ASGIApp
 
-from hubbub.core import access, logins, projects, sweep, users
+from hubbub.core import access, logins, projects, users
 from hubbub.core.transaction import Transactions
 from hubbub.dialects import discover
-from hubbub.model.errors import Conflict, Forbidden, Invalid, StoreUnavailable, Unauthorized
+from hubbub.model.errors import Conflict, Forbidden, Invalid, Unauthorized
 from hubbub.model.ids import new_id
 from hubbub.model.redaction import Redactor
 from hubbub.model.rights import SYSTEM
@@ -45,6 +45,7 @@ from hubbub.serve.notified import Notified
 from hubbub.serve.present import present
 from hubbub.serve.server import HubServer, configured
 from hubbub.serve.sightings import Sightings
+from hubbub.serve.upkeep import Upkeep
 from hubbub.serve.whispers import Whispers
 from hubbub.settings import Settings
 from hubbub.store.lock import FolderLock
@@ -62,8 +63,6 @@ OWNER_TOKEN = "owner-token"
 HUB_FILE = "hub.json"  # in the data folder while the hub runs: where it is
 WORKSPACE_VARIABLES = ("RELAY_DIR", "RELAY_PROJECT_ROOT")
 BACKLOG = 2048
-SWEEP_EVERY = timedelta(milliseconds=500)
-FORGET_EVERY = timedelta(hours=1)
 SWITCH_INTERVAL = 0.0005  # seconds; at Python's own 5 ms a busy event loop starves the writer thread
 
 
@@ -151,7 +150,8 @@ class Hub:
         for hear in (followers.hear, Elsewhere(fleet).hear, leaving.hear):
             feed.listen(hear)
         archive = Archive(self.store, self.settings.keep_log_days)
-        work = [feed.run, notified.run, sightings.run, leaving.run, archive.run, self._sweep, self._forget]
+        upkeep = Upkeep(self.store, timedelta(hours=self.settings.dead_letter_hours))
+        work = [feed.run, notified.run, sightings.run, leaving.run, archive.run, upkeep.run]
         if workspace is not None:
             work.append(partial(keep_in_step, transactions, feed, workspace, slug))
         desk_of = partial(Desk, transactions, LiveNews(feed, followers), slug, url=self.url)
@@ -261,21 +261,6 @@ class Hub:
             secret = users.owner_token(tx)
         if secret is not None:
             _write_private(file, f"{secret}\n")
-
-    async def _sweep(self) -> None:
-        while True:
-            await asyncio.sleep(SWEEP_EVERY.total_seconds())
-            try:
-                if await self.store.read(SYSTEM, sweep.is_due):
-                    await self.store.write(SYSTEM, sweep.settle)
-            except StoreUnavailable as error:
-                log.warning("what is overdue could not be settled", reason=str(error))
-
-    async def _forget(self) -> None:
-        while True:
-            with suppress(StoreUnavailable):  # then in an hour
-                await self.store.write(SYSTEM, sweep.forget)
-            await asyncio.sleep(FORGET_EVERY.total_seconds())
 
 
 async def _let_go(followers: Followers, fleet: Fleet) -> None:

@@ -102,7 +102,7 @@ class Settings:
     database: str | None = _setting(
         None, _url_of("postgresql", "postgres"), "a PostgreSQL database; without it SQLite in the data folder"
     )
-    root_dialect: str = _setting("commhub", _text, "the dialect that is served at /mcp")
+    root_dialect: str = _setting("hub", _text, "the dialect that is served at /mcp")
     public_url: str | None = _setting(None, _url_of("http", "https"), "where the hub is reached from outside")
     no_node: bool = _setting(False, _switch, "do not offer this machine as a node")
     open_registration: bool = _setting(False, _switch, "let anyone who reaches the hub register")
@@ -111,6 +111,12 @@ class Settings:
     run_artifacts: int | None = _setting(None, _count, "how many artifacts a run may hold; as many as come")
     run_reviews: int | None = _setting(None, _count, "how many reviews a run may hold; as many as come")
     keep_log_days: int | None = _setting(None, _count, "for how many days the activity log is kept; for ever")
+    claim_minutes: int = _setting(
+        30, _count, "for how many minutes a file stays claimed after it was edited last"
+    )
+    dead_letter_hours: int = _setting(
+        24, _count, "after how many hours unread mail is dead, if its receiver was never there"
+    )
     github_token: str | None = _setting(
         None, _secret, "with which results are posted to GitHub; without it none are", shown=False
     )

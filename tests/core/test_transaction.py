@@ -57,7 +57,11 @@ async def test_what_is_overdue_is_nobodys_doing(world: World, transactions: Tran
     await transactions.write(member(world.project, agent="bob"), lambda _tx: None)
 
     settled = world.log()[before:]
-    assert [(each.kind, each.actor) for each in settled] == [("task.expired", HUB), ("message.sent", HUB)]
+    assert [(each.kind, each.actor) for each in settled] == [
+        ("task.expired", HUB),
+        ("message.sent", HUB),
+        ("message.dead", HUB),  # nobody had read it
+    ]
 
 
 async def test_a_refusal_undoes_everything(world: World, transactions: Transactions) -> None:

@@ -103,8 +103,8 @@ def test_a_letter_is_shown_as_one_text_too() -> None:
         stored_at=0,
     )
 
-    assert Letter(delivery=row, kind=Kind.TASK, sender="bob", title="A", body="b").text == "A\n\nb"
-    assert Letter(delivery=row, kind=Kind.MESSAGE, sender="bob", title="", body="b").text == "b"
+    assert Letter(delivery=row, number=1, kind=Kind.TASK, sender="bob", title="A", body="b").text == "A\n\nb"
+    assert Letter(delivery=row, number=1, kind=Kind.MESSAGE, sender="bob", title="", body="b").text == "b"
 
 
 def test_priorities_sort_by_urgency() -> None:

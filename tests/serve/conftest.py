@@ -1,15 +1,21 @@
 """A running hub for whoever asks, and peers of both revisions of MCP."""
 
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from datetime import timedelta
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from hubbub.serve import followers
 from tests.serve.hub import Hub, running_hub
 from tests.serve.outbox.receiver import FakeGitHub, Receiver
 from tests.serve.web import Visit, Web
 from tests.serve.wire import LEGACY, MODERN, Connect, Peer
+
+HOUR = timedelta(hours=1)
 
 
 @pytest.fixture
@@ -42,6 +48,18 @@ def visit() -> Iterator[Visit]:
             return client
 
         yield made
+
+
+@pytest.fixture
+def expiring(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> Callable[[timedelta], str]:
+    """Makes a token for whose streams so much time is left, counted from when they begin: connecting takes a while."""
+
+    def made(left: timedelta) -> str:
+        ahead = (HOUR - left).total_seconds()
+        monkeypatch.setattr(followers, "time", SimpleNamespace(time=lambda: time.time() + ahead))
+        return hub.token(ttl=HOUR)
+
+    return made
 
 
 @pytest.fixture(params=[LEGACY, MODERN])

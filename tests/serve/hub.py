@@ -16,6 +16,7 @@ from hubbub.model.rights import SYSTEM, Actor, Role
 from hubbub.serve.fleet.pace import Pace
 from hubbub.settings import Settings
 from hubbub.store.tx import Store, Tx
+from tests.migrated import migrated
 from tests.serving import serving
 
 TINY = Dialect(
@@ -111,7 +112,7 @@ class Hub:
 def running_hub(data: Path, pace: Pace | None = None, **settings: Any) -> Iterator[Hub]:
     """A fresh hub that runs until the context ends, speaks `tiny`, and is known as `hub.example.org` too."""
     chosen = {"port": 0, "public_url": "https://hub.example.org", **settings}
-    served = app.Hub(Settings(data=data, **chosen))
+    served = app.Hub(Settings(data=migrated(data), **chosen))
     served.dialects |= {"tiny": TINY}
     served.pace = pace or served.pace
     with serving(served):

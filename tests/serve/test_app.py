@@ -242,7 +242,7 @@ def test_metrics_count_without_names(tmp_path: Path, visit: Visit) -> None:
         hub.send_task("代码1号")
         web = visit(hub, hub.token(), root="")
         call = {"name": "get_inbox", "arguments": {"alias": "代码1号"}}
-        done(web.post("/mcp", {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}))
+        done(web.post("/mcp/commhub", {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}))
         done(web.get("/api/v1/agents/代码1号"))
         with following(hub.url, hub.token(), "/events/代码1号") as stream:
             stream.next()
@@ -283,7 +283,7 @@ def test_what_fails_in_the_background_stops_the_hub(tmp_path: Path, monkeypatch:
         raise RuntimeError("a bug")
 
     hub = Hub(Settings(data=tmp_path / "hub", port=0, no_node=True))
-    monkeypatch.setattr("hubbub.app.sweep.is_due", broken)
+    monkeypatch.setattr("hubbub.serve.upkeep.sweep.is_due", broken)
     hub.serve()
     assert not (tmp_path / "hub" / "hub.json").exists()
 

@@ -2,6 +2,7 @@
 
 import socket
 from collections import deque
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from queue import Queue
@@ -242,9 +243,9 @@ def test_a_stream_ends_when_its_token_is_revoked(any_hub: Hub) -> None:
         assert "after" not in [frame["agent"] for frame in stream.rest()]
 
 
-def test_a_stream_ends_when_its_token_expires(hub: Hub) -> None:
+def test_a_stream_ends_when_its_token_expires(hub: Hub, expiring: Callable[[timedelta], str]) -> None:
     """A stream lasts no longer than its token is valid."""
-    with following(hub.url, hub.token(ttl=timedelta(seconds=1))) as stream:
+    with following(hub.url, expiring(timedelta(milliseconds=500))) as stream:
         assert [frame["kind"] for frame in stream.rest()] == []
 
 

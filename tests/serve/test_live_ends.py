@@ -3,6 +3,7 @@
 import base64
 import os
 import socket
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from queue import Queue
@@ -102,9 +103,9 @@ def test_a_view_ends_when_its_token_is_revoked(any_hub: Hub) -> None:
     assert (code, [each["agentId"] for each in told if each["agentId"] == "after"]) == (1008, [])
 
 
-def test_a_view_ends_when_its_token_expires(hub: Hub) -> None:
+def test_a_view_ends_when_its_token_expires(hub: Hub, expiring: Callable[[timedelta], str]) -> None:
     """A view lasts no longer than its token is valid."""
-    with watching(hub, hub.token(ttl=timedelta(seconds=2))) as watch:
+    with watching(hub, expiring(timedelta(seconds=2))) as watch:
         assert watch.next()["type"] == "session:snapshot"
         assert watch.end() == ([], 1008)
 

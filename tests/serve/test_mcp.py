@@ -2,6 +2,7 @@
 
 import json
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from typing import Any
 
 import httpx2
@@ -13,7 +14,7 @@ from hubbub.core import inbox
 from hubbub.model.ways import authorities
 from hubbub.serve.auth import BODY_LIMIT
 from tests.serve.hub import TINY, Hub
-from tests.serve.wire import BOTH, LEGACY, MODERN, PATH, Connect, call, message, post
+from tests.serve.wire import BOTH, LEGACY, MODERN, PATH, Connect, Peer, call, message, post
 
 SAID = {"fine": True, "text": "hello"}
 
@@ -127,9 +128,57 @@ def test_a_bare_message_may_be_any_method(hub: Hub) -> None:
 
 def test_the_root_speaks_the_root_dialect(hub: Hub) -> None:
     """`/mcp` is the dialect that was chosen for it; a dialect that does not exist is a 404."""
-    listed = [post(hub, hub.token(), message("tools/list"), path=path) for path in ("/mcp", "/mcp/commhub")]
+    listed = [post(hub, hub.token(), message("tools/list"), path=path) for path in ("/mcp", "/mcp/hub")]
     assert listed[0].json()["result"] == listed[1].json()["result"]
     assert post(hub, hub.token(), call("echo", text="hello"), path="/mcp/nonsense").status_code == 404
+
+
+def test_an_address_may_want_some_tools(hub: Hub, revision: str) -> None:
+    """`?tools=` lists these and does these, in every revision; any other is unknown there."""
+    peer = Peer(hub, hub.token(), revision, f"{PATH}?tools=echo,note")
+    with closing(peer.http):
+        assert [tool["name"] for tool in peer.ask("tools/list")["tools"]] == ["echo", "note"]
+        assert contents(peer.ask("tools/call", name="echo", arguments={"text": "hello"})) == SAID
+        refused = peer.ask("tools/call", name="overflow", arguments={})
+    assert (refused["isError"], contents(refused)["why"]) == (True, "unknown")
+
+
+@pytest.mark.parametrize("query", ["tools=echo", "tools=,echo,", "tools=%20echo%20", "tools=echo&tools=echo"])
+def test_a_bare_call_is_narrowed_too(hub: Hub, query: str) -> None:
+    """Calls on their own have the tools of their address, and no others."""
+    path, secret = f"{PATH}?{query}", hub.token()
+    listed = post(hub, secret, message("tools/list"), path=path).json()["result"]["tools"]
+    assert [tool["name"] for tool in listed] == ["echo"]
+    assert post(hub, secret, call("echo", text="hello"), path=path).json()["result"]["isError"] is False
+    assert post(hub, secret, call("note", to="ada", text="hi"), path=path).json()["result"]["isError"] is True
+
+
+@pytest.mark.parametrize(
+    ("query", "wrong"),
+    [
+        ("tools=", "it names none"),
+        ("tools=,", "it names none"),
+        ("tools=nonsense,echo", "there is no tool 'nonsense'"),
+        ("tools=ECHO", "there is no tool 'ECHO'"),
+        ("tools=" + "x" * 10_000, f"there is no tool '{'x' * 64}'"),
+        ("tools=" + ",".join("abcdefg"), "there is no tool 'a', 'b', 'c', 'd', 'e'"),
+    ],
+)
+def test_tools_that_are_not_there(hub: Hub, query: str, wrong: str) -> None:
+    """An address that wants what the dialect does not have is a 400 that says what it has."""
+    answer = post(hub, hub.token(), message("tools/list"), path=f"{PATH}?{query}")
+    assert answer.status_code == 400
+    assert answer.json()["error"]["message"] == (
+        f"?tools= names the tools to have, by commas: {wrong}; there are echo, note, stumble, overflow"
+    )
+
+
+@pytest.mark.parametrize("name", ["hub", "commhub", "relay", "golemxv", "cmdop"])
+def test_every_dialect_can_be_narrowed(hub: Hub, name: str) -> None:
+    """Each of the served tool sets has an address for one of its tools."""
+    only = next(iter(hub.served.dialects[name].tools))
+    answer = post(hub, hub.token(), message("tools/list"), path=f"/mcp/{name}?tools={only}")
+    assert [tool["name"] for tool in answer.json()["result"]["tools"]] == [only]
 
 
 def test_a_transport_session_belongs_to_its_token(hub: Hub, connect: Connect) -> None:

@@ -1,6 +1,7 @@
 """Resources: what can be read and followed by an address, by whom, and how following ends."""
 
 import json
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 from urllib.parse import quote
@@ -114,7 +115,9 @@ def test_a_change_is_told_to_whoever_follows_the_resource(hub: Hub, connect: Con
         hub.send_task("bob")
         hub.send_task("ada")
         heard = [said(next(frames))]
-        while heard[-1] == updates("hubbub://agents"):  # of ada and bob, if the hub only now comes to tell of them
+        while heard[-1] == updates(
+            "hubbub://agents"
+        ):  # of ada and bob, if the hub only now comes to tell of them
             heard.append(said(next(frames)))
         assert heard[-1] == updates("hubbub://inbox/ada")
         hub.meet("eve")
@@ -190,9 +193,11 @@ def test_a_revoked_token_ends_its_streams(hub: Hub, connect: Connect, revision: 
         assert said(next(others)) == updates("hubbub://tasks")
 
 
-def test_an_expiring_token_ends_its_streams(hub: Hub, connect: Connect, revision: str) -> None:
+def test_an_expiring_token_ends_its_streams(
+    expiring: Callable[[timedelta], str], connect: Connect, revision: str
+) -> None:
     """A stream lasts no longer than the token that opened it."""
-    peer = connect(hub.token(ttl=timedelta(seconds=1)), revision)
+    peer = connect(expiring(timedelta(seconds=1)), revision)
     with peer.following("hubbub://tasks") as frames:
         assert [frame for frame in frames if "method" in frame] == []
 

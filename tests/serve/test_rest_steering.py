@@ -249,7 +249,14 @@ def test_how_an_agent_hears_of_letters(hub: Hub, person: Web) -> None:
         return told
 
     hub.meet("cat")
-    assert wake("cat") == {"method": "none", "last": None}
+    assert wake("cat") == {
+        "method": "none",
+        "wake": "none",
+        "likely_seen": False,
+        "note": "It is not here: this waits in its inbox until it comes back.",
+        "last": None,
+        "last_wake": None,
+    }
     done(person.put("/agents/cat/presence", {"instance": "w", "take": True, "runtime": "work"}))
     assert wake("cat")["method"] == "worker"
     with person.http.stream("GET", hub.url + "/events/cat") as stream:

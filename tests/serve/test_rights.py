@@ -61,6 +61,8 @@ RIGHTS: Mapping[str, frozenset[str]] = {
     "PUT /projects/{slug}/areas/{area}": MANAGE,
     "GET /scopes": READ,
     "POST /scopes/check": READ,
+    "POST /edits": WRITE,
+    "POST /edits/release": WRITE,
     "GET /runs": READ,
     "GET /placements": READ,
     "POST /agents/{name}/start": PERSON_WRITES,
@@ -72,6 +74,13 @@ RIGHTS: Mapping[str, frozenset[str]] = {
     "PUT /agents/{name}/presence": WRITE,
     "DELETE /agents/{name}/presence": WRITE,
     "POST /agents/{name}/release-scope": PERSON_WRITES,
+    "GET /agents/{name}/wakes": WRITE,
+    "DELETE /agents/{name}/wakers/{instance}": WRITE,
+    "POST /agents/{name}/glance": WRITE,
+    "POST /agents/{name}/probe": WRITE,
+    "GET /wakes/{wake_id}": READ,
+    "POST /wakes/{wake_id}": WRITE,
+    "GET /dead-letters": READ,
     "GET /agents/{name}": READ,
     "GET /tasks": READ,
     "POST /tasks": WRITE,
@@ -151,6 +160,8 @@ RIGHTS: Mapping[str, frozenset[str]] = {
 TEXT, REASON = {"text": "words"}, {"reason": "because"}
 BODIES: Mapping[str, Mapping[str, object]] = {
     "POST /users": {"name": "somebody"},
+    "POST /edits": {"instance": "i", "repository": "example.org/a/b", "path": "a.py", "moment": "before"},
+    "POST /edits/release": {"instance": "i"},
     "POST /tokens": {"agent": "ada"},
     "PUT /users/{name}/password": {"password": "correct horse battery"},
     "POST /projects": {"slug": "new"},
@@ -160,6 +171,8 @@ BODIES: Mapping[str, Mapping[str, object]] = {
     "POST /agents/{name}/start": {"node": "far", "run": "true"},
     "PUT /agents/{name}/presence": {"instance": "i", "take": True},
     "POST /agents/{name}/release-scope": REASON,
+    "POST /agents/{name}/glance": {"instance": "i", "client": "c", "moment": "tool"},
+    "POST /wakes/{wake_id}": {"result": "woken"},
     "POST /tasks/{ref}/block": REASON,
     "POST /tasks/{ref}/reassign": {"to": "ada"},
     "POST /tasks/{ref}/release": REASON,
@@ -191,7 +204,10 @@ BODIES: Mapping[str, Mapping[str, object]] = {
         TEXT,
     ),
 }  # fmt: skip
-QUERIES = {"DELETE /agents/{name}/presence": {"instance": "i"}}
+QUERIES = {
+    "DELETE /agents/{name}/presence": {"instance": "i"},
+    "GET /agents/{name}/wakes": {"instance": "i", "client": "c", "method": "monitor"},
+}
 
 
 @pytest.fixture(scope="module")
@@ -245,12 +261,15 @@ def things(hub: Hub, callers: Mapping[str, Web]) -> Mapping[str, str]:
     review = done(owner.post("/reviews", {"artifact": artifact["id"], "reviewer": "ada"}))["review"]
     done(owner.put("/projects/default/areas/web", {"name": "Web", "patterns": ["web/"]}))
     question = BODIES["POST /approvals"]
+    wake = done(owner.post("/agents/ada/probe"))["wake"]
     return {
         "slug": "default",
         "area": "web",
         "ref": "1",
         "run": "none",
         "letter_id": letter["id"],
+        "instance": "i",
+        "wake_id": wake["id"],
         "artifact_id": artifact["id"],
         "review_id": review["id"],
         "token_id": done(owner.post("/tokens", {"agent": "eve"}))["token"]["id"],

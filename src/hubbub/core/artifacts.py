@@ -56,6 +56,11 @@ def find(tx: Tx, project_ids: Sequence[UUID], ref: str) -> Artifact:
     return artifact
 
 
+def find_by_number(tx: Tx, project_id: UUID, number: int) -> Artifact | None:
+    """The artifact of that number in the project; None if there is none."""
+    return artifacts.find_by_number(tx, project_id, number)
+
+
 def content(tx: Tx, artifact: Artifact) -> str:
     """What the artifact holds."""
     return artifacts.content(tx, artifact.id)

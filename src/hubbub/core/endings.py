@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from uuid import UUID
 
-from hubbub.core import checks, dependencies, messages, outbox, tasks
+from hubbub.core import checks, deadletters, dependencies, messages, outbox, tasks
 from hubbub.model.lifecycle import Event
 from hubbub.model.records import Kind, Task
 from hubbub.model.rights import HUB
@@ -63,7 +63,9 @@ def expire(tx: Tx, task: Task) -> Task:
     given_at = task.delivered_at or task.created_at
     seconds = ((task.expires_at or tx.now) - given_at) // 1000
     text = f"expired: nobody began it within {seconds} s"
-    return finish(tx, task, Event.EXPIRE, by=HUB, text=text, result=None)
+    ended = finish(tx, task, Event.EXPIRE, by=HUB, text=text, result=None)
+    deadletters.expired(tx, ended)
+    return ended
 
 
 def _reply(tx: Tx, ended: Task, *, to: str, subject_id: UUID, text: str, by: str) -> None:

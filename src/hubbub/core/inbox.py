@@ -34,6 +34,11 @@ def pending(tx: Tx, project_id: UUID, name: str) -> int:
     return messages.pending(tx, project_id, name)
 
 
+def unread(tx: Tx, project_id: UUID, name: str) -> int:
+    """How many letters wait for `name` that it has not looked at."""
+    return messages.unread(tx, project_id, name)
+
+
 def holds(tx: Tx, project_id: UUID, ref: str) -> bool:
     """Whether `ref` is the id of a row in any inbox of the project, or of a task that has one."""
     return _row(tx, project_id, ref) is not None

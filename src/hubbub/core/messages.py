@@ -126,6 +126,11 @@ def find(tx: Tx, project_ids: Sequence[UUID], ref: str) -> Message:
     return message
 
 
+def find_by_number(tx: Tx, project_id: UUID, number: int) -> Message | None:
+    """The message of that number in the project; None if there is none."""
+    return messages.find_by_number(tx, project_id, number)
+
+
 def history(
     tx: Tx,
     project_id: UUID,

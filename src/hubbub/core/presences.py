@@ -6,18 +6,21 @@ from typing import Any
 from uuid import UUID
 
 from hubbub.core import agents as names
-from hubbub.core import evidence, handovers, scopes
+from hubbub.core import claims, evidence, handovers, scopes
 from hubbub.core.snapshots import patches
+from hubbub.model.claims import TTL
 from hubbub.model.errors import Conflict, InvalidTransition, NotFound, NotHolder
 from hubbub.model.ids import new_id
+from hubbub.model.moments import milliseconds
 from hubbub.model.pictures import Patch
 from hubbub.model.records import Condition, Presence, Profile, Task
 from hubbub.store import agents
-from hubbub.store.tx import Tx
+from hubbub.store.tx import MustWrite, Tx
 
 LEFT = "left"
 REPLACED = "replaced"
 SILENT = "silent"
+FRESH = 30_000  # milliseconds after a heartbeat in which another tells nothing new
 SHOWN = ("progress", "runtime", "model", "hostname")  # of a profile, beside what the agent does
 
 
@@ -45,6 +48,7 @@ def report(
     if profile.output is not None and (last is None or profile.output != last.output):
         evidence.saw(tx, project_id, name, output=profile.output)
     stays = last is not None and last.instance == instance and last.is_live(tx.now)
+    held = claims.of_presence(tx, last) if last is not None and last.is_live(tx.now) and not stays else []
     if last is not None and not stays and last.ended_at is None:
         last = _end(tx, last, SILENT if last.instance == instance else REPLACED) or last
     if last is not None and stays:
@@ -61,6 +65,7 @@ def report(
             ttl=ttl,
             secret=secret,
         )
+        claims.follow(tx, held, current)
         if last is not None and condition is not Condition.OFFLINE:
             handovers.redeliver(tx, project_id, name, begun_before=last.ended_at or tx.now)
     return _end(tx, current, LEFT) or current if condition is Condition.OFFLINE else current
@@ -88,6 +93,44 @@ def take(
         where = f" on {last.hostname}" if last.hostname else ""
         raise Conflict(f"{name!r} is live as {last.instance}{where}; free in {seconds} s if it stays silent")
     return report(tx, project_id, name, instance=instance, condition=Condition.IDLE, profile=profile, ttl=ttl)
+
+
+def attend(
+    tx: Tx,
+    project_id: UUID,
+    name: str,
+    *,
+    instance: str,
+    condition: Condition | None,
+    profile: Profile,
+    ttl: timedelta = TTL,
+) -> Presence:
+    """What is heard of an agent by way of its client: it is there, and does this. The presence that it has now.
+
+    One that it has under another instance, since it speaks for itself, goes on as it was told there; without a
+    `condition` so does its own. It lasts for `ttl` at the least, if nothing more is heard. Records what `report` does.
+    Raises `MustWrite` in a read, unless there is no news.
+    """
+    last = agents.presence(tx, project_id, name)
+    is_fresh = last is not None and last.is_live(tx.now) and tx.now - last.seen_at < FRESH
+    if last is not None and is_fresh and (last.instance != instance or _is_known(last, condition, ttl)):
+        return last
+    if tx.is_read:
+        raise MustWrite
+    last = agents.presence(tx, project_id, name, lock=True)
+    is_live = last is not None and last.is_live(tx.now)
+    if last is not None and is_live and last.instance != instance:
+        return keep(tx, last)
+    known, lasts = (last.condition, last.ttl) if last is not None and is_live else (Condition.IDLE, 0)
+    ttl = max(ttl, timedelta(milliseconds=lasts))
+    return report(
+        tx, project_id, name, instance=instance, condition=condition or known, profile=profile, ttl=ttl
+    )
+
+
+def _is_known(last: Presence, condition: Condition | None, ttl: timedelta) -> bool:
+    """Whether a heartbeat of the same instance brings nothing that is not known of it."""
+    return condition in (None, last.condition) and last.ttl >= milliseconds(ttl)
 
 
 def beat(
@@ -179,7 +222,7 @@ def _open(
     ttl: timedelta,
     secret: str | None,
 ) -> Presence:
-    milliseconds = int(ttl.total_seconds() * 1000)
+    lasts = milliseconds(ttl)
     opened = agents.open_presence(
         tx,
         Presence(
@@ -188,10 +231,10 @@ def _open(
             agent=name,
             instance=instance,
             condition=condition,
-            ttl=milliseconds,
+            ttl=lasts,
             opened_at=tx.now,
             seen_at=tx.now,
-            expires_at=tx.now + milliseconds,
+            expires_at=tx.now + lasts,
             ended_at=None,
             end_reason=None,
             token_id=tx.actor.token_id,
@@ -206,13 +249,13 @@ def _open(
 
 
 def _heard(tx: Tx, last: Presence, condition: Condition, profile: Profile, ttl: timedelta) -> Presence:
-    milliseconds = int(ttl.total_seconds() * 1000)
+    lasts = milliseconds(ttl)
     heard = replace(
         last,
         condition=condition,
-        ttl=milliseconds,
+        ttl=lasts,
         seen_at=tx.now,
-        expires_at=tx.now + milliseconds,
+        expires_at=tx.now + lasts,
         since=last.since if condition is last.condition else tx.now,
         **_told(_merged(last, profile)),
     )

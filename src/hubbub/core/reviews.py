@@ -71,6 +71,11 @@ def of_run(tx: Tx, run: Run) -> list[Review]:
     return artifacts.reviews_of_run(tx, run.id)
 
 
+def of_artifact(tx: Tx, artifact: Artifact) -> list[Review]:
+    """What was asked and said about an artifact, oldest first."""
+    return artifacts.reviews_of(tx, artifact)
+
+
 def number_in_run(tx: Tx, run: Run) -> int:
     """How many reviews the run has."""
     return artifacts.number_of_reviews_in_run(tx, run.id)

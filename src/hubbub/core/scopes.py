@@ -9,10 +9,10 @@ from uuid import UUID
 
 from hubbub.core.snapshots import overlaps, patches
 from hubbub.model.errors import Invalid, NotFound, ScopeConflict
-from hubbub.model.pictures import Patch
+from hubbub.model.pictures import Card, Patch
 from hubbub.model.records import Presence, Project
 from hubbub.model.scopes import Area, Conflict, Declaration, Ground, Scope, entries, slug
-from hubbub.store import counters, scopes
+from hubbub.store import claims, counters, scopes
 from hubbub.store.tx import Tx
 
 
@@ -34,7 +34,9 @@ def declare(
         raise ScopeConflict(conflicts)
     if changes:
         scopes.declare(tx, project.id, presence.id, scope)
-        _record(tx, presence, scope, conflicts, by=by)
+        whole = scopes.whole(tx, presence.id)
+        met = conflicts if whole == scope else _met(tx, project, whole, _known(tx, project.id), presence.id)
+        _record(tx, presence, scope, conflicts, overlaps.renew(tx, project.id, presence.agent, met), by=by)
     return conflicts
 
 
@@ -58,7 +60,7 @@ def standing(tx: Tx, project: Project) -> list[tuple[Declaration, list[Conflict]
 
 
 def release(tx: Tx, presence: Presence) -> Patch:
-    """Let what a presence that has ended had declared stand in nobody's way; it is remembered as what it was.
+    """Let what a presence that has ended had declared and held stand in nobody's way; it is remembered as what it was.
 
     Returns what that makes of the project's picture; recording it is the caller's.
     """
@@ -66,6 +68,7 @@ def release(tx: Tx, presence: Presence) -> Patch:
         return {}
     scopes.lock(tx, presence.project_id)
     scopes.withdraw(tx, presence.id)
+    claims.drop_all(tx, presence.id)
     return {"overlaps": overlaps.renew(tx, presence.project_id, presence.agent, ())}
 
 
@@ -109,6 +112,12 @@ def reckon(tx: Tx, project: Project) -> Patch:
     scopes.lock(tx, project.id)
     found = [(each.agent, conflicts) for each, conflicts in standing(tx, project)]
     return {"overlaps": overlaps.renew_all(tx, project.id, found)}
+
+
+def reckon_one(tx: Tx, project: Project, presence: Presence) -> Patch:
+    """Look again at whom one is in conflict with, as what it holds has changed; what that makes of the picture."""
+    found = _met(tx, project, scopes.whole(tx, presence.id), _known(tx, project.id), presence.id)
+    return {"overlaps": overlaps.renew(tx, project.id, presence.agent, found)}
 
 
 def areas(tx: Tx, project_id: UUID) -> list[Area]:
@@ -155,7 +164,13 @@ def _met(
 
 
 def _record(
-    tx: Tx, presence: Presence, scope: Scope, conflicts: Sequence[Conflict], *, by: str | None
+    tx: Tx,
+    presence: Presence,
+    scope: Scope,
+    conflicts: Sequence[Conflict],
+    changed: Mapping[str, Card | None],
+    *,
+    by: str | None,
 ) -> None:
     tx.record(
         "agent.scope_change",
@@ -169,6 +184,6 @@ def _record(
         },
         patch={
             **patches.agent(tx, presence.project_id, presence.agent),
-            "overlaps": overlaps.renew(tx, presence.project_id, presence.agent, conflicts),
+            "overlaps": dict(changed),
         },
     )

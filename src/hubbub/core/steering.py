@@ -5,7 +5,7 @@ was done to it by others, with who it was and why, so that nobody works on for n
 """
 
 from hubbub.core import agents as names
-from hubbub.core import completions, endings, handovers, messages, scopes, tasks
+from hubbub.core import claims, completions, endings, handovers, messages, scopes, tasks
 from hubbub.model.approvals import cut, visible
 from hubbub.model.errors import Conflict, Forbidden, Invalid, InvalidTransition, NotHolder
 from hubbub.model.lifecycle import HELD, Event, Status, advance
@@ -115,15 +115,16 @@ def answered_by(message: Message, by: str) -> str:
 
 
 def release_scope(tx: Tx, project: Project, agent: str, *, by: str, reason: str) -> Scope:
-    """Let what an agent has declared to work on stand in nobody's way; it is told who did that, and why.
+    """Let what an agent has declared to work on, or holds, stand in nobody's way; it is told who did that, and why.
 
     Returns what it was. Records `agent.scope_change`. Raises `UnknownAgent`, and `Conflict` where there is nothing.
     """
     names.require_known(tx, project.id, agent)
     presence = names.presence(tx, project.id, agent, lock=True)
-    declared = scopes.declared(tx, presence) if presence is not None else Scope()
+    declared = Scope(presence.area, presence.files or ()) if presence is not None else Scope()
     if presence is None or not presence.is_live(tx.now) or not declared:
         raise Conflict(f"{agent!r} is not there, or has declared nothing that could be released")
+    claims.release(tx, project, presence, why=f"released by {_label(tx, by)}")
     scopes.declare(tx, project, presence, Scope(), by=_label(tx, by))
     what = ", ".join(declared.files) or f"the area {declared.area}"
     text = f"{_label(tx, by)} released what you had declared to work on ({cut(what, 500)}): {reason}"

@@ -2,7 +2,9 @@
 
 from hubbub.core import (
     approvals,
+    claims,
     dispatches,
+    edits,
     endings,
     idempotency,
     joins,
@@ -11,6 +13,7 @@ from hubbub.core import (
     outbox,
     presences,
     seals,
+    wakes,
 )
 from hubbub.store import agents as agent_rows
 from hubbub.store import approvals as approval_rows
@@ -23,12 +26,12 @@ BATCH = 100
 
 
 def is_due(tx: Tx) -> bool:
-    """Whether anything is overdue; four looks into indexes, so it may be asked before every call."""
+    """Whether anything is overdue; a few looks into indexes, so it may be asked before every call."""
     return task_rows.is_any_overdue(tx)
 
 
 def settle(tx: Tx) -> None:
-    """End whatever has run out of time by now: tasks, presences, approvals, and that machines are taken to be there."""
+    """End whatever has run out of time by now: tasks, presences, approvals, claims, and that machines are there."""
     while task_rows.is_any_overdue(tx):
         for task in task_rows.lapsed(tx, BATCH):
             endings.expire(tx, task)
@@ -36,6 +39,7 @@ def settle(tx: Tx) -> None:
             presences.lapse(tx, presence)
         for approval in approval_rows.lapsed(tx, BATCH):
             approvals.expire(tx, approval)
+        claims.lapse(tx, BATCH)
         for machine in node_rows.lapsed(tx, BATCH):
             nodes.lapse(tx, machine)
 
@@ -44,8 +48,10 @@ def forget(tx: Tx) -> None:
     """Drop what is kept only for a while: answers to keyed writes, what has left the hub, old questions and orders."""
     kept_answers.forget(tx, before=tx.now - int(idempotency.KEEP.total_seconds() * 1000))
     outbox.forget(tx)
+    edits.forget(tx)
     approvals.forget(tx)
     seals.forget(tx)
+    wakes.forget(tx)
     joins.forget(tx)
     logins.forget(tx)
     dispatches.forget(tx)

@@ -9,6 +9,7 @@ from enum import IntEnum, StrEnum, auto
 from uuid import UUID
 
 from hubbub.model.lifecycle import ENDED, Status
+from hubbub.model.reached import Reached
 from hubbub.model.rights import Role
 
 TITLE_LENGTH = 80
@@ -302,7 +303,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delivery:
-    """One row of one inbox, and how far it got: stored, notified, seen, acknowledged, or withdrawn."""
+    """One row of one inbox, and how far it got: stored, notified, seen, acked; withdrawn; dead."""
 
     id: UUID
     project_id: UUID
@@ -316,6 +317,13 @@ class Delivery:
     acked_at: int | None = None
     withdrawn_at: int | None = None
     for_people: bool = False  # a message that waits for somebody who is no agent
+    wake_id: UUID | None = None  # the wake that pointed its receiver at it
+    dead_at: int | None = None  # since when it is known that nobody came to read it; not once somebody has
+
+    @property
+    def reached(self) -> Reached:
+        """How far it got."""
+        return Reached.by(self.notified_at, self.seen_at, self.acked_at, self.dead_at)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -323,6 +331,7 @@ class Letter:
     """A delivery together with what was delivered, as its reader sees it."""
 
     delivery: Delivery
+    number: int  # of the task or the message
     kind: Kind
     sender: str
     title: str

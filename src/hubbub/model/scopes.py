@@ -133,11 +133,14 @@ class Ground:
     def overlap(self, other: Scope) -> Overlap | None:
         """As the function of that name."""
         files = {
-            more_specific(mine, theirs) for theirs in other.files for mine in self._files.meeting(theirs)
+            more_specific(mine, theirs)
+            for theirs in other.files
+            for mine in self._files.meeting(theirs)
+            if _are_near(mine, theirs)
         }
         areas = {self._scope.area} & {other.area} - {None}
         mine_inside = self._inside.get(other.area or "", ())
-        theirs_inside = [entry for entry in other.files if any(self._covered.meeting(entry))]
+        theirs_inside = [entry for entry in other.files if _covering(self._covered, entry)]
         if mine_inside:
             areas.add(other.area)
         if theirs_inside:
@@ -157,6 +160,11 @@ class Ground:
         return Reach(frozenset(places), tuple(_outermost(folders)))
 
 
+def repository_of(entry: str) -> str:
+    """The repository that stands in front of an entry, as `repository:path`; `""` for the project's own."""
+    return entry.partition(":")[0] if ":" in entry else ""
+
+
 def place_of(entry: str) -> str:
     """The place of a file. Files begin with a slash there, so that none is taken for an area."""
     if not is_glob(entry):
@@ -174,10 +182,19 @@ def _by_area(files: Iterable[str], areas: Iterable[Area]) -> dict[str, set[str]]
     patterns = Arranged(owners)
     inside: dict[str, set[str]] = {}
     for entry in files:
-        for pattern in patterns.meeting(entry):
+        for pattern in _covering(patterns, entry):
             for owner in owners[pattern]:
                 inside.setdefault(owner, set()).add(entry)
     return inside
+
+
+def _covering(patterns: Arranged, entry: str) -> list[str]:
+    return [pattern for pattern in patterns.meeting(entry) if _are_near(pattern, entry)]
+
+
+def _are_near(one: str, other: str) -> bool:
+    """Whether both are of one repository: `**` means everything in the project's own, and nothing elsewhere."""
+    return repository_of(one) == repository_of(other)
 
 
 def _outermost(folders: Iterable[str]) -> Iterator[str]:

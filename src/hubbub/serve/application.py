@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 from http import HTTPStatus
 
 from starlette.applications import Starlette
@@ -46,6 +47,7 @@ from hubbub.serve.rest.hub import Copier
 from hubbub.serve.rest.relay import RelayRest
 from hubbub.serve.share import SharePage
 from hubbub.serve.sightings import Sightings
+from hubbub.serve.waking import Waking
 from hubbub.serve.whispers import Whispers
 from hubbub.settings import Settings
 from hubbub.workspace.folder import Workspace
@@ -138,6 +140,8 @@ def _interface(parts: Parts, site: Site, news: LiveNews, gatekeeper: Gatekeeper)
         public_url=parts.settings.public_url,
         site=site,
         gatekeeper=gatekeeper,
+        waking=Waking(parts.transactions, news, parts.fleet.pace.mail),
+        claim_ttl=timedelta(minutes=parts.settings.claim_minutes),
     )
 
 
@@ -161,6 +165,7 @@ def _site(parts: Parts, news: LiveNews) -> Site:
         workspace_project=parts.workspace_project,
         node=parts.node,
         fleet=FarNodes(parts.fleet),
+        carry_out=CMDOP.carry_out,
     )
 
 

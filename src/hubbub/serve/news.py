@@ -1,26 +1,19 @@
 """Waiting for what happens: the tail of the log, for whoever holds a call open until there is something to say."""
 
 from collections import Counter
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
-from enum import StrEnum, auto
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from functools import partial
 from uuid import UUID
 
 from hubbub.model.records import Activity
 from hubbub.model.rights import Actor
+from hubbub.model.wakes import Way
 from hubbub.serve.feed import Feed
 from hubbub.serve.followers import Followers
 from hubbub.serve.resources import Kind, Resource
 
 NEWS = "news"
-
-
-class Way(StrEnum):
-    """How somebody hears of what comes for them."""
-
-    STREAM = auto()  # they follow their inbox
-    WAIT = auto()  # they hold a call open until something comes
 
 
 class LiveNews:
@@ -30,14 +23,26 @@ class LiveNews:
         self.feed = feed
         self.followers = followers
         self._waiting: Counter[tuple[UUID, str | None]] = Counter()
+        self._waking: Counter[tuple[UUID, str]] = Counter()
 
     def way_to(self, project_id: UUID, agent: str) -> Way | None:
         """How an agent would hear, from this hub, of a letter that comes now; None: when it looks by itself."""
         inbox = project_id, Resource(Kind.INBOX, agent)
         waiting = self._waiting[project_id, agent]
-        if self.feed.number_of_readings(project_id, agent) > waiting or self.followers.are_wanting(inbox):
+        others = waiting + self._waking[project_id, agent]
+        if self.feed.number_of_readings(project_id, agent) > others or self.followers.are_wanting(inbox):
             return Way.STREAM
         return Way.WAIT if waiting else None
+
+    @contextmanager
+    def wakes(self, project_id: UUID, agent: str) -> Iterator[None]:
+        """Somebody reads what concerns the agent only to wake it: it hears of nothing by that itself."""
+        self._waking[project_id, agent] += 1
+        try:
+            yield
+        finally:
+            self._waking[project_id, agent] -= 1
+            self._waking += Counter()
 
     @asynccontextmanager
     async def follow(

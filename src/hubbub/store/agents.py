@@ -15,12 +15,16 @@ _PRESENCE = (
     "token_id", "secret", "area", "files", "outcome", "summary", "touched", "since",
 )  # fmt: skip
 _LISTS = ("files", "touched")
-_COLUMNS = ", ".join(f"p.{name}" for name in _PRESENCE)
+_READ = (*_PRESENCE, "claimed")  # what it holds (`store/claims.py`) is shown with what it has declared
+_COLUMNS = ", ".join(f"p.{name}" for name in _READ)
 
 
 def _presence(row: Row) -> Presence:
+    values = {name: row[name] for name in _PRESENCE}
     lists = {name: tuple(json.loads(row[name])) if row[name] is not None else None for name in _LISTS}
-    return Presence(**{**row, **lists, "condition": Condition(row["condition"])})
+    if row["claimed"] is not None:
+        lists["files"] = tuple(dict.fromkeys((*(lists["files"] or ()), *json.loads(row["claimed"]))))
+    return Presence(**{**values, **lists, "condition": Condition(row["condition"])})
 
 
 def _lists(presence: Presence) -> dict[str, str | None]:
@@ -201,7 +205,7 @@ def end_presence(tx: Tx, presence_id: UUID, reason: str) -> Presence | None:
     """End a presence that has not ended; None if it has."""
     row = tx.one(
         f"""UPDATE presences SET ended_at = :now, end_reason = :reason, condition = :offline, since = :now
-            WHERE id = :id AND ended_at IS NULL RETURNING {", ".join(_PRESENCE)}""",
+            WHERE id = :id AND ended_at IS NULL RETURNING {", ".join(_READ)}""",
         id=presence_id,
         now=tx.now,
         reason=reason,

@@ -44,6 +44,15 @@ def find(tx: Tx, artifact_id: UUID) -> Artifact | None:
     return Artifact(**row) if row else None
 
 
+def find_by_number(tx: Tx, project_id: UUID, number: int) -> Artifact | None:
+    row = tx.one(
+        f"SELECT {_ARTIFACTS} FROM artifacts WHERE project_id = :project_id AND number = :number",
+        project_id=project_id,
+        number=number,
+    )
+    return Artifact(**row) if row else None
+
+
 def newest(tx: Tx, run_id: UUID, name: str) -> Artifact | None:
     """The newest artifact of that name in the run."""
     row = tx.one(
@@ -129,6 +138,16 @@ def submit(tx: Tx, review_id: UUID, verdict: Verdict, comments: str | None) -> R
 def reviews_of_run(tx: Tx, run_id: UUID) -> list[Review]:
     """The run's reviews, oldest first."""
     rows = tx.all(f"SELECT {_REVIEWS} FROM reviews WHERE run_id = :run_id ORDER BY id", run_id=run_id)
+    return [_review(row) for row in rows]
+
+
+def reviews_of(tx: Tx, artifact: Artifact) -> list[Review]:
+    """The artifact's reviews, oldest first."""
+    rows = tx.all(
+        f"SELECT {_REVIEWS} FROM reviews WHERE run_id = :run_id AND artifact_id = :id ORDER BY id",
+        run_id=artifact.run_id,
+        id=artifact.id,
+    )
     return [_review(row) for row in rows]
 
 

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from hubbub.model.lifecycle import Status
 from hubbub.model.records import Delivery, Intent, Kind, Letter, Message, Priority
-from hubbub.store import runs
+from hubbub.store import runs, wakes
 from hubbub.store.tx import Row, Tx
 
 _COLUMNS = (
@@ -20,8 +20,9 @@ _DELIVERY = (
     "id", "project_id", "recipient", "task_id", "message_id", "priority",
     "stored_at", "notified_at", "seen_at", "acked_at", "withdrawn_at", "for_people",
 )  # fmt: skip
-_DELIVERY_COLUMNS = ", ".join(f"d.{name}" for name in _DELIVERY)
-_WAITING = ", ".join(f"d.{name} AS delivery_{name}" for name in _DELIVERY)
+_WHOLE_DELIVERY = (*_DELIVERY, "wake_id", "dead_at")  # with what a new one does not have
+_DELIVERY_COLUMNS = ", ".join(f"d.{name}" for name in _WHOLE_DELIVERY)
+_WAITING = ", ".join(f"d.{name} AS delivery_{name}" for name in _WHOLE_DELIVERY)
 _DELIVER = f"INSERT INTO deliveries ({', '.join(_DELIVERY)}) VALUES ({', '.join(f':{n}' for n in _DELIVERY)})"
 _CONVERSATION = """said (id) AS (
     SELECT id FROM (
@@ -46,7 +47,7 @@ def _message(row: Row) -> Message:
 
 
 def _delivery(row: Row) -> Delivery:
-    values = {name: row[name] for name in _DELIVERY}
+    values = {name: row[name] for name in _WHOLE_DELIVERY}
     known = {"priority": Priority(row["priority"]), "for_people": bool(row["for_people"])}
     return Delivery(**{**values, **known})
 
@@ -63,6 +64,15 @@ def insert(tx: Tx, message: Message) -> Message:
 
 def find(tx: Tx, message_id: UUID) -> Message | None:
     row = tx.one(f"SELECT {_MESSAGE} FROM messages m WHERE id = :id", id=message_id)
+    return _message(row) if row else None
+
+
+def find_by_number(tx: Tx, project_id: UUID, number: int) -> Message | None:
+    row = tx.one(
+        f"SELECT {_MESSAGE} FROM messages m WHERE m.project_id = :project_id AND m.number = :number",
+        project_id=project_id,
+        number=number,
+    )
     return _message(row) if row else None
 
 
@@ -249,6 +259,7 @@ def inbox(tx: Tx, project_id: UUID, recipient: str, limit: int) -> list[Letter]:
     """What is pending for the recipient: most urgent first, then in order of arrival."""
     rows = tx.all(
         f"""SELECT {_DELIVERY_COLUMNS}, m.kind, m.in_reply_to, m.outcome,
+                   COALESCE(m.number, t.number) AS number,
                    COALESCE(m.sender, t.sender) AS sender, m.body, t.title, t.description, t.context
             FROM deliveries d
             LEFT JOIN messages m ON m.id = d.message_id
@@ -271,13 +282,17 @@ def for_people(tx: Tx, project_id: UUID) -> list[tuple[Message, Delivery]]:
               AND d.withdrawn_at IS NULL ORDER BY d.id""",
         project_id=project_id,
     )
-    return [(_message(row), _delivery({name: row[f"delivery_{name}"] for name in _DELIVERY})) for row in rows]
+    return [
+        (_message(row), _delivery({name: row[f"delivery_{name}"] for name in _WHOLE_DELIVERY}))
+        for row in rows
+    ]
 
 
 def _letter(row: Row) -> Letter:
     is_task = row["task_id"] is not None
     return Letter(
         delivery=_delivery(row),
+        number=row["number"],
         kind=Kind.TASK if is_task else Kind(row["kind"]),
         sender=row["sender"],
         title=row["title"] or "",
@@ -302,6 +317,17 @@ def last_told(tx: Tx, project_id: UUID, recipient: str) -> Delivery | None:
     return _delivery(row) if row else None
 
 
+def unread(tx: Tx, project_id: UUID, recipient: str) -> int:
+    """How many rows of the recipient's inbox wait there, and it has not looked at."""
+    row = tx.one(
+        f"""SELECT count(*) AS unread FROM deliveries
+            WHERE project_id = :project_id AND recipient = :recipient AND {_PENDING} AND seen_at IS NULL""",
+        project_id=project_id,
+        recipient=recipient,
+    )
+    return int(row["unread"]) if row else 0
+
+
 def pending(tx: Tx, project_id: UUID, recipient: str) -> int:
     """How many rows of the recipient's inbox are neither acknowledged nor withdrawn."""
     row = tx.one(
@@ -316,11 +342,13 @@ def pending(tx: Tx, project_id: UUID, recipient: str) -> int:
 def ack(tx: Tx, delivery_id: UUID) -> bool:
     """Acknowledge a pending row; False if it was not pending."""
     row = tx.one(
-        f"""UPDATE deliveries SET acked_at = :now, seen_at = COALESCE(seen_at, :now)
-            WHERE id = :id AND {_PENDING} RETURNING id""",
+        f"""UPDATE deliveries SET acked_at = :now, seen_at = COALESCE(seen_at, :now), dead_at = NULL
+            WHERE id = :id AND {_PENDING} RETURNING wake_id""",
         id=delivery_id,
         now=tx.now,
     )
+    if row is not None and row["wake_id"] is not None:
+        wakes.answer(tx, [row["wake_id"]])
     return row is not None
 
 
@@ -335,13 +363,18 @@ def withdraw(tx: Tx, delivery_id: UUID) -> bool:
 
 
 def mark_seen(tx: Tx, delivery_ids: Sequence[UUID]) -> None:
-    """Note when the rows were first read."""
+    """Note when the rows were first read: no longer undeliverable, and the wakes that pointed at them are answered."""
+    answered = set()
     for delivery_id in delivery_ids:
-        tx.run(
-            "UPDATE deliveries SET seen_at = :now WHERE id = :id AND seen_at IS NULL",
+        row = tx.one(
+            """UPDATE deliveries SET seen_at = :now, dead_at = NULL WHERE id = :id AND seen_at IS NULL
+               RETURNING wake_id""",
             id=delivery_id,
             now=tx.now,
         )
+        if row is not None and row["wake_id"] is not None:
+            answered.add(row["wake_id"])
+    wakes.answer(tx, sorted(answered))
 
 
 def mark_notified(tx: Tx, delivery_ids: Sequence[UUID]) -> None:

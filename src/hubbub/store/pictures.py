@@ -16,7 +16,7 @@ TASK = (
     "expires_at",
 )  # fmt: skip
 _AGENT = """SELECT a.name, p.id AS presence_id, p.condition, p.doing, p.progress, p.runtime, p.model, p.hostname,
-                   p.area, p.files, p.since, p.ended_at, p.end_reason, m.name AS placed_on, e.node AS seen_on
+                   p.area, p.files, p.claimed, p.since, p.ended_at, p.end_reason, m.name AS placed_on, e.node AS seen_on
             FROM agents a
             LEFT JOIN presences p ON p.id = a.presence_id
             LEFT JOIN placements l ON l.project_id = a.project_id AND l.agent = a.name

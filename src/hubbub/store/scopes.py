@@ -13,6 +13,7 @@ from hubbub.store.tx import Row, Tx
 
 ROWS = 50  # written by one statement
 PLACES = 100  # looked up by one statement
+CLAIMED_FROM = 1_000_000  # positions of what is claimed (`store/claims.py`); what is declared comes before
 
 _AREA = "slug, name, description, patterns, number"
 # Whether who has declared it is there is asked of what was found, so that PostgreSQL does not begin with all who are.
@@ -30,6 +31,13 @@ def _area(row: Row) -> Area:
 
 def _scope(row: Row) -> Scope:
     return Scope(row["area"], tuple(json.loads(row["files"] or "[]")))
+
+
+def _whole(row: Row) -> Scope:
+    """What was declared, and after it what is held as well."""
+    declared = _scope(row)
+    held = json.loads(row["claimed"] or "[]")
+    return Scope(declared.area, tuple(dict.fromkeys((*declared.files, *held))))
 
 
 def find_area(tx: Tx, project_id: UUID, slug: str) -> Area | None:
@@ -74,6 +82,13 @@ def find(tx: Tx, presence_id: UUID) -> Scope:
     return _scope(row)
 
 
+def whole(tx: Tx, presence_id: UUID) -> Scope:
+    """What the presence has declared last together with what it holds."""
+    row = tx.one("SELECT area, files, claimed FROM presences WHERE id = :id", id=presence_id)
+    assert row is not None  # presences are never forgotten
+    return _whole(row)
+
+
 def declare(tx: Tx, project_id: UUID, presence_id: UUID, scope: Scope) -> None:
     """Put the scope in the place of what the presence has declared before."""
     tx.run(
@@ -82,7 +97,11 @@ def declare(tx: Tx, project_id: UUID, presence_id: UUID, scope: Scope) -> None:
         area=scope.area,
         files=_to_json(scope.files) if scope.files else None,
     )
-    withdraw(tx, presence_id)
+    tx.run(
+        "DELETE FROM scope_entries WHERE presence_id = :id AND position < :claimed",
+        id=presence_id,
+        claimed=CLAIMED_FROM,
+    )
     entries = [(scope.area, scope.area)] if scope.area is not None else []
     entries += [(place_of(file), file) for file in scope.files]
     for first in range(0, len(entries), ROWS):
@@ -90,7 +109,7 @@ def declare(tx: Tx, project_id: UUID, presence_id: UUID, scope: Scope) -> None:
 
 
 def withdraw(tx: Tx, presence_id: UUID) -> None:
-    """Let what the presence has declared not count any more."""
+    """Let what the presence has declared, and what it holds, not count any more."""
     tx.run("DELETE FROM scope_entries WHERE presence_id = :id", id=presence_id)
 
 
@@ -109,16 +128,16 @@ def candidates(tx: Tx, project_id: UUID, reach: Reach) -> list[Declaration]:
 
 
 def live(tx: Tx, project_id: UUID) -> list[Declaration]:
-    """What those who are there have declared, whole; by agent. Who has declared nothing is left out."""
+    """What those who are there have declared or hold, whole; by agent. Who has neither is left out."""
     rows = tx.all(
-        """SELECT a.name, p.id, p.area, p.files FROM agents a JOIN presences p ON p.id = a.presence_id
+        """SELECT a.name, p.id, p.area, p.files, p.claimed FROM agents a JOIN presences p ON p.id = a.presence_id
            WHERE a.project_id = :id AND p.ended_at IS NULL AND p.expires_at > :now
-             AND (p.area IS NOT NULL OR p.files IS NOT NULL)
+             AND (p.area IS NOT NULL OR p.files IS NOT NULL OR p.claimed IS NOT NULL)
            ORDER BY a.name""",
         id=project_id,
         now=tx.now,
     )
-    return [Declaration(row["name"], row["id"], _scope(row)) for row in rows]
+    return [Declaration(row["name"], row["id"], _whole(row)) for row in rows]
 
 
 def lock(tx: Tx, project_id: UUID) -> None:

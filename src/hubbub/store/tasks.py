@@ -279,12 +279,13 @@ def lapsed(tx: Tx, limit: int) -> list[Task]:
 
 
 def is_any_overdue(tx: Tx) -> bool:
-    """Whether a task or an approval should have expired, or a presence or a machine lapsed, by now."""
+    """Whether a task, an approval or a claim should have expired, or a presence or a machine lapsed, by now."""
     allowed_from, _ = LIFECYCLE[Event.EXPIRE]
     row = tx.one(
         f"""SELECT EXISTS (SELECT 1 FROM tasks WHERE expires_at IS NOT NULL AND {_in(allowed_from)}
                                                 AND expires_at <= :now)
                 OR EXISTS (SELECT 1 FROM presences WHERE ended_at IS NULL AND expires_at <= :now)
+                OR EXISTS (SELECT 1 FROM claims WHERE expires_at <= :now)
                 OR EXISTS (SELECT 1 FROM approvals WHERE ended_at IS NULL AND expires_at <= :now)
                 OR EXISTS (SELECT 1 FROM machines WHERE online = 1 AND expires_at <= :now) AS due""",
         now=tx.now,

@@ -11,6 +11,7 @@ from hubbub.core import (
     access,
     agents,
     approvals,
+    claims,
     endings,
     handovers,
     inbox,
@@ -28,7 +29,7 @@ from hubbub.model.errors import HubError
 from hubbub.model.lifecycle import Event, Status
 from hubbub.model.orders import About, Principal, Question
 from hubbub.model.placements import Fares, PlacementStatus
-from hubbub.model.records import Condition, Priority, Profile, Project, Task
+from hubbub.model.records import Condition, Presence, Priority, Profile, Project, Task
 from hubbub.model.rights import HUB, Actor
 from hubbub.model.scopes import Scope
 from hubbub.store import approvals as approval_rows
@@ -164,6 +165,29 @@ def declare(tx: Tx, project: Project, numbers: Sequence[int]) -> object:
     return scopes.declare(tx, project, presence, scope)
 
 
+def claim(tx: Tx, project: Project, numbers: Sequence[int]) -> object:
+    presence = attend(tx, project, numbers)
+    repository = (None, "example.org/shop", "example.org/docs")[numbers[1] % 3]
+    paths = [FILES[numbers[2] % 4], "src/b.py"]
+    return claims.claim(tx, project, presence, paths, repository=repository, ttl=TEN_MINUTES / 2)
+
+
+def let_go(tx: Tx, project: Project, numbers: Sequence[int]) -> object:
+    paths = [FILES[numbers[2] % 4]] if numbers[1] % 2 else None
+    return claims.release(tx, project, attend(tx, project, numbers), paths)
+
+
+def attend(tx: Tx, project: Project, numbers: Sequence[int]) -> Presence:
+    return presences.attend(
+        tx,
+        project.id,
+        _one(numbers, CREW),
+        instance=f"run-{numbers[1] % 2}",
+        condition=list(Condition)[numbers[2] % 2],
+        profile=Profile(runtime="codex"),
+    )
+
+
 def mind(tx: Tx, project: Project, numbers: Sequence[int]) -> object:
     mode = projects.CONFLICT_MODES[numbers[0] % 3]
     return projects.change(tx, project, {"conflict_mode": mode})
@@ -245,6 +269,7 @@ def fare(tx: Tx, project: Project, numbers: Sequence[int]) -> None:
 DEEDS: tuple[Deed, ...] = (
     *(send, send, accept, start, start, move, move, end, cancel, again, give, describe),
     *(report, report, report, progress, rest, stay, declare, declare, declare, put_area, mind),
+    *(claim, claim, let_go, attend),
     *(write, acknowledge, ask, answer, come, come, go, place, fare),
 )
 

@@ -83,7 +83,7 @@ def agent(row: Mapping[str, Any]) -> Card:
         "model": short(row["model"], LINE),
         "machine": short(row["placed_on"] or itself or row["seen_on"] or row["hostname"], LINE),
         "area": row["area"] if is_live else None,
-        "files": _files(json.loads(row["files"])) if is_live and row["files"] else None,
+        "files": _files(_touched(row)) if is_live else None,
         "since": row["since"],
         "ended_at": row["ended_at"],
     }
@@ -138,6 +138,12 @@ def letter(message: Message, row: Delivery) -> Card:
 def overlap(agents: Sequence[str], files: Sequence[str], areas: Sequence[str]) -> Card:
     """What two agents that are there both declare to work on."""
     return {"agents": list(agents), "files": list(files[:FILES]), "areas": list(areas[:FILES])}
+
+
+def _touched(row: Mapping[str, Any]) -> list[str] | None:
+    """What an agent has declared, and what it holds because it edits it."""
+    listed = [*json.loads(row["files"] or "[]"), *json.loads(row["claimed"] or "[]")]
+    return list(dict.fromkeys(listed)) if row["files"] or row["claimed"] else None
 
 
 def _files(files: Sequence[str] | None) -> list[str] | None:

@@ -1,13 +1,14 @@
 """Why an agent does what it does, or nothing: whether it is there, what it holds, and what waits for it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from uuid import UUID
 
-from hubbub.core import inbox
+from hubbub.core import inbox, reach, wakes
 from hubbub.core.why import presence, tasks, waiting
 from hubbub.core.why.account import Fact, ago, counted, listed, named
 from hubbub.model.machines import Machine, board_name
 from hubbub.model.placements import LIVE
+from hubbub.model.records import Letter
 from hubbub.store import placements
 from hubbub.store.tx import Tx
 
@@ -48,9 +49,29 @@ def _inbox(tx: Tx, project_id: UUID, name: str) -> Iterator[Fact]:
         told = (
             f"{counted(len(unread), 'letter')}{more} in its inbox did not reach it yet,"
             f" the oldest since {ago(oldest, tx.now)}: {they_are} delivered when it reads its inbox."
+            f" {reach.outlook(tx, project_id, name).note}"
         )
         yield Fact("inbox.undelivered", told, {"undelivered": len(unread), "oldest_at": oldest})
+        yield from _woken(tx, project_id, name)
+        yield from _dead(unread)
     read = len(letters) - len(unread)
     if read:
         told = f"It has read {counted(read, 'letter')} that it did not acknowledge."
         yield Fact("inbox.unacknowledged", told, {"unacknowledged": read})
+
+
+def _woken(tx: Tx, project_id: UUID, name: str) -> Iterator[Fact]:
+    """How it was woken last."""
+    last = wakes.last(tx, project_id, name)
+    if last is None or last.taken_at is None:
+        return
+    told = f"The last wake was brought by {named(last.client or '')} {ago(last.taken_at, tx.now)}: {last.status}."
+    detail = {"wake_id": str(last.id), "status": last.status, "client": last.client, "method": last.method}
+    yield Fact("agent.woken", told, {**detail, "taken_at": last.taken_at, "answered_at": last.answered_at})
+
+
+def _dead(unread: Sequence[Letter]) -> Iterator[Fact]:
+    dead = sum(each.delivery.dead_at is not None for each in unread)
+    if dead:
+        told = f"Of these, {counted(dead, 'letter')} lay there so long that the sender was told: nobody came."
+        yield Fact("inbox.dead", told, {"dead": dead})

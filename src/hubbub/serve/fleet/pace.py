@@ -1,12 +1,14 @@
-"""How long the hub waits for machines, and how often it looks."""
+"""How long the hub waits for machines and for mail, and how often it looks."""
 
 from dataclasses import dataclass
 from datetime import timedelta
 
+from hubbub.model.wakes import GATHER
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pace:
-    """Every time that has to do with links; tests go faster."""
+    """Every time that has to do with links and with waking; tests go faster."""
 
     hello: timedelta = timedelta(seconds=10)  # for who has connected to say who they are
     moment: timedelta = timedelta(seconds=5)  # a machine that was lost a moment ago may be back at once
@@ -18,4 +20,5 @@ class Pace:
     doubt: timedelta = timedelta(seconds=8)  # for a link to go when another process claims its machine
     certain: timedelta = timedelta(seconds=32)  # by then a link that answers no pings is gone
     gather: timedelta = timedelta(milliseconds=200)  # what machines have taken is noted together
+    mail: timedelta = GATHER  # letters that come within are pointed at by one wake
     farewell: timedelta = timedelta(seconds=1)  # for machines to be told that the hub closes

@@ -48,6 +48,7 @@ def build(
         name: Endpoint(
             DialectServer(dialect, transactions, followers, site, measure=measure, saw=saw).server,
             followers,
+            tools=dialect.tools,
             streams=dialect.streams,
         )
         for name, dialect in dialects.items()

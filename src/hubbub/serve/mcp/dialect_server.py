@@ -17,9 +17,10 @@ from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
 import hubbub
+from hubbub.core import wakes
 from hubbub.core.transaction import Transactions
 from hubbub.dialects.call import Call, Site
-from hubbub.dialects.dialect import Dialect
+from hubbub.dialects.dialect import Answer, Dialect
 from hubbub.model.errors import HubError, Invalid
 from hubbub.model.orders import AskFirst
 from hubbub.model.rights import Actor
@@ -34,6 +35,7 @@ from hubbub.serve.mcp.context import (
     resource_not_found,
     surroundings,
 )
+from hubbub.serve.mcp.narrowed import chosen, tells_unread
 from hubbub.serve.mcp.push import Push
 
 PROMPT = "work-here"
@@ -102,11 +104,21 @@ class DialectServer:
         return dict(tool.schema) if tool else None
 
     async def list_tools(self, ctx: Context, params: object) -> types.ListToolsResult:
-        return self.tools
+        wanted = self._chosen(ctx)
+        if wanted is None:
+            return self.tools
+        return types.ListToolsResult(tools=[tool for tool in self.tools.tools if tool.name in wanted])
+
+    def _chosen(self, ctx: Context) -> frozenset[str] | None:
+        """The tools that the request's address names; None for all."""
+        return chosen(ctx.request.query_params, self.dialect.tools) if ctx.request is not None else None
 
     async def call_tool(
         self, ctx: Context, params: types.CallToolRequestParams
     ) -> types.CallToolResult | types.InputRequiredResult:
+        wanted = self._chosen(ctx)
+        if wanted is not None and params.name not in wanted:
+            return _result(Answer(self.dialect.unknown(params.name), is_error=True))
         call = surroundings(ctx, self.site)
         call.client, call.progress = client_of(ctx, params), progress(ctx)
         try:
@@ -123,19 +135,19 @@ class DialectServer:
             return unfinished(first)
         finally:
             self._note(caller(ctx), call, params.name)
-        return types.CallToolResult(
-            content=[types.TextContent(type="text", text=text) for text in answer.shown],
-            structured_content=dict(answer.content),
-            is_error=answer.is_error,
-        )
+        return _result(answer, await self._mail(ctx, call))
 
     def _note(self, actor: Actor, call: Call, tool: str) -> None:
-        """Who called a tool, where that is known."""
-        speaker = call.speaker
-        if actor.project_id is not None and actor.agent is not None:
-            speaker = actor.project_id, actor.agent
+        speaker = _speaker(actor, call)
         if speaker is not None and tool in self.dialect.tools:
             self.saw(*speaker, f"{self.dialect.name}.{tool}")
+
+    async def _mail(self, ctx: Context, call: Call) -> str | None:
+        """What the caller is to be told of its mail, where its address asks for that."""
+        speaker = _speaker(caller(ctx), call)
+        if speaker is None or ctx.request is None or not tells_unread(ctx.request.query_params):
+            return None
+        return await self.transactions.read(caller(ctx), lambda tx: wakes.mention(tx, *speaker))
 
     async def list_resources(self, ctx: Context, params: object) -> types.ListResourcesResult:
         return types.ListResourcesResult(
@@ -200,6 +212,22 @@ async def refusals(ctx: Context, call_next: CallNext) -> HandlerResult:
     except Exception:
         log.exception("a bug in %s", ctx.method)
         raise MCPError(types.INTERNAL_ERROR, "the hub failed to answer this; its log says why") from None
+
+
+def _speaker(actor: Actor, call: Call) -> tuple[UUID, str] | None:
+    """The project and the agent that called a tool, where that is known."""
+    if actor.project_id is not None and actor.agent is not None:
+        return actor.project_id, actor.agent
+    return call.speaker
+
+
+def _result(answer: Answer, mail: str | None = None) -> types.CallToolResult:
+    texts = answer.shown if mail is None else (*answer.shown, mail)
+    return types.CallToolResult(
+        content=[types.TextContent(type="text", text=text) for text in texts],
+        structured_content=dict(answer.content),
+        is_error=answer.is_error,
+    )
 
 
 def _tool(dialect: Dialect, name: str) -> types.Tool:

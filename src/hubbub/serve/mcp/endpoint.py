@@ -6,7 +6,7 @@ event frames; this module reads each message once, sees which kind it is, and gi
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
 from http import HTTPStatus
@@ -25,10 +25,11 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import Message, Receive, Scope, Send
 
+from hubbub.model.errors import Invalid
 from hubbub.model.rights import Actor
 from hubbub.serve.auth import LARGE_BODY_LIMIT, actor_of, replay
 from hubbub.serve.followers import Follower, Followers
-from hubbub.serve.mcp import bare
+from hubbub.serve.mcp import bare, narrowed
 
 JSON_CONTENT = (b"content-type", b"application/json")
 FIELDS = {"method": str, "id": str | int, "params": dict}
@@ -43,8 +44,11 @@ class Endpoint:
     calls do so too, for clients that take events: they hear of progress, and may be asked something.
     """
 
-    def __init__(self, server: Server[Any], followers: Followers, *, streams: bool = False) -> None:
+    def __init__(
+        self, server: Server[Any], followers: Followers, *, tools: Collection[str], streams: bool = False
+    ) -> None:
         self.server = server
+        self.tools = tools
         self.followers = followers
         self._plain = _manager(server, json_response=True)
         self._streaming = _manager(server, json_response=False) if streams else self._plain
@@ -58,6 +62,13 @@ class Endpoint:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         scope["user"] = _owner(actor_of(scope))
+        try:
+            query = Request(scope).query_params
+            narrowed.chosen(query, self.tools)
+            narrowed.tells_unread(query)
+        except Invalid as error:
+            await _rejected(MCPError(types.INVALID_REQUEST, str(error)))(scope, receive, send)
+            return
         if scope["method"] == "POST":
             await self._post(scope, receive, send)
         elif scope["method"] == "GET":

@@ -9,16 +9,17 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 
-from hubbub.core import access, agents, inbox, messages, presences, steering, todos, whereabouts
+from hubbub.core import access, agents, inbox, messages, presences, reach, steering, todos, wakes, whereabouts
 from hubbub.core.idempotency import Reply
 from hubbub.core.whereabouts import Whereabouts
 from hubbub.model.errors import Forbidden
 from hubbub.model.records import Agent, Condition, Delivery, Letter, Presence, Profile, Project
 from hubbub.model.rights import HUB, Right
-from hubbub.serve.news import LiveNews, Way
+from hubbub.model.wakes import Wake, Way
+from hubbub.serve.news import LiveNews
+from hubbub.serve.rest.agent_shapes import AgentShape, LastWakeShape, ToldShape, WakeShape
 from hubbub.serve.rest.call import Call, RestCall
 from hubbub.serve.rest.shapes import (
-    AgentShape,
     Body,
     LetterShape,
     Line,
@@ -28,8 +29,6 @@ from hubbub.serve.rest.shapes import (
     PresenceShape,
     Seconds,
     Text,
-    ToldShape,
-    WakeShape,
 )
 from hubbub.store.tx import Tx
 
@@ -242,11 +241,25 @@ def _wake(tx: Tx, agent: Agent, presence: Presence | None, news: LiveNews) -> Wa
     """How an agent hears of what comes for it, and how that went the last time."""
     way = news.way_to(agent.project_id, agent.name)
     is_worker = presence is not None and presence.runtime == WORKER
+    heard = "stream" if way is Way.STREAM else "worker" if is_worker else "wait" if way else None
+    there = wakes.wakers(tx, agent.project_id, agent.name)
+    there.sort(key=lambda waker: (waker.can_wake(tx.now), waker.idle, waker.since))
     row = messages.last_told(tx, agent.project_id, agent.name)
-    return WakeShape(
-        method="stream" if way is Way.STREAM else "worker" if is_worker else "wait" if way else "none",
+    last = wakes.last(tx, agent.project_id, agent.name)
+    shape: WakeShape = WakeShape.of(
+        reach.outlook(tx, agent.project_id, agent.name, news),
+        method=there[-1].method if there else heard or "none",
         last=_told(row) if row is not None else None,
+        last_wake=_last_wake(last) if last is not None else None,
     )
+    return shape
+
+
+def _last_wake(wake: Wake) -> LastWakeShape:
+    at = wake.taken_at or wake.asked_at
+    answered_ms = wake.answered_at - at if wake.answered_at is not None else None
+    shape: LastWakeShape = LastWakeShape.of(wake, at=at, answered_ms=answered_ms)
+    return shape
 
 
 def _told(row: Delivery) -> ToldShape | None:

@@ -1,6 +1,7 @@
 """The REST application: one router a noun, one form for every refusal, and OpenAPI made from the same types."""
 
 from collections.abc import Sequence
+from datetime import timedelta
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from starlette.responses import Response
 from hubbub import __version__
 from hubbub.core.transaction import Transactions
 from hubbub.dialects.call import Site
+from hubbub.model.claims import TTL
 from hubbub.model.errors import HubError
 from hubbub.serve.auth import error_response
 from hubbub.serve.errors import broken, http_error, refused
@@ -25,6 +27,8 @@ from hubbub.serve.rest import (
     approvals,
     artifacts,
     audit,
+    deadletters,
+    edits,
     hub,
     logins,
     memory,
@@ -42,10 +46,12 @@ from hubbub.serve.rest import (
     tasks,
     terminal,
     threads,
+    wakes,
     webhooks,
     why,
 )
 from hubbub.serve.rest.shapes import Failure
+from hubbub.serve.waking import Waking
 
 ROUTERS = tuple(
     module.router
@@ -54,12 +60,15 @@ ROUTERS = tuple(
         logins,
         projects,
         scopes,
+        edits,
         runs,
         placements,
+        wakes,
         agents,
         tasks,
         steps,
         messages,
+        deadletters,
         threads,
         artifacts,
         reviews,
@@ -95,11 +104,14 @@ def application(
     public_url: str | None,
     site: Site,
     gatekeeper: Gatekeeper,
+    waking: Waking,
+    claim_ttl: timedelta = TTL,
 ) -> FastAPI:
     """The application to mount. `copier` makes backups, where the store can; `data` is where there is room for them.
 
+    `claim_ttl` is for how long a file stays claimed after it was edited last;
     `keep_log_days` is for how long the log is kept; `webhook_private` says whether webhooks may lead to private
-    addresses; `public_url` is where others find the hub.
+    addresses; `public_url` is where others find the hub. `waking` are the wakers that wait there.
     """
     app = FastAPI(
         title="hubbub",
@@ -115,9 +127,9 @@ def application(
             Exception: broken,
         },
     )
-    app.state.transactions, app.state.news = transactions, news
+    app.state.transactions, app.state.news, app.state.waking = transactions, news, waking
     app.state.data, app.state.copier, app.state.site = data, copier, site
-    app.state.keep_log_days = keep_log_days
+    app.state.keep_log_days, app.state.claim_ttl = keep_log_days, claim_ttl
     app.state.webhook_private, app.state.public_url = webhook_private, public_url
     app.state.join_attempts, app.state.gatekeeper = Attempts(), gatekeeper
     for router in ROUTERS:

@@ -4,16 +4,16 @@ from contextlib import suppress
 from http import HTTPStatus
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 
-from hubbub.core import access, agents, completions, messages, steering, tasks
+from hubbub.core import access, agents, completions, messages, reach, steering, tasks
 from hubbub.core.idempotency import Reply
 from hubbub.model.errors import Invalid, NotFound
 from hubbub.model.records import Condition, Kind, Message, Project, Task
 from hubbub.model.rights import Right
 from hubbub.serve.rest.call import Call
-from hubbub.serve.rest.shapes import Body, CompletionShape, Line, MessageShape, Name, Text
+from hubbub.serve.rest.shapes import Body, CompletionShape, Line, MessageShape, Name, SentShape, Text
 from hubbub.store.tx import Tx
 
 router = APIRouter(tags=["messages"])
@@ -25,6 +25,10 @@ class Messages(BaseModel):
 
 class OneMessage(BaseModel):
     message: MessageShape
+
+
+class SentMessage(OneMessage):
+    delivery: SentShape
 
 
 class NewMessage(Body):
@@ -67,8 +71,8 @@ async def list_messages(
     return Messages(messages=[MessageShape.of(message) for message in found])
 
 
-@router.post("/messages", status_code=HTTPStatus.CREATED, response_model=OneMessage)
-async def send_message(call: Call, body: NewMessage) -> Reply:
+@router.post("/messages", status_code=HTTPStatus.CREATED, response_model=SentMessage)
+async def send_message(request: Request, call: Call, body: NewMessage) -> Reply:
     """Put a message into an inbox; a reply, when it says what it answers. A reply here does not end a task."""
 
     def send(tx: Tx) -> Reply:
@@ -85,7 +89,9 @@ async def send_message(call: Call, body: NewMessage) -> Reply:
             in_reply_to=subject.id if subject is not None else None,
             thread=messages.Thread(name=body.thread),
         )
-        return OneMessage(message=MessageShape.of(sent)).model_dump(mode="json")
+        expected = reach.outlook(tx, project.id, sent.recipient or "", request.app.state.news)
+        told = SentMessage(message=MessageShape.of(sent), delivery=SentShape.of(expected))
+        return told.model_dump(mode="json")
 
     return await call.create(send)
 

@@ -31,6 +31,7 @@ class DeliveryShape(Shape):
     seen_at: int | None
     acked_at: int | None
     withdrawn_at: int | None
+    dead_at: int | None = Field(description="since when it is known that nobody came to read it")
 
 
 class SaidShape(MessageShape):

@@ -1,6 +1,6 @@
 """The JSON of the REST interface: what the nouns look like from outside, and what may be said about them."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 from uuid import UUID
 
 from pydantic import (
@@ -15,9 +15,10 @@ from pydantic import (
 
 from hubbub.model.lifecycle import Status
 from hubbub.model.parcels import Outcome, ParcelKind
-from hubbub.model.placements import PlacementStatus
+from hubbub.model.reached import Reached
 from hubbub.model.records import Condition, Intent, Kind, Priority, Verdict
 from hubbub.model.rights import GIVEN, Role
+from hubbub.model.wakes import WakeWay
 from hubbub.model.webhooks import Form
 
 PRIORITIES = {priority.name.lower(): priority for priority in Priority}
@@ -169,70 +170,16 @@ class PresenceShape(Shape):
     end_reason: str | None
 
 
-class TodoItemShape(Shape):
-    text: str
-    done: bool
+class OutlookShape(Shape):
+    """What the sender of a letter may expect of its receiver."""
+
+    wake: WakeWay = Field(description="a hook, a door of its client, `hubbub work`, or nothing wakes it")
+    likely_seen: bool = Field(description="whether it will probably look soon")
+    note: str
 
 
-class PlacedShape(Shape):
-    node: str = Field(description="the machine on which it was started")
-    status: PlacementStatus
-    since: int
-    restarts: int
-    exit_code: int | None = Field(description="of its last end")
-
-
-class WorkShape(Shape):
-    id: UUID
-    number: int
-    title: str
-    started_at: int | None
-
-
-class ToldShape(Shape):
-    at: int
-    kind: Literal["notified", "seen", "acked"] = Field(description="how far the letter got")
-    after_ms: int = Field(description="how long after it came into the inbox that was")
-
-
-class WakeShape(Shape):
-    method: Literal["stream", "worker", "wait", "none"] = Field(
-        description="how it hears of what comes: it follows its inbox; `hubbub work` runs it; it waits in a call"
-    )
-    last: ToldShape | None = Field(description="the newest letter of which it has heard")
-
-
-class AgentShape(Shape):
-    name: str
-    condition: Condition
-    live: bool = Field(description="whether it is there now")
-    unread: int = Field(description="letters that wait to be acknowledged")
-    doing: str | None = None
-    instance: str | None = None
-    hostname: str | None = None
-    server: str | None = None
-    runtime: str | None = None
-    model: str | None = None
-    output: str | None = None
-    progress: float | None = None
-    area: str | None = Field(None, description="where it says, or said last, that it works")
-    files: list[str] | None = Field(None, description="and on what: paths and patterns")
-    todos: list[TodoItemShape] = Field(description="what it has set out to do")
-    machine: str | None = Field(None, description="where it runs, as far as is known")
-    placed: PlacedShape | None = Field(
-        None, description="how it fares, if it was started on a machine from here"
-    )
-    work: WorkShape | None = Field(None, description="the task that it began last, of those that it works on")
-    last_output: str | None = Field(None, description="the last line that it was seen to put out")
-    last_output_at: int | None = None
-    last_tool: str | None = Field(None, description="the last tool that it called here, after its dialect")
-    last_tool_at: int | None = None
-    wake: WakeShape
-    since: int | None = Field(None, description="when its present or last presence began")
-    seen_at: int | None = None
-    expires_at: int | None = Field(None, description="when it is gone, if it stays silent")
-    now: int = Field(description="the hub's time, to see how long that is")
-    created_at: int
+class SentShape(OutlookShape):
+    status: Reached = Field(Reached.STORED, description="how far it got; it is safe from now on")
 
 
 class TaskShape(Shape):

@@ -6,15 +6,16 @@ from http import HTTPStatus
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Request
 from fastapi.concurrency import run_in_threadpool
 from pydantic import BaseModel, Field
 
-from hubbub.core import access, activity, artifacts, dependencies, finding, tasks, threads, whereabouts
+from hubbub.core import access, activity, artifacts, dependencies, finding, reach, tasks, threads, whereabouts
 from hubbub.core.idempotency import Reply
 from hubbub.model.lifecycle import Status
 from hubbub.model.records import Priority, Project, Task
 from hubbub.model.rights import Right
+from hubbub.model.wakes import Ways
 from hubbub.serve import markdown
 from hubbub.serve.events import content_of
 from hubbub.serve.rest.call import Call
@@ -28,6 +29,7 @@ from hubbub.serve.rest.shapes import (
     Name,
     PriorityName,
     Seconds,
+    SentShape,
     Shape,
     TaskShape,
     Text,
@@ -47,6 +49,10 @@ class Tasks(BaseModel):
 
 class OneTask(BaseModel):
     task: TaskShape
+
+
+class SentTask(OneTask):
+    delivery: SentShape | None = Field(description="null: it is in nobody's inbox yet")
 
 
 class BriefShape(Shape):
@@ -132,8 +138,8 @@ async def list_tasks(
     return await call.read(look, long=bool(q))
 
 
-@router.post("/tasks", status_code=HTTPStatus.CREATED, response_model=OneTask)
-async def send_task(call: Call, body: NewTask) -> Reply:
+@router.post("/tasks", status_code=HTTPStatus.CREATED, response_model=SentTask)
+async def send_task(request: Request, call: Call, body: NewTask) -> Reply:
     """Put a task into the inbox of `to`, or, without one, into the open queue.
 
     One that depends on others is held back until they are completed.
@@ -156,7 +162,8 @@ async def send_task(call: Call, body: NewTask) -> Reply:
             issue=body.issue,
             area=body.area,
         )
-        return OneTask(task=one(tx, sent)).model_dump(mode="json")
+        told = SentTask(task=one(tx, sent), delivery=_expected(tx, sent, request.app.state.news))
+        return told.model_dump(mode="json")
 
     return await call.create(send)
 
@@ -207,6 +214,14 @@ def _shapes(tx: Tx, project_ids: Sequence[UUID], found: Sequence[Task]) -> list[
     assignees = {task.assignee for task in found if task.assignee is not None}
     machines = {each: whereabouts.machines(tx, each, assignees) for each in project_ids}
     return [_shape(tx, task, machines[task.project_id].get(task.assignee or "")) for task in found]
+
+
+def _expected(tx: Tx, sent: Task, ways: Ways) -> SentShape | None:
+    """What may be expected of whoever has the task in its inbox."""
+    if sent.assignee is None or sent.delivery_id is None:
+        return None
+    shape: SentShape = SentShape.of(reach.outlook(tx, sent.project_id, sent.assignee, ways))
+    return shape
 
 
 def one(tx: Tx, task: Task) -> TaskShape:

@@ -20,6 +20,7 @@ export const read = {
   agent: (name) => get(at("/agents", name)),
   inbox: (agent, query) => get(at("/agents", agent, "/inbox"), query),
   threads: (query) => get("/threads", query),
+  deadLetters: (query) => get("/dead-letters", query),
   thread: (id, query) => get(at("/threads", id), { render: "html", ...query }),
 
   machines: () => get("/nodes"),

@@ -3,7 +3,7 @@
 /** Group (a chip) -> what the kinds of it begin with, and the icon of its rows. */
 export const GROUPS = {
   task: { of: ["task", "check", "completion"], icon: "clipboard-list" },
-  agent: { of: ["agent", "todo"], icon: "bot" },
+  agent: { of: ["agent", "todo", "file"], icon: "bot" },
   message: { of: ["message"], icon: "message-square" },
   approval: { of: ["approval", "terminal"], icon: "shield-check" },
   node: { of: ["node", "placement", "dispatch"], icon: "server" },
@@ -12,11 +12,13 @@ export const GROUPS = {
 };
 
 /** What comes all the time and says little: hidden unless asked for. */
-export const ROUTINE = new Set(["agent.heartbeat", "task.progress", "dispatch.queued", "dispatch.sent"]);
+export const ROUTINE = new Set([
+  "agent.heartbeat", "agent.woken", "task.progress", "dispatch.queued", "dispatch.sent", "file.released",
+]);
 
 /** What a person should not overlook: red in the feed and on the replay bar. */
 export const BAD = new Set([
-  "agent.timeout", "task.failed", "task.expired", "outbox.dead", "placement.failed", "audit.broken",
+  "agent.timeout", "task.failed", "task.expired", "outbox.dead", "message.dead", "placement.failed", "audit.broken",
 ]);
 
 /** What waits for somebody: amber. */
@@ -37,6 +39,7 @@ const ICONS = {
   "task.failed": "circle-x", "task.cancelled": "circle-slash", "task.expired": "clock",
   "task.retried": "rotate-ccw", "task.reassigned": "corner-down-left",
   "agent.timeout": "wifi-off", "agent.scope_change": "folder-tree",
+  "file.claimed": "folder-tree", "file.released": "folder-tree", "file.refused": "ban",
   "approval.asked": "hand", "approval.denied": "ban", "audit.broken": "shield-alert", "key.set": "key-round",
   "token.created": "key-round", "webhook.added": "webhook", "user.created": "user-plus", "area.put": "map",
 };

@@ -12,6 +12,7 @@ import { t } from "../words.js";
 import { existed, Fetched, useFetched } from "./fetched.js";
 import { compose } from "./fleet/doings.js";
 import { Conversation } from "./messages/conversation.js";
+import { DeadLetters } from "./messages/dead.js";
 import { isAsked, ThreadRow } from "./messages/thread.js";
 
 const PAGE = 50;
@@ -21,6 +22,8 @@ export function View() {
   const list = useRef(null);
   useList(list);
   const pages = useThreads();
+  const dead = useDead();
+  const onlyDead = dead.length > 0 && route.value.query.dead === "1";
   return html`<div class=${`messages ${chosen ? "has-thread" : ""}`} ref=${list}>
     <section class="thread-list" aria-label=${t("messages.threads")}>
       <div class="view-head">
@@ -28,13 +31,22 @@ export function View() {
         ${could.value.write && html`<${Button} small icon="plus" disabled=${!may.value.write}
           onClick=${() => compose([])}>${t("messages.new")}<//>`}
       </div>
-      <${Fetched} of=${pages}>${(threads) => html`<${Threads} threads=${threads} chosen=${chosen} />`}<//>
-      ${pages.next && html`<${Button} small onClick=${pages.more}>${t("messages.older")}<//>`}
+      ${dead.length > 0 && html`<${Button} small icon="triangle-alert" pressed=${onlyDead}
+        onClick=${() => set({ dead: onlyDead ? null : "1" })}>${t("messages.dead", { count: dead.length })}<//>`}
+      ${onlyDead ? html`<${DeadLetters} letters=${dead} />` : html`<${Fetched} of=${pages}>${(threads) => html`<${Threads}
+        threads=${threads} chosen=${chosen} />`}<//>`}
+      ${!onlyDead && pages.next && html`<${Button} small onClick=${pages.more}>${t("messages.older")}<//>`}
     </section>
     ${chosen ? html`<${Conversation} key=${chosen} id=${chosen} onBack=${() => set({ thread: null })} />`
       : html`<div class="conversation is-empty"><${Empty} icon="messages-square" title=${t("messages.pick")}
           text=${t("messages.pick_text")} /></div>`}
   </div>`;
+}
+
+/** What nobody came to read, as it is now: of the past that is not known. */
+function useDead() {
+  const fetched = useFetched(() => read.deadLetters({ limit: PAGE }), [], ["message.", "task.", "agent."]);
+  return moment.value ? [] : fetched.value?.letters ?? [];
 }
 
 /** The newest threads, fresh, and the older pages that were asked for. */

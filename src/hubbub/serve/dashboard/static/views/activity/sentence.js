@@ -17,6 +17,7 @@ const SAID_ALREADY = new Set(["agent.timeout", "agent.checkout"]);
 /** Kinds that are told in another way where something is known, or not: kind -> [ending, when]. */
 const VARIANTS = {
   "agent.scope_change": ["conflict", (activity) => activity.detail.conflicts?.length > 0],
+  "file.claimed": ["conflict", (activity) => activity.detail.conflicts?.length > 0],
   "task.sent": ["open", (activity) => !activity.agent],
   "task.progress": ["known", (activity) => typeof activity.detail.progress === "number"],
   "message.sent": ["all", (activity) => !activity.agent],

@@ -7,12 +7,13 @@ import { t } from "../../words.js";
 import { called, HUB } from "./people.js";
 
 const STEPS = ["acked", "seen", "notified", "stored"]; // the farthest first
-const TOLD = ["notified", "seen", "acked"]; // that it was stored, the message itself says
-const ICONS = { acked: "check-check", seen: "eye", notified: "mail-check", stored: "mail", withdrawn: "ban" };
+const TOLD = ["notified", "seen", "acked", "dead"]; // that it was stored, the message itself says
+const ICONS = { acked: "check-check", seen: "eye", notified: "mail-check", stored: "mail", withdrawn: "ban", dead: "triangle-alert" };
 const MOST = 4; // recipients that are told one by one without being asked for
 
 /** How far one delivery had got at a moment, and when. @param {object} delivery @param {number} [at] now if left out */
 export function reached(delivery, at = Infinity) {
+  if (delivery.dead_at && delivery.dead_at <= at) return { step: "dead", at: delivery.dead_at };
   if (delivery.withdrawn_at && delivery.withdrawn_at <= at) return { step: "withdrawn", at: delivery.withdrawn_at };
   for (const step of STEPS) {
     const when = delivery[`${step}_at`];
@@ -50,7 +51,7 @@ function stepWord({ recipient }, step) {
 
 /** "12 acknowledged, 3 seen, 2 not delivered yet". */
 function summary(rows) {
-  return ["acked", "seen", "notified", "stored", "withdrawn"]
+  return ["dead", "acked", "seen", "notified", "stored", "withdrawn"]
     .map((step) => [step, rows.filter((row) => row.step === step).length])
     .filter(([, count]) => count > 0)
     .map(([step, count]) => t(`messages.count_${step}`, { count }))

@@ -11,7 +11,7 @@ import { Part } from "./parts.js";
 import { snippets } from "./snippets.js";
 import { MakeToken } from "./tokens.js";
 
-const DIALECTS = ["commhub", "relay", "golemxv", "cmdop"];
+const DIALECTS = ["hub", "commhub", "relay", "golemxv", "cmdop"];
 const PLACEHOLDER = "ntok_…";
 
 function Snippet({ where, text }) {
@@ -27,7 +27,7 @@ function placing(token) {
 }
 
 export function Connect() {
-  const [dialect, setDialect] = useState("commhub");
+  const [dialect, setDialect] = useState("hub");
   const [client, setClient] = useState("claude");
   const [token, setToken] = useState(PLACEHOLDER);
   const made = snippets(`${location.origin}/mcp/${dialect}`, token, dialect);

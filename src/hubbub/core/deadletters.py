@@ -1,0 +1,98 @@
+"""Dead letters: what could not be delivered is said to be so, and never just disappears.
+
+A letter is dead when its task ran out of time before anybody read it, or when it lay unread for long while its
+receiver was never there. Its sender is told once. It stays in the inbox, and is alive again as soon as it is read.
+"""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from datetime import timedelta
+from uuid import UUID
+
+from hubbub.core import messages
+from hubbub.model.approvals import visible
+from hubbub.model.moments import milliseconds
+from hubbub.model.records import Task
+from hubbub.model.rights import HUB
+from hubbub.store import deadletters
+from hubbub.store.deadletters import DeadLetter
+from hubbub.store.tx import Tx
+
+BATCH = 200
+NAMED = 5  # receivers of a broadcast, in a sentence
+
+
+def is_any_due(tx: Tx, after: timedelta) -> bool:
+    """Whether a letter has been unread for so long, while its receiver was never there. Changes nothing."""
+    return bool(deadletters.due(tx, before=tx.now - milliseconds(after), limit=1))
+
+
+def settle(tx: Tx, after: timedelta) -> bool:
+    """Note which letters are dead, and tell their senders; whether there may be more than were looked at.
+
+    Records `message.dead` for each.
+    """
+    due = deadletters.due(tx, before=tx.now - milliseconds(after), limit=BATCH)
+    buried = [letter for each in due if (letter := deadletters.bury(tx, each)) is not None]
+    together: dict[UUID, list[DeadLetter]] = defaultdict(list)
+    for letter in buried:
+        _record(tx, letter)
+        together[letter.task_id or letter.message_id or letter.id].append(letter)
+    for subject, letters in together.items():
+        _tell(tx, subject, letters, after)
+    return len(due) == BATCH
+
+
+def expired(tx: Tx, task: Task) -> None:
+    """A task has run out of time; if nobody had read it, its letter is dead. Its sender hears of the task itself."""
+    letter = deadletters.bury_expired(tx, task.delivery_id) if task.delivery_id is not None else None
+    if letter is not None:
+        _record(tx, letter)
+
+
+def of_project(
+    tx: Tx,
+    project_id: UUID,
+    *,
+    sender: str | None = None,
+    recipient: str | None = None,
+    before: UUID | None = None,
+    limit: int,
+) -> list[DeadLetter]:
+    """The project's dead letters, newest first; of one sender, or to one receiver, where given."""
+    return deadletters.of_project(
+        tx, project_id, sender=sender, recipient=recipient, before=before, limit=limit
+    )
+
+
+def _tell(tx: Tx, subject: UUID, letters: Sequence[DeadLetter], after: timedelta) -> None:
+    """Tell the sender; for a person that is a letter to people. What the hub said of itself nobody has to know."""
+    first = letters[0]
+    if first.is_of_hub:
+        return
+    names = [visible(letter.recipient) for letter in letters]
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    hours = max(1, after // timedelta(hours=1))
+    text = (
+        f"{first.ref} has not been read by {', '.join(names[:NAMED])}{more} for {hours} h: nobody came by that name."
+        " It stays in the inbox, and is delivered to whoever comes."
+    )
+    messages.send(
+        tx, first.project_id, sender=HUB, to=first.sender, body=text, in_reply_to=subject, awaited=True
+    )
+
+
+def _record(tx: Tx, letter: DeadLetter) -> None:
+    tx.record(
+        "message.dead",
+        project_id=letter.project_id,
+        actor=HUB,
+        agent=letter.recipient,
+        task_id=letter.task_id,
+        message_id=letter.message_id,
+        detail={
+            "delivery_id": str(letter.id),
+            "sender": letter.sender,
+            "reason": "expired" if letter.expired else "absent",
+        },
+    )

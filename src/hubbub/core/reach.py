@@ -1,0 +1,58 @@
+"""What the sender of a letter may expect: how its receiver is woken, and whether it will probably look soon."""
+
+from collections.abc import Iterator
+from uuid import UUID
+
+from hubbub.model.moments import milliseconds
+from hubbub.model.rights import HUB
+from hubbub.model.wakes import BUSY, DOORS, Method, Outlook, Waker, Way, Ways
+from hubbub.store import agents, pictures, wakes
+from hubbub.store.tx import Tx
+
+WORKER = "work"  # the runtime of what `hubbub work` runs
+
+
+def outlook(tx: Tx, project_id: UUID, agent: str, ways: Ways | None = None) -> Outlook:
+    """What the hub knows now of how `agent` would come to look at a letter, by three reads at most; changes nothing.
+
+    `ways` are the calls and streams that are held open at this hub, where the caller can know them.
+    """
+    presence = agents.presence(tx, project_id, agent) if agent != HUB else None
+    is_known = agent != HUB and (presence is not None or agents.find(tx, project_id, agent) is not None)
+    if agent == HUB or (not is_known and pictures.is_person(tx, project_id, agent)):
+        return Outlook(wake="none", likely_seen=False, note="People read it when they look at the dashboard.")
+    is_live = presence is not None and presence.is_live(tx.now)
+    if is_live and presence is not None and presence.runtime == WORKER:
+        return Outlook(wake="worker", likely_seen=True, note="hubbub work runs it and takes what comes.")
+    asking = wakes.wakers(tx, project_id, agent) if is_known else []  # who has wakers is known
+    there = [waker for waker in asking if waker.is_there(tx.now)]
+    known = next(_known(tx, there, ways.way_to(project_id, agent) if ways else None), None)
+    if known is not None:
+        return known
+    if is_live:
+        note = "It is here, but nothing wakes it: it sees this when it looks into its inbox by itself."
+        return Outlook(wake="none", likely_seen=False, note=note)
+    note = "It is not here: this waits in its inbox until it comes back."
+    return Outlook(wake="none", likely_seen=False, note=note)
+
+
+def _known(tx: Tx, there: list[Waker], way: Way | None) -> Iterator[Outlook]:
+    """What can be expected by each of the ways there are, the surest first."""
+    able = [waker for waker in there if waker.idle and waker.can_wake(tx.now)]
+    if any(waker.method in DOORS for waker in able):
+        yield Outlook(wake="native", likely_seen=True, note="Its client wakes it, also while it is idle.")
+    if way is Way.WAIT:
+        yield Outlook(wake="native", likely_seen=True, note="It waits for mail in a call at this moment.")
+    if way is Way.STREAM:
+        yield Outlook(wake="native", likely_seen=True, note="Its program follows its inbox.")
+    if able:
+        yield Outlook(wake="hook", likely_seen=True, note="A hook of its client wakes it, also while idle.")
+    turns = [waker for waker in there if waker.method in (Method.TURN, Method.REWAKE)]
+    if any(waker.busy and waker.asked_at + milliseconds(BUSY) > tx.now for waker in turns):
+        yield Outlook(
+            wake="hook", likely_seen=True, note="It is busy, and is told at the next step of its turn."
+        )
+    if turns:
+        yield Outlook(
+            wake="hook", likely_seen=False, note="It is idle, and is told when its next turn begins."
+        )

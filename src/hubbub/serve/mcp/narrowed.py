@@ -1,0 +1,41 @@
+"""What an address may ask for: some of the tools only, and to be told of mail beside the answers.
+
+`/mcp/relay?tools=send_message,get_messages` lists these and does these, as if there were no others; `?unread=true` has
+an answer followed by what is unread, for clients that nothing can wake. Each request says it for itself, so that it
+holds in every revision of the protocol and for calls on their own.
+"""
+
+from collections.abc import Collection
+
+from starlette.datastructures import QueryParams
+
+from hubbub.model.errors import Invalid
+
+TOOLS = "tools"
+MOST, LONGEST = 5, 64  # names that a refusal repeats, and characters of each
+UNREAD = "unread"
+
+
+def chosen(query: QueryParams, known: Collection[str]) -> frozenset[str] | None:
+    """The tools that the address names; None if it names none, and means all.
+
+    Raises `Invalid` for one that is not among the `known`, with a sentence that says which there are.
+    """
+    if TOOLS not in query:
+        return None
+    named = [name.strip() for given in query.getlist(TOOLS) for name in given.split(",")]
+    wanted = frozenset(filter(None, named))
+    unknown = sorted(wanted - set(known))
+    if wanted and not unknown:
+        return wanted
+    missing = ", ".join(repr(each[:LONGEST]) for each in unknown[:MOST])
+    wrong = f"there is no tool {missing}" if unknown else "it names none"
+    raise Invalid(f"?{TOOLS}= names the tools to have, by commas: {wrong}; there are {', '.join(known)}")
+
+
+def tells_unread(query: QueryParams) -> bool:
+    """Whether the address asks to be told of unread mail. Raises `Invalid` for what is neither true nor false."""
+    wanted = query.getlist(UNREAD)
+    if not set(wanted) <= {"true", "false"}:
+        raise Invalid(f"?{UNREAD}= is true to be told of unread mail beside each answer, else false")
+    return "true" in wanted

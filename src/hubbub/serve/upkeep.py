@@ -1,0 +1,56 @@
+"""What the hub does by itself, time and again: settle what is overdue, say what is dead, forget what is long over."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+
+from hubbub.core import deadletters, sweep
+from hubbub.model.errors import StoreUnavailable
+from hubbub.model.rights import SYSTEM
+from hubbub.store.tx import Store
+
+log = logging.getLogger(__name__)
+
+SWEEP_EVERY = timedelta(milliseconds=500)
+BURY_EVERY = timedelta(minutes=1)
+FORGET_EVERY = timedelta(hours=1)
+
+
+class Upkeep:
+    """Works while `run` runs. After `dead_letters` an unread letter is dead, if its receiver was never there."""
+
+    def __init__(self, store: Store, dead_letters: timedelta) -> None:
+        self._store = store
+        self._dead_letters = dead_letters
+
+    async def run(self) -> None:
+        """Keep at it, until cancelled."""
+        async with asyncio.TaskGroup() as all_of_it:
+            all_of_it.create_task(self._every(FORGET_EVERY, self.forget))
+            all_of_it.create_task(self._every(BURY_EVERY, self.bury))
+            all_of_it.create_task(self._every(SWEEP_EVERY, self.sweep))
+
+    async def _every(self, pause: timedelta, work: Callable[[], Awaitable[None]]) -> None:
+        while True:
+            try:
+                await work()
+            except StoreUnavailable as error:
+                log.warning("what is overdue could not be settled: %s", error)
+            await asyncio.sleep(pause.total_seconds())
+
+    async def sweep(self) -> None:
+        """End what has run out of time."""
+        if await self._store.read(SYSTEM, sweep.is_due):
+            await self._store.write(SYSTEM, sweep.settle)
+
+    async def bury(self) -> None:
+        """Note which letters nobody came to read, some at a time: others write in between."""
+        after = self._dead_letters
+        is_more = await self._store.read(SYSTEM, lambda tx: deadletters.is_any_due(tx, after), long=True)
+        while is_more:
+            is_more = await self._store.write(SYSTEM, lambda tx: deadletters.settle(tx, after))
+
+    async def forget(self) -> None:
+        """Drop what was kept only for a while."""
+        await self._store.write(SYSTEM, sweep.forget)
