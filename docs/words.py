@@ -17,6 +17,7 @@ from hubbub.dialects import names
 from hubbub.dialects.cmdop import words as cmdop
 from hubbub.dialects.commhub import words as commhub
 from hubbub.dialects.golemxv import words as golemxv
+from hubbub.dialects.hub import words as own
 from hubbub.dialects.relay import words as relay
 from hubbub.model.lifecycle import Status
 from hubbub.model.machines import Machine
@@ -46,8 +47,8 @@ of ours loses a detail, and never says what is not so."""
 
 PAGE = Path(__file__).parent / "reference" / "words.md"
 
-COMMHUB, RELAY, GOLEMXV, CMDOP = "CommHub", "Relay", "GolemXV", "cmdop"
-TITLES = {"commhub": COMMHUB, "relay": RELAY, "golemxv": GOLEMXV, "cmdop": CMDOP}
+OWN, COMMHUB, RELAY, GOLEMXV, CMDOP = "hub", "CommHub", "Relay", "GolemXV", "cmdop"
+TITLES = {"hub": OWN, "commhub": COMMHUB, "relay": RELAY, "golemxv": GOLEMXV, "cmdop": CMDOP}
 NOTHING = "–"
 
 Record = TypeVar("Record")
@@ -122,7 +123,7 @@ def _special(kind: type[Any]) -> Mapping[str, object]:
 
 
 def _difference(before: Row, after: Row) -> dict[str, None]:
-    return dict.fromkeys(name for name in before if before[name] != after[name])
+    return dict.fromkeys(name for name in before if before[name] != after.get(name))
 
 
 def _in_project(project_id: UUID) -> Project:
@@ -148,9 +149,10 @@ NOUNS: tuple[Noun[Any], ...] = (
         "A task",
         Task,
         {
-            CMDOP: lambda task: cmdop.issue(task, [], ""),
+            CMDOP: lambda task: cmdop.issue(task, [], [], ""),
             COMMHUB: lambda task: commhub.task_row(task, _in_project(task.project_id)),
             GOLEMXV: _golemxv_task,
+            OWN: lambda task: own.task_whole(task, [], [], {}, []),
             RELAY: _relay_task,
         },
     ),
@@ -161,13 +163,19 @@ NOUNS: tuple[Noun[Any], ...] = (
             CMDOP: cmdop.comment_row,
             COMMHUB: lambda message: commhub.message_row(message, _in_project(message.project_id)),
             GOLEMXV: golemxv.message_row,
+            OWN: lambda message: own.message(message, [], {}, reply_to=str(message.in_reply_to)),
             RELAY: lambda message: relay.message_row(message, _in_run(message.run_id)),
         },
     ),
     Noun(
         "A row of an inbox",
         Letter,
-        {COMMHUB: lambda letter: commhub.letter_row(letter, _in_project(letter.delivery.project_id))},
+        {
+            COMMHUB: lambda letter: commhub.letter_row(letter, _in_project(letter.delivery.project_id)),
+            OWN: lambda letter: own.letter(
+                letter, reply_to=str(letter.in_reply_to), seen_at=letter.delivery.seen_at
+            ),
+        },
     ),
     Noun(
         "A presence",

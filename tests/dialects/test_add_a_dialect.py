@@ -44,7 +44,6 @@ def sticky(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModuleType]:
 @pytest.fixture(scope="module", params=["sqlite", "postgres"])
 def hub(
     request: pytest.FixtureRequest,
-    quiet: None,
     sticky: ModuleType,
     portal: BlockingPortal,
     tmp_path_factory: pytest.TempPathFactory,
@@ -103,7 +102,7 @@ def test_the_module_is_found(sticky: ModuleType) -> None:
 
 def test_its_words_are_found(sticky: ModuleType) -> None:
     """The table of all words has a column for the dialect, because its module is there."""
-    assert "| here | cmdop | CommHub | GolemXV | Relay | sticky |" in words.page()
+    assert "| here | cmdop | CommHub | GolemXV | hub | Relay | sticky |" in words.page()
 
 
 def test_its_page_names_its_tools(sticky: ModuleType) -> None:

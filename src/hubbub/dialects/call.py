@@ -10,15 +10,25 @@ from datetime import timedelta
 from typing import Protocol
 from uuid import UUID
 
-from hubbub.model.orders import Client, Fleet, Node
+from hubbub.core.transaction import Transactions
+from hubbub.model.orders import Client, Fleet, Node, Order, Outcome
 from hubbub.model.records import Activity
 from hubbub.model.rights import Actor
+from hubbub.model.wakes import Ways
 from hubbub.store.tx import Operation
 from hubbub.workspace.folder import Workspace
 
 
-class News(Protocol):
-    """What happens, as it happens."""
+class CarryOut(Protocol):
+    """Does for a machine what is not the machine's to do, for whoever gave it its order, at most once for a key."""
+
+    async def __call__(
+        self, transactions: Transactions, actor: Actor, asked: Order, key: str, call: "Call", /
+    ) -> Outcome: ...
+
+
+class News(Ways, Protocol):
+    """What happens, as it happens, and who hears of it so."""
 
     def follow(
         self, actor: Actor, project_id: UUID, agent: str | None = None
@@ -51,6 +61,7 @@ class Site:
     workspace_project: str | None = None
     node: Node | None = None  # the machine that the hub runs on, where it is offered to agents
     fleet: Fleet | None = None  # the machines that are linked to the hub
+    carry_out: CarryOut | None = None  # does what an agent on the hub's own machine asks of the hub
 
 
 @dataclass(slots=True, kw_only=True)
@@ -95,10 +106,17 @@ class Call:
 class NotYet(Exception):
     """There is no answer yet: nothing is kept of the call, and it is made again when something has happened.
 
-    `wanted` says which activities of the project are worth another look. After `patience` the call is made a last
-    time, whatever has happened.
+    `wanted` says which activities of the project are worth another look; where an `agent` is named, of those that
+    concern it. After `patience` the call is made a last time, whatever has happened.
     """
 
-    def __init__(self, project_id: UUID, patience: timedelta, wanted: Callable[[Activity], bool]) -> None:
+    def __init__(
+        self,
+        project_id: UUID,
+        patience: timedelta,
+        wanted: Callable[[Activity], bool],
+        *,
+        agent: str | None = None,
+    ) -> None:
         super().__init__("there is no answer yet")
-        self.project_id, self.patience, self.wanted = project_id, patience, wanted
+        self.project_id, self.patience, self.wanted, self.agent = project_id, patience, wanted, agent

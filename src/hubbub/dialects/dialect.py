@@ -224,7 +224,7 @@ async def _waited(attempt: Callable[[], Awaitable[Reply]], actor: Actor, call: C
     """Try again whenever something happens that is worth it, and once more at the end."""
     deadline = asyncio.get_running_loop().time() + wait.patience.total_seconds()
     call.is_again = True
-    async with call.site.news.follow(actor, wait.project_id) as news:
+    async with call.site.news.follow(actor, wait.project_id, wait.agent) as news:
         while True:
             try:
                 return await attempt()  # the first time for what happened before we followed

@@ -12,7 +12,7 @@ from tests.dialects.hub import Hub
 
 @pytest.fixture
 def board(hub: Hub) -> Iterator[Board]:
-    """A fresh project of a hub on each engine. The hub has no machine."""
+    """A fresh project of a hub, on the engine of the test. The hub has no machine."""
     with Board.fresh(hub) as fresh:
         yield fresh
 

@@ -102,6 +102,7 @@ class Agent:
     url: str
     secret: str
     headers: dict[str, str] = field(default_factory=dict)
+    path: str = PATH
 
     def __getattr__(self, tool: str) -> Callable[..., Any]:
         if tool.startswith("_"):
@@ -131,7 +132,7 @@ class Agent:
         params = {"name": tool, "arguments": arguments}
         message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
         response = httpx2.post(
-            self.url + PATH, json=message, headers=headers, timeout=PATIENCE, verify=NO_TLS
+            self.url + self.path, json=message, headers=headers, timeout=PATIENCE, verify=NO_TLS
         )
         result: Json = response.json()["result"]
         return result

@@ -51,6 +51,7 @@ def test_an_issue_has_its_comments(board: Board) -> None:
     ]
     assert all(set(each) == {"id", "author", "body", "created_at"} for each in issue["comments"])
     assert issue["created_at"].endswith("Z")
+    assert issue["delivery"] == []
     assert refusal(ada.wrong("issue_get", id="7")) == "not_found"
     assert refusal(ada.wrong("issue_get", id="no such")) == "not_found"
 

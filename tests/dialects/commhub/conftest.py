@@ -10,7 +10,7 @@ from tests.dialects.hub import Hub
 
 @pytest.fixture
 def fleet(hub: Hub) -> Iterator[Fleet]:
-    """A fresh project of a hub on each engine."""
+    """A fresh project of a hub, on the engine of the test."""
     with Fleet.fresh(hub) as fresh:
         yield fresh
 

@@ -41,6 +41,8 @@ class Frames:
 class Fleet(Place):
     """One project of a running hub, fresh for one test, and everybody who works in it."""
 
+    path = "/mcp/commhub"
+
     @property
     def network_id(self) -> str:
         return access.short_name(self.project)

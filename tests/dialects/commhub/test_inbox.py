@@ -1,7 +1,10 @@
 """get_inbox and ack_inbox: reading one's mail, and saying that it has come."""
 
+from datetime import timedelta
+
 import pytest
 
+from hubbub.core import agents, deadletters
 from hubbub.model.rights import Role
 from tests.dialects.commhub.hub import Fleet
 from tests.dialects.commhub.requirements import requires
@@ -209,3 +212,17 @@ def test_a_task_is_acknowledged_by_its_id_or_its_row(fleet: Fleet) -> None:
 
         assert fleet.task(task_id)["status"] == "acked"
         assert fleet.inbox("coder-1") == []
+
+
+def test_a_sender_is_told_of_what_nobody_read(fleet: Fleet) -> None:
+    """The hub's note is a message whose context says what it is about; no status is claimed of that."""
+    fleet.online("commander")
+    fleet.hub.do(lambda tx: agents.meet(tx, fleet.project.id, "ghost"))
+    sent = fleet.agent("commander").send_message(alias="ghost", message="are you there?")
+    fleet.later(hours=25)
+    fleet.hub.do(lambda tx: deadletters.settle(tx, timedelta(hours=24)))
+
+    (note,) = fleet.inbox("commander")
+    assert (note["type"], note["from_session"]) == ("message", "hub")
+    assert note["content"].startswith("M-1 has not been read by ghost for 24 h: nobody came by that name.")
+    assert note["context"] == f"in_reply_to: {sent['message_id']}"

@@ -28,12 +28,11 @@ def _content(answer: Json) -> Json:
 
 
 @requires("transport.bare", "all.post_mcp", "transport.paths", "all.content")
-@pytest.mark.parametrize("path", ["/mcp", "/mcp/commhub"])
-def test_a_bare_call_works(fleet: Fleet, path: str) -> None:
+def test_a_bare_call_works(fleet: Fleet) -> None:
     """A tools/call that is posted with a token, without initialize or session, is answered as JSON."""
     fleet.online("coder-1")
 
-    answer = fleet.post(SEND, path=path)
+    answer = fleet.post(SEND, path="/mcp/commhub")
 
     assert answer.status_code == 200
     assert answer.headers["content-type"] == "application/json"
@@ -93,7 +92,7 @@ def test_clients_of_both_revisions_work(fleet: Fleet, mode: str) -> None:
 def test_a_forged_token_is_refused(fleet: Fleet, secret: str) -> None:
     """No token, or one that nobody gave out, is 401, in every tool and however it looks; nothing happens."""
     fleet.online("coder-1")
-    url = f"{fleet.hub.url}/mcp"
+    url = f"{fleet.hub.url}/mcp/commhub"
 
     with fleet.unchanged():
         headers = {b"Authorization": f"Bearer {secret}".encode()}
@@ -198,7 +197,7 @@ def test_a_body_is_bounded(fleet: Fleet, size: int) -> None:
     with fleet.unchanged():
         for content in (body, pieces):
             answer = httpx2.post(
-                f"{fleet.hub.url}/mcp",
+                f"{fleet.hub.url}/mcp/commhub",
                 content=content,
                 headers={"Authorization": f"Bearer {secret}"},
                 timeout=PATIENCE,
@@ -269,7 +268,7 @@ def test_many_bare_calls_at_once(fleet: Fleet) -> None:
 
     async def send(http: httpx2.AsyncClient, number: int) -> Json:
         message = call("send_message", alias="coder-1", message=str(number))
-        answer = await http.post(f"{fleet.hub.url}/mcp", json={**message, "id": number})
+        answer = await http.post(f"{fleet.hub.url}/mcp/commhub", json={**message, "id": number})
         return dict(answer.json())
 
     async def work() -> list[Json]:

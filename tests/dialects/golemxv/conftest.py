@@ -10,7 +10,7 @@ from tests.dialects.hub import Hub
 
 @pytest.fixture
 def crew(hub: Hub) -> Iterator[Crew]:
-    """A fresh project of a hub on each engine."""
+    """A fresh project of a hub, on the engine of the test."""
     with Crew.fresh(hub) as fresh:
         yield fresh
 

@@ -10,7 +10,7 @@ from tests.dialects.relay.hub import Team
 
 @pytest.fixture
 def team(hub: Hub) -> Iterator[Team]:
-    """A fresh project of a hub on each engine."""
+    """A fresh project of a hub, on the engine of the test."""
     with Team.fresh(hub) as fresh:
         yield fresh
 

@@ -35,7 +35,7 @@ CAPS = {
 
 @requires("caps.set", "caps.run", "envelope.clean")
 @pytest.mark.parametrize("tool", CAPS)
-def test_a_cap_is_hit(quiet: None, store: Store, tmp_path: Path, portal: BlockingPortal, tool: str) -> None:
+def test_a_cap_is_hit(store: Store, tmp_path: Path, portal: BlockingPortal, tool: str) -> None:
     """As many as the setting says are made, one more is refused and changes nothing, and another run has room."""
     setting, noun = CAPS[tool]
     settings = Settings(data=tmp_path, **{setting: 2})  # type: ignore[arg-type]
@@ -53,7 +53,7 @@ def test_a_cap_is_hit(quiet: None, store: Store, tmp_path: Path, portal: Blockin
 
 
 @requires("caps.set", "creating.key_first")
-def test_a_known_key_needs_no_room(quiet: None, store: Store, tmp_path: Path, portal: BlockingPortal) -> None:
+def test_a_known_key_needs_no_room(store: Store, tmp_path: Path, portal: BlockingPortal) -> None:
     """In a full run an idempotency_key that is known still gives its task."""
     settings = Settings(data=tmp_path, run_tasks=1)
     with running_hub(store, StillClock(), settings, portal) as hub, Team.fresh(hub) as team:

@@ -43,7 +43,7 @@ def _seen(team: Team) -> Json:
 
 @requires("run.restart")
 def test_all_is_there_after_a_restart(
-    quiet: None, reopen: Callable[[], Store], tmp_path: Path, portal: BlockingPortal
+    reopen: Callable[[], Store], tmp_path: Path, portal: BlockingPortal
 ) -> None:
     """Tasks, messages, artifacts, reviews, memory, summaries, state and the current run survive a restart."""
     store, settings = reopen(), Settings(data=tmp_path)

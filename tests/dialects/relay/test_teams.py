@@ -60,7 +60,7 @@ def workspace(tmp_path: Path) -> Workspace:
 
 
 @pytest.fixture
-def crew(quiet: None, tmp_path: Path, workspace: Workspace, portal: BlockingPortal) -> Iterator[Team]:
+def crew(tmp_path: Path, workspace: Workspace, portal: BlockingPortal) -> Iterator[Team]:
     """The project that the hub's own relay folder is for."""
     clock = StillClock()
     store = SQLite.open(tmp_path / "data", clock=clock)

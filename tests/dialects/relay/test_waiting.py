@@ -110,9 +110,7 @@ def test_the_time_runs_out(team: Team) -> None:
 
 
 @requires("messages.wait.stop")
-def test_a_hub_that_stops_lets_go_who_waits(
-    quiet: None, store: Store, tmp_path: Path, portal: BlockingPortal
-) -> None:
+def test_a_hub_that_stops_lets_go_who_waits(store: Store, tmp_path: Path, portal: BlockingPortal) -> None:
     """Who waits when the hub is stopped gets an answer, and the hub does not wait for it."""
     with running_hub(store, StillClock(), Settings(data=tmp_path), portal) as hub, Team.fresh(hub) as team:
         assert team.mail("fe") == []

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from hubbub.core import agents, endings, handovers, messages, tasks
+from hubbub.core import agents, endings, finding, handovers, messages, tasks
 from hubbub.dialects.call import Call
 from hubbub.dialects.cmdop import words
 from hubbub.dialects.cmdop.tongue import DIALECT, Here, Id, Name, Text, Title, enter
@@ -35,7 +35,7 @@ def issue_get(tx: Tx, call: Call, id: Id) -> Reply:  # noqa: A002
     """One issue, with its body and the comments on it."""
     here = enter(tx, call, Right.READ)
     task = _find(tx, here, id)
-    return words.issue(task, messages.about(tx, task), call.site.url)
+    return words.issue(task, messages.about(tx, task), finding.deliveries(tx, task), call.site.url)
 
 
 @DIALECT.tool()

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 from hubbub.model.lifecycle import ENDED, OPEN, Status
 from hubbub.model.machines import Machine
-from hubbub.model.records import Message, Project, Task
+from hubbub.model.records import Delivery, Message, Project, Task
 from hubbub.model.rights import Role
 from hubbub.model.todos import TodoItem
 
@@ -55,13 +55,26 @@ def issue_row(task: Task, hub: str) -> Row:
     }
 
 
-def issue(task: Task, comments: Sequence[Message], hub: str) -> Row:
+def issue(task: Task, comments: Sequence[Message], deliveries: Sequence[Delivery], hub: str) -> Row:
     """What `issue_get` tells."""
     return {
         **issue_row(task, hub),
         "body": task.description,
         "result": task.result,
         "comments": [comment_row(each) for each in comments],
+        "delivery": [delivery_row(each) for each in deliveries],
+    }
+
+
+def delivery_row(row: Delivery) -> Row:
+    """How far an issue got with an assignee; a time is null until it got there."""
+    return {
+        "assignee": row.recipient,
+        "stored_at": moment(row.stored_at),
+        "notified_at": moment(row.notified_at),
+        "seen_at": moment(row.seen_at),
+        "acked_at": moment(row.acked_at),
+        "dead_at": moment(row.dead_at),
     }
 
 

@@ -132,10 +132,12 @@ def listed_task(task: Task, project: Project) -> Row:
 
 
 def letter_row(letter: Letter, project: Project) -> Row:
-    """A row of `get_inbox`. The context of a reply says what it answers, and how that ended."""
+    """A row of `get_inbox`. The context of a reply says what it answers and how that ended, of a note what it is on."""
     context = letter.context
     if letter.in_reply_to is not None:
-        context = f"in_reply_to: {letter.in_reply_to}, status: {STATUS[letter.outcome or Status.COMPLETED]}"
+        context = f"in_reply_to: {letter.in_reply_to}"
+    if letter.in_reply_to is not None and (letter.kind is Kind.REPLY or letter.outcome is not None):
+        context = f"{context}, status: {STATUS[letter.outcome or Status.COMPLETED]}"
     return {
         "id": str(letter.delivery.id),
         "type": KIND[letter.kind],

@@ -1,0 +1,166 @@
+"""`ask`: the agent or the shell of another machine. That machine's own gate decides, as for everyone.
+
+The transaction only says who asks, and which machine is meant; what the machine does is done after it, and at most
+once for a key.
+"""
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from functools import partial
+from typing import Annotated, cast
+
+from pydantic import Field, WithJsonSchema
+
+from hubbub.core import idempotency, nodes
+from hubbub.core.transaction import Transactions
+from hubbub.dialects.call import Call
+from hubbub.dialects.dialect import Answer, Reply, digest
+from hubbub.dialects.hub import words
+from hubbub.dialects.hub.telling import go_on, with_unread
+from hubbub.dialects.hub.tongue import DIALECT, Here, Key, Line, Name, Text, act, header_of, no
+from hubbub.model import chains
+from hubbub.model.errors import Conflict, Invalid, Offline
+from hubbub.model.ids import new_id
+from hubbub.model.machines import is_meant
+from hubbub.model.moments import milliseconds
+from hubbub.model.orders import Code, Node, Order, Outcome, Principal
+from hubbub.model.rights import HUB, Actor
+from hubbub.store.tx import Tx
+
+PATIENCE = 45  # seconds
+
+SAYINGS = {Code.TIMEOUT: "it took longer than the timeout, and was ended"}
+
+Seconds = Annotated[int, Field(ge=1, le=600), WithJsonSchema({"type": "integer"})]
+
+
+@DIALECT.tool()
+def ask(
+    tx: Tx,
+    call: Call,
+    machine: Name | None = None,
+    prompt: Text | None = None,
+    command: Text | None = None,
+    folder: Line | None = None,
+    timeout: Seconds = PATIENCE,
+    key: Key | None = None,
+) -> Reply:
+    """Have a machine's agent work on a prompt, or run a command there, if its gate lets it.
+
+    Without arguments: which machines there are. timeout: seconds.
+    """
+    here = act(tx, call)
+    if machine is None and prompt is None and command is None:
+        return {"machines": _machines(tx, call, here)}
+    if machine is None:
+        raise Invalid("machine is missing: say which one; ask without arguments names them")
+    if (prompt is None) == (command is None):
+        raise Invalid("give either a prompt for the machine's agent, or a command for its shell")
+    person = tx.actor.user_name if tx.actor.is_person and here.name == HUB else None
+    order = Order(
+        who=Principal(
+            project=here.project.slug,
+            name=person or here.name,
+            token_id=str(tx.actor.token_id) if tx.actor.token_id is not None else None,
+            is_person=tx.actor.is_person,
+        ),
+        tool="ask_agent" if prompt is not None else "execute_command",
+        arguments=_arguments(machine, prompt, command, folder, timeout),
+        chain=chains.checked(call.meta.get(chains.META, ()), f"_meta: {chains.META}"),
+    )
+    go_on(call, Errand(call, machine, order, header_of(here)).done)
+    return {}
+
+
+def _machines(tx: Tx, call: Call, here: Here) -> list[words.Row]:
+    """The machines that can be asked, the hub's own among them."""
+    if call.site.node is not None:
+        with suppress(Conflict):  # another had its name before
+            nodes.report(tx, here.project, call.site.node.about)
+    return [words.machine_row(each, tx.now) for each in nodes.listed(tx, here.project)]
+
+
+def _arguments(
+    machine: str, prompt: str | None, command: str | None, folder: str | None, timeout: int
+) -> Mapping[str, object]:
+    """The order's arguments, as machines know them."""
+    lasts = milliseconds(timedelta(seconds=timeout))
+    if prompt is not None:
+        return {"hostname": machine, "prompt": prompt, "timeout_ms": lasts}
+    where = {"cwd": folder} if folder is not None else {}
+    return {"command": command, "timeout_ms": lasts, **where}
+
+
+@dataclass(frozen=True, slots=True)
+class Errand:
+    """One order on its way to the machine that is named.
+
+    By `headers` what the machine sends back is done in the same project, by the same name.
+    """
+
+    call: Call
+    machine: str
+    order: Order
+    headers: Mapping[str, str]
+
+    async def done(self, transactions: Transactions, actor: Actor, key: str | None) -> Answer:
+        """What came of it. Raises `Offline`, and `Conflict` for a key that was used for something else."""
+        node = await self._find()
+        if node is not self.call.site.node:
+            answer = _answer(await node.perform(replace(self.order, key=key)))
+        elif key is None:
+            answer = _answer(await self._here(node, transactions, actor))
+        else:
+            answer = await self._once(node, transactions, actor, key)
+        content = await transactions.read(actor, partial(with_unread, reply=answer.content))
+        return Answer(content, answer.is_error)
+
+    async def _once(self, node: Node, transactions: Transactions, actor: Actor, key: str) -> Answer:
+        """Have the hub's own machine do it, unless it has done so for the key; another keeps the keys itself."""
+        same = digest("hub.ask", node.name, self.order.tool, self.order.arguments)
+        known = await transactions.write(actor, lambda tx: idempotency.begin(tx, key, same))
+        if known is not None:
+            return Answer(cast(Reply, known["content"]), bool(known["is_error"]))
+        outcome = await self._here(node, transactions, actor)
+        answer = _answer(outcome)
+        kept = None if outcome.is_undone else {"content": answer.content, "is_error": answer.is_error}
+        await transactions.write(actor, lambda tx: idempotency.end(tx, key, kept))
+        return answer
+
+    async def _here(self, node: Node, transactions: Transactions, actor: Actor) -> Outcome:
+        """What the hub's own machine comes to, which has the hub do what is not a machine's to do."""
+        site = self.call.site
+        meanwhile = Call(site=site, headers=self.headers, is_lasting=False)
+
+        carry_out = site.carry_out
+
+        async def act_for_it(asked: Order) -> Outcome:
+            assert carry_out is not None
+            return await carry_out(transactions, actor, asked, str(new_id()), meanwhile)
+
+        return await node.perform(self.order, act_for_it if carry_out is not None else None)
+
+    async def _find(self) -> Node:
+        """The machine that is named, if it is there. Raises `Offline`."""
+        site = self.call.site
+        if site.node is not None and is_meant(site.node.name, self.machine):
+            return site.node
+        node = await site.fleet.find(self.order.who.project, self.machine) if site.fleet is not None else None
+        if node is None:
+            raise Offline(
+                f"the machine {self.machine!r} is not connected; ask without arguments names those that are"
+            )
+        return node
+
+
+def _answer(outcome: Outcome) -> Answer:
+    """What a machine says, in these tools' words."""
+    told = outcome.value if isinstance(outcome.value, Mapping) else {"result": outcome.value}
+    if not outcome.is_error:
+        return Answer(told)
+    code = outcome.code or Code.FAILED
+    more = {name: told[name] for name in ("approval_id", "stdout", "stderr") if name in told}
+    sentence = outcome.why or SAYINGS.get(code, "the machine says nothing of why")
+    return Answer(no(str(code), sentence, **more), is_error=True)

@@ -1,0 +1,55 @@
+"""`board`: the work that there is, and what became of it."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, WithJsonSchema
+
+from hubbub.core import finding, tasks
+from hubbub.dialects.call import Call
+from hubbub.dialects.dialect import Reply
+from hubbub.dialects.hub import words
+from hubbub.dialects.hub.tongue import DIALECT, Cursor, Line, Name, look
+from hubbub.store.tx import Tx
+
+Limit = Annotated[int, Field(ge=1, le=100), WithJsonSchema({"type": "integer"})]
+
+Status = Literal[
+    "open", "ended", "queued", "delivered", "accepted", "working", "blocked", "in_review", "completed", "failed",
+    "cancelled", "expired",
+]  # fmt: skip
+
+
+@DIALECT.tool(reads=True)
+def board(
+    tx: Tx,
+    call: Call,
+    find: Line = "",
+    status: Status = "open",
+    to: Name | None = None,
+    sender: Name | None = None,
+    area: Name | None = None,
+    limit: Limit = 20,
+    before: Cursor | None = None,
+) -> Reply:
+    """Tasks, newest first. find: words, or an id. to: of an assignee. before: `next` of the last page."""
+    project = look(tx, call)
+    found = finding.search(
+        tx,
+        [project.id],
+        find,
+        status=words.statuses(status),
+        assignee=to,
+        sender=sender,
+        area=area,
+        before=before,
+        limit=limit + 1,
+    )
+    shown = found[:limit]
+    counts = tasks.counts(tx, [project.id]) if before is None else {}
+    return {
+        "tasks": [words.task_row(each) for each in shown],
+        **words.known(
+            next=shown[-1].number if len(found) > limit else None,
+            counts={words.STATUS[each]: number for each, number in counts.items()},
+        ),
+    }

@@ -1,0 +1,92 @@
+"""A dialect of which every reply tells the agent that mail waits for it, and some calls go on after their transaction.
+
+A client that nothing can wake notices its mail that way: whatever it calls, the reply counts what it has not read.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any
+
+from hubbub.core import inbox
+from hubbub.core.transaction import Transactions
+from hubbub.dialects.call import Call
+from hubbub.dialects.dialect import Answer, Dialect, Refusal, Reply, Run
+from hubbub.model.errors import HubError
+from hubbub.model.rights import Actor
+from hubbub.store.tx import Tx
+
+KEY, UNREAD = "key", "unread"
+ONWARD = "hub/onward"  # where a call notes how it goes on
+
+Onward = Callable[[Transactions, Actor, str | None], Awaitable[Answer]]
+
+
+@dataclass
+class Telling(Dialect):
+    """Tools that count unread mail, and take their idempotency key among their arguments.
+
+    `in_steps` are those that may go on after their transaction: they keep no answer for a key themselves.
+    """
+
+    in_steps: frozenset[str] = frozenset()
+
+    def tool(
+        self,
+        refusals: Mapping[type[HubError], Refusal] | None = None,
+        *,
+        reads: bool = False,
+        required: Sequence[str] = (),
+        told_once: str | None = None,
+        shown: Callable[[Reply], str] | None = None,
+    ) -> Callable[[Run], Run]:
+        """As every dialect; the function's reply gets the number of unread letters, if there are any."""
+        register = super().tool(refusals, reads=reads, required=required, told_once=told_once, shown=shown)
+
+        def registered(run: Run) -> Run:
+            @wraps(run)
+            def telling(tx: Tx, **values: Any) -> Reply:
+                return with_unread(tx, run(tx, **values))
+
+            register(telling)
+            return run
+
+        return registered
+
+    async def call(
+        self,
+        transactions: Transactions,
+        actor: Actor,
+        name: str,
+        arguments: Mapping[str, object],
+        key: str | None = None,
+        call: Call | None = None,
+    ) -> Answer:
+        """As every dialect; and then what the call left to be done after its transaction."""
+        assert call is not None  # it says who calls, and how it goes on
+        given = arguments.get(KEY)
+        chosen = given if isinstance(given, str) else key
+        kept = None if name in self.in_steps else chosen
+        answer = await super().call(transactions, actor, name, arguments, kept, call)
+        onward = call.notes.pop(ONWARD, None)
+        if onward is None or answer.is_error:
+            return answer
+        go_on: Onward = onward  # type: ignore[assignment]  # notes are anything
+        try:
+            return await go_on(transactions, actor, chosen)
+        except HubError as error:
+            return self.refuse(error)
+
+
+def go_on(call: Call, onward: Onward) -> None:
+    """Once the transaction is kept, the answer of the call is that of `onward`."""
+    call.notes[ONWARD] = onward
+
+
+def with_unread(tx: Tx, reply: Reply) -> Reply:
+    """The reply, and how many letters the agent that called has not looked at, if there are any."""
+    speaker = tx.speaker
+    if tx.actor.project_id is not None and tx.actor.agent is not None:
+        speaker = tx.actor.project_id, tx.actor.agent
+    unread = inbox.unread(tx, *speaker) if speaker is not None else 0
+    return {**reply, UNREAD: unread} if unread else reply

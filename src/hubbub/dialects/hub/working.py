@@ -1,0 +1,220 @@
+"""`task`: taking work, saying how far it is, and ending it."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from pydantic import Field, WithJsonSchema
+
+from hubbub.core import dependencies, endings, finding, handovers, presences, steering, tasks, threads, wakes
+from hubbub.dialects.call import Call
+from hubbub.dialects.dialect import Reply
+from hubbub.dialects.hub import refs, words
+from hubbub.dialects.hub.tongue import DIALECT, Here, Key, Name, Paths, Ref, Text, act
+from hubbub.model.errors import Invalid, InvalidTransition, NotHolder, Unavailable
+from hubbub.model.lifecycle import NOT_BEGUN, Event, Status
+from hubbub.model.records import Task
+from hubbub.model.rights import HUB
+from hubbub.store.tx import Tx
+
+MOST_SAID = 20  # of what was said about a task, so much is shown
+CANDIDATES = 20  # free tasks that are looked at to find the next one
+
+Percent = Annotated[int, Field(ge=0, le=100), WithJsonSchema({"type": "integer"})]
+
+Action = Literal[
+    "show", "claim", "start", "progress", "block", "submit", "complete", "fail",
+    "cancel", "release", "retry", "reassign", "describe", "comment", "approve", "revise",
+]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Said:
+    """What a call says of a task."""
+
+    text: str | None
+    proof: str | None
+    files: list[str] | None
+    to: str | None
+    progress: int | None
+
+    def result(self) -> str:
+        """What came of it, and what shows that."""
+        return "\n\n".join(filter(None, [self.text, f"Proof: {self.proof}" if self.proof else None]))
+
+    def need_text(self, what: str) -> str:
+        """The text. Raises `Invalid` if there is none; `what` is what it has to say."""
+        if not (self.text or "").strip():
+            raise Invalid(f"text is missing: say {what}")
+        return self.text or ""
+
+
+@DIALECT.tool()
+def task(
+    tx: Tx,
+    call: Call,
+    action: Action,
+    task: Ref | None = None,
+    text: Text | None = None,
+    proof: Text | None = None,
+    files: Paths | None = None,
+    to: Name | None = None,
+    progress: Percent | None = None,
+    key: Key | None = None,
+) -> Reply:
+    """Work on a task. claim without a task takes the most urgent free one; of several who claim it one gets it.
+
+    text: the result (complete), the reason (block, fail, cancel), or what you say. proof: what shows that it is done:
+    a test run, a commit. submit hands it in; approve or revise is for another. release frees it. to: whom to reassign.
+    """
+    here = act(tx, call)
+    said = _Said(text=text, proof=proof, files=files, to=to, progress=progress)
+    if task is None and action == "claim":
+        return _changed(_claim_next(tx, here))
+    if task is None:
+        raise Invalid("task is missing: give its id, such as T-4")
+    found = refs.task(tx, here.project.id, task, lock=True)
+    if action == "show":
+        return _whole(tx, found)
+    return _changed(_ACTIONS[action](tx, here, found, said))
+
+
+def _changed(task: Task) -> Reply:
+    return words.known(
+        id=refs.short(refs.TASK, task.number),
+        status=words.STATUS[task.status],
+        to=task.assignee,
+        title=task.title,
+        text=task.text if task.status in words.BEGINNING else None,
+        context=task.context if task.status in words.BEGINNING else None,
+    )
+
+
+def _whole(tx: Tx, task: Task) -> Reply:
+    needs, rows = dependencies.needs(tx, task), finding.deliveries(tx, task)
+    said = threads.of_task(tx, task, limit=MOST_SAID)
+    return {"task": words.task_whole(task, needs, rows, wakes.results(tx, rows), said)}
+
+
+def _claim_next(tx: Tx, here: Here) -> Task:
+    """The most urgent task that is free and waits for nothing. Raises `Unavailable` if there is none."""
+    free = tasks.by_urgency(tx, here.project.id, status=[Status.QUEUED], limit=CANDIDATES)
+    for each in free:
+        if each.assignee is None and tasks.is_ready(tx, each):
+            locked = tasks.find(tx, [here.project.id], str(each.id), lock=True)
+            if locked.assignee is None and locked.status is Status.QUEUED:
+                return tasks.accept(tx, locked, _agent(here))
+    raise Unavailable("none is free just now; inbox with wait sleeps until something comes")
+
+
+def _agent(here: Here) -> str:
+    """The name of an agent. Raises `Invalid` for a person, who works on no task here."""
+    if here.name == HUB:
+        raise Invalid("only an agent works on tasks: join with a name first")
+    return here.name
+
+
+def _mine(here: Here, task: Task, deed: str) -> Task:
+    """The task, if the caller works on it. Raises `NotHolder`, and `InvalidTransition` if it has ended."""
+    if task.assignee != _agent(here):
+        raise NotHolder(task.assignee)
+    if task.is_ended:
+        raise InvalidTransition(task.status, deed)
+    return task
+
+
+def _claim(tx: Tx, here: Here, task: Task, _said: _Said) -> Task:
+    return tasks.accept(tx, task, _agent(here))
+
+
+def _start(tx: Tx, here: Here, task: Task, _said: _Said) -> Task:
+    if task.assignee is None or task.status in NOT_BEGUN:
+        started = tasks.start(tx, task, _agent(here))
+        tasks.acknowledge(tx, started)
+        return started
+    return handovers.move(tx, _mine(here, task, "start"), Status.WORKING, by=here.name, leased=True)
+
+
+def _progress(tx: Tx, here: Here, task: Task, said: _Said) -> Task:
+    if said.progress is None and said.text is None:
+        raise Invalid("progress is missing: say how far you are in percent, or in words as text")
+    percent = float(said.progress) if said.progress is not None else None
+    presences.progress(tx, task, here.name, output=said.text, progress=percent)
+    return task
+
+
+def _block(tx: Tx, here: Here, task: Task, said: _Said) -> Task:
+    reason = said.need_text("what it waits for")
+    return handovers.move(
+        tx, _mine(here, task, "block"), Status.BLOCKED, by=here.name, leased=True, reason=reason
+    )
+
+
+def _submit(tx: Tx, here: Here, task: Task, said: _Said) -> Task:
+    submitted = handovers.move(tx, _mine(here, task, "submit"), Status.IN_REVIEW, by=here.name)
+    if result := said.result():
+        steering.comment(tx, submitted, result, by=here.name)
+    return submitted
+
+
+def _complete(tx: Tx, here: Here, task: Task, said: _Said) -> Task:
+    said.need_text("what came of it")
+    result = said.result()
+    return endings.finish(
+        tx,
+        _mine(here, task, "complete"),
+        Event.COMPLETE,
+        by=here.name,
+        text=result,
+        result=result,
+        files=said.files,
+    )
+
+
+def _fail(tx: Tx, here: Here, task: Task, said: _Said) -> Task:
+    reason = said.need_text("why it cannot be done")
+    return endings.finish(tx, _mine(here, task, "fail"), Event.FAIL, by=here.name, text=reason, result=reason)
+
+
+def _cancel(tx: Tx, here: Here, task: Task, said: _Said) -> Task:
+    cancelled = endings.cancel(tx, task, by=here.name, reason=said.text)
+    steering.tell_holder(tx, task, "cancelled", by=here.name, reason=said.text)
+    return cancelled
+
+
+def _release(tx: Tx, here: Here, task: Task, said: _Said) -> Task:
+    return steering.release(tx, task, by=here.name, reason=said.text or f"released by {here.name}")
+
+
+def _retry(tx: Tx, here: Here, task: Task, _said: _Said) -> Task:
+    return handovers.retry(tx, task, by=here.name, ttl=None)
+
+
+def _reassign(tx: Tx, here: Here, task: Task, said: _Said) -> Task:
+    if said.to is None:
+        raise Invalid("to is missing: say whose it is to be")
+    return handovers.reassign(tx, task, to=said.to, by=here.name)
+
+
+def _describe(tx: Tx, here: Here, task: Task, said: _Said) -> Task:
+    return tasks.describe(tx, task, said.need_text("what is to be done"), by=here.name)
+
+
+def _comment(tx: Tx, here: Here, task: Task, said: _Said) -> Task:
+    steering.comment(tx, task, said.need_text("what there is to say"), by=here.name)
+    return task
+
+
+def _approve(tx: Tx, here: Here, task: Task, said: _Said) -> Task:
+    return steering.approve(tx, task, by=here.name, comment=said.text)
+
+
+def _revise(tx: Tx, here: Here, task: Task, said: _Said) -> Task:
+    return steering.request_changes(tx, task, by=here.name, comment=said.need_text("what to change"))
+
+
+_ACTIONS: Mapping[str, Callable[[Tx, Here, Task, _Said], Task]] = {
+    "claim": _claim, "start": _start, "progress": _progress, "block": _block, "submit": _submit,
+    "complete": _complete, "fail": _fail, "cancel": _cancel, "release": _release, "retry": _retry,
+    "reassign": _reassign, "describe": _describe, "comment": _comment, "approve": _approve, "revise": _revise,
+}  # fmt: skip

@@ -1,0 +1,115 @@
+"""`ask`: a machine's shell and its agent, past its gate."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.dialects.cmdop.machine import Agent, Workshop, workshop
+from tests.dialects.hub import Json
+from tests.dialects.hub_tongue.requirements import requires
+from tests.dialects.hub_tongue.team import Team
+
+ECHO = '[runtime]\nkind = "command"\ncommand = ["cat"]'
+
+
+@pytest.fixture(scope="module")
+def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workshop]:
+    """A hub with a machine of its own, whose agent says what it was told."""
+    with workshop(tmp_path_factory.mktemp("machine")) as made:
+        made.policy('mode = "bypass"', ECHO)
+        yield made
+
+
+def _ask(agent: Agent, **said: object) -> Json:
+    answer, is_error = agent.ask("ask", said)
+    assert not is_error, answer
+    return answer
+
+
+def _agent(machine: Workshop, name: str = "ember") -> Agent:
+    return replace(machine.agent(name), path="/mcp")
+
+
+@requires("ask.machines")
+def test_which_machines_there_are(machine: Workshop) -> None:
+    """Who asks nothing is told what can be asked: the hub's own machine among others."""
+    (row,) = _ask(_agent(machine))["machines"]
+    assert row["is_online"] is True
+    assert row["name"]
+
+
+@requires("ask.command")
+def test_a_command(machine: Workshop) -> None:
+    """It runs where it is sent, and what it prints and its exit code come back."""
+    (machine.root / "note").write_text("hello", "utf-8")
+    ran = _ask(_agent(machine), machine=_name(machine), command="cat note; exit 3")
+    assert (ran["stdout"], ran["exit_code"]) == ("hello", 3)
+    inside = _ask(_agent(machine), machine="localhost", command="pwd", folder=str(machine.root / "."))
+    assert inside["stdout"].strip() == str(machine.root)
+
+
+@requires("ask.prompt")
+def test_a_prompt(machine: Workshop) -> None:
+    """The agent of the machine works on it, and its words come back."""
+    assert (
+        "water the plants" in _ask(_agent(machine), machine=_name(machine), prompt="water the plants")["text"]
+    )
+
+
+@requires("ask.once")
+def test_a_key_has_it_done_once(machine: Workshop) -> None:
+    """The same call with its key runs nothing again; another with that key is a conflict."""
+    agent, said = _agent(machine), {"machine": _name(machine), "command": "echo x >> once; wc -l < once"}
+    first = _ask(agent, key="k", **said)
+    assert first["stdout"].strip() == "1"
+    assert _ask(agent, key="k", **said) == first
+    answer, is_error = agent.ask("ask", {**said, "command": "ls", "key": "k"})
+    assert (is_error, answer["error"]) == (True, "conflict")
+
+
+@requires("ask.command")
+def test_the_gate_decides(tmp_path: Path) -> None:
+    """What the machine's policy denies is not done, and the gate says why; what takes too long is ended."""
+    with workshop(tmp_path) as machine:
+        machine.policy('mode = "bypass"', '[rules]\ndeny = ["Bash(touch *)"]')
+        answer, is_error = _agent(machine).ask("ask", {"machine": _name(machine), "command": "touch x"})
+        assert (is_error, answer["error"]) == (True, "denied")
+        assert answer["message"]
+        assert not (machine.root / "x").exists()
+        slow = {"machine": _name(machine), "command": "echo a; sleep 60", "timeout": 1}
+        answer, is_error = _agent(machine).ask("ask", slow)
+        assert (is_error, answer["error"]) == (True, "timeout")
+
+
+@requires("ask.offline")
+def test_a_machine_that_is_not_there(anywhere: Team) -> None:
+    """It is refused at once, and says where the names are."""
+    answer, is_error = anywhere.joined("ember").ask("ask", {"machine": "web1", "command": "ls"})
+    assert is_error
+    assert answer == {
+        "error": "offline",
+        "message": "the machine 'web1' is not connected; ask without arguments names those that are",
+    }
+
+
+@requires("ask.arguments")
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"command": "ls"},
+        {"prompt": "hi"},
+        {"machine": "web1"},
+        {"machine": "web1", "prompt": "hi", "command": "ls"},
+    ],
+)
+def test_half_a_question(anywhere: Team, said: Json) -> None:
+    """A machine and one of the two are needed."""
+    answer, is_error = anywhere.joined("ember").ask("ask", said)
+    assert (is_error, answer["error"]) == (True, "invalid")
+
+
+def _name(machine: Workshop) -> str:
+    """The name of the hub's own machine, as it is told."""
+    return str(_ask(_agent(machine))["machines"][0]["name"])

@@ -1,0 +1,215 @@
+"""What all eight tools have in common."""
+
+import json
+
+import pytest
+from mcp import types
+from splintr import Tokenizer
+
+from hubbub.dialects.hub import DIALECT
+from hubbub.model.lifecycle import Status
+from hubbub.model.rights import Role
+from tests.dialects.hub import call
+from tests.dialects.hub_tongue.requirements import requires
+from tests.dialects.hub_tongue.team import NOWHERE, Team
+
+VOCABULARIES = ("o200k_base", "cl100k_base")
+
+
+@requires("all.eight")
+@pytest.mark.parametrize("vocabulary", VOCABULARIES)
+def test_the_list_is_small(anywhere: Team, vocabulary: str) -> None:
+    """The result of tools/list, as the hub sends it, has eight tools and at most 2,000 tokens."""
+    answer = anywhere.post({"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
+    sent = json.dumps(answer.json()["result"], ensure_ascii=False, separators=(",", ":"))
+    tools = types.ListToolsResult.model_validate(answer.json()["result"]).tools
+
+    assert [each.name for each in tools] == [
+        "join", "inbox", "send", "task", "board", "files", "share", "ask",
+    ]  # fmt: skip
+    assert not [each.name for each in tools if each.output_schema is not None]
+    assert len(Tokenizer.from_pretrained(vocabulary).encode(sent)) <= 2_000
+
+
+def test_the_guide_is_short() -> None:
+    """What an agent is told of how to work here takes at most 200 tokens, and says what the text of a wake means."""
+    assert len(Tokenizer.from_pretrained("o200k_base").encode(DIALECT.guide)) <= 200
+    assert "Read your hubbub inbox." in DIALECT.guide
+
+
+@requires("all.ids")
+def test_ids_are_short_or_long(team: Team) -> None:
+    """A message, a task and an artifact are meant by their numbers, however they are written, and by their long ids."""
+    ember = team.joined("ember")
+    message, task = team.joined("ada").send(to="ember", text="hello")["id"], team.work(to="ember")
+    artifact = ember.share(action="post", name="report", text="all is well")["id"]
+
+    assert (message, task, artifact) == ("M-1", "T-1", "A-1")
+    long = str(team.task(task).id)
+    for ref in ("T-1", "t-1", "T1", "#1", "1", long, long.upper()):
+        assert ember.task(action="show", task=ref)["task"]["id"] == "T-1"
+    for ref in ("A-1", "1", "a1"):
+        assert ember.share(action="read", artifact=ref)["text"] == "all is well"
+    for ref in ("M-1", "1", "T-1"):
+        assert ember.inbox(about=ref)["history"] is not None
+    for ref in ("T-2", "x", NOWHERE, "T-999999999999999", "-1", "T--1", "T-" + "9" * 90):
+        assert ember.wrong("task", action="show", task=ref)["error"] == "not_found", ref
+    wrong = ember.wrong("task", action="show", task="M-1")
+    assert (wrong["error"], wrong["message"]) == (
+        "invalid",
+        "'M-1' is not the id of this: it would be T-1",
+    )
+
+
+@requires("all.unread")
+def test_every_reply_counts_unread_mail(team: Team) -> None:
+    """Whatever an agent calls, it hears of mail that it has not looked at; and no more once it has."""
+    ember, ada = team.joined("ember"), team.joined("ada")
+    ada.send(to="ember", text="one")
+    ada.send(to="ember", text="two")
+
+    for tool, said in (
+        ("join", {}), ("board", {}), ("files", {"action": "list"}), ("share", {"action": "list"}),
+        ("send", {"to": "ada", "text": "hi"}), ("ask", {}), ("inbox", {"limit": 1}),
+    ):  # fmt: skip
+        reply = ember.ask(tool, said)[0]
+        assert reply["unread"] == (1 if tool == "inbox" else 2), tool
+    assert "unread" not in ember.inbox()
+    assert "unread" not in ember.board()
+
+
+@requires("all.refusal")
+def test_a_refusal_is_a_code_and_a_sentence(anywhere: Team) -> None:
+    """No is said as an error of the tool, with a stable code and one sentence for the model."""
+    ember = anywhere.joined("ember")
+    assert ember.wrong("nonsense") == {
+        "error": "unknown_tool",
+        "message": "there is no tool 'nonsense'; tools/list names them",
+    }
+    assert ember.wrong("task", action="show", task="T-7") == {
+        "error": "not_found",
+        "message": "there is no task 'T-7'",
+    }
+    assert ember.wrong("send", text="x")["message"] == "to is missing: say who gets it, or everyone"
+
+
+@requires("all.unknown")
+@pytest.mark.parametrize(
+    ("tool", "said", "about"),
+    [
+        ("inbox", {"wait": 46}, "wait: "),
+        ("inbox", {"wait": -1}, "wait: "),
+        ("inbox", {"wait": "5"}, "wait: "),
+        ("inbox", {"limit": 0}, "limit: "),
+        ("inbox", {"limit": 101}, "limit: "),
+        ("inbox", {"ack": ["x" * 129]}, "ack"),
+        ("send", {"text": "x" * 65_537, "to": "a"}, "text: "),
+        ("send", {"text": "a\0b", "to": "a"}, "text: "),
+        ("send", {"text": "x", "to": ""}, "to: "),
+        ("send", {"text": "x", "to": "a", "kind": "shout"}, "kind: "),
+        ("send", {"text": "x", "kind": "task", "expires_in": 0}, "expires_in: "),
+        ("send", {"to": "a"}, "text: "),
+        ("task", {"action": "dance", "task": "T-1"}, "action: "),
+        ("task", {"action": "progress", "task": "T-1", "progress": 101}, "progress: "),
+        ("board", {"limit": 101}, "limit: "),
+        ("board", {"status": "todo"}, "status: "),
+        ("files", {"action": "claim", "paths": [""]}, "paths"),
+        ("files", {"action": "claim", "paths": ["../secret"]}, ""),
+        ("share", {"action": "post", "name": "x" * 257, "text": ""}, "name: "),
+        ("ask", {"machine": "web1", "command": "ls", "timeout": 601}, "timeout: "),
+        ("join", {"name": "x" * 201}, "name: "),
+        ("join", {"area": "no slug"}, ""),
+    ],
+)
+def test_a_value_out_of_range_is_refused(
+    anywhere: Team, tool: str, said: dict[str, object], about: str
+) -> None:
+    """Nothing is clamped or guessed: the sentence names the argument, and nothing is done."""
+    ember = anywhere.joined("ember")
+    with anywhere.unchanged():
+        refused = ember.wrong(tool, **said)
+    assert refused["error"] == "invalid"
+    assert refused["message"].startswith(about)
+
+
+@requires("all.unknown")
+def test_unknown_arguments_are_ignored(anywhere: Team) -> None:
+    """A client that sends more than a tool knows is served, and null is an argument left out."""
+    ember = anywhere.joined("ember")
+    assert ember.inbox(wait=None, colour="blue") == {"letters": []}
+    assert ember.board(cwd="/", to=None)["tasks"] == []
+
+
+@requires("all.name")
+def test_who_calls(team: Team) -> None:
+    """A bound token is its agent; a connection is whoever joined over it; a header names one where nothing is kept."""
+    assert team.agent("ember").join()["you"] == "ember"
+    over = team.connection()
+    assert over.join(name="rhea")["you"] == "rhea"
+    assert over.send(to="ember", text="hi")["id"] == "M-1"
+    named = call("send", to="ember", text="hi")
+    team.post(named, team.token(), **{"X-Hubbub-Agent": "gil"})
+    assert [each["from"] for each in team.mail("ember")] == ["rhea", "gil"]
+
+
+@requires("all.name")
+def test_a_token_with_one_stay_is_that_agent(team: Team) -> None:
+    """Over a connection that keeps nothing, a token of its own is whoever joined by it; of two nobody knows which."""
+    secret = team.token()
+    alone = team.caller(secret)
+    alone.join(name="ada")
+    assert alone.join()["you"] == "ada"
+    assert alone.join(name="bob")["you"] == "bob"
+    assert alone.wrong("inbox")["error"] == "invalid"
+
+
+@requires("all.name")
+def test_a_bound_token_is_nobody_else(anywhere: Team) -> None:
+    """A name in the arguments or in the header never goes beyond what the token may be."""
+    ember = anywhere.joined("ember")
+    refused = ember.wrong("join", name="ada")
+    assert refused == {"error": "wrong_identity", "message": "this token acts as 'ember' only, not as 'ada'"}
+    answer = anywhere.post(call("inbox"), ember.secret, **{"X-Hubbub-Agent": "ada"}).json()["result"]
+    assert answer["structuredContent"] == {"letters": []}
+
+
+@requires("all.nameless")
+@pytest.mark.parametrize("tool", ["join", "inbox", "send", "task", "files", "share", "ask"])
+def test_nobody_is_refused(anywhere: Team, tool: str) -> None:
+    """A token that is bound to nobody has to say who it is, and is told how."""
+    said = {"send": {"to": "a", "text": "x"}, "task": {"action": "claim"}, "files": {"action": "list"}}.get(
+        tool
+    )
+    nobody = anywhere.program()
+    with anywhere.unchanged():
+        refused = nobody.wrong(tool, **(said or {"action": "list"}))
+    assert refused["error"] == "invalid"
+    assert "join" in refused["message"]
+
+
+@requires("all.key")
+def test_a_key_makes_it_once(team: Team) -> None:
+    """A repeated call gets the first answer and changes nothing; another call with the same key is a conflict."""
+    ada = team.joined("ada")
+    team.joined("ember")
+    first = ada.send(to="ember", text="hi", key="k")
+    with team.unchanged():
+        assert ada.send(to="ember", text="hi", key="k") == first
+        assert ada.wrong("send", to="ember", text="ho", key="k")["error"] == "conflict"
+    assert team.work(key="t", by="ada") == team.work(key="t", by="ada") == "T-1"
+
+
+@requires("all.roles")
+def test_a_viewer_looks_on(anywhere: Team) -> None:
+    """Whoever may only read sees the board, and is refused everywhere else."""
+    anywhere.work()
+    viewer = anywhere.agent("eve", Role.VIEWER)
+    assert [each["id"] for each in viewer.board()["tasks"]] == ["T-1"]
+    for tool, said in (("join", {}), ("inbox", {}), ("send", {"to": "lead", "text": "x"})):
+        assert viewer.wrong(tool, **said)["error"] == "forbidden"
+
+
+def test_every_status_is_a_word_of_the_board() -> None:
+    """Whatever a task is, the board can be asked for it."""
+    words = set(DIALECT.tools["board"].schema["properties"]["status"]["enum"])  # type: ignore[index]
+    assert words == {*map(str, Status), "open", "ended"}
