@@ -7,10 +7,14 @@ READY := .venv/.ready
 SUITABLE := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input
 
-.PHONY: help setup run test check lint conformance fuzz demo bench docs screenshots vendor lock
+LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+    --no-emit-index-url --no-emit-find-links --no-annotate --no-header
+
+.PHONY: help setup run test check lint conformance e2e fuzz demo bench docs screenshots vendor lock \
+    wheel package-check release-notes
 
 help:
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1	\2/p' Makefile
+	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/make \1	\2/p' Makefile
 
 setup: $(READY) ## prepare .venv; the command is then .venv/bin/hubbub
 	@echo 'ready: $(BIN)/hubbub'
@@ -19,7 +23,7 @@ run: $(READY) ## start a hub on 127.0.0.1:8420
 	@exec $(BIN)/hubbub serve
 
 test: $(READY) ## run the whole test suite
-	@$(BIN)/python -m pytest -n logical --maxprocesses 8
+	@$(BIN)/python -m pytest -n logical --maxprocesses 8 --dist worksteal
 
 check: lint test conformance ## everything that must pass: lint, types, layer rules, tests, protocol conformance
 
@@ -33,6 +37,9 @@ conformance: $(READY) ## the official MCP conformance suite and clients of every
 	@tests/conformance/run
 	@tests/clients/run
 
+e2e: $(READY) ## real clients, fetched from the npm registry, woken and held back on this machine, where npm is
+	@$(BIN)/python -m pytest tests/e2e
+
 fuzz: $(READY) ## what bash calls in 20,000 made-up programs, compared with what the gate's reader saw
 	@$(BIN)/python -m tests.node.gate.shell.fuzzer --programs 20000
 
@@ -40,10 +47,11 @@ demo: $(READY) ## a small team of agents does real work through a fresh hub, and
 	@$(BIN)/python -m demo.run --encore
 
 bench: $(READY) ## measure the hub on this machine
-	@for part in store http events stdio race scopes search gate commands fleet dashboard; do $(BIN)/python -m bench.$$part || exit 1; done
+	@for part in store http events stdio race scopes search gate commands fleet dashboard hook; do $(BIN)/python -m bench.$$part || exit 1; done
 
-docs: $(READY) ## write the page of all words anew, from the code
+docs: $(READY) ## write the pages of words and of tokens anew, from the code
 	@$(BIN)/python -m docs.words
+	@$(BIN)/python -m docs.tokens
 
 screenshots: $(READY) ## take the pictures of the dashboard anew (needs Chromium)
 	@$(BIN)/python -m docs.pictures
@@ -52,10 +60,20 @@ vendor: ## build what the dashboard uses of others anew (needs Node)
 	@command -v npm >/dev/null || { echo 'make vendor needs Node with npm: https://nodejs.org/' >&2; exit 1; }
 	@vendoring/build
 
-lock: ## compile requirements.lock from pyproject.toml (needs uv)
+lock: ## compile requirements.lock and those of the container from pyproject.toml (needs uv)
 	@command -v uv >/dev/null || { echo 'make lock needs uv: https://docs.astral.sh/uv/' >&2; exit 1; }
-	@uv pip compile pyproject.toml --quiet --group dev --universal --python-version 3.11 --generate-hashes \
-	    --no-emit-index-url --no-emit-find-links --no-annotate --no-header -o requirements.lock
+	@$(LOCK) pyproject.toml --group dev -o requirements.lock
+	@$(LOCK) pyproject.toml --constraint requirements.lock -o deploy/requirements.lock
+	@$(LOCK) --group build --constraint requirements.lock -o deploy/build.lock
+
+wheel: $(READY) ## build the wheel and the source distribution into dist
+	@$(BIN)/python -m hatchling build
+
+package-check: $(READY) ## build as a release does, install it with pipx, and run it (needs the network)
+	@PYTHON=$(abspath $(BIN)/python) deploy/check
+
+release-notes: $(READY) ## print what VERSION brings, from the changelog
+	@$(BIN)/python -m docs.release_notes $(VERSION) $(SOURCE)
 
 # The first Python on the path that will do; PYTHON names another. Some offer a version that is not installed, and
 # some come without the parts that make environments: only running them tells.

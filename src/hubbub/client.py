@@ -197,16 +197,15 @@ class Hub:
         key: str | None = None,
         patience: float = READ_SECONDS,
     ) -> Any:
-        """Post `body` without its None values. Sent again with the same `key`, it is done once.
-
-        `patience` is how many seconds the hub may take.
-        """
-        content = {name: value for name, value in (body or {}).items() if value is not None}
+        """Post `body` without its None values, which is done once for a `key`. The hub may take `patience` seconds."""
         headers = {"Idempotency-Key": key or str(uuid4())}
-        return self._call("POST", path, {}, content, headers, patience=patience)
+        return self._call("POST", path, {}, body or {}, headers, patience=patience)
 
     def put(self, path: str, body: Mapping[str, object]) -> Any:
-        return self._call("PUT", path, {}, {name: value for name, value in body.items() if value is not None})
+        return self._call("PUT", path, {}, body)
+
+    def patch(self, path: str, body: Mapping[str, object]) -> Any:
+        return self._call("PATCH", path, {}, body)
 
     def delete(self, path: str, **query: object) -> Any:
         return self._call("DELETE", path, query)
@@ -255,8 +254,7 @@ class Hub:
         connection does; then go on after the last frame's id.
         """
         path = f"/events/{quoted(name)}" if name else "/events"
-        query = {"patches": "true"} if patches else {}
-        yield from self._frames(path, {"Last-Event-ID": after or ""}, query)
+        yield from self._frames(path, {"Last-Event-ID": after or ""}, {"patches": "true"} if patches else {})
         raise HubUnreachable(f"the hub at {self.url} ended the stream")
 
     def frames(self, path: str, **query: object) -> Generator[Frame, None, None]:
@@ -310,12 +308,13 @@ class Hub:
         patience: float = READ_SECONDS,
     ) -> Any:
         patience += WAIT_SECONDS if query.get("wait_seconds") else 0
+        said = content and {name: each for name, each in content.items() if each is not None}
         with _reachable(self.url):
             response = self._http.request(
                 method,
                 f"/api/v1{path}",
                 params=self._query(query),
-                json=content,
+                json=said,
                 headers={**(headers or {}), **self._identity},
                 timeout=httpx2.Timeout(patience, connect=CONNECT_SECONDS),
             )
@@ -394,7 +393,6 @@ def _reachable(url: str) -> Iterator[None]:
     try:
         yield
     except (httpx2.TransportError, httpx2.InvalidURL) as error:
-        reason = (
-            "took too long to answer" if isinstance(error, httpx2.TimeoutException) else "cannot be reached"
-        )
+        is_late = isinstance(error, httpx2.TimeoutException)
+        reason = "took too long to answer" if is_late else "cannot be reached"
         raise HubUnreachable(f"the hub at {url} {reason}") from error

@@ -3,6 +3,7 @@
 import json
 import signal
 import subprocess
+from contextlib import closing
 
 import pytest
 
@@ -22,8 +23,12 @@ def waiting(hub: RunningHub, *arguments: str) -> subprocess.Popen[str]:
 def test_send_and_read(hub: RunningHub) -> None:
     """A message, or with --task a task, lies in the inbox of its receiver, the more urgent first."""
     hub.meet("ada")
-    assert hub.run("send", "ada", "-", given="good morning").stdout == "sent to ada\n"
-    assert hub.json("send", "ada", "do it", "--task")["assignee"] == "ada"
+    assert hub.run("send", "ada", "-", given="good morning").stdout == (
+        "sent to ada\nstored. It is not here: this waits in its inbox until it comes back.\n"
+    )
+    sent = hub.json("send", "ada", "do it", "--task")
+    assert (sent["assignee"], sent["delivery"]["wake"]) == ("ada", "none")
+    assert sent["delivery"]["likely_seen"] is False
     letters = hub.json("inbox", "ada")
     assert [(each["kind"], each["text"]) for each in letters] == [
         ("message", "good morning"),
@@ -99,3 +104,17 @@ def test_acknowledge_what_was_shown(hub: RunningHub) -> None:
     assert {each["text"] for each in hub.json("inbox", "ada", "--ack")} == {"do it", "good morning"}
     assert hub.task(1)["status"] == "accepted"
     assert hub.client().agent("ada")["unread"] == 0
+
+
+def test_what_nobody_came_to_read(hub: RunningHub) -> None:
+    """`--dead` shows what became of nobody's mail to whoever sent it; it has nothing to acknowledge."""
+    hub.meet("ghost")
+    with closing(hub.client()) as client:
+        client.post("/tasks", {"to": "ghost", "text": "now", "ttl_seconds": 1})
+    hub.run("wait", "hub", "--timeout", "30")
+
+    (letter,) = hub.json("inbox", "hub", "--dead")
+    assert (letter["recipient"], letter["expired"]) == ("ghost", True)
+    assert "its time was over" in hub.run("inbox", "hub", "--dead").stdout
+    assert hub.run("inbox", "ghost", "--dead").stdout == ""
+    assert hub.run("inbox", "hub", "--dead", "--ack").returncode == 2

@@ -77,6 +77,59 @@ def test_official_client_connects(hub: RunningHub, mode: Any) -> None:
     assert hub.client().task(sent["message_id"])["text"] == "你好"
 
 
+def test_without_a_name_it_is_the_hubs_own_tongue(hub: RunningHub) -> None:
+    """`hubbub mcp` speaks what the hub has at `/mcp`: the eight tools; who joins over it is that agent from then on."""
+    server = StdioServerParameters(
+        command=sys.executable,
+        args=["-m", "hubbub", "mcp"],
+        env=plain_environment(hub.data, HUBBUB_PROJECT=hub.project),
+    )
+
+    async def walk() -> tuple[list[str], Any]:
+        async with Client(stdio_client(server), mode="legacy") as client:
+            tools = (await client.list_tools()).tools
+            await client.call_tool("join", {"name": "ember"})
+            told = await client.call_tool("join", {})
+            return [tool.name for tool in tools], told.structured_content
+
+    names, told = asyncio.run(walk())
+    assert names == ["join", "inbox", "send", "task", "board", "files", "share", "ask"]
+    assert told["you"] == "ember"
+
+
+def test_only_some_tools(hub: RunningHub, connect: Connect, revision: str) -> None:
+    """`--tools` leaves only these: they are listed and done, and no other."""
+    peer = connect(hub, revision, "relay", "--tools", "send_message,get_messages")
+    listed = peer.answer(peer.request("tools/list"))["result"]["tools"]
+    assert [tool["name"] for tool in listed] == ["send_message", "get_messages"]
+    for tool, is_there in (("get_messages", True), ("get_all_tasks", False)):
+        called = peer.request("tools/call", {"name": tool, "arguments": {"agent_id": "rhea"}})
+        assert peer.answer(called)["result"]["isError"] is not is_there
+
+
+def test_mail_beside_an_answer(hub: RunningHub, connect: Connect, revision: str) -> None:
+    """`--unread` has an answer followed by what the agent that made the call has not read, once."""
+    name = f"rhea-{revision}"
+    hub.meet(name)
+    hub.run("send", name, "good morning")
+    peer = connect(hub, revision, "relay", "--unread")
+    said = {"agent_id": name, "to": name, "content": "x"}
+    for told in (2, 1):
+        called = peer.request("tools/call", {"name": "send_message", "arguments": said})
+        assert len(peer.answer(called)["result"]["content"]) == told
+        said = {**said, "to": "somebody"}
+
+
+def test_tools_that_are_not_there(hub: RunningHub, connect: Connect) -> None:
+    """A name that the dialect does not have is refused in one sentence, which says which there are."""
+    peer = StdioPeer(hub, MODERN, "relay", "--tools", "nonsense")
+    error = peer.answer(peer.request("tools/list"))["error"]
+    assert error["message"].startswith(
+        "?tools= names the tools to have, by commas: there is no tool 'nonsense'"
+    )
+    peer.close()
+
+
 def test_news_come_through(hub: RunningHub, connect: Connect, revision: str) -> None:
     """A resource that the client watches is announced to it when it changes."""
     peer = connect(hub, revision)

@@ -45,3 +45,13 @@ def test_areas_that_cannot_be(hub: RunningHub) -> None:
     elsewhere = hub.run("project", "area", "nowhere", "backend", "--name", "N", "--pattern", "x")
     assert elsewhere.returncode == 1
     assert hub.json("project", "show", hub.project)["areas"] == []
+
+
+def test_changing_a_project(hub: RunningHub) -> None:
+    """What is named is changed, and what is not stays as it is; what is no mode is refused with those there are."""
+    assert hub.run("project", "change", hub.project, "--conflict-mode", "block").returncode == 0
+    changed = hub.json("project", "change", hub.project, "--name", "Shop")
+
+    assert (changed["name"], changed["conflict_mode"]) == ("Shop", "block")
+    refused = hub.run("project", "change", hub.project, "--conflict-mode", "loud")
+    assert (refused.returncode, "warn" in refused.stderr) == (2, True)

@@ -5,8 +5,6 @@ from typing import Any, NamedTuple
 
 import click
 
-from hubbub import __version__
-
 
 class Entry(NamedTuple):
     """Where a command is, and what the list of commands says about it."""
@@ -43,6 +41,11 @@ ENTRIES = {
     "up": Entry("hubbub.cli.background", "Start the hub in the background."),
     "down": Entry("hubbub.cli.background", "Stop the hub that runs in the background."),
     "open": Entry("hubbub.cli.open", "Show the dashboard.", "open_"),
+    "install-service": Entry(
+        "hubbub.cli.service", "Have the system keep the hub running.", "install_service"
+    ),
+    "install": Entry("hubbub.cli.install", "Make a client of this machine an agent of the hub."),
+    "ring": Entry("hubbub.cli.ring", "Wake the idle clients of this machine."),
     "mcp": Entry("hubbub.cli.mcp", "An MCP server on stdio, bridged to the hub."),
     "work": Entry("hubbub.cli.work", "Turn any program into an agent."),
     "chat": Entry("hubbub.cli.chat", "Talk with the agent of this machine."),
@@ -74,12 +77,38 @@ ENTRIES = {
 }
 
 
+def _wants_json(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
+    """Kept for `_version`, which is looked at after it."""
+    ctx.meta[__name__] = value
+
+
+def _version(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
+    as_json: bool = ctx.meta[__name__]
+    if value:
+        from hubbub.cli import versions
+
+        versions.show(as_json=as_json)
+        ctx.exit()
+    if as_json and not ctx.resilient_parsing:
+        raise click.UsageError("--json comes after the command: hubbub COMMAND --json", ctx)
+
+
 @click.command(
     cls=Shelf,
     entries=ENTRIES,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
     epilog="Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 3 hub unreachable, 4 nothing came in time (wait).",
 )
-@click.version_option(__version__, "--version", message="%(prog)s %(version)s")
+@click.option(
+    "--json",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    help="With --version: as JSON.",
+    callback=_wants_json,
+)
+@click.option(
+    "--version", is_flag=True, expose_value=False, help="What this is and what it runs on.", callback=_version
+)
 def hubbub() -> None:
     """One hub where agents of every kind meet: inboxes, tasks, presence, and a log of what happened."""

@@ -14,7 +14,10 @@ from hubbub.cli import terminal
 from hubbub.cli.bridge import starter
 from hubbub.cli.command import command, data_option
 from hubbub.cli.open import link
-from hubbub.client import OWNER_FILE, Hub, HubUnreachable, owner_token
+from hubbub.cli.serve import host_option, port_option
+from hubbub.client import OWNER_FILE, Hub, HubUnreachable, owner_token, running_hub
+from hubbub.clients.hook import ringing
+from hubbub.clients.wake import ringer
 from hubbub.dialects import names
 from hubbub.settings import read
 from hubbub.store.lock import holder_of
@@ -25,8 +28,8 @@ LOOK = timedelta(milliseconds=50)
 
 @command("up", short_help="Start the hub in the background.", example="hubbub up\nhubbub up --port 9000")
 @data_option
-@click.option("--host", metavar="ADDRESS", help="The address to listen on. [default: 127.0.0.1]")
-@click.option("--port", metavar="N", help="The port to listen on; 0 takes any free one. [default: 8420]")
+@host_option
+@port_option
 def up(*, data: str | None, host: str | None, port: str | None, as_json: bool) -> None:
     """Start the hub of the data folder in the background, with this machine, and wait until it is ready.
 
@@ -41,6 +44,8 @@ def up(*, data: str | None, host: str | None, port: str | None, as_json: bool) -
             url = starter.start(chosen.data, *(f"{name}={text}" for name, text in given.items() if text))
         except HubUnreachable as error:
             raise click.ClickException(terminal.clean(str(error))) from None
+    if ringer.rings_for(chosen.config, None):
+        ringing.start(str(chosen.config))
     if as_json:
         terminal.show_json({"url": url, "started": is_new, "log": str(chosen.data / starter.LOG_FILE)})
         return
@@ -54,7 +59,9 @@ def up(*, data: str | None, host: str | None, port: str | None, as_json: bool) -
 @data_option
 def down(*, data: str | None, as_json: bool) -> None:
     """Stop the hub of the data folder, however it was started, and wait until it has gone."""
-    folder = read(data=data).data
+    settings = read(data=data)
+    folder = settings.data
+    _stop_ringing(settings.config, running_hub(folder))
     pid = holder_of(folder)
     if pid is not None:
         os.kill(pid, signal.SIGTERM)
@@ -63,6 +70,13 @@ def down(*, data: str | None, as_json: bool) -> None:
         terminal.show_json({"stopped": pid is not None})
     else:
         terminal.show("the hub has stopped" if pid is not None else "no hub runs on the data folder")
+
+
+def _stop_ringing(config: Path, url: str | None) -> None:
+    """Nobody is to be woken any more for the hub at `url`; a ringer that rings for another goes on."""
+    if url is None or not ringer.rings_for(config, url) or ringer.rings_for(config, None, but=url):
+        return
+    ringing.stop(str(config))
 
 
 def _about(url: str, data: Path, root_dialect: str, *, is_new: bool) -> list[str]:
@@ -74,6 +88,7 @@ def _about(url: str, data: Path, root_dialect: str, *, is_new: bool) -> list[str
         f"               and {root_dialect} at {url}/mcp",
         f"  your token   in {data / OWNER_FILE}",
         f"  its log      in {data / starter.LOG_FILE}",
+        "  to connect   hubbub install CLIENT",
         "  to stop      hubbub down",
     ]
 
@@ -90,9 +105,20 @@ def _dashboard(url: str, data: Path) -> str:
 def _wait_until_gone(data: Path, pid: int) -> None:
     """Raises `click.ClickException` if the process holds the data folder for too long."""
     deadline = time.monotonic() + PATIENCE.total_seconds()
-    while holder_of(data) == pid:
+    while holder_of(data) == pid or _lives(pid):
         if time.monotonic() > deadline:
             raise click.ClickException(
                 f"the hub (process {pid}) has not stopped yet; its log says what it does"
             )
         time.sleep(LOOK.total_seconds())
+
+
+def _lives(pid: int) -> bool:
+    """Whether the process is there, and not only its ending, which nobody took note of yet."""
+    try:
+        os.kill(pid, 0)
+        return ") Z " not in Path("/proc", str(pid), "stat").read_text("utf-8")
+    except ProcessLookupError:
+        return False
+    except OSError:  # no such folder on this platform, which takes note of every ending
+        return True

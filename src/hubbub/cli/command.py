@@ -152,21 +152,23 @@ def uses_hub(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def uses_project(function: Callable[..., Any]) -> Callable[..., Any]:
-    """As `uses_hub`, for commands about one project: a person who chose none means `default`, else their only one.
-
-    Where that does not say which, it is left to the hub to refuse.
-    """
+    """As `uses_hub`, for commands about one project: a person who chose none means `default`, else their only one."""
 
     @uses_hub
     @functools.wraps(function)
     def placed(*, hub: Hub, **rest: Any) -> Any:
-        if hub.project is None and hub.token.startswith(PERSON):
-            slugs = [each["slug"] for each in hub.get("/me")["projects"]]
-            if DEFAULT_PROJECT in slugs:
-                hub.project = DEFAULT_PROJECT
-        return function(hub=hub, **rest)
+        return function(hub=in_project(hub), **rest)
 
     return placed
+
+
+def in_project(hub: Hub) -> Hub:
+    """The same hub, about the project that is meant where none was chosen; what that leaves open the hub refuses."""
+    if hub.project is None and hub.token.startswith(PERSON):
+        slugs = [each["slug"] for each in hub.get("/me")["projects"]]
+        if DEFAULT_PROJECT in slugs:
+            hub.project = DEFAULT_PROJECT
+    return hub
 
 
 def text_or_stdin(_ctx: click.Context, _param: click.Parameter, value: str) -> str:

@@ -2,10 +2,15 @@
 
 import hashlib
 import os
+from dataclasses import replace
 from pathlib import Path
 
+import click
+
+from hubbub import settings
 from hubbub.cli.command import DEFAULT_PROJECT, PERSON, Choice
 from hubbub.client import Hub, HubRefused
+from hubbub.clients.install import record
 
 NOT_VALID = 401
 
@@ -21,12 +26,22 @@ def act(choice: Choice, agent: str | None = None) -> Hub:
         return hub
     hub.project = choice.project or DEFAULT_PROJECT
     file = _file(choice, hub, agent)
-    kept = _read(file)
+    kept = read_token(file)
     if kept is not None and _is_valid(hub.acting_with(kept)):
         return hub.acting_with(kept)
     secret: str = hub.post("/tokens", {"agent": agent, "role": "member"})["secret"]
-    _write(file, secret)
+    write_token(file, secret)
     return hub.acting_with(secret)
+
+
+def installed(choice: Choice, agent: str | None) -> Choice:
+    """The choice with the token that an install keeps for `agent`, if one is named."""
+    if agent is None:
+        return choice
+    token = read_token(record.token_file(settings.read().config, agent))
+    if token is None:
+        raise click.UsageError(f"no client is installed as {agent!r}; see hubbub install --list")
+    return replace(choice, token=token)
 
 
 def has_acted(choice: Choice) -> bool:
@@ -53,14 +68,16 @@ def _is_valid(hub: Hub) -> bool:
     return True
 
 
-def _read(file: Path) -> str | None:
+def read_token(file: Path) -> str | None:
+    """The token in a file; None if there is none."""
     try:
         return file.read_text("utf-8").strip() or None
     except FileNotFoundError:
         return None
 
 
-def _write(file: Path, token: str) -> None:
+def write_token(file: Path, token: str) -> None:
+    """Keep a token for its owner alone."""
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     partial = file.with_suffix(f".{os.getpid()}")
     partial.touch(mode=0o600)

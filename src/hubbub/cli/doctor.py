@@ -1,7 +1,6 @@
 """`hubbub doctor`: is all well with the hub of this machine, and if not, what to do."""
 
 import os
-import platform
 import resource
 import shutil
 from collections.abc import Iterator
@@ -13,10 +12,17 @@ import apsw
 import click
 
 from hubbub import __version__, settings
-from hubbub.cli import terminal
-from hubbub.cli.command import REFUSED, Choice, chooses_hub, command
-from hubbub.client import OWNER_FILE, Hub, HubRefused, HubUnreachable, owner_token, running_hub
+from hubbub.cli import terminal, versions
+from hubbub.cli.command import REFUSED, Choice, Seconds, chooses_hub, command
+from hubbub.cli.probe import probe
+from hubbub.client import OWNER_FILE, Hub, HubRefused, HubUnreachable, owner_token, quoted, running_hub
+from hubbub.clients.hook import ringing
+from hubbub.clients.hook.main import CLIENTS as HOOKED
+from hubbub.clients.hook.main import RUNG
+from hubbub.clients.install import record
+from hubbub.clients.install.verify import verify
 from hubbub.model.errors import StoreRefused
+from hubbub.model.wakes import Method
 from hubbub.store import migrate
 from hubbub.store.lock import FolderLock
 from hubbub.store.sqlite import DATABASE
@@ -26,6 +32,7 @@ LEAST_DISK = 512 * MIB
 CONNECT_SECONDS = 5  # for a database to let us in
 LEAST_FILES = 4096  # a live stream is an open file
 OTHERS = 0o077
+WAKERS = frozenset({*Method})
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +45,20 @@ class Finding:
     do: str | None = None
 
 
-@command("doctor", short_help="Check that all is well, and say what to do.", example="hubbub doctor")
+@command(
+    "doctor",
+    short_help="Check that all is well, and say what to do.",
+    example="hubbub doctor\nhubbub doctor --wake ember",
+)
+@click.option("--wake", metavar="NAME", help="Only wake this agent, and tell what came of it.")
+@click.option("--timeout", type=Seconds(), metavar="S", default=60, help="How long to wait for that.")
 @chooses_hub
-def doctor(*, choice: Choice, as_json: bool) -> None:
-    """Check the data folder, the machine and the hub. Exit code 1 when something is wrong."""
-    looked_at = [*_machine(), *_folder(choice.data), *_hub(choice)]
+def doctor(*, choice: Choice, wake: str | None, timeout: float, as_json: bool) -> None:
+    """Check the data folder, the machine, the hub and the installed clients. Exit code 1 when something is wrong."""
+    if wake is not None:
+        probe(choice, wake, patience=timeout, as_json=as_json)
+        return
+    looked_at = [*_machine(), *_folder(choice.data), *_hub(choice), *_clients()]
     findings = [replace(each, do=None) if each.well else each for each in looked_at]
     if as_json:
         terminal.show_json([asdict(each) for each in findings])
@@ -57,8 +73,7 @@ def doctor(*, choice: Choice, as_json: bool) -> None:
 
 
 def _machine() -> Iterator[Finding]:
-    versions = f"hubbub {__version__}, Python {platform.python_version()}, SQLite {apsw.sqlite_lib_version()}"
-    yield Finding("versions", True, versions)
+    yield Finding("versions", True, versions.line())
     _soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     enough = hard == resource.RLIM_INFINITY or hard >= LEAST_FILES
     shown = "unlimited" if hard == resource.RLIM_INFINITY else str(hard)
@@ -153,3 +168,33 @@ def _token(hub: Hub) -> Finding:
     except HubRefused as error:
         return Finding("token", False, str(error), "make another with: hubbub token create")
     return Finding("token", True, f"valid, as {me['user'] or me['agent'] or 'any agent of its project'}")
+
+
+def _clients() -> Iterator[Finding]:
+    """Every installed client, tried as it would connect itself."""
+    try:
+        installs = record.read(settings.read().config)
+    except record.BadRecord as error:
+        yield Finding("clients", False, str(error), "then install them again: hubbub install")
+        return
+    for install in installs:
+        where = f" in {install.folder}" if install.folder else ""
+        verdict = verify(install)
+        heard = _heard(install) if verdict.well and install.client in HOOKED else ""
+        yield Finding(f"client {install.client}{where}", verdict.well, verdict.found + heard, verdict.do)
+    if any(each.client in RUNG for each in installs):
+        rings = ringing.runs(str(settings.read().config))
+        found = "it wakes idle clients" if rings else "it does not run, so that nothing wakes an idle Codex"
+        yield Finding("ringer", rings, found, "start it with: hubbub up")
+
+
+def _heard(install: record.Install) -> str:
+    """Whether a hook of the client, or a program beside it, told the hub of itself: that it is there says nothing."""
+    with closing(Hub(install.url, install.token() or "", project=install.project)) as hub:
+        try:
+            method = hub.get(f"/agents/{quoted(install.agent)}")["agent"]["wake"]["method"]
+        except (HubRefused, HubUnreachable):
+            return ""
+    if method in WAKERS:
+        return f"; its hooks are heard ({method})"
+    return "; none of its hooks was heard yet, which is so until it runs"

@@ -1,11 +1,14 @@
 """`hubbub send`, `inbox` and `wait`: what agents and people tell each other."""
 
 import time
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import click
 
 from hubbub.cli import terminal
 from hubbub.cli.command import TIMED_OUT, Seconds, command, text_or_stdin, uses_project
+from hubbub.cli.completing import agents
 from hubbub.cli.tasks import show_line
 from hubbub.client import WAIT_SECONDS, Hub, HubRefused, HubUnreachable, LetterReply
 
@@ -15,32 +18,42 @@ PAUSE = 1.0  # seconds between tries to reach a hub that went away while it was 
 @command(
     "send", short_help="Send a message, or a task.", example="hubbub send coder-1 'The build is green again'"
 )
-@click.argument("to")
+@click.argument("to", shell_complete=agents)
 @click.argument("text", callback=text_or_stdin)
 @click.option("--task", "is_task", is_flag=True, help="As a task, which is to be done.")
 @uses_project
 def send(*, hub: Hub, to: str, text: str, is_task: bool, as_json: bool) -> None:
     """Send TEXT to the agent TO; `-` sends what comes on standard input."""
-    if is_task:
-        show_line(hub.post("/tasks", {"to": to, "text": text})["task"], as_json=as_json)
-        return
-    message = hub.post("/messages", {"to": to, "text": text})["message"]
+    noun = "task" if is_task else "message"
+    answer = hub.post(f"/{noun}s", {"to": to, "text": text})
+    sent, delivery = answer[noun], answer["delivery"]
     if as_json:
-        terminal.show_json(message)
+        terminal.show_json({**sent, "delivery": delivery})
+        return
+    if is_task:
+        show_line(sent, as_json=False)
     else:
-        terminal.show(f"sent to {message['recipient']}")
+        terminal.show(f"sent to {sent['recipient']}")
+    if delivery is not None:
+        terminal.show(f"{delivery['status']}. {delivery['note']}")
 
 
 @command(
     "inbox",
     short_help="What waits for an agent.",
-    example="hubbub inbox coder-1\nhubbub inbox coder-1 --ack --json",
+    example="hubbub inbox coder-1\nhubbub inbox coder-1 --ack --json\nhubbub inbox hub --dead",
 )
-@click.argument("name")
+@click.argument("name", shell_complete=agents)
 @click.option("--ack", is_flag=True, help="Acknowledge what was shown; tasks are so accepted.")
+@click.option("--dead", is_flag=True, help="Instead, of what NAME sent, what nobody came to read.")
 @uses_project
-def inbox(*, hub: Hub, name: str, ack: bool, as_json: bool) -> None:
-    """Show what waits for the agent NAME, most urgent first."""
+def inbox(*, hub: Hub, name: str, ack: bool, dead: bool, as_json: bool) -> None:
+    """Show what waits for the agent NAME, most urgent first. NAME is `hub` for people."""
+    if dead and ack:
+        raise click.UsageError("--dead shows what others have not read; there is nothing to acknowledge")
+    if dead:
+        _show_dead(hub.get("/dead-letters", sender=name)["letters"], as_json=as_json)
+        return
     letters = hub.inbox(name)
     if as_json:
         terminal.show_json(letters)
@@ -50,6 +63,22 @@ def inbox(*, hub: Hub, name: str, ack: bool, as_json: bool) -> None:
         print(end="", flush=True)  # what nobody got to see is not acknowledged
         for each in letters:
             hub.ack(name, each["id"])
+
+
+def _show_dead(letters: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
+    if as_json:
+        terminal.show_json(letters)
+        return
+    rows = [
+        (
+            each["ref"],
+            each["recipient"],
+            terminal.brief(each["stored_at"]),
+            "its time was over" if each["expired"] else "never came",
+        )
+        for each in letters
+    ]
+    terminal.show_table(("letter", "to", "sent", "why"), rows)
 
 
 def _show(letters: list[LetterReply]) -> None:
@@ -66,7 +95,7 @@ def _show(letters: list[LetterReply]) -> None:
     example="hubbub wait coder-1 --timeout 600",
     always_json=True,
 )
-@click.argument("name")
+@click.argument("name", shell_complete=agents)
 @click.option("--timeout", type=Seconds(), metavar="S", help="Give up after so many seconds, with code 4.")
 @uses_project
 def wait(*, hub: Hub, name: str, timeout: float | None) -> None:

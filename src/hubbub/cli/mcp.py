@@ -9,6 +9,7 @@ from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
+from urllib.parse import urlencode
 
 import click
 import uvloop
@@ -20,7 +21,7 @@ from hubbub.cli.bridge.starter import require_hub
 from hubbub.cli.bridge.stdio import Input, Output, unblocked
 from hubbub.cli.bridge.upstream import Upstream
 from hubbub.cli.command import Choice, chooses_hub, command
-from hubbub.cli.credentials import act, has_acted
+from hubbub.cli.credentials import act, has_acted, installed
 from hubbub.cli.machine import membership
 from hubbub.client import Hub, HubUnreachable
 from hubbub.dialects import names
@@ -35,26 +36,36 @@ Beside = Callable[[Callable[[], Hub]], AbstractAsyncContextManager[Companion]]  
     "mcp",
     short_help="An MCP server on stdio, bridged to the hub.",
     always_json=True,
-    example="hubbub mcp commhub\nHUBBUB_PROJECT=shop hubbub mcp commhub",
+    example="hubbub mcp\nhubbub mcp relay --tools send_message,get_messages\nHUBBUB_PROJECT=shop hubbub mcp commhub",
 )
 @click.argument("dialect", type=click.Choice(names()), required=False)
+@click.option("--tools", metavar="NAMES", help="Only these of the dialect's tools, by commas.")
+@click.option("--unread", is_flag=True, help="Tell of unread mail beside the answers.")
+@click.option("--as", "agent", metavar="NAME", help="As the agent of an install: see hubbub install.")
 @chooses_hub
-def mcp(*, dialect: str | None, choice: Choice) -> None:
-    """Speak MCP on standard input and output, in a DIALECT, else in the one the hub speaks at /mcp.
+def mcp(*, dialect: str | None, tools: str | None, unread: bool, agent: str | None, choice: Choice) -> None:
+    """Speak MCP on standard input and output, in a DIALECT, else in the one the hub speaks at /mcp: its own.
 
     Starts a hub for the data folder when none runs and no --url is given, and leaves it running. Acts in the project
     of --project, else in `default`. Ends when standard input ends.
     """
-    choice, beside = _local(choice, dialect)
+    choice, beside = _local(installed(choice, agent), dialect)
     if choice.url is None:
         require_hub(choice.data)
     place = PresentHub(choice, _act_patiently(choice, dialect))
-    path = f"/mcp/{dialect}" if dialect else "/mcp"
+    path = _path(dialect, tools, unread=unread)
     with unblocked(), suppress(asyncio.CancelledError):  # by a signal
         try:
             uvloop.run(_bridge(place, path, beside(place.hub)))
         except* BrokenPipeError:
             pass  # the client is gone
+
+
+def _path(dialect: str | None, tools: str | None, *, unread: bool) -> str:
+    """Where the hub speaks the dialect, in the way that is asked for."""
+    asked = {"tools": tools, "unread": "true" if unread else None}
+    query = urlencode({name: value for name, value in asked.items() if value is not None})
+    return (f"/mcp/{dialect}" if dialect else "/mcp") + (f"?{query}" if query else "")
 
 
 def _local(choice: Choice, dialect: str | None) -> tuple[Choice, Beside]:

@@ -1,6 +1,5 @@
 """`hubbub node`: this machine as one that agents may use, and the other machines of the project."""
 
-import subprocess
 from pathlib import Path
 
 import click
@@ -9,7 +8,8 @@ from hubbub import settings
 from hubbub.cli import terminal
 from hubbub.cli.command import Choice, chooses_hub, command, data_option, uses_project
 from hubbub.cli.machine import joining, membership
-from hubbub.cli.machine.service import Node, Service, service
+from hubbub.cli.machine.keeping import installs, put, read_settings
+from hubbub.cli.machine.service import Node
 from hubbub.cli.signing import approver
 from hubbub.cli.tokens import seconds
 from hubbub.client import Hub, segment
@@ -136,57 +136,19 @@ def remove(*, hub: Hub, name: str, as_json: bool) -> None:
     short_help="Have the system keep the node running.",
     example="hubbub node install-service --print\nsudo hubbub node install-service --system --start",
 )
-@click.option(
-    "--system", "whole_system", is_flag=True, help="From the start of the machine, not of your login."
-)
-@click.option("--print", "only_shown", is_flag=True, help="Show what would be installed; change nothing.")
-@click.option("--start", is_flag=True, help="Start it too.")
+@installs
 @policy_option
 @data_option
-def install_service(
-    *,
-    data: str | None,
-    policy: Path | None,
-    whole_system: bool,
-    only_shown: bool,
-    start: bool,
-    as_json: bool,
-) -> None:
+def install_service(*, data: str | None, policy: Path | None, whole_system: bool, **chosen: bool) -> None:
     """Install hubbub node run as a service: for systemd on Linux, for launchd on macOS.
 
     It works with the data folder, the policy and the working folder of this command. Join the hub first.
     """
-    chosen = settings.read(data=data)
-    this = Node(data=chosen.data, config=chosen.config, policy=policy, cwd=Path.cwd())
-    found = service(this, whole_system=whole_system)
-    if not only_shown:
-        found.write()
-        if start:
-            _start(found)
-    if as_json:
-        facts = {"file": str(found.file), "content": found.content, "command": found.starting}
-        terminal.show_json(facts)
-    elif only_shown:
-        terminal.show(found.content.rstrip("\n"))
-    else:
-        terminal.show(f"installed {found.file}")
-        if not start:
-            terminal.show(f"start it with: {found.starting}")
-    if membership.read(chosen.data) is None:
+    ours = read_settings(whole_system=whole_system, data=data)
+    kept = Node(data=ours.data, config=ours.config, policy=policy, cwd=Path.cwd())
+    put(kept, whole_system=whole_system, **chosen)
+    if membership.read(ours.data) is None:
         click.echo("join the hub first: hubbub node run --join CODE", err=True)
-
-
-def _start(installed: Service) -> None:
-    """Raises `click.ClickException` where the system does not start it."""
-    try:
-        done = subprocess.run(installed.start, capture_output=True, text=True, check=False)
-    except FileNotFoundError:
-        raise click.ClickException(f"it is installed, but there is no {installed.start[0]} here") from None
-    if done.returncode:
-        said = done.stderr.strip().splitlines()
-        raise click.ClickException(
-            terminal.clean(f"it is installed, but does not start: {said[-1] if said else 'no reason given'}")
-        )
 
 
 for each in (run, invite, list_, remove, install_service, approver):

@@ -7,6 +7,7 @@ import click
 
 from hubbub.cli import terminal
 from hubbub.cli.command import command, uses_project
+from hubbub.cli.completing import agents
 from hubbub.cli.work import some_command
 from hubbub.client import Hub, segment
 from hubbub.model.placements import MOST_LINES, MOST_TASKS
@@ -48,7 +49,7 @@ def start(*, hub: Hub, name: str, as_json: bool, **facts: object) -> None:
 
 
 @command("stop", example="hubbub agent stop coder-1")
-@click.argument("name")
+@click.argument("name", shell_complete=agents)
 @uses_project
 def stop(*, hub: Hub, name: str, as_json: bool) -> None:
     """End the agent NAME on its machine; what it is at is finished within seconds, or handed back."""
@@ -56,7 +57,7 @@ def stop(*, hub: Hub, name: str, as_json: bool) -> None:
 
 
 @command("logs", example="hubbub agent logs coder-1 --follow")
-@click.argument("name")
+@click.argument("name", shell_complete=agents)
 @click.option("-f", "--follow", is_flag=True, help="Go on with what comes, until the agent ends.")
 @click.option(
     "--lines",

@@ -34,6 +34,22 @@ def create(*, hub: Hub, as_json: bool, **facts: object) -> None:
         terminal.show(made["slug"])
 
 
+@command("change", example="hubbub project change shop --conflict-mode block")
+@click.argument("slug")
+@click.option("--name", metavar="N", help="What people call it.")
+@click.option("--description", metavar="D", help="What it is about.")
+@click.option("--conflict-mode", type=click.Choice(["off", "warn", "block"]), help="When two touch one file.")
+@click.option("--repo-url", metavar="URL", help="Where its source is.")
+@uses_hub
+def change(*, hub: Hub, slug: str, as_json: bool, **facts: object) -> None:
+    """Change the project SLUG; what is not named stays as it is."""
+    made = hub.patch(_path(slug), facts)["project"]
+    if as_json:
+        terminal.show_json(made)
+    else:
+        terminal.show(made["slug"])
+
+
 @command("list", example="hubbub project list")
 @uses_hub
 def list_(*, hub: Hub, as_json: bool) -> None:
@@ -99,5 +115,5 @@ def _path(slug: str) -> str:
     return f"/projects/{segment('project', slug)}"
 
 
-for each in (create, list_, show, put_area):
+for each in (create, change, list_, show, put_area):
     project.add_command(each)

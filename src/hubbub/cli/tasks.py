@@ -6,6 +6,7 @@ import click
 
 from hubbub.cli import terminal
 from hubbub.cli.command import command, text_or_stdin, uses_project
+from hubbub.cli.completing import agents
 from hubbub.client import Hub, TaskReply, segment
 from hubbub.model.lifecycle import Status
 from hubbub.model.records import Priority
@@ -33,7 +34,7 @@ def show_line(task: TaskReply, *, as_json: bool) -> None:
     example="hubbub tasks --status working --assignee coder-1",
 )
 @click.option("--status", type=STATUSES, multiple=True, help="Only in this status; may be repeated.")
-@click.option("--assignee", metavar="A", help="Only those of this agent.")
+@click.option("--assignee", metavar="A", shell_complete=agents, help="Only those of this agent.")
 @click.option("--limit", type=click.IntRange(1, 500), default=50, show_default=True, help="How many.")
 @uses_project
 def tasks(*, hub: Hub, status: tuple[str, ...], assignee: str | None, limit: int, as_json: bool) -> None:
@@ -65,7 +66,7 @@ def task() -> None:
 @command("add", example="hubbub task add 'Review the parser' --to coder-1 --priority high")
 @click.argument("text", callback=text_or_stdin)
 @click.option("--title", metavar="T", help="A title. [default: the first line]")
-@click.option("--to", metavar="A", help="Which agent. [default: whoever claims it]")
+@click.option("--to", metavar="A", shell_complete=agents, help="Which agent. [default: whoever claims it]")
 @click.option("--priority", type=PRIORITIES, default="medium", show_default=True, help="How urgent it is.")
 @click.option("--context", metavar="C", help="What else to know.")
 @click.option("--area", metavar="A", help="The area of the project that it is in.")
@@ -132,7 +133,7 @@ def retry(*, hub: Hub, ref: str, as_json: bool) -> None:
 
 @command("reassign", example="hubbub task reassign 7 coder-2")
 @click.argument("ref", metavar="ID")
-@click.argument("to", metavar="AGENT")
+@click.argument("to", metavar="AGENT", shell_complete=agents)
 @uses_project
 def reassign(*, hub: Hub, ref: str, to: str, as_json: bool) -> None:
     """Hand an unfinished task to another agent."""

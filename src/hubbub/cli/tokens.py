@@ -6,6 +6,7 @@ import click
 
 from hubbub.cli import terminal
 from hubbub.cli.command import command, uses_hub, uses_project
+from hubbub.cli.completing import agents
 from hubbub.cli.users import ROLES
 from hubbub.client import Hub, segment
 
@@ -28,7 +29,9 @@ def token() -> None:
 
 
 @command("create", example="hubbub token create --project default --agent coder-1 --expires 30d")
-@click.option("--agent", metavar="NAME", help="The one agent that it may be. [default: any]")
+@click.option(
+    "--agent", metavar="NAME", shell_complete=agents, help="The one agent that it may be. [default: any]"
+)
 @click.option(
     "--role", type=ROLES, default="member", show_default=True, help="What it may do in the project."
 )

@@ -4,6 +4,7 @@ import click
 
 from hubbub.cli import terminal
 from hubbub.cli.command import command, uses_project
+from hubbub.cli.completing import agents
 from hubbub.client import Hub, WhyReply, quoted
 
 KINDS = click.Choice(["task", "agent", "machine", "file"])
@@ -14,7 +15,7 @@ KINDS = click.Choice(["task", "agent", "machine", "file"])
     short_help="Why a task waits, an agent is silent, a file is taken.",
     example="hubbub why 12\nhubbub why coder-1\nhubbub why src/parser.py",
 )
-@click.argument("ref", metavar="TASK|AGENT|FILE")
+@click.argument("ref", metavar="TASK|AGENT|FILE", shell_complete=agents)
 @click.option("--kind", type=KINDS, help="What is meant. [default: the first of these that there is]")
 @uses_project
 def why(*, hub: Hub, ref: str, kind: str | None, as_json: bool) -> None:

@@ -12,6 +12,7 @@ import click
 
 from hubbub.cli import terminal
 from hubbub.cli.command import Choice, Seconds, chooses_hub, command
+from hubbub.cli.completing import agents
 from hubbub.cli.credentials import act
 from hubbub.cli.worker.engine import Worker
 from hubbub.cli.worker.presence import Seat
@@ -34,7 +35,7 @@ def some_command(_ctx: click.Context, _param: click.Parameter, value: str) -> st
     short_help="Turn any program into an agent.",
     example="hubbub work coder-1 --run 'claude -p'\nhubbub work reviewer --run ./review.sh --concurrency 2",
 )
-@click.argument("name")
+@click.argument("name", shell_complete=agents)
 @click.option(
     "--run",
     "shell_command",

@@ -1,6 +1,6 @@
-"""The node as a service of the system: a systemd unit on Linux, a launchd agent on macOS. No secrets are in it.
+"""The hub or the node as a service of the system: a systemd unit on Linux, a launchd agent on macOS; without secrets.
 
-What the machine needs to know is in its data folder once it has joined, so that the service only says where that is.
+What they need to know is in their data folder, so that the service only says where that is.
 """
 
 import os
@@ -10,20 +10,22 @@ import shlex
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar, Protocol
 
+from hubbub.cli.bridge.starter import LOG_FILE
 from hubbub.model.errors import Invalid
 from hubbub.settings import variable
 
-UNIT = "hubbub-node"
-LABEL = "io.hubbub.node"
 PROGRAM = (sys.executable, "-m", "hubbub")
+ASKED_BY = "SUDO_USER"  # the variable in which sudo says who wanted an administrator's rights
 RESTART_SECONDS = 10
 STOP_SECONDS = 30
-NOT_JOINED = 2  # the exit code after which a person has to do something first
+NEEDS_A_PERSON = 2  # the exit code after which starting it again changes nothing
+STREAMS = 65536  # each reader of a hub's live events is an open file
 
 TEMPLATE = """\
 [Unit]
-Description=hubbub node: agents of the hub may use this machine, as far as its policy goes
+Description={about}
 {after}StartLimitIntervalSec=0
 
 [Service]
@@ -32,11 +34,11 @@ Environment={environment}
 WorkingDirectory={cwd}
 Restart=on-failure
 RestartSec={restart}
-RestartPreventExitStatus={not_joined}
+RestartPreventExitStatus={needs_a_person}
 TimeoutStopSec={stop}
 KillMode=mixed
 UMask=0077
-{user}
+{files}{user}
 [Install]
 WantedBy={target}
 """
@@ -61,9 +63,55 @@ class Service:
         self.file.write_text(self.content, "utf-8")
 
 
+class Kept(Protocol):
+    """A program of ours that the system keeps running."""
+
+    @property
+    def unit(self) -> str:
+        """What systemd calls it."""
+
+    @property
+    def label(self) -> str:
+        """What launchd calls it."""
+
+    @property
+    def about(self) -> str: ...
+
+    @property
+    def by_hand(self) -> str:
+        """How a person starts it."""
+
+    @property
+    def files(self) -> int | None:
+        """How many files it has open at most, where that is more than the system allows by itself."""
+
+    @property
+    def command(self) -> tuple[str, ...]: ...
+
+    @property
+    def errors(self) -> Path:
+        """Where standard error goes, where the system has no journal for it."""
+
+    @property
+    def data(self) -> Path: ...
+
+    @property
+    def config(self) -> Path: ...
+
+    @property
+    def cwd(self) -> Path:
+        """Where agents work, unless the policy of the machine says where."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Node:
     """The node that is run: with which folders, in which working folder, and by which policy if not the folder's."""
+
+    unit: ClassVar = "hubbub-node"
+    label: ClassVar = "io.hubbub.node"
+    about: ClassVar = "hubbub node: agents of the hub may use this machine, as far as its policy goes"
+    by_hand: ClassVar = "hubbub node run"
+    files: ClassVar[int | None] = None
 
     data: Path
     config: Path
@@ -76,61 +124,92 @@ class Node:
         return (*PROGRAM, "node", "run", "--data", str(self.data), *policy)
 
     @property
-    def environment(self) -> dict[str, str]:
-        return {variable("config"): str(self.config)}
+    def errors(self) -> Path:
+        return self.data / "logs" / "node.stderr"
 
 
-def service(node: Node, *, whole_system: bool, system: str = sys.platform) -> Service:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hub:
+    """The hub that is run, by which options beside its data folder. It prints no link: a journal would keep it."""
+
+    unit: ClassVar = "hubbub"
+    label: ClassVar = "io.hubbub"
+    about: ClassVar = "hubbub: the hub where agents find each other"
+    by_hand: ClassVar = "hubbub serve"
+    files: ClassVar[int | None] = STREAMS
+
+    data: Path
+    config: Path
+    cwd: Path
+    options: tuple[str, ...] = ()
+
+    @property
+    def command(self) -> tuple[str, ...]:
+        return (*PROGRAM, "serve", "--quiet", "--data", str(self.data), *self.options)
+
+    @property
+    def errors(self) -> Path:
+        return self.data / LOG_FILE
+
+
+def service(kept: Kept, *, whole_system: bool, system: str = sys.platform) -> Service:
     """The service for this system: of its user, or of the whole system, as which it starts with the machine.
 
     Raises `Invalid` where the system has neither systemd nor launchd, and for a path with line breaks in it.
     """
-    if any(not each.isprintable() for each in (*node.command, str(node.config), str(node.cwd))):
+    if any(not each.isprintable() for each in (*kept.command, str(kept.config), str(kept.cwd))):
         raise Invalid("the data folder, the policy file and the working folder must have printable names")
     match system:
         case "linux":
-            return _systemd(node, whole_system=whole_system)
+            return _systemd(kept, whole_system=whole_system)
         case "darwin":
-            return _launchd(node, whole_system=whole_system)
+            return _launchd(kept, whole_system=whole_system)
     raise Invalid(
-        "services are installed for systemd, on Linux, and launchd, on macOS; start hubbub node run"
+        f"services are installed for systemd, on Linux, and launchd, on macOS; start {kept.by_hand}"
     )
 
 
-def _systemd(node: Node, *, whole_system: bool) -> Service:
+def _systemd(kept: Kept, *, whole_system: bool) -> Service:
     content = TEMPLATE.format(
-        command=" ".join(_quoted(word).replace("$", "$$") for word in node.command),
-        environment=" ".join(_quoted(f"{name}={value}") for name, value in node.environment.items()),
-        cwd=_escaped(str(node.cwd)),
+        about=kept.about,
+        command=" ".join(_quoted(word).replace("$", "$$") for word in kept.command),
+        environment=_quoted(f"{variable('config')}={kept.config}"),
+        cwd=_escaped(str(kept.cwd)),
         restart=RESTART_SECONDS,
-        not_joined=NOT_JOINED,
+        needs_a_person=NEEDS_A_PERSON,
         stop=STOP_SECONDS,
         after="After=network-online.target\nWants=network-online.target\n" if whole_system else "",
+        files=f"LimitNOFILE={kept.files}\n" if kept.files else "",
         user=f"User={_user()}\n" if whole_system else "",
         target="multi-user.target" if whole_system else "default.target",
     )
     folder = Path("/etc/systemd/system") if whole_system else _config_home() / "systemd" / "user"
     scope = ("sudo", "systemctl") if whole_system else ("systemctl", "--user")
-    return Service(file=folder / f"{UNIT}.service", content=content, start=(*scope, "enable", "--now", UNIT))
+    return Service(
+        file=folder / f"{kept.unit}.service",
+        content=content,
+        start=(*scope, "enable", "--now", kept.unit),
+    )
 
 
-def _launchd(node: Node, *, whole_system: bool) -> Service:
+def _launchd(kept: Kept, *, whole_system: bool) -> Service:
     facts = {
-        "Label": LABEL,
-        "ProgramArguments": list(node.command),
-        "EnvironmentVariables": node.environment,
-        "WorkingDirectory": str(node.cwd),
+        "Label": kept.label,
+        "ProgramArguments": list(kept.command),
+        "EnvironmentVariables": {variable("config"): str(kept.config)},
+        "WorkingDirectory": str(kept.cwd),
         "RunAtLoad": True,
         "KeepAlive": {"SuccessfulExit": False},
         "ThrottleInterval": RESTART_SECONDS,
         "ExitTimeOut": STOP_SECONDS,
         "Umask": 0o077,
         "StandardOutPath": "/dev/null",
-        "StandardErrorPath": str(node.data / "logs" / "node.stderr"),
+        "StandardErrorPath": str(kept.errors),
+        **({"SoftResourceLimits": {"NumberOfFiles": kept.files}} if kept.files else {}),
         **({"UserName": _user()} if whole_system else {}),
     }
     top = Path("/Library/LaunchDaemons") if whole_system else Path.home() / "Library" / "LaunchAgents"
-    file = top / f"{LABEL}.plist"
+    file = top / f"{kept.label}.plist"
     command = ("launchctl", "bootstrap", f"gui/{os.getuid()}", str(file))
     return Service(
         file=file,
@@ -156,4 +235,4 @@ def _config_home() -> Path:
 
 def _user() -> str:
     """As whom the service works: whoever asked an administrator's rights for installing it, else this user."""
-    return os.environ.get("SUDO_USER") or pwd.getpwuid(os.geteuid()).pw_name
+    return os.environ.get(ASKED_BY) or pwd.getpwuid(os.geteuid()).pw_name

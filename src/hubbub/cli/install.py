@@ -1,0 +1,133 @@
+"""`hubbub install`: a client of this machine becomes an agent of the hub, and leaves it again without a trace."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from hubbub import settings
+from hubbub.cli import terminal
+from hubbub.cli.bridge import starter
+from hubbub.cli.command import DEFAULT_PROJECT, REFUSED, Choice, chooses_hub, command
+from hubbub.cli.installing import Outcome, Wish, install_client, uninstall_client
+from hubbub.clients.install import record
+from hubbub.clients.install.client import PROJECT, USER
+from hubbub.clients.install.registry import CLIENTS
+
+USUAL_HUB = "http://127.0.0.1:{port}"
+
+
+@command(
+    "install",
+    short_help="Make a client of this machine an agent of the hub.",
+    example="hubbub install claude-code\nhubbub install codex --as ember --dry-run\nhubbub install codex --uninstall",
+)
+@click.argument("client", type=click.Choice([*CLIENTS]), metavar="CLIENT", required=False)
+@click.option(
+    "--scope",
+    type=click.Choice([USER, PROJECT]),
+    default=USER,
+    show_default=True,
+    help="For all that you do, or for the project in the present folder.",
+)
+@click.option("--as", "agent", metavar="NAME", help="Which agent it is. [default: the client's name]")
+@click.option("--dry-run", is_flag=True, help="Show what would change, and change nothing.")
+@click.option("--uninstall", is_flag=True, help="Take back what an install did.")
+@click.option("--force", is_flag=True, help="Also replace what is there under our name.")
+@click.option("--list", "only_list", is_flag=True, help="List the clients, and what is installed.")
+@chooses_hub
+def install(
+    *,
+    client: str | None,
+    scope: str,
+    agent: str | None,
+    dry_run: bool,
+    uninstall: bool,
+    force: bool,
+    only_list: bool,
+    choice: Choice,
+    as_json: bool,
+) -> None:
+    """Connect CLIENT to the hub, as an agent with a token of its own, then try whether it connects.
+
+    Changes only what is ours in the client's files, which stay as they are otherwise. Starts a hub when none runs and
+    no --url is given.
+    """
+    config = settings.read().config
+    if only_list:
+        _show_list(record.read(config), as_json=as_json)
+        return
+    if client is None:
+        raise click.UsageError(f"say which client: {', '.join(CLIENTS)}")
+    known = CLIENTS[client]
+    if scope == PROJECT and known.no_project:
+        raise click.UsageError(known.no_project)
+    wish = Wish(known, scope, Path.cwd(), config, dry_run=dry_run, force=force)
+    if uninstall:
+        _show(wish, uninstall_client(wish, choice), as_json=as_json)
+        return
+    url, data = _hub(choice, dry_run=dry_run)
+    project = choice.project or DEFAULT_PROJECT
+    name = client if agent is None else agent
+    outcome = install_client(wish, choice, agent=name, url=url, data=data, project=project)
+    _show(wish, outcome, as_json=as_json)
+
+
+def _hub(choice: Choice, *, dry_run: bool) -> tuple[str, Path | None]:
+    """The address of the hub, and its data folder if it is one of this machine; starts one if need be."""
+    if choice.url is not None:
+        return choice.url.rstrip("/"), None
+    if dry_run:
+        return starter.answering(choice.data) or USUAL_HUB.format(port=settings.read().port), choice.data
+    return starter.require_hub(choice.data), choice.data
+
+
+def _show(wish: Wish, outcome: Outcome, *, as_json: bool) -> None:
+    if as_json:
+        terminal.show_json(outcome.facts())
+    else:
+        for line in _lines(wish, outcome):
+            terminal.show(line)
+    if not outcome.well:
+        click.get_current_context().exit(REFUSED)
+
+
+def _lines(wish: Wish, outcome: Outcome) -> list[str]:
+    shown = [outcome.diff.rstrip("\n")] if outcome.diff and (wish.dry_run or outcome.conflicts) else []
+    if outcome.conflicts:
+        return [*shown, *outcome.conflicts, "nothing was changed; replace it with --force"]
+    changed = [] if wish.dry_run else _changed(wish, outcome.changed)
+    return [*shown, *changed, *outcome.notes, outcome.sentence]
+
+
+def _changed(wish: Wish, files: Sequence[str]) -> list[str]:
+    """A line for each file of the client; what is in hubbub's own folder is one."""
+    own = [file for file in files if Path(file).is_relative_to(wish.config)]
+    lines = [f"changed {file}" for file in files if file not in own]
+    return [*lines, f"changed {len(own)} files in {wish.config}"] if own else lines
+
+
+def _show_list(installs: list[record.Install], *, as_json: bool) -> None:
+    rows: list[dict[str, Any]] = []
+    for name, client in CLIENTS.items():
+        scopes = [USER] if client.no_project else [USER, PROJECT]
+        present = [
+            {"scope": each.scope, "folder": each.folder, "agent": each.agent, "url": each.url}
+            for each in installs
+            if each.client == name
+        ]
+        rows.append({"client": name, "title": client.title, "scopes": scopes, "installs": present})
+    if as_json:
+        terminal.show_json(rows)
+        return
+    terminal.show_table(
+        ("client", "scopes", "installed"),
+        [(each["client"], ", ".join(each["scopes"]), _installed(each["installs"])) for each in rows],
+    )
+
+
+def _installed(installs: list[dict[str, Any]]) -> str:
+    return "; ".join(
+        f"as {each['agent']}" + (f" in {each['folder']}" if each["folder"] else "") for each in installs
+    )

@@ -1,0 +1,237 @@
+"""What `hubbub install` does step by step: plan, token, files, record, try; and back."""
+
+import time
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from hubbub.cli.command import Choice
+from hubbub.cli.credentials import read_token, write_token
+from hubbub.client import Hub, HubRefused, HubUnreachable, owner_token, segment
+from hubbub.clients.hook import ringing
+from hubbub.clients.hook.main import RUNG
+from hubbub.clients.install import record, undo
+from hubbub.clients.install.client import PROJECT, Client, Machine, Request
+from hubbub.clients.install.files import remove_empty
+from hubbub.clients.install.plan import Plan, Unfit
+from hubbub.clients.install.record import Install
+from hubbub.clients.install.verify import verify
+from hubbub.clients.wake import ringer
+
+NO_TOKEN_YET = "ntok_…"
+RINGER_SECONDS, LOOK_SECONDS = 10.0, 0.05  # at most for it to begin, and between two looks
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What the person asks for. `config` is hubbub's own folder of configuration."""
+
+    client: Client
+    scope: str
+    folder: Path
+    config: Path
+    dry_run: bool
+    force: bool
+
+    def earlier(self, installs: Sequence[Install]) -> Install | None:
+        """The install that is there already."""
+        place = self.client.name, self.scope, str(self.folder) if self.scope == PROJECT else None
+        return next((each for each in installs if record.place(each) == place), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of it: which files differ, what is left to do, and a sentence."""
+
+    sentence: str
+    changed: Sequence[str] = ()
+    diff: str = ""
+    notes: Sequence[str] = ()
+    conflicts: Sequence[str] = ()
+    well: bool = True
+
+    def facts(self) -> dict[str, Any]:
+        """As `--json` shows it."""
+        return asdict(self)
+
+
+def install_client(
+    wish: Wish, choice: Choice, *, agent: str, url: str, data: Path | None, project: str
+) -> Outcome:
+    """Install the client as `agent` of the hub at `url`. Raises `Unfit`, `HubRefused` and `HubUnreachable`."""
+    file = record.token_file(wish.config, agent)
+    request = Request(
+        wish.scope, wish.folder, agent, url, project, NO_TOKEN_YET, file, wish.config, data, Machine.this()
+    )
+    installs = record.read(wish.config)
+    earlier = wish.earlier(installs)
+    others = [each for each in installs if each is not earlier]
+    plan = _planned(wish, replace(request, token=read_token(file) or NO_TOKEN_YET), earlier)
+    if plan.conflicts and not wish.force:
+        return Outcome("", _changed(plan), plan.diff(), plan.notes, plan.conflicts, well=wish.dry_run)
+    if wish.dry_run:
+        return Outcome(_would(plan), _changed(plan), plan.diff(), wish.client.notes(request))
+    _require_free(request, others, force=wish.force)
+    with closing(replace(choice, url=url, project=project).connect()) as hub:
+        token, token_id, is_new = _token(hub, request, installs)
+        made = _Made(wish, replace(request, token=token), token_id, earlier)
+        try:
+            installed = made.install()
+        except BaseException:
+            if is_new:
+                file.unlink(missing_ok=True)
+                _revoke(hub, token_id)
+            raise
+    forgotten = [] if earlier is None else _forget_token(earlier, [*others, installed[1]], choice)
+    return made.outcome(installed, forgotten)
+
+
+def uninstall_client(wish: Wish, choice: Choice) -> Outcome:
+    """Take back what the install did, and the token too if no other install needs it."""
+    installs = record.read(wish.config)
+    earlier = wish.earlier(installs)
+    if earlier is None:
+        where = f" in {wish.folder}" if wish.scope == PROJECT else ""
+        raise Unfit(f"{wish.client.title} is not installed{where}; see hubbub install --list")
+    others = [each for each in installs if each is not earlier]
+    plan = Plan()
+    undo.undo(plan, earlier.changes)
+    if wish.dry_run:
+        return Outcome(_would(plan), _changed(plan), plan.diff(), plan.notes)
+    plan.apply(wish.config, lambda: record.remove(wish.config, earlier))
+    if not ringer.rings_for(wish.config, None):
+        ringing.stop(str(wish.config))
+    notes = [*plan.notes, *_forget_token(earlier, others, choice)]
+    return Outcome(f"{wish.client.title} is uninstalled", _changed(plan), "", notes)
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """An install on its way: all that it needs is there."""
+
+    wish: Wish
+    request: Request
+    token_id: str | None
+    earlier: Install | None
+
+    def install(self) -> tuple[Plan, Install]:
+        plan = _planned(self.wish, self.request, self.earlier)
+        request = self.request
+        installed = Install(
+            client=self.wish.client.name,
+            scope=request.scope,
+            folder=None if request.is_user else str(request.folder),
+            agent=request.agent,
+            url=request.url,
+            project=request.project,
+            token_file=str(request.token_file),
+            token_id=self.token_id,
+            installed_at=time.time_ns() // 1_000_000,
+            changes=plan.done,
+        )
+        plan.apply(self.wish.config, lambda: record.put(self.wish.config, installed))
+        if installed.client in RUNG:
+            ringing.start(str(self.wish.config))
+        return plan, installed
+
+    def outcome(self, made: tuple[Plan, Install], forgotten: Sequence[str]) -> Outcome:
+        plan, installed = made
+        notes = [*plan.notes, *self.wish.client.notes(self.request), *forgotten]
+        verdict = verify(installed)
+        if installed.client in RUNG:
+            _wait_for_ringer(self.wish.config)
+        if verdict.well:
+            sentence = f"{self.wish.client.title} is installed: {verdict.found}"
+        else:
+            sentence = f"{self.wish.client.title} is installed, but {verdict.found}; {verdict.do}"
+        return Outcome(sentence, _changed(plan), "", notes, well=verdict.well)
+
+
+def _wait_for_ringer(config: Path) -> None:
+    """Whoever sends or looks right after the install finds it awake; what keeps it, `hubbub doctor` says."""
+    deadline = time.monotonic() + RINGER_SECONDS
+    while not ringing.runs(str(config)) and time.monotonic() < deadline:
+        time.sleep(LOOK_SECONDS)
+
+
+def _planned(wish: Wish, request: Request, earlier: Install | None) -> Plan:
+    """The plan, over an earlier install of the same: that one is undone first, in memory."""
+    plan = Plan()
+    if earlier is not None:
+        undo.undo(plan, earlier.changes)
+    plan.add(wish.client.changes(request))
+    if not request.is_user:
+        plan.require_inside(request.folder)
+    return plan
+
+
+def _changed(plan: Plan) -> list[str]:
+    return [str(each) for each in plan.files.changed()]
+
+
+def _would(plan: Plan) -> str:
+    return "nothing would change" if plan.is_empty() else "nothing was changed: this was a dry run"
+
+
+def _require_free(request: Request, others: Sequence[Install], *, force: bool) -> None:
+    """Raise `Unfit` if the agent's name already belongs to an install at another hub, whose token would be lost."""
+    for each in others:
+        if (
+            each.agent == request.agent
+            and (each.url, each.project) != (request.url, request.project)
+            and not force
+        ):
+            raise Unfit(
+                f"{each.client} is installed as {each.agent!r} of project {each.project} at {each.url}; "
+                "choose another name with --as, or use --force"
+            )
+
+
+def _token(hub: Hub, request: Request, installs: Sequence[Install]) -> tuple[str, str | None, bool]:
+    """The agent's token, by what the hub knows it, and whether it was made just now."""
+    kept = read_token(request.token_file)
+    if kept is not None and _is_good(hub, kept, request):
+        known = (each.token_id for each in installs if each.token_file == str(request.token_file))
+        return kept, next(known, None), False
+    made = hub.post("/tokens", {"agent": request.agent, "role": "member"})
+    write_token(request.token_file, made["secret"])
+    return made["secret"], made["token"]["id"], True
+
+
+def _is_good(hub: Hub, token: str, request: Request) -> bool:
+    """Whether the token still stands for this agent in this project."""
+    try:
+        me = hub.acting_with(token).get("/me")
+    except HubRefused:
+        return False
+    return bool(
+        me["agent"] == request.agent and [each["slug"] for each in me["projects"]] == [request.project]
+    )
+
+
+def _forget_token(gone: Install, others: Sequence[Install], choice: Choice) -> list[str]:
+    """Take the token back and its file away, unless another install uses it; what could not be done, in sentences."""
+    if any(each.token_file == gone.token_file for each in others):
+        return []
+    file = Path(gone.token_file)
+    file.unlink(missing_ok=True)
+    remove_empty([file.parent, file.parent.parent])
+    person = choice.token or owner_token(choice.data)
+    if gone.token_id is None or person is None:
+        return [f"the token of {gone.agent} is still valid at {gone.url}; see hubbub token list"]
+    with closing(Hub(gone.url, person)) as hub:
+        if _revoke(hub, gone.token_id):
+            return []
+    return [
+        f"the token of {gone.agent} is still valid; take it back with: hubbub token revoke {gone.token_id}"
+    ]
+
+
+def _revoke(hub: Hub, token_id: str | None) -> bool:
+    try:
+        hub.delete(f"/tokens/{segment('token', token_id or '')}")
+    except (HubRefused, HubUnreachable):
+        return False
+    return True

@@ -1,0 +1,118 @@
+"""Claude Code: what its hooks tell, how they are answered, and the two ways to wake it while it is idle.
+
+The plugin's monitor (`hubbub-hook claude-code monitor`) runs as long as the client, and each line it prints reaches
+the model. Where plugins can't be, an `asyncRewake` hook (`hubbub-hook claude-code rewake`) waits behind the client's
+back; ending with code 2 it wakes the model with what it wrote to stderr.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+
+from hubbub.clients.hook import event
+from hubbub.clients.hook.event import DENY, Event, Reply, Said, facts, text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+CLIENT = "claude-code"
+INSTANCE = "CLAUDE_CODE_SESSION_ID"  # the variable by which the client names the run that started us
+STARTED_AS = "CLAUDE_CODE_ENTRYPOINT"  # `cli` in a terminal, `sdk-cli` with `-p`
+WAKES = 2  # the exit code of a hook that has something to say
+
+_MOMENTS = {
+    "SessionStart": event.START,
+    "UserPromptSubmit": event.PROMPT,
+    "PreToolUse": event.BEFORE,
+    "PostToolUse": event.AFTER,
+    "Stop": event.TURN,
+    "SessionEnd": event.END,
+}
+_DEEDS = {
+    "Edit": event.EDIT,
+    "MultiEdit": event.EDIT,
+    "Write": event.EDIT,
+    "NotebookEdit": event.EDIT,
+    "Read": event.READ,
+    "Bash": event.SHELL,
+}
+
+
+def read(name: str, told: Mapping[str, object]) -> Event | None:
+    """What the hook called `name` told; None where it is none of ours.
+
+    A start is one only after a compaction. At any other the model does not run yet, and would read a pointer no sooner
+    than a person says something; the mail is better left to what wakes it.
+    """
+    moment = _MOMENTS.get(name)
+    if moment == event.START and told.get("source") != "compact":
+        return None
+    instance, cwd = text(told.get("session_id")), text(told.get("cwd"))
+    if moment is None or instance is None or cwd is None:
+        return None
+    tool, given = text(told.get("tool_name")), facts(told.get("tool_input"))
+    path = text(given.get("file_path") or given.get("notebook_path"))
+    return Event(
+        client=CLIENT,
+        moment=moment,
+        instance=instance,
+        cwd=cwd,
+        deed=_DEEDS.get(tool or "", event.OTHER),
+        tool=tool,
+        paths=[path] if path is not None else [],
+        command=text(given.get("command")),
+        continued=told.get("stop_hook_active") is True,
+    )
+
+
+def say(name: str, _: Event, reply: Reply) -> Said:
+    """The reply in the form of the hook called `name`."""
+    if name == "PreToolUse" and reply.decision == DENY:
+        return _specific(name, permissionDecision="deny", permissionDecisionReason=reply.text or "")
+    if name == "Stop":
+        return Said(json.dumps({"decision": "block", "reason": reply.text})) if reply.goes_on else Said()
+    if name == "SessionEnd" or reply.text is None:
+        return Said()
+    return _specific(name, additionalContext=reply.text)
+
+
+def _specific(name: str, **answer: str) -> Said:
+    return Said(json.dumps({"hookSpecificOutput": {"hookEventName": name, **answer}}))
+
+
+def monitor(_: list[str]) -> int:
+    """Print a line for every wake, for as long as the client lives; it hears nothing else of us.
+
+    The client tells its model when a monitor ends, which would wake it for nothing: so where there is nothing to wait
+    for, the end of the client is waited for.
+    """
+    from hubbub.clients.hook import waiting
+
+    found = waiting.beside(CLIENT, _instance(), "monitor")
+    if found is not None:
+        waiting.wait(*found, waiting.write_line(1))
+    waiting.stay()
+    return 0
+
+
+def rewake(_: list[str]) -> int:
+    """Wait for one wake, and end with the code that wakes the model by what is on stderr; 0 if there is no use.
+
+    `claude -p` ends after one turn, and would wait for us before it begins.
+    """
+    from hubbub.clients.hook import waiting
+
+    is_brief = os.environ.get(STARTED_AS, "").startswith("sdk")
+    found = None if is_brief else waiting.beside(CLIENT, _instance(), "rewake")
+    if found is None:
+        return 0
+    return WAKES if waiting.wait(*found, waiting.write_line(2), once=True) else 0
+
+
+def _instance() -> str:
+    return os.environ.get(INSTANCE) or f"{CLIENT}-{os.getppid()}"
+
+
+COMMANDS: dict[str, Callable[[list[str]], int]] = {"monitor": monitor, "rewake": rewake}

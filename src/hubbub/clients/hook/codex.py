@@ -1,0 +1,80 @@
+"""Codex: what its hooks tell, and how they are answered.
+
+Files are edited with `apply_patch`, which may change several in one call: their paths are read from the patch itself.
+A model that is not offered that tool gives the patch to its shell, where Codex takes it out before the shell sees it:
+its hook is then told of a shell, and only the command says that this is an edit.
+Codex runs a hook only after its owner has trusted it (`/hooks`); until then nothing here is called, and the ringer
+(`hubbub ring`) wakes Codex all the same.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+
+from hubbub.clients.hook import event
+from hubbub.clients.hook.event import DENY, Event, Reply, Said, facts, text
+from hubbub.clients.hook.patches import patched
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+CLIENT = "codex"
+DENIED = 2  # the exit code by which a tool is refused, with the reason on stderr
+
+_MOMENTS = {
+    "SessionStart": event.START,
+    "UserPromptSubmit": event.PROMPT,
+    "PreToolUse": event.BEFORE,
+    "PostToolUse": event.AFTER,
+    "Stop": event.TURN,
+    "SessionEnd": event.END,
+}
+_DEEDS = {"apply_patch": event.EDIT, "Bash": event.SHELL}
+
+
+def read(name: str, told: Mapping[str, object]) -> Event | None:
+    """What the hook called `name` told; None where it is none of ours."""
+    moment = _MOMENTS.get(name)
+    instance, cwd = text(told.get("session_id")), text(told.get("cwd"))
+    if moment is None or instance is None or cwd is None:
+        return None
+    tool, given = text(told.get("tool_name")), facts(told.get("tool_input"))
+    deed, command = _DEEDS.get(tool or "", event.OTHER), text(given.get("command"))
+    paths = _edited(deed, command or "")
+    return Event(
+        client=CLIENT,
+        moment=moment,
+        instance=instance,
+        cwd=cwd,
+        deed=event.EDIT if paths else deed,
+        tool=tool,
+        paths=paths,
+        command=command if deed == event.SHELL else None,
+        continued=told.get("stop_hook_active") is True,
+    )
+
+
+def _edited(deed: str, command: str) -> list[str]:
+    """The files that a patch changes, or what a shell is given: `apply_patch <<…` or `cd FOLDER && apply_patch <<…`."""
+    if deed == event.EDIT:
+        return patched(command)
+    before, _, patch = command.partition("apply_patch")
+    if deed != event.SHELL or "*** Begin Patch" not in patch:
+        return []
+    word, _, folder = before.strip().removesuffix("&&").partition(" ")
+    within = folder.strip(" '\"") if word == "cd" else ""
+    return [os.path.join(within, path) for path in patched(patch)]
+
+
+def say(name: str, _: Event, reply: Reply) -> Said:
+    """The reply in the form of the hook called `name`."""
+    if name == "PreToolUse" and reply.decision == DENY:
+        return Said(stderr=reply.text or "", code=DENIED)
+    if name == "Stop":
+        return Said(json.dumps({"decision": "block", "reason": reply.text})) if reply.goes_on else Said()
+    if name == "SessionEnd" or reply.text is None:
+        return Said()
+    answer = {"hookEventName": name, "additionalContext": reply.text}
+    return Said(json.dumps({"hookSpecificOutput": answer}))

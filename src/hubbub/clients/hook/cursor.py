@@ -1,0 +1,79 @@
+"""Cursor: what its hooks tell, and how they are answered.
+
+Its hooks have names and fields of their own. `preToolUse` may refuse a tool, `afterFileEdit` tells of an edit that is
+done, `sessionStart` may give the model context, and `stop` may give it another message to go on with; how often is
+bounded by `loop_limit` in `hooks.json`, and we ask for it once only.
+"""
+
+from __future__ import annotations
+
+import json
+
+from hubbub.clients.hook import event
+from hubbub.clients.hook.event import DENY, WARN, Event, Reply, Said, facts, text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+CLIENT = "cursor"
+
+_MOMENTS = {
+    "sessionStart": event.START,
+    "beforeSubmitPrompt": event.PROMPT,
+    "preToolUse": event.BEFORE,
+    "postToolUse": event.AFTER,
+    "afterFileEdit": event.AFTER,
+    "stop": event.TURN,
+    "sessionEnd": event.END,
+}
+_DEEDS = {
+    "Write": event.EDIT,
+    "Edit": event.EDIT,
+    "Delete": event.EDIT,
+    "Read": event.READ,
+    "Shell": event.SHELL,
+}
+
+
+def read(name: str, told: Mapping[str, object]) -> Event | None:
+    """What the hook called `name` told; None where it is none of ours."""
+    moment = _MOMENTS.get(name)
+    instance, cwd = text(told.get("conversation_id") or told.get("session_id")), _folder(told)
+    if moment is None or instance is None or cwd is None:
+        return None
+    tool, given = text(told.get("tool_name")), facts(told.get("tool_input"))
+    path = text(told.get("file_path") or given.get("file_path") or given.get("path"))
+    loops = told.get("loop_count")
+    return Event(
+        client=CLIENT,
+        moment=moment,
+        instance=instance,
+        cwd=cwd,
+        deed=event.EDIT if name == "afterFileEdit" else _DEEDS.get(tool or "", event.OTHER),
+        tool=tool,
+        paths=[path] if path is not None else [],
+        command=text(given.get("command")),
+        continued=isinstance(loops, int) and loops > 0,
+    )
+
+
+def say(name: str, _: Event, reply: Reply) -> Said:
+    """The reply in the form of the hook called `name`."""
+    if name == "preToolUse" and reply.decision in (DENY, WARN):
+        permission = "deny" if reply.decision == DENY else "allow"
+        return Said(json.dumps({"permission": permission, "agent_message": reply.text}))
+    if name == "stop":
+        return Said(json.dumps({"followup_message": reply.text})) if reply.goes_on else Said()
+    if name in ("sessionStart", "postToolUse") and reply.text is not None:
+        return Said(json.dumps({"additional_context": reply.text}))
+    return Said()
+
+
+def _folder(told: Mapping[str, object]) -> str | None:
+    """Where the agent works: as the hook says, else the first folder that is open."""
+    cwd, roots = told.get("cwd"), told.get("workspace_roots")
+    if isinstance(cwd, str) and cwd:
+        return cwd
+    first = roots[0] if isinstance(roots, list) and roots else None
+    return first if isinstance(first, str) and first else None

@@ -1,0 +1,150 @@
+"""Claims at edit time: asks the hub before a file is changed, tells it after, and lets go of what was committed.
+
+What the agent has read is remembered by its digest, so that it hears of a file that somebody has changed meanwhile.
+"""
+
+from __future__ import annotations
+
+import os
+
+from hubbub.clients.hook import event, hub, memory, place
+from hubbub.clients.hook.event import ALLOW, DENY, WARN, Reply
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hubbub.clients.hook.event import Event
+    from hubbub.clients.hook.place import Checkout
+    from hubbub.clients.hook.target import Target
+
+OK = 200
+MOST = 200  # files of one edit
+LONGEST = 2_000  # characters of what a model reads
+_DECISIONS = {ALLOW, WARN, DENY}
+
+
+class File:
+    """A file of a repository, as one run of a client finds it."""
+
+    __slots__ = ("checkout", "path", "real")
+
+    def __init__(self, *, checkout: Checkout, path: str, real: str) -> None:
+        self.checkout = checkout
+        self.path = path  # from the root of the repository
+        self.real = real  # on this machine
+
+
+def before(target: Target, told: Event, *, until: float) -> Reply:
+    """Whether the files may be edited now: claims them if they are free."""
+    if told.deed != event.EDIT:
+        return Reply()
+    replies = [_ask(target, told, "before", files, until) for files in _files(told)]
+    texts = [each.text for each in replies if each.text]
+    decisions = {each.decision for each in replies}
+    worst = next((each for each in (DENY, WARN) if each in decisions), ALLOW)
+    if worst == DENY:
+        texts = [each.text for each in replies if each.decision == DENY and each.text]
+    return Reply(worst, " ".join(texts)[:LONGEST] or None)
+
+
+def after(target: Target, told: Event, *, until: float) -> Reply:
+    """Take note of what was read, edited or committed."""
+    if told.deed == event.SHELL:
+        _let_go_of_clean(target, told, until)
+    elif told.deed in (event.EDIT, event.READ):
+        for files in _files(told):
+            for each in files:
+                _remember(told, each)
+            if told.deed == event.EDIT:
+                _ask(target, told, "after", files, until)
+    return Reply()
+
+
+def end(target: Target, told: Event, *, until: float) -> None:
+    """Release everything that this run of the client has claimed, and say that it is gone."""
+    _release(target, told, {}, "ended", until)
+    leaving = {"instance": told.instance}
+    hub.call(target, "DELETE", f"/agents/{target.agent}/presence", query=leaving, until=until)
+    memory.clear(_seen(told))
+    memory.clear(_held(told))
+    memory.tidy()
+
+
+def _files(told: Event) -> list[list[File]]:
+    """The files of an event that are in a repository, by that; each once."""
+    found: dict[str, dict[str, File]] = {}
+    for path in told.paths[:MOST]:
+        real = place.real(path, told.cwd)
+        checkout = place.checkout(real)
+        relative = checkout.path(real) if checkout is not None else None
+        if checkout is not None and relative is not None:
+            found.setdefault(checkout.folder, {})[real] = File(checkout=checkout, path=relative, real=real)
+    return [[*files.values()] for files in found.values()]
+
+
+def _ask(target: Target, told: Event, moment: str, files: Sequence[File], until: float) -> Reply:
+    checkout = files[0].checkout
+    repository = checkout.repository()
+    body: dict[str, object] = {
+        "agent": target.agent,
+        "branch": checkout.branch(),
+        "client": told.client,
+        "files": [_described(told, each) for each in files],
+        "host": place.host(),
+        "instance": told.instance,
+        "moment": moment,
+        "repository": repository,
+        "tool": told.tool,
+        "worktree": os.path.basename(checkout.folder) or None,
+    }
+    status, answer = hub.call(target, "POST", "/edits", body, until=until)
+    decision, sentence = answer.get("decision"), answer.get("sentence")
+    if status != OK or not isinstance(decision, str) or decision not in _DECISIONS:
+        return Reply()
+    if moment == "before" and decision != DENY:
+        for each in files:
+            memory.keep(_held(told), each.real, f"{repository}\n{checkout.folder}\n{each.path}")
+    return Reply(decision, sentence if isinstance(sentence, str) else None)
+
+
+def _described(told: Event, file: File) -> dict[str, object]:
+    known, digest = memory.recall(_seen(told), file.real), memory.digest(file.real)
+    is_changed = known is not None and digest != known and told.moment == event.BEFORE
+    return {"path": file.path, "digest": digest, "changed": is_changed}
+
+
+def _remember(told: Event, file: File) -> None:
+    digest = memory.digest(file.real)
+    if digest is not None:
+        memory.keep(_seen(told), file.real, digest)
+
+
+def _let_go_of_clean(target: Target, told: Event, until: float) -> None:
+    """Release what is as it was committed, if a shell may have committed it or put it back."""
+    if "git" not in (told.command or ""):
+        return
+    held: dict[tuple[str, str], list[str]] = {}
+    for each in memory.recall_all(_held(told)):
+        repository, folder, path = each.split("\n", 2)
+        held.setdefault((repository, folder), []).append(path)
+    for (repository, folder), paths in held.items():
+        dirty = place.dirty(folder, paths, until)
+        clean = [each for each in paths if dirty is not None and each not in dirty]
+        if clean and _release(target, told, {"repository": repository, "paths": clean}, "committed", until):
+            for each in clean:
+                memory.drop(_held(told), os.path.join(folder, *each.split("/")))
+
+
+def _release(target: Target, told: Event, what: dict[str, object], why: str, until: float) -> bool:
+    body = {"agent": target.agent, "instance": told.instance, "why": why, **what}
+    status, _ = hub.call(target, "POST", "/edits/release", body, until=until)
+    return status == OK
+
+
+def _seen(told: Event) -> str:
+    return f"seen {told.instance}"
+
+
+def _held(told: Event) -> str:
+    return f"held {told.instance}"

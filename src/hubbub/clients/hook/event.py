@@ -1,0 +1,92 @@
+"""What a client's hook tells, and what it is answered, in words that no client uses.
+
+Plain classes: `dataclasses` alone would take longer to import than all of this takes to run.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+# Moments: when a hook is called.
+START = "start"  # the client has begun, or goes on after a compaction
+PROMPT = "prompt"  # a person has said something
+BEFORE = "before"  # a tool is about to be used
+AFTER = "after"  # a tool has been used
+TURN = "turn"  # the model has come to the end of its turn
+END = "end"  # the client ends
+
+# Deeds: what a tool does.
+EDIT = "edit"
+READ = "read"
+SHELL = "shell"
+OTHER = "other"
+
+ALLOW = "allow"
+WARN = "warn"
+DENY = "deny"
+
+
+def text(value: object) -> str | None:
+    """What a client wrote where we expect text; None for anything else."""
+    return value if isinstance(value, str) else None
+
+
+def facts(value: object) -> dict[str, object]:
+    """What a client wrote where we expect an object; an empty one for anything else."""
+    return value if isinstance(value, dict) else {}
+
+
+class Event:
+    """One call of a hook. `paths` are as the client wrote them: absolute, or meant from `cwd`."""
+
+    __slots__ = ("client", "command", "continued", "cwd", "deed", "instance", "moment", "paths", "tool")
+
+    def __init__(
+        self,
+        *,
+        client: str,
+        moment: str,
+        instance: str,
+        cwd: str,
+        deed: str = OTHER,
+        tool: str | None = None,
+        paths: Sequence[str] = (),
+        command: str | None = None,
+        continued: bool = False,
+    ) -> None:
+        self.client = client
+        self.moment = moment
+        self.instance = instance  # which run of the client's program this is, in its own words
+        self.cwd = cwd
+        self.deed = deed
+        self.tool = tool  # what the client calls it
+        self.paths = tuple(paths)
+        self.command = command  # the text given to a shell
+        self.continued = continued  # at a turn's end: a hook has already made the model go on once
+
+
+class Reply:
+    """What we want a client to do and its model to read; nothing at all if `decision` is `allow` without a `text`."""
+
+    __slots__ = ("decision", "goes_on", "text")
+
+    def __init__(self, decision: str = ALLOW, text: str | None = None, *, goes_on: bool = False) -> None:
+        self.decision = decision  # allow, warn (go on, and read this), deny
+        self.text = text
+        self.goes_on = goes_on  # at a turn's end: the model shall take another turn, because of `text`
+
+    def __bool__(self) -> bool:
+        return self.decision != ALLOW or self.text is not None
+
+
+class Said:
+    """What a client is answered: what goes to stdout and stderr, and the exit code."""
+
+    __slots__ = ("code", "stderr", "stdout")
+
+    def __init__(self, stdout: str = "", *, stderr: str = "", code: int = 0) -> None:
+        self.stdout = stdout
+        self.stderr = stderr
+        self.code = code

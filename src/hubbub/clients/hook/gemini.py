@@ -1,0 +1,69 @@
+"""Gemini CLI: what its hooks tell, and how they are answered.
+
+It knows no `PreToolUse`: its own names are `BeforeTool` and `AfterTool`, a turn is `BeforeAgent` and `AfterAgent`, and
+what it is told counts only in its own form (`decision` at the top, context below `hookSpecificOutput`). It takes what
+is on stdout for JSON; its time-outs are milliseconds.
+"""
+
+from __future__ import annotations
+
+import json
+
+from hubbub.clients.hook import event
+from hubbub.clients.hook.event import DENY, Event, Reply, Said, facts, text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+CLIENT = "gemini"
+
+_MOMENTS = {
+    "SessionStart": event.START,
+    "BeforeAgent": event.PROMPT,
+    "BeforeTool": event.BEFORE,
+    "AfterTool": event.AFTER,
+    "AfterAgent": event.TURN,
+    "SessionEnd": event.END,
+}
+_DEEDS = {
+    "replace": event.EDIT,
+    "write_file": event.EDIT,
+    "read_file": event.READ,
+    "run_shell_command": event.SHELL,
+}
+
+
+def read(name: str, told: Mapping[str, object]) -> Event | None:
+    """What the hook called `name` told; None where it is none of ours."""
+    moment = _MOMENTS.get(name)
+    instance, cwd = text(told.get("session_id")), text(told.get("cwd"))
+    if moment is None or instance is None or cwd is None:
+        return None
+    tool, given = text(told.get("tool_name")), facts(told.get("tool_input"))
+    path = text(given.get("file_path") or given.get("absolute_path"))
+    return Event(
+        client=CLIENT,
+        moment=moment,
+        instance=instance,
+        cwd=cwd,
+        deed=_DEEDS.get(tool or "", event.OTHER),
+        tool=tool,
+        paths=[path] if path is not None else [],
+        command=text(given.get("command")),
+        continued=told.get("stop_hook_active") is True,
+    )
+
+
+def say(name: str, _: Event, reply: Reply) -> Said:
+    """The reply in the form of the hook called `name`."""
+    if name == "BeforeTool" and reply.decision == DENY:
+        return Said(json.dumps({"decision": "deny", "reason": reply.text}))
+    if name == "AfterAgent":
+        return Said(json.dumps({"decision": "block", "reason": reply.text})) if reply.goes_on else Said()
+    if name == "SessionEnd" or reply.text is None:
+        return Said()
+    if name == "BeforeTool":  # which takes no context: the person reads it, and the edit goes on
+        return Said(json.dumps({"systemMessage": reply.text}))
+    answer = {"hookEventName": name, "additionalContext": reply.text}
+    return Said(json.dumps({"hookSpecificOutput": answer}))

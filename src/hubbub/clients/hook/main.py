@@ -1,0 +1,148 @@
+"""`hubbub-hook CLIENT EVENT`: reads what a client tells its hook from stdin, and answers in that client's form.
+
+It fails open: whatever goes wrong (no hub, no install, nonsense on stdin, no time left) the client hears nothing and
+goes on, as if there were no hook. A thread ends the process when the time is over, whatever it is stuck in.
+
+A client's module, `hubbub.clients.hook.<client>`, has
+
+    def read(name: str, told: dict) -> Event | None     what the hook called `name` told; None: nothing for us
+    def say(name: str, event: Event, reply: Reply) -> Said      the reply in the client's form
+    COMMANDS: dict[str, Callable[[list[str]], int]]     what it runs beside hooks, such as to wait for a wake (optional)
+"""
+
+from __future__ import annotations
+
+import _thread
+import importlib
+import json
+import os
+import sys
+import time
+
+from hubbub.clients.hook import edits, event, mail
+from hubbub.clients.hook.event import Event, Reply, Said
+from hubbub.clients.hook.target import config_folder, find
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from hubbub.clients.hook.target import Target
+
+CLIENTS = {
+    "claude-code": "claude_code",
+    "codex": "codex",
+    "cursor": "cursor",
+    "gemini": "gemini",
+    "opencode": "opencode",
+}
+RUNG = ("codex",)  # those that nothing of their own wakes: the ringer does, and their first hook starts it
+DEADLINE = 0.3  # seconds for all, where a tool waits for us
+PATIENCE = 1.0  # seconds where only a beginning or an end waits
+COMMIT = 3.0  # seconds after a shell, which may have been a commit: git is asked what it holds
+MARGIN = 0.02  # seconds of it that giving the answer may take
+LARGEST = 16_000_000  # bytes of stdin that are read; whoever tells more is not understood
+USAGE = "usage: hubbub-hook CLIENT EVENT, where CLIENT is one of " + ", ".join(CLIENTS)
+
+
+def main() -> None:
+    """Answer one hook; ends the process."""
+    began = time.monotonic()
+    arguments = sys.argv[1:]
+    if len(arguments) < 2 or arguments[0] not in CLIENTS:
+        sys.stderr.write(USAGE + "\n")
+        sys.exit(0)  # a client would take any other code for an answer
+    client, name, *further = arguments
+    adapter = importlib.import_module(f"hubbub.clients.hook.{CLIENTS[client]}")
+    command = getattr(adapter, "COMMANDS", {}).get(name)
+    if command is not None:
+        sys.exit(command(further))
+    clock = Clock(began)
+    _thread.start_new_thread(clock.run_out, ())
+    said = Said()
+    try:
+        said = answer(adapter, name, _stdin(), clock)
+    except Exception:  # noqa: BLE001 - whatever it is, the client goes on as if there were no hook
+        said = Said()
+    clock.stop()
+    _write(1, said.stdout)
+    _write(2, said.stderr)
+    os._exit(said.code)
+
+
+class Clock:
+    """How much time there is, from when the process began; when it is over, so is the process."""
+
+    def __init__(self, began: float) -> None:
+        self._began = began
+        self._stopped = _thread.allocate_lock()
+        self.seconds = DEADLINE
+
+    @property
+    def until(self) -> float:
+        """When to have an answer, of `time.monotonic()`: a little before it is too late to give it."""
+        return self._began + self.seconds - MARGIN
+
+    def stop(self) -> None:
+        """From now on there is an answer, and time to give it."""
+        self._stopped.acquire()
+
+    def run_out(self) -> None:
+        """End the process when its time is over."""
+        while (left := self._began + self.seconds - time.monotonic()) > 0:
+            time.sleep(left)
+        self._stopped.acquire()
+        os._exit(0)
+
+
+def answer(adapter: ModuleType, name: str, stdin: bytes, clock: Clock) -> Said:
+    """What the client is answered to what its hook `name` told. Raises whatever goes wrong."""
+    told = json.loads(stdin)
+    happened: Event | None = adapter.read(name, told) if isinstance(told, dict) else None
+    if happened is None:
+        return Said()
+    clock.seconds = _patience(happened)
+    target = find(happened.client, happened.cwd)
+    reply = _reply(target, happened, clock.until) if target is not None else Reply()
+    said: Said = adapter.say(name, happened, reply) if reply else Said()
+    return said
+
+
+def _patience(happened: Event) -> float:
+    if happened.moment not in (event.BEFORE, event.AFTER):
+        return PATIENCE
+    return COMMIT if (happened.moment, happened.deed) == (event.AFTER, event.SHELL) else DEADLINE
+
+
+def _reply(target: Target, happened: Event, until: float) -> Reply:
+    if happened.moment == event.BEFORE:
+        return edits.before(target, happened, until=until)
+    if happened.moment == event.START and happened.client in RUNG:
+        from hubbub.clients.hook import ringing  # once in a client's life
+
+        ringing.start(config_folder())
+    if happened.moment == event.END:
+        edits.end(target, happened, until=until)
+        return Reply()
+    if happened.moment == event.AFTER:
+        edits.after(target, happened, until=until)
+    return mail.glance(target, happened, until=until)
+
+
+def _stdin() -> bytes:
+    read = bytearray()
+    while part := os.read(0, 1 << 16):
+        read += part
+        if len(read) > LARGEST:
+            raise ValueError("more than any hook tells")
+    return bytes(read)
+
+
+def _write(descriptor: int, text: str) -> None:
+    """Write what there is to say; a client that does not listen any more has gone on."""
+    written = text.encode()
+    try:
+        while written:
+            written = written[os.write(descriptor, written) :]
+    except OSError:
+        return

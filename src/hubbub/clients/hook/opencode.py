@@ -1,0 +1,71 @@
+"""opencode: what our plugin for it tells, how it is answered, and the wait for a wake.
+
+opencode runs no commands as hooks: its plugins are called in its own process. Ours (`hub.ts`) calls `hubbub-hook` with
+JSON of our own making (`instance`, `cwd`, `tool`, `paths`, `patch`, `command`) and gets `{"deny": …}` or
+`{"text": …}`. It also keeps `hubbub-hook opencode monitor INSTANCE` running, whose every line is a wake, and hands it
+to opencode's `prompt_async` from inside: so that needs neither a port nor a password.
+"""
+
+from __future__ import annotations
+
+import json
+
+from hubbub.clients.hook import event
+from hubbub.clients.hook.event import DENY, Event, Reply, Said, text
+from hubbub.clients.hook.patches import patched
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+CLIENT = "opencode"
+
+_MOMENTS = {"before": event.BEFORE, "after": event.AFTER, "end": event.END}
+_DEEDS = {
+    "edit": event.EDIT,
+    "multiedit": event.EDIT,
+    "write": event.EDIT,
+    "apply_patch": event.EDIT,
+    "patch": event.EDIT,
+    "read": event.READ,
+    "bash": event.SHELL,
+}
+
+
+def read(name: str, told: Mapping[str, object]) -> Event | None:
+    """What the plugin told of the moment `name`; None where it is none of ours."""
+    moment = _MOMENTS.get(name)
+    instance, cwd = text(told.get("instance")), text(told.get("cwd"))
+    if moment is None or instance is None or cwd is None:
+        return None
+    tool, path, patch = (text(told.get(each)) for each in ("tool", "path", "patch"))
+    return Event(
+        client=CLIENT,
+        moment=moment,
+        instance=instance,
+        cwd=cwd,
+        deed=_DEEDS.get(tool or "", event.OTHER),
+        tool=tool,
+        paths=[path] if path is not None else patched(patch or ""),
+        command=text(told.get("command")),
+    )
+
+
+def say(_name: str, _: Event, reply: Reply) -> Said:
+    """The reply as the plugin reads it."""
+    if reply.text is None:
+        return Said()
+    return Said(json.dumps({"deny" if reply.decision == DENY else "text": reply.text}))
+
+
+def monitor(arguments: list[str]) -> int:
+    """Write a line for each wake, for as long as opencode lives: the plugin brings it to the open conversation."""
+    from hubbub.clients.hook import waiting
+
+    found = waiting.beside(CLIENT, arguments[0], "prompt") if arguments else None
+    if found is not None:
+        waiting.wait(*found, waiting.write_line(1))
+    return 0
+
+
+COMMANDS: dict[str, Callable[[list[str]], int]] = {"monitor": monitor}

@@ -1,0 +1,1 @@
+"""Installers: how the hub gets into the configuration of each client, and out of it again without a trace."""

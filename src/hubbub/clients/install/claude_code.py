@@ -1,0 +1,130 @@
+"""Claude Code: its server entry, its plugin for the whole user, or its hooks for one project.
+
+All of it by our own merge, though there are `claude mcp add` and `claude plugin install`: they write the files anew in
+their own form, and note this and that in them with every start. What stands in the settings is enough: the client takes
+up marketplaces and plugins from there at its next start, without a network.
+
+For a user the plugin brings hooks, skills, commands and the monitor that wakes the client. In a project there are only
+hooks, in the settings that nobody shares, and one of them waits and wakes (`asyncRewake`): a project's install leaves
+nothing outside of its folder. So mail has one way to each client and wakes it once.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+from hubbub.clients import plugin
+from hubbub.clients.install.client import (
+    SERVER,
+    UNATTENDED,
+    VARIABLE,
+    Client,
+    Request,
+    bearer,
+    export_note,
+    grant_note,
+)
+from hubbub.clients.install.editors.editor import Trace
+from hubbub.clients.install.files import missing_folders
+from hubbub.clients.install.hooked import hook_command
+from hubbub.clients.install.plan import Change, Entry, Item, Plan, Whole
+from hubbub.clients.install.shipped import hook_items, rendered
+
+NAME = "claude-code"
+JSON = "json"
+# Its marketplace, and what of the plugin it reads. The plugin's own server entry stays out: there would be two.
+SHIPPED = (".claude-plugin", "plugins/hubbub")
+NOT_RENDERED = (".mcp.json", ".codex-plugin")
+HOOKS = "plugins/hubbub/hooks/hooks.json"
+WAITING = ("SessionStart", "Stop")  # after each of them the client is idle
+DAY = 86_400  # seconds for one that waits; the next turn's end starts another
+ALLOWED = tuple(f"mcp__{SERVER}__{tool}" for tool in UNATTENDED)
+
+
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """What the client itself will note of us at a place of its own, to be taken out with the rest."""
+
+    file: Path
+    keys: tuple[str, ...]
+
+    def make(self, plan: Plan) -> None:
+        where = {"file": str(self.file), "language": JSON, "keys": [*self.keys], "same": None}
+        if folders := missing_folders(self.file):
+            plan.done.append({"do": "folders", "folders": [str(each) for each in folders]})
+        if plan.files.read(self.file) is None:
+            plan.done.append({"do": "create", "file": str(self.file)})
+        plan.done.append({"do": "entry", **where, **Trace().facts()})
+
+
+def changes(request: Request) -> Sequence[Change]:
+    """What is done for the user, or for the project in the request's folder."""
+    return [*(_for_user(request) if request.is_user else _for_project(request))]
+
+
+def notes(request: Request) -> Sequence[str]:
+    """What the client may do from now on, and what the person has to do."""
+    again = "start Claude Code anew if it runs already"
+    granted = grant_note("Claude Code")
+    return [granted, again] if request.is_user else [granted, export_note(request), again]
+
+
+def _for_user(request: Request) -> Iterator[Change]:
+    given = request.machine.environment.get("CLAUDE_CONFIG_DIR")
+    folder = request.machine.path("CLAUDE_CONFIG_DIR", request.machine.home / ".claude")
+    servers = (folder if given else request.machine.home) / ".claude.json"
+    settings, market = folder / "settings.json", request.config / "marketplace" / NAME
+    yield Entry(servers, JSON, ("mcpServers", SERVER), _server(request), same="url", private=True)
+    yield Entry(settings, JSON, ("env", VARIABLE), request.token, private=True)
+    yield from (Whole(market / place, text) for place, text in _rendered(files(plugin)))
+    source = {"source": {"source": "directory", "path": str(market)}}
+    yield Entry(settings, JSON, ("extraKnownMarketplaces", SERVER), source)
+    yield Entry(settings, JSON, ("enabledPlugins", f"{SERVER}@{SERVER}"), value=True)
+    yield from _allowed(settings)
+    yield Noted(folder / "plugins" / "known_marketplaces.json", (SERVER,))
+    yield Noted(servers, ("pluginUsage", f"{SERVER}@{SERVER}"))
+
+
+def _for_project(request: Request) -> Iterator[Change]:
+    settings = request.folder / ".claude" / "settings.local.json"
+    yield Entry(request.folder / ".mcp.json", JSON, ("mcpServers", SERVER), _server(request), same="url")
+    yield Item(settings, JSON, ("enabledMcpjsonServers",), SERVER, mark=SERVER)
+    yield from _allowed(settings)
+    yield from hook_items(settings, JSON, HOOKS, NAME)
+    command = hook_command(NAME, "rewake")
+    waiting = {"hooks": [{"type": "command", "command": command, "asyncRewake": True, "timeout": DAY}]}
+    yield from (Item(settings, JSON, ("hooks", event), waiting, mark=command) for event in WAITING)
+
+
+def _server(request: Request) -> dict[str, object]:
+    return {
+        "type": "http",
+        "url": request.mcp,
+        "headers": {"Authorization": bearer(f"${{{VARIABLE}}}")},
+    }
+
+
+def _allowed(settings: Path) -> Iterator[Change]:
+    return (Item(settings, JSON, ("permissions", "allow"), tool, mark=tool) for tool in ALLOWED)
+
+
+def _rendered(shipped: Traversable) -> Iterator[tuple[str, str]]:
+    """Each file of the marketplace: its place, and its text with the absolute commands of this installation."""
+    for part in SHIPPED:
+        for place, file in _below(shipped.joinpath(part), part):
+            yield place, rendered(file.read_text("utf-8"), NAME)
+
+
+def _below(folder: Traversable, place: str) -> Iterator[tuple[str, Traversable]]:
+    for each in sorted(folder.iterdir(), key=lambda entry: entry.name):
+        if each.name in NOT_RENDERED:
+            continue
+        if each.is_dir():
+            yield from _below(each, f"{place}/{each.name}")
+        else:
+            yield f"{place}/{each.name}", each
+
+
+CLIENT = Client(name=NAME, title="Claude Code", changes=changes, notes=notes)

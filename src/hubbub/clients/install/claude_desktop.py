@@ -1,0 +1,44 @@
+"""Claude Desktop: starts its servers itself, so it gets `hubbub mcp`, and the token stays in our folder.
+
+Servers with an address come to it from its maker's cloud only, from where a private hub cannot be reached.
+"""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from hubbub.clients.install.client import SERVER, Client, Machine, Request
+from hubbub.clients.install.plan import Change, Entry
+from hubbub.settings import variable
+
+
+def changes(request: Request) -> Sequence[Change]:
+    """The program in the configuration of the user."""
+    hub = ["--url", request.url] if request.data is None else ["--data", str(request.data)]
+    entry: dict[str, object] = {
+        "command": sys.executable,
+        "args": ["-m", "hubbub", "mcp", "--as", request.agent, *hub],
+    }
+    if variable("config") in request.machine.environment:
+        entry["env"] = {variable("config"): str(request.config)}
+    file = _folder(request.machine) / "claude_desktop_config.json"
+    return [Entry(file, "json", ("mcpServers", SERVER), entry)]
+
+
+def notes(_request: Request) -> Sequence[str]:
+    """What is left to do."""
+    return ("restart Claude Desktop",)
+
+
+def _folder(machine: Machine) -> Path:
+    return machine.applications / "Claude"
+
+
+CLIENT = Client(
+    "claude-desktop",
+    "Claude Desktop",
+    changes,
+    notes,
+    no_project="Claude Desktop has no configuration for a project; use --scope user",
+    is_bridged=True,
+)

@@ -1,0 +1,71 @@
+"""Codex: a table in `config.toml`, with the token in a variable that it reads from its own `.env`.
+
+`codex mcp add` keeps neighbours and comments, and takes no entry for a project: we splice in both scopes. The hooks
+stand in a file of their own beside it; Codex runs them after the person has trusted them, and nobody else can. The
+skills of the plugin are put where Codex looks for some: as a plugin of its own it would bring hooks and server twice.
+
+All windows of Codex share one server, which read its variables when it started. So that a window which is open already
+finds the token too, that server is started anew, unless it is in the middle of something: the windows stay.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from hubbub.clients.install.client import (
+    SERVER,
+    UNATTENDED,
+    VARIABLE,
+    Client,
+    Request,
+    export_note,
+    grant_note,
+)
+from hubbub.clients.install.plan import Change, Command, Entry
+from hubbub.clients.install.shipped import hook_items, skill_files
+from hubbub.clients.wake.codex import Codex
+
+NAME = "codex"
+HOOKS = "plugins/hubbub/.codex-plugin/hooks.json"
+ALLOWED = {tool: {"approval_mode": "approve"} for tool in UNATTENDED}
+
+
+def changes(request: Request) -> Sequence[Change]:
+    """The server in the configuration of the scope; for the whole user also the variable that holds the token."""
+    entry = {"url": request.mcp, "bearer_token_env_var": VARIABLE, "tools": ALLOWED}
+    file = _folder(request) / "config.toml"
+    made: list[Change] = [Entry(file, "toml", ("mcp_servers", SERVER), entry, same="url")]
+    if request.is_user:
+        made.append(Entry(_folder(request) / ".env", "env", (VARIABLE,), request.token, private=True))
+    made.extend(hook_items(_folder(request) / "hooks.json", "json", HOOKS, NAME))
+    made.extend(skill_files(_folder(request) / "skills"))
+    if request.is_user and (command := _door(request).renewal()):
+        made.append(Command(command, environment={"CODEX_HOME": str(_folder(request))}))
+    return made
+
+
+def notes(request: Request) -> Sequence[str]:
+    """What the client may do from now on, and what is left to do."""
+    granted = grant_note("Codex")
+    trust = "Codex asks once whether you trust the hooks (or say /hooks there): they claim the files that it edits"
+    if request.is_user:
+        busy = "Codex is in a turn: start it anew when it is done, or run: codex app-server daemon restart"
+        return (granted, trust, busy) if _door(request).is_busy() else (granted, trust)
+    return (
+        granted,
+        trust,
+        export_note(request),
+        "Codex reads a project's configuration only where you said that you trust it",
+    )
+
+
+def _door(request: Request) -> Codex:
+    return Codex(_folder(request), request.machine.environment)
+
+
+def _folder(request: Request) -> Path:
+    if request.is_user:
+        return request.machine.path("CODEX_HOME", request.machine.home / ".codex")
+    return request.folder / ".codex"
+
+
+CLIENT = Client(NAME, "Codex", changes, notes)

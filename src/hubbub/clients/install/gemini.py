@@ -1,0 +1,43 @@
+"""Gemini CLI: `mcpServers` in `settings.json`, a JSON file with comments.
+
+`gemini mcp add` keeps comments, but writes the whole file anew in its own indentation: we splice instead. In a
+project the token is a variable of the environment. Gemini 0.61 reads `~/.gemini/.env` too late for its own settings,
+and then sends no token at all: so the user's own file holds it, and is for its owner alone from then on.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from hubbub.clients.install.client import SERVER, VARIABLE, Client, Request, bearer, export_note
+from hubbub.clients.install.plan import Change, Entry
+from hubbub.clients.install.shipped import hook_items, skill_files
+
+NAME = "gemini"
+HOOKS = "hooks/hooks.json"
+
+
+def changes(request: Request) -> Sequence[Change]:
+    """The server and the hooks in the settings of the scope, and the skills beside them."""
+    entry = {
+        "url": request.mcp,
+        "type": "http",
+        "headers": {"Authorization": bearer(request.token if request.is_user else f"${VARIABLE}")},
+    }
+    settings = _folder(request) / "settings.json"
+    return [
+        Entry(settings, "jsonc", ("mcpServers", SERVER), entry, same="url", private=request.is_user),
+        *hook_items(settings, "jsonc", HOOKS, NAME),
+        *skill_files(_folder(request) / "skills"),
+    ]
+
+
+def notes(request: Request) -> Sequence[str]:
+    """What is left to do."""
+    return () if request.is_user else (export_note(request),)
+
+
+def _folder(request: Request) -> Path:
+    return (request.machine.home if request.is_user else request.folder) / ".gemini"
+
+
+CLIENT = Client(NAME, "Gemini CLI", changes, notes)

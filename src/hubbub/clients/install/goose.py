@@ -1,0 +1,45 @@
+"""Goose: an extension in `config.yaml`, which wants a name and a description of every extension.
+
+Goose looks the variables named in `env_keys` up in its environment, then among its own secrets, and puts them into the
+headers.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from hubbub.clients.install.client import VARIABLE, Client, Machine, Request, bearer, export_note
+from hubbub.clients.install.plan import Change, Entry
+
+EXTENSION = "hub"
+
+
+def changes(request: Request) -> Sequence[Change]:
+    """The extension in the configuration of the user."""
+    entry = {
+        "enabled": True,
+        "type": "streamable_http",
+        "name": EXTENSION,
+        "description": "The hub where this agent meets the others",
+        "uri": request.mcp,
+        "headers": {"Authorization": bearer(f"${{{VARIABLE}}}")},
+        "env_keys": [VARIABLE],
+        "timeout": 300,
+    }
+    file = _folder(request.machine) / "config.yaml"
+    return [Entry(file, "yaml", ("extensions", EXTENSION), entry, same="uri")]
+
+
+def notes(request: Request) -> Sequence[str]:
+    """What is left to do."""
+    return (export_note(request),)
+
+
+def _folder(machine: Machine) -> Path:
+    if machine.platform == "win32":
+        return machine.applications / "Block" / "goose" / "config"
+    return machine.xdg / "goose"
+
+
+CLIENT = Client(
+    "goose", "Goose", changes, notes, no_project="Goose has no configuration for a project; use --scope user"
+)

@@ -1,0 +1,54 @@
+"""opencode: `mcp` in `opencode.json`, or in `opencode.jsonc` where that is the one there.
+
+`opencode mcp add` writes the file anew: we splice. It reads a file into a value by itself, so that the token stays in
+ours. Our plugin, a file in its folder of plugins, claims files and wakes it; the skills stand beside it.
+"""
+
+import json
+from collections.abc import Sequence
+from importlib.resources import files
+from pathlib import Path
+
+from hubbub.clients import plugin
+from hubbub.clients.install.client import SERVER, VARIABLE, Client, Request, bearer, export_note
+from hubbub.clients.install.hooked import program
+from hubbub.clients.install.plan import Change, Entry, Whole
+from hubbub.clients.install.shipped import skill_files
+
+SHIPPED = 'const HOOK = ["hubbub-hook"]'  # in the plugin as it is shipped
+
+
+def changes(request: Request) -> Sequence[Change]:
+    """The server in the configuration of the scope."""
+    word = f"{{file:{request.token_file}}}" if request.is_user else f"{{env:{VARIABLE}}}"
+    entry = {"type": "remote", "url": request.mcp, "headers": {"Authorization": bearer(word)}}
+    return [
+        Entry(_file(request), "jsonc", ("mcp", SERVER), entry, same="url"),
+        Whole(_own(request) / "plugin" / "hubbub.ts", _rendered()),
+        *skill_files(_own(request) / "skills"),
+    ]
+
+
+def notes(request: Request) -> Sequence[str]:
+    """What is left to do."""
+    return () if request.is_user else (export_note(request),)
+
+
+def _rendered() -> str:
+    """The plugin, with the absolute command of this installation."""
+    text = files(plugin).joinpath("opencode", "hub.ts").read_text("utf-8")
+    return text.replace(SHIPPED, f"const HOOK = {json.dumps(program())}")
+
+
+def _own(request: Request) -> Path:
+    """The folder of what belongs to opencode alone."""
+    return request.machine.xdg / "opencode" if request.is_user else request.folder / ".opencode"
+
+
+def _file(request: Request) -> Path:
+    folder = request.machine.xdg / "opencode" if request.is_user else request.folder
+    names = [folder / name for name in ("opencode.json", "opencode.jsonc")]
+    return next((each for each in names if each.exists()), names[0])
+
+
+CLIENT = Client("opencode", "opencode", changes, notes)

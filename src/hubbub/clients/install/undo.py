@@ -1,0 +1,128 @@
+"""Taking back what an install did, from the facts that it left: exactly ours goes, whatever others changed since."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from hubbub.clients.install.editors.editor import MISSING, Trace, Unreadable, find
+from hubbub.clients.install.editors.languages import EDITORS
+from hubbub.clients.install.files import digest, is_backup
+from hubbub.clients.install.plan import Facts, Plan, Unfit, holds
+
+SCHEMA = "$schema"  # which opencode puts into every file that it reads
+
+
+def undo(plan: Plan, done: Sequence[Facts]) -> None:
+    """Have the files be as if `done` had not been, last first. What others made of it since stays, with a note.
+
+    The facts may have been changed, too: nothing is deleted that does not look like ours, and no program is run.
+    Raises `Unfit` for a file that cannot be edited any more, and for facts that no install leaves.
+    """
+    for facts in reversed(done):
+        if facts["do"] not in UNDO:
+            raise Unfit(
+                f"the record has {str(facts['do'])!r} to undo, which no install does; nothing was changed"
+            )
+        UNDO[facts["do"]](plan, facts)
+
+
+def _entry(plan: Plan, facts: Facts) -> None:
+    def taken(text: str) -> str:
+        editor, keys = EDITORS[facts["language"]], tuple(facts["keys"])
+        present = find(editor.load(text), keys)
+        if present is MISSING:
+            return text
+        if not _is_ours(present, facts["same"]):
+            plan.notes.append(f"{facts['file']}: {'.'.join(keys)} leads to another hub by now, and stays")
+            return text
+        return editor.take(text, keys, Trace.of(facts))
+
+    _edit(plan, facts, taken)
+
+
+def _item(plan: Plan, facts: Facts) -> None:
+    def dropped(text: str) -> str:
+        editor, keys = EDITORS[facts["language"]], tuple(facts["keys"])
+        found = find(editor.load(text), keys)
+        listed = found if isinstance(found, list) else []
+        ours = [at for at, each in enumerate(listed) if holds(each, facts["mark"])]
+        return editor.drop(text, keys, ours[-1], Trace.of(facts)) if ours else text
+
+    _edit(plan, facts, dropped)
+
+
+def _whole(plan: Plan, facts: Facts) -> None:
+    path = Path(facts["file"])
+    text = _text(plan, path)
+    if text is not None and digest(text) != facts["digest"]:
+        plan.notes.append(f"{path} was changed since, and stays")
+    elif facts["old"] is None:
+        plan.files.remove(path)
+    else:
+        plan.files.write(path, facts["old"])
+
+
+def _create(plan: Plan, facts: Facts) -> None:
+    path = Path(facts["file"])
+    text = _text(plan, path)
+    if text is not None and _says_nothing(text):
+        plan.files.remove(path)
+
+
+def _text(plan: Plan, path: Path) -> str | None:
+    try:
+        return plan.files.read(path)
+    except Unreadable as error:
+        raise Unfit(f"{path} {error}; nothing was changed") from None
+
+
+def _says_nothing(text: str) -> bool:
+    """Whether a file that we made holds nothing of anybody's by now."""
+    if not text.strip():
+        return True
+    try:
+        data = EDITORS["json"].load(text)
+    except Unreadable:  # other languages, and comments, are somebody's
+        return False
+    return isinstance(data, dict) and not data.keys() - {SCHEMA}
+
+
+def _mode(plan: Plan, facts: Facts) -> None:
+    plan.files.modes[Path(facts["file"])] = facts["mode"]
+
+
+def _backup(plan: Plan, facts: Facts) -> None:
+    file, backup = Path(facts["file"]), Path(facts["backup"])
+    if is_backup(backup, file):
+        plan.backups[file] = backup
+
+
+def _folders(plan: Plan, facts: Facts) -> None:
+    plan.folders += [Path(each) for each in facts["folders"]]
+
+
+def _edit(plan: Plan, facts: Facts, edit: Callable[[str], str]) -> None:
+    path = Path(facts["file"])
+    try:
+        text = plan.files.read(path)
+        if text is not None:
+            plan.files.write(path, edit(text))
+    except Unreadable as error:
+        place = ".".join(facts["keys"])
+        raise Unfit(f"{path} {error}; nothing was changed. Mend it, or take {place} out yourself") from None
+
+
+def _is_ours(present: Any, same: list[Any] | None) -> bool:
+    """Whether what is there still leads to our hub; other fields of it may have been changed by the client."""
+    return same is None or (isinstance(present, dict) and present.get(same[0]) == same[1])
+
+
+UNDO: dict[str, Callable[[Plan, Facts], None]] = {
+    "entry": _entry,
+    "item": _item,
+    "whole": _whole,
+    "create": _create,
+    "mode": _mode,
+    "backup": _backup,
+    "folders": _folders,
+}

@@ -1,0 +1,41 @@
+"""VS Code: `servers` in `mcp.json`, with the token in an input that it asks for once and keeps as a secret."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from hubbub.clients.install.client import Client, Request, bearer
+from hubbub.clients.install.plan import Change, Entry, Item
+
+NAME = "hub"
+INPUT = "hubbub-token"
+
+
+def changes(request: Request) -> Sequence[Change]:
+    """The server in the configuration of the scope, and the input that asks for its token."""
+    headers = {"Authorization": bearer(f"${{input:{INPUT}}}")}
+    server = {"type": "http", "url": request.mcp, "headers": headers}
+    asked = {
+        "type": "promptString",
+        "id": INPUT,
+        "description": "The token of this agent at hubbub",
+        "password": True,
+    }
+    file = _file(request)
+    return [
+        Entry(file, "jsonc", ("servers", NAME), server, same="url"),
+        Item(file, "jsonc", ("inputs",), asked, mark=INPUT),
+    ]
+
+
+def notes(request: Request) -> Sequence[str]:
+    """What is left to do."""
+    return (f"VS Code will ask for the token once; it is in {request.token_file}",)
+
+
+def _file(request: Request) -> Path:
+    if request.is_user:
+        return request.machine.applications / "Code" / "User" / "mcp.json"
+    return request.folder / ".vscode" / "mcp.json"
+
+
+CLIENT = Client("vscode", "VS Code", changes, notes)

@@ -1,0 +1,36 @@
+"""Zed: `context_servers` in `settings.json`, a JSON file full of comments.
+
+Zed expands no variables in headers: the user's own file holds the token, and is for its owner alone from then on. A
+project's file cannot hold one.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from hubbub.clients.install.client import SERVER, Client, Machine, Request, bearer
+from hubbub.clients.install.plan import Change, Entry
+
+
+def changes(request: Request) -> Sequence[Change]:
+    """The server in the settings of the user."""
+    entry = {"url": request.mcp, "headers": {"Authorization": bearer(request.token)}}
+    file = _folder(request.machine) / "settings.json"
+    return [Entry(file, "jsonc", ("context_servers", SERVER), entry, same="url", private=True)]
+
+
+def notes(_request: Request) -> Sequence[str]:
+    """What is left to do: nothing."""
+    return ()
+
+
+def _folder(machine: Machine) -> Path:
+    return machine.applications / "Zed" if machine.platform == "win32" else machine.xdg / "zed"
+
+
+CLIENT = Client(
+    "zed",
+    "Zed",
+    changes,
+    notes,
+    no_project="Zed puts no variables into headers, and a token has no place in a project's file; use --scope user",
+)

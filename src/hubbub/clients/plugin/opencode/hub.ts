@@ -1,0 +1,96 @@
+// hubbub inside opencode: claims files before they are edited, tells of mail after a tool, and wakes the conversation
+// that is open when mail comes. Whatever goes wrong here, opencode goes on as if there were no hub.
+import { spawn } from "node:child_process"
+
+const HOOK = ["hubbub-hook"]
+const PATIENCE = 4000 // milliseconds; the hook itself gives up long before
+const AGAIN = 30000 // milliseconds until a monitor that ended is started anew
+
+type Told = Record<string, unknown>
+
+function ask(moment: string, told: Told): Promise<{ deny?: string; text?: string }> {
+  return new Promise((resolve) => {
+    let said = ""
+    const hook = spawn(HOOK[0], [...HOOK.slice(1), "opencode", moment], { stdio: ["pipe", "pipe", "ignore"] })
+    const timer = setTimeout(() => hook.kill(), PATIENCE)
+    const done = () => {
+      clearTimeout(timer)
+      try {
+        resolve(JSON.parse(said))
+      } catch {
+        resolve({})
+      }
+    }
+    hook.on("error", done)
+    hook.on("close", done)
+    hook.stdin.on("error", () => {})
+    hook.stdout.on("data", (part) => (said += part))
+    hook.stdin.end(JSON.stringify(told))
+  })
+}
+
+export const Hubbub = async ({ client, directory }: any) => {
+  const instance = `opencode-${process.pid}`
+  let open: string | undefined // the conversation that was used last
+
+  const facts = (tool: string, args: any): Told => ({
+    instance,
+    cwd: directory,
+    tool,
+    path: args?.filePath,
+    patch: args?.patchText,
+    command: args?.command,
+  })
+
+  async function wake(text: string) {
+    if (!open) {
+      open = (await client.session.create({ body: {} })).data?.id
+      if (!open) return
+      const properties = { sessionID: open }
+      await client.tui.publish({ body: { type: "tui.session.select", properties } })
+    }
+    await client.session.promptAsync({ path: { id: open }, body: { parts: [{ type: "text", text }] } })
+  }
+
+  function listen() {
+    const monitor = spawn(HOOK[0], [...HOOK.slice(1), "opencode", "monitor", instance], {
+      cwd: directory,
+      stdio: ["ignore", "pipe", "ignore"],
+    })
+    let rest = ""
+    monitor.stdout.on("data", (part) => {
+      const lines = (rest + part).split("\n")
+      rest = lines.pop() ?? ""
+      for (const line of lines) wake(line).catch(() => {})
+    })
+    monitor.on("error", () => {})
+    monitor.on("close", () => setTimeout(listen, AGAIN).unref())
+    monitor.unref()
+  }
+
+  if (!(globalThis as any).hubbubListens) {
+    ;(globalThis as any).hubbubListens = true
+    listen()
+  }
+
+  return {
+    event: async ({ event }: any) => {
+      const told = event.properties ?? {}
+      if (event.type === "session.deleted" && (told.info?.id ?? told.sessionID) === open) open = undefined
+      if (event.type === "tui.session.select") open = told.sessionID
+      if (event.type === "session.created" && !told.info?.parentID) open = told.info?.id ?? told.sessionID
+    },
+    "chat.message": async (input: any) => {
+      const found = await client.session.get({ path: { id: input.sessionID } })
+      if (!found.data?.parentID) open = input.sessionID
+    },
+    "tool.execute.before": async (input: any, output: any) => {
+      const answer = await ask("before", facts(input.tool, output.args))
+      if (answer.deny) throw new Error(answer.deny)
+    },
+    "tool.execute.after": async (input: any, output: any) => {
+      const answer = await ask("after", facts(input.tool, input.args))
+      if (answer.text && typeof output.output === "string") output.output += `\n\n${answer.text}`
+    },
+  }
+}

@@ -1,0 +1,1 @@
+"""What wakes agents from outside their clients."""

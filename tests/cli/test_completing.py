@@ -1,0 +1,104 @@
+"""What a shell offers where the name of an agent belongs."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.cli.processes import PROGRAM, RunningHub, hubbub, plain_environment
+
+# What each shell does when Tab is pressed, without a line to edit; the words stand for it.
+PRESSED = {
+    "bash": """\
+        eval "$(hubbub completion bash)"
+        compopt() { :; }
+        COMP_WORDS=(hubbub %s) COMP_CWORD=$(( ${#COMP_WORDS[@]} - 1 ))
+        _hubbub_completion hubbub
+        printf '%%s\\n' "${COMPREPLY[@]}"
+    """,
+    "zsh": """\
+        compdef() { :; }
+        compadd() { print -rl -- ${(P)@[-1]}; }
+        _describe() { print -rl -- ${${(P)3}%%%%:*}; }
+        eval "$(hubbub completion zsh)"
+        words=(hubbub %s) CURRENT=$#words
+        _hubbub_completion
+    """,
+    "fish": """\
+        hubbub completion fish | source
+        complete -C 'hubbub %s' | cut -f 1
+    """,
+}
+SHELLS = [shell for shell in PRESSED if shutil.which(shell)]
+
+
+def _offered(hub: RunningHub, *words: str) -> list[str]:
+    """What the hub's command line offers for the last of the words."""
+    line = {"COMP_WORDS": " ".join(("hubbub", *words)), "COMP_CWORD": str(len(words))}
+    done = hub.run(_HUBBUB_COMPLETE="bash_complete", **line)
+    assert (done.returncode, done.stderr) == (0, "")
+    return [each.partition(",")[2] for each in done.stdout.splitlines()]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("send", "co"),
+        ("inbox", "co"),
+        ("wait", "co"),
+        ("work", "co"),
+        ("why", "co"),
+        ("tasks", "--assignee", "co"),
+        ("task", "add", "--to", "co"),
+        ("task", "reassign", "1", "co"),
+        ("token", "create", "--agent", "co"),
+    ],
+    ids=" ".join,
+)
+def test_names_of_agents_are_offered(hub: RunningHub, words: tuple[str, ...]) -> None:
+    """Wherever a command takes an agent, the names that the project knows are offered, as far as they fit."""
+    hub.meet("coder-1", "coder-2", "reviewer")
+
+    assert _offered(hub, *words) == ["coder-1", "coder-2"]
+
+
+def test_a_name_that_means_something_to_a_shell_is_not_offered(hub: RunningHub) -> None:
+    """What bash would run, expand or take for an option on the line where it is put stays out of it."""
+    hub.meet("$(reboot)", "`reboot`", "a;reboot", "*", "--ack", "代码1号")
+
+    assert _offered(hub, "send", "") == ["代码1号"]
+
+
+def test_a_hub_that_is_away_completes_nothing(tmp_path: Path) -> None:
+    """Without a hub the shell is offered no name, and the line that is being typed is left alone."""
+    line = {"_HUBBUB_COMPLETE": "bash_complete", "COMP_WORDS": "hubbub send c", "COMP_CWORD": "2"}
+    done = hubbub(data=tmp_path, environment=line)
+
+    assert (done.stdout.split(), done.stderr) == ([], "")
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        ("install-", ["install-service"]),
+        ("install cursor --sc", ["--scope"]),
+        ("install cu", ["cursor"]),
+        ("send cod", ["coder-1"]),
+    ],
+)
+def test_shells_complete(hub: RunningHub, tmp_path: Path, shell: str, words: str, offered: list[str]) -> None:
+    """With the script for it, each shell that is here completes commands, options, clients and names of agents."""
+    hub.meet("coder-1")
+    program = tmp_path / "hubbub"
+    program.write_text(f'#!/bin/sh\nexec {PROGRAM[0]} -m hubbub "$@"\n')
+    program.chmod(0o755)
+    path = f"{tmp_path}:{os.environ['PATH']}"
+    environment = plain_environment(hub.data, HUBBUB_PROJECT=hub.project, PATH=path, HOME=str(tmp_path))
+    done = subprocess.run(
+        [shell, "-c", PRESSED[shell] % words], env=environment, capture_output=True, text=True, check=False
+    )
+
+    assert (done.stdout.split(), done.stderr) == (offered, "")

@@ -1,0 +1,51 @@
+"""opencode: what our plugin tells `hubbub-hook`, and how it is answered."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hubbub.clients.hook import event, opencode
+from hubbub.clients.hook.event import DENY, WARN, Event, Reply
+
+TOLD = Path(__file__).parent / "fixtures" / "opencode"
+
+
+def happened(fixture: str) -> Event:
+    content: dict[str, Any] = json.loads((TOLD / f"{fixture}.json").read_text("utf-8"))
+    understood = opencode.read(fixture.partition("-")[0], content)
+    assert understood is not None
+    return understood
+
+
+@pytest.mark.parametrize(
+    ("fixture", "moment", "deed", "paths"),
+    [
+        ("before-edit", event.BEFORE, event.EDIT, ("/srv/shop/a.txt",)),
+        ("before-patch", event.BEFORE, event.EDIT, ("a.txt",)),
+        ("after-read", event.AFTER, event.READ, ("/srv/shop/a.txt",)),
+        ("after-bash", event.AFTER, event.SHELL, ()),
+    ],
+)
+def test_what_the_plugin_tells_is_a_moment_and_a_deed(
+    fixture: str, moment: str, deed: str, paths: tuple[str, ...]
+) -> None:
+    """A tool that edits names its file, or has a patch that does."""
+    understood = happened(fixture)
+
+    assert (understood.moment, understood.deed, understood.paths) == (moment, deed, paths)
+    assert (understood.client, understood.instance) == ("opencode", "opencode-812")
+
+
+@pytest.mark.parametrize(("decision", "answer"), [(DENY, {"deny": "held"}), (WARN, {"text": "held"})])
+def test_the_plugin_is_told_to_deny_or_to_say(decision: str, answer: dict[str, str]) -> None:
+    """A denial becomes the tool's error, any other text comes with what the tool returned."""
+    said = opencode.say("before", happened("before-edit"), Reply(decision, "held"))
+
+    assert (json.loads(said.stdout), said.stderr, said.code) == (answer, "", 0)
+
+
+def test_nothing_to_say_is_nothing_said() -> None:
+    """Most tools run without a word."""
+    assert opencode.say("after", happened("after-read"), Reply()).stdout == ""
