@@ -25,7 +25,7 @@ LINK = re.compile(r"\]\(([^)\s]+)\)")
 SHOWN = re.compile(r'\bsrc(?:set)?="([^"]+)"')
 POLICY = re.compile(r"^```toml\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 TEST = re.compile(r"`(tests/[\w/]+\.py)::(test_\w+)`")
-MAKE = re.compile(r"(?:^|`)make ([a-z]+)", re.MULTILINE)
+MAKE = re.compile(r"(?:^|`)make ([a-z][a-z0-9-]*)", re.MULTILINE)
 
 each_page = pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
 
@@ -87,7 +87,7 @@ def test_every_picture_is_shown() -> None:
 @each_page
 def test_make_can_do_what_the_pages_say(page: Path) -> None:
     """Every `make …` on a page is a target of the Makefile."""
-    targets = set(re.findall(r"^([a-z]+):", _read("Makefile"), re.MULTILINE))
+    targets = set(re.findall(r"^([a-z0-9-]+):", _read("Makefile"), re.MULTILINE))
 
     assert set(MAKE.findall(page.read_text("utf-8"))) <= targets
 
@@ -113,7 +113,7 @@ def test_every_threat_has_its_proof() -> None:
         assert TEST.findall(proof), threat
 
 
-@each_page
+@pytest.mark.parametrize("page", sorted(set(PAGES) - set(DOCS.glob("clients/*"))), ids=lambda path: path.stem)
 def test_a_policy_on_a_page_loads(page: Path, tmp_path: Path) -> None:
     """Whoever copies a policy from a page has one that holds, and no machine that denies everything."""
     for block in POLICY.findall(page.read_text("utf-8")):

@@ -15,7 +15,7 @@ def test_without_anything_given_the_defaults_hold() -> None:
         "127.0.0.1",
         8420,
         None,
-        "commhub",
+        "hub",
     )
     assert (found.no_node, found.open_registration, found.public_url) == (False, False, None)
     assert found.data.is_absolute()

@@ -1,0 +1,91 @@
+"""The quickstarts of the clients, compared with what `hubbub install` does."""
+
+import json
+import re
+import sys
+import tomllib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from hubbub.clients.install.client import Client, Machine, Request
+from hubbub.clients.install.plan import Entry, Item
+from hubbub.clients.install.registry import CLIENTS
+
+PAGES = Path(__file__).resolve().parent.parent / "docs" / "clients"
+SCREEN = 75  # lines
+BLOCK = re.compile(r"^```(json|yaml|toml)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+READERS: Mapping[str, Callable[[str], Any]] = {
+    "json": json.loads,
+    "yaml": yaml.safe_load,
+    "toml": tomllib.loads,
+}
+
+each_client = pytest.mark.parametrize("client", CLIENTS.values(), ids=CLIENTS)
+
+
+def _page(client: Client) -> str:
+    return (PAGES / f"{client.name}.md").read_text("utf-8")
+
+
+def _written(client: Client) -> list[dict[str, Any]]:
+    """What an install for the whole user puts into files that were empty, a value for each."""
+    request = Request(
+        scope="user",
+        folder=Path("project"),
+        agent="ember",
+        url="http://127.0.0.1:8420",
+        project="default",
+        token="ntok_…",
+        token_file=Path("ember.token"),
+        config=Path("config"),
+        data=Path("data"),
+        machine=Machine(Path("home"), {}, "linux"),
+    )
+    files: dict[Path, dict[str, Any]] = {}
+    for change in client.changes(request):
+        match change:
+            case Entry(file=file, keys=(*groups, key), value=value):
+                _inside(files.setdefault(file, {}), groups)[key] = value
+            case Item(file=file, keys=(*groups, key), value=value):
+                _inside(files.setdefault(file, {}), groups).setdefault(key, []).append(value)
+    return [*files.values()]
+
+
+def _inside(found: dict[str, Any], groups: list[str]) -> dict[str, Any]:
+    for group in groups:
+        found = found.setdefault(group, {})
+    return found
+
+
+@each_client
+def test_every_client_has_its_screen(client: Client) -> None:
+    """Each client has a quickstart of one screen, with the command that installs and the one that takes it back."""
+    page = _page(client)
+
+    assert page.startswith(f"# {client.title}\n")
+    assert page.count("\n") <= SCREEN
+    assert {f"hubbub install {client.name}", "--uninstall"} <= set(
+        re.findall(r"hubbub install [\w-]+|--uninstall", page)
+    )
+
+
+@each_client
+def test_a_page_shows_what_is_written(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A configuration on a page is that of a file which `hubbub install` writes, to the value."""
+    monkeypatch.setattr(sys, "executable", "python")
+    written = _written(client)
+
+    for language, shown in BLOCK.findall(_page(client)):
+        assert READERS[language](shown) in written
+
+
+def test_the_list_of_clients_is_whole() -> None:
+    """The list of quickstarts leads to each client that can be installed."""
+    listed = re.findall(r"\((\S+)\.md\) \| `hubbub install (\S+)`", (PAGES / "README.md").read_text("utf-8"))
+
+    assert listed == [(name, name) for name, _ in listed]
+    assert {name for name, _ in listed} == set(CLIENTS)
