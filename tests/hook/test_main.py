@@ -168,13 +168,20 @@ def test_where_nothing_can_be_written_claims_work(bench: Workbench, shop: Path, 
     assert bench.held("ada") == ["a.txt"]
 
 
-@pytest.mark.parametrize("arguments", [[], ["claude-code"], ["netscape", "PreToolUse"], ["--help"]])
+@pytest.mark.parametrize("arguments", [[], ["claude-code"]])
+def test_what_is_not_said_is_read(bench: Workbench, shop: Path, arguments: list[str]) -> None:
+    """Called without an event it takes that of standard input; without a client it takes that for Claude Code's."""
+    assert run(arguments, about(shop, hook_event_name="PreToolUse"), bench.environment("ada")).is_silent
+    assert bench.held("ada") == ["a.txt"]
+
+
+@pytest.mark.parametrize("arguments", [["netscape", "PreToolUse"], ["--help"]])
 def test_a_wrong_call_says_how_it_is_called(tmp_path: Path, arguments: list[str]) -> None:
     """A person who calls the program by hand is told how; a client sees code 0, which denies nothing."""
     answer = run(arguments, b"", bare_environment(tmp_path))
 
     assert (answer.code, answer.stdout) == (0, "")
-    assert answer.stderr.startswith("usage: hubbub-hook CLIENT EVENT")
+    assert answer.stderr.startswith("usage: hubbub-hook [CLIENT [EVENT]]")
 
 
 def test_a_hook_that_is_none_of_ours_is_passed_over(bench: Workbench, shop: Path) -> None:

@@ -1,4 +1,6 @@
-"""`hubbub-hook CLIENT EVENT`: reads what a client tells its hook from stdin, and answers in that client's form.
+"""`hubbub-hook [CLIENT [EVENT]]`: reads what a client tells its hook from stdin, and answers in that client's form.
+
+Without EVENT it is what stdin says it is; without CLIENT it is Claude Code, whose form others understand too.
 
 It fails open: whatever goes wrong (no hub, no install, nonsense on stdin, no time left) the client hears nothing and
 goes on, as if there were no hook. A thread ends the process when the time is over, whatever it is stuck in.
@@ -42,17 +44,17 @@ PATIENCE = 1.0  # seconds where only a beginning or an end waits
 COMMIT = 3.0  # seconds after a shell, which may have been a commit: git is asked what it holds
 MARGIN = 0.02  # seconds of it that giving the answer may take
 LARGEST = 16_000_000  # bytes of stdin that are read; whoever tells more is not understood
-USAGE = "usage: hubbub-hook CLIENT EVENT, where CLIENT is one of " + ", ".join(CLIENTS)
+USUAL = "claude-code"
+USAGE = "usage: hubbub-hook [CLIENT [EVENT]], where CLIENT is one of " + ", ".join(CLIENTS)
 
 
 def main() -> None:
     """Answer one hook; ends the process."""
     began = time.monotonic()
-    arguments = sys.argv[1:]
-    if len(arguments) < 2 or arguments[0] not in CLIENTS:
+    client, name, *further = [*sys.argv[1:], *(USUAL, "")[len(sys.argv) - 1 :]]
+    if client not in CLIENTS or (not name and os.isatty(0)):
         sys.stderr.write(USAGE + "\n")
         sys.exit(0)  # a client would take any other code for an answer
-    client, name, *further = arguments
     adapter = importlib.import_module(f"hubbub.clients.hook.{CLIENTS[client]}")
     command = getattr(adapter, "COMMANDS", {}).get(name)
     if command is not None:
@@ -98,7 +100,10 @@ class Clock:
 def answer(adapter: ModuleType, name: str, stdin: bytes, clock: Clock) -> Said:
     """What the client is answered to what its hook `name` told. Raises whatever goes wrong."""
     told = json.loads(stdin)
-    happened: Event | None = adapter.read(name, told) if isinstance(told, dict) else None
+    if not isinstance(told, dict):
+        return Said()
+    name = name or told["hook_event_name"]
+    happened: Event | None = adapter.read(name, told)
     if happened is None:
         return Said()
     clock.seconds = _patience(happened)
