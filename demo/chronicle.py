@@ -54,7 +54,10 @@ class Chronicle:
 
     def catch_up(self) -> None:
         """Read on until what is the last of the log by now."""
-        last = self.hub.get("/activity", limit=1)["activity"][0]["id"]
+        self.read_until(self.hub.get("/activity", limit=1)["activity"][0]["id"])
+
+    def read_until(self, last: int) -> None:
+        """Read on until the activity of that id."""
         while not self.activities or self.activities[-1]["id"] < last:
             self._read()
 

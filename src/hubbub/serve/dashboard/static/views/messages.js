@@ -33,8 +33,8 @@ export function View() {
       </div>
       ${dead.length > 0 && html`<${Button} small icon="triangle-alert" pressed=${onlyDead}
         onClick=${() => set({ dead: onlyDead ? null : "1" })}>${t("messages.dead", { count: dead.length })}<//>`}
-      ${onlyDead ? html`<${DeadLetters} letters=${dead} />` : html`<${Fetched} of=${pages}>${(threads) => html`<${Threads}
-        threads=${threads} chosen=${chosen} />`}<//>`}
+      ${onlyDead ? html`<${DeadLetters} letters=${dead} />`
+        : html`<${Fetched} of=${pages}>${(threads) => html`<${Threads} threads=${threads} chosen=${chosen} />`}<//>`}
       ${!onlyDead && pages.next && html`<${Button} small onClick=${pages.more}>${t("messages.older")}<//>`}
     </section>
     ${chosen ? html`<${Conversation} key=${chosen} id=${chosen} onBack=${() => set({ thread: null })} />`

@@ -77,7 +77,8 @@ function Wake({ wake, isMissed }) {
 /** Both in one sentence. */
 export function wakeWords(wake) {
   const last = wake.last_wake;
-  const woken = last ? ` ${t("fleet.wake_last", { client: last.client, status: t(`fleet.wake_is_${last.status}`) })}` : "";
+  const status = last && t(`fleet.wake_is_${last.status}`);
+  const woken = last ? ` ${t("fleet.wake_last", { client: last.client, status })}` : "";
   const method = t(`fleet.wake_${wake.method}_long`) + woken;
   if (!wake.last) return `${method} ${t("fleet.wake_never")}`;
   return `${method} ${t(`fleet.woken_${wake.last.kind}`, { after: seconds(wake.last.after_ms) })}`;

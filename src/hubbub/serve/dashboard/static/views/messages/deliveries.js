@@ -8,7 +8,9 @@ import { called, HUB } from "./people.js";
 
 const STEPS = ["acked", "seen", "notified", "stored"]; // the farthest first
 const TOLD = ["notified", "seen", "acked", "dead"]; // that it was stored, the message itself says
-const ICONS = { acked: "check-check", seen: "eye", notified: "mail-check", stored: "mail", withdrawn: "ban", dead: "triangle-alert" };
+const ICONS = {
+  acked: "check-check", seen: "eye", notified: "mail-check", stored: "mail", withdrawn: "ban", dead: "triangle-alert",
+};
 const MOST = 4; // recipients that are told one by one without being asked for
 
 /** How far one delivery had got at a moment, and when. @param {object} delivery @param {number} [at] now if left out */
