@@ -109,6 +109,11 @@ class Person:
         self.desk.hub.until("message.acked", lambda event: event["agent"] == agent, times)
 
 
+@pytest.fixture
+def person(claude: Path, desk: Desk) -> Person:
+    return Person(claude, desk)
+
+
 def prompt(shown: Screen, text: str) -> None:
     """Type a prompt; the key that sends it comes by itself, or it would be taken for a pasted line's end."""
     seen = len(shown.shown)

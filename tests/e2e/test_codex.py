@@ -132,12 +132,12 @@ def person(codex: Path, desk: Desk) -> Person:
     return Person(codex, desk)
 
 
-def prompt(shown: Screen, text: str) -> None:
-    """Type a prompt, and send it once something of it shows: what is like the words that stood there is not drawn."""
-    seen = len(shown.shown)
+def prompt(shown: Screen, asked: ScriptedModel, text: str) -> None:
+    """Type a prompt and send it: the key for that is taken for a pasted line's end, if it comes too soon."""
     shown.type(text)
-    shown.changes(lambda: len(shown.shown) > seen)
-    shown.type("\r")
+    while not asked.asked:
+        shown.changes(lambda: bool(asked.asked))
+        shown.type("\r")
 
 
 def reads_its_mail(asked: Asked) -> Item:
@@ -203,7 +203,7 @@ def test_an_edit_of_a_file_that_somebody_holds_is_denied(
             if model == OLDER:
                 person.chooses(shown, NEWER, 2)
             person.has_opened()
-            prompt(shown, "shorten it")
+            prompt(shown, asked, "shorten it")
             denied = asked.heard("flint")
 
     assert "a.txt" in denied.last
