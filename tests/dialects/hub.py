@@ -21,7 +21,7 @@ from mcp.client import Client
 from mcp.client.client import ConnectMode
 from mcp.client.streamable_http import streamable_http_client
 
-from hubbub.core import access, projects, tokens, users
+from hubbub.core import access, deadletters, projects, tokens, users
 from hubbub.core.transaction import Transactions
 from hubbub.dialects import discover
 from hubbub.model.records import Project
@@ -136,6 +136,11 @@ class Hub:
 
     def look(self, operation: Operation[T]) -> T:
         return self.store.read_now(SYSTEM, operation)
+
+    def bury(self, after: timedelta) -> None:
+        """Have what lay unread for so long declared dead; also what other tests have left, some at a time."""
+        while self.do(lambda tx: deadletters.settle(tx, after)):
+            pass
 
 
 @contextmanager

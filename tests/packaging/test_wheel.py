@@ -111,7 +111,7 @@ def test_clients_can_call_the_hook_of_it(installed: Installed) -> None:
     """The command that installers write into a client's configuration runs the hook of the wheel."""
     code = "import json; from hubbub.clients.install.hooked import program; print(json.dumps(program()))"
     program = json.loads(installed.run("python", "-c", code).stdout)
-    done = subprocess.run(program, capture_output=True, text=True, check=True)
+    done = subprocess.run([*program, "nobody"], capture_output=True, text=True, check=True)
 
     assert any(Path(word).is_relative_to(installed.environment) for word in program)
-    assert done.stderr.startswith("usage: hubbub-hook CLIENT EVENT")
+    assert done.stderr.startswith("usage: hubbub-hook [CLIENT [EVENT]]")

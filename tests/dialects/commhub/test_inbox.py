@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from hubbub.core import agents, deadletters
+from hubbub.core import agents
 from hubbub.model.rights import Role
 from tests.dialects.commhub.hub import Fleet
 from tests.dialects.commhub.requirements import requires
@@ -220,7 +220,7 @@ def test_a_sender_is_told_of_what_nobody_read(fleet: Fleet) -> None:
     fleet.hub.do(lambda tx: agents.meet(tx, fleet.project.id, "ghost"))
     sent = fleet.agent("commander").send_message(alias="ghost", message="are you there?")
     fleet.later(hours=25)
-    fleet.hub.do(lambda tx: deadletters.settle(tx, timedelta(hours=24)))
+    fleet.hub.bury(timedelta(hours=24))
 
     (note,) = fleet.inbox("commander")
     assert (note["type"], note["from_session"]) == ("message", "hub")

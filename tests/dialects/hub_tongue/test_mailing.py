@@ -4,7 +4,6 @@ from datetime import timedelta
 
 import pytest
 
-from hubbub.core import deadletters
 from hubbub.model.wakes import Result
 from tests.dialects.hub import Json
 from tests.dialects.hub_tongue.requirements import requires
@@ -310,7 +309,7 @@ def test_what_nobody_came_to_read(team: Team) -> None:
 
     assert state() == "stored"
     team.later(hours=25)
-    team.hub.do(lambda tx: deadletters.settle(tx, timedelta(hours=24)))
+    team.hub.bury(timedelta(hours=24))
     assert state() == "dead"
     assert "ember" in team.mail("ada")[0]["text"]
     team.mail("ember")
