@@ -28,6 +28,7 @@ from hubbub.model.ids import new_id
 from hubbub.model.redaction import Redactor
 from hubbub.model.rights import SYSTEM
 from hubbub.node.commands.folder import end_all
+from hubbub.node.load import measured
 from hubbub.serve import log as logs
 from hubbub.serve import outbox
 from hubbub.serve.application import Parts, application
@@ -190,7 +191,7 @@ class Hub:
             await stack.enter_async_context(parts.fleet.alive())
             if node is not None:
                 slug = parts.workspace_project
-                await stack.enter_async_context(present(parts.transactions, node.about, slug))
+                await stack.enter_async_context(present(parts.transactions, node.about, slug, measured))
                 await stack.enter_async_context(node.alive())
             await stack.enter_async_context(self._findable())
             yield

@@ -3,7 +3,6 @@
 import json
 import signal
 import subprocess
-from contextlib import closing
 
 import pytest
 
@@ -109,9 +108,8 @@ def test_acknowledge_what_was_shown(hub: RunningHub) -> None:
 def test_what_nobody_came_to_read(hub: RunningHub) -> None:
     """`--dead` shows what became of nobody's mail to whoever sent it; it has nothing to acknowledge."""
     hub.meet("ghost")
-    with closing(hub.client()) as client:
-        client.post("/tasks", {"to": "ghost", "text": "now", "ttl_seconds": 1})
-    hub.run("wait", "hub", "--timeout", "30")
+    hub.client().post("/tasks", {"to": "ghost", "text": "now", "ttl_seconds": 1})
+    hub.until("message.dead")
 
     (letter,) = hub.json("inbox", "hub", "--dead")
     assert (letter["recipient"], letter["expired"]) == ("ghost", True)

@@ -13,7 +13,7 @@ from hubbub.core.joins import Joined
 from hubbub.model.errors import Conflict, Forbidden, Invalid, NotFound, NotHolder, ProjectDenied, Unauthorized
 from hubbub.model.ids import new_id
 from hubbub.model.lifecycle import Status
-from hubbub.model.machines import Machine
+from hubbub.model.machines import Load, Machine
 from hubbub.model.orders import About
 from hubbub.model.records import Task
 from hubbub.model.rights import Right, Role
@@ -206,6 +206,18 @@ def test_a_link_lasts_while_its_hub_says_so(world: World) -> None:
     assert seen(world).seen_at > seen(world, "web1").seen_at
     link(world, second)
     assert told(world)[-1] == "node.online"
+
+
+def test_how_busy_a_machine_is_is_no_event(world: World) -> None:
+    """What it told last is kept, through reports and links; nothing is recorded of it."""
+    machine = joined(world).machine
+    link(world, machine)
+    before = told(world)
+    for load in (Load(load1=0.5, cpus=4), Load(load1=8, cpus=4, memory_used=1, memory_total=2)):
+        world.do(nodes.note_load, machine.id, load)
+        assert seen(world).load == load
+    assert link(world, machine).load == load
+    assert told(world) == before
 
 
 def test_who_is_not_linked_is_not_brought_back(world: World) -> None:

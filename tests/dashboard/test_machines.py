@@ -1,5 +1,6 @@
 """The machines in a browser: who is there and on it; inviting, removing, taking over; and an agent's terminal."""
 
+import os
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -60,6 +61,13 @@ def test_a_machine_is_shown_with_what_it_is(visit: Visit) -> None:
     expect(detail(page, OTHER)).to_contain_text("Linux 6.12")
     expect(detail(page, OTHER)).to_contain_text("bwrap")
     expect(page.get_by_text("No agents here")).to_be_visible()
+
+
+def test_how_busy_a_machine_is_stands_on_its_card(visit: Visit, own: str) -> None:
+    """The load of the last minute for so many processors, and how much memory is in use; of the rest, nothing."""
+    cards = visit("/machines").get_by_role("list", name="Machines").get_by_role("listitem")
+    expect(cards.filter(has_text=own).locator(".load")).to_contain_text(f"of {os.cpu_count()}")
+    expect(cards.filter(has_text=OTHER).locator(".load")).to_have_count(0)
 
 
 def test_an_invitation_is_told_once_with_its_command(visit: Visit, hub: Hub) -> None:

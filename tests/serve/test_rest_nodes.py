@@ -1,5 +1,6 @@
 """Machines, what they put on the board, and how far their audit logs are, over the REST interface."""
 
+import os
 from typing import Any
 
 import pytest
@@ -36,6 +37,14 @@ def test_machines_are_listed(hub: Hub, agent: Web, visit: Visit) -> None:
     other = visit(hub, hub.token(project=hub.other_project()))
     assert done(other.get("/nodes"))["nodes"] == []
     assert refusal(other.get("/nodes/Box")) == (404, "not_found")
+
+
+def test_the_hubs_own_machine_tells_how_busy_it_is(agent: Web) -> None:
+    """How many processors it has, and how much they and its memory have to do."""
+    (own,) = done(agent.get("/nodes"))["nodes"]
+    load = own["load"]
+    assert (load["load1"] >= 0, load["cpus"]) == (True, os.cpu_count())
+    assert load["memory_total"] is None or 0 < load["memory_used"] < load["memory_total"]
 
 
 def test_errands(hub: Hub, agent: Web, visit: Visit) -> None:

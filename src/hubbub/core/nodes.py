@@ -16,7 +16,7 @@ from hubbub.model.approvals import visible
 from hubbub.model.errors import Conflict, Forbidden, Invalid, NotFound, NotHolder, Unauthorized
 from hubbub.model.ids import new_id, parse_id
 from hubbub.model.lifecycle import Event
-from hubbub.model.machines import NODE_PREFIX, Machine, board_name
+from hubbub.model.machines import NODE_PREFIX, Load, Machine, board_name
 from hubbub.model.moments import milliseconds
 from hubbub.model.orders import About
 from hubbub.model.pictures import Patch
@@ -154,6 +154,11 @@ def beat(tx: Tx, machine_ids: Iterable[UUID], ttl: timedelta = TTL) -> None:
         before = rows.beat(tx, machine_id, tx.now + milliseconds(ttl))
         if before is not None and not before.online:
             record(tx, "node.online", replace(before, online=True))
+
+
+def note_load(tx: Tx, machine_id: UUID, load: Load) -> None:
+    """A machine tells how busy it is: kept until it tells again, and no event."""
+    rows.set_load(tx, machine_id, load)
 
 
 def lapse(tx: Tx, machine: Machine) -> None:

@@ -10,6 +10,7 @@ progress  a piece of an order's text        cancel    nobody wants that order an
 ended     an order's outcome                kept      its outcome is safe, forget it
 request   what a machine needs of its hub   reply     what came of the request
 fares     how its agents fare               bye       the link ends, and whether to come back
+load      how busy it is, now and then
 
 What they hold beside the kind; ids are texts, `order` is the id of an order:
 
@@ -19,6 +20,7 @@ progress  order, text                       cancel    order
 ended     order, outcome (`outcome_json`)   kept      order
 request   id, need, order, what that takes  reply     id, and value (an object) or error (code, message)
 fares     fares (a list)                    bye       why (a `Parting`)
+load      as `load_json`
 
 A request is repeated with the same id after a reconnect, and done once; its reply may come over a later link:
 
@@ -59,6 +61,7 @@ from hubbub.model.given import (
     word_of,
 )
 from hubbub.model.ids import parse_id
+from hubbub.model.machines import Load
 from hubbub.model.orders import About, Answered, Order, Outcome, Principal, Question, QuestionKind, Ruling
 from hubbub.model.placements import Fares, PlacementStatus
 
@@ -85,6 +88,7 @@ class Kind(StrEnum):
     ENDED = "ended"
     REQUEST = "request"
     FARES = "fares"
+    LOAD = "load"
 
     WELCOME = "welcome"
     ORDER = "order"
@@ -118,6 +122,7 @@ class Parting(StrEnum):
 
 FINAL = frozenset({Parting.TAKEN, Parting.REVOKED})
 LONGEST_REFUSAL = 2_000  # characters
+LARGEST_LOAD = 2**53  # of any of its numbers, which is what all who read it can hold
 REFUSALS: Mapping[str, type[HubError]] = {
     each.code: each for each in (Conflict, Forbidden, Invalid, StoreUnavailable)
 }
@@ -347,6 +352,21 @@ def hello_of(given: Message) -> Hello:
         ended=ids_of(given, "ended"),
         fares=fares_of(given),
     )
+
+
+def load_json(load: Load) -> Mapping[str, object]:
+    return asdict(load)
+
+
+def load_of(given: Message) -> Load:
+    """Raises `Invalid`."""
+    load1, cpus = given.get("load1"), number_of(given, "cpus")
+    if not isinstance(load1, int | float) or isinstance(load1, bool):
+        raise Invalid("load1: must be a number")
+    used, total = number_or_none(given, "memory_used"), number_or_none(given, "memory_total")
+    if not all(0 <= each < LARGEST_LOAD for each in (load1, cpus, used or 0, total or 0)):
+        raise Invalid("load: nothing of it is less than nothing, or larger than a machine")
+    return Load(load1=float(load1), cpus=cpus, memory_used=used, memory_total=total)
 
 
 def fares_of(given: Message) -> tuple[Fares, ...]:

@@ -20,6 +20,16 @@ def is_meant(node: str, name: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Load:
+    """How busy a machine is, as it tells. Memory is in bytes; None where its system does not say."""
+
+    load1: float  # what ran or wanted to, on average over the last minute
+    cpus: int
+    memory_used: int | None = None
+    memory_total: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Machine:
     """A machine, as it reports itself."""
 
@@ -38,6 +48,7 @@ class Machine:
     runtime: str | None = None  # the agent that can be asked there
     hub: str | None = None  # the process of the hub that holds its link
     online: bool = False  # what the log has told last; `is_online` tells how it is
+    load: Load | None = None  # what it told last; no event, and so in no picture
 
     @property
     def about(self) -> About:

@@ -1,7 +1,7 @@
 """The hub's own machine is among the machines of its project for as long as the hub runs."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from datetime import timedelta
 
@@ -10,6 +10,7 @@ import structlog
 from hubbub.core import nodes, projects
 from hubbub.core.transaction import Transactions
 from hubbub.model.errors import HubError
+from hubbub.model.machines import Load
 from hubbub.model.orders import About
 from hubbub.model.rights import SYSTEM
 from hubbub.store.tx import Tx
@@ -20,11 +21,18 @@ REPORT_EVERY = timedelta(seconds=30)
 
 
 @asynccontextmanager
-async def present(transactions: Transactions, about: About, slug: str) -> AsyncIterator[None]:
-    """The machine is reported to the project when the context begins, and while it lasts; in the end it leaves."""
+async def present(
+    transactions: Transactions, about: About, slug: str, measured: Callable[[], Load | None]
+) -> AsyncIterator[None]:
+    """The machine is reported to the project when the context begins, and while it lasts; in the end it leaves.
+
+    `measured` tells how busy it is.
+    """
 
     def report(tx: Tx) -> None:
-        nodes.report(tx, projects.find(tx, slug), about)
+        reported = nodes.report(tx, projects.find(tx, slug), about)
+        if (load := measured()) is not None:
+            nodes.note_load(tx, reported.id, load)
 
     async def tell() -> None:
         try:

@@ -2,20 +2,23 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import asdict
 from uuid import UUID
 
-from hubbub.model.machines import Machine
+from hubbub.model.machines import Load, Machine
 from hubbub.model.orders import About
 from hubbub.store.tx import Row, Tx
 
 _COLUMNS = (
     "id, project_id, name, machine_id, platform, labels, version, sandbox, first_seen_at, seen_at, expires_at, "
-    "token_id, runtime, hub, online"
+    "token_id, runtime, hub, online, load"
 )
 
 
 def _machine(row: Row) -> Machine:
-    return Machine(**{**row, "labels": tuple(json.loads(row["labels"])), "online": bool(row["online"])})
+    load = Load(**json.loads(row["load"])) if row["load"] else None
+    labels = tuple(json.loads(row["labels"]))
+    return Machine(**{**row, "labels": labels, "online": bool(row["online"]), "load": load})
 
 
 def insert(tx: Tx, machine: Machine) -> bool:
@@ -157,6 +160,11 @@ def lapsed(tx: Tx, limit: int) -> list[Machine]:
         limit=limit,
     )
     return [_machine(row) for row in rows]
+
+
+def set_load(tx: Tx, machine: UUID, load: Load) -> None:
+    """Keep how busy the machine is, instead of how busy it was."""
+    tx.run("UPDATE machines SET load = :load WHERE id = :id", id=machine, load=json.dumps(asdict(load)))
 
 
 def note_silence(tx: Tx, machine: UUID) -> None:

@@ -1,14 +1,16 @@
 """A machine that has joined, and its link as a whole: who it says it is, when it comes back, and how it ends."""
 
 import asyncio
+import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from hubbub.model.link import Kind, Need, Parting, hello_of
+from hubbub.model.link import Kind, Need, Parting, hello_of, load_of
 from hubbub.node.link.journal import FILE, Journal, JournalFailed
 from hubbub.node.link.line import LinkRefused
-from tests.node.link.evil import evil_hub, machine, mark
+from tests.node.link.evil import MOMENT, QUICK, evil_hub, machine, mark
 
 pytestmark = pytest.mark.anyio
 
@@ -34,6 +36,18 @@ async def test_a_machine_says_who_it_is(tmp_path: Path) -> None:
         assert (hello.running, hello.ended, hello.fares) == ((), (), ())
         await talk.cut()
         assert hello_of((await hub.linked()).hello) == hello
+
+
+async def test_a_machine_tells_how_busy_it_is(tmp_path: Path) -> None:
+    """As soon as a line stands, and again and again; over the next line too."""
+    pace = replace(QUICK, load=MOMENT)
+    async with evil_hub() as hub, machine(tmp_path, hub, pace=pace):
+        talk = await hub.linked()
+        for _ in range(2):
+            load = load_of(await talk.hear(Kind.LOAD))
+            assert (load.load1 >= 0, load.cpus) == (True, os.cpu_count())
+        await talk.cut()
+        load_of(await (await hub.linked()).hear(Kind.LOAD))
 
 
 async def test_another_process_is_another_instance(tmp_path: Path) -> None:

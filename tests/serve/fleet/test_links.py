@@ -1,5 +1,7 @@
 """Links: who may have one, what ends one, and what nonsense does to one."""
 
+from typing import Any
+
 import httpx2
 import pytest
 from websockets.exceptions import InvalidStatus
@@ -10,6 +12,7 @@ from hubbub.model.rights import Role
 from hubbub.serve.fleet.hearing import Hearing
 from tests.serve.fleet.machine import Field, Json
 from tests.serve.streams import following
+from tests.serve.web import Visit, done
 
 EXEC: Json = {"operation": "exec", "hostname": "web1", "command": "true"}
 
@@ -69,6 +72,12 @@ def test_whoami_and_share_are_of_the_machine_that_is_meant(field: Field) -> None
         '.{"kind":"request","id":"","need":"key"}',
         '.{"kind":"request","id":"1","need":"everything"}',
         '.{"kind":"fares","fares":[{"agent":1}]}',
+        '.{"kind":"load"}',
+        '.{"kind":"load","load1":"high","cpus":2}',
+        '.{"kind":"load","load1":true,"cpus":2}',
+        '.{"kind":"load","load1":1e300,"cpus":2}',
+        '.{"kind":"load","load1":1,"cpus":-2}',
+        '.{"kind":"load","load1":1,"cpus":2,"memory_used":0.5}',
         '.{"kind":"taken","order":NaN}',
         '.{"kind":"taken","x":' + "[" * 5000 + "]" * 5000 + "}",
         '.{"kind":"taken","x":"\\ud800"}',
@@ -82,6 +91,29 @@ def test_nonsense_ends_the_link(field: Field, nonsense: str | bytes) -> None:
     line.raw(nonsense)
     assert line.bye() == "broken"
     machine.linked().say(Kind.FARES, fares=[])
+
+
+def test_a_machine_tells_how_busy_it_is(field: Field, visit: Visit) -> None:
+    """Its row has what it told last, for as long as it is there; of that nothing is in the log."""
+    line, web = field.machine().linked(), visit(field.hub, field.hub.owner_secret)
+
+    def shown() -> Any:
+        return done(web.get("/nodes/web1"))["node"]["load"]
+
+    assert shown() is None
+    for load in (
+        {"load1": 0.5, "cpus": 4, "memory_used": None, "memory_total": None},
+        {"load1": 3.25, "cpus": 4, "memory_used": 2**30, "memory_total": 2**33},
+    ):
+        line.say(Kind.LOAD, **load)
+        while shown() != load:  # the hub keeps it a moment later, and of that there is no event
+            pass
+    with following(field.hub.url, field.hub.owner_secret, kind="node.offline") as news:
+        line.cut()
+        news.next()
+    assert shown() is None
+    kinds = [each["kind"] for each in done(web.get("/activity"))["activity"]]
+    assert kinds.count("node.changed") == 0
 
 
 def test_a_hub_that_stumbles_is_not_deaf(field: Field, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,6 +25,7 @@ from hubbub.node.link.hub import LinkHub
 from hubbub.node.link.journal import Journal, JournalFailed
 from hubbub.node.link.line import Line, LineLost, LinkRefused, Pace, Voice
 from hubbub.node.link.orders import Bounds, Orders
+from hubbub.node.load import measured
 from hubbub.node.node import LocalNode
 
 log = structlog.get_logger("hubbub")
@@ -160,7 +161,7 @@ class _Link:
             log.info("this machine is linked to its hub", node=self.node.name)
             self.linked.set()
             self.ready()
-            repeating = asyncio.create_task(self._repeat())
+            beside = [asyncio.create_task(self._repeat()), asyncio.create_task(self._tell_load())]
             try:
                 async for message, size in heard:
                     await self._heard(message, size)
@@ -168,8 +169,9 @@ class _Link:
                 raise LineLost(f"the hub does not speak the language of links: {error}") from None
             finally:
                 self.voice.line = None
-                repeating.cancel()
-                await asyncio.gather(repeating, return_exceptions=True)
+                for each in beside:
+                    each.cancel()
+                await asyncio.gather(*beside, return_exceptions=True)
 
     async def _meet(self, opened: Line, heard: AsyncIterator[tuple[Message, int]]) -> None:
         """Say who this machine is and what it holds, and be welcome."""
@@ -201,6 +203,12 @@ class _Link:
             await self.orders.repeat()
         except JournalFailed as error:
             log.critical("what came of orders cannot be told", reason=str(error))
+
+    async def _tell_load(self) -> None:
+        """Say how busy this machine is, now and then; where its system tells."""
+        while (load := measured()) is not None:
+            await self.voice.say(link.message(Kind.LOAD, **link.load_json(load)))
+            await asyncio.sleep(self.pace.load.total_seconds())
 
     async def _heard(self, message: Message, size: int) -> None:
         """What the hub says. Never waits for what comes of it. Raises `Invalid` for what no hub says."""

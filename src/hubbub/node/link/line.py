@@ -49,6 +49,7 @@ class Pace:
     act: timedelta = timedelta(minutes=75)  # the same for another machine, where people may be asked
     late: timedelta = timedelta(seconds=1)  # for a person's answer to be on its way
     parting: timedelta = timedelta(seconds=5)  # to tell the hub what is left, when this machine stops
+    load: timedelta = timedelta(seconds=30)  # between two words on how busy this machine is
 
 
 class LinkRefused(Exception):

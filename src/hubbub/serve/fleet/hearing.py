@@ -5,10 +5,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import cast
 from uuid import UUID
 
-from hubbub.core import dispatches, placements
+from hubbub.core import dispatches, nodes, placements
 from hubbub.model.dispatches import Dispatch
 from hubbub.model.errors import Invalid, StoreUnavailable
-from hubbub.model.link import Kind, Message, Parting, fares_of, order_id, outcome_of
+from hubbub.model.link import Kind, Message, Parting, fares_of, load_of, order_id, outcome_of
 from hubbub.model.orders import Code, Outcome, refused
 from hubbub.model.placements import Fares
 from hubbub.model.rights import SYSTEM
@@ -33,6 +33,7 @@ class Hearing:
             Kind.PROGRESS: self._progress,
             Kind.ENDED: self._end,
             Kind.FARES: self._fare,
+            Kind.LOAD: self._load,
             Kind.REQUEST: needs.hear,
         }
 
@@ -106,6 +107,16 @@ class Hearing:
             self._fleet.settle(ended)
             self._needs.forget(ended)
         link.keep(dispatch_id)
+
+    def _load(self, link: Link, message: Message) -> None:
+        load = load_of(message)
+
+        async def tell() -> None:
+            await self._fleet.transactions.write(
+                SYSTEM, lambda tx: nodes.note_load(tx, link.machine.id, load)
+            )
+
+        link.busy(self._fleet.soon(tell()))
 
     def _fare(self, link: Link, message: Message) -> None:
         self.fare(link, fares_of(message))

@@ -26,6 +26,15 @@ router = APIRouter(tags=["nodes"])
 MOST_DISPATCHES = 200  # in one answer
 
 
+class LoadShape(Shape):
+    """How busy a machine is; it tells twice a minute. Memory is in bytes, null where its system does not say."""
+
+    load1: float = Field(description="what ran or wanted to, on average over the last minute")
+    cpus: int
+    memory_used: int | None
+    memory_total: int | None
+
+
 class MachineShape(Shape):
     name: str
     machine_id: str
@@ -39,6 +48,7 @@ class MachineShape(Shape):
     first_seen_at: int
     seen_at: int
     expires_at: int = Field(description="when it is offline, if it stays silent")
+    load: LoadShape | None = Field(description="null: it is offline, or does not tell")
 
 
 class Machines(BaseModel):
@@ -233,8 +243,10 @@ async def end_task(call: Call, name: Name, ref: str, body: ErrandEnd) -> Reply:
 
 
 def _shape(tx: Tx, machine: Machine) -> MachineShape:
+    is_online = machine.is_online(tx.now)
+    load = LoadShape.of(machine.load) if machine.load is not None and is_online else None
     shape: MachineShape = MachineShape.of(
-        machine, online=machine.is_online(tx.now), linked=nodes.is_linked(machine, tx.now)
+        machine, online=is_online, linked=nodes.is_linked(machine, tx.now), load=load
     )
     return shape
 
