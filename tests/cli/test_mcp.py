@@ -97,6 +97,26 @@ def test_without_a_name_it_is_the_hubs_own_tongue(hub: RunningHub) -> None:
     assert told["you"] == "ember"
 
 
+@pytest.mark.parametrize("names", [("ann", "bob"), ("安", "б о б")])
+def test_agents_without_tokens_of_their_own_are_told_apart(
+    hub: RunningHub, connect: Connect, revision: str, names: tuple[str, str]
+) -> None:
+    """Who joins over the bridge is that agent in whatever it calls next, in any script, whoever joins elsewhere."""
+
+    def call(peer: StdioPeer, tool: str, **arguments: object) -> Any:
+        said = peer.answer(peer.request("tools/call", {"name": tool, "arguments": arguments}))["result"]
+        assert not said["isError"], said
+        return said["structuredContent"]
+
+    first, second = (f"{name} {revision}" for name in names)
+    ann, bob = connect(hub, revision, "hub"), connect(hub, revision, "hub")
+    assert [call(ann, "join", name=first)["you"], call(bob, "join", name=second)["you"]] == [first, second]
+    call(ann, "send", to=second, text="are you there?", kind="message")
+    (letter,) = call(bob, "inbox")["letters"]
+    assert (letter["from"], letter["text"]) == (first, "are you there?")
+    assert call(ann, "inbox")["letters"] == []
+
+
 def test_only_some_tools(hub: RunningHub, connect: Connect, revision: str) -> None:
     """`--tools` leaves only these: they are listed and done, and no other."""
     peer = connect(hub, revision, "relay", "--tools", "send_message,get_messages")

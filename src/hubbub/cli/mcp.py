@@ -87,7 +87,11 @@ def _local(choice: Choice, dialect: str | None) -> tuple[Choice, Beside]:
 
         chain, joined = chains.read(os.environ.get(chains.VARIABLE)), membership.read(choice.data)
         return choice, partial(cmdop.companion, choice.data, chain=chain, joined=joined)
-    return choice, lambda _hub: nullcontext(Alone())
+    if dialect == "commhub":
+        return choice, lambda _hub: nullcontext(Alone())
+    from hubbub.cli.bridge import hub
+
+    return choice, lambda _hub: nullcontext(hub.Named())
 
 
 def _act_patiently(choice: Choice, dialect: str | None) -> Hub:

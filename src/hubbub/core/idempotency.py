@@ -1,7 +1,11 @@
-"""Sending the same write twice: the second time gets the answer of the first, and nothing happens again."""
+"""Sending the same write twice: the second time gets the answer of the first, and nothing happens again.
+
+A key is its token's own; where several agents share a token, and nothing else of the call says which of them makes it,
+it is the agent's own as well: `speaker`.
+"""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 
 from hubbub.model.errors import Conflict, Invalid
@@ -16,9 +20,14 @@ Reply = Mapping[str, object]
 
 
 def once(
-    key: str | None, digest: str, operation: Operation[Reply], *, told_once: str | None = None
+    key: str | None,
+    digest: str,
+    operation: Operation[Reply],
+    *,
+    told_once: str | None = None,
+    speaker: Callable[[Tx], str | None] = lambda _tx: None,
 ) -> Operation[Reply]:
-    """`operation`, done at most once for each `key` of one token.
+    """`operation`, done at most once for each `key` of one token, and of one `speaker`.
 
     `digest` stands for what is asked: the same key with another digest is a `Conflict`. A refusal is not kept, so
     that the call may be tried again. `told_once` is the field of the reply that holds a secret: it is not kept
@@ -29,7 +38,7 @@ def once(
     require_key(key)
 
     def keyed(tx: Tx) -> Reply:
-        owner = str(tx.actor.token_id)
+        owner = _owner(tx, speaker(tx))
         claimed = idempotency.claim(tx, owner, key, digest)  # first, so that of two at once one waits
         if claimed["digest"] != digest:
             raise Conflict(f"the idempotency key {key!r} was used for another call")
@@ -50,14 +59,14 @@ def _known(kept: str, told_once: str | None) -> Reply:
     return known
 
 
-def begin(tx: Tx, key: str, digest: str) -> Reply | None:
+def begin(tx: Tx, key: str, digest: str, speaker: str | None = None) -> Reply | None:
     """The answer of the earlier call with the key; None if there was none: then this is the one, until it is ended.
 
     For calls whose work is not done in a transaction. Raises `Conflict` if the earlier one was another call, or has
     not ended: it may be under way, or whoever did it is gone, and nobody knows how far it came.
     """
     require_key(key)
-    owner = str(tx.actor.token_id)
+    owner = _owner(tx, speaker)
     claimed = idempotency.claim(tx, owner, key, digest)
     if claimed["digest"] != digest:
         raise Conflict(f"the idempotency key {key!r} was used for another call")
@@ -70,10 +79,15 @@ def begin(tx: Tx, key: str, digest: str) -> Reply | None:
     return None
 
 
-def end(tx: Tx, key: str, reply: Reply | None) -> None:
+def end(tx: Tx, key: str, reply: Reply | None, speaker: str | None = None) -> None:
     """Keep the answer of a call that was begun; None if nothing was done, so that it may be tried again."""
     kept = json.dumps(reply, ensure_ascii=False) if reply is not None else ""
-    idempotency.keep(tx, str(tx.actor.token_id), key, kept)
+    idempotency.keep(tx, _owner(tx, speaker), key, kept)
+
+
+def _owner(tx: Tx, speaker: str | None) -> str:
+    """Whose a key is."""
+    return str(tx.actor.token_id) if speaker is None else f"{tx.actor.token_id} {speaker}"
 
 
 def require_key(key: str) -> None:

@@ -3,6 +3,8 @@
 A tool whose function takes a `Call` is given it; it is no argument of the tool.
 """
 
+import base64
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, MutableMapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
@@ -11,12 +13,15 @@ from typing import Protocol
 from uuid import UUID
 
 from hubbub.core.transaction import Transactions
+from hubbub.model.errors import Invalid
 from hubbub.model.orders import Client, Fleet, Node, Order, Outcome
 from hubbub.model.records import Activity
 from hubbub.model.rights import Actor
 from hubbub.model.wakes import Ways
 from hubbub.store.tx import Operation
 from hubbub.workspace.folder import Workspace
+
+_WRAPPED = re.compile(r"=\?base64\?(?P<text>.*)\?=")
 
 
 class CarryOut(Protocol):
@@ -83,6 +88,23 @@ class Call:
         None  # the project and the agent that made the call, where it has said so
     )
     _then: list[Callable[[], None]] = field(default_factory=list)
+
+    def header(self, name: str) -> str | None:
+        """What a header of the request says; a text that no header holds comes in base64, as MCP writes such.
+
+        Raises `Invalid` for what can be no such text.
+        """
+        value = self.headers.get(name) or None
+        wrapped = _WRAPPED.fullmatch(value) if value is not None else None
+        if wrapped is None:
+            return value
+        try:
+            text = base64.b64decode(wrapped["text"], validate=True).decode()
+        except ValueError:
+            text = ""
+        if not text.isprintable() or not text:
+            raise Invalid(f"{name}: what is between =?base64? and ?= must be base64 of text in UTF-8")
+        return text
 
     @property
     def has_waited(self) -> bool:

@@ -10,6 +10,7 @@ import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
@@ -189,7 +190,8 @@ class Dialect:
             if tool.reads:
                 return await transactions.read(actor, operation)
             same = digest(self.name, name, arguments)
-            once = idempotency.once(key, same, operation, told_once=tool.told_once)
+            speaker = partial(self.speaker, call)
+            once = idempotency.once(key, same, operation, told_once=tool.told_once, speaker=speaker)
             return await transactions.write(actor, once)
 
         try:
@@ -198,6 +200,10 @@ class Dialect:
             return self.refuse(error, tool.refusals)
         texts = (tool.shown(reply),) if tool.shown is not None else None
         return Answer(self.success(reply), texts=texts)
+
+    def speaker(self, _call: Call | None, _tx: Tx) -> str | None:
+        """Who makes a call, where its token and its arguments do not tell: keys of several agents are kept apart."""
+        return None
 
     def refuse(self, error: HubError, refusals: Mapping[type[HubError], Refusal] | None = None) -> Answer:
         """`error` in this dialect's words."""

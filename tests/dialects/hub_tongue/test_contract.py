@@ -199,6 +199,28 @@ def test_a_key_makes_it_once(team: Team) -> None:
     assert team.work(key="t", by="ada") == team.work(key="t", by="ada") == "T-1"
 
 
+def test_agents_that_share_a_token_share_no_keys(team: Team) -> None:
+    """A key is also its agent's own: what another did by the same token and key is neither told nor in the way."""
+    team.joined("ember")
+    shared = team.token()
+    said = call("send", to="ember", text="done", key="k")
+    for _ in range(2):
+        for name in ("ann", "bob"):
+            team.post(said, shared, **{"X-Hubbub-Agent": name})
+    assert [letter["from"] for letter in team.mail("ember")] == ["ann", "bob"]
+
+
+def test_a_name_in_any_script_fits_into_the_header(team: Team) -> None:
+    """What no header holds comes in base64, as MCP writes such; nonsense there is refused in one sentence."""
+    for name, header in (("安", "=?base64?5a6J?="), ("=?base64?eA==?=", "=?base64?PT9iYXNlNjQ/ZUE9PT89?=")):
+        told = team.post(call("join"), team.token(), **{"X-Hubbub-Agent": header}).json()["result"]
+        assert told["structuredContent"]["you"] == name
+    for nonsense in ("=?base64?*?=", "=?base64?/w==?=", "=?base64?AAA=?=", "=?base64??="):
+        told = team.post(call("join"), team.token(), **{"X-Hubbub-Agent": nonsense}).json()["result"]
+        assert told["isError"] is True
+        assert "must be base64 of text in UTF-8" in told["structuredContent"]["message"]
+
+
 @requires("all.roles")
 def test_a_viewer_looks_on(anywhere: Team) -> None:
     """Whoever may only read sees the board, and is refused everywhere else."""

@@ -71,14 +71,14 @@ def mirrored(message: Message) -> dict[str, str]:
     """The headers in which a self-contained message repeats parts of its body."""
     method = str(message.get("method", ""))
     version = modern_version(message) or ""
-    headers = {"MCP-Protocol-Version": _header_value(version), "Mcp-Method": _header_value(method)}
+    headers = {"MCP-Protocol-Version": header_value(version), "Mcp-Method": header_value(method)}
     name = parameters(message).get(NAMED_BY.get(method, ""))
     if isinstance(name, str):
-        headers["Mcp-Name"] = _header_value(name)
+        headers["Mcp-Name"] = header_value(name)
     return headers
 
 
-def _header_value(text: str) -> str:
+def header_value(text: str) -> str:
     """`text` where a header can hold it; else in base64, marked as the protocol says."""
     if _PLAIN_HEADER.fullmatch(text) and not _ENCODED_HEADER.fullmatch(text):
         return text

@@ -147,7 +147,7 @@ def _chosen(tx: Tx, call: Call) -> str | None:
 
 def _entered(tx: Tx, call: Call, right: Right, named: str | None) -> Here:
     project = access.enter(tx, named, right)
-    asked = call.headers.get(AGENT_HEADER) or None
+    asked = call.header(AGENT_HEADER)
     if asked is not None and len(asked) > LONGEST_NAME:
         raise Invalid(f"X-Hubbub-Agent: must be the name of an agent, 1 to {LONGEST_NAME} characters")
     if right is not Right.READ:

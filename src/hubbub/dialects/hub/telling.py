@@ -26,10 +26,12 @@ Onward = Callable[[Transactions, Actor, str | None], Awaitable[Answer]]
 class Telling(Dialect):
     """Tools that count unread mail, and take their idempotency key among their arguments.
 
-    `in_steps` are those that may go on after their transaction: they keep no answer for a key themselves.
+    `in_steps` are those that may go on after their transaction: they keep no answer for a key themselves. `caller` says
+    who makes a call, as far as that is known before it is looked at.
     """
 
     in_steps: frozenset[str] = frozenset()
+    caller: Callable[[Tx, Call], str | None] = lambda _tx, _call: None
 
     def tool(
         self,
@@ -52,6 +54,10 @@ class Telling(Dialect):
             return run
 
         return registered
+
+    def speaker(self, call: Call | None, tx: Tx) -> str | None:
+        """Who makes the call: where agents share a token, each has keys of its own."""
+        return None if call is None or tx.actor.agent is not None else self.caller(tx, call)
 
     async def call(
         self,

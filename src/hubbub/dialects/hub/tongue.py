@@ -81,6 +81,14 @@ def _stuck(error: InvalidTransition) -> Reply:
     return no(error.code, f"the task is {error.status}; it cannot {error.event} now")
 
 
+def _caller(tx: Tx, call: Call) -> str | None:
+    """Who makes a call, before it is looked at; None where only the call itself can say, or why it is refused."""
+    try:
+        return caller(tx, call, look(tx, call))
+    except HubError:
+        return None
+
+
 DIALECT = Telling(
     "hub",
     guide=GUIDE,
@@ -101,6 +109,7 @@ DIALECT = Telling(
     unknown=lambda name: no("unknown_tool", f"there is no tool {name!r}; tools/list names them"),
     refusals_are_errors=True,
     in_steps=frozenset({"inbox", "ask"}),
+    caller=_caller,
 )
 
 
@@ -181,7 +190,7 @@ def _keep(tx: Tx, project: Project, name: str) -> None:
 
 
 def _header(call: Call, name: str) -> str | None:
-    value = call.headers.get(name) or None
+    value = call.header(name)
     if value is not None and len(value) > LONGEST_NAME:
         raise Invalid(f"{name}: must be a name of 1 to {LONGEST_NAME} characters")
     return value
