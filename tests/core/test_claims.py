@@ -1,5 +1,6 @@
 """Files that agents hold because they edit them: shown and minded like what they have declared."""
 
+import json
 from dataclasses import replace
 from datetime import timedelta
 
@@ -33,10 +34,18 @@ def there(world: World, name: str, instance: str = "first") -> Presence:
     )
 
 
-def claim(world: World, name: str, *paths: str, repository: str | None = HERE) -> list[str]:
+def claim(
+    world: World, name: str, *paths: str, repository: str | None = HERE, seen: bool = True
+) -> list[str]:
     """Who is in conflict with that."""
-    found = world.do(claims.claim, world.project, there(world, name), paths, repository=repository)
+    seen = seen and repository is not None
+    found = world.do(claims.claim, world.project, there(world, name), paths, repository=repository, seen=seen)
     return [each.agent for each in found]
+
+
+def check(world: World, *paths: str, repository: str | None = None) -> list[str]:
+    """With whom claiming that would be in conflict."""
+    return [each.agent for each in world.do(claims.check, world.project, paths, repository=repository)]
 
 
 def held(world: World, name: str | None = None) -> list[str]:
@@ -128,7 +137,7 @@ def test_a_race_for_a_file_has_one_winner(world: World) -> None:
                 condition=Condition.WORKING,
                 profile=Profile(),
             )
-            return claims.claim(tx, world.project, presence, ["src/a.py"], repository=HERE)
+            return claims.claim(tx, world.project, presence, ["src/a.py"], repository=HERE, seen=True)
 
         return run
 
@@ -192,13 +201,57 @@ def test_what_is_named_is_released(world: World, named: dict[str, object], left:
     assert (shown(world, "ann") or ()) == tuple(left)
 
 
-def test_the_first_repository_that_a_project_hears_of_is_its_own(world: World) -> None:
+def test_the_first_repository_that_is_edited_is_the_projects_own(world: World) -> None:
     """Its files are written by their paths alone; those of any other with the repository in front."""
     claim(world, "ann", "src/a.py", repository=HERE)
     claim(world, "ann", "src/a.py", repository=ELSEWHERE)
 
     assert held(world) == ["src/a.py", f"{ELSEWHERE}:src/a.py"]
     assert claim(world, "bob", "src/a.py", repository=None) == ["ann"]
+
+
+def test_a_repository_that_is_only_named_stays_another(world: World) -> None:
+    """Who names a repository says that it is not the project's own: a claim there is in nobody's way elsewhere."""
+    claim(world, "ann", "README.md", repository=ELSEWHERE, seen=False)
+
+    assert held(world) == [f"{ELSEWHERE}:README.md"]
+    assert check(world, "README.md") == []
+    claim(world, "bob", "src/a.py", repository=HERE)
+    assert held(world, "bob") == ["src/a.py"]
+    assert check(world, "src/a.py") == ["bob"]
+    assert check(world, "README.md", repository=ELSEWHERE) == ["ann"]
+
+
+def test_what_was_named_is_held_as_the_projects_own_once_that_is_known(world: World) -> None:
+    """A repository that was named before the project knew that it is its own meets what is edited there."""
+    claim(world, "ann", "src/a.py", "src/b.py", repository=HERE, seen=False)
+    claim(world, "ann", "src/b.py", repository=None)
+
+    assert claim(world, "bob", "src/a.py") == ["ann"]
+
+    assert sorted(held(world, "ann")) == ["src/a.py", "src/b.py"]
+    assert sorted(shown(world, "ann") or ()) == ["src/a.py", "src/b.py"]
+    row = world.do(pictures.agent, world.id, "ann")
+    assert row is not None
+    assert sorted(json.loads(row["claimed"])) == ["src/a.py", "src/b.py"]
+
+
+def test_a_repository_is_the_same_in_capitals(world: World) -> None:
+    """Hosts do not tell them apart, and those who name a repository write it as they have seen it."""
+    claim(world, "ann", "README.md", repository=ELSEWHERE, seen=False)
+    assert check(world, "README.md", repository=ELSEWHERE.upper()) == ["ann"]
+
+
+@pytest.mark.parametrize("named", [HERE, ELSEWHERE])
+def test_a_repository_may_be_named_in_front_of_a_path(world: World, named: str) -> None:
+    """A path with its repository in front is the file that the two are apart, of the own repository and of others."""
+    claim(world, "bob", "src/b.py", repository=HERE)
+    claim(world, "ann", "src/a.py", repository=named)
+
+    assert check(world, f"{named}:src/a.py") == ["ann"]
+    assert check(world, f"{named}:src/a.py", repository=named) == ["ann"]
+    world.do(claims.release, world.project, there(world, "ann"), [f"{named}:src/a.py"])
+    assert held(world, "ann") == []
 
 
 def test_a_projects_address_says_which_repository_is_its_own(world: World) -> None:

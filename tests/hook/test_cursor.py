@@ -3,7 +3,7 @@
 import pytest
 
 from hubbub.clients.hook import cursor, event
-from hubbub.clients.hook.event import DENY, WARN, Reply
+from hubbub.clients.hook.event import DENY, Reply
 from tests.hook.recorded import SENTENCE, Recorded
 
 RECORDED = Recorded("cursor", cursor.read, cursor.say)
@@ -34,12 +34,28 @@ def test_an_edit_names_its_file() -> None:
     assert happened("preToolUse-write").paths == happened("afterFileEdit").paths == ("/srv/shop/a.txt",)
 
 
-@pytest.mark.parametrize(("decision", "permission"), [(DENY, "deny"), (WARN, "allow")])
-def test_a_tool_is_permitted_or_denied_with_a_sentence(decision: str, permission: str) -> None:
-    """The sentence goes to the model either way."""
-    answer = said("preToolUse-write", Reply(decision, SENTENCE))
+def test_a_tool_is_denied_with_a_sentence_for_the_model() -> None:
+    """A tool that is not denied is passed over in silence: the client's own rules for it hold."""
+    assert said("preToolUse-write", Reply(DENY, SENTENCE)) == {
+        "permission": "deny",
+        "agent_message": SENTENCE,
+    }
+    assert said("preToolUse-write", Reply(text=SENTENCE)) is None
 
-    assert answer == {"permission": permission, "agent_message": SENTENCE}
+
+@pytest.mark.parametrize(
+    ("fixture", "is_heard"),
+    [
+        ("sessionStart", True),
+        ("preToolUse-write", False),
+        ("postToolUse-shell", True),
+        ("afterFileEdit", False),
+        ("stop", True),
+    ],
+)
+def test_some_hooks_only_tell(fixture: str, is_heard: bool) -> None:
+    """What is answered before a tool or by the hook of an edit does not come to the model, unless it is a denial."""
+    assert happened(fixture).heard is is_heard
 
 
 def test_mail_is_followed_up_once() -> None:

@@ -156,6 +156,17 @@ def test_what_is_not_committed_stays_claimed(bench: Workbench, shop: Path) -> No
     assert bench.held("ada") == ["b.txt", "new file.txt"]
 
 
+def test_what_git_ignores_stays_claimed(bench: Workbench, shop: Path) -> None:
+    """A file that git does not keep is not let go by a look at git: it was never committed."""
+    (shop / ".gitignore").write_text("*.log\n")
+    ada = bench.editor("ada", shop)
+    ada.edit(shop / "run.log", "two\n")
+
+    ada.shell("git status")
+
+    assert bench.held("ada") == ["run.log"]
+
+
 def test_the_end_of_a_client_releases_everything(bench: Workbench, shop: Path) -> None:
     """When the client ends, what its agent holds is free, and the agent is gone."""
     ada = bench.editor("ada", shop)

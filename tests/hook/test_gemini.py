@@ -6,7 +6,7 @@ The fixtures are what Gemini CLI 0.61 wrote to its hooks, with other paths.
 import pytest
 
 from hubbub.clients.hook import event, gemini
-from hubbub.clients.hook.event import DENY, WARN, Reply
+from hubbub.clients.hook.event import DENY, Reply
 from tests.hook.recorded import SENTENCE, Recorded
 
 RECORDED = Recorded("gemini", gemini.read, gemini.say)
@@ -47,9 +47,10 @@ def test_a_tool_is_denied_in_its_own_words() -> None:
     assert said("BeforeTool-write", Reply(DENY, SENTENCE)) == {"decision": "deny", "reason": SENTENCE}
 
 
-def test_a_warning_is_shown_to_the_person() -> None:
-    """Before a tool the model can be told nothing without refusing the tool."""
-    assert said("BeforeTool-write", Reply(WARN, SENTENCE)) == {"systemMessage": SENTENCE}
+def test_before_a_tool_the_model_reads_a_denial_alone() -> None:
+    """The client takes no context there; after the tool it does."""
+    assert not happened("BeforeTool-write").heard
+    assert happened("AfterTool-write").heard
 
 
 @pytest.mark.parametrize("fixture", ["SessionStart", "BeforeAgent", "AfterTool-read"])

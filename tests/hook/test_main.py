@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from hubbub.clients.install.hooked import hook_command, program
-from tests.hook.workbench import Json, Workbench, bare_environment, run
+from tests.hook.workbench import Json, Workbench, bare_environment, patient, run
 
 EDIT: Json = {
     "session_id": "run-1",
@@ -92,6 +92,25 @@ def test_a_hub_that_does_not_answer_is_not_waited_for(bench: Workbench, shop: Pa
     environment = {**bench.environment("ada"), "HUBBUB_URL": silent_hub}
 
     assert run(BEFORE, about(shop), environment, by=program()).is_silent
+
+
+@pytest.mark.parametrize("command", ["ls", "git status"])
+def test_after_a_shell_a_hub_is_not_waited_for_either(
+    bench: Workbench, shop: Path, silent_hub: str, command: str
+) -> None:
+    """However long git may take after a shell, a hub that does not answer has the time that it has after any tool."""
+    ada = bench.editor("ada", shop)
+    ada.before_edit(shop / "a.txt")  # which is clean, and so to be released
+    told = about(shop, session_id="ada-run-1", tool_name="Bash", tool_input={"command": command})
+
+    answer = run(
+        ["claude-code", "PostToolUse"],
+        told,
+        {**ada.environment, "HUBBUB_URL": silent_hub},
+        by=patient(hub=0.3, git=1_000_000),
+    )
+
+    assert answer.is_silent
 
 
 def test_a_client_that_says_nothing_is_not_waited_for(bench: Workbench) -> None:

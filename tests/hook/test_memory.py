@@ -31,6 +31,15 @@ def test_what_is_kept_is_recalled() -> None:
     assert memory.recall("two", "a") == "4"
 
 
+def test_what_is_taken_is_forgotten() -> None:
+    """Who takes a value is given it, and nobody after that."""
+    memory.keep("one", "a", "1")
+
+    assert memory.take("one", "a") == "1"
+    assert memory.take("one", "a") is None
+    assert memory.recall_all("one") == []
+
+
 def test_nobody_else_reads_it(room: Path) -> None:
     """What an agent has read is its user's business: the files are private, and their names say nothing."""
     memory.keep("run of ada", "secret-plans.txt", "1")

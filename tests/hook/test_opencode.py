@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from hubbub.clients.hook import event, opencode
-from hubbub.clients.hook.event import DENY, WARN, Event, Reply
+from hubbub.clients.hook.event import DENY, Event, Reply
 
 TOLD = Path(__file__).parent / "fixtures" / "opencode"
 
@@ -38,12 +38,20 @@ def test_what_the_plugin_tells_is_a_moment_and_a_deed(
     assert (understood.client, understood.instance) == ("opencode", "opencode-812")
 
 
-@pytest.mark.parametrize(("decision", "answer"), [(DENY, {"deny": "held"}), (WARN, {"text": "held"})])
-def test_the_plugin_is_told_to_deny_or_to_say(decision: str, answer: dict[str, str]) -> None:
-    """A denial becomes the tool's error, any other text comes with what the tool returned."""
-    said = opencode.say("before", happened("before-edit"), Reply(decision, "held"))
+@pytest.mark.parametrize(
+    ("fixture", "reply", "answer"),
+    [
+        ("before-edit", Reply(DENY, "held"), {"deny": "held"}),
+        ("after-read", Reply(text="held"), {"text": "held"}),
+    ],
+)
+def test_the_plugin_is_told_to_deny_or_to_say(fixture: str, reply: Reply, answer: dict[str, str]) -> None:
+    """A denial becomes the tool's error; any other text comes after the tool, with what that returned."""
+    understood = happened(fixture)
+    said = opencode.say(understood.moment, understood, reply)
 
     assert (json.loads(said.stdout), said.stderr, said.code) == (answer, "", 0)
+    assert understood.heard is ("text" in answer)
 
 
 def test_nothing_to_say_is_nothing_said() -> None:

@@ -175,6 +175,18 @@ def test_a_bare_repository_has_no_files(tmp_path: Path) -> None:
     assert place.checkout(str(tmp_path / "bare.git" / "description")) is None
 
 
+def test_what_git_ignores_is_dirty_for_as_long_as_it_is_there(tmp_path: Path) -> None:
+    """An ignored file was never committed, be it named itself or by its folder; one that is gone is not in the way."""
+    shop = repository(tmp_path / "shop")
+    (shop / ".gitignore").write_text("out/\n*.log\n")
+    (shop / "out").mkdir()
+    for name in ("out/x.txt", "out/y.txt", "b.log"):
+        (shop / name).write_text("1\n")
+    paths = ["out/x.txt", "out/gone.txt", "b.log", "a.txt"]
+
+    assert place.dirty(str(shop), paths, time.monotonic() + 60) == {"out/x.txt", "b.log"}
+
+
 def test_what_is_not_as_it_was_committed_is_dirty(tmp_path: Path) -> None:
     """Changed, new, staged and deleted files are, whatever they are called."""
     shop = repository(tmp_path / "shop")

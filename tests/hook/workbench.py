@@ -64,24 +64,30 @@ def repository(folder: Path, remote: str | None = "https://github.com/acme/shop.
     return folder
 
 
-# The same program with time enough: what it says must not depend on how busy the machine is that tests run on.
-PATIENT = (
-    *program()[:-1],
-    "-c",
-    (
+def patient(*, hub: float, git: float) -> tuple[str, ...]:
+    """The same program with other deadlines, in seconds: for an answer of the hub, and where git is asked as well."""
+    code = (
         f"import sys; sys.path.append({str(Path(hook.__file__).parents[3])!r})\n"
         "from hubbub.clients.hook import main\n"
-        "main.DEADLINE = main.PATIENCE = main.COMMIT = 60\n"
+        f"main.DEADLINE = main.PATIENCE = {hub}\n"
+        f"main.COMMIT = {git}\n"
         "main.main()"
-    ),
-)
+    )
+    return (*program()[:-1], "-c", code)
+
+
+LONGEST = 120  # seconds; a hook that takes more waits for something that does not come
+# What it says must not depend on how busy the machine is that tests run on.
+PATIENT = patient(hub=60, git=60)
 
 
 def run(
     arguments: list[str], told: bytes, environment: Mapping[str, str], *, by: Sequence[str] = PATIENT
 ) -> Answer:
     """Call the hook as a client does."""
-    done = subprocess.run([*by, *arguments], input=told, capture_output=True, env=environment, check=False)
+    done = subprocess.run(
+        [*by, *arguments], input=told, capture_output=True, env=environment, check=False, timeout=LONGEST
+    )
     return Answer(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 

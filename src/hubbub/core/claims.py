@@ -7,6 +7,7 @@ ends when it is released, when nobody has edited the file for a while, and with 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
+from itertools import groupby
 from uuid import UUID
 
 from hubbub.core import scopes
@@ -35,16 +36,21 @@ def claim(
     instance: str | None = None,
     branch: str | None = None,
     worktree: str | None = None,
+    seen: bool = False,
 ) -> list[Conflict]:
     """Let the presence hold these paths of a repository; the conflicts that this makes, by agent.
 
     Without `repository` they are the project's own. What it holds already it holds for longer: until `ttl` has passed
-    (30 minutes, if it is not said). `instance`, `branch` and `worktree` say where it is edited. Records
-    `file.claimed` for what it did not hold. Raises `Invalid` for what is no path or no repository; `ScopeConflict` if
-    there are conflicts and the project blocks them: then it holds none of them, unless it did before.
+    (30 minutes, if it is not said). `instance`, `branch` and `worktree` say where it is edited; `seen`, that it is
+    edited in a checkout of that repository: the first of those becomes the own one of a project without an address.
+    Records `file.claimed` for what it did not hold. Raises `Invalid` for what is no path or no repository;
+    `ScopeConflict` if there are conflicts and the project blocks them: then it holds none of them, unless it did
+    before.
     """
     scope_rows.lock(tx, project.id)
     where = _repository(tx, project, repository)
+    if seen and home(tx, project) is None:
+        _settle(tx, project, where)
     wanted = _entries(tx, project, paths, where)
     conflicts = _met(tx, project, wanted, but=presence.id)
     if conflicts and project.conflict_mode == "block":
@@ -81,7 +87,7 @@ def check(
 
     Raises `Invalid` as `claim` does.
     """
-    where = _repository(tx, project, repository, settle=False)
+    where = _repository(tx, project, repository)
     return _met(tx, project, _entries(tx, project, paths, where), but=but)
 
 
@@ -103,7 +109,7 @@ def release(
     scope_rows.lock(tx, project.id)
     held = claims.of_presence(tx, presence.id)
     if paths is not None:
-        where = _repository(tx, project, repository, settle=False)
+        where = _repository(tx, project, repository)
         named = _entries(tx, project, paths, where).keys()
         held = [each for each in held if each.entry in named]
     elif repository is not None:
@@ -160,22 +166,30 @@ def home(tx: Tx, project: Project) -> str | None:
     return identity(project.repo_url or "") or claims.home(tx, project.id)
 
 
-def _repository(tx: Tx, project: Project, given: str | None, *, settle: bool = True) -> str:
-    """The repository that is meant. The first that a project without an address hears of becomes its own."""
-    own = home(tx, project)
-    if given is None:
-        return own or ""
-    named = repository(given)
-    if own is None and settle:
-        claims.settle_home(tx, project.id, named)
-    return named
+def _repository(tx: Tx, project: Project, given: str | None) -> str:
+    """The repository that is meant; an empty text for the own one of a project that does not know it yet."""
+    return (home(tx, project) or "") if given is None else repository(given)
+
+
+def _settle(tx: Tx, project: Project, own: str) -> None:
+    """Let this be the project's own repository: what is held of it by its name is held without it from now on."""
+    claims.settle_home(tx, project.id, own)
+    front = f"{own}:"
+    named = [each for each in claims.of_project(tx, project.id) if each.entry.startswith(front)]
+    for agent, held in groupby(named, key=lambda each: each.agent):
+        presence = agents.presence(tx, project.id, agent)
+        if presence is not None:
+            plain = {each.entry.removeprefix(front): each for each in held}
+            claims.drop(tx, presence.id, [*plain, *(each.entry for each in plain.values())])
+            fresh = [replace(each, repository=own, path=path, entry=path) for path, each in plain.items()]
+            _hold(tx, project, presence, fresh, ())
 
 
 def _entries(tx: Tx, project: Project, paths: Iterable[str], where: str) -> dict[str, str]:
-    """The paths by how they stand among declared scopes."""
-    own = home(tx, project) or where
-    listed = entries(paths)
-    return {entry(each, where or own, own): each for each in listed}
+    """The paths by how they stand among declared scopes. Some write the repository's name in front of them as well."""
+    own = home(tx, project) or ""
+    listed = entries(each.removeprefix(f"{where}:") if where else each for each in paths)
+    return {entry(each, where, own): each for each in listed}
 
 
 def _met(tx: Tx, project: Project, wanted: Iterable[str], *, but: UUID | None) -> list[Conflict]:

@@ -87,6 +87,7 @@ def before(
             instance=editor.instance,
             branch=editor.branch,
             worktree=editor.worktree,
+            seen=True,
         )
     except ScopeConflict as refused:
         return _refuse(tx, project, presence, files, refused.conflicts)

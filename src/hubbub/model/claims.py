@@ -65,12 +65,12 @@ def identity(address: str) -> str | None:
 
 
 def repository(text: str) -> str:
-    """The name of a repository as a client's hook gives it. Raises `Invalid` for what can be none."""
+    """The name of a repository as a client's hook gives it, or somebody else. Raises `Invalid` for what can be none."""
     if not _is_repository(text):
         raise Invalid(
             f"a repository is named like `github.com/owner/name`, in at most {REPOSITORY_LENGTH} characters"
         )
-    return text
+    return text.lower()
 
 
 def entry(path: str, repository: str, home: str) -> str:

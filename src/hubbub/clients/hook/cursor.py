@@ -1,8 +1,8 @@
 """Cursor: what its hooks tell, and how they are answered.
 
 Its hooks have names and fields of their own. `preToolUse` may refuse a tool, `afterFileEdit` tells of an edit that is
-done, `sessionStart` may give the model context, and `stop` may give it another message to go on with; how often is
-bounded by `loop_limit` in `hooks.json`, and we ask for it once only.
+done, `sessionStart` and `postToolUse` may give the model context, and `stop` may give it another message to go on
+with; how often is bounded by `loop_limit` in `hooks.json`, and we ask for it once only.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 
 from hubbub.clients.hook import event
-from hubbub.clients.hook.event import DENY, WARN, Event, Reply, Said, facts, text
+from hubbub.clients.hook.event import DENY, Event, Reply, Said, facts, text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ _MOMENTS = {
     "stop": event.TURN,
     "sessionEnd": event.END,
 }
+_HEARD = ("sessionStart", "postToolUse", "stop")  # the hooks whose answer the model reads
 _DEEDS = {
     "Write": event.EDIT,
     "Edit": event.EDIT,
@@ -55,14 +56,14 @@ def read(name: str, told: Mapping[str, object]) -> Event | None:
         paths=[path] if path is not None else [],
         command=text(given.get("command")),
         continued=isinstance(loops, int) and loops > 0,
+        heard=name in _HEARD,
     )
 
 
 def say(name: str, _: Event, reply: Reply) -> Said:
     """The reply in the form of the hook called `name`."""
-    if name == "preToolUse" and reply.decision in (DENY, WARN):
-        permission = "deny" if reply.decision == DENY else "allow"
-        return Said(json.dumps({"permission": permission, "agent_message": reply.text}))
+    if name == "preToolUse" and reply.decision == DENY:
+        return Said(json.dumps({"permission": "deny", "agent_message": reply.text}))
     if name == "stop":
         return Said(json.dumps({"followup_message": reply.text})) if reply.goes_on else Said()
     if name in ("sessionStart", "postToolUse") and reply.text is not None:

@@ -1,11 +1,13 @@
 """Claims at edit time: asks the hub before a file is changed, tells it after, and lets go of what was committed.
 
 What the agent has read is remembered by its digest, so that it hears of a file that somebody has changed meanwhile.
+Some clients let their model read nothing before a tool but a denial: what else there is to say is said after it.
 """
 
 from __future__ import annotations
 
 import os
+import time
 
 from hubbub.clients.hook import event, hub, memory, place
 from hubbub.clients.hook.event import ALLOW, DENY, WARN, Reply
@@ -36,7 +38,10 @@ class File:
 
 
 def before(target: Target, told: Event, *, until: float) -> Reply:
-    """Whether the files may be edited now: claims them if they are free."""
+    """Whether the files may be edited now: claims them if they are free.
+
+    What the model would not read now is kept for `unsaid`.
+    """
     if told.deed != event.EDIT:
         return Reply()
     replies = [_ask(target, told, "before", files, until) for files in _files(told)]
@@ -45,20 +50,34 @@ def before(target: Target, told: Event, *, until: float) -> Reply:
     worst = next((each for each in (DENY, WARN) if each in decisions), ALLOW)
     if worst == DENY:
         texts = [each.text for each in replies if each.decision == DENY and each.text]
-    return Reply(worst, " ".join(texts)[:LONGEST] or None)
+    reply = Reply(worst, " ".join(texts)[:LONGEST] or None)
+    if told.heard or worst == DENY:
+        return reply
+    if reply.text is not None:
+        memory.keep(_unsaid(told), _edited(told), reply.text)
+    return Reply()
 
 
-def after(target: Target, told: Event, *, until: float) -> Reply:
-    """Take note of what was read, edited or committed."""
-    if told.deed == event.SHELL:
-        _let_go_of_clean(target, told, until)
+def unsaid(told: Event) -> str | None:
+    """What there was to say before this edit, if the model could not read it then; once."""
+    return memory.take(_unsaid(told), _edited(told)) if told.deed == event.EDIT and told.paths else None
+
+
+def after(target: Target, told: Event, *, until: float, patience: float) -> None:
+    """Take note of what was read, edited or committed; one answer of the hub may take `patience` seconds."""
+    if may_be_commit(told):
+        _let_go_of_clean(target, told, until, patience)
     elif told.deed in (event.EDIT, event.READ):
         for files in _files(told):
             for each in files:
                 _remember(told, each)
             if told.deed == event.EDIT:
                 _ask(target, told, "after", files, until)
-    return Reply()
+
+
+def may_be_commit(told: Event) -> bool:
+    """Whether a shell may have committed files, or put them back: git is asked then what is clean."""
+    return told.moment == event.AFTER and told.deed == event.SHELL and "git" in (told.command or "")
 
 
 def end(target: Target, told: Event, *, until: float) -> None:
@@ -68,6 +87,7 @@ def end(target: Target, told: Event, *, until: float) -> None:
     hub.call(target, "DELETE", f"/agents/{target.agent}/presence", query=leaving, until=until)
     memory.clear(_seen(told))
     memory.clear(_held(told))
+    memory.clear(_unsaid(told))
     memory.tidy()
 
 
@@ -120,10 +140,8 @@ def _remember(told: Event, file: File) -> None:
         memory.keep(_seen(told), file.real, digest)
 
 
-def _let_go_of_clean(target: Target, told: Event, until: float) -> None:
-    """Release what is as it was committed, if a shell may have committed it or put it back."""
-    if "git" not in (told.command or ""):
-        return
+def _let_go_of_clean(target: Target, told: Event, until: float, patience: float) -> None:
+    """Release what is as it was committed."""
     held: dict[tuple[str, str], list[str]] = {}
     for each in memory.recall_all(_held(told)):
         repository, folder, path = each.split("\n", 2)
@@ -131,7 +149,8 @@ def _let_go_of_clean(target: Target, told: Event, until: float) -> None:
     for (repository, folder), paths in held.items():
         dirty = place.dirty(folder, paths, until)
         clean = [each for each in paths if dirty is not None and each not in dirty]
-        if clean and _release(target, told, {"repository": repository, "paths": clean}, "committed", until):
+        soon = min(until, time.monotonic() + patience)
+        if clean and _release(target, told, {"repository": repository, "paths": clean}, "committed", soon):
             for each in clean:
                 memory.drop(_held(told), os.path.join(folder, *each.split("/")))
 
@@ -148,3 +167,12 @@ def _seen(told: Event) -> str:
 
 def _held(told: Event) -> str:
     return f"held {told.instance}"
+
+
+def _unsaid(told: Event) -> str:
+    return f"unsaid {told.instance}"
+
+
+def _edited(told: Event) -> str:
+    """What an edit is known by before it and after it."""
+    return place.real(told.paths[0], told.cwd)

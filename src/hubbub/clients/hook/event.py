@@ -41,7 +41,18 @@ def facts(value: object) -> dict[str, object]:
 class Event:
     """One call of a hook. `paths` are as the client wrote them: absolute, or meant from `cwd`."""
 
-    __slots__ = ("client", "command", "continued", "cwd", "deed", "instance", "moment", "paths", "tool")
+    __slots__ = (
+        "client",
+        "command",
+        "continued",
+        "cwd",
+        "deed",
+        "heard",
+        "instance",
+        "moment",
+        "paths",
+        "tool",
+    )
 
     def __init__(
         self,
@@ -55,6 +66,7 @@ class Event:
         paths: Sequence[str] = (),
         command: str | None = None,
         continued: bool = False,
+        heard: bool = True,
     ) -> None:
         self.client = client
         self.moment = moment
@@ -65,6 +77,7 @@ class Event:
         self.paths = tuple(paths)
         self.command = command  # the text given to a shell
         self.continued = continued  # at a turn's end: a hook has already made the model go on once
+        self.heard = heard  # the model reads what this hook is answered; where not, it reads a denial alone
 
 
 class Reply:

@@ -2,7 +2,7 @@
 
 It knows no `PreToolUse`: its own names are `BeforeTool` and `AfterTool`, a turn is `BeforeAgent` and `AfterAgent`, and
 what it is told counts only in its own form (`decision` at the top, context below `hookSpecificOutput`). It takes what
-is on stdout for JSON; its time-outs are milliseconds.
+is on stdout for JSON; its time-outs are milliseconds. Before a tool its model reads nothing but a denial.
 """
 
 from __future__ import annotations
@@ -52,6 +52,7 @@ def read(name: str, told: Mapping[str, object]) -> Event | None:
         paths=[path] if path is not None else [],
         command=text(given.get("command")),
         continued=told.get("stop_hook_active") is True,
+        heard=moment != event.BEFORE,
     )
 
 
@@ -63,7 +64,5 @@ def say(name: str, _: Event, reply: Reply) -> Said:
         return Said(json.dumps({"decision": "block", "reason": reply.text})) if reply.goes_on else Said()
     if name == "SessionEnd" or reply.text is None:
         return Said()
-    if name == "BeforeTool":  # which takes no context: the person reads it, and the edit goes on
-        return Said(json.dumps({"systemMessage": reply.text}))
     answer = {"hookEventName": name, "additionalContext": reply.text}
     return Said(json.dumps({"hookSpecificOutput": answer}))

@@ -41,7 +41,7 @@ CLIENTS = {
 RUNG = ("codex",)  # those that nothing of their own wakes: the ringer does, and their first hook starts it
 DEADLINE = 0.3  # seconds for all, where a tool waits for us
 PATIENCE = 1.0  # seconds where only a beginning or an end waits
-COMMIT = 3.0  # seconds after a shell, which may have been a commit: git is asked what it holds
+COMMIT = 3.0  # seconds after what may have been a commit: time for git, not for the hub
 MARGIN = 0.02  # seconds of it that giving the answer may take
 LARGEST = 16_000_000  # bytes of stdin that are read; whoever tells more is not understood
 USUAL = "claude-code"
@@ -116,7 +116,7 @@ def answer(adapter: ModuleType, name: str, stdin: bytes, clock: Clock) -> Said:
 def _patience(happened: Event) -> float:
     if happened.moment not in (event.BEFORE, event.AFTER):
         return PATIENCE
-    return COMMIT if (happened.moment, happened.deed) == (event.AFTER, event.SHELL) else DEADLINE
+    return COMMIT if edits.may_be_commit(happened) else DEADLINE
 
 
 def _reply(target: Target, happened: Event, until: float) -> Reply:
@@ -130,8 +130,17 @@ def _reply(target: Target, happened: Event, until: float) -> Reply:
         edits.end(target, happened, until=until)
         return Reply()
     if happened.moment == event.AFTER:
-        edits.after(target, happened, until=until)
-    return mail.glance(target, happened, until=until)
+        return _reply_after(target, happened, until)
+    return mail.glance(target, happened, until=until) if happened.heard else Reply()
+
+
+def _reply_after(target: Target, happened: Event, until: float) -> Reply:
+    edits.after(target, happened, until=until, patience=DEADLINE)
+    if not happened.heard:
+        return Reply()
+    pointer = mail.glance(target, happened, until=min(until, time.monotonic() + DEADLINE))
+    texts = [each for each in (edits.unsaid(happened), pointer.text) if each is not None]
+    return Reply(text="\n".join(texts) or None)
 
 
 def _stdin() -> bytes:

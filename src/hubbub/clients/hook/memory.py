@@ -38,6 +38,14 @@ def recall(shelf: str, name: str) -> str | None:
     return _read(os.path.join(_folder(shelf), key(name)))
 
 
+def take(shelf: str, name: str) -> str | None:
+    """What was kept under that name, and is forgotten now."""
+    kept = recall(shelf, name)
+    if kept is not None:
+        drop(shelf, name)
+    return kept
+
+
 def recall_all(shelf: str) -> list[str]:
     """All that lies on the shelf."""
     folder = _folder(shelf)

@@ -1,9 +1,10 @@
 """opencode: what our plugin for it tells, how it is answered, and the wait for a wake.
 
 opencode runs no commands as hooks: its plugins are called in its own process. Ours (`hub.ts`) calls `hubbub-hook` with
-JSON of our own making (`instance`, `cwd`, `tool`, `paths`, `patch`, `command`) and gets `{"deny": …}` or
-`{"text": …}`. It also keeps `hubbub-hook opencode monitor INSTANCE` running, whose every line is a wake, and hands it
-to opencode's `prompt_async` from inside: so that needs neither a port nor a password.
+JSON of our own making (`instance`, `cwd`, `tool`, `path`, `patch`, `command`) and gets `{"deny": …}` before a tool, by
+which that fails, and `{"text": …}` after it, which is added to what it returned. It also keeps
+`hubbub-hook opencode monitor INSTANCE` running, whose every line is a wake, and hands it to opencode's `prompt_async`
+from inside: so that needs neither a port nor a password.
 """
 
 from __future__ import annotations
@@ -48,6 +49,7 @@ def read(name: str, told: Mapping[str, object]) -> Event | None:
         tool=tool,
         paths=[path] if path is not None else patched(patch or ""),
         command=text(told.get("command")),
+        heard=moment != event.BEFORE,
     )
 
 

@@ -112,7 +112,7 @@ def dirty(folder: str, paths: Sequence[str], until: float) -> set[str] | None:
     """Which of the files of a checkout are not as they were committed; None if git does not say so in time."""
     if not _has_no_filters(folder, until):
         return None
-    asked = ["status", "--porcelain", "-z", "--no-renames", "--untracked-files=all"]
+    asked = ["status", "--porcelain", "-z", "--no-renames", "--untracked-files=all", "--ignored"]
     told = _git(
         ["-C", folder, "--literal-pathspecs", *asked, "--ignore-submodules=all", "--", *paths],
         until - time.monotonic(),
