@@ -191,7 +191,7 @@ class Hub:
             await stack.enter_async_context(parts.fleet.alive())
             if node is not None:
                 slug = parts.workspace_project
-                await stack.enter_async_context(present(parts.transactions, node.about, slug, measured))
+                await stack.enter_async_context(present(parts.transactions, node, slug, measured))
                 await stack.enter_async_context(node.alive())
             await stack.enter_async_context(self._findable())
             yield

@@ -68,6 +68,28 @@ def test_a_name_is_of_its_run(world: World, run: Run) -> None:
     assert world.do(artifacts.of_run, tuesday) == [later]
 
 
+def test_in_its_project_the_newest_of_all_runs_is_meant(world: World, run: Run) -> None:
+    """Whoever asks the whole project finds what was posted last, in whichever run, and nothing of another project."""
+    post(world, run)
+    later = post(world, world.do(runs.start, world.id, "tuesday", by="ann"))
+    other = world.elsewhere("other")
+
+    assert world.do(artifacts.newest_of_project, world.id, "plan") == later
+    with pytest.raises(NotFound, match=r"^artifact 'plan' not found$"):
+        other.do(artifacts.newest_of_project, other.id, "plan")
+
+
+def test_what_was_made_for_a_task_outlives_its_run(world: World, run: Run) -> None:
+    """By its id a task has what was made for it in any run, by its number what was made in its own."""
+    task = world.send()
+    first = post(world, run, task=str(task.number))
+    tuesday = world.do(runs.start, world.id, "tuesday", by="ann")
+    post(world, tuesday, task=str(task.number))
+    second = post(world, tuesday, task=str(task.id))
+
+    assert world.do(artifacts.of_task, task) == [first, second]
+
+
 def test_nothing_of_another_project_is_found(world: World, run: Run) -> None:
     """An id of another project, of something else or of nothing is not found."""
     artifact = post(world, run)

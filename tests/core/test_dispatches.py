@@ -92,7 +92,8 @@ def told(world: World) -> list[str]:
 
 def test_an_order_is_kept_as_it_was_given(world: World, machine: Machine) -> None:
     """Whoever finds an order knows who gave it, to which machine, by whom it went, and what is to be done."""
-    asked = order(chain=("ann", "web2"), arguments={"command": "x", "deep": [{"a": None}, "\ud800\0é"]})
+    deep = {"command": "x", "deep": [{"a": None}, "\ud800\0é"]}
+    asked = order(chain=("ann", "web2"), arguments=deep, patience=timedelta(milliseconds=1500))
     dispatch, is_new = begin(world, machine, asked)
     kept = found(world, dispatch)
     assert is_new

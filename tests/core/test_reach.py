@@ -7,7 +7,7 @@ from uuid import UUID
 
 import pytest
 
-from hubbub.core import reach, wakes
+from hubbub.core import evidence, reach, wakes
 from hubbub.model.records import Condition
 from hubbub.model.wakes import BUSY, TURNS, Method, Moment, Outlook, Result, Waker, Way
 from hubbub.store.tx import Connection, Row, Tx
@@ -92,6 +92,17 @@ def test_who_cannot_be_woken_is_not_said_to_be(world: World) -> None:
     assert outlook(world) == ("none", False)
 
 
+def test_who_keeps_no_heartbeat_is_not_said_to_be_away(world: World) -> None:
+    """An agent that was seen to act and never was there sees a letter when it looks, and is not said to be away."""
+    never = world.do(reach.outlook, world.id, "ann")
+    world.do(evidence.saw, world.id, "bob", tool="relay.get_messages")
+    acts = world.do(reach.outlook, world.id, "bob")
+
+    assert never.note == "It is not here: this waits in its inbox until it comes back."
+    assert acts.note == "It keeps no heartbeat here: it sees this when it looks into its inbox by itself."
+    assert told(acts) == ("none", False)
+
+
 def test_people_are_woken_by_nobody(world: World) -> None:
     """What is for `hub` is for people, who read it when they look."""
     assert told(world.do(reach.outlook, world.id, "hub")) == ("none", False)
@@ -126,5 +137,6 @@ def test_the_sender_waits_for_three_reads_at_most(world: World) -> None:
     """What may be expected costs a send little, whoever it is for: who is there, who was, who never came, people."""
     world.report("bob")
     world.do(wakes.register, waker(world, Method.MONITOR), TEN_MINUTES)
+    world.report("代码1号", Condition.OFFLINE)
 
-    assert [reads(world, name) for name in ("bob", "ann", "nobody", "hub")] == [2, 3, 3, 0]
+    assert [reads(world, name) for name in ("bob", "代码1号", "ann", "nobody", "hub")] == [2, 3, 3, 3, 0]

@@ -1,14 +1,17 @@
 """What whoever has a say does with work that is in other hands."""
 
 from collections.abc import Callable
+from datetime import timedelta
 
 import pytest
 
-from hubbub.core import checks, messages, scopes, steering, tasks, threads
+from hubbub.core import checks, endings, handovers, messages, scopes, steering, tasks, threads
 from hubbub.model.errors import BeingChecked, Conflict, Forbidden, Invalid, InvalidTransition, NotHolder
-from hubbub.model.lifecycle import HELD, Status
+from hubbub.model.lifecycle import HELD, Event, Status
+from hubbub.model.records import Task
 from hubbub.model.rights import HUB
 from hubbub.model.scopes import Scope
+from hubbub.store.tx import Tx
 from tests.core.conftest import World, in_status, person
 
 S = Status
@@ -102,6 +105,70 @@ def test_work_that_was_handed_in_is_approved(chief: World) -> None:
     assert (done.status, done.result) == (S.COMPLETED, "there are three")
     assert chief.mail("bob") == ['mia approved task #1 "count the lines": well counted']
     assert chief.mail("ann") == ["there are three", "there are three"]
+
+
+def hand_in(world: World, task: Task, text: str | None) -> None:
+    """Have bob hand a task in, and say what came of it if there is anything to say."""
+
+    def submit(tx: Tx, task: Task) -> None:
+        submitted = handovers.move(tx, task, S.IN_REVIEW, by="bob")
+        if text is not None:
+            steering.comment(tx, submitted, text, by="bob")
+
+    world.on(task, submit)
+
+
+def test_the_result_is_what_was_handed_in(chief: World) -> None:
+    """The result is what was handed in, whatever is said about it later, and by the approval; a third hears of it."""
+    task = in_status(chief, S.WORKING)
+    chief.on(task, steering.comment, "not yet", by="bob")
+    hand_in(chief, task, "there are three\n\nProof: wc")
+    chief.pass_time(timedelta(seconds=1))
+    chief.on(task, steering.comment, "are you sure?", by="ann")
+    chief.on(task, steering.comment, "quite", by="bob")
+    done = chief.on(task, steering.approve, by=HUB, comment="well counted")
+
+    assert done.result == "there are three\n\nProof: wc"
+    assert chief.mail("ann")[-1] == "there are three\n\nProof: wc"
+    assert chief.mail("bob")[-1] == 'mia approved task #1 "count the lines": well counted'
+
+
+def test_what_was_handed_in_again_is_the_result(chief: World) -> None:
+    """Of work that was sent back the last that was handed in counts; handed in without a word, what was said before."""
+    task = in_status(chief, S.WORKING)
+    for text in ("two", "three", None):
+        hand_in(chief, task, text)
+        chief.pass_time(timedelta(seconds=1))
+        chief.on(task, steering.request_changes, by=HUB, comment="count again")
+        chief.pass_time(timedelta(seconds=1))
+    hand_in(chief, task, None)
+
+    assert chief.on(task, steering.approve, by=HUB, comment="fine").result == "three"
+
+
+@pytest.mark.parametrize(("since", "result"), [(None, "fine"), ("there are three", "there are three")])
+def test_work_that_was_handed_in_without_a_word(chief: World, since: str | None, result: str) -> None:
+    """What its holder says after that is the result; if they say nothing, it is what the approval says."""
+    task = in_status(chief, S.WORKING)
+    hand_in(chief, task, None)
+    chief.pass_time(timedelta(seconds=1))
+    chief.on(task, steering.comment, "the lines?", by=HUB)
+    if since is not None:
+        chief.on(task, steering.comment, since, by="bob")
+
+    assert chief.on(task, steering.approve, by=HUB, comment="fine").result == result
+
+
+def test_how_a_part_ended_is_not_the_result(chief: World) -> None:
+    """That its holder has ended a part of the work is told as an answer to the whole, and is not what was handed in."""
+    task = in_status(chief, S.WORKING)
+    part = chief.send(sender="bob", to="bob", parent=str(task.id))
+    chief.start(part)
+    chief.on(part, endings.finish, Event.COMPLETE, by="bob", text="a part", result="a part")
+    hand_in(chief, task, None)
+
+    assert chief.mail("ann") == ["a part"]
+    assert chief.on(task, steering.approve, by=HUB, comment=None).result == "approved"
 
 
 def test_changes_are_requested(chief: World) -> None:

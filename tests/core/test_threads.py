@@ -59,6 +59,7 @@ def test_a_conversation_has_the_name_that_its_sender_gave_it(world: World) -> No
     (found,), _more = world.do(threads.listed, world.id, limit=10)
 
     assert (found.title, found.name, found.count) == ("the plan", "the plan", 3)
+    assert found.created_at == first.created_at
     assert list(found.participants) == ["ann", "bob", "代码1号"]
     assert world.do(threads.find, world.id, "the plan").count == 3
 

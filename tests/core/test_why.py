@@ -12,10 +12,12 @@ from hubbub.core import (
     approvals,
     artifacts,
     checks,
+    claims,
     dispatches,
     evidence,
     handovers,
     inbox,
+    messages,
     nodes,
     presences,
     reviews,
@@ -133,7 +135,7 @@ def test_a_task_is_found_by_number_or_id(world: World) -> None:
     """What is asked about may be written as people see it."""
     task = world.send(None)
 
-    assert {explain(world, ref).name for ref in (task.number, f"#{task.number}", task.id)} == {"1"}
+    assert {explain(world, ref).name for ref in (task.number, "#1", "T-1", "t-1", task.id)} == {"1"}
     assert fact(world, task.id, "task.queued").sentence.startswith(
         'Task #1 "count the lines" is queued since '
     )
@@ -147,6 +149,64 @@ def test_a_task_for_an_agent_that_never_came(world: World) -> None:
     assert fact(world, task.number, "agent.never_came").sentence == (
         "bob has never been here: the project knows the name alone."
     )
+
+
+def test_an_agent_that_calls_tools_without_a_heartbeat(world: World) -> None:
+    """Who keeps no heartbeat, and was seen to act, has not been away: it is said when it last did something."""
+    at = world.clock() - 5_000
+    world.do(evidence.saw, world.id, "bob", tool="relay.get_messages", tool_at=at)
+
+    assert kinds(world, "bob")[:2] == ["agent.acted", "agent.called"]
+    told = fact(world, "bob", "agent.acted")
+    assert told.sentence.startswith("bob keeps no heartbeat here; it was last seen to act at ")
+    assert told.detail == {"agent": "bob", "at": at}
+    assert kinds(world, "ann")[0] == "agent.never_came"
+
+
+def test_a_task_that_is_held_without_a_presence(world: World) -> None:
+    """Who began a task and was never there holds it, has acted, and no silence ends that, whatever it said."""
+    task = world.start(world.send("bob"), "bob")
+
+    assert kinds(world, task.number) == ["task.working", "task.held", "agent.acted"]
+    world.on(task, tasks.step, Event.BLOCK, actor="bob")
+    assert kinds(world, task.number) == ["task.blocked", "task.holder_waits", "task.held", "agent.acted"]
+
+
+@pytest.mark.parametrize("kind", ["message", "task", "acknowledgement"])
+def test_what_else_is_an_act(world: World, kind: str) -> None:
+    """Who wrote to others, or acknowledged a letter, has been seen to act; a letter to it is no act of its own."""
+    world.do(messages.send, world.id, sender="ann", to="bob", body="hello")
+    assert kinds(world, "bob")[0] == "agent.never_came"
+
+    match kind:
+        case "message":
+            world.do(messages.send, world.id, sender="bob", to="ann", body="hello")
+        case "task":
+            world.send("ann", sender="bob")
+        case _:
+            (letter,) = world.inbox("bob")
+            world.do(inbox.ack, world.id, "bob", str(letter.delivery.id))
+
+    assert kinds(world, "bob")[0] == "agent.acted"
+
+
+def test_an_agent_that_goes_on_without_a_heartbeat(world: World) -> None:
+    """Of an agent that left and acts all the same both is told; its last call, which is noted late, is no such act."""
+    world.report("bob")
+    world.do(presences.leave, world.id, "bob", instance="first")
+    world.clock.advance(timedelta(seconds=1))
+    world.do(evidence.saw, world.id, "bob", tool="golemxv.checkout")
+    assert "agent.acted" not in kinds(world, "bob")
+
+    world.clock.advance(TEN_MINUTES)
+    task = world.start(world.send("bob"))
+    assert kinds(world, task.number)[1:4] == ["task.held", "agent.offline", "agent.acted"]
+    assert fact(world, "bob", "agent.acted").sentence.startswith(
+        "It has acted since, without a heartbeat, at "
+    )
+
+    world.report("bob")
+    assert "agent.acted" not in kinds(world, "bob")
 
 
 def test_a_task_whose_assignee_is_offline(world: World) -> None:
@@ -480,6 +540,39 @@ def test_a_file_that_somebody_works_on(world: World) -> None:
     assert account.facts[-1].kind == "file.mode"
 
 
+def test_a_file_that_somebody_edits(world: World) -> None:
+    """Who claimed a file by editing it is named with since when and where, and with everything that ends the claim."""
+    there = world.report("bob")
+    where: dict[str, Any] = {"branch": "main", "worktree": "/w", "instance": "one"}
+    world.clock.advance(MINUTE)
+    world.do(claims.claim, world.project, there, ["src/a.py"], ttl=MINUTE, **where)
+
+    told = fact(world, "src/a.py", "file.claimed")
+    assert told.sentence.startswith('bob has claimed "src/a.py" by editing it at ')
+    assert ', on branch main, in "/w". That ends with a commit, when it is not edited until ' in told.sentence
+    assert told.sentence.endswith(" or when a person releases what bob has declared.")
+    (held,) = world.do(claims.held, world.id)
+    assert (told.detail["since"], told.detail["expires_at"]) == (held.claimed_at, held.claimed_at + 60_000)
+    assert (told.detail["branch"], told.detail["worktree"]) == ("main", "/w")
+    assert kinds(world, "src/a.py") == ["file.claimed", "file.mode"]
+
+    world.pass_time(2 * MINUTE)
+    assert kinds(world, "src/a.py") == ["file.free"]
+
+
+def test_a_file_that_is_claimed_and_declared(world: World) -> None:
+    """A claim and a declaration end in different ways, so both are told; of many claims the first ones."""
+    there = world.report("bob")
+    world.do(scopes.declare, world.project, there, Scope.of(None, ["src/"]))
+    world.do(claims.claim, world.project, there, [f"src/{number}.py" for number in range(7)])
+
+    assert kinds(world, "src/0.py") == ["file.claimed", "file.held", "file.mode"]
+    assert fact(world, "src/0.py", "file.held").detail["files"] == ["src/"]
+    assert "with the tool files at " in fact(world, "src/0.py", "file.claimed").sentence
+    assert "a commit" not in fact(world, "src/0.py", "file.claimed").sentence
+    assert fact(world, "src/", "file.claimed_more").sentence == "bob has claimed 2 more there."
+
+
 def test_what_there_is_not(world: World) -> None:
     """What is no task, agent, machine or file of the project is one sentence, with near names where one is meant."""
     for ref in ("77", "nobody", str(uuid4())):
@@ -503,9 +596,14 @@ def test_another_projects_things_are_not_there(world: World) -> None:
 
 
 def test_a_kind_says_what_is_meant(world: World) -> None:
-    """An agent may be called like a file, or like a number."""
+    """An agent may be called like a file, or like a task; without a kind the task is meant, where there is one."""
     world.do(agents.meet, world.id, "README.md")
+    world.do(agents.meet, world.id, "T-1")
 
+    assert explain(world, "T-1").kind == Kind.AGENT
+    world.send(None)
+    assert explain(world, "T-1").kind == Kind.TASK
+    assert explain(world, "T-1", Kind.AGENT).kind == Kind.AGENT
     assert explain(world, "README.md").kind == Kind.AGENT
     assert explain(world, "README.md", Kind.FILE).kind == Kind.FILE
     assert explain(world, "Makefile", Kind.FILE).kind == Kind.FILE

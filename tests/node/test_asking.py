@@ -13,6 +13,7 @@ import pytest
 
 from hubbub.model.errors import HubError, StoreUnavailable
 from hubbub.model.orders import Act, Code, Order, Outcome, Ruling, refused
+from hubbub.node import runtimes
 from hubbub.node.node import LocalNode
 from hubbub.node.tools import delegation
 from tests.node.endpoint import Calls, Endpoint, Says, Turn, endpoint
@@ -52,6 +53,18 @@ class TestTheGate:
         assert (wire["db1"].work / "made").exists()
         assert wire["web1"].people.asked == []
         assert [each.node for each in wire["db1"].people.asked] == ["db1"]
+
+    @pytest.mark.parametrize("tool", ["ask_agent", "ask_agent_stream"])
+    def test_nobody_is_asked_where_there_is_no_agent(self, wire: Wire, tool: str) -> None:
+        """A prompt for a machine that has no agent is refused at once; where it has one, a person is asked."""
+        wire["web1"].policy("")
+        refusal = at_web1(wire, order(tool, hostname="web1", prompt="hi"))
+
+        assert (refusal["error"], refusal["code"]) == (runtimes.NONE, "failed")
+        assert wire["web1"].people.asked == []
+        wire["web1"].policy("", command="cat")
+        assert at_web1(wire, order(tool, hostname="web1", prompt="hi"))["code"] == "denied"
+        assert len(wire["web1"].people.asked) == 1
 
     def test_it_is_written_down_that_it_went_on(self, wire: Wire) -> None:
         """The audit log of each machine has the call: here that another decides, there what it decided."""

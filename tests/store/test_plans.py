@@ -312,8 +312,13 @@ CALLS: dict[str, Callable[[Tx, World], object]] = {
     "mail after a number": lambda tx, world: messages.mail(tx, world.run, "bob", after=1000),
     "messages of a run": lambda tx, world: messages.of_run(tx, world.run),
     "last in a thread": lambda tx, world: messages.last_in_thread(tx, world.project.id, "T-1", "ann"),
+    "handed in": lambda tx, world: messages.handed_in(tx, tasks.accept(tx, world.sent, "bob")),
     "post": lambda tx, world: artifacts.post(tx, world.run, by="ann", name="plan", kind="text", content="x"),
     "newest artifact": lambda tx, world: artifacts.newest(tx, world.run, "plan"),
+    "newest artifact of a project": lambda tx, world: artifacts.newest_of_project(
+        tx, world.project.id, "plan"
+    ),
+    "artifacts of a task": lambda tx, world: artifacts.of_task(tx, world.sent),
     "read an artifact": lambda tx, world: artifacts.content(tx, world.artifact),
     "artifacts of a run": lambda tx, world: artifacts.of_run(tx, world.run),
     "artifacts of a project": lambda tx, world: artifacts.of_project(tx, world.project.id, limit=20),

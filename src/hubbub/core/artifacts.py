@@ -1,4 +1,7 @@
-"""Artifacts: what agents make and show to each other. Names repeat; the newest of a name is meant by it."""
+"""Artifacts: what agents make and show to each other. Names repeat; the newest of a name is meant by it.
+
+Where work is done by runs, that is the newest of the run; elsewhere the newest of the project.
+"""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -47,6 +50,14 @@ def newest(tx: Tx, run: Run, name: str) -> Artifact:
     return artifact
 
 
+def newest_of_project(tx: Tx, project_id: UUID, name: str) -> Artifact:
+    """The newest artifact of that name, whichever run it was made in. Raises `NotFound`."""
+    artifact = artifacts.newest_of_project(tx, project_id, name)
+    if artifact is None:
+        raise NotFound("artifact", name)
+    return artifact
+
+
 def find(tx: Tx, project_ids: Sequence[UUID], ref: str) -> Artifact:
     """The artifact of that id. Raises `NotFound`, also for what belongs to another project."""
     artifact_id = parse_id(ref)
@@ -72,10 +83,10 @@ def of_run(tx: Tx, run: Run) -> list[Artifact]:
 
 
 def of_task(tx: Tx, task: Task) -> list[Artifact]:
-    """What was made for a task, by whatever of its names its maker called it, oldest first."""
-    names = [str(task.id), str(task.number), f"#{task.number}"]
+    """What was made for a task, oldest first: in any run by its id, in its own by any of its names."""
+    names = [str(task.number), f"#{task.number}"]
     names += [task.external_id] if task.external_id is not None else []
-    return artifacts.of_task(tx, task.run_id, names) if task.run_id is not None else []
+    return artifacts.of_task(tx, task.project_id, str(task.id), task.run_id, names)
 
 
 def of_project(tx: Tx, project_id: UUID, *, before: int | None = None, limit: int) -> list[Artifact]:

@@ -114,6 +114,21 @@ def last_in_thread(tx: Tx, project_id: UUID, thread: str, sender: str) -> Messag
     return messages.last_in_thread(tx, project_id, thread, sender)
 
 
+def handed_in(tx: Tx, task: Task) -> Message | None:
+    """What the holder of a task that is in review said of it last: by the time they handed it in, else since then.
+
+    What they say in the conversation that was given the task's id always counts.
+    """
+    if (holder := task.assignee) is None:
+        return None
+    found = (
+        messages.last_answer(tx, task.id, holder, until=task.updated_at),
+        messages.last_in_thread(tx, task.project_id, str(task.id), holder),
+    )
+    said = max((each for each in found if each is not None), key=lambda each: each.number, default=None)
+    return said or messages.last_answer(tx, task.id, holder, until=tx.now)
+
+
 def find(tx: Tx, project_ids: Sequence[UUID], ref: str) -> Message:
     """The message of that id, which may also be the id of one of its inbox rows. Raises `NotFound`."""
     message_id = parse_id(ref)

@@ -38,6 +38,7 @@ def report(
     project: Project,
     about: About,
     *,
+    runtime: str | None = None,
     labels: Sequence[str] = (),
     ttl: timedelta = TTL,
 ) -> Machine:
@@ -53,7 +54,8 @@ def report(
         if is_another or is_linked(before, tx.now):
             raise Conflict(f"another machine is called {before.name!r} in this project; choose another name")
         end_key(tx, before)
-    reported = rows.update(tx, machine.id, about, labels=labels, expires_at=tx.now + milliseconds(ttl))
+    expires_at = tx.now + milliseconds(ttl)
+    reported = rows.update(tx, machine.id, about, labels=labels, expires_at=expires_at, runtime=runtime)
     if before is None:
         record(tx, "node.joined", reported)
     else:

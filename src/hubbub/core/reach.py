@@ -6,7 +6,7 @@ from uuid import UUID
 from hubbub.model.moments import milliseconds
 from hubbub.model.rights import HUB
 from hubbub.model.wakes import BUSY, DOORS, Method, Outlook, Waker, Way, Ways
-from hubbub.store import agents, pictures, wakes
+from hubbub.store import agents, evidence, pictures, wakes
 from hubbub.store.tx import Tx
 
 WORKER = "work"  # the runtime of what `hubbub work` runs
@@ -18,10 +18,11 @@ def outlook(tx: Tx, project_id: UUID, agent: str, ways: Ways | None = None) -> O
     `ways` are the calls and streams that are held open at this hub, where the caller can know them.
     """
     presence = agents.presence(tx, project_id, agent) if agent != HUB else None
-    is_known = agent != HUB and (presence is not None or agents.find(tx, project_id, agent) is not None)
+    is_live = presence is not None and presence.is_live(tx.now)
+    acted_at = evidence.last_act(tx, project_id, agent) if agent != HUB and not is_live else None
+    is_known = is_live or acted_at is not None
     if agent == HUB or (not is_known and pictures.is_person(tx, project_id, agent)):
         return Outlook(wake="none", likely_seen=False, note="People read it when they look at the dashboard.")
-    is_live = presence is not None and presence.is_live(tx.now)
     if is_live and presence is not None and presence.runtime == WORKER:
         return Outlook(wake="worker", likely_seen=True, note="hubbub work runs it and takes what comes.")
     asking = wakes.wakers(tx, project_id, agent) if is_known else []  # who has wakers is known
@@ -33,6 +34,8 @@ def outlook(tx: Tx, project_id: UUID, agent: str, ways: Ways | None = None) -> O
         note = "It is here, but nothing wakes it: it sees this when it looks into its inbox by itself."
         return Outlook(wake="none", likely_seen=False, note=note)
     note = "It is not here: this waits in its inbox until it comes back."
+    if acted_at:
+        note = "It keeps no heartbeat here: it sees this when it looks into its inbox by itself."
     return Outlook(wake="none", likely_seen=False, note=note)
 
 

@@ -52,12 +52,13 @@ def unblock(tx: Tx, task: Task, *, by: str, reason: str | None) -> Task:
 
 
 def approve(tx: Tx, task: Task, *, by: str, comment: str | None) -> Task:
-    """Accept work that was handed in: its result is what was said last of it. Records `task.completed`.
+    """Accept work that was handed in: its result is what its holder said of it. Records `task.completed`.
 
+    The comment is for the holder; it is the result only where nothing was said of the work.
     Raises `InvalidTransition` for what is not in review, `Forbidden` for whoever did the work.
     """
     _require_reviewer(task, by, "approve")
-    said = messages.last_in_thread(tx, task.project_id, str(task.id), task.assignee or by)
+    said = messages.handed_in(tx, task)
     result = task.result or (said.body if said is not None else None) or comment or "approved"
     kept = result[: completions.RESULT_LENGTH]
     ended = endings.finish(tx, task, Event.COMPLETE, by=by, text=result, result=kept)

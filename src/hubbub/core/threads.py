@@ -40,6 +40,7 @@ class Conversation:
     root: Root
     title: str
     count: int
+    created_at: int
     last: Message
     participants: Sequence[str]
     unread_by: Sequence[str]
@@ -94,10 +95,13 @@ def said(
     )
 
 
-def of_task(tx: Tx, task: Task, *, limit: int) -> list[Message]:
-    """The newest said about a task: what answers it or bears its id, and what answers that; oldest first."""
+def of_task(tx: Tx, task: Task, *, before: int | None = None, limit: int) -> list[Message]:
+    """The newest said about a task: what answers it or bears its id, and what answers that; oldest first.
+
+    `before` is the number to go on from.
+    """
     return messages.conversation(
-        tx, task.project_id, root=task.id, name=str(task.id), before=2**62, limit=limit
+        tx, task.project_id, root=task.id, name=str(task.id), before=before or 2**62, limit=limit
     )
 
 
@@ -129,14 +133,18 @@ def _root(tx: Tx, message: Message) -> Root | None:
 
 def _conversation(tx: Tx, project_id: UUID, root: Root) -> Conversation:
     count, number = messages.size(tx, project_id, root=root.id, name=root.name)
-    (last,) = messages.conversation(tx, project_id, root=root.id, name=root.name, before=number + 1, limit=1)
+    limit = 1 if root.message is not None else count  # a name does not tell what was said first
+    newest = messages.conversation(
+        tx, project_id, root=root.id, name=root.name, before=number + 1, limit=limit
+    )
     rows = messages.parties(tx, project_id, root=root.id, name=root.name)
-    first = root.message or last
+    first = root.message or newest[0]
     return Conversation(
         root=root,
         title=cut(title_of(first.body) if root.message is not None else root.name, TITLE_LENGTH),
         count=count,
-        last=last,
+        created_at=first.created_at,
+        last=newest[-1],
         participants=sorted({row["name"] for row in rows}),
         unread_by=[row["name"] for row in rows if row["unread"]],
         unacked_by=[row["name"] for row in rows if row["unacked"]],

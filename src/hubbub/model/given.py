@@ -1,12 +1,14 @@
 """Reading an object that somebody sent as JSON: each value by its name, and of the type that it has to be."""
 
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from enum import StrEnum
 from typing import TypeVar, cast
 from uuid import UUID
 
 from hubbub.model.errors import Invalid
 from hubbub.model.ids import parse_id
+from hubbub.model.moments import milliseconds
 
 Given = Mapping[str, object]
 Word = TypeVar("Word", bound=StrEnum)
@@ -68,3 +70,11 @@ def number_of(given: Given, name: str) -> int:
 def number_or_none(given: Given, name: str) -> int | None:
     """Raises `Invalid`."""
     return None if given.get(name) is None else number_of(given, name)
+
+
+def span_or_none(given: Given, name: str, most: timedelta) -> timedelta | None:
+    """A time of `most` at most, which is there in whole milliseconds. Raises `Invalid`."""
+    found, limit = number_or_none(given, name), milliseconds(most)
+    if found is not None and not 0 < found <= limit:
+        raise Invalid(f"{name}: must be a number of milliseconds, {limit} at most")
+    return timedelta(milliseconds=found) if found is not None else None

@@ -46,6 +46,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
+from datetime import timedelta
 from enum import StrEnum
 from uuid import UUID
 
@@ -55,6 +56,7 @@ from hubbub.model.given import (
     number_of,
     number_or_none,
     object_of,
+    span_or_none,
     text_of,
     text_or_none,
     texts_of,
@@ -62,6 +64,7 @@ from hubbub.model.given import (
 )
 from hubbub.model.ids import parse_id
 from hubbub.model.machines import Load
+from hubbub.model.moments import milliseconds
 from hubbub.model.orders import About, Answered, Order, Outcome, Principal, Question, QuestionKind, Ruling
 from hubbub.model.placements import Fares, PlacementStatus
 
@@ -71,6 +74,7 @@ PATH = "/api/v1/nodes/link"
 PIECE = 32_768  # characters; fewer than the bytes of the largest frame that the hub takes
 LARGEST_FRAME = 4 * PIECE + 4  # bytes, where each character takes four
 LARGEST = 24 * 1024 * 1024  # characters of a message: a whole file, escaped
+LONGEST_PATIENCE = timedelta(hours=1)  # of an order's caller with a person who is asked first
 DEEPEST = 100  # objects and arrays in one another
 MORE, END = "+", "."
 
@@ -260,6 +264,7 @@ def order_json(order: Order) -> Mapping[str, object]:
         "tool": order.tool,
         "arguments": order.arguments,
         "chain": order.chain,
+        **({"patience_ms": milliseconds(order.patience)} if order.patience is not None else {}),
     }
 
 
@@ -270,6 +275,7 @@ def order_of(given: Message) -> Order:
         tool=text_of(given, "tool"),
         arguments=object_of(given, "arguments"),
         chain=texts_of(given, "chain"),
+        patience=span_or_none(given, "patience_ms", LONGEST_PATIENCE),
     )
 
 

@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import timedelta
 from enum import StrEnum
 from typing import Protocol
 
@@ -115,6 +116,9 @@ class Order:
     approval_id: str | None = None  # by which a person let it through, told to whoever does it
     approved: str | None = None  # the words to which a person said yes already, as the hub knows
     key: str | None = None  # the client's own: the same call made again with it is the same order
+    patience: timedelta | None = (
+        None  # with a person who is asked first, where that is less than the machine's
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,6 +188,10 @@ class Node(Protocol):
 
     @property
     def name(self) -> str: ...
+
+    @property
+    def runtime(self) -> str | None:
+        """The name of the agent that can be asked there, if there is one just now."""
 
     async def perform(self, order: Order, act: Act | None = None) -> Outcome:
         """Do the order if the gate lets it, and say what came of it.

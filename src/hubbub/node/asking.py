@@ -18,14 +18,19 @@ class Asking:
         self._hub = hub
         self._taken: dict[str, str] = {}  # what clients went to ask: digests of calls, by the approval's id
 
-    async def ask(self, question: Question, client: Client | None, policy: Policy) -> Answered:
-        """What a person says. Raises `AskFirst` where the client has to make the call again, and a `HubError`."""
+    async def ask(
+        self, question: Question, client: Client | None, policy: Policy, patience: timedelta
+    ) -> Answered:
+        """What a person says within `patience`.
+
+        Raises `AskFirst` where the client has to make the call again, and a `HubError`.
+        """
         if client is None or not policy.elicitation or policy.approvers:  # which clients cannot sign for
-            return await self._hub.ask(question, policy.approval_timeout)
+            return await self._hub.ask(question, patience)
         approval_id = await self._asked_already(question, client)
         if approval_id is None:
-            approval_id = await self._put(question, policy.approval_timeout)
-        approved = await self._said(question, client, approval_id, policy.approval_timeout)
+            approval_id = await self._put(question, patience)
+        approved = await self._said(question, client, approval_id, patience)
         self._taken.pop(approval_id, None)
         if approved is None:
             return await self._hub.answer(approval_id)

@@ -43,7 +43,7 @@ from hubbub.node.place import Place, Tool
 from hubbub.node.policy import Policy
 from hubbub.node.sandbox import choose
 from hubbub.node.ssh.shells import Shells
-from hubbub.node.tools import connecting, ssh
+from hubbub.node.tools import connecting, delegation, ssh
 from hubbub.node.weighing import Weighed, named, weigh
 
 log = structlog.get_logger("hubbub")
@@ -146,8 +146,7 @@ class LocalNode:
                 case Effect.DENY:
                     return self._denied(weighed)
                 case Effect.ASK:
-                    moot = await ssh.why_not(self._place(weighed, act), weighed.order)
-                    return moot or await self._asked(weighed, act, do)
+                    return await self._why_not(weighed, act) or await self._asked(weighed, act, do)
         except AuditFailed as error:
             log.error("the audit log cannot be written", reason=str(error))
             return refused(Code.FAILED, str(error))
@@ -169,6 +168,11 @@ class LocalNode:
         sandbox = choose(network=policy.network)
         return await weigh(order, policy, self._world(policy), sandbox, data=self._data, node=self.name)
 
+    async def _why_not(self, weighed: Weighed, act: Act | None) -> Outcome | None:
+        """The refusal of a call of which nothing could come whoever said yes to it; nobody need be asked about it."""
+        place = self._place(weighed, act)
+        return delegation.why_not(place, weighed.order) or await ssh.why_not(place, weighed.order)
+
     async def _asked(self, weighed: Weighed, act: Act | None, do: Tool) -> Outcome:
         """Do it if a person says yes, or has done so already and only the hub is left to do it."""
         unasked = connecting.why_unasked(self.name, named(weighed.order), weighed.order)
@@ -179,8 +183,9 @@ class LocalNode:
         if weighed.order.approved == question.shown and named(weighed.order) not in self._tools:
             yes = replace(weighed.decision, effect=Effect.ALLOW, source=Source.PERSON, reason=APPROVED)
             return await self._done(_decided(weighed, yes), act, do, Verdict.ASK_ALLOWED)
+        patience = _patience(weighed)
         try:
-            answered = await self._asking.ask(question, weighed.order.client, weighed.policy)
+            answered = await self._asking.ask(question, weighed.order.client, weighed.policy, patience)
         except HubError as error:
             reason = f"{weighed.decision.reason}; and nobody can be asked: {error}"
             return self._denied(
@@ -190,7 +195,7 @@ class LocalNode:
             return await self._approved(weighed, answered, act, do)
         if answered.ruling is Ruling.DENIED:
             return self._denied(_by_person(weighed, answered, Effect.DENY), Verdict.ASK_DENIED)
-        waited = f"no person answered within {weighed.policy.approval_timeout.total_seconds():g} s"
+        waited = f"no person answered within {patience.total_seconds():g} s"
         return self._unanswered(weighed, answered, waited)
 
     async def _approved(self, weighed: Weighed, answered: Answered, act: Act | None, do: Tool) -> Outcome:
@@ -357,6 +362,12 @@ class LocalNode:
 
 def _decided(weighed: Weighed, decision: Decision) -> Weighed:
     return replace(weighed, decision=decision)
+
+
+def _patience(weighed: Weighed) -> timedelta:
+    """How long a person may think about a call: as long as the policy lets them, and the caller waits."""
+    allowed, waits = weighed.policy.approval_timeout, weighed.order.patience
+    return allowed if waits is None else min(allowed, waits)
 
 
 def _by_person(weighed: Weighed, answered: Answered, effect: Effect) -> Weighed:

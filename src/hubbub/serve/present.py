@@ -11,7 +11,7 @@ from hubbub.core import nodes, projects
 from hubbub.core.transaction import Transactions
 from hubbub.model.errors import HubError
 from hubbub.model.machines import Load
-from hubbub.model.orders import About
+from hubbub.model.orders import Node
 from hubbub.model.rights import SYSTEM
 from hubbub.store.tx import Tx
 
@@ -22,7 +22,7 @@ REPORT_EVERY = timedelta(seconds=30)
 
 @asynccontextmanager
 async def present(
-    transactions: Transactions, about: About, slug: str, measured: Callable[[], Load | None]
+    transactions: Transactions, node: Node, slug: str, measured: Callable[[], Load | None]
 ) -> AsyncIterator[None]:
     """The machine is reported to the project when the context begins, and while it lasts; in the end it leaves.
 
@@ -30,7 +30,7 @@ async def present(
     """
 
     def report(tx: Tx) -> None:
-        reported = nodes.report(tx, projects.find(tx, slug), about)
+        reported = nodes.report(tx, projects.find(tx, slug), node.about, runtime=node.runtime)
         if (load := measured()) is not None:
             nodes.note_load(tx, reported.id, load)
 
@@ -52,4 +52,4 @@ async def present(
     finally:
         keeping.cancel()
         with suppress(HubError):
-            await transactions.write(SYSTEM, lambda tx: nodes.leave(tx, projects.find(tx, slug), about.name))
+            await transactions.write(SYSTEM, lambda tx: nodes.leave(tx, projects.find(tx, slug), node.name))

@@ -64,18 +64,33 @@ def newest(tx: Tx, run_id: UUID, name: str) -> Artifact | None:
     return Artifact(**row) if row else None
 
 
+def newest_of_project(tx: Tx, project_id: UUID, name: str) -> Artifact | None:
+    """The newest artifact of that name in the project."""
+    row = tx.one(
+        f"""SELECT {_ARTIFACTS} FROM artifacts WHERE project_id = :project_id AND name = :name
+            ORDER BY number DESC LIMIT 1""",
+        project_id=project_id,
+        name=name,
+    )
+    return Artifact(**row) if row else None
+
+
 def of_run(tx: Tx, run_id: UUID) -> list[Artifact]:
     """The run's artifacts, oldest first."""
     rows = tx.all(f"SELECT {_ARTIFACTS} FROM artifacts WHERE run_id = :run_id ORDER BY number", run_id=run_id)
     return [Artifact(**row) for row in rows]
 
 
-def of_task(tx: Tx, run_id: UUID, names: Sequence[str]) -> list[Artifact]:
-    """The run's artifacts that were made for a task that is called so, oldest first."""
+def of_task(tx: Tx, project_id: UUID, task: str, run_id: UUID | None, names: Sequence[str]) -> list[Artifact]:
+    """What was made in the project for the task of that id, or in the run for one that is called so, oldest first."""
     called = {f"name{number}": name for number, name in enumerate(names)}
     rows = tx.all(
         f"""SELECT {_ARTIFACTS} FROM artifacts
-            WHERE run_id = :run_id AND task IN ({", ".join(f":{name}" for name in called)}) ORDER BY number""",
+            WHERE project_id = :project_id AND task IN (:task, {", ".join(f":{name}" for name in called)})
+              AND (task = :task OR run_id = :run_id)
+            ORDER BY number""",
+        project_id=project_id,
+        task=task,
         run_id=run_id,
         **called,
     )

@@ -3,15 +3,18 @@
 import json
 from collections.abc import Mapping
 from dataclasses import asdict
+from datetime import timedelta
 from typing import Any, cast
 from uuid import UUID
 
 from hubbub.model.dispatches import ENDED, STEPS, Dispatch, DispatchStatus, DispatchStep
+from hubbub.model.moments import milliseconds
 from hubbub.model.orders import Code, Order, Outcome, Principal
 from hubbub.store.tx import Row, Tx
 
 _COLUMNS = """id, project_id, (SELECT slug FROM projects WHERE projects.id = dispatches.project_id) AS project, machine,
-    node, token_id, who, is_person, tool, arguments, chain, digest, status, outcome, code, created_at, ended_at"""
+    node, token_id, who, is_person, tool, arguments, chain, digest, status, outcome, code, created_at, ended_at,
+    patience"""
 _NOTHING = "{}"
 
 
@@ -27,6 +30,7 @@ def _dispatch(row: Row) -> Dispatch:
         tool=row["tool"],
         arguments=json.loads(row["arguments"]),
         chain=tuple(json.loads(row["chain"])),
+        patience=timedelta(milliseconds=row["patience"]) if row["patience"] is not None else None,
     )
     return Dispatch(
         id=row["id"],
@@ -54,9 +58,9 @@ def claim(tx: Tx, dispatch: Dispatch, *, token_id: UUID | None, key: str | None)
     """
     row = tx.one(
         f"""INSERT INTO dispatches (id, project_id, machine, node, token_id, who, is_person, tool, arguments, chain,
-                                    key, digest, status, created_at)
+                                    key, digest, status, created_at, patience)
             VALUES (:id, :project_id, :machine, :node, :token_id, :who, :is_person, :tool, :arguments, :chain, :key,
-                    :digest, :status, :created_at)
+                    :digest, :status, :created_at, :patience)
             ON CONFLICT (token_id, key) WHERE key IS NOT NULL DO UPDATE SET key = excluded.key
             RETURNING {_COLUMNS}""",
         id=dispatch.id,
@@ -73,6 +77,7 @@ def claim(tx: Tx, dispatch: Dispatch, *, token_id: UUID | None, key: str | None)
         digest=dispatch.digest,
         status=dispatch.status,
         created_at=dispatch.created_at,
+        patience=milliseconds(patience) if (patience := dispatch.order.patience) is not None else None,
     )
     return _dispatch(cast(Row, row))  # an upsert always returns its row
 

@@ -8,6 +8,8 @@ from hubbub.store.tx import Row, Tx
 
 _COLUMNS = "agent, node, runtime, last_output, last_output_at, last_tool, last_tool_at"
 
+LEAVING = 60_000  # milliseconds after its presence in which an agent's last call may be noted
+
 
 def _evidence(row: Row) -> Evidence:
     return Evidence(**row)
@@ -48,6 +50,36 @@ def find(tx: Tx, project_id: UUID, agent: str) -> Evidence | None:
         agent=agent,
     )
     return _evidence(row) if row else None
+
+
+def last_act(tx: Tx, project_id: UUID, agent: str, *, recent: int = 100) -> int | None:
+    """When an agent last acted without being there, 0 if it did not since it was; None for a name that is not known.
+
+    An act is a call of a tool, the beginning of what it is at, or what the log says it did, among the `recent` lines
+    that concern it. What becomes of its presence and its claims is none, nor is a wake: all of that happens to it.
+    """
+    row = tx.one(
+        """SELECT e.last_tool_at AS called_at,
+                  (SELECT max(t.started_at) FROM tasks t WHERE t.project_id = :project_id
+                     AND t.assignee = :agent AND t.ended_at IS NULL) AS began_at,
+                  (SELECT max(r.at) FROM (
+                     SELECT at, kind, actor FROM activity WHERE project_id = :project_id AND agent = :agent
+                     ORDER BY tx DESC, seq DESC LIMIT :recent) AS r
+                   WHERE r.actor = :agent AND substr(r.kind, 1, 6) <> 'agent.'
+                     AND r.kind <> 'file.released') AS told_at,
+                  COALESCE(p.ended_at, p.expires_at) AS gone_at
+           FROM agents a
+           LEFT JOIN evidence e ON e.project_id = a.project_id AND e.agent = a.name
+           LEFT JOIN presences p ON p.id = a.presence_id
+           WHERE a.project_id = :project_id AND a.name = :agent""",
+        project_id=project_id,
+        agent=agent,
+        recent=recent,
+    )
+    if row is None:
+        return None
+    acted_at = max(row[each] or 0 for each in ("called_at", "began_at", "told_at"))
+    return int(acted_at) if row["gone_at"] is None or acted_at > row["gone_at"] + LEAVING else 0
 
 
 def of_project(tx: Tx, project_id: UUID) -> Sequence[Evidence]:

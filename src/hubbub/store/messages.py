@@ -221,6 +221,19 @@ def last_in_thread(tx: Tx, project_id: UUID, thread: str, sender: str) -> Messag
     return _message(row) if row else None
 
 
+def last_answer(tx: Tx, task_id: UUID, sender: str, *, until: int) -> Message | None:
+    """What `sender` said last, by then, in answer to a task. How the task ended, or a part of it, is no answer."""
+    row = tx.one(
+        f"""SELECT {_MESSAGE} FROM messages m
+            WHERE m.in_reply_to = :id AND m.sender = :sender AND m.outcome IS NULL AND m.created_at <= :until
+            ORDER BY m.number DESC LIMIT 1""",
+        id=task_id,
+        sender=sender,
+        until=until,
+    )
+    return _message(row) if row else None
+
+
 def deliver(tx: Tx, delivery: Delivery) -> Delivery:
     """Put a row into an inbox."""
     numbers = {name: int(getattr(delivery, name)) for name in ("priority", "for_people")}

@@ -14,8 +14,9 @@ from textual.widgets import Input, Static
 
 from hubbub.cli.watch.app import Choices, Watch
 from hubbub.client import Hub as Client
-from hubbub.core import messages, presences, tasks
+from hubbub.core import approvals, messages, presences, tasks
 from hubbub.model.lifecycle import Event
+from hubbub.model.orders import Principal, Question
 from hubbub.model.records import Condition, Profile
 from hubbub.model.rights import SYSTEM, Role
 from hubbub.store.tx import Tx
@@ -60,10 +61,10 @@ class Screen:
 
 
 @asynccontextmanager
-async def watching(hub: Hub, secret: str | None = None) -> AsyncIterator[Screen]:
+async def watching(hub: Hub, secret: str | None = None, *, acts: bool = True) -> AsyncIterator[Screen]:
     """The screen, over a connection of its own."""
     client = Client(hub.url, secret or hub.owner_secret, project="default")
-    app = Watch(client)
+    app = Watch(client, acts=acts)
     async with app.run_test(size=SIZE) as pilot:
         screen = Screen(hub, app, pilot)
         await screen.until(lambda: "● live" in screen.status())
@@ -91,6 +92,22 @@ def blocked(hub: Hub, name: str = "ember", title: str = "Move the schema", note:
         return tasks.step(tx, task, Event.BLOCK, actor=name, detail={"reason": note})
 
     return hub.do(operation)
+
+
+def asked(hub: Hub, who: str = "ember", *, dangerous: bool = False) -> None:
+    """A call of an agent that waits for a person."""
+    question = Question(
+        who=Principal(project=hub.project.slug, name=who),
+        node="web1",
+        tool="run_command",
+        arguments={"command": "make deploy"},
+        folder="/srv",
+        shown="make deploy",
+        reason="it asks",
+        digest="0" * 64,
+        dangerous=dangerous,
+    )
+    hub.do(lambda tx: approvals.put(tx, hub.project, question, HOUR))
 
 
 def found(hub: Hub, task: Any) -> Any:
@@ -167,6 +184,57 @@ async def test_why_is_one_key_away(hub: Hub) -> None:
         said = "\n".join(str(each.render()) for each in screen.app.screen.query(Static))
         assert "is blocked" in said
         assert "ember holds it" in said
+
+
+async def test_a_blocked_task_stays_beside_an_approval(hub: Hub) -> None:
+    """A blocked task waits for its answer, though a call of its agent waits for a person as well."""
+    blocked(hub)
+    asked(hub)
+    async with watching(hub) as screen:
+        await screen.until(lambda: "make deploy" in screen.text("#needs-list"))
+        assert "Waits for you" in screen.text("#needs-list")
+        assert "Which one?" in screen.text("#needs-list")
+
+
+async def test_what_is_dangerous_takes_a_second_key(hub: Hub) -> None:
+    """A dangerous approval is marked; the first `a` says that another is needed, which approves it."""
+    asked(hub, dangerous=True)
+    async with watching(hub) as screen:
+        await screen.until(lambda: "make deploy" in screen.text("#needs-list"))
+        assert "dangerous" in screen.text("#needs-list")
+        await screen.pilot.press("a")
+        assert "a once more approves it" in screen.text("#needs-list")
+
+        await screen.pilot.press("a")
+
+        await screen.until(lambda: "make deploy" not in screen.text("#needs-list"))
+
+
+async def test_who_may_only_look_is_offered_no_keys_that_act(hub: Hub) -> None:
+    """A viewer's screen has no keys that the hub would refuse, and asks for nothing when one is pressed."""
+    task = blocked(hub)
+    async with watching(hub, hub.token(role=Role.VIEWER), acts=False) as screen:
+        await screen.until(lambda: "Waits for you" in screen.text("#needs-list"))
+        keys = {binding.binding.description for binding in screen.app.screen.active_bindings.values()}
+        assert {"Why?", "Help"} <= keys
+        assert keys.isdisjoint({"Approve", "Deny", "Reply", "Done", "Retry", "Cancel", "Reassign", "Release"})
+
+        await screen.pilot.press("c")
+
+        assert not screen.app.screen.query(Input)
+    assert found(hub, task).status == "blocked"
+
+
+async def test_nothing_is_said_of_what_is_not_known(hub: Hub) -> None:
+    """Before the hub has told how the project is, the screen does not say that nothing needs you."""
+    client = Client(hub.url, "utok_nonsense", project="default")
+    app = Watch(client)
+    async with app.run_test(size=SIZE) as pilot:
+        screen = Screen(hub, app, pilot)
+        await screen.until(lambda: "reconnecting" in screen.status())
+        assert screen.text("#needs-list") == screen.text("#feed") == "Not known yet."
+    app.following.join()
+    client.close()
 
 
 async def test_a_letter_is_done_with(hub: Hub) -> None:

@@ -92,7 +92,7 @@ def test_a_mark_that_was_made_up_is_refused(anywhere: Team, before: object) -> N
 
 
 def test_a_name_does_not_speak_for_the_hub(anywhere: Team) -> None:
-    """Nobody joins by the hub's own name, or by one that an address cannot hold."""
+    """Nobody joins by the hub's own name, by that of everyone, or by one that an address cannot hold."""
     nobody = anywhere.connection()
-    for name in ("hub", "..", "a\x1b[2J", " ada"):
+    for name in ("hub", "everyone", "..", "a\x1b[2J", " ada"):
         assert nobody.wrong("join", name=name)["error"] in {"invalid", "wrong_identity", "forbidden"}

@@ -1,6 +1,7 @@
 """What all eight tools have in common."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from mcp import types
@@ -78,6 +79,19 @@ def test_every_reply_counts_unread_mail(team: Team) -> None:
     assert "unread" not in ember.board()
 
 
+@requires("all.unread")
+def test_whoever_has_said_who_they_are_hears_of_their_mail(team: Team) -> None:
+    """By whatever an agent is known, its connection, its header or its token, the board counts its mail as well."""
+    over, alone, named = team.connection(), team.caller(team.token()), team.caller(team.token())
+    over.join(name="rhea")
+    alone.join(name="gil")
+    named = replace(named, headers={"X-Hubbub-Agent": "zoe"})
+    named.join()
+    team.joined("ada").send(to="everyone", text="hi")
+    assert [each.board()["unread"] for each in (over, alone, named)] == [1, 1, 1]
+    assert "unread" not in team.program().board()
+
+
 @requires("all.refusal")
 def test_a_refusal_is_a_code_and_a_sentence(anywhere: Team) -> None:
     """No is said as an error of the tool, with a stable code and one sentence for the model."""
@@ -119,6 +133,7 @@ def test_a_refusal_is_a_code_and_a_sentence(anywhere: Team) -> None:
         ("ask", {"machine": "web1", "command": "ls", "timeout": 601}, "timeout: "),
         ("join", {"name": "x" * 201}, "name: "),
         ("join", {"area": "no slug"}, ""),
+        ("files", {"action": "claim", "paths": ["x"] * 1_001}, "paths: "),
     ],
 )
 def test_a_value_out_of_range_is_refused(
@@ -223,10 +238,24 @@ def test_a_name_in_any_script_fits_into_the_header(team: Team) -> None:
 
 @requires("all.roles")
 def test_a_viewer_looks_on(anywhere: Team) -> None:
-    """Whoever may only read sees the board, and is refused everywhere else."""
-    anywhere.work()
-    viewer = anywhere.agent("eve", Role.VIEWER)
-    assert [each["id"] for each in viewer.board()["tasks"]] == ["T-1"]
+    """Whoever may only read sees what there is, by whatever name, leaves no trace, and is refused everywhere else."""
+    ref = anywhere.work()
+    lead = anywhere.agent("lead")
+    lead.share(action="post", name="plan", text="x")
+    lead.share(action="remember", name="port", text="80", of="project")
+    lead.files(action="claim", paths=["a.py"])
+    lead.send(to="everyone", text="hi")
+    for viewer in (anywhere.agent("eve", Role.VIEWER), anywhere.program(Role.VIEWER)):
+        with anywhere.unchanged():
+            assert [each["id"] for each in viewer.board()["tasks"]] == ["T-1"]
+            assert [each["text"] for each in viewer.inbox(history="all")["history"]] == ["hi"]
+            assert viewer.inbox(about=ref) == {"history": []}
+            assert viewer.task(action="show", task=ref)["task"]["id"] == ref
+            assert viewer.files(action="list")["held"][0]["agent"] == "lead"
+            assert viewer.files(action="check", paths=["a.py"])["is_free"] is False
+            assert viewer.share(action="list")["artifacts"][0]["id"] == "A-1"
+            assert viewer.share(action="read", name="plan")["text"] == "x"
+            assert viewer.share(action="recall", name="port", of="project")["text"] == "80"
     for tool, said in (("join", {}), ("inbox", {}), ("send", {"to": "lead", "text": "x"})):
         assert viewer.wrong(tool, **said)["error"] == "forbidden"
 

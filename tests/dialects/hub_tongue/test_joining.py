@@ -1,10 +1,18 @@
 """`join`: who one is, and how things stand."""
 
+import json
+from collections.abc import Callable
+from hashlib import sha256
+from random import Random
+from string import ascii_letters
+
+import pytest
 from splintr import Tokenizer
 
 from hubbub.core import agents, scopes
 from hubbub.core import projects as core_projects
 from tests.dialects.commhub.hub import Fleet
+from tests.dialects.hub import call
 from tests.dialects.hub_tongue.requirements import requires
 from tests.dialects.hub_tongue.team import Team
 
@@ -31,27 +39,72 @@ def test_join_tells_how_things_stand(team: Team) -> None:
     }
 
 
-@requires("join.short")
-def test_join_stays_short(team: Team) -> None:
-    """With forty busy agents and as many tasks and long words everywhere the reply has at most 300 tokens."""
-    ember = team.joined("ember")
-    lead = team.joined("lead")
-    for number in range(40):
-        title = f"Task number {number} " + "of many words about the same thing " * 4
-        lead.send(text=title, kind="task", to="ember")
-    for number in range(12):
-        peer = team.agent(f"worker-{number}")
-        peer.join(doing="a very long story about everything " * 20, files=["src/**"])
-    files = [f"src/hubbub/module_{number}/file.py" for number in range(40)]
-    reply = ember.join(doing="all of it", files=files)
+def hexadecimal(number: int) -> str:
+    """Text that no vocabulary has words for."""
+    return sha256(str(number).encode()).hexdigest()
 
-    text = team.post(
-        {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "join", "arguments": {}}},
-        ember.secret,
-    ).json()["result"]["content"][0]["text"]
-    assert len(Tokenizer.from_pretrained("o200k_base").encode(text)) <= 300
-    assert reply["tasks"][-1] == "and 37 more"
-    assert reply["unread"] == 40
+
+def chinese(number: int) -> str:
+    """Characters as chance has it, the seldom ones too."""
+    chance = Random(number)
+    return "".join(chr(chance.randint(0x4E00, 0x9FFF)) for _ in range(60))
+
+
+def letters(number: int) -> str:
+    """Letters as chance has them."""
+    chance = Random(number)
+    return "".join(chance.choice(ascii_letters) for _ in range(60))
+
+
+WRITINGS = {
+    "words": lambda number: f"{number} busy hands mend the garden fence before the autumn storms arrive here",
+    "hex": hexadecimal,
+    "chinese": chinese,
+    "letters": letters,
+    "syllables": lambda number: chr(0xA000 + number) * 60,
+    "quotes": lambda number: f'"{number}"' * 20,
+}
+
+
+@requires("join.short")
+@pytest.mark.parametrize("writing", WRITINGS.values(), ids=WRITINGS)
+def test_join_stays_short(anywhere: Team, writing: Callable[[int], str]) -> None:
+    """However large the team is, whatever it is called, does and writes, the reply has less than 300 tokens."""
+    ember, lead = anywhere.joined(writing(0)[:12].strip()), anywhere.joined("lead")
+    name = ember.join()["you"]
+    for number in range(40):
+        lead.send(text=writing(number), kind="task", to=name)
+    files = [f"{writing(number)[:20]}/{writing(number)[20:30]}.py" for number in range(40)]
+    for number in range(1, 12):
+        peer = anywhere.agent(f"{writing(number)[:12].strip()}-{number}")
+        peer.join(doing=writing(number) * 9, files=files[:20])
+    ember.files(action="claim", paths=files[20:])
+    ember.join(doing="all of it", files=files)
+
+    text = anywhere.post(call("join"), ember.secret).json()["result"]["content"][0]["text"]
+    told = json.loads(text)
+    for vocabulary in ("o200k_base", "cl100k_base"):
+        assert len(Tokenizer.from_pretrained(vocabulary).encode(text)) < 300
+    for listed, number in (("tasks", 40), ("here", 12), ("claims", 20), ("scope", 40), ("conflicts", 11)):
+        assert told[listed][-1] == f"and {number - len(told[listed]) + 1} more"
+    assert told["unread"] == 40
+
+
+@requires("join.short")
+def test_a_team_that_has_room_is_told_whole(anywhere: Team) -> None:
+    """Titles and what others do are cut first, so that as many tasks, agents and files as possible are named."""
+    ember, lead = anywhere.joined("ember", files=["src/parser/*.py"]), anywhere.joined("lead")
+    for number in range(3):
+        lead.send(
+            text=f"Write down how the parser deals with error {number}, and why", kind="task", to="ember"
+        )
+    for peer in ("ada", "bob", "carol"):
+        anywhere.joined(peer, doing="reviewing what came in last night, from the oldest to the newest")
+    ember.files(action="claim", paths=["docs/parser.md"])
+    told = ember.join()
+
+    assert [len(told[listed]) for listed in ("tasks", "here", "claims", "scope")] == [3, 4, 1, 1]
+    assert not [line for line in told["here"] + told["tasks"] if line.endswith(" more")]
 
 
 @requires("join.status")
@@ -127,8 +180,22 @@ def test_a_call_is_a_heartbeat(team: Team) -> None:
         team.later(minutes=29)
         ember.share(action="list")
     assert team.joined("ada").join()["here"] == ["ember (idle)"]
+    team.later(minutes=29)
+    ember.board()
+    team.later(minutes=29)
+    ember.board()
+    assert team.agent("ada").join()["here"] == ["ember (idle)"]
     team.later(minutes=31)
     assert "here" not in team.agent("ada").join()
+
+
+@requires("join.presence")
+def test_a_look_that_is_a_heartbeat_already(team: Team) -> None:
+    """Who was heard of a moment ago leaves no trace by looking at the board."""
+    ember, nobody = team.joined("ember"), team.program()
+    with team.unchanged():
+        ember.board()
+        nobody.board()
 
 
 @requires("join.same")

@@ -67,7 +67,9 @@ def test_what_is_not_ones_own_cannot_be_acknowledged(anywhere: Team, ref: str) -
     ada.send(to="bob", text="his")
     anywhere.work(to="bob")
     with anywhere.unchanged():
-        assert ember.wrong("inbox", ack=["M-1", ref])["error"] == "not_found"
+        refused = ember.wrong("inbox", ack=["M-1", ref])
+    assert refused["error"] == "not_found"
+    assert repr(ref) in refused["message"]
     assert [each["id"] for each in anywhere.mail("ember")] == ["M-1"]
 
 
@@ -190,6 +192,55 @@ def test_what_was_said_about_something(team: Team) -> None:
     assert [each["text"] for each in ada.inbox(about=ref)["history"]] == ["when?", "now"]
 
 
+@requires("inbox.about")
+def test_what_was_said_comes_in_pages(team: Team) -> None:
+    """Of a task as of a message each page has the newest that the ones before had not, until there are no more."""
+    ada, ember = team.joined("ada"), team.joined("ember")
+    ref = team.work(by="ada", to="ember")
+    for number in range(5):
+        ember.task(action="comment", task=ref, text=f"c{number}")
+    root = ada.send(to="ember", text="m0")["id"]
+    for number in range(1, 5):
+        ember.send(reply_to=root, text=f"m{number}")
+
+    def pages(about: str) -> list[list[str]]:
+        told: list[list[str]] = []
+        cursor: dict[str, int] = {}
+        while True:
+            page = ada.inbox(about=about, limit=2, **cursor)
+            told.append([each["text"] for each in page["history"]])
+            if "next" not in page:
+                return told
+            cursor = {"before": page["next"]}
+
+    assert pages(ref) == [["c3", "c4"], ["c1", "c2"], ["c0"]]
+    assert pages(root) == [["m3", "m4"], ["m1", "m2"], ["m0"]]
+
+
+@requires("inbox.ack", "inbox.history")
+def test_acknowledging_and_looking_back_at_once(team: Team) -> None:
+    """What is acknowledged in a call that looks back is so before it looks."""
+    ada, ember = team.joined("ada"), team.joined("ember")
+    ada.send(to="ember", text="one")
+    told = ember.inbox(ack=["M-1"], history="all")
+    assert told["acked"] == 1
+    assert [each["delivery"][0]["state"] for each in told["history"]] == ["acked"]
+    assert ember.inbox() == {"letters": []}
+    assert ember.wrong("inbox", ack=["M-9"], about="M-1")["error"] == "not_found"
+
+
+@requires("send.outlook")
+def test_a_letter_to_oneself(team: Team) -> None:
+    """It lies in one's own inbox; nothing is said to wake whoever wrote it, even while they wait for mail."""
+    ember = team.joined("ember")
+    waiting = ember.soon("inbox", wait=45)
+    team.hub.followers.wait_for(1, team.project)
+    for sent in (ember.send(to="ember", text="note"), ember.send(to="ember", text="work", kind="task")):
+        assert (sent["state"], sent["wake"], sent["likely_seen"]) == ("stored", "none", False)
+    team.joined("ada").send(to="ember", text="wake up")
+    assert waiting()["letters"]
+
+
 @requires("send.unknown")
 def test_an_agent_nobody_has_seen(anywhere: Team) -> None:
     """Mail for a name that was never seen goes nowhere, and the sender is told which names are like it."""
@@ -271,6 +322,8 @@ def test_a_broadcast(team: Team) -> None:
             "a broadcast is to everyone: leave `to` out, or send a message",
         ),
         ({"kind": "task", "text": " "}, "text: must say what is to be done"),
+        ({"to": "ember", "text": ""}, "text: must say something"),
+        ({"to": "everyone", "text": "\n"}, "text: must say something"),
     ],
 )
 def test_what_does_not_go_together(anywhere: Team, said: Json, sentence: str) -> None:

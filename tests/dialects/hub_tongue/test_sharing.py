@@ -2,7 +2,7 @@
 
 import pytest
 
-from hubbub.core import projects
+from hubbub.core import projects, runs
 from tests.dialects.hub_tongue.requirements import requires
 from tests.dialects.hub_tongue.team import Team
 
@@ -57,6 +57,17 @@ def test_a_project_that_blocks(team: Team) -> None:
     assert "claims" not in ember.join()
 
 
+@requires("files.most")
+def test_no_more_than_one_can_hold(anywhere: Team) -> None:
+    """More files than an agent may hold are refused in one sentence, and none of them is held."""
+    ada = anywhere.joined("ada")
+    ada.files(action="claim", paths=["a.py"])
+    with anywhere.unchanged():
+        refused = ada.wrong("files", action="claim", paths=[f"{number}.py" for number in range(501)])
+    assert refused["message"] == "paths: an agent holds 500 at most; claim patterns, such as src/**"
+    assert ada.join()["claims"] == ["a.py"]
+
+
 @requires("files.list")
 def test_who_works_where(team: Team) -> None:
     """One list has what was claimed and what was declared."""
@@ -88,6 +99,22 @@ def test_artifacts(team: Team) -> None:
     assert ember.share(action="read", name="spec")["text"] == "new"
     assert ember.share(action="read", artifact="A-1")["text"] == "old"
     assert ember.wrong("share", action="read", name="nothing")["error"] == "not_found"
+
+
+@requires("share.artifact")
+def test_artifacts_outlive_their_run(team: Team) -> None:
+    """A run that Relay's agents begin hides nothing: names, reviews and tasks find what was posted before and since."""
+    ada, ember = team.joined("ada"), team.joined("ember")
+    ref = team.work()
+    ada.share(action="post", name="plan", text="old", task=ref)
+    team.hub.do(lambda tx: runs.start(tx, team.project.id, "next", by="ada"))
+
+    assert ember.share(action="read", name="plan")["text"] == "old"
+    assert ada.share(action="review", name="plan", to="ember")["artifact"] == "A-1"
+    assert ember.share(action="verdict", name="plan", verdict="approved")["verdict"] == "approved"
+    ember.share(action="post", name="plan", text="new", task=ref)
+    assert ada.share(action="read", name="plan")["text"] == "new"
+    assert [each["id"] for each in ada.share(action="list", task=ref)["artifacts"]] == ["A-1", "A-2"]
 
 
 @requires("share.artifact")

@@ -177,6 +177,31 @@ def test_all_of_a_task(team: Team) -> None:
     assert [(each["to"], each["state"]) for each in delivery] == [("ember", "stored")]
 
 
+@requires("task.show")
+def test_how_far_a_task_is(team: Team) -> None:
+    """While somebody works on it a task has what they said last of how far they are; who begins anew has not begun."""
+    ref = team.work()
+    ember, lead = team.joined("ember"), team.agent("lead")
+
+    def told() -> tuple[object, object]:
+        shown = lead.task(action="show", task=ref)["task"]
+        return shown.get("progress"), shown.get("note")
+
+    ember.task(action="start", task=ref)
+    assert told() == (None, None)
+    ember.task(action="progress", task=ref, progress=40, text="40 done")
+    assert told() == (40, "40 done")
+    ember.task(action="progress", task=ref, text="nearly half")
+    assert told() == (40, "nearly half")
+    ember.task(action="progress", task=ref, progress=0)
+    assert told() == (0, "nearly half")
+    ember.task(action="release", task=ref)
+    assert told()[0] is None
+    team.later(seconds=1)
+    ember.task(action="start", task=ref)
+    assert told() == (None, None)
+
+
 @requires("task.missing")
 @pytest.mark.parametrize(
     ("said", "argument"),

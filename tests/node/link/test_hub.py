@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -48,6 +48,27 @@ async def test_a_yes_lets_its_call_through(tmp_path: Path) -> None:
         await talk.rule(question, "approved")
         await talk.outcome(order)
         assert box.ran() == 1
+
+
+@pytest.mark.parametrize(("patience_ms", "seconds"), [(2_000, 2), (60_000, 5), (None, 5)])
+async def test_a_caller_may_wait_for_less(tmp_path: Path, patience_ms: int | None, seconds: int) -> None:
+    """People have as long as the policy lets them, and no longer than the caller of the order waits."""
+    async with evil_hub() as hub, machine(tmp_path, hub, policy=ASKS):
+        talk, said = await hub.linked(), {"command": mark()}
+        order = str(new_id())
+        await talk.say(
+            Kind.ORDER,
+            order=order,
+            who=asdict(ADA),
+            tool="execute_command",
+            arguments=said,
+            chain=[],
+            patience_ms=patience_ms,
+        )
+        question = await talk.need(Need.ASK)
+        assert (question["order"], question["patience_seconds"]) == (order, seconds)
+        await talk.rule(question, "expired")
+        assert f"within {seconds} s" in (await talk.outcome(order))["error"]
 
 
 @pytest.mark.parametrize("ruling", ["denied", "expired"])

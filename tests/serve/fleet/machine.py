@@ -171,12 +171,13 @@ class Machine:
 
 @dataclass
 class Agent:
-    """Who calls cmdop's tools over plain HTTP."""
+    """Who calls tools over plain HTTP: cmdop's, or those at another path."""
 
     url: str
     secret: str
     pool: ThreadPoolExecutor
     headers: Json = field(default_factory=dict)
+    path: str = "/mcp/cmdop"
 
     def on(self, node: str) -> "Agent":
         """The same caller, whose calls are all for that machine."""
@@ -201,7 +202,7 @@ class Agent:
         params = {"name": tool, "arguments": arguments, **({"_meta": meta} if meta else {})}
         body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
         response = httpx2.post(
-            f"{self.url}/mcp/cmdop",
+            f"{self.url}{self.path}",
             json=body,
             headers=headers,
             timeout=PATIENCE,

@@ -1,5 +1,6 @@
 """Orders over a link: each is done once, whatever breaks meanwhile."""
 
+from dataclasses import replace
 from threading import Event
 
 from hubbub.core import dispatches, nodes
@@ -34,6 +35,23 @@ def test_there_and_back(field: Field) -> None:
     line.kept(order)
     assert coming.result() == DONE
     assert status_of(field.hub, order) is DispatchStatus.ENDED
+
+
+def test_how_long_the_caller_waits_for_people_goes_along(field: Field) -> None:
+    """A machine is told how long its person has, where the caller says so, also when it is told the order again."""
+    machine, agent = field.machine(), field.agent()
+    line = machine.linked()
+    coming = replace(agent, path="/mcp").soon("ask", machine="web1", command="ls", timeout=7)
+    first = line.the(Kind.ORDER)
+    line.cut()
+    line = machine.linked()
+    again = line.take()
+    assert (first["patience_ms"], again["patience_ms"], again["order"]) == (7_000, 7_000, first["order"])
+    line.end(again, DONE)
+    line.kept(again)
+    assert coming.result() == DONE
+    agent.soon("connect", **EXEC)
+    assert "patience_ms" not in line.take()
 
 
 def test_who_waits_does_not_wait_for_the_disk(field: Field) -> None:

@@ -70,11 +70,11 @@ class Watch(App[None]):
         Binding("a", "deed('approve')", "Approve"),
         Binding("d", "deed('deny')", "Deny"),
         Binding("r", "deed('answer')", "Reply"),
-        Binding("x", "deed('acknowledge')", "Done", show=False),
+        Binding("x", "deed('acknowledge')", "Done"),
         Binding("t", "step('retry')", "Retry"),
         Binding("c", "step('cancel')", "Cancel"),
         Binding("m", "step('reassign')", "Reassign"),
-        Binding("o", "step('release')", "Release", show=False),
+        Binding("o", "step('release')", "Release"),
         Binding("y", "why", "Why?"),
         Binding("h", "app.focus_previous", show=False),
         Binding("l", "app.focus_next", show=False),
@@ -82,13 +82,14 @@ class Watch(App[None]):
         Binding("q", "quit", "Leave"),
     ]
 
-    def __init__(self, hub: Hub) -> None:
+    def __init__(self, hub: Hub, *, acts: bool = True) -> None:
         super().__init__()
-        self.hub = hub
+        self.hub, self.acts = hub, acts  # who may only look is offered no key that the hub would refuse
         self.following = Following(hub, self._changed)
         self.standing = Standing(self.following.watched.fold.picture, 0)
         self._needs: dict[str, Need] = {}
         self._is_due = False
+        self._is_known = False  # whether the hub has told how the project is
         self._armed: str | None = None  # the approval that the next `a` approves, though it is dangerous
 
     def compose(self) -> ComposeResult:
@@ -118,6 +119,9 @@ class Watch(App[None]):
     def on_unmount(self) -> None:
         self.following.stop()
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        return self.acts or action not in ("deed", "step")
+
     # Drawing.
 
     def _changed(self) -> None:
@@ -137,13 +141,18 @@ class Watch(App[None]):
             picture = {noun: dict(cards) for noun, cards in watched.fold.picture.items()}
             feed = list(watched.feed)
             connection, reason = watched.connection, watched.reason
+            self._is_known = watched.is_known
         self.standing = Standing(picture, time.time_ns() // 1_000_000)
         self._draw_status(connection, reason)
         self._draw_needs()
         self._draw_board()
         self._draw_fleet()
         newest_first = [(str(each["id"]), lines.activity_line(each)) for each in reversed(feed)]
-        self.query_one("#feed", Choices).show(newest_first, "Nothing has happened yet.")
+        self._show("#feed", newest_first, "Nothing has happened yet.")
+
+    def _show(self, list_id: str, options: Sequence[tuple[str, Text]], none: str) -> None:
+        """Show these in a list; that there are none is said only when the hub has told how the project is."""
+        self.query_one(list_id, Choices).show(options, none if self._is_known else "Not known yet.")
 
     def _draw_status(self, connection: Connection, reason: str) -> None:
         colour = "#4fc68d" if connection is Connection.LIVE else "#f2ab3f"
@@ -154,8 +163,11 @@ class Watch(App[None]):
     def _draw_needs(self) -> None:
         self._needs = {need.key: need for need in self.standing.needs()}
         shown = [(key, lines.need_lines(need, self.standing)) for key, need in self._needs.items()]
-        self.query_one("#needs-list", Choices).show(
-            shown, "Nothing needs you. Agents that ask, fail or fall silent stand here."
+        for key, text in shown:
+            if key == self._armed:
+                text.append("a once more approves it\n", f"bold {lines.RED}")
+        self._show(
+            "#needs-list", shown, "Nothing needs you. Agents that ask, fail or fall silent stand here."
         )
         self.query_one(TabbedContent).get_tab("needs").label = f"Needs you {len(shown)}"
 
@@ -163,7 +175,7 @@ class Watch(App[None]):
         for number, name in enumerate(COLUMNS):
             tasks = self.standing.column(name)
             shown = [(task["id"], lines.task_lines(task, self.standing)) for task in tasks[:CAP]]
-            self.query_one(f"#column-{number}", Choices).show(shown, "Nothing here")
+            self._show(f"#column-{number}", shown, "Nothing here")
             self.query_one(f"#head-{number}", Label).update(f"{name} {len(tasks)}")
 
     def _draw_fleet(self) -> None:
@@ -218,6 +230,7 @@ class Watch(App[None]):
             return
         if deed.sure and self._armed != need.key:
             self._armed = need.key
+            self._draw_needs()
             self.notify(deed.sure, severity="warning")
             return
         self._armed = None

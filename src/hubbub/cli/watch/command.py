@@ -17,13 +17,14 @@ def watch(*, hub: Hub, as_json: bool) -> None:
 
     With --json print the project's picture once: its tasks, agents, machines, approvals, letters and overlaps.
     """
-    hub.get("/me")  # whoever may not come in is told so before the screen is taken
+    snapshot = hub.get("/snapshot")  # whoever may not see it is told so before the screen is taken
     if as_json:
-        picture = Fold.of(hub.get("/snapshot")["picture"]).picture
+        picture = Fold.of(snapshot["picture"]).picture
         terminal.show_json({noun: list(picture[noun].values()) for noun in NOUNS})
         return
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise click.UsageError("it needs a terminal; --json prints what there is, once")
     from hubbub.cli.watch.app import Watch  # takes a while to import
 
-    Watch(hub).run()
+    roles = {each["slug"]: each["role"] for each in hub.get("/me")["projects"]}
+    Watch(hub, acts=roles.get(snapshot["project"]) != "viewer").run()

@@ -27,6 +27,7 @@ class Watched:
     """The project as it is known; `lock` it to look at it or to change it."""
 
     fold: Fold = field(default_factory=Fold)
+    is_known: bool = False  # whether the hub has told how the project is
     feed: deque[dict[str, Any]] = field(default_factory=lambda: deque(maxlen=REMEMBERED))
     connection: Connection = Connection.CONNECTING
     reason: str = ""  # why it is not live
@@ -79,6 +80,7 @@ class Following:
         watched = self.watched
         with watched.lock:
             watched.fold = Fold.of(snapshot["picture"], snapshot["seen"])
+            watched.is_known = True
             watched.feed.clear()
             watched.feed.extend(reversed(past))
             watched.connection, watched.reason = Connection.LIVE, ""

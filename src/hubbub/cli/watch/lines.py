@@ -80,6 +80,8 @@ def need_lines(need: Need, standing: Standing) -> Text:
     """Something that waits for a person: what it is, since when, about what, and what is said."""
     age = span(standing.now - need.at) if need.at else ""
     line = Text().append(TITLES[need.kind], f"bold {RED if need.kind in ('failed', 'stale') else AMBER}")
+    if need.kind == "approval" and need.card["dangerous"]:
+        line.append("  dangerous", f"bold {RED}")
     if need.task is not None:
         line.append(f"  {ref(need.task)}", FAINT)
     return line.append(f"  {age}\n", FAINT).append_text(_about(need, standing))

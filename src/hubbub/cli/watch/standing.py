@@ -128,7 +128,8 @@ class Standing:
     def _questions(self) -> Iterator[Need]:
         asked = set(self.asking)
         for task in self.picture["tasks"].values():
-            if self.state(task) in ("blocked", "waiting") and task["assignee"] not in self.asking:
+            is_approval = task["status"] != "blocked" and task["assignee"] in self.asking
+            if self.state(task) in ("blocked", "waiting") and not is_approval:
                 asked.add(task["assignee"])
                 yield Need("question", self._asked_at(task), task, task)
         for agent in self.picture["agents"].values():

@@ -43,7 +43,7 @@ def explain(tx: Tx, project: Project, ref: str, kind: Kind | None = None) -> Acc
 
 def _task(tx: Tx, project: Project, ref: str) -> Account | None:
     try:
-        task = work.find(tx, [project.id], ref.removeprefix("#"))
+        task = work.find(tx, [project.id], ref)
     except NotFound:
         return None
     return _account(Kind.TASK, str(task.number), tasks.account(tx, task))

@@ -1,15 +1,16 @@
-"""Who works on a file, as far as agents have said where they work."""
+"""Who works on a file, as far as agents have said where they work, or hold it because they edit it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
-from hubbub.core import agents, scopes
+from hubbub.core import agents, claims, scopes
 from hubbub.core.why.account import Fact, ago, ahead, listed, named, quoted
-from hubbub.model.records import Project
-from hubbub.model.scopes import Area, Ground, Scope, overlap
+from hubbub.model.claims import Claim
+from hubbub.model.records import Presence, Project
+from hubbub.model.scopes import Ground, Scope, overlap
 from hubbub.store.tx import Tx
 
 PATH_LENGTH = 200
-SHOWN = 5  # declared files of an agent
+SHOWN = 5  # declared files, or claims, of an agent
 MODES = {
     "block": "Others who declare that they work there are refused meanwhile.",
     "warn": "Others may declare the same, and are told of it.",
@@ -26,10 +27,12 @@ def account(tx: Tx, project: Project, path: str) -> Iterator[Fact]:
     if inside:
         told = f"{file} lies in the area{'s' if len(inside) > 1 else ''} {listed(map(named, inside))}."
         yield Fact("file.area", told, {"areas": inside})
+    ground = Ground(scope, known)
     held = [
-        _held(tx, project, file, each.agent, meant)
+        fact
         for each in scopes.live(tx, project.id)
-        if (meant := _meant(scope, each.scope, known))
+        if _meant(ground, each.scope)
+        for fact in _held(tx, project, file, each.agent, ground)
     ]
     yield from held
     if held:
@@ -45,23 +48,58 @@ def is_declared(tx: Tx, project: Project, path: str) -> bool:
     return any(path in each.scope.files for each in scopes.live(tx, project.id))
 
 
-def _meant(file: Scope, declared: Scope, known: Mapping[str, Area]) -> Scope:
+def _meant(ground: Ground, declared: Scope) -> Scope:
     """What of a declared scope the file is in."""
-    ground = Ground(file, known)
     is_area = declared.area is not None and ground.overlap(Scope(declared.area)) is not None
     files = tuple(each for each in declared.files if ground.overlap(Scope(None, (each,))) is not None)
     return Scope(declared.area if is_area else None, files)
 
 
-def _held(tx: Tx, project: Project, file: str, by: str, declared: Scope) -> Fact:
-    what = [f"the area {named(declared.area)}"] if declared.area is not None else []
-    what += [quoted(each, PATH_LENGTH) for each in declared.files[:SHOWN]]
+def _held(tx: Tx, project: Project, file: str, by: str, ground: Ground) -> Iterator[Fact]:
+    """What an agent that is there has claimed, and what it has declared, of what the file is in."""
     current = agents.presence(tx, project.id, by)
     assert current is not None  # who has declared something is there
+    claimed = [
+        each
+        for each in claims.of_presence(tx, current)
+        if ground.overlap(Scope(None, (each.entry,))) is not None
+    ]
+    for each in claimed[:SHOWN]:
+        yield _claimed(tx, current, each)
+    if len(claimed) > SHOWN:
+        told = f"{named(by)} has claimed {len(claimed) - SHOWN} more there."
+        yield Fact(
+            "file.claimed_more", told, {"agent": by, "entries": [each.entry for each in claimed[SHOWN:]]}
+        )
+    declared = _meant(ground, scopes.declared(tx, current))
+    if declared:
+        yield _declared(tx, current, file, declared)
+
+
+def _claimed(tx: Tx, current: Presence, claim: Claim) -> Fact:
+    """A claim, and everything that ends it."""
+    by, is_edited = named(claim.agent), claim.instance is not None
+    where = f", on branch {named(claim.branch)}" if claim.branch else ""
+    where += f", in {quoted(claim.worktree, PATH_LENGTH)}" if claim.worktree else ""
+    told = (
+        f"{by} has claimed {quoted(claim.entry, PATH_LENGTH)} {'by editing it' if is_edited else 'with the tool files'}"
+        f" at {ago(claim.claimed_at, tx.now)}{where}. That ends {'with a commit, ' if is_edited else ''}when it is not"
+        f" edited until {ahead(claim.expires_at, tx.now)}, when {by} lets go of it, leaves, or is silent until"
+        f" {ahead(current.expires_at, tx.now)}, or when a person releases what {by} has declared."
+    )
+    detail = {"agent": claim.agent, "file": claim.entry, "branch": claim.branch, "worktree": claim.worktree}
+    times = {"since": claim.claimed_at, "edited_at": claim.edited_at, "expires_at": claim.expires_at}
+    return Fact("file.claimed", told, {**detail, **times})
+
+
+def _declared(tx: Tx, current: Presence, file: str, declared: Scope) -> Fact:
+    by = current.agent
+    what = [f"the area {named(declared.area)}"] if declared.area is not None else []
+    what += [quoted(each, PATH_LENGTH) for each in declared.files[:SHOWN]]
     told = (
         f"{named(by)} says that it works on {file}: it has declared {listed(what)}, and is here since"
         f" {ago(current.opened_at, tx.now)}. That ends when it leaves, declares something else, or is silent"
-        f" until {ahead(current.expires_at, tx.now)}."
+        f" until {ahead(current.expires_at, tx.now)}, or when a person releases it."
     )
     detail = {"agent": by, "area": declared.area, "files": list(declared.files)}
     return Fact("file.held", told, {**detail, "since": current.opened_at, "expires_at": current.expires_at})

@@ -8,7 +8,8 @@ from hubbub.core.why.account import Fact, ago, counted, named, quoted
 from hubbub.model.machines import NODE_PREFIX, Machine
 from hubbub.model.placements import Placement, PlacementStatus
 from hubbub.model.records import Presence
-from hubbub.store import nodes, placements
+from hubbub.store import activity, nodes, placements
+from hubbub.store import evidence as rows
 from hubbub.store.tx import Tx
 
 ENDS = {
@@ -17,6 +18,8 @@ ENDS = {
     "replaced": "another instance took its name",
 }
 
+SENT = ("message.sent", "task.sent")  # what an agent may have done that the log tells of others
+
 
 def of_agent(tx: Tx, project_id: UUID, name: str) -> Iterator[Fact]:
     """Whether an agent is there, where it was placed, and what it was last seen to do."""
@@ -24,7 +27,12 @@ def of_agent(tx: Tx, project_id: UUID, name: str) -> Iterator[Fact]:
         machine = nodes.find(tx, project_id, name.removeprefix(NODE_PREFIX))
         yield of_machine(tx, machine) if machine is not None else _unknown_machine(name)
         return
-    yield _presence(tx, name, agents.presence(tx, project_id, name))
+    current = agents.presence(tx, project_id, name)
+    acted_at = _acted_at(tx, project_id, name, current)
+    if current is not None or acted_at is None:
+        yield _presence(tx, name, current)
+    if acted_at is not None:
+        yield _acted(tx, name, current, acted_at)
     placed = placements.find(tx, project_id, name)
     if placed is not None:
         yield _placement(tx, placed)
@@ -72,6 +80,25 @@ def _presence(tx: Tx, name: str, presence: Presence | None) -> Fact:
     detail = {"agent": name, "condition": presence.condition, "doing": presence.doing}
     times = {"since": presence.opened_at, "seen_at": presence.seen_at, "expires_at": presence.expires_at}
     return Fact("agent.here", told, {**detail, **times, "machine": presence.hostname})
+
+
+def _acted_at(tx: Tx, project_id: UUID, name: str, presence: Presence | None) -> int | None:
+    """When an agent that is not there was seen to act all the same, as those do who keep no heartbeat."""
+    if presence is not None and presence.is_live(tx.now):
+        return None
+    acted_at = rows.last_act(tx, project_id, name)
+    if acted_at or presence is not None:
+        return acted_at or None
+    sent = [each for kind in SENT for each in activity.of_kind(tx, project_id, kind, actor=name, limit=1)]
+    return max((each.at for each in sent), default=None)
+
+
+def _acted(tx: Tx, name: str, presence: Presence | None, at: int) -> Fact:
+    if presence is None:
+        told = f"{named(name)} keeps no heartbeat here; it was last seen to act at {ago(at, tx.now)}."
+    else:
+        told = f"It has acted since, without a heartbeat, at {ago(at, tx.now)}."
+    return Fact("agent.acted", told, {"agent": name, "at": at})
 
 
 def _placement(tx: Tx, placed: Placement) -> Fact:

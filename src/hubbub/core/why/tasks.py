@@ -8,7 +8,7 @@ from hubbub.core.why import presence, waiting
 from hubbub.core.why.account import Fact, ago, ahead, counted, listed, named, quoted
 from hubbub.model.lifecycle import ENDED, NOT_BEGUN, Status
 from hubbub.model.machines import NODE_PREFIX
-from hubbub.model.records import Task
+from hubbub.model.records import Presence, Task
 from hubbub.store import artifacts, messages
 from hubbub.store import tasks as rows
 from hubbub.store.tx import Tx
@@ -197,7 +197,7 @@ def _hold(tx: Tx, task: Task, holder: str) -> Iterator[Fact]:
         return
     current = agents.presence(tx, task.project_id, holder)
     detail: dict[str, object] = {"assignee": holder}
-    if not task.leased:
+    if not task.leased or not _lease_counts(task, current):
         told = f"{named(holder)} holds it without a lease: silence does not end that; it can be reassigned."
         yield Fact("task.held", told, detail)
     elif current is not None and current.is_live(tx.now):
@@ -212,6 +212,13 @@ def _hold(tx: Tx, task: Task, holder: str) -> Iterator[Fact]:
             f"It is addressed to {named(holder)}, and is delivered again when that is back; or reassign it."
         )
         yield Fact("task.lease_ended", told, detail)
+
+
+def _lease_counts(task: Task, presence: Presence | None) -> bool:
+    """Whether the holder was there when it began, or is now: what it took without a heartbeat no silence ends."""
+    if presence is None:
+        return False
+    return presence.ended_at is None or max(task.accepted_at or 0, task.started_at or 0) <= presence.ended_at
 
 
 def _busy(tx: Tx, task: Task, holder: str) -> Iterator[Fact]:

@@ -110,7 +110,7 @@ def _greet_own(tx: Tx, call: Call, project: Project) -> Machine | None:
     if call.site.node is None:
         return None
     with suppress(Conflict):
-        return nodes.report(tx, project, call.site.node.about)
+        return nodes.report(tx, project, call.site.node.about, runtime=call.site.node.runtime)
     return None
 
 

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from functools import partial
 from typing import Annotated, cast
+from uuid import UUID
 
 from pydantic import Field, WithJsonSchema
 
@@ -69,8 +69,9 @@ def ask(
         tool="ask_agent" if prompt is not None else "execute_command",
         arguments=_arguments(machine, prompt, command, folder, timeout),
         chain=chains.checked(call.meta.get(chains.META, ()), f"_meta: {chains.META}"),
+        patience=timedelta(seconds=timeout),
     )
-    go_on(call, Errand(call, machine, order, header_of(here)).done)
+    go_on(call, Errand(call, machine, order, header_of(here), tx.speaker).done)
     return {}
 
 
@@ -78,7 +79,7 @@ def _machines(tx: Tx, call: Call, here: Here) -> list[words.Row]:
     """The machines that can be asked, the hub's own among them."""
     if call.site.node is not None:
         with suppress(Conflict):  # another had its name before
-            nodes.report(tx, here.project, call.site.node.about)
+            nodes.report(tx, here.project, call.site.node.about, runtime=call.site.node.runtime)
     return [words.machine_row(each, tx.now) for each in nodes.listed(tx, here.project)]
 
 
@@ -97,36 +98,49 @@ def _arguments(
 class Errand:
     """One order on its way to the machine that is named.
 
-    By `headers` what the machine sends back is done in the same project, by the same name.
+    By `headers` what the machine sends back is done in the same project, by the same name. `speaker` is the project and
+    the name of the agent that asks; None for a person.
     """
 
     call: Call
     machine: str
     order: Order
     headers: Mapping[str, str]
+    speaker: tuple[UUID, str] | None
 
     async def done(self, transactions: Transactions, actor: Actor, key: str | None) -> Answer:
         """What came of it. Raises `Offline`, and `Conflict` for a key that was used for something else."""
-        node = await self._find()
+        node, owner = await self._find(), self._owner(actor)
         if node is not self.call.site.node:
-            answer = _answer(await node.perform(replace(self.order, key=key)))
+            own = digest(owner, key) if owner is not None and key is not None else key
+            answer = _answer(await node.perform(replace(self.order, key=own)))
         elif key is None:
             answer = _answer(await self._here(node, transactions, actor))
         else:
-            answer = await self._once(node, transactions, actor, key)
-        content = await transactions.read(actor, partial(with_unread, reply=answer.content))
-        return Answer(content, answer.is_error)
+            answer = await self._once(node, transactions, actor, key, owner)
 
-    async def _once(self, node: Node, transactions: Transactions, actor: Actor, key: str) -> Answer:
+        def tell(tx: Tx) -> Reply:
+            tx.speaker = self.speaker
+            return with_unread(tx, answer.content)
+
+        return Answer(await transactions.read(actor, tell), answer.is_error)
+
+    def _owner(self, actor: Actor) -> str | None:
+        """Whose a key is beside the token's, which several agents may share."""
+        return self.speaker[1] if self.speaker is not None and actor.agent is None else None
+
+    async def _once(
+        self, node: Node, transactions: Transactions, actor: Actor, key: str, owner: str | None
+    ) -> Answer:
         """Have the hub's own machine do it, unless it has done so for the key; another keeps the keys itself."""
         same = digest("hub.ask", node.name, self.order.tool, self.order.arguments)
-        known = await transactions.write(actor, lambda tx: idempotency.begin(tx, key, same))
+        known = await transactions.write(actor, lambda tx: idempotency.begin(tx, key, same, owner))
         if known is not None:
             return Answer(cast(Reply, known["content"]), bool(known["is_error"]))
         outcome = await self._here(node, transactions, actor)
         answer = _answer(outcome)
         kept = None if outcome.is_undone else {"content": answer.content, "is_error": answer.is_error}
-        await transactions.write(actor, lambda tx: idempotency.end(tx, key, kept))
+        await transactions.write(actor, lambda tx: idempotency.end(tx, key, kept, owner))
         return answer
 
     async def _here(self, node: Node, transactions: Transactions, actor: Actor) -> Outcome:

@@ -8,7 +8,7 @@ from hubbub.core import finding, tasks
 from hubbub.dialects.call import Call
 from hubbub.dialects.dialect import Reply
 from hubbub.dialects.hub import words
-from hubbub.dialects.hub.tongue import DIALECT, Cursor, Line, Name, look
+from hubbub.dialects.hub.tongue import DIALECT, Cursor, Line, Name, glance
 from hubbub.store.tx import Tx
 
 Limit = Annotated[int, Field(ge=1, le=100), WithJsonSchema({"type": "integer"})]
@@ -32,7 +32,7 @@ def board(
     before: Cursor | None = None,
 ) -> Reply:
     """Tasks, newest first. find: words, or an id. to: of an assignee. before: `next` of the last page."""
-    project = look(tx, call)
+    project = glance(tx, call)
     found = finding.search(
         tx,
         [project.id],

@@ -8,7 +8,7 @@ from hubbub.core import agents, claims, scopes
 from hubbub.dialects.call import Call
 from hubbub.dialects.dialect import Reply
 from hubbub.dialects.hub import words
-from hubbub.dialects.hub.tongue import DIALECT, Here, Paths, act
+from hubbub.dialects.hub.tongue import DIALECT, Here, Paths, act, look
 from hubbub.model.errors import Invalid
 from hubbub.model.records import Presence
 from hubbub.model.rights import HUB
@@ -29,7 +29,7 @@ def files(
 
     paths: relative to the repository, by default the project's. list: who holds what.
     """
-    here = act(tx, call)
+    here = look(tx, call) if action in ("check", "list") else act(tx, call)
     if action == "list":
         return _listed(tx, here)
     if action != "release" and not paths:
@@ -42,6 +42,8 @@ def files(
     presence = _present(here, mine)
     if action == "release":
         return {"released": claims.release(tx, here.project, presence, paths, repository=repository)}
+    if len(paths or ()) > claims.MOST:
+        raise Invalid(f"paths: an agent holds {claims.MOST} at most; claim patterns, such as src/**")
     found = claims.claim(tx, here.project, presence, paths or (), repository=repository)
     return {"claimed": list(paths or ()), **words.known(conflicts=words.conflicts(found))}
 

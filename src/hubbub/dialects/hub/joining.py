@@ -1,6 +1,7 @@
 """`join`: who one is and how things stand; coming, staying, saying where one works, and going."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -9,16 +10,18 @@ from hubbub.core import agents, claims, inbox, scopes, stays, tasks
 from hubbub.dialects.call import Call
 from hubbub.dialects.dialect import Reply
 from hubbub.dialects.hub import words
+from hubbub.dialects.hub.brevity import cost, fitted
 from hubbub.dialects.hub.tongue import DIALECT, NAME, Here, Line, Name, Paths, act, stay
 from hubbub.model.errors import Invalid
 from hubbub.model.lifecycle import HELD
-from hubbub.model.records import Condition, Presence, Profile
+from hubbub.model.records import Condition, Presence, Profile, Task
 from hubbub.model.rights import HUB
-from hubbub.model.scopes import Scope
+from hubbub.model.scopes import Conflict, Scope
 from hubbub.store.tx import Tx
 
-MOST_TASKS, MOST_FILES, MOST_PEERS, MOST_CONFLICTS = 4, 4, 6, 3
-MOST_SHOWN = 220  # characters of a list, however long the names in it are
+MOST = {"tasks": 4, "conflicts": 3, "here": 6, "claims": 4, "scope": 4}  # lines of each list
+ROOM = 210  # tokens of all lines and names together; what stands around them takes some 70
+BRIEFS = (30, 20, 12)  # tokens of a title, or of what somebody does: the most with which all lines have room
 
 Area = Annotated[str, Field(max_length=64)]
 
@@ -56,8 +59,8 @@ def join(
     return {
         "you": here.name,
         "project": here.project.slug,
-        **_standing(tx, here, scope, held),
-        **words.known(conflicts=_first(map(words.conflict_brief, met), MOST_CONFLICTS)),
+        **words.known(pending=inbox.pending(tx, here.project.id, here.name) or None),
+        **_told(_standing(tx, here, scope, held, met), ROOM - cost(here.name) - cost(here.project.slug)),
     }
 
 
@@ -80,30 +83,51 @@ def _scope(tx: Tx, here: Here, presence: Presence, area: str | None, files: Sequ
     return scope
 
 
-def _standing(tx: Tx, here: Here, scope: Scope, claimed: Sequence[str]) -> Reply:
-    """How things stand for the agent, in few words: counts, and the first of each."""
-    held = tasks.search(tx, [here.project.id], status=HELD, assignee=here.name, limit=50)
-    others = [
-        each
-        for each in agents.presences(tx, [here.project.id])
-        if each.agent != here.name and each.is_live(tx.now)
-    ]
-    return words.known(
-        pending=inbox.pending(tx, here.project.id, here.name) or None,
-        tasks=_first(map(words.task_brief, held), MOST_TASKS),
-        scope=_first([*filter(None, [scope.area]), *scope.files], MOST_FILES),
-        claims=_first(claimed, MOST_FILES),
-        here=_first(map(words.peer, others), MOST_PEERS),
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Standing:
+    """How things stand for an agent: what the lists of the reply are about."""
+
+    tasks: Sequence[Task]
+    conflicts: Sequence[Conflict]
+    here: Sequence[Presence]
+    claims: Sequence[str]
+    scope: Sequence[str]
+
+    def lines(self, brief: int) -> dict[str, list[str]]:
+        """What may be shown of each, with titles and the like cut to what costs no more than `brief`."""
+        return {
+            "tasks": [words.task_brief(each, brief) for each in self.tasks[: MOST["tasks"]]],
+            "conflicts": [words.conflict_brief(each, brief) for each in self.conflicts[: MOST["conflicts"]]],
+            "here": [words.peer(each, brief) for each in self.here[: MOST["here"]]],
+            "claims": [*self.claims[: MOST["claims"]]],
+            "scope": [*self.scope[: MOST["scope"]]],
+        }
+
+
+def _standing(tx: Tx, here: Here, scope: Scope, claimed: Sequence[str], met: Sequence[Conflict]) -> _Standing:
+    return _Standing(
+        tasks=tasks.search(tx, [here.project.id], status=HELD, assignee=here.name, limit=50),
+        conflicts=met,
+        here=[
+            each
+            for each in agents.presences(tx, [here.project.id])
+            if each.agent != here.name and each.is_live(tx.now)
+        ],
+        claims=claimed,
+        scope=[*filter(None, [scope.area]), *scope.files],
     )
 
 
-def _first(lines: Iterable[str], most: int) -> list[str]:
-    """The first of the lines, as many as fit, and how many more there are."""
-    every = list(lines)
-    shown: list[str] = []
-    for line in every[:most]:
-        if sum(map(len, shown)) + len(line) > MOST_SHOWN:
-            break
-        shown.append(line)
-    more = len(every) - len(shown)
-    return [*shown, f"and {more} more"] if more else shown
+def _told(standing: _Standing, room: int) -> dict[str, list[str]]:
+    """The first of each list, as many as there is room for, and how many more there are."""
+    tried = (standing.lines(brief) for brief in BRIEFS)
+    lines = next((each for each in tried if _cost(each) <= room), standing.lines(BRIEFS[-1]))
+    told = fitted(lines, room)
+    for name, shown in told.items():
+        if more := len(getattr(standing, name)) - len(shown):
+            shown.append(f"and {more} more")
+    return {name: shown for name, shown in told.items() if shown}
+
+
+def _cost(lists: Mapping[str, Sequence[str]]) -> int:
+    return sum(cost(line) for lines in lists.values() for line in lines)

@@ -18,17 +18,17 @@ from hubbub.dialects.call import Call, NotYet
 from hubbub.dialects.dialect import Answer, Reply
 from hubbub.dialects.hub import refs, words
 from hubbub.dialects.hub.telling import go_on
-from hubbub.dialects.hub.tongue import DIALECT, Cursor, Here, Key, Line, Name, Ref, Refs, Text, act
-from hubbub.model.errors import Invalid
+from hubbub.dialects.hub.tongue import DIALECT, Cursor, Here, Key, Line, Name, Ref, Refs, Text, act, look
+from hubbub.model.errors import Invalid, NotFound
 from hubbub.model.reached import Reached
 from hubbub.model.records import Activity, Kind, Message, Priority, Task
-from hubbub.model.rights import Actor
-from hubbub.model.wakes import Ways
+from hubbub.model.rights import HUB, Actor
+from hubbub.model.wakes import Outlook, Ways
 from hubbub.store.tx import Tx
 
 LONGEST_WAIT = 45  # seconds
-EVERYONE = "everyone"
 ALL = "all"
+OWN = Outlook(wake="none", likely_seen=False, note="It is in your own inbox: you see it when you look there.")
 MOST_ACKED = 1_000  # letters that "all" means at most
 
 Wait = Annotated[int, Field(ge=0, le=LONGEST_WAIT)]
@@ -53,10 +53,12 @@ def inbox(
     ack: ids you have taken, or "all" you have seen. wait: seconds to sleep until something new comes.
     history: what was said before, with its delivery; about: only on this message or task; before: `next` of the last.
     """
-    here = act(tx, call)
-    if history is not None or about is not None:
-        return _history(tx, here, mine=history == "sent", about=about, before=before, limit=limit)
+    looks_back = history is not None or about is not None
+    here = look(tx, call) if looks_back and ack is None else act(tx, call)
     acked = _acknowledge(tx, here, ack) if ack is not None else 0
+    if looks_back:
+        told = _history(tx, here, mine=history == "sent", about=about, before=before, limit=limit)
+        return {**told, **words.known(acked=acked or None)}
     if wait and not call.has_waited and not letters.unread(tx, here.project.id, here.name):
         if ack is not None:
             go_on(call, partial(_fetch, call, {"wait": wait, "limit": limit}, acked))
@@ -95,11 +97,15 @@ def _acknowledge(tx: Tx, here: Here, refs_: Sequence[str]) -> int:
     """Acknowledge letters, and say how many. Raises `NotFound` for what is no letter of the caller's."""
     if ALL in refs_:
         found = letters.read(tx, here.project.id, here.name, MOST_ACKED)
-        ids = [str(each.delivery.id) for each in found if each.delivery.seen_at is not None]
+        seen = [str(each.delivery.id) for each in found if each.delivery.seen_at is not None]
+        ids = dict(zip(seen, seen, strict=True))
     else:
-        ids = [_letter_id(tx, here, ref) for ref in dict.fromkeys(refs_)]
-    for each in ids:
-        letters.ack(tx, here.project.id, here.name, each)
+        ids = {ref: _letter_id(tx, here, ref) for ref in refs_}
+    for ref, letter_id in ids.items():
+        try:
+            letters.ack(tx, here.project.id, here.name, letter_id)
+        except NotFound:
+            raise NotFound("letter of yours", ref) from None  # as the caller wrote it
     return len(ids)
 
 
@@ -137,7 +143,7 @@ def _history(tx: Tx, here: Here, *, mine: bool, about: str | None, before: int |
 def _said_about(tx: Tx, project_id: UUID, ref: str, before: int | None, limit: int) -> list[Message]:
     subject = refs.subject(tx, project_id, ref)
     if isinstance(subject, Task):
-        return threads.of_task(tx, subject, limit=limit)
+        return threads.of_task(tx, subject, before=before, limit=limit)
     conversation = threads.find(tx, project_id, str(subject.id))
     return threads.said(tx, project_id, conversation, before=before, limit=limit)
 
@@ -168,6 +174,8 @@ def send(
     if meant is Kind.TASK:
         given = _Given(title, words.PRIORITIES[priority], needs or (), area, expires_in)
         return _task(tx, here, ways, text, to, reply_to, given)
+    if not text.strip():
+        raise Invalid("text: must say something")
     if meant is Kind.BROADCAST:
         return _broadcast(tx, here, ways, text)
     if reply_to is not None:
@@ -182,11 +190,11 @@ def send(
 def _kind(to: str | None, kind: str | None, reply_to: str | None) -> Kind:
     """What is meant, where that is not said. Raises `Invalid` for what does not go together."""
     if kind is None:
-        return Kind.BROADCAST if to == EVERYONE else Kind.MESSAGE if reply_to is None else Kind.REPLY
+        return Kind.BROADCAST if to == words.EVERYONE else Kind.MESSAGE if reply_to is None else Kind.REPLY
     meant = Kind(kind)
     if meant is Kind.REPLY and reply_to is None:
         raise Invalid("reply_to is missing: say which message or task you answer")
-    if meant is Kind.BROADCAST and to not in (None, EVERYONE):
+    if meant is Kind.BROADCAST and to not in (None, words.EVERYONE):
         raise Invalid("a broadcast is to everyone: leave `to` out, or send a message")
     return meant
 
@@ -253,7 +261,8 @@ def _sent(tx: Tx, here: Here, ways: Ways, ref: str, to: str | None, *, is_held_b
     if is_held_back:
         note = "It is held back until the tasks that it needs are completed."
         return {"id": ref, "to": to, "state": "held", "wake": "none", "likely_seen": False, "note": note}
-    expected = reach.outlook(tx, here.project.id, to, ways)
+    is_own = to == here.name != HUB
+    expected = OWN if is_own else reach.outlook(tx, here.project.id, to, ways)
     return {"id": ref, "to": to, "state": str(Reached.STORED), **asdict(expected)}
 
 

@@ -10,13 +10,14 @@ from hubbub.core import artifacts, memory, reviews, runs
 from hubbub.dialects.call import Call
 from hubbub.dialects.dialect import Reply
 from hubbub.dialects.hub import refs, words
-from hubbub.dialects.hub.tongue import DIALECT, Cursor, Here, Key, Name, Ref, act
+from hubbub.dialects.hub.tongue import DIALECT, Cursor, Here, Key, Name, Ref, act, look
 from hubbub.model.errors import Invalid, NotFound
 from hubbub.model.records import Artifact, Verdict
 from hubbub.model.rights import HUB
 from hubbub.store.tx import Tx
 
 MOST = 20  # artifacts of a page
+READS = frozenset({"read", "list", "recall"})  # the actions that change nothing
 KIND = "document"  # of an artifact that is given none
 
 Title = Annotated[str, Field(min_length=1, max_length=256), WithJsonSchema({"type": "string"})]
@@ -67,7 +68,7 @@ def share(
     review asks `to` to look at an artifact; verdict answers that. Memory of you or the project: remember text under a
     name, append, recall.
     """
-    here = act(tx, call)
+    here = look(tx, call) if action in READS else act(tx, call)
     given = _Given(
         name=name, text=text, artifact=artifact, task=task, kind=kind, to=to,
         verdict=Verdict(verdict) if verdict is not None else None, of=of, before=before,
@@ -129,7 +130,7 @@ def _meant(tx: Tx, here: Here, given: _Given) -> Artifact:
     if given.artifact is not None:
         return refs.artifact(tx, here.project.id, given.artifact)
     name = given.need("name", "say which artifact, by its id as `artifact` or by its name")
-    return artifacts.newest(tx, runs.resolve(tx, here.project.id, None), name)
+    return artifacts.newest_of_project(tx, here.project.id, name)
 
 
 def _remember(tx: Tx, here: Here, given: _Given) -> Reply:

@@ -28,7 +28,7 @@ from hubbub.model.errors import (
 )
 from hubbub.model.records import Condition, Presence, Profile, Project
 from hubbub.model.rights import HUB, Right
-from hubbub.store.tx import Tx
+from hubbub.store.tx import MustWrite, Tx
 
 PROJECT_HEADER, AGENT_HEADER = "x-hubbub-project", "x-hubbub-agent"
 NAME = "hub/name"  # where a connection keeps who calls over it
@@ -84,7 +84,7 @@ def _stuck(error: InvalidTransition) -> Reply:
 def _caller(tx: Tx, call: Call) -> str | None:
     """Who makes a call, before it is looked at; None where only the call itself can say, or why it is refused."""
     try:
-        return caller(tx, call, look(tx, call))
+        return caller(tx, call, _meant(tx, call, Right.READ))
     except HubError:
         return None
 
@@ -121,18 +121,34 @@ class Here:
     name: str
 
 
-def look(tx: Tx, call: Call) -> Project:
-    """The project that a call only looks at. Raises what `access.enter` does."""
-    return access.enter(tx, _header(call, PROJECT_HEADER), Right.READ)
+def glance(tx: Tx, call: Call) -> Project:
+    """The project that a call only looks at, which also those may who have not said who they are.
+
+    Who has is there from now on, as by `look`. Raises what `access.enter` does.
+    """
+    project = _meant(tx, call, Right.READ)
+    return look(tx, call).project if _told(tx, call, project) is not None else project
+
+
+def look(tx: Tx, call: Call) -> Here:
+    """As `act`, for a call that changes nothing: those who may only read look on, and are not there by it."""
+    try:
+        return act(tx, call)
+    except Forbidden:
+        return Here(_meant(tx, call, Right.READ), tx.actor.agent or HUB)
 
 
 def act(tx: Tx, call: Call, name: str | None = None) -> Here:
     """The project that a call works in, and the agent that makes it, who is there from now on.
 
-    Raises what `access.enter` and `access.speak` do, and `Invalid` where nothing tells who it is.
+    Raises what `access.enter` and `access.speak` do, and `Invalid` where nothing tells who it is, or where it would be
+    called like everyone.
     """
-    project = access.enter(tx, _header(call, PROJECT_HEADER))
-    spoken = access.speak(tx, project.id, caller(tx, call, project, name))
+    project = _meant(tx, call, Right.WRITE)
+    named = caller(tx, call, project, name)
+    if named == words.EVERYONE:
+        raise Invalid(f"{words.EVERYONE!r} means all of the project; choose another name")
+    spoken = access.speak(tx, project.id, named)
     if spoken != HUB:
         _keep(tx, project, spoken)
     return Here(project, spoken)
@@ -144,21 +160,26 @@ def caller(tx: Tx, call: Call, project: Project, given: str | None = None) -> st
     Where none of them does, it is the only agent that is there by the token. None is a person, who needs no name.
     Raises `Invalid` where nothing tells who it is.
     """
-    if given is not None or tx.actor.agent is not None:
-        return given or tx.actor.agent
+    told = given or _told(tx, call, project)
+    if told is not None or tx.actor.is_person:
+        return told
+    raise Invalid(
+        "this token is bound to no agent: join with your name first; over a connection that keeps nothing, where "
+        "several agents share the token, send it as the header X-Hubbub-Agent"
+    )
+
+
+def _told(tx: Tx, call: Call, project: Project) -> str | None:
+    """The agent that makes a call, by its token, its connection or its header; None where nothing tells."""
+    if tx.actor.agent is not None:
+        return tx.actor.agent
     known = call.connection.get(NAME)
     if isinstance(known, str):
         return known
     if (named := _header(call, AGENT_HEADER)) is not None:
         return named
-    if len(mine := _by_token(tx, project)) == 1:
-        return mine[0]
-    if tx.actor.is_person:
-        return None
-    raise Invalid(
-        "this token is bound to no agent: join with your name first; over a connection that keeps nothing, where "
-        "several agents share the token, send it as the header X-Hubbub-Agent"
-    )
+    mine = _by_token(tx, project)
+    return mine[0] if len(mine) == 1 else None
 
 
 def _by_token(tx: Tx, project: Project) -> list[str]:
@@ -181,12 +202,21 @@ def stay(tx: Tx, project: Project, name: str, condition: Condition, profile: Pro
 
 
 def _keep(tx: Tx, project: Project, name: str) -> None:
-    """A call is a heartbeat."""
-    last = agents.presence(tx, project.id, name, lock=True)
-    if last is None or not last.is_live(tx.now):
-        stay(tx, project, name, Condition.IDLE, Profile())
-    elif tx.now - last.seen_at > RENEWED // timedelta(milliseconds=1):
+    """A call is a heartbeat. Raises `MustWrite` in a read, unless there was one a moment ago."""
+    last = agents.presence(tx, project.id, name, lock=not tx.is_read)
+    is_there = last is not None and last.is_live(tx.now)
+    if last is not None and is_there and tx.now - last.seen_at <= RENEWED // timedelta(milliseconds=1):
+        return
+    if tx.is_read:
+        raise MustWrite
+    if last is not None and is_there:
         presences.keep(tx, last)
+    else:
+        stay(tx, project, name, Condition.IDLE, Profile())
+
+
+def _meant(tx: Tx, call: Call, right: Right) -> Project:
+    return access.enter(tx, _header(call, PROJECT_HEADER), right)
 
 
 def _header(call: Call, name: str) -> str | None:

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from uuid import UUID
 
+from hubbub.dialects.hub.brevity import cut
 from hubbub.dialects.hub.refs import ARTIFACT, MESSAGE, TASK, short
-from hubbub.model.approvals import cut
 from hubbub.model.lifecycle import ENDED, OPEN, Status
 from hubbub.model.machines import Machine
 from hubbub.model.records import (
@@ -29,9 +29,9 @@ CONDITION = {condition: str(condition) for condition in Condition}
 KIND = {kind: str(kind) for kind in Kind}
 PRIORITY = {priority: priority.name.lower() for priority in Priority}
 PRIORITIES = {word: priority for priority, word in PRIORITY.items()}
+EVERYONE = "everyone"  # the receiver of a broadcast
 ALSO = {"open": OPEN, "ended": ENDED}  # what `board` takes beside the statuses
 
-BRIEF = 60  # characters of a title, or of what somebody does, in a list
 LISTED = 50  # entries of one agent in a list of who holds what
 BEGINNING = frozenset({Status.ACCEPTED, Status.WORKING})  # who brings a task there is told what it is about
 SHARED = 5  # entries that a conflict names
@@ -47,9 +47,9 @@ def known(**fields: object) -> dict[str, object]:
     return {name: value for name, value in fields.items() if value not in (None, "", (), [], {})}
 
 
-def brief(text: str) -> str:
-    """The beginning of a text, on one line."""
-    return cut(" ".join(text.split()), BRIEF)
+def brief(text: str, most: int) -> str:
+    """The beginning of a text, on one line; `most` is what it may cost."""
+    return cut(" ".join(text.split()), most)
 
 
 def state_of(delivery: Delivery) -> str:
@@ -103,7 +103,7 @@ def message(
         id=short(MESSAGE, each.number),
         kind=KIND[each.kind],
         **{"from": each.author or each.sender},
-        to=each.recipient or "everyone",
+        to=each.recipient or EVERYONE,
         text=each.body,
         reply_to=reply_to,
         outcome=STATUS[each.outcome] if each.outcome is not None else None,
@@ -112,9 +112,9 @@ def message(
     )
 
 
-def task_brief(task: Task) -> str:
-    """A task on one line."""
-    return f"{short(TASK, task.number)} {STATUS[task.status]}: {brief(task.title)}"
+def task_brief(task: Task, most: int) -> str:
+    """A task on one line, with as much of its title as may be."""
+    return f"{short(TASK, task.number)} {STATUS[task.status]}: {brief(task.title, most)}"
 
 
 def task_row(task: Task) -> Row:
@@ -137,14 +137,16 @@ def task_whole(
     deliveries: Sequence[Delivery],
     results: Mapping[UUID, Result],
     said: Sequence[Message],
+    progress: int | None = None,
 ) -> Row:
-    """All that is known of a task."""
+    """All that is known of a task; `progress` is how far its holder is, in percent."""
     return {
         **task_row(task),
         **known(
             text=task.text,
             context=task.context,
             result=task.result,
+            progress=progress,
             note=task.note,
             files=task.files,
             issue=task.issue,
@@ -171,17 +173,17 @@ def comment(each: Message) -> Row:
     }
 
 
-def peer(presence: Presence) -> str:
-    """Another agent that is there, on one line."""
-    doing = f": {brief(presence.doing)}" if presence.doing else ""
+def peer(presence: Presence, most: int) -> str:
+    """Another agent that is there, on one line, with as much of what it does as may be."""
+    doing = f": {brief(presence.doing, most)}" if presence.doing else ""
     return f"{presence.agent} ({CONDITION[presence.condition]}){doing}"
 
 
-def conflict_brief(conflict: Conflict) -> str:
-    """A conflict on one line."""
+def conflict_brief(conflict: Conflict, most: int) -> str:
+    """A conflict on one line, with as much of the first place as may be."""
     met = [*conflict.overlap.areas, *conflict.overlap.files]
     more = f" and {len(met) - 1} more" if len(met) > 1 else ""
-    return f"{conflict.agent}: {brief(met[0])}{more}"
+    return f"{conflict.agent}: {brief(met[0], most)}{more}"
 
 
 def conflicts(found: Sequence[Conflict]) -> list[Row]:

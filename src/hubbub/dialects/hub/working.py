@@ -6,18 +6,30 @@ from typing import Annotated, Literal
 
 from pydantic import Field, WithJsonSchema
 
-from hubbub.core import dependencies, endings, finding, handovers, presences, steering, tasks, threads, wakes
+from hubbub.core import (
+    activity,
+    dependencies,
+    endings,
+    finding,
+    handovers,
+    presences,
+    steering,
+    tasks,
+    threads,
+    wakes,
+)
 from hubbub.dialects.call import Call
 from hubbub.dialects.dialect import Reply
 from hubbub.dialects.hub import refs, words
-from hubbub.dialects.hub.tongue import DIALECT, Here, Key, Name, Paths, Ref, Text, act
+from hubbub.dialects.hub.tongue import DIALECT, Here, Key, Name, Paths, Ref, Text, act, look
 from hubbub.model.errors import Invalid, InvalidTransition, NotHolder, Unavailable
-from hubbub.model.lifecycle import NOT_BEGUN, Event, Status
-from hubbub.model.records import Task
+from hubbub.model.lifecycle import HELD, NOT_BEGUN, Event, Status
+from hubbub.model.records import Activity, Task
 from hubbub.model.rights import HUB
 from hubbub.store.tx import Tx
 
 MOST_SAID = 20  # of what was said about a task, so much is shown
+MOST_DONE = 50  # of what happened to a task, in so much it is looked for how far its holder said to be
 CANDIDATES = 20  # free tasks that are looked at to find the next one
 
 Percent = Annotated[int, Field(ge=0, le=100), WithJsonSchema({"type": "integer"})]
@@ -67,13 +79,13 @@ def task(
     text: the result (complete), the reason (block, fail, cancel), or what you say. proof: what shows that it is done:
     a test run, a commit. submit hands it in; approve or revise is for another. release frees it. to: whom to reassign.
     """
-    here = act(tx, call)
+    here = look(tx, call) if action == "show" else act(tx, call)
     said = _Said(text=text, proof=proof, files=files, to=to, progress=progress)
     if task is None and action == "claim":
         return _changed(_claim_next(tx, here))
     if task is None:
         raise Invalid("task is missing: give its id, such as T-4")
-    found = refs.task(tx, here.project.id, task, lock=True)
+    found = refs.task(tx, here.project.id, task, lock=action != "show")
     if action == "show":
         return _whole(tx, found)
     return _changed(_ACTIONS[action](tx, here, found, said))
@@ -93,7 +105,21 @@ def _changed(task: Task) -> Reply:
 def _whole(tx: Tx, task: Task) -> Reply:
     needs, rows = dependencies.needs(tx, task), finding.deliveries(tx, task)
     said = threads.of_task(tx, task, limit=MOST_SAID)
-    return {"task": words.task_whole(task, needs, rows, wakes.results(tx, rows), said)}
+    return {"task": words.task_whole(task, needs, rows, wakes.results(tx, rows), said, _percent(tx, task))}
+
+
+def _percent(tx: Tx, task: Task) -> int | None:
+    """How far the holder of a task said last to be; None where they have not, and where nobody works on it."""
+    if task.status not in HELD:
+        return None
+    done = activity.latest(tx, task.project_id, task_id=task.id, limit=MOST_DONE)
+    told = (each.detail.get("progress") for each in done if _is_progress(each, task))
+    return next((round(each) for each in told if isinstance(each, float | int)), None)
+
+
+def _is_progress(each: Activity, task: Task) -> bool:
+    is_of_this_try = task.accepted_at is None or each.at >= task.accepted_at
+    return each.kind == "task.progress" and each.actor == task.assignee and is_of_this_try
 
 
 def _claim_next(tx: Tx, here: Here) -> Task:
@@ -140,6 +166,8 @@ def _progress(tx: Tx, here: Here, task: Task, said: _Said) -> Task:
         raise Invalid("progress is missing: say how far you are in percent, or in words as text")
     percent = float(said.progress) if said.progress is not None else None
     presences.progress(tx, task, here.name, output=said.text, progress=percent)
+    if (said.text or "").strip():
+        tasks.note(tx, task, actor=here.name, detail={"reason": said.text})
     return task
 
 

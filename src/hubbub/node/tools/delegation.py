@@ -15,10 +15,10 @@ from hubbub.model import asking, chains
 from hubbub.model.asking import Entry
 from hubbub.model.errors import HubError, Invalid
 from hubbub.model.orders import Code, Order, Outcome, refused
-from hubbub.node import agent
+from hubbub.node import agent, runtimes
 from hubbub.node.place import Place, Tool
 from hubbub.node.runtimes.conversation import Hear, RuntimeFailed
-from hubbub.node.tools.connecting import is_all_here, is_here, offline, pass_on
+from hubbub.node.tools.connecting import ASKING, is_all_here, is_here, offline, pass_on
 
 T = TypeVar("T")
 
@@ -60,6 +60,12 @@ async def ask_agent_stream(place: Place, order: Order) -> Outcome:
         outcome = await _asked(place, replace(order, progress=lines.hear), lines.hear)
         await lines.flush()
     return outcome
+
+
+def why_not(place: Place, order: Order) -> Outcome | None:
+    """The refusal of a prompt for the agent of this machine alone, which has none."""
+    is_own = order.tool in ASKING and is_here(place.node, order.arguments.get("hostname"))
+    return refused(Code.FAILED, runtimes.NONE) if is_own and place.policy.runtime is None else None
 
 
 async def ask_agents(place: Place, order: Order) -> Outcome:

@@ -40,6 +40,10 @@ class FarNode:
     def about(self) -> About:
         return self.machine.about
 
+    @property
+    def runtime(self) -> str | None:
+        return self.machine.runtime
+
     async def perform(self, order: Order, act: Act | None = None) -> Outcome:
         """What the machine says of the order. What is not its own to do comes back over its link, and not by `act`.
 

@@ -1,0 +1,12 @@
+"""`hubbub watch` before it takes the screen."""
+
+from tests.cli.processes import RunningHub
+
+
+def test_a_project_that_is_not_yours_is_refused_at_once(hub: RunningHub) -> None:
+    """Of a project that is not there `hubbub watch` says one sentence, with exit code 1, and takes no screen."""
+    ended = hub.run("watch", "--project", "nope")
+
+    assert (ended.returncode, ended.stdout) == (1, "")
+    assert "project 'nope' is not one of yours" in ended.stderr
+    assert ended.stderr.count("\n") == 1
