@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+import click
+
 from demo import encore
 from demo.check import Books, complaints
 from demo.clock import now
@@ -26,7 +28,6 @@ from hubbub.client import HubRefused, HubUnreachable
 LIMIT = 240  # seconds
 LAST_WORDS = 5  # lines of each process, when the play could not go on
 INTERRUPTED = 130
-ENCORE = "--encore"
 
 
 class Overdue(Exception):
@@ -36,7 +37,19 @@ class Overdue(Exception):
 FAULTS = (HubRefused, HubUnreachable, Overdue, Refused, Unexpected, Vanished)
 
 
-def main() -> int:
+@click.command()
+@click.option(
+    "--encore",
+    "has_encore",
+    is_flag=True,
+    help="Leave a hub with the story behind, for an hour, and a link to it.",
+)
+def main(*, has_encore: bool) -> None:
+    """Play the scenes, tell the story, and say whether all is well: exit code 0, else 1."""
+    sys.exit(perform(has_encore=has_encore))
+
+
+def perform(*, has_encore: bool) -> int:
     """Play. Returns the exit code."""
     for each in (signal.SIGALRM, signal.SIGTERM):
         signal.signal(each, _stop)
@@ -46,7 +59,7 @@ def main() -> int:
         with Stage() as stage, _undisturbed_end():
             try:
                 verdict = _verdict(stage, _play(stage))
-                if ENCORE in sys.argv[1:]:
+                if has_encore:
                     _give_encore(stage)
                 return verdict
             except FAULTS as fault:
@@ -122,4 +135,4 @@ def _undisturbed_end() -> Iterator[None]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -85,6 +85,14 @@ def test_the_demo_plays_to_the_end_and_finds_nothing_wrong(
     assert leftovers(tmp_path) == []
 
 
+def test_who_asks_how_to_play_is_told_and_nothing_is_played() -> None:
+    """`--help` says what the program does and takes, and ends; so does what it does not know, with a sentence."""
+    for asked, code, told in (("--help", 0, "--encore"), ("--again", 2, "No such option")):
+        command = [sys.executable, "-m", "demo.run", asked]
+        ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+        assert (ended.returncode, told in ended.stdout + ended.stderr) == (code, True)
+
+
 def test_an_interrupted_demo_leaves_nothing_behind(play: subprocess.Popen[str], tmp_path: Path) -> None:
     """Ctrl-C in the middle of the story ends every process and takes the data away."""
     assert play.stdout is not None

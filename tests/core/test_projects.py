@@ -70,6 +70,18 @@ def test_bad_settings_are_refused(world: World) -> None:
     assert eve.do(access.memberships) == []
 
 
+def test_a_name_is_one_line(world: World) -> None:
+    """A project's name without control characters is taken; any other is refused, also when it is changed."""
+    eve = world.acting(person(world, "eve"))
+    shop = eve.do(projects.create, "shop", name="张三's – shop")
+    for name in ("two\nlines", "a\x1b[31mred", "\x7f", "a\r"):
+        with pytest.raises(Invalid, match="a project's name has no control characters"):
+            eve.do(projects.create, "other", name=name)
+        with pytest.raises(Invalid, match="a project's name has no control characters"):
+            eve.do(projects.change, shop, {"name": name})
+    assert eve.do(projects.show, "shop") == shop
+
+
 def test_a_slug_is_taken_once(world: World) -> None:
     """A second project of the same slug is refused, though its maker cannot see the first."""
     with pytest.raises(Conflict, match="there is a project 'lab' already"):

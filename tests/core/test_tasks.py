@@ -111,21 +111,38 @@ def test_racing_senders_get_numbers_of_their_own(world: World) -> None:
 
 
 def test_a_task_is_found_by_its_ids_and_its_number(world: World) -> None:
-    """A task is found by its id, by that of any row it ever had, and, in one project, by its number."""
+    """A task is found by its id, that of any row it ever had and, in one project, its number, also as `#1` or `T-1`."""
     other = world.elsewhere("other")
     task = world.send(to="ann")
     moved = world.on(task, handovers.reassign, to="bob", by="ann")
     message = world.do(messages.send, world.id, sender="ann", to="bob", body="hello")
 
-    for ref in (str(task.id), str(moved.delivery_id), "1"):
+    for ref in (str(task.id), str(moved.delivery_id), "1", "#1", "T-1", "t-1"):
         assert world.do(tasks.find, [world.id], ref) == moved
         with pytest.raises(NotFound):
             other.do(tasks.find, [other.id], ref)
-    for nonsense in ("", "0", "2", "-1", "１", "9" * 40, "nonsense", str(new_id()), str(message.id)):
+    unwritten = (
+        "",
+        "0",
+        "2",
+        "-1",
+        "１",
+        "9" * 40,
+        "#",
+        "T-",
+        "##1",
+        "#T-1",
+        "M-1",
+        "T-" + "9" * 40,
+        "nonsense",
+    )
+    for nonsense in (*unwritten, str(new_id()), str(message.id)):
         with pytest.raises(NotFound, match=r"^task .* not found$"):
             world.do(tasks.find, [world.id], nonsense)
     with pytest.raises(NotFound):
         world.do(tasks.find, [world.id, other.id], "1")
+    with pytest.raises(NotFound):
+        world.do(tasks.find, [world.id], "T-1", by_number=False)
     with pytest.raises(NotFound):
         world.do(tasks.find, [], str(task.id))
 
@@ -180,8 +197,10 @@ def test_accepting_ones_own(world: World) -> None:
 
 
 def test_accepting_for_whoever_has_it(world: World) -> None:
-    """Who names nobody accepts for the assignee; a free task has none, and says so."""
+    """Who names nobody accepts for the assignee, as its own act; a free task has none, and says so."""
     assert world.accept(world.send(), by=None).assignee == "bob"
+    accepted = world.log()[-1]
+    assert (accepted.kind, accepted.actor, accepted.agent) == ("task.accepted", world.actor.label, "bob")
     with pytest.raises(Unavailable, match="it is free; say who claims it"):
         world.accept(world.send(to=None), by=None)
 

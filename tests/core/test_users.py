@@ -1,10 +1,11 @@
 """People: the first of them, those who are invited, those who register."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
-from hubbub.core import access, projects, users
+from hubbub.core import access, audit, projects, users
 from hubbub.model.errors import Conflict, Forbidden, Invalid, ProjectDenied
 from hubbub.model.records import User
 from hubbub.model.rights import GIVEN, SYSTEM, Actor, Role
@@ -57,6 +58,14 @@ def test_the_owner_of_the_hub_makes_people(world: World) -> None:
         with pytest.raises(Forbidden):
             world.acting(actor).do(users.everyone)
     assert world.do(users.by_name, "mallory") is None
+
+
+def test_the_log_says_who_made_somebody(world: World) -> None:
+    """Who is made by the owner was made by the owner, and who registers by themselves."""
+    world.acting(replace(OWNER, user_name="boss")).do(users.create, "eve")
+    register(world, "uma", is_open=True)
+    made = world.acting(OWNER).do(audit.entries, world.project, kind="user.created", limit=2)
+    assert [(each.actor, each.detail["user"]) for each in made] == [("uma", "uma"), ("boss", "eve")]
 
 
 def test_names_of_every_script(world: World) -> None:

@@ -151,7 +151,13 @@ def test_the_log_does_not_hold_the_address(world: World) -> None:
 
 def test_a_bad_webhook_is_not_added(world: World) -> None:
     """An address or an event that will not do is refused, as is one webhook too many; nothing is kept of it."""
-    for url, events in (("example.org", ["*"]), (URL, ["task"]), (URL, [])):
+    for url, events in (
+        ("example.org", ["*"]),
+        (URL, ["task"]),
+        (URL, ["task.zz"]),
+        (URL, ["zz.*"]),
+        (URL, []),
+    ):
         with pytest.raises(Invalid):
             world.do(webhooks.add, world.project, url, events)
     assert "webhook.added" not in world.kinds()

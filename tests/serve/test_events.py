@@ -1,5 +1,6 @@
 """Live events, through real HTTP."""
 
+import asyncio
 import socket
 from collections import deque
 from collections.abc import Callable
@@ -12,11 +13,15 @@ import httpx2
 import pytest
 
 from hubbub.core import access, messages
+from hubbub.core.snapshots import keyframes
 from hubbub.model.records import Activity
 from hubbub.model.rights import Role
 from hubbub.model.ways import authorities
 from hubbub.serve import events
+from hubbub.serve.archive import Archive
 from hubbub.serve.notified import Notified
+from hubbub.store import activity as log_of
+from hubbub.store.tx import Tx
 from tests.serve.hub import Hub, running_hub
 from tests.serve.streams import following
 
@@ -25,6 +30,17 @@ NAME = "代码1号"
 
 def inbox_of(name: str) -> str:
     return f"/events/{quote(name, safe='')}"
+
+
+def cut_log(hub: Hub) -> None:
+    """Forget everything that has happened in the project up to now."""
+
+    def take_anew(tx: Tx) -> None:
+        tx.run("DELETE FROM keyframes")
+        keyframes.keep(tx, keyframes.take_keyframe(tx, hub.project.id))
+        keyframes.forget(tx, timedelta())
+
+    hub.do(take_anew)
 
 
 def get(hub: Hub, path: str, secret: str | None = None, **headers: str) -> httpx2.Response:
@@ -73,10 +89,22 @@ def test_the_project_stream_can_be_narrowed_to_an_agent(hub: Hub) -> None:
 
 def test_the_project_stream_can_be_narrowed_to_kinds(hub: Hub) -> None:
     """`?kind=`, once or more, leaves only what is of those kinds."""
-    kinds = ("other", "two", "other", "one")
-    with following(hub.url, hub.token(), "/events?kind=one&kind=two") as stream:
+    kinds = ("area.put", "run.noted", "area.put", "todo.written")
+    with following(hub.url, hub.token(), "/events?kind=todo.written&kind=run.noted") as stream:
         hub.do(lambda tx: [tx.record(kind, project_id=hub.project.id) for kind in kinds])
-        assert [stream.next().data["kind"] for _ in range(2)] == ["two", "one"]
+        assert [stream.next().data["kind"] for _ in range(2)] == ["run.noted", "todo.written"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "instead"),
+    [("task.zz", "of task there are task.accepted, "), ("zzz", "as task.completed"), ("task.*", "task.sent"), ("", "")],
+)  # fmt: skip
+def test_a_kind_that_is_none_is_refused(hub: Hub, kind: str, instead: str) -> None:
+    """A `kind` of which nothing can ever happen is a 400, which says what there is instead."""
+    response = get(hub, f"/events?kind=task.sent&kind={kind}", hub.token())
+    assert (response.status_code, response.json()["error"]) == (400, "invalid")
+    assert f"there is no kind '{kind}': " in response.json()["message"]
+    assert instead in response.json()["message"]
 
 
 def test_a_project_of_others_is_not_found(hub: Hub) -> None:
@@ -188,6 +216,53 @@ def test_an_id_that_is_unknown_resets_and_begins_now(hub: Hub, query: dict[str, 
         hub.meet("b")
         assert stream.next().data["kind"] == "reset"
         assert stream.next().data["agent"] == "b"
+
+
+@pytest.mark.parametrize("query", [{}, {"project": "default"}, {"patches": "true"}])
+def test_what_was_cut_out_of_the_log_is_not_passed_over_in_silence(
+    any_hub: Hub, query: dict[str, str]
+) -> None:
+    """After an id that the log still holds, while something that followed is gone, the stream says `reset` too."""
+    any_hub.do(
+        lambda tx: tx.record("user.created", project_id=None)
+    )  # of no project, so it is not cut with one
+    before = any_hub.do(log_of.head)
+    any_hub.meet("missed")
+    cut_log(any_hub)
+    any_hub.meet("held")
+    assert any_hub.do(lambda tx: log_of.position_of(tx, before.seq)) == before
+
+    with following(any_hub.url, any_hub.owner_secret, after=before.seq, **query) as stream:
+        any_hub.meet("next")
+        assert stream.next().data["kind"] == "reset"
+        assert stream.next().data["agent"] == "next"
+
+
+def test_a_log_that_was_cut_goes_on_from_what_it_holds(any_hub: Hub) -> None:
+    """After the id 0, and after one since which nothing was cut, the stream tells what there is."""
+    any_hub.meet("missed")
+    any_hub.do(lambda tx: tx.record("user.created", project_id=None))
+    cut_log(any_hub)
+    any_hub.meet("held")
+    held = any_hub.do(log_of.head)
+    any_hub.meet("last")
+    with following(any_hub.url, any_hub.owner_secret, after=held.seq) as stream:
+        assert stream.next().data["agent"] == "last"
+    with following(any_hub.url, any_hub.owner_secret, after=0) as stream:
+        assert [stream.next().data["agent"] for _ in range(2)] == ["held", "last"]
+
+
+def test_a_project_older_than_pictures_is_told_whole(any_hub: Hub) -> None:
+    """Where the log is whole, who comes back gets what it missed, though its first picture was taken later."""
+    any_hub.meet("seen")
+    seen = any_hub.do(log_of.head)
+    any_hub.meet("missed")
+    any_hub.do(lambda tx: tx.run("DELETE FROM keyframes"))
+    asyncio.run(Archive(any_hub.store, None).keep())
+    with following(any_hub.url, any_hub.owner_secret, after=seen.seq) as stream:
+        assert stream.next().data["agent"] == "missed"
+    with following(any_hub.url, any_hub.owner_secret, after=seen.seq, patches="true") as stream:
+        assert stream.next().data["kind"] == "reset"
 
 
 def test_patches_are_told_to_whoever_asks(any_hub: Hub) -> None:

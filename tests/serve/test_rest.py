@@ -565,6 +565,15 @@ def test_a_query_that_is_not_allowed_is_invalid(acting: Acting, query: str) -> N
     assert refusal(acting().get(f"/tasks?{query}")) == (400, "invalid")
 
 
+def test_a_refusal_repeats_no_more_than_a_name(acting: Acting) -> None:
+    """What is not found is named in the sentence, cut where it is longer than any name."""
+    web, name = acting(), "n" * 3_000
+    for answer in (web.get(f"/agents/{name}"), web.get("/tasks", project=name), web.get(f"/tasks/{name}")):
+        assert answer.status_code == 404
+        assert len(answer.json()["message"]) < 300
+    assert "characters more)' not found" in web.get(f"/why/{name}").json()["message"]
+
+
 BODIES = {
     "no JSON": b"{",
     "not an object": b"[]",

@@ -1,5 +1,6 @@
 """What agents remember, over real HTTP."""
 
+import json
 from uuid import UUID
 
 import pytest
@@ -85,6 +86,9 @@ def test_who_comes_late_is_told(web: Web) -> None:
         ({"parts": [{"key": "", "content": "x"}]}, "a key has 1 to 256 characters, no line break"),
         ({"parts": [{"key": "a", "content": "x"}] * 2}, "the key 'a' is there twice"),
         ({"text": "a\0b"}, "text: must not contain NUL characters"),
+        ({"text": "a\ud800b"}, "text: must not contain halves of surrogate pairs"),
+        ({"parts": [{"key": "a\udfff", "content": "x"}]}, "parts.0.key: must not contain halves"),
+        ({"parts": [{"key": "a", "content": "\udc00"}]}, "parts.0.content: must not contain halves"),
         ({"text": "x", "version": -1}, "version: input should be greater than or equal to 0"),
         ({"text": "x", "version": "1"}, "version: input should be a valid integer"),
     ],
@@ -92,7 +96,7 @@ def test_who_comes_late_is_told(web: Web) -> None:
 def test_what_is_no_document_is_refused(hub: Hub, visit: Visit, body: Json, sentence: str) -> None:
     """What cannot be a document is refused with one sentence that says what is wrong, and nothing is written."""
     web = visit(hub, hub.token())
-    refused = web.put("/memory/project", body)
+    refused = web.send("PUT", "/memory/project", json.dumps(body).encode())
     assert (refused.status_code, refused.json()["error"]) == (400, "invalid")
     assert sentence in refused.json()["message"]
     assert done(web.get("/memory"))["documents"] == []

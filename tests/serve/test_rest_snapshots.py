@@ -11,6 +11,8 @@ from hubbub.core.snapshots import keyframes
 from hubbub.model.pictures import NOUNS, Fold
 from hubbub.model.rights import Role
 from hubbub.serve.archive import Archive
+from hubbub.store import projects
+from hubbub.store.tx import Tx
 from tests.serve.hub import Hub
 from tests.serve.streams import following
 from tests.serve.web import Visit, Web, done, refusal
@@ -119,4 +121,28 @@ def test_who_comes_back_after_the_log_was_cut_starts_anew(
     after = done(web.get("/snapshot"))
     assert after["first"]["id"] >= before["id"]
     assert "another" in after["picture"]["agents"]
-    assert done(web.get("/activity", after=0))["activity"][0]["kind"] == "token.created"  # who follows
+    assert done(web.get("/activity", after=0))["activity"][0]["kind"] == "agent.met"  # the newest stays
+
+
+def cut_whole(tx: Tx) -> None:
+    """Forget what has happened in each project up to now."""
+    tx.run("DELETE FROM keyframes")
+    for project_id in projects.ids(tx):
+        keyframes.keep(tx, keyframes.take_keyframe(tx, project_id))
+    while keyframes.forget(tx, timedelta()):
+        pass
+
+
+@pytest.mark.parametrize("is_of_another", [False, True])
+def test_a_snapshot_is_followed_where_all_before_it_was_cut(
+    any_hub: Hub, web: Web, is_of_another: bool
+) -> None:
+    """The place of a snapshot is in the log, whatever was cut: else who came back would begin anew for ever."""
+    if is_of_another:
+        any_hub.other_project()
+    any_hub.do(cut_whole)
+    place = done(web.get("/snapshot", project="default"))["id"]
+    token = any_hub.owner_secret
+    with following(any_hub.url, token, after=place, patches="true", project="default") as stream:
+        any_hub.meet("next")
+        assert stream.next().data["agent"] == "next"

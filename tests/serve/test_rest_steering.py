@@ -61,6 +61,28 @@ def test_a_person_completes_a_task(person: Web) -> None:
     assert any(text.startswith(f"owner completed task #{task['number']}") for text in letters(person))
 
 
+def test_a_person_says_yes_for_nobody(person: Web) -> None:
+    """What is another's is theirs to accept and to begin; a free task is had by somebody with a name."""
+    task = sent(person)
+    for step in ("accept", "start"):
+        assert refusal(person.post(f"/tasks/{task['id']}/{step}")) == (409, "not_holder")
+    assert [kind for kind, _actor in log(person, task)] == ["task.sent"]
+    assert task["title"] in letters(person)
+    free = person.post(f"/tasks/{sent(person, to=None)['id']}/accept")
+    assert refusal(free) == (409, "unavailable")
+    assert free.json()["message"] == "the task cannot be claimed: it is free; say who claims it"
+
+
+@pytest.mark.parametrize("step", ["accept", "start"])
+def test_who_gets_on_with_a_task_has_read_it(person: Web, step: str) -> None:
+    """A task that its agent accepts, or begins at once, is in its inbox no more."""
+    text = f"read by {step}"
+    task = done(person.post("/tasks", {"text": text, "to": "ann"}))["task"]
+    assert text in letters(person, "ann")
+    done(person.post(f"/tasks/{task['id']}/{step}", {"by": "ann"}))
+    assert text not in letters(person, "ann")
+
+
 def test_a_person_blocks_unblocks_and_releases(person: Web) -> None:
     """Each step answers with the task as it is now; what has no reason is refused."""
     task = sent(person, "accept", "start")

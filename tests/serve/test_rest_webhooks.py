@@ -69,7 +69,9 @@ def test_without_events_a_webhook_is_told_everything(admin: Web) -> None:
     "body",
     [{}, {"url": ""}, {"url": "example.org"}, {"url": "https://u:p@example.org/"}, {"url": "https://x\x00.org/"},
      {"url": "https://xn--\u00e4.org/"}, {"url": "https://example.org/", "events": ["outbox.*"]},
-     {"url": "https://example.org/", "events": "task.*"}],
+     {"url": "https://example.org/", "events": "task.*"},
+     {"url": "https://example.org/", "events": ["task.sent", "task.zz"]},
+     {"url": "https://example.org/", "events": ["tasks.*"]}],
 )  # fmt: skip
 def test_what_will_not_do_is_refused(admin: Web, body: Json) -> None:
     """A bad address or a bad event is refused in a sentence, and nothing is kept."""

@@ -1,6 +1,7 @@
 """Projects: the tenants of a hub. Nothing crosses from one to another."""
 
 import re
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -41,6 +42,7 @@ def create(
     if not tx.actor.is_person:
         raise Forbidden("only a person (utok_) may make a project")
     _check(slug, conflict_mode, repo_url, heartbeat_interval, heartbeat_ttl)
+    _require_name(name or slug)
     project = projects.insert(
         tx,
         Project(
@@ -72,6 +74,8 @@ def change(tx: Tx, project: Project, changes: Mapping[str, Any]) -> Project:
     """
     after = replace(project, **changes)
     _check(after.slug, after.conflict_mode, after.repo_url, after.heartbeat_interval, after.heartbeat_ttl)
+    if after.name != project.name:
+        _require_name(after.name)
     changed = {name: value for name, value in changes.items() if getattr(project, name) != value}
     if changed:
         projects.update(tx, after)
@@ -104,3 +108,8 @@ def _check(slug: str, conflict_mode: str, repo_url: str | None, interval: int, t
         raise Invalid(
             "the heartbeat interval must be at least 1 s, and shorter than its ttl of at most a day"
         )
+
+
+def _require_name(name: str) -> None:
+    if any(unicodedata.category(character) == "Cc" for character in name):
+        raise Invalid("a project's name has no control characters, so it is one line")

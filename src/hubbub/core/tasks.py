@@ -3,6 +3,7 @@
 How they end is in `endings`, how they change hands in `handovers`, what they wait for in `dependencies`.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -32,6 +33,7 @@ KINDS = {
     Event.DELIVER: "task.delivered",
 }  # fmt: skip
 _KEEPS_NOTE = (Event.ACCEPT, Event.DELIVER)
+_NUMBER = re.compile(r"(?:#|T-)?([0-9]+)", re.ASCII | re.IGNORECASE)  # also as the hub itself writes it
 
 
 def send(
@@ -128,17 +130,22 @@ def find(
 ) -> Task:
     """The task that `ref` names: by its id, by the id of any of its inbox rows, or by its number in the only project.
 
-    `lock` it to change it. Without `by_number` a number is no name: for words that may be anything. Raises
-    `NotFound`, also for what belongs to another project.
+    A number may be written `14`, `#14` or `T-14`. `lock` the task to change it. Without `by_number` a number is no
+    name: for words that may be anything. Raises `NotFound`, also for what belongs to another project.
     """
-    is_number = by_number and ref.isascii() and ref.isdigit() and len(ref) < len(str(tasks.LAST_NUMBER))
-    if is_number and len(project_ids) == 1:
-        task = tasks.find_by_number(tx, project_ids[0], int(ref))
+    number = _NUMBER.fullmatch(ref) if by_number and len(project_ids) == 1 else None
+    if number is not None and len(number[1]) < len(str(tasks.LAST_NUMBER)):
+        task = tasks.find_by_number(tx, project_ids[0], int(number[1]))
     else:
         task = _find_by_id(tx, ref)
     if task is None or task.project_id not in project_ids:
         raise NotFound("task", ref)
     return (tasks.find(tx, task.id, lock=True) or task) if lock else task
+
+
+def is_number(ref: str) -> bool:
+    """Whether `ref` names a task by its number, which means nothing without its project."""
+    return _NUMBER.fullmatch(ref) is not None
 
 
 def _find_by_id(tx: Tx, ref: str) -> Task | None:
@@ -240,7 +247,8 @@ def accept(tx: Tx, task: Task, by: str | None, *, leased: bool = True) -> Task:
 def start(tx: Tx, task: Task, by: str | None, *, leased: bool = True) -> Task:
     """Begin a task, accepting it first if it is free. From then on it does not expire. Records `task.started`.
 
-    Raises what `accept` does.
+    One that was delivered stays in the inbox, as CommHub's agents find it there until they acknowledge it. Raises what
+    `accept` does.
     """
     require_met(tx, task)
     if task.assignee is None:
@@ -277,7 +285,8 @@ def step(
     What is `said` of it, by default the reason in `detail`, is its note from now on. Saying nothing clears that, except
     that what was said stays until somebody who has got the task begins it.
 
-    Raises `InvalidTransition`, or `Conflict` if the task was found without a lock and has changed since.
+    Without an `actor` it is whoever calls. Raises `InvalidTransition`, or `Conflict` if the task was found without a
+    lock and has changed since.
     """
     reason = said or (detail or {}).get("reason")
     noted = (
@@ -288,7 +297,7 @@ def step(
     moved = tasks.move(tx, task, *events, changes={**(changes or {}), **noted})
     if moved is None:
         raise Conflict("the task has changed meanwhile; look at it again")
-    _record(tx, kind or KINDS[events[0]], moved, actor=actor or moved.assignee, before=task, detail=detail)
+    _record(tx, kind or KINDS[events[0]], moved, actor=actor, before=task, detail=detail)
     return moved
 
 

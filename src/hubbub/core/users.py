@@ -57,7 +57,7 @@ def create(
     """
     access.require_hub_owner(tx)
     tokens.require_given(role)
-    user = _insert(tx, _checked(name), None)
+    user = _insert(tx, _checked(name), None, by=tx.actor.label)
     if project is not None:
         project_rows.put_member(tx, project.id, user.id, role)
     _token, secret = tokens.for_person(tx, user.id)
@@ -133,13 +133,16 @@ def meant(tx: Tx, name: str | None) -> User:
     return user
 
 
-def _insert(tx: Tx, name: str, password_hash: str | None, *, owns_hub: bool = False) -> User:
+def _insert(
+    tx: Tx, name: str, password_hash: str | None, *, owns_hub: bool = False, by: str | None = None
+) -> User:
+    """Make a person: by another one, or by themselves."""
     user = users.insert(
         tx, User(id=new_id(), name=name, password=password_hash, owns_hub=owns_hub, created_at=tx.now)
     )
     if user is None:
         raise Conflict(f"the username {name!r} is taken")
-    tx.record("user.created", project_id=None, actor=name, detail={"user": name})
+    tx.record("user.created", project_id=None, actor=by or name, detail={"user": name})
     return user
 
 

@@ -7,8 +7,17 @@ what is allowed.
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
+from hubbub.model.approvals import cut
+
 if TYPE_CHECKING:  # which itself refuses by these errors
     from hubbub.model import scopes
+
+QUOTED = 240  # characters at most of what a sentence repeats; every name that there can be is shorter
+
+
+def quoted(text: str) -> str:
+    """What somebody has said, as a sentence repeats it: cut where it is longer than any name."""
+    return repr(cut(text, QUOTED))
 
 
 class HubError(Exception):
@@ -49,7 +58,7 @@ class ProjectDenied(HubError):
     code: ClassVar[str] = "project_denied"
 
     def __init__(self, ref: str) -> None:
-        super().__init__(f"project {ref!r} is not one of yours")
+        super().__init__(f"project {quoted(ref)} is not one of yours")
         self.ref = ref
 
 
@@ -59,7 +68,7 @@ class WrongIdentity(HubError):
     code: ClassVar[str] = "wrong_identity"
 
     def __init__(self, bound: str, asked: str) -> None:
-        super().__init__(f"this token acts as {bound!r} only, not as {asked!r}")
+        super().__init__(f"this token acts as {bound!r} only, not as {quoted(asked)}")
         self.bound, self.asked = bound, asked
 
 
@@ -69,7 +78,7 @@ class NotFound(HubError):
     code: ClassVar[str] = "not_found"
 
     def __init__(self, kind: str, key: object) -> None:
-        super().__init__(f"{kind} {str(key)!r} not found")
+        super().__init__(f"{kind} {quoted(str(key))} not found")
         self.kind, self.key = kind, str(key)
 
 
@@ -84,7 +93,7 @@ class UnknownAgent(NotFound):
 
     def __str__(self) -> str:
         hint = f"; did you mean {', '.join(self.near)}?" if self.near else ""
-        return f"no agent named {self.name!r} was ever seen in this project{hint}"
+        return f"no agent named {quoted(self.name)} was ever seen in this project{hint}"
 
 
 class InvalidTransition(HubError):

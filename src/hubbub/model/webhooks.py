@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from uuid import UUID
 
 from hubbub.model.errors import Invalid
+from hubbub.model.kinds import require_group, require_kind
 from hubbub.model.records import Activity, Kind
 from hubbub.model.rights import HUB
 
@@ -112,6 +113,16 @@ def require_events(patterns: Iterable[str]) -> tuple[str, ...]:
             raise Invalid(
                 "webhooks are not told of what becomes of deliveries; ask for the deliveries instead"
             )
+        _require_telling(pattern)
     if not wanted:
         raise Invalid("name at least one event; * stands for all of them")
     return wanted
+
+
+def _require_telling(pattern: str) -> None:
+    """Raise `Invalid` for what would never tell anything: of such a kind, or group, nothing happens."""
+    group, _, name = pattern.partition(".")
+    if name == EVERYTHING:
+        require_group(group)
+    elif name:
+        require_kind(pattern)

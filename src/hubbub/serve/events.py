@@ -24,6 +24,7 @@ from hubbub.core import access, agents
 from hubbub.core.snapshots import keyframes
 from hubbub.core.transaction import Transactions
 from hubbub.model.errors import Forbidden, Invalid, NotFound, StoreUnavailable
+from hubbub.model.kinds import require_kind
 from hubbub.model.records import Activity, Project
 from hubbub.model.rights import HUB, SYSTEM
 from hubbub.serve.auth import actor_of, error_response
@@ -193,14 +194,14 @@ class ProjectStream(Stream):
         patches = _is_wanted(request, "patches")
         place = _place(tx, request)
         is_cut = place is None and _asked_place(request) is not None
-        if patches and place is not None:
-            is_cut = any(keyframes.is_lost(tx, project_id, place) for project_id in ids)
+        if place is not None and (patches or place != START):
+            is_cut = any(_is_cut(tx, project_id, place, patches=patches) for project_id in ids)
         return Subject(
             ids,
             request.query_params.get("agent"),
             log_of.head(tx) if is_cut or place is None else place,
             is_cut=is_cut,
-            kinds=frozenset(request.query_params.getlist("kind")) or None,
+            kinds=frozenset(map(require_kind, request.query_params.getlist("kind"))) or None,
             patches=patches,
         )
 
@@ -291,6 +292,14 @@ def _asked_place(request: Request) -> int | None:
     if not (asked.isascii() and asked.isdigit() and len(asked) < len(str(2**63))):
         raise Invalid("the last event id must be the id of an event, a whole number")
     return int(asked)
+
+
+def _is_cut(tx: Tx, project_id: UUID, place: Position, *, patches: bool) -> bool:
+    """Whether what came after a place cannot be told: some of it is not in the log any more, or has no patch."""
+    if not keyframes.is_lost(tx, project_id, place):
+        return False
+    oldest = log_of.since(tx, project_id, START, 1)  # a project that is older than pictures may have it all
+    return patches or not oldest.activities or place < oldest.position
 
 
 def _is_wanted(request: Request, name: str) -> bool:

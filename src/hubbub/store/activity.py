@@ -217,15 +217,22 @@ def goes_on(tx: Tx, project_id: UUID, after: Position, number: int) -> bool:
 
 
 def drop(tx: Tx, project_id: UUID, until: Position, limit: int) -> int:
-    """Forget the oldest activities of a project, up to and including a place in the log; how many, at most `limit`."""
+    """Forget the oldest activities of a project, up to and including a place in the log; how many, at most `limit`.
+
+    The newest of the log stays, whosever it is: else its end would be a place from which nobody can follow it.
+    """
+    end = head(tx)
     rows = tx.all(
         """DELETE FROM activity WHERE seq IN (
                SELECT seq FROM activity WHERE project_id = :project_id AND (tx, seq) <= (:tx, :seq)
+                   AND (tx, seq) < (:end_tx, :end_seq)
                ORDER BY tx, seq LIMIT :limit)
            RETURNING seq""",
         project_id=project_id,
         tx=until.tx,
         seq=until.seq,
+        end_tx=end.tx,
+        end_seq=end.seq,
         limit=limit,
     )
     return len(rows)

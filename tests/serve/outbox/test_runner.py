@@ -167,8 +167,8 @@ async def test_two_hubs_deliver_each_thing_once(postgres_url: str, receiver: Rec
         with with_github.serving():
             desk = Desk(stores[0], receiver)
             issues = Desk(stores[0], with_github, desk.project)
-            desk.add_webhook("mark.*")
-            marks = [f"mark.{letter * 2}" for letter in "abcdefghijklmnopqrstuvwxyz"]
+            desk.add_webhook("todo.*")
+            marks = [f"todo.{letter * 2}" for letter in "abcdefghijklmnopqrstuvwxyz"]
             async with (
                 desk.delivering(store=stores[0]),
                 desk.delivering(store=stores[1]),

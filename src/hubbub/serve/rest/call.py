@@ -63,7 +63,7 @@ class RestCall:
         Raises `NotFound`; `ProjectRequired` for a number where several projects are meant; `Forbidden`.
         """
         projects = access.visible(tx, self.project)
-        if ref.isdigit() and len(projects) != 1:
+        if tasks.is_number(ref) and len(projects) != 1:
             raise ProjectRequired([project.slug for project in projects])
         task = tasks.find(tx, [project.id for project in projects], ref, lock=right is not Right.READ)
         access.enter(tx, str(task.project_id), right)

@@ -28,6 +28,10 @@ def storable(text: str) -> str:
     """`text`, unless it holds what no store can keep."""
     if "\0" in text:
         raise ValueError("must not contain NUL characters")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ValueError("must not contain halves of surrogate pairs") from None
     return text
 
 

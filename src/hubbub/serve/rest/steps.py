@@ -81,15 +81,24 @@ class Commented(OneTask):
 @router.post("/tasks/{ref}/accept", response_model=OneTask)
 async def accept_task(call: Call, ref: str, body: By) -> Reply:
     """Say yes to a task; a free one is then the caller's."""
-    return await _move(
-        call, ref, body, lambda tx, task, by: tasks.accept(tx, task, None if by == HUB else by)
-    )
+
+    def accept(tx: Tx, task: Task, by: str) -> Task:
+        is_hub = task.assignee is None and by == HUB  # who has no name cannot have a task
+        return tasks.accept(tx, task, None if is_hub else by)
+
+    return await _move(call, ref, body, accept)
 
 
 @router.post("/tasks/{ref}/start", response_model=OneTask)
 async def start_task(call: Call, ref: str, body: By) -> Reply:
     """Begin a task; a free one is then the caller's. From now on it does not expire."""
-    return await _move(call, ref, body, tasks.start)
+
+    def start(tx: Tx, task: Task, by: str) -> Task:
+        started = tasks.start(tx, task, by)
+        tasks.acknowledge(tx, started)  # who has begun it need not be told that it is there
+        return started
+
+    return await _move(call, ref, body, start)
 
 
 @router.post("/tasks/{ref}/progress", response_model=OneTask)

@@ -24,6 +24,7 @@ class ThreadShape(Shape):
     kind: Kind | None = Field(description="of the message that began it; null: it has a name instead")
     participants: list[str]
     count: int
+    created_at: int = Field(description="when the first of it was said")
     last: SaidShape
     unread_by: list[str] = Field(description="in whose inboxes is something of it that they have not read")
     unacked_by: list[str]

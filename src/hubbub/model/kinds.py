@@ -1,0 +1,64 @@
+"""The kinds of what happens: every line of the log is of one of them, and programs ask for them by name."""
+
+from collections.abc import Mapping, Sequence
+
+from hubbub.model.errors import Invalid, quoted
+
+GROUPS: Mapping[str, Sequence[str]] = {
+    "agent": (
+        "changed", "checkin", "checkout", "described", "heartbeat", "met", "scope_change", "timeout", "woken",
+    ),
+    "approval": ("approved", "asked", "denied", "expired", "spent"),
+    "area": ("put",),
+    "artifact": ("posted",),
+    "audit": ("broken",),
+    "check": ("ended", "started"),
+    "completion": ("reported",),
+    "dispatch": ("ended", "queued", "sent"),
+    "file": ("claimed", "refused", "released"),
+    "key": ("cleared", "set"),
+    "login": ("ended", "started"),
+    "member": ("put", "removed"),
+    "memory": ("updated",),
+    "message": ("acked", "dead", "delivered", "sent"),
+    "node": ("changed", "invited", "joined", "offline", "online", "removed"),
+    "outbox": ("dead", "delivered", "failed", "retried", "skipped"),
+    "password": ("set",),
+    "placement": ("dropped", "failed", "ordered", "restarting", "running", "stopped"),
+    "project": ("changed", "created"),
+    "review": ("requested", "submitted"),
+    "run": ("noted", "opened", "started"),
+    "share": ("minted", "revoked"),
+    "summary": ("saved",),
+    "task": (
+        "accepted", "blocked", "cancelled", "chained", "completed", "delivered", "described", "expired", "failed",
+        "noted", "progress", "ready", "reassigned", "released", "reopened", "retried", "sent", "started", "submitted",
+    ),
+    "terminal": ("input",),
+    "todo": ("written",),
+    "token": ("created", "revoked"),
+    "user": ("created", "invited"),
+    "webhook": ("added", "removed"),
+}  # fmt: skip
+KINDS = frozenset(f"{group}.{name}" for group, names in GROUPS.items() for name in names)
+
+
+def require_kind(kind: str) -> str:
+    """The kind, if there is one of that name. Raises `Invalid`, which tells what there is instead."""
+    if kind not in KINDS:
+        group, _, _name = kind.partition(".")
+        raise Invalid(f"there is no kind {quoted(kind)}: {_instead(group)}")
+    return kind
+
+
+def require_group(group: str) -> str:
+    """The group, if there are kinds of it. Raises `Invalid`."""
+    if group not in GROUPS:
+        raise Invalid(f"there is no group {quoted(group)}: {_instead(group)}")
+    return group
+
+
+def _instead(group: str) -> str:
+    if group in GROUPS:
+        return f"of {group} there are {', '.join(f'{group}.{name}' for name in GROUPS[group])}"
+    return f"a kind is of one of the groups {', '.join(GROUPS)}, as task.completed"

@@ -1,0 +1,32 @@
+"""What the bodies of REST calls may hold."""
+
+from collections.abc import Iterator
+
+import pytest
+from pydantic import ValidationError
+
+from hubbub.serve.rest.application import ROUTERS
+from hubbub.serve.rest.shapes import Body
+
+assert ROUTERS  # with them all bodies are known
+HALF = "a\ud800b"  # of a surrogate pair
+WRITTEN_OUT = {("NewQuestion", "arguments")}  # of a call, which people see with such characters written out
+
+
+def bodies(of: type[Body] = Body) -> Iterator[type[Body]]:
+    """Every body that there is."""
+    for body in of.__subclasses__():
+        yield body
+        yield from bodies(body)
+
+
+@pytest.mark.parametrize("body", sorted(bodies(), key=str), ids=lambda body: str(body.__name__))
+def test_no_text_holds_what_cannot_be_sent_on(body: type[Body]) -> None:
+    """Half a surrogate pair is refused wherever a body may hold text."""
+    for name in body.model_fields:
+        for value in (HALF, [HALF], {"text": HALF}, {HALF: 1}):
+            if (body.__name__, name) in WRITTEN_OUT:
+                continue
+            with pytest.raises(ValidationError) as refused:
+                body.model_validate({name: value})
+            assert name in [problem["loc"][0] for problem in refused.value.errors() if problem["loc"]]
