@@ -164,11 +164,35 @@ def test_another_hub_under_our_name_is_replaced_only_by_force(desk: Desk) -> Non
 
     assert refused.returncode == 1
     assert '-url = "http://other/mcp"' in refused.stdout
-    assert "--force" in refused.stdout
+    assert refused.stderr == (
+        f"Error: {file} has another mcp_servers.hubbub already; nothing was changed; replace it with --force\n"
+    )
     assert desk.tree() == before
     desk.does("codex", "--force")
     assert "http://other" not in file.read_text("utf-8")
+    assert desk.json("codex")["changed"] == []
     desk.does("codex", "--uninstall")
+    assert desk.tree() == before
+
+
+@pytest.mark.parametrize("how", [["--json"], ["--dry-run", "--json"]])
+def test_a_conflict_is_told_to_programs_too(desk: Desk, how: list[str]) -> None:
+    """As JSON the sentence is among the facts; the exit code says that it was not done, or would not be."""
+    (desk.home / CODEX).write_text('[mcp_servers.hubbub]\nurl = "http://other/mcp"\n', "utf-8")
+    refused = desk.run("codex", *how)
+    facts = json.loads(refused.stdout)
+
+    assert (refused.returncode, facts["well"]) == (1, False)
+    assert facts["sentence"].endswith("nothing was changed; replace it with --force")
+    assert refused.stderr == f"Error: {facts['sentence']}\n"
+
+
+def test_folders_that_were_made_for_two_clients_go_with_the_last(desk: Desk) -> None:
+    """On a fresh machine not even the folder that holds ours is left, whichever client goes first."""
+    before = desk.tree()
+    ours = {"HUBBUB_CONFIG": str(desk.home / ".config" / "hubbub")}
+    for how in ([], ["--uninstall"]):
+        assert {desk.run(each, *how, **ours).returncode for each in ("gemini", "cursor")} == {0}
     assert desk.tree() == before
 
 
@@ -181,7 +205,7 @@ def test_a_file_that_cannot_be_read_is_refused_with_what_to_paste(desk: Desk) ->
 
     assert refused.returncode == 1
     assert "is no TOML" in refused.stderr
-    assert "[mcp_servers.hubbub]" in refused.stderr
+    assert "add this yourself:\n\n[mcp_servers.hubbub]\nurl = " in refused.stderr
     assert "Traceback" not in refused.stderr
     assert desk.tree() == before
 

@@ -291,6 +291,9 @@ EXTENSIONS = [
     "extensions:\n  a:\n    enabled: true\n",
     "extensions: # mine\n    # first\n    a: {b: 1}\n    # last\n",
     "extensions:\n  a:\n    x: |\n      text\n\n",
+    "extensions: {} # none\n",
+    "extensions:  \n# none\n",
+    "extensions: ~\n",
 ]
 yaml_documents = st.builds(
     lambda head, parts, ours, at, crlf, cut: (
@@ -322,7 +325,7 @@ def test_what_yaml_says_otherwise_stays_the_same(text: str) -> None:
     after = yaml.safe_load(EDITORS["yaml"].put(text, ("extensions", "hub"), ENTRY)[0])
     after["extensions"].pop("hub")
 
-    assert after == {**before, "extensions": before.get("extensions", {})}
+    assert after == {**before, "extensions": before.get("extensions") or {}}
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,7 @@ def test_an_unreadable_file_is_refused_with_what_to_paste(place: Place) -> None:
 
     with pytest.raises(Unfit, match="ends in the middle") as refused:
         _plan(Entry(file, "json", KEYS, OURS))
-    assert json.loads(str(refused.value).partition("\n\n")[2]) == {
+    assert json.loads(refused.value.snippet or "") == {
         "mcpServers": {"hubbub": {**OURS, "headers": {"Authorization": "Bearer ntok_…"}}}
     }
     assert file.read_text("utf-8") == '{"a": '

@@ -114,7 +114,8 @@ def _sqlite(file: Path) -> Finding:
     except (StoreRefused, apsw.Error) as error:
         return Finding("database", False, str(error), "see hubbub restore, if you have a backup")
     if missing:
-        return Finding("database", False, f"{len(missing)} migrations behind", "hubbub serve applies them")
+        behind = f"{len(missing)} migration{'' if len(missing) == 1 else 's'} behind"
+        return Finding("database", False, behind, "hubbub serve applies them")
     return Finding("database", True, "at this version")
 
 

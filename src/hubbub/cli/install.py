@@ -9,10 +9,11 @@ import click
 from hubbub import settings
 from hubbub.cli import terminal
 from hubbub.cli.bridge import starter
-from hubbub.cli.command import DEFAULT_PROJECT, REFUSED, Choice, chooses_hub, command
+from hubbub.cli.command import DEFAULT_PROJECT, Choice, chooses_hub, command
 from hubbub.cli.installing import Outcome, Wish, install_client, uninstall_client
 from hubbub.clients.install import record
 from hubbub.clients.install.client import PROJECT, USER
+from hubbub.clients.install.plan import Unfit
 from hubbub.clients.install.registry import CLIENTS
 
 USUAL_HUB = "http://127.0.0.1:{port}"
@@ -64,14 +65,21 @@ def install(
     if scope == PROJECT and known.no_project:
         raise click.UsageError(known.no_project)
     wish = Wish(known, scope, Path.cwd(), config, dry_run=dry_run, force=force)
-    if uninstall:
-        _show(wish, uninstall_client(wish, choice), as_json=as_json)
-        return
-    url, data = _hub(choice, dry_run=dry_run)
-    project = choice.project or DEFAULT_PROJECT
-    name = client if agent is None else agent
-    outcome = install_client(wish, choice, agent=name, url=url, data=data, project=project)
+    try:
+        outcome = uninstall_client(wish, choice) if uninstall else _installed(wish, choice, agent)
+    except Unfit as unfit:
+        if unfit.snippet is None:
+            raise
+        sentence, snippet = terminal.clean(str(unfit)), terminal.clean(unfit.snippet, lines=True)
+        raise click.ClickException(f"{sentence}\n\n{snippet}") from None
     _show(wish, outcome, as_json=as_json)
+
+
+def _installed(wish: Wish, choice: Choice, agent: str | None) -> Outcome:
+    url, data = _hub(choice, dry_run=wish.dry_run)
+    project = choice.project or DEFAULT_PROJECT
+    name = wish.client.name if agent is None else agent
+    return install_client(wish, choice, agent=name, url=url, data=data, project=project)
 
 
 def _hub(choice: Choice, *, dry_run: bool) -> tuple[str, Path | None]:
@@ -90,15 +98,15 @@ def _show(wish: Wish, outcome: Outcome, *, as_json: bool) -> None:
         for line in _lines(wish, outcome):
             terminal.show(line)
     if not outcome.well:
-        click.get_current_context().exit(REFUSED)
+        raise click.ClickException(terminal.clean(outcome.sentence))
 
 
 def _lines(wish: Wish, outcome: Outcome) -> list[str]:
-    shown = [outcome.diff.rstrip("\n")] if outcome.diff and (wish.dry_run or outcome.conflicts) else []
-    if outcome.conflicts:
-        return [*shown, *outcome.conflicts, "nothing was changed; replace it with --force"]
-    changed = [] if wish.dry_run else _changed(wish, outcome.changed)
-    return [*shown, *changed, *outcome.notes, outcome.sentence]
+    """What is told on standard output: all, but that it did not go well."""
+    is_undone = wish.dry_run or outcome.conflicts
+    shown = [outcome.diff.rstrip("\n")] if outcome.diff and is_undone else []
+    changed = [] if is_undone else _changed(wish, outcome.changed)
+    return [*shown, *changed, *outcome.notes, *([outcome.sentence] if outcome.well else [])]
 
 
 def _changed(wish: Wish, files: Sequence[str]) -> list[str]:
@@ -123,11 +131,11 @@ def _show_list(installs: list[record.Install], *, as_json: bool) -> None:
         return
     terminal.show_table(
         ("client", "scopes", "installed"),
-        [(each["client"], ", ".join(each["scopes"]), _installed(each["installs"])) for each in rows],
+        [(each["client"], ", ".join(each["scopes"]), _places(each["installs"])) for each in rows],
     )
 
 
-def _installed(installs: list[dict[str, Any]]) -> str:
+def _places(installs: list[dict[str, Any]]) -> str:
     return "; ".join(
         f"as {each['agent']}" + (f" in {each['folder']}" if each["folder"] else "") for each in installs
     )

@@ -1,7 +1,8 @@
 """What `hubbub install` does step by step: plan, token, files, record, try; and back."""
 
+import os
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -13,8 +14,8 @@ from hubbub.client import Hub, HubRefused, HubUnreachable, owner_token, segment
 from hubbub.clients.hook import ringing
 from hubbub.clients.hook.main import RUNG
 from hubbub.clients.install import record, undo
-from hubbub.clients.install.client import PROJECT, Client, Machine, Request
-from hubbub.clients.install.files import remove_empty
+from hubbub.clients.install.client import PROJECT, VARIABLE, Client, Machine, Request
+from hubbub.clients.install.files import missing_folders, remove_empty
 from hubbub.clients.install.plan import Plan, Unfit
 from hubbub.clients.install.record import Install
 from hubbub.clients.install.verify import verify
@@ -70,18 +71,21 @@ def install_client(
     others = [each for each in installs if each is not earlier]
     plan = _planned(wish, replace(request, token=read_token(file) or NO_TOKEN_YET), earlier)
     if plan.conflicts and not wish.force:
-        return Outcome("", _changed(plan), plan.diff(), plan.notes, plan.conflicts, well=wish.dry_run)
+        sentence = f"{'; '.join(plan.conflicts)}; nothing was changed; replace it with --force"
+        return Outcome(sentence, _changed(plan), plan.diff(), plan.notes, plan.conflicts, well=False)
     if wish.dry_run:
         return Outcome(_would(plan), _changed(plan), plan.diff(), wish.client.notes(request))
     _require_free(request, others, force=wish.force)
+    folders = missing_folders(file)
     with closing(replace(choice, url=url, project=project).connect()) as hub:
         token, token_id, is_new = _token(hub, request, installs)
-        made = _Made(wish, replace(request, token=token), token_id, earlier)
+        made = _Made(wish, replace(request, token=token), token_id, earlier, folders)
         try:
             installed = made.install()
         except BaseException:
             if is_new:
                 file.unlink(missing_ok=True)
+                remove_empty(folders)
                 _revoke(hub, token_id)
             raise
     forgotten = [] if earlier is None else _forget_token(earlier, [*others, installed[1]], choice)
@@ -104,21 +108,24 @@ def uninstall_client(wish: Wish, choice: Choice) -> Outcome:
     if not ringer.rings_for(wish.config, None):
         ringing.stop(str(wish.config))
     notes = [*plan.notes, *_forget_token(earlier, others, choice)]
+    remove_empty(plan.folders)  # once more: until now the token was in one of them
     return Outcome(f"{wish.client.title} is uninstalled", _changed(plan), "", notes)
 
 
 @dataclass(frozen=True, slots=True)
 class _Made:
-    """An install on its way: all that it needs is there."""
+    """An install on its way: all that it needs is there. `folders` were made for its token."""
 
     wish: Wish
     request: Request
     token_id: str | None
     earlier: Install | None
+    folders: Sequence[Path]
 
     def install(self) -> tuple[Plan, Install]:
         plan = _planned(self.wish, self.request, self.earlier)
         request = self.request
+        plan.own_folders(request.token_file, self.folders)
         installed = Install(
             client=self.wish.client.name,
             scope=request.scope,
@@ -139,7 +146,7 @@ class _Made:
     def outcome(self, made: tuple[Plan, Install], forgotten: Sequence[str]) -> Outcome:
         plan, installed = made
         notes = [*plan.notes, *self.wish.client.notes(self.request), *forgotten]
-        verdict = verify(installed)
+        verdict = verify(installed, _without_token(os.environ))
         if installed.client in RUNG:
             _wait_for_ringer(self.wish.config)
         if verdict.well:
@@ -160,11 +167,17 @@ def _planned(wish: Wish, request: Request, earlier: Install | None) -> Plan:
     """The plan, over an earlier install of the same: that one is undone first, in memory."""
     plan = Plan()
     if earlier is not None:
+        plan.held = undo.held(plan.files, earlier.changes)
         undo.undo(plan, earlier.changes)
     plan.add(wish.client.changes(request))
     if not request.is_user:
         plan.require_inside(request.folder)
     return plan
+
+
+def _without_token(environment: Mapping[str, str]) -> dict[str, str]:
+    """What a client will be started with: in ours, the token says who installs, and not which agent that is."""
+    return {name: value for name, value in environment.items() if name != VARIABLE}
 
 
 def _changed(plan: Plan) -> list[str]:

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from hubbub.clients import plugin
 from hubbub.clients.install.client import (
+    BRACED,
     SERVER,
     UNATTENDED,
     VARIABLE,
@@ -127,4 +128,4 @@ def _below(folder: Traversable, place: str) -> Iterator[tuple[str, Traversable]]
             yield f"{place}/{each.name}", each
 
 
-CLIENT = Client(name=NAME, title="Claude Code", changes=changes, notes=notes)
+CLIENT = Client(name=NAME, title="Claude Code", changes=changes, notes=notes, words=BRACED)

@@ -12,6 +12,8 @@ from hubbub.clients.install.plan import Change
 USER, PROJECT = "user", "project"
 SERVER = "hubbub"  # the name of our entry, nearly everywhere
 VARIABLE = "HUBBUB_TOKEN"
+BRACED = r"\$\{(?P<variable>\w+)\}"  # how some clients name a variable in a header
+NAMED = r"\$\{env:(?P<variable>\w+)\}"  # and others
 
 # The hub's tools that an agent may use with nobody at hand: whoever was woken has to read its mail, and answer. Only
 # `ask` is not among them: it has other machines do something.
@@ -37,17 +39,17 @@ class Machine:
         if self.platform == "darwin":
             return self.home / "Library" / "Application Support"
         if self.platform == "win32":
-            return Path(self.environment.get("APPDATA") or self.home / "AppData" / "Roaming")
+            return self.path("APPDATA", self.home / "AppData" / "Roaming")
         return self.xdg
 
     @property
     def xdg(self) -> Path:
         """The folder of configuration of programs that follow XDG on every platform but Windows."""
-        return Path(self.environment.get("XDG_CONFIG_HOME") or self.home / ".config")
+        return self.path("XDG_CONFIG_HOME", self.home / ".config")
 
     def path(self, variable: str, usual: Path) -> Path:
-        """The folder that a variable names, else the usual one."""
-        return Path(self.environment.get(variable) or usual).expanduser()
+        """The file or folder that a variable names, else the usual one; whole, since an uninstall starts anywhere."""
+        return Path(self.environment.get(variable) or usual).expanduser().absolute()
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,14 +85,16 @@ class Request:
 class Client:
     """One client: `changes` makes its plan, `notes` says what is left for the person to do.
 
-    `no_project` is the sentence that refuses the project scope, where there is none. `is_bridged` says that it starts
-    `hubbub mcp` instead of connecting to an address.
+    `words` are those that it replaces in a header: a pattern with a group `variable`, `file` or `secret`; None if it
+    replaces none. `no_project` is the sentence that refuses the project scope, where there is none. `is_bridged`
+    says that it starts `hubbub mcp` instead of connecting to an address.
     """
 
     name: str
     title: str
     changes: Callable[[Request], Sequence[Change]]
     notes: Callable[[Request], Sequence[str]]
+    words: str | None = None
     no_project: str | None = None
     is_bridged: bool = False
 

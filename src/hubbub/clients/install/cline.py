@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from hubbub.clients.install.client import SERVER, VARIABLE, Client, Request, bearer, export_note
+from hubbub.clients.install.client import NAMED, SERVER, VARIABLE, Client, Request, bearer, export_note
 from hubbub.clients.install.plan import Change, Entry
 
 SETTINGS = Path(".cline", "data", "settings", "cline_mcp_settings.json")
@@ -26,5 +26,10 @@ def notes(request: Request) -> Sequence[str]:
 
 
 CLIENT = Client(
-    "cline", "Cline", changes, notes, no_project="Cline has no configuration for a project; use --scope user"
+    "cline",
+    "Cline",
+    changes,
+    notes,
+    NAMED,
+    no_project="Cline has no configuration for a project; use --scope user",
 )

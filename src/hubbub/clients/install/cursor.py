@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from hubbub.clients.install.client import SERVER, VARIABLE, Client, Request, bearer, export_note
+from hubbub.clients.install.client import NAMED, SERVER, VARIABLE, Client, Request, bearer, export_note
 from hubbub.clients.install.plan import Change, Entry
 from hubbub.clients.install.shipped import hook_items
 
@@ -32,4 +32,4 @@ def _folder(request: Request) -> Path:
     return (request.machine.home if request.is_user else request.folder) / ".cursor"
 
 
-CLIENT = Client(NAME, "Cursor", changes, notes)
+CLIENT = Client(NAME, "Cursor", changes, notes, NAMED)

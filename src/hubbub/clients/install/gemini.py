@@ -14,6 +14,7 @@ from hubbub.clients.install.shipped import hook_items, skill_files
 
 NAME = "gemini"
 HOOKS = "hooks/hooks.json"
+WORDS = r"\$(?P<brace>\{)?(?P<variable>\w+)(?(brace)\})"
 
 
 def changes(request: Request) -> Sequence[Change]:
@@ -40,4 +41,4 @@ def _folder(request: Request) -> Path:
     return (request.machine.home if request.is_user else request.folder) / ".gemini"
 
 
-CLIENT = Client(NAME, "Gemini CLI", changes, notes)
+CLIENT = Client(NAME, "Gemini CLI", changes, notes, WORDS)

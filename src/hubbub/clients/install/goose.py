@@ -7,7 +7,7 @@ headers.
 from collections.abc import Sequence
 from pathlib import Path
 
-from hubbub.clients.install.client import VARIABLE, Client, Machine, Request, bearer, export_note
+from hubbub.clients.install.client import BRACED, VARIABLE, Client, Machine, Request, bearer, export_note
 from hubbub.clients.install.plan import Change, Entry
 
 EXTENSION = "hub"
@@ -41,5 +41,10 @@ def _folder(machine: Machine) -> Path:
 
 
 CLIENT = Client(
-    "goose", "Goose", changes, notes, no_project="Goose has no configuration for a project; use --scope user"
+    "goose",
+    "Goose",
+    changes,
+    notes,
+    BRACED,
+    no_project="Goose has no configuration for a project; use --scope user",
 )

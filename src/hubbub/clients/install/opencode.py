@@ -15,6 +15,7 @@ from hubbub.clients.install.hooked import program
 from hubbub.clients.install.plan import Change, Entry, Whole
 from hubbub.clients.install.shipped import skill_files
 
+WORDS = r"\{env:(?P<variable>\w+)\}|\{file:(?P<file>[^}]+)\}"
 SHIPPED = 'const HOOK = ["hubbub-hook"]'  # in the plugin as it is shipped
 
 
@@ -51,4 +52,4 @@ def _file(request: Request) -> Path:
     return next((each for each in names if each.exists()), names[0])
 
 
-CLIENT = Client("opencode", "opencode", changes, notes)
+CLIENT = Client("opencode", "opencode", changes, notes, WORDS)

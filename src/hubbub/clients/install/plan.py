@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from hubbub.clients.install.editors.editor import MISSING, Keys, Unreadable, find
+from hubbub.clients.install.editors.editor import MISSING, Keys, Unreadable, find, newline
 from hubbub.clients.install.editors.languages import EDITORS
 from hubbub.clients.install.files import (
     Files,
@@ -33,7 +33,14 @@ OTHERS = 0o077
 
 
 class Unfit(HubError):
-    """A client, or its configuration, to which this cannot be done; the message is one sentence."""
+    """A client, or its configuration, to which this cannot be done; the message is one sentence.
+
+    `snippet` is what a person would paste to do it by hand: lines.
+    """
+
+    def __init__(self, sentence: str, snippet: str | None = None) -> None:
+        super().__init__(sentence)
+        self.snippet = snippet
 
 
 class Change(Protocol):
@@ -63,7 +70,8 @@ class Entry:
         present = find(plan.loaded(self), self.keys)
         if present == self.value:
             return
-        if present is not MISSING and not self._is_ours(present):
+        is_ours = self._is_ours(present) or (self.file, self.keys) in plan.held
+        if present is not MISSING and not is_ours:
             plan.conflicts.append(f"{self.file} has another {'.'.join(self.keys)} already")
         with explained(self):
             new, trace = EDITORS[self.language].put(text, self.keys, self.value)
@@ -115,7 +123,7 @@ class Whole:
         present = plan.files.read(self.file)
         if present == self.text:
             return
-        if present is not None:
+        if present is not None and (self.file, ()) not in plan.held:
             plan.conflicts.append(f"{self.file} is there already")
         plan.prepare(self.file, private=self.private)
         plan.files.write(self.file, self.text)
@@ -155,6 +163,9 @@ class Plan:
     notes: list[str] = field(default_factory=list)
     backups: dict[Path, Path] = field(default_factory=dict)  # of an earlier install, by the file they are of
     folders: list[Path] = field(default_factory=list)  # made by an earlier install; those that are empty go
+    held: set[tuple[Path, Keys]] = field(
+        default_factory=set
+    )  # where an earlier install's is, and not somebody else's
 
     def add(self, changes: Sequence[Change]) -> None:
         """Have all of `changes` done. Raises `Unfit` for a file that cannot be edited, with what to paste instead."""
@@ -208,7 +219,7 @@ class Plan:
         self.prepare(change.file, private=isinstance(change, Entry) and change.private)
         self.files.write(change.file, text)
         where = {"file": str(change.file), "language": change.language, "keys": [*change.keys]}
-        self.done.append({**where, **facts})
+        self.done.append({**where, "end": newline(text), **facts})
 
     def prepare(self, path: Path, *, private: bool) -> None:
         """Remember what is made around a file before it is first written: folders, the file, a backup, its rights."""
@@ -219,13 +230,17 @@ class Plan:
             self.done.append({"do": "mode", "file": str(path), "mode": mode})
             self.files.modes[path] = mode & ~OTHERS
 
-    def _surround(self, path: Path) -> None:
+    def own_folders(self, path: Path, made: Sequence[Path]) -> None:
+        """Remember that those above the file which are in `made`, or of an earlier install, go when they are empty."""
         above = Path(os.path.realpath(path)).parents
-        folders = [*missing_folders(path), *(each for each in self.folders if each in above)]
+        folders = [*made, *(each for each in self.folders if each in above)]
         self.folders = [each for each in self.folders if each not in folders]
         known = {each for facts in self.done if facts["do"] == "folders" for each in facts["folders"]}
         if fresh := [str(each) for each in folders if str(each) not in known]:
             self.done.append({"do": "folders", "folders": fresh})
+
+    def _surround(self, path: Path) -> None:
+        self.own_folders(path, missing_folders(path))
         if self.files.read(path) is None:
             self.done.append({"do": "create", "file": str(path)})
         else:
@@ -288,5 +303,5 @@ def explained(change: Entry | Item) -> Iterator[None]:
         value = [change.value] if isinstance(change, Item) and change.language != "toml" else change.value
         snippet = EDITORS[change.language].snippet(change.keys, value)
         raise Unfit(
-            f"{change.file} {error}; nothing was changed. Mend it, or add this yourself:\n\n{masked(snippet)}\n"
+            f"{change.file} {error}; nothing was changed. Mend it, or add this yourself:", masked(snippet)
         ) from None

@@ -86,8 +86,9 @@ def remove(config: Path, install: Install) -> None:
 
 
 def _heir(install: Install, folders: Sequence[str]) -> Install:
-    """The install, with those of the folders that its files are in as its own."""
-    files = [Path(facts["file"]) for facts in install.changes if "file" in facts]
+    """The install, with those of the folders that its files, or its token, are in as its own."""
+    named = [*(facts["file"] for facts in install.changes if "file" in facts), install.token_file]
+    files = [Path(os.path.realpath(each)) for each in named]
     above = [each for each in folders if any(Path(each) in file.parents for file in files)]
     return (
         replace(install, changes=[{"do": "folders", "folders": above}, *install.changes])

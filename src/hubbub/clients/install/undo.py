@@ -4,9 +4,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from hubbub.clients.install.editors.editor import MISSING, Trace, Unreadable, find
+from hubbub.clients.install.editors.editor import MISSING, Keys, Trace, Unreadable, find
 from hubbub.clients.install.editors.languages import EDITORS
-from hubbub.clients.install.files import digest, is_backup
+from hubbub.clients.install.files import Files, digest, is_backup
 from hubbub.clients.install.plan import Facts, Plan, Unfit, holds
 
 SCHEMA = "$schema"  # which opencode puts into every file that it reads
@@ -26,6 +26,28 @@ def undo(plan: Plan, done: Sequence[Facts]) -> None:
         UNDO[facts["do"]](plan, facts)
 
 
+def held(files: Files, done: Sequence[Facts]) -> set[tuple[Path, Keys]]:
+    """Where what `done` has put is still there: the file and the keys, which are none for a whole file."""
+    return {
+        (Path(facts["file"]), tuple(facts.get("keys", ())))
+        for facts in done
+        if facts["do"] in {"entry", "whole"} and _is_held(files, facts)
+    }
+
+
+def _is_held(files: Files, facts: Facts) -> bool:
+    try:
+        text = files.read(Path(facts["file"]))
+        if text is None:
+            return False
+        if facts["do"] == "whole":
+            return bool(digest(text) == facts["digest"])
+        present = find(EDITORS[facts["language"]].load(text), tuple(facts["keys"]))
+        return _is_ours(present, facts["same"])
+    except Unreadable:  # which is refused in a sentence when it is to be edited
+        return False
+
+
 def _entry(plan: Plan, facts: Facts) -> None:
     def taken(text: str) -> str:
         editor, keys = EDITORS[facts["language"]], tuple(facts["keys"])
@@ -35,7 +57,7 @@ def _entry(plan: Plan, facts: Facts) -> None:
         if not _is_ours(present, facts["same"]):
             plan.notes.append(f"{facts['file']}: {'.'.join(keys)} leads to another hub by now, and stays")
             return text
-        return editor.take(text, keys, Trace.of(facts))
+        return editor.take(text, keys, _trace(facts, text))
 
     _edit(plan, facts, taken)
 
@@ -46,9 +68,14 @@ def _item(plan: Plan, facts: Facts) -> None:
         found = find(editor.load(text), keys)
         listed = found if isinstance(found, list) else []
         ours = [at for at, each in enumerate(listed) if holds(each, facts["mark"])]
-        return editor.drop(text, keys, ours[-1], Trace.of(facts)) if ours else text
+        return editor.drop(text, keys, ours[-1], _trace(facts, text)) if ours else text
 
     _edit(plan, facts, dropped)
+
+
+def _trace(facts: Facts, text: str) -> Trace:
+    """What the edit put around its entry, with the line ends that the text has by now."""
+    return Trace.of(facts).in_lines_of(text, facts.get("end", "\n"))
 
 
 def _whole(plan: Plan, facts: Facts) -> None:
@@ -114,7 +141,7 @@ def _edit(plan: Plan, facts: Facts, edit: Callable[[str], str]) -> None:
 
 def _is_ours(present: Any, same: list[Any] | None) -> bool:
     """Whether what is there still leads to our hub; other fields of it may have been changed by the client."""
-    return same is None or (isinstance(present, dict) and present.get(same[0]) == same[1])
+    return same is None or (isinstance(present, dict) and bool(present.get(same[0]) == same[1]))
 
 
 UNDO: dict[str, Callable[[Plan, Facts], None]] = {

@@ -9,6 +9,7 @@ import os
 import re
 import subprocess
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from typing import Any
 import httpx2
 
 from hubbub import __version__
+from hubbub.client import Hub, HubRefused, HubUnreachable
 from hubbub.clients.install.client import VARIABLE
 from hubbub.clients.install.editors.editor import MISSING, Unreadable, find
 from hubbub.clients.install.editors.languages import EDITORS
@@ -26,8 +28,8 @@ from hubbub.model.ways import authorities, trusts_environment
 PATIENCE = 15.0  # seconds
 REVISION = "2025-06-18"  # of MCP: one that every client of the table speaks
 ACCEPTED = "application/json, text/event-stream"
-ADDRESSES = ("url", "serverUrl", "uri")
-WORD = re.compile(r"\$\{(?:env:)?(\w+)\}|\{env:(\w+)\}|\$(\w+)|\$\{input:[\w-]+\}|\{file:([^}]+)\}")
+OFF = {"disabled": True, "enabled": False}  # how clients say that an entry is not used
+HEADER = re.compile(r"Bearer ([!-~]+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,31 +50,38 @@ class _Failed(Exception):
 
 
 def verify(install: Install, environment: Mapping[str, str] = os.environ) -> Verdict:
-    """Connect as the client would. Takes up to `PATIENCE` seconds."""
+    """Connect as the client would that is started with `environment`. Takes up to `PATIENCE` seconds."""
     again = f"hubbub install {install.client} --scope {install.scope} --as {install.agent}"
     try:
-        entry = _entry(install, again)
+        entry, address = _entry(install, again)
+        _require_on(entry)
         tools = (
             _started(entry, again)
             if "command" in entry and _starts_a_program(install)
-            else _connected(entry, install, environment, again)
+            else _connected(entry, address, install, environment, again)
         )
     except _Failed as failed:
         return Verdict(False, failed.found, failed.do or f"install it again: {again}")
     return Verdict(True, f"{install.agent} reaches {install.url}, which has {tools} tools for it")
 
 
-def _entry(install: Install, again: str) -> dict[str, Any]:
-    """What the client's file says about the hub now."""
+def _entry(install: Install, again: str) -> tuple[dict[str, Any], str]:
+    """What the client's file says about the hub now, and under which key the client looks for the address."""
     for facts in install.changes:
         if facts["do"] == "entry" and _is_server(facts["same"], facts["keys"]):
             found = _present(facts)
             if isinstance(found, dict):
-                return found
+                return found, facts["same"][0] if facts["same"] else ""
             raise _Failed(
                 f"{facts['file']} has no {'.'.join(facts['keys'])} any more", f"bring it back: {again}"
             )
-    return {"url": f"{install.url}/mcp", "bearer_token_env_var": VARIABLE}
+    return {"url": f"{install.url}/mcp", "bearer_token_env_var": VARIABLE}, "url"
+
+
+def _require_on(entry: Mapping[str, Any]) -> None:
+    for key, off in OFF.items():
+        if entry.get(key) is off:
+            raise _Failed(f"its entry is switched off: {key} is {json.dumps(off)}", "switch it on there")
 
 
 def _is_server(same: object, keys: Sequence[str]) -> bool:
@@ -87,14 +96,17 @@ def _present(facts: Mapping[str, Any]) -> Any:
         return MISSING
 
 
-def _connected(entry: Mapping[str, Any], install: Install, environment: Mapping[str, str], again: str) -> int:
-    url = next((entry[each] for each in ADDRESSES if each in entry), None)
+def _connected(
+    entry: Mapping[str, Any], address: str, install: Install, environment: Mapping[str, str], again: str
+) -> int:
+    url = entry.get(address)
     if not isinstance(url, str):
-        raise _Failed("its entry has no address any more", f"bring it back: {again}")
+        raise _Failed(f"its entry has no address any more: {address or 'url'}", f"bring it back: {again}")
     # A project's file comes from others, and a token is not for everybody.
     if _origin(url) != _origin(install.url):
         raise _Failed(f"its entry leads to {url}, and not to {install.url}", f"bring it back: {again}")
-    headers = {"Authorization": _authorization(entry, install, environment), "Accept": ACCEPTED}
+    authorization = _authorization(entry, install, environment)
+    headers = {"Authorization": authorization, "Accept": ACCEPTED}
     try:
         with httpx2.Client(
             headers=headers, timeout=PATIENCE, verify=authorities(url), trust_env=trusts_environment(url)
@@ -108,9 +120,24 @@ def _connected(entry: Mapping[str, Any], install: Install, environment: Mapping[
                 http.delete(url, headers=kept)
     except (httpx2.TransportError, httpx2.InvalidURL):
         raise _Failed(f"nothing answers at {url}", "start the hub with: hubbub up") from None
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, StopIteration):
         raise _Failed(f"what answers at {url} does not speak MCP", f"correct the address: {again}") from None
+    _require_itself(authorization, install)
     return len(tools)
+
+
+def _require_itself(authorization: str, install: Install) -> None:
+    """A good token may be somebody else's, as whom the client would speak."""
+    with closing(Hub(install.url, authorization.removeprefix("Bearer "), project=install.project)) as hub:
+        try:
+            agent = hub.get("/me")["agent"]
+        except (HubRefused, HubUnreachable) as error:
+            raise _Failed(str(error), "see what the hub's log says") from None
+    if agent != install.agent:
+        raise _Failed(
+            f"its token is not that of {install.agent}, but of {agent or 'nobody in particular'}",
+            f"start the client with the token in {install.token_file}",
+        )
 
 
 def _starts_a_program(install: Install) -> bool:
@@ -128,25 +155,61 @@ def _origin(url: str) -> tuple[str, str, int | None]:
 
 def _authorization(entry: Mapping[str, Any], install: Install, environment: Mapping[str, str]) -> str:
     """The value of the header, with the words of the client's language replaced as it does it."""
-    given = (
-        entry.get("headers", {}).get("Authorization") or f"Bearer ${{{entry.get('bearer_token_env_var')}}}"
-    )
-    values = {**environment, **_variables(install)}
+    if (name := entry.get("bearer_token_env_var")) is not None:
+        written = f"Bearer {_variable(str(name), install, environment)}"
+    else:
+        client = CLIENTS.get(install.client)
+        written = _given(entry)
+        if client is not None and client.words is not None:
+            written = re.sub(
+                client.words, lambda word: _value(word.groupdict(), install, environment), written
+            )
+    if not HEADER.fullmatch(written):
+        raise _Failed("the header Authorization of its entry has no token after Bearer")
+    return written
 
-    def value(word: re.Match[str]) -> str:
-        name = word[1] or word[2] or word[3]
-        if word[4]:
-            return _text(Path(word[4]))
-        return (values.get(name) if name else None) or install.token() or ""
 
-    return WORD.sub(value, str(given))
+def _given(entry: Mapping[str, Any]) -> str:
+    """What the entry says to send; names of headers are the same in any case."""
+    headers = entry.get("headers")
+    given = {str(name).lower(): value for name, value in headers.items()} if isinstance(headers, dict) else {}
+    found = given.get("authorization")
+    if not isinstance(found, str):
+        raise _Failed("its entry has no header Authorization any more")
+    return found
 
 
-def _variables(install: Install) -> dict[str, str]:
-    """The variables that the client reads from files of its own."""
+def _value(word: Mapping[str, str | None], install: Install, environment: Mapping[str, str]) -> str:
+    """What the client has for a word. A secret that it keeps itself is taken for the one that it was given."""
+    if file := word.get("file"):
+        return _text(Path(file))
+    if name := word.get("variable"):
+        return _variable(name, install, environment)
+    return _own(install)
+
+
+def _variable(name: str, install: Install, environment: Mapping[str, str]) -> str:
+    """A variable as the client finds it. The one that a person is to export is taken for exported."""
+    kept = _variables(install)
+    if value := kept.get(name) or environment.get(name):
+        return value
+    if name != VARIABLE or name in kept:
+        raise _Failed(f"its token is in the variable {name}, which is not set")
+    return _own(install)
+
+
+def _own(install: Install) -> str:
+    token = install.token()
+    if token is None:
+        raise _Failed(f"there is no token in {install.token_file} any more")
+    return token
+
+
+def _variables(install: Install) -> dict[str, str | None]:
+    """The variables that the client reads from files of its own: None where they are gone."""
     ours = [each for each in install.changes if each["do"] == "entry" and each["keys"][-1] == VARIABLE]
     found = {each["keys"][-1]: _present(each) for each in ours}
-    return {name: value for name, value in found.items() if isinstance(value, str)}
+    return {name: value if isinstance(value, str) else None for name, value in found.items()}
 
 
 def _text(file: Path) -> str:
@@ -209,6 +272,6 @@ def _started(entry: Mapping[str, Any], again: str) -> int:
             replies = (json.loads(line) for line in program.stdout)
             tools = next(each["result"]["tools"] for each in replies if each.get("id") == len(lines) - 1)
             program.stdin.close()
-    except (OSError, ValueError, KeyError, StopIteration):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, StopIteration):
         raise _Failed("the program that it starts does not answer", f"install it again: {again}") from None
     return len(tools)

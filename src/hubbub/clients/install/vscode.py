@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from hubbub.clients.install.client import Client, Request, bearer
+from hubbub.clients.install.client import NAMED, Client, Request, bearer
 from hubbub.clients.install.plan import Change, Entry, Item
 
 NAME = "hub"
 INPUT = "hubbub-token"
+WORDS = rf"{NAMED}|\$\{{input:(?P<secret>[\w-]+)\}}"
 
 
 def changes(request: Request) -> Sequence[Change]:
@@ -38,4 +39,4 @@ def _file(request: Request) -> Path:
     return request.folder / ".vscode" / "mcp.json"
 
 
-CLIENT = Client("vscode", "VS Code", changes, notes)
+CLIENT = Client("vscode", "VS Code", changes, notes, WORDS)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from hubbub.clients.install.client import SERVER, VARIABLE, Client, Request, bearer, export_note
+from hubbub.clients.install.client import NAMED, SERVER, VARIABLE, Client, Request, bearer, export_note
 from hubbub.clients.install.plan import Change, Entry
 
 
@@ -23,5 +23,6 @@ CLIENT = Client(
     "Windsurf",
     changes,
     notes,
+    NAMED,
     no_project="Windsurf has no configuration for a project; use --scope user",
 )

@@ -1,13 +1,16 @@
 """What every editor offers, and the words they share."""
 
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Protocol
 
 from hubbub.model.errors import HubError
 
 Keys = tuple[str, ...]
 MISSING = object()  # what is found where nothing is
+BOM = "\ufeff"
+LINE_END = re.compile(r"\r?\n")
 
 
 class Unreadable(HubError):
@@ -19,7 +22,8 @@ class Trace:
     """What an edit put around its entry, so that taking it out leaves the bytes that were there before.
 
     `lead` and `tail` stand right before and after the entry, `comma` says that the neighbour before it got one, `made`
-    counts the containers around it that are ours too, `old` is the text that had to give way.
+    counts the containers around it that are ours too. `old` is the text that had to give way: to the entry, or to the
+    container around it, if that is ours.
     """
 
     lead: str = ""
@@ -36,6 +40,15 @@ class Trace:
     def of(facts: Mapping[str, Any]) -> "Trace":
         """From JSON."""
         return Trace(facts["lead"], facts["tail"], facts["comma"], facts["made"], facts["old"])
+
+    def in_lines_of(self, text: str, end: str) -> "Trace":
+        """The same in a text whose lines ended with `end` when the entry was put there, and perhaps do no more."""
+        if end in LINE_END.findall(text):
+            return self
+        old = None if self.old is None else ended(self.old, newline(text))
+        return replace(
+            self, lead=ended(self.lead, newline(text)), tail=ended(self.tail, newline(text)), old=old
+        )
 
 
 class Editor(Protocol):
@@ -70,12 +83,12 @@ def find(data: Any, keys: Keys) -> Any:
 
 
 def without(data: Any, keys: Keys) -> Any:
-    """A copy of `data` without what is at `keys`, and without the containers that are empty then."""
+    """A copy of `data` without what is at `keys`, and without the containers that are empty or nothing then."""
     if not isinstance(data, dict) or not keys or keys[0] not in data:
         return data
     inner = without(data[keys[0]], keys[1:]) if len(keys) > 1 else {}
     rest = {key: value for key, value in data.items() if key != keys[0]}
-    return rest if inner == {} else {**rest, keys[0]: inner}
+    return rest if inner == {} or inner is None else {**rest, keys[0]: inner}
 
 
 def require_same(before: Any, after: Any, keys: Keys) -> None:
@@ -87,6 +100,18 @@ def require_same(before: Any, after: Any, keys: Keys) -> None:
 def newline(text: str) -> str:
     """How the text ends its lines."""
     return "\r\n" if "\r\n" in text else "\n"
+
+
+def ended(text: str, end: str) -> str:
+    """The text with each of its lines ended by `end`."""
+    return LINE_END.sub(end, text)
+
+
+def joined(before: str, lead: str, after: str) -> str:
+    """What was around lines of ours, without the `lead` that they were given; still on lines of their own."""
+    left = before.removesuffix(lead)
+    is_parted = not after or not left.removeprefix(BOM) or left.endswith("\n")
+    return left + ("" if is_parted else newline(before)) + after
 
 
 def unit(text: str) -> str:

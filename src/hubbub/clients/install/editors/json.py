@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from hubbub.clients.install.editors.editor import (
+    BOM,
     MISSING,
     Keys,
     Trace,
@@ -17,13 +18,13 @@ from hubbub.clients.install.editors.editor import (
     unit,
 )
 
-BOM = "\ufeff"
 DEEPEST = 100  # levels; no configuration has as many
 TOKEN = re.compile(
     r"""(?P<blank>[ \t\r\n]+) | (?P<comment>//[^\n\r]*|/\*.*?\*/) | (?P<mark>[{}\[\]:,])
     | (?P<string>"(?:[^"\\\x00-\x1f]|\\.)*") | (?P<word>[-+.\w]+)""",
     re.VERBOSE | re.DOTALL,
 )
+AT_LINE_END = re.compile(r"[ \t]*[\r\n]")
 LINE_REST = re.compile(r"[ \t]*(?://[^\n\r]*|/\*(?:(?!\*/)[^\n\r])*\*/)?(?=[ \t]*(?:[\r\n]|\Z))")
 
 
@@ -202,7 +203,7 @@ class JsonEditor:
 
     def drop(self, text: str, keys: Keys, index: int, trace: Trace) -> str:
         nodes = self._walk(text, keys)
-        if len(nodes[-1].elements) == 1 and trace.made:
+        if trace.made and _holds_only_ours(text, nodes[-1]):
             new = self._remove(text, nodes, keys, replace(trace, made=trace.made - 1))
         else:
             new = _cut(text, nodes[-1], index, trace if not trace.made else Trace())
@@ -231,13 +232,14 @@ class JsonEditor:
 
     def _remove(self, text: str, nodes: list[Node], keys: Keys, trace: Trace) -> str:
         """Take out the outermost of the containers that are ours and hold nothing else, else only the entry."""
-        if trace.made == len(keys) and all(len(each.elements) == 1 for each in nodes[:-1]):
+        if trace.made == len(keys) and all(_holds_only_ours(text, each) for each in nodes[:-1]):
             head = BOM if text.startswith(BOM) else ""
             before, after = text[len(head) : nodes[0].start], text[nodes[0].end :].removeprefix(trace.tail)
-            return head + before + after
+            if not (before + after).strip():  # a comment alone is no document
+                return head + before + after
         level, around = len(nodes) - 1, trace
         for _ in range(trace.made):
-            if len(nodes[level - 1].elements) > 1 or level == 1:
+            if level == 1 or not _holds_only_ours(text, nodes[level - 1]):
                 around = Trace()
                 break
             level -= 1
@@ -303,6 +305,15 @@ def _add_first(text: str, parent: Node, head: str, value: Any) -> tuple[str, Tra
     return text[:at] + lead + head + written + tail + text[at:], Trace(lead, tail)
 
 
+def _holds_only_ours(text: str, container: Node) -> bool:
+    """Whether the container has one element, and no comment beside it."""
+    if len(container.elements) != 1:
+        return False
+    (element,) = container.elements
+    beside = text[container.start + 1 : element.start] + text[element.node.end : container.end - 1]
+    return not beside.replace(",", "").strip()
+
+
 def _cut(text: str, parent: Node, index: int | None, trace: Trace) -> str:
     """Take an element out, with what was put around it and the comma that has nothing to part any more."""
     assert index is not None
@@ -313,14 +324,29 @@ def _cut(text: str, parent: Node, index: int | None, trace: Trace) -> str:
         start -= len(trace.lead)
     else:
         start = len(text[:start].rstrip(" \t\r\n"))
+    before = parent.elements[index - 1].node.end if index else parent.start + 1
+    left, beside = text[before:start], ""
+    if element.comma is None and index:
+        comma = parent.elements[index - 1].comma
+        assert comma is not None
+        left = text[before:comma] + text[comma + 1 : start]
     if element.comma is not None:
-        end = element.comma + 1
-    elif is_last and trace.tail and text.startswith(trace.tail, end):
+        beside, end = text[end : element.comma].rstrip(), element.comma + 1
+    elif is_last and trace.tail and text.startswith(trace.tail, end) and not _ends_in_comment(left):
         end += len(trace.tail)
-    comma = parent.elements[index - 1].comma if is_last and element.comma is None and index else None
-    if comma is not None:
-        return text[:comma] + text[comma + 1 : start] + text[end:]
-    return text[:start] + text[end:]
+    return text[:before] + _behind(_behind(left, beside, newline(text)), text[end:], newline(text))
+
+
+def _behind(comment: str, rest: str, end: str) -> str:
+    """The two one after the other: what is behind a comment to the end of its line does not become part of it."""
+    is_swallowed = rest and _ends_in_comment(comment) and not AT_LINE_END.match(rest)
+    return comment + (end if is_swallowed else "") + rest
+
+
+def _ends_in_comment(text: str) -> bool:
+    """Whether the last of the blanks, commas and comments is a comment that goes on to the end of its line."""
+    *_, last = ["", *(found[0] for found in TOKEN.finditer(text))]
+    return last.startswith("//")
 
 
 def _written(value: Any, text: str, indent: str) -> str:

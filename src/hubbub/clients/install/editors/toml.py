@@ -7,16 +7,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from hubbub.clients.install.editors.editor import (
+    BOM,
     MISSING,
     Keys,
     Trace,
     Unreadable,
     find,
+    joined,
     newline,
     require_same,
 )
 
-BOM = "\ufeff"
 BARE = re.compile(r"[A-Za-z0-9_-]+")
 TOKEN = re.compile(
     r'''"""(?:[^\\]|\\.)*?"{3,5} | \'{3}.*?\'{3,5} | "(?:[^"\\\n]|\\.)*" | \'[^\'\n]*\' | \#[^\n]* | \n | . ''',
@@ -65,9 +66,9 @@ class TomlEditor:
         before = self.load(text)
         start, end = self._block(text, keys)
         if trace.old is not None:
-            new = text[:start] + trace.old + text[end:]
+            new = joined(text[:start] + trace.old, "", text[end:])
         else:
-            new = _joined(text[:start], trace, text[end:])
+            new = joined(text[:start], trace.lead, text[end:])
         require_same(before, self._load_new(new), keys)
         return new
 
@@ -87,7 +88,7 @@ class TomlEditor:
         start = text.find(block)
         if start < 0:
             raise Unreadable(f"has our entry at {_path(keys)} in another form than we gave it")
-        new = _joined(text[:start], trace, text[start + len(block) :])
+        new = joined(text[:start], trace.lead, text[start + len(block) :])
         after = self._load_new(new)
         require_same(before, after, keys)
         if (find(after, keys) if find(after, keys) is not MISSING else []) != rest:
@@ -108,11 +109,9 @@ class TomlEditor:
             raise Unreadable(f"has {_path(keys)} in a form other than a table of its own")
         if ours[-1] - ours[0] >= len(ours):
             raise Unreadable(f"has {_path(keys)} in several places")
-        start = headers[ours[0]].start
-        if ours[-1] == len(headers) - 1:
-            return start, len(text)
-        after = headers[ours[-1] + 1].start
-        return start, _last_line_end(text, headers[ours[-1]].end, after)
+        following = headers[ours[-1] + 1 :]
+        after = following[0].start if following else len(text)
+        return headers[ours[0]].start, _last_line_end(text, headers[ours[-1]].end, after)
 
     def _load_new(self, text: str) -> Any:
         try:
@@ -129,13 +128,6 @@ def _last_line_end(text: str, start: int, end: int) -> int:
             break
         at -= len(line)
     return max(at, start)
-
-
-def _joined(before: str, trace: Trace, after: str) -> str:
-    """What is around our block, without the blank line that we put before it; still on lines of their own."""
-    left = before.removesuffix(trace.lead)
-    is_parted = not after or not left.removeprefix(BOM) or left.endswith("\n")
-    return left + ("" if is_parted else newline(before)) + after
 
 
 def _headers(text: str) -> list[Header]:

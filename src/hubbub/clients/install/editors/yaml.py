@@ -11,6 +11,7 @@ from hubbub.clients.install.editors.editor import (
     Trace,
     Unreadable,
     find,
+    joined,
     newline,
     require_same,
     unit,
@@ -51,14 +52,18 @@ class YamlEditor:
         return new, trace
 
     def take(self, text: str, keys: Keys, trace: Trace) -> str:
-        parent = find(self.load(text), keys[:-1])
-        if trace.old is None and trace.made and len(parent) == 1:
-            start, end = self._block(text, keys[:-1])
+        before = self.load(text)
+        start, end = self._block(text, keys)
+        if not trace.made:
+            new = joined(text[:start] + (trace.old or ""), "", text[end:])
+        elif len(find(before, keys[:-1])) > 1:
+            new = text[:start] + text[end:]
+        elif trace.old is not None:
+            colon = _colon(text, keys[:-1])
+            new = joined(text[:colon] + trace.old + text[colon:start], trace.lead, text[end:])
         else:
-            start, end = self._block(text, keys)
-        lead = text[:start].removesuffix(trace.lead) if trace.lead else text[:start]
-        new = lead + (trace.old or "") + text[end:]
-        self._require(self.load(text), new, keys)
+            new = self._without_section(text, keys, trace)
+        self._require(before, new, keys)
         return new
 
     def append(self, text: str, keys: Keys, value: Any) -> tuple[str, Trace]:
@@ -67,7 +72,16 @@ class YamlEditor:
     def drop(self, text: str, keys: Keys, index: int, trace: Trace) -> str:
         raise Unreadable("is YAML, in which we add to no list")
 
+    def _without_section(self, text: str, keys: Keys, trace: Trace) -> str:
+        """The text without our section; where somebody's comment is in it, only without the entry."""
+        (start, end), (top, bottom) = self._block(text, keys), self._block(text, keys[:-1])
+        if (text[top:start] + text[end:bottom]).strip() != f"{keys[0]}:":
+            return text[:start] + text[end:]
+        return joined(text[:top], trace.lead, text[bottom:])
+
     def _insert(self, text: str, keys: Keys, value: Any) -> tuple[str, Trace]:
+        if find(self.load(text), keys[:-1]) in (None, {}):
+            return self._fill(text, keys, value)
         pair = _pair(text, keys[:-1])
         if pair is None:
             lead = newline(text) if text and not text.endswith("\n") else ""
@@ -82,6 +96,21 @@ class YamlEditor:
         indent = " " * node.start_mark.column
         lines = _lines({keys[-1]: value}, unit(text), indent)
         return text[:at] + _joined(lines, text) + text[at:], Trace()
+
+    def _fill(self, text: str, keys: Keys, value: Any) -> tuple[str, Trace]:
+        """Put the entry where a section says `{}` or nothing at all, in one line."""
+        pair, at = _pair(text, keys[:-1]), _colon(text, keys[:-1])
+        assert pair is not None
+        key, node = pair
+        old = text[at : node.end_mark.index]
+        if node.start_mark.index < at or set(old) & {"#", "\n"}:
+            raise Unreadable(f"has {'.'.join(keys[:-1])} in a form other than a block of lines")
+        start = text.find("\n", node.end_mark.index) + 1
+        lead = "" if start else newline(text)
+        start = start or len(text)
+        lines = _lines({keys[-1]: value}, unit(text), " " * key.start_mark.column + unit(text))
+        new = text[:at] + text[node.end_mark.index : start] + lead + _joined(lines, text) + text[start:]
+        return new, Trace(lead=lead, made=1, old=old)
 
     def _block(self, text: str, keys: Keys) -> tuple[int, int]:
         """Where the lines of the entry at `keys` are."""
@@ -115,6 +144,17 @@ def _pair(text: str, keys: Keys) -> Pair | None:
         pair = found[0]
         node = pair[1]
     return pair
+
+
+def _colon(text: str, keys: Keys) -> int:
+    """Where the colon after the key ends."""
+    pair = _pair(text, keys)
+    assert pair is not None
+    end = pair[0].end_mark.index
+    colon = text.find(":", end)
+    if colon < 0 or text[end:colon].strip(" \t"):
+        raise Unreadable(f"has {'.'.join(keys)} in a form other than a block of lines")
+    return colon + 1
 
 
 def _last_end(node: yaml.Node) -> int:

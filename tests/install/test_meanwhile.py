@@ -1,0 +1,256 @@
+"""What others did to a file between the install and the uninstall stays, and exactly ours is gone."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hubbub.clients.install.client import USER, Client
+from hubbub.clients.install.editors.editor import BOM, ended, newline, without
+from hubbub.clients.install.editors.languages import EDITORS
+from hubbub.clients.install.plan import Plan
+from hubbub.clients.install.registry import CLIENTS
+from hubbub.clients.install.undo import held, undo
+from tests.install.conftest import Place, files_of
+
+CORPUS = Path(__file__).parent / "corpus"
+SAMPLES = sorted(each for each in CORPUS.glob("*/*"))
+MARKS = {
+    "jsonc": "/* noted */",
+    "yaml": "# noted",
+    "toml": "# noted",
+}  # a comment in each language that has some
+LINES = {"yaml": "LATER: 1", "toml": "[later]\nx = 1", "env": "LATER=1"}
+COMMENTED = ["cursor", "vscode", "gemini", "opencode", "zed", "goose"]
+OURS = re.compile(
+    r"""(?m)^.*?(?="hub(bub)?":[ ]) | ^[ ]*(?=hub:\s+enabled) | ^(?=\[mcp_servers\.hubbub\]\s+url[ ]=[ ]"http)""",
+    re.VERBOSE,
+)
+
+each_sample = pytest.mark.parametrize("sample", SAMPLES, ids=lambda path: str(path.relative_to(CORPUS)))
+
+
+def laid(place: Place, sample: Path) -> tuple[Client, list[tuple[Path, str]]]:
+    """The client whose sample it is, with the sample at the place of each of its files in the same language."""
+    client = CLIENTS[sample.parent.name]
+    (_, wanted), *_ = files = files_of(place, client, USER)
+    same = [(file, language) for file, language in files if language == wanted]
+    for file, _ in same:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(sample.read_bytes())
+    return client, same
+
+
+def read(file: Path) -> str:
+    return file.read_bytes().decode()
+
+
+def write(file: Path, text: str) -> None:
+    file.write_bytes(text.encode())
+
+
+def said(text: str, language: str) -> Any:
+    """What the text says, without the section that an install may have left empty."""
+    data = EDITORS[language].load(text)
+    for section in ("mcpServers", "mcp", "servers", "context_servers", "extensions", "mcp_servers"):
+        data = without(data, (section, "hubbub"))
+    return data
+
+
+@each_sample
+def test_line_ends_that_were_changed_meanwhile_stay_changed(place: Place, sample: Path) -> None:
+    """A file that somebody's editor gave other line ends is what it was, with those."""
+    client, files = laid(place, sample)
+    done = place.install(client, USER)
+    for file, _ in files:
+        end = "\n" if "\r\n" in read(file) else "\r\n"
+        write(file, ended(read(file), end))
+    place.uninstall(done)
+
+    assert {read(file) for file, _ in files} == {ended(read(sample), end)}
+
+
+@each_sample
+def test_a_second_install_over_other_line_ends_can_be_taken_back_too(place: Place, sample: Path) -> None:
+    """An install over an earlier one leaves as little, where the line ends changed between the two."""
+    client, files = laid(place, sample)
+    done = place.install(client, USER)
+    for file, _ in files:
+        end = "\n" if "\r\n" in read(file) else "\r\n"
+        write(file, ended(read(file), end))
+    plan = Plan()
+    undo(plan, done)
+    plan.add(client.changes(place.request(USER)))
+    plan.apply(place.config, lambda: None)
+    place.uninstall(plan.done)
+
+    assert {read(file) for file, _ in files} == {ended(read(sample), end)}
+
+
+@each_sample
+@pytest.mark.parametrize("where", ["first", "last", "before ours", "behind ours"])
+def test_a_comment_that_was_added_meanwhile_stays(place: Place, sample: Path, where: str) -> None:
+    """Whatever a person noted beside our entry is theirs, and what the file says otherwise is the same."""
+    client, files = laid(place, sample)
+    done = place.install(client, USER)
+    files = [(file, language) for file, language in files if language in MARKS and OURS.search(read(file))]
+    for file, language in files:
+        write(file, commented(read(file), language, where))
+    place.uninstall(done)
+
+    for file, language in files:
+        assert read(file).count("noted") == 1
+        assert said(read(file), language) == said(read(sample), language)
+        assert blank(read(file).replace(MARKS[language], "")) == blank(read(sample))
+
+
+def commented(text: str, language: str, where: str) -> str:
+    mark, end = MARKS[language], newline(text)
+    found = OURS.search(text)
+    assert found is not None
+    if where == "first":
+        head = BOM if text.startswith(BOM) else ""
+        return head + mark + end + text.removeprefix(head)
+    if where == "last":
+        return text + ("" if text.endswith("\n") else end) + mark + end
+    if language != "jsonc":
+        return f"{text[: found.start()]}{found[0]}{mark}{end}{text[found.start() :]}"
+    at = found.end() if where == "before ours" else behind(text, found.end())
+    return text[:at] + mark + text[at:]
+
+
+def behind(text: str, at: int) -> int:
+    """Where the value of the JSON key at `at` ends."""
+    return json.JSONDecoder().raw_decode(text, text.index("{", at))[1]
+
+
+def blank(text: str) -> str:
+    """The text without what parts its words; an empty section is nothing."""
+    bare = "".join(text.split())
+    return re.sub(r',?"?(mcpServers|mcp|servers|context_servers|extensions)"?:({}|(?=#|$))', "", bare)
+
+
+@each_sample
+def test_lines_that_were_appended_meanwhile_stay(place: Place, sample: Path) -> None:
+    """What came behind our entry is where it would be without it."""
+    client, files = laid(place, sample)
+    files = [(file, language) for file, language in files if language in LINES]
+    done = place.install(client, USER)
+    end = newline(read(sample))
+    later = ended(LINES[files[0][1]] + "\n", end) if files else ""
+    for file, _ in files:
+        text = read(file)
+        write(file, text + ("" if text.endswith("\n") else end) + later)
+    place.uninstall(done)
+
+    text = read(sample)
+    parted = text + (end if text.removeprefix(BOM) and not text.endswith("\n") else "")
+    assert all(read(file) == parted + later for file, _ in files)
+
+
+@each_sample
+def test_a_member_that_was_added_meanwhile_stays(place: Place, sample: Path) -> None:
+    """What a client put into its settings is there afterwards, beside all that was there before."""
+    client, files = laid(place, sample)
+    files = [(file, language) for file, language in files if language in {"json", "jsonc"}]
+    done = place.install(client, USER)
+    for file, language in files:
+        write(file, EDITORS[language].put(read(file), ("later",), {"x": 1})[0])
+    place.uninstall(done)
+
+    for file, language in files:
+        assert said(read(file), language) == {**said(read(sample), language), "later": {"x": 1}}
+
+
+@pytest.mark.parametrize("name", COMMENTED)
+@pytest.mark.parametrize("where", ["first", "last", "before ours", "behind ours"])
+def test_a_comment_in_a_file_that_was_made_for_us_stays(place: Place, name: str, where: str) -> None:
+    """The file is a person's from then on: it stays, says nothing more than the comment, and can be installed into."""
+    client = CLIENTS[name]
+    done = place.install(client, USER)
+    file, language = files_of_entry(place, client)
+    write(file, commented(read(file), language, where))
+    place.uninstall(done)
+
+    assert "noted" in read(file)
+    assert said(read(file), language) == {}
+    left = place.tree()
+    place.uninstall(place.install(client, USER))
+    assert place.tree() == left
+
+
+def files_of_entry(place: Place, client: Client) -> tuple[Path, str]:
+    change = client.changes(place.request(USER))[0]
+    return change.file, change.language  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    "ours", ["ours, // mine\n", "ours // mine\n", "// mine\nours", "// mine\n ours // too\n"]
+)
+@pytest.mark.parametrize(
+    "around", ["{{{}}}", '{{"a": 1, {}}}', '{{\n  "a": 1,\n  {}\n}}\n', "{{\n  {}\n}}\n"]
+)
+def test_a_line_of_comment_swallows_nothing(around: str, ours: str) -> None:
+    """What is behind our entry does not become part of the comment before it, when ours goes."""
+    editor, keys = EDITORS["jsonc"], ("hubbub",)
+    before = around.format("").replace(", }", "}").replace(",\n  \n", "\n")
+    _, trace = editor.put(before, keys, {"url": "x"})
+    text = around.format(ours.replace("ours", '"hubbub": {"url": "x"}'))
+    left = editor.take(text, keys, trace)
+
+    assert "// mine" in left
+    assert editor.load(left) == editor.load(before)
+
+
+def test_a_table_that_was_replaced_comes_back_on_lines_of_its_own() -> None:
+    """Where the old one was the end of the file, and had no line end, what was appended meanwhile does not join it."""
+    editor, keys = EDITORS["toml"], ("mcp_servers", "hubbub")
+    before = '[mcp_servers.hubbub]\nurl = "http://other"'
+    text, trace = editor.put(before, keys, {"url": "http://ours"})
+
+    assert editor.take(text + "[later]\nx = 1\n", keys, trace) == before + "\n[later]\nx = 1\n"
+
+
+def test_a_file_with_line_ends_of_both_kinds_is_not_taken_for_changed() -> None:
+    """One line of another kind says nothing about the others: what had to give way comes back as it was."""
+    editor, keys = EDITORS["jsonc"], ("mcpServers", "hubbub")
+    before = '{\r\n "a": 1,\n "mcpServers": {\n  "hubbub": {\n   "url": "other"\r\n  }\n }\n}\n'
+    text, trace = editor.put(before, keys, {"url": "ours", "headers": {}})
+
+    assert editor.take(text, keys, trace.in_lines_of(text, newline(before))) == before
+
+
+@pytest.mark.parametrize("name", ["cursor", "opencode", "codex"])
+def test_what_a_forced_install_replaced_is_no_conflict_again(place: Place, name: str) -> None:
+    """Ours is there, and the other's is kept for the uninstall: a second install changes nothing."""
+    client = CLIENTS[name]
+    file, language = files_of_entry(place, client)
+    keys = client.changes(place.request(USER))[0].keys  # type: ignore[attr-defined]
+    file.parent.mkdir(parents=True)
+    write(file, EDITORS[language].put("", keys, {"url": "http://other/mcp"})[0])
+    before, done = place.tree(), place.install(client, USER)
+    plan = Plan()
+    plan.held = held(plan.files, done)
+    undo(plan, done)
+    plan.add(client.changes(place.request(USER)))
+
+    assert plan.conflicts == []
+    assert plan.files.changed() == []
+    place.uninstall(plan.done)
+    assert place.tree() == before
+
+
+def test_what_somebody_put_in_place_of_ours_is_a_conflict(place: Place) -> None:
+    """What is no longer what the install wrote is replaced only on purpose."""
+    client = CLIENTS["cursor"]
+    done = place.install(client, USER)
+    file, _ = files_of_entry(place, client)
+    write(file, read(file).replace("127.0.0.1:8420", "other:1"))
+    plan = Plan()
+    plan.held = held(plan.files, done)
+    undo(plan, done)
+    plan.add(client.changes(place.request(USER)))
+
+    assert plan.conflicts == [f"{file} has another mcpServers.hubbub already"]
