@@ -11,6 +11,9 @@ from tests.dashboard.browser import PHONE, TABLET, Visit, axe
 from tests.dashboard.scene import Scene
 from tests.serve.hub import Hub
 
+HELD = """(card) => card.dispatchEvent(
+    new PointerEvent("contextmenu", { pointerType: "touch", bubbles: true, cancelable: true }))"""
+
 pytestmark = pytest.mark.usefixtures("scene")
 
 
@@ -51,6 +54,32 @@ def test_several_are_cancelled_by_keys(visit: Visit, hub: Hub, scene: Scene) -> 
     for task in chosen:
         found = hub.do(lambda tx, ref=str(task.id): tasks.find(tx, [hub.project.id], ref))
         assert found.status is Status.CANCELLED
+
+
+def test_esc_selects_nothing(visit: Visit) -> None:
+    """Esc drops what is selected first, and closes the task at the side after that."""
+    page = visit("/board?task=1")
+    page.locator("main [data-item^='task:']").first.focus()
+    page.keyboard.press("x")
+    bar = page.get_by_role("toolbar", name="For what is selected")
+    expect(bar).to_contain_text("1 selected")
+    page.keyboard.press("Escape")
+    expect(bar).to_have_count(0)
+    expect(page.get_by_role("complementary", name="Task")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("complementary", name="Task")).to_have_count(0)
+
+
+def test_several_are_selected_by_touch(visit: Visit) -> None:
+    """On a phone a long press selects a card, and then a tap another one, instead of opening it."""
+    page = visit("/board", size=PHONE)
+    cards = page.locator("main .board-card [data-item^='task:']")
+    cards.first.evaluate(HELD)  # Chromium without a window makes no such event of a touch
+    bar = page.get_by_role("toolbar", name="For what is selected")
+    expect(bar).to_contain_text("1 selected")
+    cards.nth(1).tap()
+    expect(bar).to_contain_text("2 selected")
+    expect(page.get_by_role("complementary")).to_have_count(0)
 
 
 def test_only_what_is_near_is_drawn(visit: Visit, hub: Hub) -> None:

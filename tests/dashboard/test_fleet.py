@@ -27,6 +27,14 @@ def _scene(scene: Scene) -> None:
     """All these pages show a team at work."""
 
 
+def test_one_moves_among_the_cards_of_a_page_that_was_opened_here(visit: Visit) -> None:
+    """The keys hjkl lead to an agent where the view stood there before its picture, as after a reload."""
+    page = visit("/fleet")
+    expect(page.locator("main .fleet-grid").first).to_be_visible()
+    page.keyboard.press("j")
+    assert str(page.evaluate("document.activeElement.dataset.item")).startswith("agent:")
+
+
 def come(hub: Hub, name: str, *, files: list[str] | None = None, **told: Any) -> None:
     """Let an agent be there, and say where it works."""
 

@@ -40,7 +40,7 @@ def test_escape_closes_it(visit: Visit, scene: Scene) -> None:
     expect(page.get_by_role("complementary")).to_be_visible()
     page.keyboard.press("Escape")
     expect(page.get_by_role("complementary")).to_have_count(0)
-    expect(page).to_have_url(re.compile(r"/board\?q=docs$"))
+    expect(page).to_have_url(re.compile(r"/board\?q=docs&project=default$"))
 
 
 def test_work_in_review_is_approved(visit: Visit, hub: Hub, scene: Scene) -> None:

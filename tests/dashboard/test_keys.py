@@ -87,6 +87,42 @@ def test_hjkl_move_among_the_cards_by_where_they_stand(visit: Visit) -> None:
     assert (back, up) == (below, first)
 
 
+@pytest.mark.parametrize(
+    ("view", "kind", "opened"),
+    [("machines", "machine:", "node="), ("files", "file:", "file="), ("messages", "thread:", "thread=")],
+)
+def test_what_a_card_opens_esc_closes(visit: Visit, view: str, kind: str, opened: str) -> None:
+    """The keys hjkl lead to the first card of each list, Enter opens what it stands for, and Esc closes that."""
+    page = visit(f"/{view}")
+    expect(page.locator(f"main [data-item^='{kind}']").first).to_be_visible()
+    page.keyboard.press("j")
+    assert str(page.evaluate("document.activeElement.dataset.item")).startswith(kind)
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(opened))
+    page.keyboard.press("Escape")
+    expect(page).not_to_have_url(re.compile(opened))
+
+
+def test_enter_on_a_need_opens_what_it_is_about(page: Page) -> None:
+    """On the first screen Enter leads from the card of a blocked task to the task."""
+    card = page.get_by_role("group", name="Blocked, waits for you").first
+    number = card.get_by_role("link").inner_text()
+    card.focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("complementary", name="Task")).to_contain_text(number)
+
+
+def test_esc_keeps_what_somebody_writes(visit: Visit) -> None:
+    """In a field Esc leaves the field, and closes nothing."""
+    page = visit("/messages")
+    page.locator("main [data-item^='thread:']").first.click()
+    field = page.get_by_role("region", name="Conversation").get_by_role("textbox")
+    field.fill("half a sentence")
+    page.keyboard.press("Escape")
+    expect(field).not_to_be_focused()
+    expect(field).to_have_value("half a sentence")
+
+
 def test_keys_do_nothing_behind_a_dialog(page: Page) -> None:
     """While a dialog is open, the keys of the page behind it do not act."""
     page.keyboard.press("?")

@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from hubbub.core import deadletters, inbox, messages, tasks
+from hubbub.core.messages import Thread
 from hubbub.model.records import Delivery, Message
 from hubbub.model.rights import HUB
 from tests.dashboard.browser import PHONE, Visit, Watch, inside
@@ -182,6 +183,25 @@ def test_the_past_shows_only_what_had_been_said(hub: Hub, visit: Visit) -> None:
     expect(conversation(page).locator(".message")).to_have_text([re.compile("Said in time")])
     expect(page.get_by_role("textbox", name="Reply")).to_be_disabled()
     expect(page.get_by_role("button", name="New message")).to_be_disabled()
+
+
+def test_of_the_past_the_threads_that_had_begun_are_listed(hub: Hub, visit: Visit) -> None:
+    """At an earlier moment the list has the threads of before, named ones too, and none of later."""
+    say(hub, "dune", HUB, "Begun early")
+    named = Thread(name="the plan")
+    hub.do(lambda tx: messages.send(tx, hub.project.id, sender="dune", to="ember", body="a", thread=named))
+    page = visit("/messages")
+    rows = page.get_by_role("region", name="Threads").locator(".threads .card")
+    expect(rows.filter(has_text="the plan")).to_have_count(1)
+    early = inside(page, "model/moment.js", "m.recent.value.at(-1).id")
+    say(hub, "dune", HUB, "Begun late")
+    hub.do(lambda tx: messages.send(tx, hub.project.id, sender="dune", to="ember", body="b", thread=named))
+    expect(rows.filter(has_text="Begun late")).to_have_count(1)
+    page = visit(f"/messages?at={early}")
+    rows = page.get_by_role("region", name="Threads").locator(".threads .card")
+    expect(rows.filter(has_text="Begun early")).to_have_count(1)
+    expect(rows.filter(has_text="the plan")).to_have_count(1)
+    expect(rows.filter(has_text="Begun late")).to_have_count(0)
 
 
 def test_the_filter_leaves_the_threads_with_its_words(visit: Visit) -> None:

@@ -5,6 +5,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page
 
+from hubbub.cli.watch.standing import Standing
+from hubbub.model.pictures import Fold
 from tests.dashboard.browser import Visitors, inside, until_ready
 from tests.dashboard.scene import Scene
 
@@ -46,6 +48,11 @@ def ask(page: Page, module: str, expression: str, cards: Any, *more: Any) -> Any
     return inside(page, module, opened, [cards, *more])
 
 
+def in_terminal(cards: Any) -> Standing:
+    """How `hubbub watch` sees the same picture."""
+    return Standing(Fold.of(cards).picture, NOW)
+
+
 STATES: list[tuple[Any, str]] = [
     (picture(task={"status": "queued"}), "queued"),
     (picture(task={"status": "delivered"}), "delivered"),
@@ -67,6 +74,7 @@ def test_a_task_is_in_one_of_eleven_states(page: Page) -> None:
     """A state is the status in other words; a task whose holder cannot go on without a person waits."""
     for cards, state in STATES:
         assert ask(page, "model/states.js", "m.stateOf(p.tasks.get('t'), p)", cards) == state
+        assert in_terminal(cards).state(cards["tasks"]["t"]) == state
     assert (
         inside(page, "model/states.js", "m.STATES.length") == len({state for _cards, state in STATES}) == 11
     )
@@ -89,6 +97,7 @@ def test_an_agent_that_fell_silent_with_work_in_hand_is_stale(page: Page) -> Non
     """An agent's state is what it says, unless it is gone, waits for people, or holds work that says more."""
     for cards, state in AGENTS:
         assert ask(page, "model/states.js", "m.agentState(p.agents.get('ann'), p)", cards) == state
+        assert in_terminal(cards).agent_state(cards["agents"]["ann"]) == state
 
 
 QUIET = NOW - 61 * MINUTE
@@ -100,6 +109,8 @@ NEEDS: list[tuple[Any, list[str]]] = [
     (picture(approvals={"a": {**APPROVAL, "expires_at": NOW - 1}}), []),
     (picture(agent={"condition": "waiting"}), ["question"]),
     (picture(task={"status": "blocked"}), ["question"]),
+    (picture(task={"status": "blocked"}, approvals={"a": APPROVAL}), ["approval", "question"]),
+    (picture(agent={"condition": "waiting"}, approvals={"a": APPROVAL}), ["approval"]),
     (picture(letters={"l": LETTER}), ["letter"]),
     (picture(agent={"live": False, "end_reason": "silent"}), ["stale"]),
     (picture(overlaps={"ann\nbob": OVERLAP}), ["conflict"]),
@@ -110,7 +121,7 @@ NEEDS: list[tuple[Any, list[str]]] = [
     (picture(task={"updated_at": QUIET}, agent={"since": QUIET}), ["late"]),
     (
         picture(letters={"l": LETTER}, approvals={"a": APPROVAL}, task={"status": "blocked"}),
-        ["approval", "letter"],
+        ["approval", "question", "letter"],
     ),
 ]
 
@@ -119,6 +130,7 @@ def test_what_needs_a_person_is_found_and_ordered(page: Page) -> None:
     """Who is held up comes first, then what is in danger, then what is lost or late; and nothing else."""
     for cards, kinds in NEEDS:
         assert ask(page, "model/needs.js", "m.needs(p, x[1]).map(({ kind }) => kind)", cards, NOW) == kinds
+        assert [need.kind for need in in_terminal(cards).needs()] == kinds
 
 
 def test_a_task_that_needs_others_is_not_late(page: Page) -> None:
@@ -149,6 +161,21 @@ def test_filters_find_by_exact_state_agent_area_and_words(page: Page) -> None:
     matches = "m.matches(p.tasks.get('t'), m.parse(x[1]), p)"
     for typed, found in FILTERS.items():
         assert (typed, ask(page, "model/filter.js", matches, picture(), typed)) == (typed, found)
+
+
+@pytest.mark.parametrize(
+    ("path", "area", "found"),
+    [("a.py", None, True), ("b.py", None, False), ("api", "api", True), ("web", "web", False)],
+)
+def test_a_file_is_in_conflict_if_two_want_this_very_one(
+    page: Page, path: str, area: str | None, found: bool
+) -> None:
+    """What else its agent has declared is not in conflict because one thing is."""
+    cards = picture(overlaps={"ann\nbob": {**OVERLAP, "areas": ["api"]}})
+    row = {"path": path, "agents": ["ann"], "area": area}
+    conflict = "m.matches(x[1], m.parse('is:conflict'), p)"
+    assert ask(page, "model/filter.js", conflict, cards, row) is found
+    assert ask(page, "model/filter.js", "m.matches(p.agents.get('ann'), m.parse('is:conflict'), p)", cards)
 
 
 def test_a_term_of_a_filter_is_put_in_and_taken_out(page: Page) -> None:

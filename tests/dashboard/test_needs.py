@@ -1,14 +1,17 @@
 """What needs a person: the first screen, from which everything that waits can be understood and freed."""
 
+from datetime import timedelta
+
 import pytest
 from playwright.sync_api import Page, expect
 
 from hubbub.core import approvals, tasks
 from hubbub.model.approvals import ApprovalStatus
 from hubbub.model.lifecycle import Status
+from hubbub.model.orders import Principal, Question, QuestionKind, digest_of
 from hubbub.model.records import Task
 from tests.dashboard.browser import PHONE, TABLET, Visit, Watch, axe
-from tests.dashboard.conftest import VIEWER
+from tests.dashboard.conftest import MEMBER, VIEWER
 from tests.dashboard.scene import Scene
 from tests.serve.hub import Hub
 
@@ -48,6 +51,21 @@ def test_a_question_is_denied(page: Page, hub: Hub, scene: Scene) -> None:
     expect(card).to_have_count(0)
     found = hub.do(lambda tx: approvals.find(tx, [hub.project.id], str(asked)))
     assert found.status is ApprovalStatus.DENIED
+
+
+def test_a_rule_is_for_those_who_manage(visit: Visit, hub: Hub) -> None:
+    """Whether a machine's policy gets a rule is asked of admins: to a member the question has no buttons."""
+    call, who = {"rule": "ls *"}, Principal(project=hub.project.slug, name="ember")
+    digest = digest_of(who, "run_command", call, "/srv", "atlas")
+    question = Question(
+        who=who, node="atlas", tool="run_command", arguments=call, folder="/srv", shown="allow ls *",
+        reason="a rule", digest=digest, kind=QuestionKind.RULE,
+    )  # fmt: skip
+    asked, _receipt = hub.do(lambda tx: approvals.put(tx, hub.project, question, timedelta(hours=1)))
+    for visitor, count in ((MEMBER, 0), (None, 1)):
+        card = visit("/", who=visitor).locator(f"[data-item='need:approval:{asked.id}']")
+        expect(card).to_contain_text("allow ls *")
+        expect(card.get_by_role("button", name="Approve")).to_have_count(count)
 
 
 def test_an_approval_by_keys_alone(page: Page, hub: Hub, scene: Scene) -> None:

@@ -35,6 +35,12 @@ def test_a_task_is_found_by_its_number_and_opens_at_the_side(page: Page, scene: 
     expect(page.get_by_role("dialog")).to_have_count(0)
 
 
+@pytest.mark.parametrize("typed", ["T-3", "#3", "3"])
+def test_the_task_with_exactly_the_number_comes_first(page: Page, typed: str) -> None:
+    """T-3 stands before T-30, however it is written."""
+    expect(ask(page, typed).first).to_contain_text(re.compile(r"^T-3\b"))
+
+
 def test_what_can_be_done_to_a_task_is_offered_with_its_number(page: Page, scene: Scene) -> None:
     """With a number the palette offers the task's own actions: "Cancel T-12"."""
     task = scene.tasks["running"][0]

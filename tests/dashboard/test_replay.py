@@ -80,7 +80,7 @@ def test_the_moment_survives_a_reload_and_the_way_back_to_live(
     """The moment stands in the address; leaving it is being live again."""
     at, picture = moments[1]
     replay(page, f"seek({at})")
-    page.wait_for_url(f"**/?at={at}")
+    page.wait_for_url(f"**/?project=default&at={at}")
     page.reload()
     inside(page, "model/moment.js", "new Promise((done) => m.moment.subscribe((it) => it && done()))")
     assert past(page) == picture
@@ -96,7 +96,7 @@ def test_a_moment_that_is_not_in_the_log_is_said(
     watch.expect(404)
     page = visit("/board?at=987654321")
     expect(page.get_by_role("alert")).to_contain_text("does not have that moment")
-    page.wait_for_url("**/board")
+    page.wait_for_url("**/board?project=default")
     assert moment(page) is None
 
 

@@ -1,12 +1,16 @@
 """Addresses lead to views, and back: what is shown stands in them."""
 
+import re
 from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
+from hubbub.core import tasks, users
+from hubbub.model.rights import Role
 from tests.dashboard.browser import Visit, Watch, inside
 from tests.dashboard.scene import Scene
+from tests.serve.hub import Hub
 
 
 def route(page: Page) -> Any:
@@ -35,7 +39,7 @@ def test_links_are_followed_without_a_reload_and_the_back_button_leads_back(page
     page.evaluate("document.documentElement.dataset.same = 'yes'")
     page.get_by_role("navigation").get_by_role("link", name="Board").first.click()
     expect(page.locator("main")).to_have_attribute("data-view", "board")
-    assert page.url.endswith("/board")
+    assert page.url.endswith("/board?project=default")
     page.go_back()
     expect(page.locator("main")).to_have_attribute("data-view", "needs")
     expect(page.locator("html")).to_have_attribute("data-same", "yes")
@@ -47,6 +51,25 @@ def test_a_task_has_an_address_of_its_own(visit: Visit, scene: Scene) -> None:
     page = visit(f"/t/{task.number}")
     expect(page.locator("main")).to_have_attribute("data-view", "board")
     expect(page.get_by_role("complementary")).to_contain_text(f"T-{task.number}")
+
+
+def test_an_address_is_of_the_same_project_for_everybody(visit: Visit, hub: Hub, scene: Scene) -> None:
+    """The address of a page says its project: who belongs to others, too, sees the same there."""
+    other = hub.other_project()
+    hub.do(lambda tx: tasks.send(tx, other.id, sender="hub", to=None, text="Of elsewhere"))
+    hub.do(lambda tx: users.create(tx, "pam", project=other, role=Role.MEMBER), hub.owner)
+    page = visit("/board", who="pam")
+    page.locator("main [data-item^='task:']").first.click()
+    expect(page).to_have_url(re.compile(r"/board\?project=elsewhere&task=1$"))
+    page = visit(page.url.removeprefix(hub.url))
+    expect(page.get_by_role("complementary", name="Task")).to_contain_text("Of elsewhere")
+
+
+def test_of_a_project_that_is_not_there_nothing_is_shown(visit: Visit, scene: Scene) -> None:
+    """An address of a project that one may not enter leads to the first screen of one's own, and says so."""
+    page = visit("/board?project=nowhere&task=1")
+    expect(page.get_by_role("alert").filter(has_text="There is no project nowhere for you.")).to_be_visible()
+    expect(page).to_have_url(re.compile(r"/\?project=default$"))
 
 
 def test_a_project_and_a_moment_go_along_from_view_to_view(page: Page, scene: Scene) -> None:

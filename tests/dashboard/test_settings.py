@@ -7,22 +7,24 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from hubbub.core import access, projects, scopes, tokens, webhooks
+from hubbub.core import access, projects, scopes, tokens, users, webhooks
 from hubbub.model.errors import Unauthorized
 from hubbub.model.rights import Role
-from tests.dashboard.browser import DESKTOP, PHONE, Visit, Watch, add_person, axe
-from tests.dashboard.conftest import VIEWER
+from tests.dashboard.browser import DESKTOP, PHONE, Visit, Watch, add_person, axe, until_ready
+from tests.dashboard.conftest import MEMBER, VIEWER
 from tests.serve.hub import Hub, running_hub
 
 TABS = ("connect", "tokens", "people", "project", "webhooks", "rules", "log", "preferences")
+ADMIN = "rita"
 
 
 @pytest.fixture(scope="module")
 def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
     """A hub that may tell addresses on this machine."""
     with running_hub(tmp_path_factory.mktemp("hub"), public_url=None, webhook_private=True) as running:
-        for name, role in ((VIEWER, Role.VIEWER), ("mia", Role.MEMBER)):
+        for name, role in ((VIEWER, Role.VIEWER), (MEMBER, Role.MEMBER), (ADMIN, Role.ADMIN)):
             add_person(running, name, role)
+        running.do(lambda tx: users.create(tx, "nemo"), running.owner)
         yield running
 
 
@@ -58,6 +60,7 @@ def test_a_token_is_told_once_works_and_is_revoked(visit: Visit, hub: Hub) -> No
     assert secret not in page.content()
     row(page, "ember").get_by_role("button", name="Revoke").click()
     page.get_by_role("dialog").get_by_role("button", name="Revoke").click()
+    expect(page.get_by_text("The token is revoked.")).to_be_visible()
     expect(row(page, "ember")).to_contain_text("revoked")
     with pytest.raises(Unauthorized):
         hub.do(lambda tx: access.authenticate(tx, secret))
@@ -123,9 +126,34 @@ def test_who_would_be_the_last_owner_stays(visit: Visit, watch: Watch) -> None:
     expect(owner).to_have_count(1)
 
 
+def test_a_role_that_the_hub_refuses_is_not_shown(visit: Visit, watch: Watch) -> None:
+    """The last owner stays one at the hub and on the page, whatever was chosen for them."""
+    watch.expect(409)
+    page = visit("/settings?tab=people")
+    role = page.get_by_label("Role of owner", exact=True)
+    role.select_option("member")
+    expect(page.get_by_role("alert")).to_contain_text("keeps an owner")
+    expect(role).to_have_value("owner")
+
+
+def test_nobody_is_offered_to_give_more_than_they_have(visit: Visit) -> None:
+    """An admin makes no owners and leaves them what they are; a member makes no tokens of an admin."""
+    page = visit("/settings?tab=people", who=ADMIN)
+    owner = page.get_by_role("row").filter(has=page.get_by_role("cell", name="owner", exact=True))
+    expect(owner.first).to_be_visible()
+    expect(owner.locator("select, button")).to_have_count(0)
+    offered = page.get_by_label(f"Role of {MEMBER}").locator("option")
+    expect(offered).to_have_text(["viewer", "member", "admin"])
+    page = visit("/settings?tab=tokens", who=MEMBER)
+    page.get_by_role("button", name="Make a token").click()
+    expect(page.get_by_role("dialog").get_by_label("Role").locator("option")).to_have_text(
+        ["member", "viewer"]
+    )
+
+
 def test_the_logins_are_listed_and_ended_everywhere(visit: Visit, hub: Hub) -> None:
     """One sees where one is signed in; signing out everywhere ends at the login page, and the cookie is worthless."""
-    page = visit("/settings?tab=people", who="mia")
+    page = visit("/settings?tab=people", who=MEMBER)
     expect(part(page, "Where you are signed in")).to_contain_text("this one")
     part(page, "Where you are signed in").get_by_role("button", name="Sign out everywhere").click()
     page.get_by_role("dialog").get_by_role("button", name="Sign out everywhere").click()
@@ -165,6 +193,24 @@ def test_a_project_is_added(visit: Visit, hub: Hub) -> None:
     page.get_by_role("dialog").get_by_role("button", name="Add a project").click()
     expect(page).to_have_url(re.compile(r"/board\?project=another"))
     assert hub.do(lambda tx: projects.show(tx, "another"), hub.owner).slug == "another"
+
+
+@pytest.mark.parametrize(("who", "slug"), [(VIEWER, "of-vera"), ("nemo", "of-nemo")])
+def test_anybody_adds_a_project_of_their_own(visit: Visit, hub: Hub, who: str, slug: str) -> None:
+    """Who may only look, or belongs nowhere yet, adds a project from the menu of projects, and is at once in it."""
+    page = visit("/", who=who)
+    if who == VIEWER:
+        page.get_by_role("button", name="switch project").click()
+        page.get_by_role("menuitem", name="Add project…").click()
+    else:
+        views = page.get_by_role("navigation", name="Views")
+        expect(views.get_by_text("Connecting…")).to_have_count(0)
+        views.get_by_role("button", name="Add project…").click()
+    page.get_by_role("dialog").get_by_label("Short name").fill(slug)
+    page.get_by_role("dialog").get_by_role("button", name="Add a project").click()
+    expect(page).to_have_url(re.compile(rf"/board\?project={slug}"))
+    until_ready(page)
+    expect(page.get_by_role("button", name=f"{slug}, switch project")).to_be_visible()
 
 
 def test_an_address_is_told_and_told_no_more(visit: Visit, hub: Hub, watch: Watch) -> None:
@@ -215,10 +261,14 @@ def test_a_viewer_is_told_what_others_may(visit: Visit) -> None:
     """Who may only look has no buttons that would be refused, and reads whose they are."""
     page = visit("/settings?tab=webhooks", who=VIEWER)
     expect(page.get_by_text("Only admins and owners of the project")).to_be_visible()
+    page.get_by_role("tab", name="Rules").click()
+    expect(page.get_by_text("Only members of the project")).to_be_visible()
     for tab in ("Tokens", "People", "Project", "Connect"):
         page.get_by_role("tab", name=tab).click()
         expect(page.get_by_role("tabpanel").first.get_by_role("heading").first).to_be_visible()
-        acting = page.get_by_role("button", name=re.compile("^(Make|Invite|Add|Revoke|Remove|Save|Change)"))
+        acting = page.get_by_role(
+            "button", name=re.compile("^(Make|Invite|Add an|Revoke|Remove|Save|Change)")
+        )
         expect(acting).to_have_count(0)
 
 

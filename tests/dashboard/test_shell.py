@@ -29,7 +29,7 @@ def test_every_view_has_a_place_in_the_navigation_an_address_and_a_title(page: P
         link.click()
         expect(page.get_by_role("heading", level=1)).to_have_text(name)
         expect(link).to_have_attribute("aria-current", "page")
-        expect(page).to_have_url(re.compile(f"{re.escape(path)}$"))
+        expect(page).to_have_url(re.compile(rf"{re.escape(path)}\?project=default$"))
         expect(page).to_have_title(re.compile(f"{name} · default · hubbub"))
 
 
@@ -81,6 +81,14 @@ def test_on_a_phone_the_navigation_is_tabs_at_the_lower_edge(visit: Visit) -> No
     tabs.get_by_role("button", name="More").click()
     page.get_by_role("menuitem", name="Settings").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Settings")
+
+
+def test_on_a_phone_there_is_a_place_for_the_project_and_for_playing(visit: Visit) -> None:
+    """The menu below says which project is shown, and leads to others; the bar plays what happened."""
+    page = visit("/board", size=PHONE)
+    expect(page.get_by_role("button", name="Play what happened")).to_be_visible()
+    page.get_by_role("navigation", name="Views").get_by_role("button", name="More").click()
+    expect(page.get_by_role("menuitemradio", name="default", checked=True)).to_be_visible()
 
 
 def test_no_view_is_wider_than_a_phone(visit: Visit) -> None:

@@ -112,11 +112,52 @@ def test_who_is_signed_out_elsewhere_is_asked_to_sign_in(killable: RunningHub, l
     page = look()
     killable.client().delete("/logins")
     page.wait_for_url("**/login?next=*")
-    assert page.url.endswith("/login?next=%2Fboard")
+    assert page.url.endswith("/login?next=%2Fboard%3Fproject%3Ddefault")
+
+
+def test_what_was_asked_for_while_the_hub_was_dead_comes_when_it_is_back(
+    killable: RunningHub, looking: Looking
+) -> None:
+    """A view that could not be fetched says so, and is there as soon as the hub is."""
+    look, watch = looking
+    watch.expect(0)
+    page = look()
+    killable.stop(signal.SIGKILL)
+    wait_for(page, "reconnecting")
+    page.keyboard.press("g")
+    page.keyboard.press("f")
+    expect(page.get_by_role("main").get_by_role("alert")).to_contain_text("The hub cannot be reached.")
+    killable.start()
+    expect(page.get_by_role("main")).to_contain_text("1 agent that left")
+
+
+def test_a_view_that_a_newer_hub_has_no_more_comes_with_its_page(looking: Looking) -> None:
+    """Where the hub has other scripts than the page, the page is loaded anew for the view, once."""
+    look, watch = looking
+    watch.expect(404)
+    page = look()
+    page.evaluate("document.documentElement.dataset.same = 'yes'")
+    page.route("**/views/fleet.js", lambda route: route.fulfill(status=404), times=2)
+    page.keyboard.press("g")
+    page.keyboard.press("f")
+    expect(page.get_by_role("main")).to_contain_text("1 agent that left")
+    expect(page.locator("html")).not_to_have_attribute("data-same", "yes")
+
+
+def test_buttons_go_with_the_right_to_them(killable: RunningHub, looking: Looking) -> None:
+    """Who becomes a viewer while a page is open loses its buttons at once, without a reload."""
+    look, _watch = looking
+    killable.client().post("/users", {"name": "mia", "project": "default", "role": "member"})
+    page = look("mia")
+    button = page.get_by_role("button", name="Task", exact=True)
+    expect(button).to_be_visible()
+    killable.client().put("/projects/default/members/mia", {"role": "viewer"})
+    expect(button).to_have_count(0)
+    wait_for(page, "live")
 
 
 def test_a_project_that_is_closed_to_the_page_is_said(killable: RunningHub, looking: Looking) -> None:
-    """Who may not see the project any more is told the hub's sentence, and the page stops asking."""
+    """Who may not see the project any more is told the hub's sentence in its place, and the page stops asking."""
     look, watch = looking
     watch.expect(0, 403, 404)
     killable.client().post("/users", {"name": "vera", "project": "default", "role": "viewer"})
@@ -126,7 +167,8 @@ def test_a_project_that_is_closed_to_the_page_is_said(killable: RunningHub, look
     wait_for(page, "reconnecting")
     killable.start()
     wait_for(page, "refused")
-    assert inside(page, "hub/live.js", "m.connection.value.why") != ""
+    expect(page.get_by_role("main")).to_contain_text(inside(page, "hub/live.js", "m.connection.value.why"))
+    expect(page.locator(".board")).to_have_count(0)
 
 
 def requests_for(page: Page, path: str) -> list[str]:

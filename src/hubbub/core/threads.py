@@ -132,19 +132,15 @@ def _root(tx: Tx, message: Message) -> Root | None:
 
 
 def _conversation(tx: Tx, project_id: UUID, root: Root) -> Conversation:
-    count, number = messages.size(tx, project_id, root=root.id, name=root.name)
-    limit = 1 if root.message is not None else count  # a name does not tell what was said first
-    newest = messages.conversation(
-        tx, project_id, root=root.id, name=root.name, before=number + 1, limit=limit
-    )
+    count, number, began = messages.size(tx, project_id, root=root.id, name=root.name)
+    newest = messages.conversation(tx, project_id, root=root.id, name=root.name, before=number + 1, limit=1)
     rows = messages.parties(tx, project_id, root=root.id, name=root.name)
-    first = root.message or newest[0]
     return Conversation(
         root=root,
-        title=cut(title_of(first.body) if root.message is not None else root.name, TITLE_LENGTH),
+        title=cut(title_of(root.message.body) if root.message is not None else root.name, TITLE_LENGTH),
         count=count,
-        created_at=first.created_at,
-        last=newest[-1],
+        created_at=began,
+        last=newest[0],
         participants=sorted({row["name"] for row in rows}),
         unread_by=[row["name"] for row in rows if row["unread"]],
         unacked_by=[row["name"] for row in rows if row["unacked"]],

@@ -140,18 +140,18 @@ def conversation(
     return [_message(row) for row in reversed(rows)]
 
 
-def size(tx: Tx, project_id: UUID, *, root: UUID | None, name: str) -> tuple[int, int]:
-    """How many messages a conversation has, and the number of the last."""
+def size(tx: Tx, project_id: UUID, *, root: UUID | None, name: str) -> tuple[int, int, int]:
+    """How many messages a conversation has, the number of the last, and when the first was said."""
     row = tx.one(
         f"""WITH RECURSIVE {_CONVERSATION}
-            SELECT count(*) AS messages, COALESCE(max(m.number), 0) AS last
+            SELECT count(*) AS messages, COALESCE(max(m.number), 0) AS last, min(m.created_at) AS began
             FROM messages m JOIN said ON said.id = m.id""",
         project_id=project_id,
         root=root,
         name=name,
     )
     assert row is not None  # an aggregate has one row
-    return int(row["messages"]), int(row["last"])
+    return int(row["messages"]), int(row["last"]), int(row["began"] or 0)
 
 
 def parties(tx: Tx, project_id: UUID, *, root: UUID | None, name: str) -> list[Row]:

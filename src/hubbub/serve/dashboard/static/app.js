@@ -2,16 +2,16 @@
 
 import { batch, effect, h, render } from "./vendor/ui.js";
 import { App } from "./shell/app.js";
-import { listen, route } from "./shell/router.js";
+import { go, listen, route, set } from "./shell/router.js";
 import { toast } from "./shell/toasts.js";
 import { onRefusal } from "./hub/actions.js";
 import { connection, follow } from "./hub/live.js";
 import { listensHidden, watchNeeds } from "./shell/notify.js";
 import { restore } from "./hub/replay.js";
 import { loaded, me, project } from "./model/moment.js";
-import { loadWords } from "./words.js";
+import { loadWords, t } from "./words.js";
 
-/** What the hub wrote into the page: who looks. */
+/** What the hub wrote into the page: who looks. Says which project was asked for, if it is not one of theirs. */
 function boot() {
   const { me: person, csrf } = JSON.parse(document.getElementById("boot").textContent);
   const asked = route.value.query.project;
@@ -20,9 +20,13 @@ function boot() {
     me.value = { ...person, csrf: person.csrf ?? csrf };
     project.value = slugs.includes(asked) ? asked : (slugs[0] ?? null);
   });
+  if (asked && asked !== project.value) return asked;
+  if (project.value) set({ project: project.value }, { replace: true }); // whoever gets the address sees the same
+  return null;
 }
 
-boot();
+const closed = boot();
+if (closed) go("needs", { project: project.value, at: null }, { replace: true }); // the rest was about that one
 listen();
 onRefusal((sentence) => toast(sentence, { kind: "error" }));
 if (project.value) {
@@ -32,6 +36,7 @@ if (project.value) {
 await loadWords();
 render(h(App), document.getElementById("app"));
 watchNeeds();
+if (closed) toast(t("errors.no_such_project", { project: closed }), { kind: "error" });
 
 // Says to whoever waits for it, such as a test, whether the page shows the project as it is.
 effect(() => {

@@ -2,10 +2,10 @@
 // is one of server-sent events, read by fetch so that it resumes exactly where it broke, knows why it was refused,
 // and notices a line that died without saying so. What arrives is collected and shown once a frame.
 
-import { batch, signal } from "../vendor/ui.js";
+import { batch, computed, signal } from "../vendor/ui.js";
 import { apply, copy, forget, NOUNS, open } from "../model/fold.js";
 import {
-  arrived, clockOffset, first, hubNow, live, loaded, moment, recent, RECENT, REPLAYED,
+  arrived, clockOffset, first, hubNow, live, loaded, me, moment, recent, RECENT, REPLAYED,
 } from "../model/moment.js";
 import { address, get, leaveForLogin } from "./api.js";
 import { frames } from "./frames.js";
@@ -14,6 +14,7 @@ import { frames } from "./frames.js";
 
 /** How the stream is, how far it is behind, and the last id. @type {{value: {status: ConnectionStatus}}} */
 export const connection = signal({ status: "connecting", behindMs: 0, id: 0, why: null });
+export const isLive = computed(() => connection.value.status === "live");
 
 const HEARTBEAT_MISSED = 35_000; // the hub says something every 15 s
 const LONGEST_PAUSE = 5_000;
@@ -51,12 +52,13 @@ export async function follow({ listensHidden = wanted } = {}) {
   }
 }
 
-/** One try: a snapshot if there is none, and the stream until it ends. */
+/** One try: a snapshot if there is none, else what who looks may do now; and the stream until it ends. */
 async function once() {
   running = new AbortController();
   heardAt = Date.now();
   try {
-    if (!loaded.value) await begin(running.signal);
+    if (loaded.value) me.value = await get("/me"); // a stream ends when somebody's rights change
+    else await begin(running.signal);
     return await listen(running.signal);
   } catch (error) {
     if (error.status === 401) leaveForLogin();

@@ -12,7 +12,7 @@ const IS = {
   open: (card) => card.status !== undefined && !isEnded(card),
   ended: (card) => card.status !== undefined && isEnded(card),
   unassigned: (card) => card.status !== undefined && !card.assignee,
-  conflict: (card, picture) => namesOf(card).some((name) => inConflict(name, picture)),
+  conflict: (card, picture) => [...picture.overlaps.values()].some((overlap) => isIn(card, overlap)),
 };
 
 const TOKEN = /([a-z]+):(?:"([^"]*)"?|(\S*))|"([^"]*)"?|(\S+)/giu;
@@ -86,8 +86,11 @@ function namesOf(card) {
   return name ? [name] : [];
 }
 
-const inConflict = (name, picture) =>
-  [...picture.overlaps.values()].some((overlap) => overlap.agents.includes(name));
+/** Whether an overlap is about this very file or area, or about whoever has the task or is the agent. */
+function isIn(card, { agents, files, areas }) {
+  if (card.path === undefined) return namesOf(card).some((name) => agents.includes(name));
+  return (card.area ? areas : files).includes(card.path);
+}
 
 const lowered = new WeakMap();
 

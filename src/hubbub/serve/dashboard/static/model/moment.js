@@ -60,6 +60,10 @@ export const now = computed(() => moment.value?.at ?? tick.value);
 /** The slug of the project that is shown. */
 export const project = signal(null);
 
+/** A command for a terminal, for the project that is shown. @param {string} command */
+export const inProject = (command) =>
+  (project.value === "default" ? command : `${command} --project ${project.value}`);
+
 /** Who looks: `{user, owns_hub, csrf, projects: [{slug, name, role}]}`. */
 export const me = signal(null);
 

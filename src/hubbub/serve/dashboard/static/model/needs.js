@@ -66,7 +66,8 @@ function questions(picture) {
   const asked = new Set();
   for (const task of picture.tasks.values()) {
     if (task.status !== "blocked" && stateOf(task, picture) !== "waiting") continue;
-    if (approvalsOf(task.assignee, picture).length) continue; // the approval is the question
+    // Of a task that is not blocked the approval is the question.
+    if (task.status !== "blocked" && approvalsOf(task.assignee, picture).length) continue;
     asked.add(task.assignee);
     const agent = picture.agents.get(task.assignee);
     const at = task.status === "blocked" ? task.updated_at : Math.max(task.updated_at, agent?.since ?? 0);

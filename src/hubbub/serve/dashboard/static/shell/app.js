@@ -1,5 +1,6 @@
 // The frame around every view: what stands where, and the keys that act everywhere.
-import { html, useEffect } from "../vendor/ui.js";
+import { computed, html, useEffect } from "../vendor/ui.js";
+import { connection } from "../hub/live.js";
 import { project } from "../model/moment.js";
 import { t } from "../words.js";
 import { Dialogs } from "../ui/dialog.js";
@@ -7,7 +8,7 @@ import { Empty } from "../ui/empty.js";
 import { waiting } from "../model/waiting.js";
 import { openHelp } from "./asked.js";
 import { Bar } from "./bar.js";
-import { listen, register, useKey } from "./keys.js";
+import { isTyping, listen, register, useKey } from "./keys.js";
 import { Loaded } from "./loaded.js";
 import { registerMoving } from "./moving.js";
 import { Nav } from "./nav.js";
@@ -15,6 +16,12 @@ import { go, route, set } from "./router.js";
 import { Toasts } from "./toasts.js";
 import { Top } from "./top.js";
 import { OPERATE, WATCH } from "./views.js";
+
+/** Why the hub does not show the project any more; null while it does. */
+const refusal = computed(() => (connection.value.status === "refused" ? connection.value.why ?? "" : null));
+
+/** What Esc closes, the first that is open. */
+const CLOSED = ["task", "agent", "node", "file", "thread"];
 
 export function App() {
   useKeysOfAll();
@@ -26,11 +33,13 @@ export function App() {
     <${Top} />
     <main class="main" id="main" tabindex="-1" data-view=${view}>
       ${project.value === null ? html`<${Empty} icon="house" title=${t("empty.no_project")}
-          text=${t("empty.no_project_means")} command="hubbub project add my-project" />`
-        : html`<${Loaded} key=${view} path=${view} />`}
+          text=${t("empty.no_project_means")} command="hubbub project create my-project" />`
+        : refusal.value !== null
+          ? html`<${Empty} icon="wifi-off" title=${t("shell.refused")} text=${refusal.value} />`
+          : html`<${Loaded} key=${view} path=${view} />`}
     </main>
-    ${(query.task || query.agent) && html`<${Side} query=${query} />`}
-    <${Bar} />
+    ${refusal.value === null && (query.task || query.agent) && html`<${Side} query=${query} />`}
+    ${project.value !== null && html`<${Bar} />`}
     <${Dialogs} />
     <${Toasts} />
   </div>`;
@@ -53,7 +62,7 @@ function Side({ query }) {
 
 const closeSide = () => set({ task: null, agent: null });
 
-/** `g` and a letter for each view; Esc closes what is open at the side. */
+/** `g` and a letter for each view; Esc closes what is open. */
 function useKeysOfAll() {
   useEffect(() => {
     listen();
@@ -63,10 +72,16 @@ function useKeysOfAll() {
   }, []);
   useEffect(registerMoving, []);
   useKey("?", "keys.help", openHelp, { group: "find" });
-  useKey("Escape", "keys.close", () => {
-    const { task, agent } = route.value.query;
-    return task || agent ? closeSide() : false;
-  }, { group: "move" });
+  useKey("Escape", "keys.close", close, { group: "move" });
+}
+
+/** Out of a field first, so that nobody loses what they write; then back to the card of what is closed. */
+function close(_item, { target }) {
+  if (isTyping(target)) return target.blur();
+  const open = CLOSED.find((key) => route.value.query[key]);
+  if (!open) return false;
+  document.querySelector("main .card-link[aria-current=true]")?.focus({ preventScroll: true });
+  return set({ [open]: null });
 }
 
 /** The tab says where one is, and how much waits. */

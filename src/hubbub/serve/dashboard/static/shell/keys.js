@@ -87,7 +87,7 @@ function nameOf(event) {
 }
 
 /** Where letters are text, and where space and Enter press what has the focus. */
-function isTyping(target) {
+export function isTyping(target) {
   return target instanceof HTMLElement
     && (target.isContentEditable || target.matches("input:not([type=checkbox], [type=radio]), textarea, select"));
 }

@@ -9,15 +9,14 @@ const WAYS = {
 /** Being off to the side counts so many times as much as being farther along. */
 const ASIDE = 3;
 
-/** @type {Set<Element>} the elements whose [data-item]s can be moved among */
+/** @type {Set<{current: Element|null}>} where the elements are whose [data-item]s can be moved among */
 const lists = new Set();
 
 /** Lets one move among what is in an element, while the component is on the page. */
 export function useList(ref) {
   useEffect(() => {
-    const element = ref.current;
-    lists.add(element);
-    return () => lists.delete(element);
+    lists.add(ref); // a view may draw its list only when the picture has come
+    return () => lists.delete(ref);
   }, []);
 }
 
@@ -33,7 +32,8 @@ export function registerMoving() {
 /** @param {number[]} way @param {boolean} may arrows scroll the page unless a card has the focus */
 function move(way, may) {
   if (!may) return false;
-  const items = [...lists].flatMap((list) => [...list.querySelectorAll("[data-item]")]).filter(isSeen);
+  const items = [...lists].flatMap(({ current }) => [...(current?.querySelectorAll("[data-item]") ?? [])])
+    .filter(isSeen);
   const now = document.activeElement?.closest("[data-item]");
   const next = now && items.includes(now) ? nearest(now, items, way) : items[0];
   if (!next) return items.length > 0;

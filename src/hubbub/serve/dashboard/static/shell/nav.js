@@ -3,6 +3,7 @@ import { html } from "../vendor/ui.js";
 import { connection } from "../hub/live.js";
 import { me, moment, project } from "../model/moment.js";
 import { span, t } from "../words.js";
+import { Button } from "../ui/button.js";
 import { Badge } from "../ui/chip.js";
 import { Icon } from "../ui/icon.js";
 import { Menu } from "../ui/menu.js";
@@ -20,11 +21,12 @@ export function Nav() {
     <h2 class="nav-group">${t("shell.operate")}</h2>
     <ul class="nav-list">${OPERATE.map((one) => html`<${Entry} key=${one.view} ...${one} />`)}</ul>
     <div class="nav-more">
-      <${Menu} kind="quiet" label=${t("shell.more")} items=${more.map(inMenu)}>
+      <${Menu} kind="quiet" label=${t("shell.more")} 
+        items=${[...more.map(inMenu), "-", ...projects(), adding()]}>
         <${Icon} name="ellipsis" size=${18} /><span>${t("shell.more")}</span>
       <//>
     </div>
-    <${Connection} />
+    ${project.value !== null && html`<${Connection} />`}
   </nav>`;
 }
 
@@ -49,17 +51,29 @@ function Entry({ view, icon, chord, count, amber }) {
   </li>`;
 }
 
-/** The project that is shown; a menu where there is something to choose. */
+async function addProject() {
+  (await import("../views/settings/project.js")).addProject();
+}
+
+/** Anybody who signs in may add one. */
+const adding = () =>
+  ({ label: t("shell.add_project"), icon: "plus", run: addProject, disabled: moment.value !== null });
+
+/** Those that one may enter; the one that is shown has a mark. */
+const projects = () => (me.value?.projects ?? []).map(({ slug, name }) => ({
+  label: name || slug, hint: name && name !== slug ? slug : undefined, radio: true, checked: slug === project.value,
+  href: `/?project=${encodeURIComponent(slug)}`,
+}));
+
+/** The project that is shown, with the others and another one to be added. */
 function Projects() {
-  const { projects = [], owns_hub: owner } = me.value ?? {};
-  if (projects.length < 2 && !owner) return html`<span class="project clip">${project.value}</span>`;
-  const items = projects.map(({ slug, name }) => ({
-    label: name || slug, hint: name && name !== slug ? slug : undefined, radio: true, checked: slug === project.value,
-    href: `/?project=${encodeURIComponent(slug)}`,
-  }));
-  const add = { label: t("shell.add_project"), icon: "plus", href: href("settings", { tab: "project" }) };
-  if (owner) items.push("-", add);
-  const name = `${project.value ?? ""}, ${t("shell.switch_project")}`;
+  const items = projects();
+  if (!items.length) {
+    return html`<${Button} kind="quiet" small class="project" onClick=${addProject}>
+      <span class="clip">${t("shell.add_project")}</span><//>`;
+  }
+  items.push("-", adding());
+  const name = `${project.value}, ${t("shell.switch_project")}`;
   return html`<${Menu} kind="quiet" small label=${name} items=${items} class="project">
     <span class="clip">${project.value}</span><${Icon} name="chevron-down" size=${13} />
   <//>`;

@@ -48,7 +48,9 @@ export function watchNeeds() {
 function notify(news) {
   const [first] = news;
   const body = news.length > 1 ? t("needs.notify", { count: news.length }) : title(first);
-  const shown = new Notification(t(`needs.title_${first.kind}`), { body, tag: "hubbub" });
+  // One that has the tag of another takes its place without a sound: only the same news, of another tab, may do that.
+  const tag = news.map(({ key }) => key).join(" ");
+  const shown = new Notification(t(`needs.title_${first.kind}`), { body, tag });
   shown.onclick = () => {
     window.focus();
     shown.close();

@@ -69,7 +69,9 @@ export function listen() {
     if (!link || event.defaultPrevented || event.button || link.target || link.hasAttribute("download")) return;
     if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey || !isView(link)) return;
     event.preventDefault();
-    move(link.pathname + link.search, false);
+    const { view, query } = read(link); // what agents write about a task leads to it in this project
+    if (query.project) move(link.pathname + link.search, false);
+    else go(view, query);
   });
 }
 

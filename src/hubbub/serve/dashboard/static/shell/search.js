@@ -17,6 +17,7 @@ import { OPERATE, WATCH } from "./views.js";
  * @typedef {object} Found
  * @property {string} key
  * @property {string} text what words are looked for in, in lower case
+ * @property {number} [number] of a task
  * @property {() => {mark: any, label: any, hint?: string}} look made only for those that are shown
  * @property {() => void} run
  */
@@ -32,9 +33,10 @@ export function found(typed) {
   if (!words.length) return [...commands().slice(0, 1), ...places()].slice(0, MOST);
   const number = words.map((word) => NUMBER.exec(word)?.[1]).find(Boolean);
   const wanted = words.map((word) => word.replace(/^#(?=\d)/, "t-"));
+  const exact = words.length === 1 ? Number(number) : NaN;
   const ranked = [];
   for (const one of [...named(number), ...cards(), ...places(), ...settings(), ...commands(), ...files()]) {
-    const rank = rankOf(one.text, wanted);
+    const rank = one.number === exact ? -1 : rankOf(one.text, wanted);
     if (rank < Infinity) ranked.push([rank, one]);
   }
   return ranked.sort((a, b) => a[0] - b[0]).slice(0, MOST).map(([, one]) => one);
@@ -55,6 +57,7 @@ function rankOf(text, words) {
 export function ofTask(task) {
   return {
     key: `task:${task.id}`,
+    number: task.number,
     text: `t-${task.number} ${task.title}`.toLowerCase(),
     look: () => {
       const state = stateOf(task, shown.value);

@@ -9,6 +9,11 @@ export function Ago({ at }) {
   return at == null ? null : timed(at, text);
 }
 
+/** How long it is until something: "59m". @param {{at: number}} props */
+export function Until({ at }) {
+  return timed(at, useComputed(() => span(at - now.value)));
+}
+
 /** How long something took, or takes. @param {{from: number|null, to?: number|null}} props ms; no `to`: until now */
 export function Span({ from, to }) {
   const text = useComputed(() => span((to ?? now.value) - from));

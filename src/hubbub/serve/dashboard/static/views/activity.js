@@ -2,7 +2,7 @@
 // and goes back to the beginning of the log page by page.
 import { html, useEffect, useMemo, useRef, useState } from "../vendor/ui.js";
 import { t } from "../words.js";
-import { moment, recent, shown } from "../model/moment.js";
+import { inProject, moment, recent, shown } from "../model/moment.js";
 import { parse } from "../model/filter.js";
 import { route } from "../shell/router.js";
 import { Button } from "../ui/button.js";
@@ -75,5 +75,5 @@ export function View() {
 function Nothing({ isFiltered }) {
   if (isFiltered) return html`<${Empty} icon="filter" title=${t("activity.no_match")} />`;
   return html`<${Empty} icon="activity" title=${t("activity.empty")} text=${t("activity.empty_text")}
-    command="make demo" />`;
+    command=${inProject('hubbub task add "Write a haiku"')} />`;
 }

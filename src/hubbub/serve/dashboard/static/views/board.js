@@ -2,7 +2,7 @@
 
 import { html, useEffect, useMemo, useRef } from "../vendor/ui.js";
 import { parse } from "../model/filter.js";
-import { loaded, shown } from "../model/moment.js";
+import { inProject, loaded, shown } from "../model/moment.js";
 import { useKey } from "../shell/keys.js";
 import { useList } from "../shell/moving.js";
 import { route } from "../shell/router.js";
@@ -27,9 +27,10 @@ export function View() {
   useNeedKeys();
   useTaskKeys();
   useKey("x", "board.key_select", (item) => (taskOf(item) ? toggle(taskOf(item).id) : false), { group: "act" });
+  useKey("Escape", "keys.close", () => (selected.value.size ? clear() : false), { group: "move" });
   useEffect(() => clear, []);
   return html`
-    <div class="board" ref=${page}>
+    <div class="board" ref=${page} onContextMenu=${hold}>
       <${Strip} picture=${picture} />
       <${Attention} />
       ${!loaded.value ? html`<div class="view"><${Skeleton} lines=${6} /></div>`
@@ -61,9 +62,18 @@ function Columns({ picture, typed }) {
     </div>`;
 }
 
-/** With Shift or Ctrl a click chooses cards instead of opening one. */
+/** With a finger, a long press chooses a card. */
+function hold(event) {
+  const card = event.pointerType === "touch" && event.target.closest("[data-item^='task:']");
+  if (!card) return;
+  event.preventDefault();
+  toggle(card.dataset.item.slice(5));
+}
+
+/** With Shift or Ctrl a click chooses cards instead of opening one; after a long press a tap does. */
 function pick(event, id) {
-  if (!event.shiftKey && !event.ctrlKey && !event.metaKey) return;
+  const isTap = event.pointerType === "touch" && selected.value.size > 0;
+  if (!isTap && !event.shiftKey && !event.ctrlKey && !event.metaKey) return;
   event.preventDefault();
   if (!event.shiftKey) return toggle(id);
   const column = event.currentTarget.closest(".column-cards");
@@ -73,5 +83,5 @@ function pick(event, id) {
 
 function NoTasks() {
   return html`<${Empty} icon="layout-dashboard" title=${t("board.empty_title")} text=${t("board.empty_text")}
-    command='hubbub task add "Write a haiku" --to ember' />`;
+    command=${inProject('hubbub task add "Write a haiku"')} />`;
 }

@@ -2,6 +2,7 @@
 // happens. And what a person does there.
 import { html, signal, useEffect, useRef, useSignalEffect, useState } from "../vendor/ui.js";
 import { act } from "../hub/actions.js";
+import { isLive } from "../hub/live.js";
 import { arrived, moment } from "../model/moment.js";
 import { t } from "../words.js";
 import { toast } from "../shell/toasts.js";
@@ -13,7 +14,8 @@ const PAUSE = 250; // ms; a burst of events reads once
 const acted = signal(0);
 
 /**
- * Read now, and again when `deps` change, when `again()` is called, and when one of these `kinds` happens.
+ * Read now, and again when `deps` change, when `again()` is called, when one of these `kinds` happens, and when the
+ * hub is back that did not answer.
  * @param {() => Promise<any>} read
  * @param {any[]} deps
  * @param {string[]} [kinds] beginnings of kinds, such as "token."
@@ -32,6 +34,9 @@ export function useFetched(read, deps, kinds = []) {
     return () => { isGone = true; };
   }, [...deps, turn, acted.value]);
   useNews(kinds, again);
+  useEffect(() => {
+    if (state.error?.status === 0 && isLive.value) again();
+  }, [isLive.value]);
   return { ...state, again };
 }
 

@@ -1,8 +1,9 @@
 // Files: who works on what, and where two are in each other's way. Conflicts come first.
 
-import { computed, html, signal, useMemo } from "../vendor/ui.js";
+import { computed, html, signal, useMemo, useRef } from "../vendor/ui.js";
 import { isEmpty, matches, parse } from "../model/filter.js";
-import { agents, loaded, overlaps, shown, tasks } from "../model/moment.js";
+import { agents, inProject, loaded, overlaps, shown, tasks } from "../model/moment.js";
+import { useList } from "../shell/moving.js";
 import { route, set } from "../shell/router.js";
 import { Empty, Skeleton } from "../ui/empty.js";
 import { Icon } from "../ui/icon.js";
@@ -21,18 +22,20 @@ const all = computed(() => claims({ agents: agents.value, tasks: tasks.value, ov
 
 export function View() {
   const { q, file } = route.value.query;
+  const page = useRef(null);
+  useList(page);
   const query = useMemo(() => parse(q), [q]);
   const { rows, claimed, conflicts } = all.value;
   if (!loaded.value) return html`<div class="view"><${Skeleton} /></div>`;
   if (rows.length === 0) {
     return html`<${Empty} icon="folder-tree" title=${t("files.empty")} text=${t("files.empty_text")}
-      command="make demo" />`;
+      command=${inProject("hubbub install claude-code")} />`;
   }
   const picture = shown.value;
   const found = isEmpty(query) ? rows : rows.filter((row) => matches(cardOf(row), query, picture));
   const row = rows.find(({ key }) => key === file);
   const choose = (key) => set({ file: key });
-  return html`<div class=${`files ${row && isWide.value ? "has-row" : ""}`}>
+  return html`<div class=${`files ${row && isWide.value ? "has-row" : ""}`} ref=${page}>
     <div class="files-head small">
       ${["editing", "review", "clash"].map((mark) => html`<span key=${mark} class="row-tight">
         <span class="claim" data-mark=${mark}><${Icon} name=${MARK_ICONS[mark]} size=${13} />

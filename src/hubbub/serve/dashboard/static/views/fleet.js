@@ -2,11 +2,11 @@
 
 import { computed, html, useMemo, useRef, useSignal } from "../vendor/ui.js";
 import { isEmpty, parse } from "../model/filter.js";
-import { machines, moment, now, shown } from "../model/moment.js";
+import { inProject, loaded, machines, moment, now, shown } from "../model/moment.js";
 import { href, route } from "../shell/router.js";
 import { useList } from "../shell/moving.js";
 import { Button } from "../ui/button.js";
-import { Empty } from "../ui/empty.js";
+import { Empty, Skeleton } from "../ui/empty.js";
 import { Icon } from "../ui/icon.js";
 import { language, t } from "../words.js";
 import { useCalm } from "./calm.js";
@@ -38,6 +38,7 @@ export function View() {
   const kept = useKept();
   const picture = calm.value;
   const query = useMemo(() => parse(route.value.query.q), [route.value.query.q]);
+  if (!loaded.value) return html`<div class="view"><${Skeleton} /></div>`;
   const { groups, gone } = fleet(picture, query, minute.value);
   if (groups.length === 0 && gone.length === 0) return html`<${Nobody} filtered=${!isEmpty(query)} />`;
   const card = (member) => agentCard(kept, member, picture);
@@ -87,5 +88,5 @@ function Nobody({ filtered }) {
   if (filtered) return html`<${Empty} icon="filter" title=${t("fleet.none_match")}
     text=${t("fleet.none_match_text")} />`;
   return html`<${Empty} icon="bot" title=${t("fleet.empty")} text=${t("fleet.empty_text")}
-    command=${"hubbub work ember --run \"claude -p\""} />`;
+    command=${inProject("hubbub work ember --run 'claude -p'")} />`;
 }

@@ -2,7 +2,7 @@
 
 import { computed, html, useEffect, useState } from "../vendor/ui.js";
 import { isEmpty, matches, parse } from "../model/filter.js";
-import { loaded, shown, tasks } from "../model/moment.js";
+import { inProject, loaded, shown, tasks } from "../model/moment.js";
 import { findTask, isEnded, stateOf } from "../model/states.js";
 import { href, route } from "../shell/router.js";
 import { Empty, Skeleton } from "../ui/empty.js";
@@ -23,7 +23,7 @@ export function View() {
   if (!loaded.value) return html`<div class="view"><${Skeleton} /></div>`;
   if (nodes.length === 0) {
     return html`<${Empty} icon="workflow" title=${t("graph.empty")} text=${t("graph.empty_text")}
-      command=${"hubbub task add \"Write the release notes\" --depends-on 12"} />`;
+      command=${first()} />`;
   }
   return html`<div class="graph">
     <div class="graph-head small">
@@ -34,6 +34,13 @@ export function View() {
     </div>
     ${drawing ? html`<${Drawn} drawing=${drawing} />` : html`<div class="view"><${Skeleton} /></div>`}
   </div>`;
+}
+
+/** Two tasks, the second after the first, whose number will be the next one. */
+function first() {
+  const number = Math.max(0, ...[...tasks.value.values()].map((task) => task.number)) + 1;
+  const add = (text) => inProject(`hubbub task add "${text}"`);
+  return `${add("Make the release")} && ${add("Write its notes")} --depends-on ${number}`;
 }
 
 /** The layout, made only when the shape is another; the old one stays until the new one is there. */

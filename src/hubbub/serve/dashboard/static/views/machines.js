@@ -1,9 +1,11 @@
 // The machines of the project: what each is and how it fares, who works on it, and what people may do there.
-import { html, useEffect } from "../vendor/ui.js";
+import { html, useEffect, useRef } from "../vendor/ui.js";
 import { t } from "../words.js";
 import { read } from "../hub/reads.js";
-import { may, shown } from "../model/moment.js";
+import { inProject, may, shown } from "../model/moment.js";
 import { parse } from "../model/filter.js";
+import { Loaded } from "../shell/loaded.js";
+import { useList } from "../shell/moving.js";
 import { route, set } from "../shell/router.js";
 import { openDialog } from "../ui/dialog.js";
 import { Button } from "../ui/button.js";
@@ -12,7 +14,6 @@ import { useFetched } from "./fetched.js";
 import { MachineCard } from "./machines/card.js";
 import { Detail } from "./machines/detail.js";
 import { Invite } from "./machines/invite.js";
-import { Terminal } from "./machines/terminal.js";
 
 const LOOK_AGAIN = 15_000; // ms; how loaded a machine is, is no event
 
@@ -37,21 +38,23 @@ function matching(machines, words) {
 export function View() {
   const { query } = route.value;
   const nodes = useNodes();
+  const page = useRef(null);
+  useList(page);
   const picture = shown.value;
   const machines = matching([...picture.machines.values()], parse(query.q ?? "").words);
   const chosen = query.node ? picture.machines.get(query.node) : null;
   if (query.terminal) {
-    return html`<${Terminal} key=${query.terminal} agent=${query.terminal}
+    return html`<${Loaded} key=${query.terminal} path="machines/terminal" agent=${query.terminal}
       onClose=${() => set({ terminal: null })} />`;
   }
   const invite = () => openDialog((close) => html`<${Invite} onClose=${close} />`);
-  return html`<div class=${`view machines ${chosen ? "is-open" : ""}`}>
+  return html`<div class=${`view machines ${chosen ? "is-open" : ""}`} ref=${page}>
     <div class="view-head">
       <span class="muted grow">${t("machines.count", { count: machines.length })}</span>
       ${may.value.write && html`<${Button} icon="plus" onClick=${invite}>${t("machines.invite")}<//>`}
     </div>
     ${machines.length === 0 && html`<${Empty} icon="server" title=${t("machines.empty")}
-      text=${t("machines.empty_text")} command="hubbub node run --join …" />`}
+      text=${t("machines.empty_text")} command=${inProject("hubbub node run --name box")} />`}
     <div class="machines-both">
       <ul class="machines-list" aria-label=${t("machines.list")}>
         ${machines.map((machine) => html`<li key=${machine.name}><${MachineCard} machine=${machine}

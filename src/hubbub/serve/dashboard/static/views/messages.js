@@ -3,7 +3,7 @@
 import { html, useRef, useState } from "../vendor/ui.js";
 import { read } from "../hub/reads.js";
 import { isEmpty, parse } from "../model/filter.js";
-import { could, may, moment, shown } from "../model/moment.js";
+import { could, inProject, may, moment, shown } from "../model/moment.js";
 import { route, set } from "../shell/router.js";
 import { useList } from "../shell/moving.js";
 import { Button } from "../ui/button.js";
@@ -74,7 +74,7 @@ function Threads({ threads, chosen }) {
   }
   if (there.length === 0) {
     return html`<${Empty} icon="messages-square" title=${t("messages.empty")} text=${t("messages.empty_text")}
-      command=${"hubbub send ember \"How far are you?\""} />`;
+      command=${inProject('hubbub send hub "Hello"')} />`;
   }
   return html`<ul class="threads">${there.map((thread) => html`<${ThreadRow} key=${thread.id} thread=${thread}
     at=${at} current=${chosen === thread.id} picture=${shown.value} />`)}</ul>`;

@@ -2,7 +2,7 @@
 
 import { html, useRef, useState } from "../vendor/ui.js";
 import { matches, parse } from "../model/filter.js";
-import { loaded, shown } from "../model/moment.js";
+import { inProject, loaded, shown } from "../model/moment.js";
 import { useList } from "../shell/moving.js";
 import { route } from "../shell/router.js";
 import { Button } from "../ui/button.js";
@@ -67,7 +67,7 @@ function Nothing() {
   }
   if (!shown.value.agents.size) {
     return html`<${Empty} icon="bot" title=${t("needs.first_title")} text=${t("needs.first_text")}
-      command="hubbub work ember --run 'claude -p'" />`;
+      command=${inProject("hubbub work ember --run 'claude -p'")} />`;
   }
   return html`<${Empty} icon="circle-check" title=${t("needs.empty_title")} text=${t("needs.empty_text")} />`;
 }

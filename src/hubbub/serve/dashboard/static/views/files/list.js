@@ -13,7 +13,7 @@ export function FileList({ rows, picture, chosen, onChoose }) {
   const [most, setMost] = useState(STEP);
   return html`<ul class="file-list">${rows.slice(0, most).map((row) => html`<li key=${row.key}
       class=${`panel ${row.clash ? "is-clash" : ""}`}>
-      <button type="button" class="file-line" aria-expanded=${row.key === chosen}
+      <button type="button" class="file-line" data-item=${`file:${row.key}`} aria-expanded=${row.key === chosen}
         onClick=${() => onChoose(row.key === chosen ? null : row.key)}>
         <span class="row"><bdi class="mono grow">${row.name}</bdi>
           ${row.clash && html`<span

@@ -64,6 +64,7 @@ function Line({ row, index, columns, active, chosen, onChoose, onFocus }) {
     tabindex: isActive && active === agent ? 0 : -1,
     onFocus: () => onFocus({ key: row.key, agent }),
     onClick: () => onChoose(row.key),
+    "data-item": isActive && active === agent ? `file:${row.key}` : undefined, // where hjkl begin
     "data-stop": `${row.key}\n${agent ?? ""}`,
   });
   return html`<div class=${look} role="row" aria-rowindex=${index + 2} aria-selected=${chosen}

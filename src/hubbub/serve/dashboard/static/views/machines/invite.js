@@ -4,7 +4,7 @@ import { t } from "../../words.js";
 import { Button } from "../../ui/button.js";
 import { Dialog } from "../../ui/dialog.js";
 import { Field, Select } from "../../ui/field.js";
-import { Ago } from "../../ui/ago.js";
+import { Until } from "../../ui/ago.js";
 import { Once } from "../settings/once.js";
 import { done } from "../fetched.js";
 
@@ -29,7 +29,7 @@ export function Invite({ onClose }) {
     return html`<${Dialog} title=${t("machines.invited")} onClose=${onClose}
       footer=${html`<${Button} kind="primary" onClick=${onClose}>${t("machines.copied")}<//>`}>
       <${Once} text=${`hubbub node run --join ${made.code}`} said=${t("machines.invited_text")} />
-      <p class="small muted">${t("machines.good_until")} <${Ago} at=${made.expires_at} /></p>
+      <p class="small muted">${t("machines.good_until")} <${Until} at=${made.expires_at} /></p>
     <//>`;
   }
   return html`<${Dialog} title=${t("machines.invite")} onClose=${onClose} onSubmit=${invite}

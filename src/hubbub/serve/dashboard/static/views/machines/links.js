@@ -3,7 +3,7 @@ import { html, useState } from "../../vendor/ui.js";
 import { t } from "../../words.js";
 import { read } from "../../hub/reads.js";
 import { could, may } from "../../model/moment.js";
-import { Ago } from "../../ui/ago.js";
+import { Ago, Until } from "../../ui/ago.js";
 import { Button } from "../../ui/button.js";
 import { confirm } from "../../ui/dialog.js";
 import { Empty } from "../../ui/empty.js";
@@ -51,7 +51,7 @@ function Link({ share }) {
   return html`<li class="row">
     <span class="grow small">
       ${t("machines.link_by", { name: share.created_by })} <${Ago} at=${share.created_at} />${" · "}
-      ${t("machines.good_until")} <${Ago} at=${share.expires_at} /></span>
+      ${t("machines.good_until")} <${Until} at=${share.expires_at} /></span>
     ${could.value.write && html`<${Button} small kind="danger" disabled=${!may.value.write}
       onClick=${() => revoke(share)}>${t("machines.link_revoke")}<//>`}
   </li>`;

@@ -66,7 +66,7 @@ function useEndInSight(box, lines) {
   };
 }
 
-export function Terminal({ agent, onClose }) {
+export function View({ agent, onClose }) {
   const [isPaused, setIsPaused] = useState(false);
   const [find, setFind] = useState("");
   const { lines, end } = useLines(agent, isPaused);

@@ -68,7 +68,9 @@ const OF_KIND = {
 /** What can be done about a need; those who may only look are shown where to look. */
 export function actingOn(need) {
   const all = OF_KIND[need.kind](need).filter(Boolean);
-  return all.filter((each) => each.href || each.id === "why" || may.value.write || !each.run);
+  const { write, manage } = may.value;
+  const able = need.approval?.kind === "rule" ? manage : write; // a machine's policy is for those who manage
+  return all.filter((each) => each.href || each.id === "why" || able || !each.run);
 }
 
 /** Ask for a text and send it to each of these agents. */

@@ -10,6 +10,14 @@ import { needOf } from "../../model/waiting.js";
 export function useNeedKeys() {
   useKey("a", "needs.key_approve", (item) => press("a", item) || (item === null && focusFirst()) || false);
   useKey("r", "needs.key_reply", (item) => press("r", item));
+  useKey("Enter", "keys.open", open, { group: "move" });
+}
+
+/** Goes from the card to what it is about; a letter that is about nothing else is answered. */
+function open(item, { target }) {
+  if (!item?.startsWith("need:") || target.dataset.item !== item) return false;
+  const way = target.querySelector(".need-actions a") ?? target.querySelector("[data-act=reply]");
+  return way ? way.click() : false;
 }
 
 function press(key, item) {

@@ -1,5 +1,6 @@
 // What the tabs of the settings are made of.
 import { html, useState } from "../../vendor/ui.js";
+import { role } from "../../model/moment.js";
 import { t } from "../../words.js";
 
 /** A part of a tab, with its heading and its action beside that. */
@@ -33,6 +34,11 @@ export function Rows({ label, headings, rows, children }) {
   </table></div>`;
 }
 
+const RANKS = ["viewer", "member", "admin", "owner"];
+
+/** Whether who looks may give that role, or take it: nobody gives more than they have. */
+export const mayGive = (given) => RANKS.indexOf(given) <= RANKS.indexOf(role.value);
+
 /** The roles that can be given, in the words of people. */
-export const roles = (given = ["viewer", "member", "admin", "owner"]) =>
-  given.map((value) => ({ value, label: t(`shell.role_${value}`) }));
+export const roles = (given = RANKS) =>
+  given.filter(mayGive).map((value) => ({ value, label: t(`shell.role_${value}`) }));

@@ -10,7 +10,7 @@ import { Field, Select } from "../../ui/field.js";
 import { done, Fetched, useFetched } from "../fetched.js";
 import { signOutEverywhere } from "../../shell/account.js";
 import { showOnce } from "./once.js";
-import { OnlyFor, Part, roles, Rows, useForm } from "./parts.js";
+import { mayGive, OnlyFor, Part, roles, Rows, useForm } from "./parts.js";
 
 const GIVEN = ["viewer", "member", "admin"];
 
@@ -53,18 +53,19 @@ async function remove(name) {
 }
 
 function Member({ member }) {
+  const mine = could.value.manage && mayGive(member.role);
   return html`<tr>
     <td class="clip"><bdi>${member.name}</bdi></td>
-    <td>${could.value.manage ? html`<${RoleOf} member=${member} />` : t(`shell.role_${member.role}`)}</td>
-    <td>${could.value.manage && html`<${Button} small kind="danger" disabled=${!may.value.manage}
+    <td>${mine ? html`<${RoleOf} member=${member} />` : t(`shell.role_${member.role}`)}</td>
+    <td>${mine && html`<${Button} small kind="danger" disabled=${!may.value.manage}
       onClick=${() => remove(member.name)}>${t("settings.remove")}<//>`}</td>
   </tr>`;
 }
 
 function RoleOf({ member: { name, role } }) {
-  const choose = (event) => {
-    const values = { project: project.value, user: name, role: event.target.value };
-    done("putMember", values, t("settings.role_changed", { name }));
+  const choose = async ({ target }) => {
+    const values = { project: project.value, user: name, role: target.value };
+    if (!(await done("putMember", values, t("settings.role_changed", { name })))) target.value = role;
   };
   return html`<select class="input" aria-label=${t("settings.role_of", { name })} value=${role}
     disabled=${!may.value.manage} onChange=${choose}>

@@ -2,7 +2,7 @@
 import { html } from "../../vendor/ui.js";
 import { t } from "../../words.js";
 import { read } from "../../hub/reads.js";
-import { could, may, project } from "../../model/moment.js";
+import { could, may, moment, project } from "../../model/moment.js";
 import { go } from "../../shell/router.js";
 import { Button } from "../../ui/button.js";
 import { Dialog, openDialog } from "../../ui/dialog.js";
@@ -104,11 +104,13 @@ function AddProject({ onClose }) {
     </div><//>`;
 }
 
+/** Ask what another project is to be called. */
+export const addProject = () => openDialog((close) => html`<${AddProject} onClose=${close} />`);
+
 export function Project() {
   const known = useFetched(() => read.project(project.value), [], ["project."]);
-  const add = () => openDialog((close) => html`<${AddProject} onClose=${close} />`);
-  const action = could.value.write && html`
-    <${Button} icon="plus" disabled=${!may.value.write} onClick=${add}>${t("settings.project_add")}<//>`;
+  const action = html`<${Button} icon="plus" disabled=${moment.value !== null}
+    onClick=${addProject}>${t("settings.project_add")}<//>`;
   return html`<${Part} title=${project.value} action=${action}>
       <${Fetched} of=${known}>${(found) => html`
         <${Facts} key=${JSON.stringify(found.project)} known=${found.project} />`}<//>

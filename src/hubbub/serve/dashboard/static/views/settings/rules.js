@@ -2,12 +2,12 @@
 import { Fragment, html, useState } from "../../vendor/ui.js";
 import { t } from "../../words.js";
 import { read } from "../../hub/reads.js";
-import { machines } from "../../model/moment.js";
+import { could, machines } from "../../model/moment.js";
 import { Empty } from "../../ui/empty.js";
 import { Select } from "../../ui/field.js";
 import { Icon } from "../../ui/icon.js";
 import { Fetched, useFetched } from "../fetched.js";
-import { Part } from "./parts.js";
+import { OnlyFor, Part } from "./parts.js";
 
 const LISTS = [["deny", "ban"], ["ask", "hand"], ["allow", "circle-check"]];
 
@@ -45,6 +45,12 @@ function useNames() {
 }
 
 export function Rules() {
+  if (could.value.write) return html`<${RulesOfAll} />`;
+  return html`<${Part} title=${t("settings.tab_rules")} text=${t("settings.rules_text")}>
+    <${OnlyFor} whom="members" /><//>`;
+}
+
+function RulesOfAll() {
   const names = useNames();
   return names && html`<${RulesOf} names=${names} />`;
 }

@@ -43,7 +43,7 @@ async function revoke(token) {
   const title = t("settings.token_revoke_title", { name: token.agent ?? t("settings.token_unbound") });
   const text = t("settings.token_revoke_text");
   const isSure = await confirm({ title, text, action: t("settings.token_revoke"), danger: true });
-  if (isSure) await done("revokeToken", { token: token.id }, t("settings.token_revoked"));
+  if (isSure) await done("revokeToken", { token: token.id }, t("settings.token_gone"));
 }
 
 /** Good, expired or revoked, in a word. */
