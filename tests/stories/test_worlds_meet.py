@@ -28,6 +28,7 @@ def test_a_task_for_which_another_waits_is_done_in_three_tongues(world: World) -
     )
     gil.update_task(task_id=number, status="in_progress")
     woken = rhea.soon("get_messages", wait_seconds=45)
+    world.fleet.hub.followers.wait_for(1, world.fleet.project)
     gil.complete_task(task_id=number, result_summary="all 161 scripts", files_changed=["src/parser.py"])
 
     (reply,) = world.fleet.inbox("commander")
