@@ -290,3 +290,12 @@ async def test_a_lost_hub_is_said_and_found_again(tmp_path: Path) -> None:
         await screen.until(lambda: "Move the schema" in screen.text("#needs-list"))
         screen.hub = again
         await stack.aclose()
+
+
+async def test_it_is_left_while_news_comes_in(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was still to be drawn when the screen is left is not drawn any more, and is no error."""
+    monkeypatch.setattr("hubbub.cli.watch.app.DRAW_AFTER", 0.001)  # due while the widgets are taken down
+    async with watching(hub) as screen:
+        screen.app._draw_soon()
+
+    assert not screen.app.is_running

@@ -135,6 +135,8 @@ class Watch(App[None]):
             self.set_timer(DRAW_AFTER, self._draw)
 
     def _draw(self) -> None:
+        if not self.is_running:  # it was left while this was due: the widgets are being taken down
+            return
         self._is_due = False
         watched = self.following.watched
         with watched.lock:
