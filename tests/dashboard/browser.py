@@ -236,6 +236,12 @@ def inside(page: Page, module: str, expression: str, argument: object = None) ->
     return page.evaluate(code, argument)
 
 
+def until_told(page: Page) -> None:
+    """Wait until the page shows nothing any more that the log has not told: what was done here, the hub has done."""
+    told = "new Promise((done) => m.overlay.subscribe((all) => all.length || done()))"
+    inside(page, "model/moment.js", told)
+
+
 def axe(page: Page, *, context: str | None = None, rules: Sequence[str] | None = None) -> list[str]:
     """What axe-core finds wrong on the page, a line each: WCAG 2.0 to 2.2, A and AA, and its best practice.
 

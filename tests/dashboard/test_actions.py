@@ -11,7 +11,7 @@ from hubbub.core.tasks import find
 from hubbub.model.lifecycle import Event, Status
 from hubbub.model.records import Task
 from hubbub.store.tx import Tx
-from tests.dashboard.browser import Visit, Watch, inside
+from tests.dashboard.browser import Visit, Watch, inside, until_told
 from tests.dashboard.conftest import VIEWER
 from tests.dashboard.pictures import caught_up
 from tests.dashboard.scene import Scene
@@ -82,14 +82,7 @@ def test_actions_on_tasks_come_true(visit: Visit, hub: Hub, send: Callable[..., 
         assert (name, now.status, expecting) == (name, expected, [expected.value, now.assignee, True])
         caught_up(page, hub)
         assert status(page, "live", task) == expected
-    nothing_left(page)
-
-
-def nothing_left(page: Page) -> None:
-    """Wait until nothing is shown any more that the log has not told."""
-    inside(
-        page, "model/moment.js", "new Promise((done) => m.overlay.subscribe((all) => all.length || done()))"
-    )
+    until_told(page)
 
 
 def test_an_action_shows_before_the_hub_has_heard_of_it(
@@ -107,7 +100,7 @@ def test_an_action_shows_before_the_hub_has_heard_of_it(
     inside(page, "hub/actions.js", "(m.act('cancel', { task: x, reason: 'no' }), 0)", str(task.id))
     assert (status(page, "shown", task), status(page, "live", task)) == (S.CANCELLED, S.DELIVERED)
     held[0].continue_()
-    nothing_left(page)
+    until_told(page)
     assert (status(page, "shown", task), status(page, "live", task)) == (S.CANCELLED, S.CANCELLED)
 
 
@@ -120,7 +113,7 @@ def test_what_the_hub_refuses_is_undone_with_its_sentence(
     caught_up(page, hub)
     assert act(page, "cancel", task=str(task.id), reason="too late") is None
     expect(page.get_by_role("alert")).to_contain_text("completed")
-    nothing_left(page)
+    until_told(page)
     assert status(page, "shown", task) == S.COMPLETED
 
 
@@ -170,7 +163,7 @@ def test_people_answer_what_is_asked_of_them(page: Page, hub: Hub, scene: Scene)
     act(page, "releaseScope", agent="ember", reason="xenon needs it")
     caught_up(page, hub)
     assert inside(page, "model/moment.js", "[...m.live.value.overlaps.keys()]") == ["lumen\nonyx"]
-    nothing_left(page)
+    until_told(page)
 
 
 def test_people_run_their_project_from_the_page(page: Page, hub: Hub) -> None:

@@ -10,7 +10,7 @@ from hubbub.model.lifecycle import Event
 from hubbub.model.records import Condition, Profile
 from hubbub.model.scopes import Scope
 from hubbub.store.tx import Tx
-from tests.dashboard.browser import PHONE, Visit, inside
+from tests.dashboard.browser import PHONE, Visit, inside, until_told
 from tests.dashboard.conftest import VIEWER
 from tests.dashboard.looks import faults
 from tests.dashboard.scene import NEVER, Scene
@@ -124,6 +124,7 @@ def test_releasing_a_claim_ends_the_conflict(hub: Hub, visit: Visit) -> None:
     page.get_by_role("dialog").get_by_role("button", name="Release claims").click()
     expect(row(page, "ours.py")).not_to_contain_text("2 agents")
     expect(row(page, "ours.py").get_by_role("button", name="right is editing ours.py")).to_be_visible()
+    until_told(page)
     presence = hub.do(lambda tx: agents.presence(tx, hub.project.id, "left"))
     assert not presence.files
 

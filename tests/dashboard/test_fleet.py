@@ -12,7 +12,7 @@ from hubbub.model.orders import About
 from hubbub.model.records import Condition, Profile
 from hubbub.model.scopes import Scope
 from hubbub.store.tx import Tx
-from tests.dashboard.browser import PHONE, Visit, Watch, inside
+from tests.dashboard.browser import PHONE, Visit, Watch, inside, until_told
 from tests.dashboard.conftest import VIEWER
 from tests.dashboard.looks import faults
 from tests.dashboard.scene import NEVER, Scene
@@ -197,6 +197,7 @@ def test_a_person_frees_what_an_agent_claims(hub: Hub, visit: Visit) -> None:
     page.get_by_role("dialog").get_by_role("button", name="Release claims").click()
     expect(page.get_by_role("status").filter(has_text="squatter claims nothing any more")).to_be_visible()
     expect(panel(page).get_by_role("button", name="Release claims")).to_have_count(0)
+    until_told(page)
     presence = hub.do(lambda tx: agents.presence(tx, hub.project.id, "squatter"))
     assert not presence.files
     told = hub.do(lambda tx: _letters(tx, hub, "squatter"))
@@ -213,6 +214,7 @@ def test_a_person_takes_a_task_from_an_agent(hub: Hub, visit: Visit) -> None:
     page.get_by_role("textbox", name="Why?").fill("too many")
     page.get_by_role("dialog").get_by_role("button", name="Release").click()
     expect(holds).to_contain_text("No open task.")
+    until_told(page)
     task = hub.do(lambda tx: tasks.find(tx, [hub.project.id], ref))
     assert (task.status, task.assignee) == (Status.QUEUED, None)
 

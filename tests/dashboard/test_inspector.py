@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 from hubbub.core import messages, tasks
 from hubbub.model.lifecycle import Status
 from hubbub.model.records import Task
-from tests.dashboard.browser import PHONE, Visit, axe
+from tests.dashboard.browser import PHONE, Visit, axe, until_told
 from tests.dashboard.scene import Scene
 from tests.serve.hub import Hub
 
@@ -49,6 +49,7 @@ def test_work_in_review_is_approved(visit: Visit, hub: Hub, scene: Scene) -> Non
     page = visit(f"/t/{task.number}")
     page.get_by_role("button", name="Approve work").click()
     expect(page.get_by_role("complementary").locator(".state-word")).to_have_text("Done")
+    until_told(page)
     assert task_of(hub, task).status is Status.COMPLETED
 
 
@@ -60,6 +61,7 @@ def test_changes_are_requested(visit: Visit, hub: Hub, scene: Scene) -> None:
     page.get_by_label("What is to be changed").fill("Name the constant.")
     page.get_by_role("dialog").get_by_role("button", name="Request changes").click()
     expect(page.get_by_role("complementary").locator(".state-word")).to_have_text("Running")
+    until_told(page)
     assert task_of(hub, task).status is Status.WORKING
     thread = hub.do(lambda tx: messages.thread(tx, task.id, 50))
     assert any("Name the constant." in each.body for each in thread)
@@ -73,6 +75,7 @@ def test_a_task_is_cancelled_with_a_reason(visit: Visit, hub: Hub, scene: Scene)
     page.get_by_label("Reason (optional)").fill("superseded by T-1")
     page.get_by_role("dialog").get_by_role("button", name="Cancel task").click()
     expect(page.get_by_role("complementary").locator(".state-word")).to_have_text("Cancelled")
+    until_told(page)
     assert task_of(hub, task).result == "superseded by T-1"
 
 
@@ -84,6 +87,7 @@ def test_a_claim_is_released(visit: Visit, hub: Hub, scene: Scene) -> None:
     page.get_by_label("Reason; whoever had it is told").fill("needed elsewhere")
     page.get_by_role("dialog").get_by_role("button", name="Release").click()
     expect(page.get_by_role("complementary").locator(".state-word")).to_have_text("Queued")
+    until_told(page)
     assert task_of(hub, task).assignee is None
 
 

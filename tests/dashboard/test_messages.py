@@ -13,7 +13,7 @@ from hubbub.core import deadletters, inbox, messages, tasks
 from hubbub.core.messages import Thread
 from hubbub.model.records import Delivery, Message
 from hubbub.model.rights import HUB
-from tests.dashboard.browser import PHONE, Visit, Watch, inside
+from tests.dashboard.browser import PHONE, Visit, Watch, inside, until_told
 from tests.dashboard.conftest import VIEWER
 from tests.dashboard.looks import faults
 from tests.dashboard.scene import Scene
@@ -118,6 +118,7 @@ def test_a_letter_to_people_is_done_when_one_of_them_says_so(hub: Hub, visit: Vi
     page = visit(f"/messages?thread={ref}")
     page.get_by_role("button", name="Done").click()
     expect(page.get_by_role("button", name="Done")).to_have_count(0)
+    until_told(page)
     assert [each.acked_at is not None for each in deliveries(hub, ref)] == [True]
 
 

@@ -6,11 +6,11 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from hubbub.core import approvals, tasks
-from hubbub.model.approvals import ApprovalStatus
+from hubbub.model.approvals import Approval, ApprovalStatus
 from hubbub.model.lifecycle import Status
 from hubbub.model.orders import Principal, Question, QuestionKind, digest_of
 from hubbub.model.records import Task
-from tests.dashboard.browser import PHONE, TABLET, Visit, Watch, axe
+from tests.dashboard.browser import PHONE, TABLET, Visit, Watch, axe, until_told
 from tests.dashboard.conftest import MEMBER, VIEWER
 from tests.dashboard.scene import Scene
 from tests.serve.hub import Hub
@@ -39,6 +39,7 @@ def test_a_stranger_finds_the_blocked_task_and_frees_it_on_a_phone(
     page.get_by_role("dialog").get_by_role("button", name="Answer").click()
     expect(page.get_by_role("status").filter(has_text=f"T-{task.number}")).to_be_visible()
     expect(card).to_have_count(0)
+    until_told(page)
     assert task_of(hub, task).status is Status.WORKING
 
 
@@ -49,40 +50,62 @@ def test_a_question_is_denied(page: Page, hub: Hub, scene: Scene) -> None:
     expect(card).to_contain_text("git push --force-with-lease origin api-v2")
     card.get_by_role("button", name="Deny").click()
     expect(card).to_have_count(0)
-    found = hub.do(lambda tx: approvals.find(tx, [hub.project.id], str(asked)))
-    assert found.status is ApprovalStatus.DENIED
+    until_told(page)
+    assert status_of(hub, asked) is ApprovalStatus.DENIED
+
+
+def ask(hub: Hub, call: dict[str, str], kind: QuestionKind, *, dangerous: bool = False) -> Approval:
+    """Let ember's machine ask people about a call."""
+    who = Principal(project=hub.project.slug, name="ember")
+    question = Question(
+        who=who, node="atlas", tool="run_command", arguments=call, folder="/srv", shown=" ".join(call.values()),
+        reason="it asks", digest=digest_of(who, "run_command", call, "/srv", "atlas"), kind=kind,
+        dangerous=dangerous,
+    )  # fmt: skip
+    asked: Approval = hub.do(lambda tx: approvals.put(tx, hub.project, question, timedelta(hours=1))[0])
+    return asked
+
+
+def status_of(hub: Hub, asked: object) -> ApprovalStatus:
+    """What became of a question."""
+    found: Approval = hub.do(lambda tx: approvals.find(tx, [hub.project.id], str(asked)))
+    return found.status
 
 
 def test_a_rule_is_for_those_who_manage(visit: Visit, hub: Hub) -> None:
     """Whether a machine's policy gets a rule is asked of admins: to a member the question has no buttons."""
-    call, who = {"rule": "ls *"}, Principal(project=hub.project.slug, name="ember")
-    digest = digest_of(who, "run_command", call, "/srv", "atlas")
-    question = Question(
-        who=who, node="atlas", tool="run_command", arguments=call, folder="/srv", shown="allow ls *",
-        reason="a rule", digest=digest, kind=QuestionKind.RULE,
-    )  # fmt: skip
-    asked, _receipt = hub.do(lambda tx: approvals.put(tx, hub.project, question, timedelta(hours=1)))
+    asked = ask(hub, {"rule": "ls *"}, QuestionKind.RULE)
     for visitor, count in ((MEMBER, 0), (None, 1)):
         card = visit("/", who=visitor).locator(f"[data-item='need:approval:{asked.id}']")
-        expect(card).to_contain_text("allow ls *")
+        expect(card).to_contain_text("ls *")
         expect(card.get_by_role("button", name="Approve")).to_have_count(count)
 
 
 def test_an_approval_by_keys_alone(page: Page, hub: Hub, scene: Scene) -> None:
-    """`a` goes to the first question; `a` on it approves, a second time where the rule says it is dangerous."""
+    """`a` goes to the first question; `a` on it approves."""
     asked = scene.approvals[0]
     card = page.locator(f"[data-item='need:approval:{asked}']")
     expect(card).to_be_visible()
     page.keyboard.press("a")
     expect(card).to_be_focused()
     page.keyboard.press("a")
-    sure = card.get_by_role("button", name="Approve, really?")
-    if sure.is_visible():
-        expect(sure).to_be_focused()
-        page.keyboard.press("Enter")
     expect(card).to_have_count(0)
-    found = hub.do(lambda tx: approvals.find(tx, [hub.project.id], str(asked)))
-    assert found.status is ApprovalStatus.APPROVED
+    until_told(page)
+    assert status_of(hub, asked) is ApprovalStatus.APPROVED
+
+
+def test_what_a_rule_calls_dangerous_is_approved_by_a_second_press(page: Page, hub: Hub) -> None:
+    """The first press only asks whether it is really meant; then Approve has the focus, and says so."""
+    asked = ask(hub, {"command": "rm -rf build"}, QuestionKind.CALL, dangerous=True)
+    card = page.locator(f"[data-item='need:approval:{asked.id}']")
+    card.focus()
+    page.keyboard.press("a")
+    expect(card.get_by_role("button", name="Approve, really?")).to_be_focused()
+    assert status_of(hub, asked.id) is ApprovalStatus.PENDING
+    page.keyboard.press("Enter")
+    expect(card).to_have_count(0)
+    until_told(page)
+    assert status_of(hub, asked.id) is ApprovalStatus.APPROVED
 
 
 def test_a_failed_task_says_what_went_wrong_and_is_tried_again(page: Page, hub: Hub, scene: Scene) -> None:
@@ -92,6 +115,7 @@ def test_a_failed_task_says_what_went_wrong_and_is_tried_again(page: Page, hub: 
     expect(card).to_contain_text("AssertionError")
     card.get_by_role("button", name="Retry").click()
     expect(card).to_have_count(0)
+    until_told(page)
     assert task_of(hub, task).status in (Status.QUEUED, Status.DELIVERED)
 
 
@@ -104,6 +128,7 @@ def test_work_of_a_silent_agent_goes_to_another(page: Page, hub: Hub, scene: Sce
     page.get_by_label("Agent", exact=True).select_option("cedar")
     page.get_by_role("dialog").get_by_role("button", name="Reassign").click()
     expect(card).to_have_count(0)
+    until_told(page)
     assert task_of(hub, held[0]).assignee == "cedar"
 
 

@@ -19,7 +19,7 @@ function merged(pages, live) {
 export function useOlder({ agent, about }, until) {
   const [pages, setPages] = useState([]);
   const [isComplete, setIsComplete] = useState(false);
-  const [isLoading, setIsLoading] = useState(false);
+  const [isLoading, setIsLoading] = useState(true); // the first page is asked for at once
   const [error, setError] = useState(null);
   const turn = useRef(0);
   const load = async (before) => {
