@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ MARKS = {
     "jsonc": "/* noted */",
     "yaml": "# noted",
     "toml": "# noted",
-}  # a comment in each language that has some
+}  # a comment, in languages that have some
 LINES = {"yaml": "LATER: 1", "toml": "[later]\nx = 1", "env": "LATER=1"}
 COMMENTED = ["cursor", "vscode", "gemini", "opencode", "zed", "goose"]
 OURS = re.compile(
@@ -59,14 +60,20 @@ def said(text: str, language: str) -> Any:
     return data
 
 
+def with_other_ends(files: Sequence[tuple[Path, str]]) -> str:
+    """Give each file the line ends that it does not have, as an editor may do; which those are."""
+    (end,) = {"\n" if "\r\n" in read(file) else "\r\n" for file, _ in files}
+    for file, _ in files:
+        write(file, ended(read(file), end))
+    return end
+
+
 @each_sample
 def test_line_ends_that_were_changed_meanwhile_stay_changed(place: Place, sample: Path) -> None:
     """A file that somebody's editor gave other line ends is what it was, with those."""
     client, files = laid(place, sample)
     done = place.install(client, USER)
-    for file, _ in files:
-        end = "\n" if "\r\n" in read(file) else "\r\n"
-        write(file, ended(read(file), end))
+    end = with_other_ends(files)
     place.uninstall(done)
 
     assert {read(file) for file, _ in files} == {ended(read(sample), end)}
@@ -77,9 +84,7 @@ def test_a_second_install_over_other_line_ends_can_be_taken_back_too(place: Plac
     """An install over an earlier one leaves as little, where the line ends changed between the two."""
     client, files = laid(place, sample)
     done = place.install(client, USER)
-    for file, _ in files:
-        end = "\n" if "\r\n" in read(file) else "\r\n"
-        write(file, ended(read(file), end))
+    end = with_other_ends(files)
     plan = Plan()
     undo(plan, done)
     plan.add(client.changes(place.request(USER)))

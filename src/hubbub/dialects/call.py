@@ -84,9 +84,7 @@ class Call:
     is_again: bool = False  # it was tried before: a while may have passed since its token was looked up
     is_last_try: bool = False  # there is no more time to wait: the tool must not raise `NotYet` again
     is_woken: bool = False  # something that it waited for has happened
-    speaker: tuple[UUID, str] | None = (
-        None  # the project and the agent that made the call, where it has said so
-    )
+    speaker: tuple[UUID, str] | None = None  # the project and the agent that made the call, once it is known
     _then: list[Callable[[], None]] = field(default_factory=list)
 
     def header(self, name: str) -> str | None:

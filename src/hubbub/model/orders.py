@@ -116,9 +116,7 @@ class Order:
     approval_id: str | None = None  # by which a person let it through, told to whoever does it
     approved: str | None = None  # the words to which a person said yes already, as the hub knows
     key: str | None = None  # the client's own: the same call made again with it is the same order
-    patience: timedelta | None = (
-        None  # with a person who is asked first, where that is less than the machine's
-    )
+    patience: timedelta | None = None  # with a person who is asked first, if less than the machine's
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

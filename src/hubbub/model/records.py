@@ -391,6 +391,4 @@ class Activity:
     task_id: UUID | None
     message_id: UUID | None
     detail: Mapping[str, object]
-    patch: str | None = (
-        None  # the JSON of what it made of the project's picture; read only where it is passed on
-    )
+    patch: str | None = None  # JSON: what it made of the project's picture; read only where it is passed on

@@ -66,9 +66,7 @@ class Tx:
     is_read: bool = False  # run as a read: whoever has to write raises `MustWrite`
     tally: Counter[tuple[UUID, str]] = field(default_factory=Counter)  # tasks by project and status, changes
     recorded: int = 0  # activities written; on commit, a reason to wake whoever follows the log
-    speaker: tuple[UUID, str] | None = (
-        None  # the project and the agent by whose name the caller acts, once it is known
-    )
+    speaker: tuple[UUID, str] | None = None  # the project and the agent as whom the caller acts, once known
 
     def run(self, sql: str, **values: object) -> None:
         self.db.query(sql, values)

@@ -163,9 +163,7 @@ class Plan:
     notes: list[str] = field(default_factory=list)
     backups: dict[Path, Path] = field(default_factory=dict)  # of an earlier install, by the file they are of
     folders: list[Path] = field(default_factory=list)  # made by an earlier install; those that are empty go
-    held: set[tuple[Path, Keys]] = field(
-        default_factory=set
-    )  # where an earlier install's is, and not somebody else's
+    held: set[tuple[Path, Keys]] = field(default_factory=set)  # where what is there is an earlier install's
 
     def add(self, changes: Sequence[Change]) -> None:
         """Have all of `changes` done. Raises `Unfit` for a file that cannot be edited, with what to paste instead."""

@@ -21,7 +21,7 @@ export function Nav() {
     <h2 class="nav-group">${t("shell.operate")}</h2>
     <ul class="nav-list">${OPERATE.map((one) => html`<${Entry} key=${one.view} ...${one} />`)}</ul>
     <div class="nav-more">
-      <${Menu} kind="quiet" label=${t("shell.more")} 
+      <${Menu} kind="quiet" label=${t("shell.more")}
         items=${[...more.map(inMenu), "-", ...projects(), adding()]}>
         <${Icon} name="ellipsis" size=${18} /><span>${t("shell.more")}</span>
       <//>
