@@ -1,13 +1,14 @@
 """Views of a new project: each names a command, and that command puts something there."""
 
 import shlex
+from urllib.parse import urljoin
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from hubbub.core import projects
 from tests.cli.processes import hubbub
-from tests.dashboard.browser import Visit
+from tests.dashboard.browser import Visit, settle
 from tests.serve.hub import Hub
 
 FILLED = {
@@ -39,3 +40,38 @@ def test_the_command_of_an_empty_view_names_the_project(visit: Visit, hub: Hub, 
     hub.do(lambda tx: projects.create(tx, slug), hub.owner)
     page = visit(f"/{view}?project={slug}")
     expect(page.locator("main .command code")).to_contain_text(f" --project {slug}")
+
+
+@pytest.mark.parametrize(
+    ("path", "place"),
+    [
+        *((path, "main") for path in ("/", "/board", "/fleet", "/files", "/graph", "/machines")),
+        ("/board?agent=ember", ".agent-panel"),
+    ],
+)
+def test_nothing_is_said_to_be_empty_before_it_is_known(
+    visit: Visit, hub: Hub, path: str, place: str
+) -> None:
+    """While the picture of the project is on its way, a view shows that, and not that there is nothing."""
+    hub.meet("ember")
+    page = visit("/audit")
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route("**/api/v1/snapshot?*", hold)
+    with page.expect_request("**/api/v1/snapshot?*"):
+        page.goto(urljoin(page.url, path))
+    expect(page.locator(f"{place} .skeleton")).to_be_attached()
+    settle(page)
+    expect(page.locator(f"{place} .empty")).to_have_count(0)
+    held[0].continue_()
+    expect(page.locator(".skeleton")).to_have_count(0)
+
+
+def test_a_filter_that_leaves_no_machine_says_so(visit: Visit) -> None:
+    """Where there are machines, none that matches is no reason to join one."""
+    page = visit("/machines?q=nowhere")
+    expect(page.get_by_text("Nothing here matches the filters")).to_be_visible()
+    expect(page.locator("main .command")).to_have_count(0)

@@ -2,14 +2,14 @@
 import { html, useEffect, useRef } from "../vendor/ui.js";
 import { t } from "../words.js";
 import { read } from "../hub/reads.js";
-import { inProject, may, shown } from "../model/moment.js";
+import { inProject, loaded, may, shown } from "../model/moment.js";
 import { parse } from "../model/filter.js";
 import { Loaded } from "../shell/loaded.js";
 import { useList } from "../shell/moving.js";
 import { route, set } from "../shell/router.js";
 import { openDialog } from "../ui/dialog.js";
 import { Button } from "../ui/button.js";
-import { Empty } from "../ui/empty.js";
+import { Empty, Skeleton } from "../ui/empty.js";
 import { useFetched } from "./fetched.js";
 import { MachineCard } from "./machines/card.js";
 import { Detail } from "./machines/detail.js";
@@ -40,6 +40,7 @@ export function View() {
   const nodes = useNodes();
   const page = useRef(null);
   useList(page);
+  if (!loaded.value) return html`<div class="view"><${Skeleton} /></div>`;
   const picture = shown.value;
   const machines = matching([...picture.machines.values()], parse(query.q ?? "").words);
   const chosen = query.node ? picture.machines.get(query.node) : null;
@@ -53,8 +54,7 @@ export function View() {
       <span class="muted grow">${t("machines.count", { count: machines.length })}</span>
       ${may.value.write && html`<${Button} icon="plus" onClick=${invite}>${t("machines.invite")}<//>`}
     </div>
-    ${machines.length === 0 && html`<${Empty} icon="server" title=${t("machines.empty")}
-      text=${t("machines.empty_text")} command=${inProject("hubbub node run --name box")} />`}
+    ${machines.length === 0 && html`<${Nothing} isFiltered=${picture.machines.size > 0} />`}
     <div class="machines-both">
       <ul class="machines-list" aria-label=${t("machines.list")}>
         ${machines.map((machine) => html`<li key=${machine.name}><${MachineCard} machine=${machine}
@@ -63,4 +63,10 @@ export function View() {
       ${chosen && html`<${Detail} key=${chosen.name} machine=${chosen} node=${nodes.get(chosen.name)} />`}
     </div>
   </div>`;
+}
+
+function Nothing({ isFiltered }) {
+  if (isFiltered) return html`<${Empty} icon="filter" title=${t("activity.no_match")} />`;
+  return html`<${Empty} icon="server" title=${t("machines.empty")} text=${t("machines.empty_text")}
+    command=${inProject("hubbub node run --name box")} />`;
 }

@@ -2,10 +2,10 @@
 
 import { html, useEffect, useRef, useState } from "../../vendor/ui.js";
 import { read } from "../../hub/reads.js";
-import { could, moment, recent, shown } from "../../model/moment.js";
+import { could, loaded, moment, recent, shown } from "../../model/moment.js";
 import { agentState, tasksOf } from "../../model/states.js";
 import { IconButton } from "../../ui/button.js";
-import { Empty } from "../../ui/empty.js";
+import { Empty, Skeleton } from "../../ui/empty.js";
 import { StateWord } from "../../ui/glyph.js";
 import { Text } from "../../ui/text.js";
 import { Tile } from "../../ui/tile.js";
@@ -37,7 +37,8 @@ export function View({ name, onClose }) {
       <${Clashes} name=${name} picture=${picture} />
       <${Facts} agent=${agent} told=${isPresent ? told : null} />
       ${isPresent && told && html`<${Todos} items=${told.todos} /><${Letters} name=${name} unread=${told.unread} />`}
-    ` : html`<${Empty} icon="bot" title=${t("fleet.unknown")} text=${t("fleet.unknown_text")} />`}
+    ` : loaded.value ? html`<${Empty} icon="bot" title=${t("fleet.unknown")} text=${t("fleet.unknown_text")} />`
+      : html`<${Skeleton} lines=${8} />`}
   </div>`;
 }
 
