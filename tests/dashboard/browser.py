@@ -210,6 +210,8 @@ def visiting(visitors: Visitors) -> Iterator[tuple[Visit, Watch]]:
 
     yield visit, watch
     for context in contexts:
+        for page in context.pages:
+            page.wait_for_load_state()  # a page that is just going elsewhere may keep Chromium from ever closing it
         context.close()
     watch.verify()
 

@@ -49,7 +49,7 @@ def test_tokens_are_of_their_own_group_and_open_to_the_detail(visit: Visit, hub:
     row = entries(page).filter(has_text="made a token for auditee")
     expect(row).to_have_count(1)
     row.get_by_role("button").click()
-    told = page.locator(".activity-detail").inner_text()
+    told = page.locator(".activity-detail").text_content() or ""
     assert str(made[0].id) in told
     assert made[1] not in told
 

@@ -138,7 +138,7 @@ def test_the_task_on_a_card_opens_the_task(visit: Visit) -> None:
     """A click on an agent's task opens that task at the side, not the agent."""
     page = visit("/fleet")
     task = card(page, "ember").locator("a.agent-task")
-    number = re.match(r"T-(\d+)", task.inner_text())
+    number = re.match(r"T-(\d+)", task.text_content() or "")
     assert number is not None
     task.click()
     expect(page).to_have_url(re.compile(rf"task={number[1]}\b"))
