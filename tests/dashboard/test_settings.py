@@ -192,6 +192,7 @@ def test_a_project_is_added(visit: Visit, hub: Hub) -> None:
     page.get_by_role("dialog").get_by_label("Short name").fill("another")
     page.get_by_role("dialog").get_by_role("button", name="Add a project").click()
     expect(page).to_have_url(re.compile(r"/board\?project=another"))
+    until_ready(page)
     assert hub.do(lambda tx: projects.show(tx, "another"), hub.owner).slug == "another"
 
 
