@@ -5,6 +5,12 @@
 BIN := .venv/bin
 READY := .venv/.ready
 SUITABLE := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))
+# The environment holds the path of this checkout, and depends on the Python that made it: it is made anew when the
+# checkout was moved or copied, or that Python was removed or upgraded.
+USABLE := [ "$$(cat $(READY))" = "$(CURDIR)" ] && $(BIN)/python -P -c 'import click, pip'
+ifneq ($(shell { $(USABLE); } >/dev/null 2>&1 && echo yes),yes)
+.PHONY: $(READY)
+endif
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input
 
 LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
@@ -78,7 +84,7 @@ release-notes: $(READY) ## print what VERSION brings, from the changelog
 # The first Python on the path that will do; PYTHON names another. Some offer a version that is not installed, and
 # some come without the parts that make environments: only running them tells.
 $(READY): pyproject.toml requirements.lock
-	@$(BIN)/python -c '$(SUITABLE)' 2>/dev/null && $(BIN)/python -c 'import pip' 2>/dev/null || { \
+	@{ $(USABLE); } >/dev/null 2>&1 || { \
 	    for python in "$$PYTHON" python3 python3.14 python3.13 python3.12 python3.11 python; do \
 	        if "$$python" -c '$(SUITABLE)' 2>/dev/null; then \
 	            echo "making .venv with $$("$$python" --version)"; \
@@ -89,4 +95,4 @@ $(READY): pyproject.toml requirements.lock
 	@echo 'installing what requirements.lock pins'
 	@$(PIP) install --require-hashes -r requirements.lock
 	@$(PIP) install --no-deps --no-build-isolation --editable .
-	@touch $(READY)
+	@echo '$(CURDIR)' >$(READY)
