@@ -107,6 +107,33 @@ def test_keys_and_the_products_own_folders_are_hidden(walled: Place, home: Path,
     assert printed(walled, f"cat ~/{folder}/../beside") == "open\n"
 
 
+@contextmanager
+def nobody() -> Iterator[None]:
+    """Work as a user to whom other users' homes are closed, as the superuser never finds them."""
+    was = os.geteuid()
+    if was == 0:
+        os.seteuid(65534)
+    try:
+        yield
+    finally:
+        os.seteuid(was)
+
+
+def test_closed_homes_of_others_stop_no_command(tmp_path: Path) -> None:
+    """A home that may not be looked into, as `/root` is to most users, is neither hidden nor in the way."""
+    other = tmp_path / "other"
+    (other / ".ssh").mkdir(parents=True)
+    world = replace(place(tmp_path).world, homes=(str(other),))
+    assert str(other / ".ssh") in hidden.hidden(world)
+
+    other.chmod(0)
+    with nobody():
+        closed = hidden.hidden(world)
+    other.chmod(0o700)
+
+    assert str(other / ".ssh") not in closed
+
+
 def test_all_that_is_named_as_the_products_own_is_hidden(walled: Place, tmp_path: Path, work: Path) -> None:
     """Folders and files, where they are beside the roots and where they are in them."""
     own = (tmp_path / "tokens", work / "policy.toml", work / "own")

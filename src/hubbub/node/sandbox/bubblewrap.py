@@ -14,7 +14,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from hubbub.node.gate.world import World
-from hubbub.node.sandbox.hidden import hidden, is_within, marked, open_roots
+from hubbub.node.sandbox.hidden import hidden, is_within, marked, open_roots, status
 from hubbub.node.sandbox.launch import Launch
 
 TEMPORARY = "/tmp"  # noqa: S108  # inside the wall, where it is nobody else's
@@ -98,7 +98,7 @@ def _covered(path: str) -> tuple[str, ...]:
 
 def _binds(option: str, paths: Iterable[str]) -> Iterator[str]:
     for path in paths:
-        if Path(path).exists():
+        if status(path):
             yield from (option, path, path)
 
 

@@ -1,6 +1,7 @@
 """What commands must not see or change although it is on the machine, or in the very folders that they work in."""
 
 import os
+import stat
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -14,12 +15,12 @@ MOST_ENTRIES = 4_000  # of all roots together that are looked at for each comman
 
 
 def hidden(world: World) -> tuple[str, ...]:
-    """What nobody may look into, as far as it exists: keys of all users, and what is the product's own.
+    """The keys of all users and the product's own folders, as far as they can be seen from here.
 
     Folders and files, links resolved, none within another.
     """
     closed = [f"{home}/{name}" for home in (world.home, *world.homes) for name in names.CLOSED_IN_HOMES]
-    found = {path for path in map(os.path.realpath, [*closed, *world.own]) if Path(path).exists()}
+    found = {path for path in map(os.path.realpath, [*closed, *world.own]) if status(path)}
     return tuple(sorted(path for path in found if not any(is_within(path, each) for each in found - {path})))
 
 
@@ -27,6 +28,17 @@ def open_roots(world: World, closed: Sequence[str]) -> tuple[str, ...]:
     """The roots as they lead, without one that leads to what is hidden."""
     roots = {os.path.realpath(root) for root in world.roots}
     return tuple(sorted(root for root in roots if not any(is_within(root, each) for each in closed)))
+
+
+def status(path: str) -> os.stat_result | None:
+    """What lies at a path, links followed; None if nothing does, or if it is in a folder that is closed to us.
+
+    `Path.exists` raises in a closed folder, such as another user's home. A command cannot look there either.
+    """
+    try:
+        return Path(path).stat()
+    except OSError:
+        return None
 
 
 def is_within(path: str, folder: str) -> bool:
@@ -54,8 +66,8 @@ def marked(roots: Sequence[str]) -> Marked:
         elif names.is_environment(name):
             secrets.add(os.path.realpath(entry.path))
     return Marked(
-        tuple(sorted(path for path in repositories if Path(path).exists())),
-        tuple(sorted(path for path in secrets if Path(path).is_file())),
+        tuple(sorted(path for path in repositories if status(path))),
+        tuple(sorted(path for path in secrets if (found := status(path)) and stat.S_ISREG(found.st_mode))),
     )
 
 
