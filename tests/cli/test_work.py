@@ -112,6 +112,43 @@ def test_answers_a_broadcast(hub: RunningHub) -> None:
     assert hub.client().inbox("crowd") == []
 
 
+def test_broadcast_is_run_once(hub: RunningHub, tmp_path: Path) -> None:
+    """A broadcast is run once: while its result is on the way to the hub, the letter is not taken again."""
+    ledger = tmp_path / "ledger"
+    hub.meet("asker")
+    hub.work("once", f"cat >>{ledger}; echo >>{ledger}").says("ready")
+    for round_ in range(3):
+        hub.client().post("/broadcasts", {"text": f"call {round_}", "sender": "asker"})
+        hub.send("once", f"task {round_}")
+        hub.until("task.completed", times=round_ + 1)
+    hub.until("message.acked", times=3)
+    hub.send("once", "the end")
+    result_of(hub, 4)
+    assert sorted(ledger.read_text().split("\n")) == sorted(
+        ["", *(f"{kind} {round_}" for kind in ("call", "task") for round_ in range(3)), "the end"]
+    )
+
+
+def test_result_of_a_broadcast_outlives_hub_and_worker(own_hub: RunningHub, tmp_path: Path) -> None:
+    """The result of a broadcast that the hub could not take is handed in by a later worker, without a second run."""
+    began, ledger = fifo(tmp_path), tmp_path / "ledger"
+    own_hub.meet("asker")
+    worker = own_hub.work("keeper", f"echo $$ >{began}; cat {began}; echo once | tee -a {ledger}")
+    worker.says("ready")
+    own_hub.client().post("/broadcasts", {"text": "who keeps?", "sender": "asker"})
+    pid_in(began)
+    own_hub.stop(signal.SIGKILL)
+    began.write_text("")
+    worker.says("done")
+    worker.kill()
+    own_hub.start()
+    worker.start()
+    own_hub.until("message.acked")
+    assert [each["text"] for each in own_hub.client().inbox("asker")] == ["once"]
+    assert own_hub.client().inbox("keeper") == []
+    assert ledger.read_text() == "once\n"
+
+
 def test_runs_so_many_at_a_time(hub: RunningHub, tmp_path: Path) -> None:
     """With --concurrency 2 two commands run side by side, and no third."""
     meeting = fifo(tmp_path)

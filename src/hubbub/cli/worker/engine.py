@@ -96,6 +96,9 @@ class Worker:
 
     def _take(self) -> None:
         """Take what waits, most urgent first, as far as there is room."""
+        in_hand = (
+            self._in_hand()
+        )  # before we look: what is handed in meanwhile may still be among what we see
         try:
             letters = self.hub.inbox(self.seat.name, limit=PAGE)
         except (HubUnreachable, HubRefused) as error:
@@ -105,7 +108,7 @@ class Worker:
         for letter in letters:
             if letter["kind"] not in NEEDS_THOUGHT:
                 self._show(letter)
-            elif self._has_room() and not self._is_in_hand(letter):
+            elif self._has_room() and (letter["task_id"] or letter["id"]) not in in_hand:
                 self._begin(letter)
         if len(letters) == PAGE and self._has_room():
             self._wake.set()  # there may be more behind what was only shown
@@ -113,8 +116,13 @@ class Worker:
     def _has_room(self) -> bool:
         return len(self.jobs) < self.concurrency and not self.leaving.is_set()
 
-    def _is_in_hand(self, letter: LetterReply) -> bool:
-        return (letter["task_id"] or letter["id"]) in self.jobs
+    def _in_hand(self) -> frozenset[str]:
+        """Return what runs, and what has ended and is not handed in yet: none of it is to be begun again.
+
+        The jobs come first: one that ends between the two looks is found by its result.
+        """
+        running = list(self.jobs)
+        return frozenset((*running, *self.outbox.waiting()))
 
     def _show(self, letter: LetterReply) -> None:
         self.say(f"{letter['kind']} from {letter['sender']}: {letter['text']}")
@@ -238,7 +246,8 @@ class Worker:
                 with self._handing_in:
                     if self.left.is_set():
                         return
-                    self.outbox.hand_in()
+                    if self.outbox.hand_in():
+                        self._wake.set()  # what was in hand until now may have come again
                     self._was_away |= self.seat.beat(self._doing())
                     if self._was_away:
                         self._carry_on()

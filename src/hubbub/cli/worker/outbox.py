@@ -15,22 +15,30 @@ class Outbox:
     def __init__(self, hub: Hub, seat: Seat, spool: Spool, say: Callable[[str], None]) -> None:
         self.hub, self.seat, self.spool, self.say = hub, seat, spool, say
 
-    def hand_in(self) -> None:
-        """Give the hub every result it does not have yet; those of another worker only once that is dead.
+    def waiting(self) -> list[str]:
+        """Return the references of the letters whose results are kept and ours to hand in."""
+        return [each.ref for each in self._ours()]
 
+    def hand_in(self) -> int:
+        """Give the hub every result it does not have yet, and return how many were kept.
+
+        Those of another worker are handed in only once it is dead.
         Raises `HubUnreachable` and `HubRefused` when it cannot be done now; what the hub does not want any more,
         because the task is somebody else's or has ended, is dropped, and that is said.
         """
-        for result in self.spool.kept():
-            if not self.seat.speaks_for(result.instance):
-                continue
+        ours = self._ours()
+        for result in ours:
             try:
                 self._report(result)
             except HubRefused as error:
-                if error.is_temporary or error.status in SHUT_OUT:
+                if not is_final(error):
                     raise
                 self.say(f"the result of {result.ref} is no longer wanted: {error}")
             self.spool.drop(result)
+        return len(ours)
+
+    def _ours(self) -> list[Result]:
+        return [each for each in self.spool.kept() if self.seat.speaks_for(each.instance)]
 
     def _report(self, result: Result) -> None:
         """Hand in one result; twice is no harm, by its key."""
@@ -46,5 +54,16 @@ class Outbox:
             "sender": self.seat.name,
             "in_reply_to": result.ref,
         }
-        self.hub.post("/messages", answer, key=key)
+        try:
+            self.hub.post("/messages", answer, key=key)
+        except HubRefused as error:
+            if not is_final(error):
+                raise
+            self.hub.ack(self.seat.name, result.ref)  # it is done, even if nobody is there to be told
+            raise
         self.hub.ack(self.seat.name, result.ref)
+
+
+def is_final(refusal: HubRefused) -> bool:
+    """Return whether another try would be refused, too: the hub does not want the result."""
+    return not refusal.is_temporary and refusal.status not in SHUT_OUT
