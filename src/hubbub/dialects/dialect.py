@@ -182,6 +182,7 @@ class Dialect:
         if tool is None:
             return Answer(self.unknown(name), is_error=True)
         try:
+            arguments = self.understood(tool, arguments)
             operation = tool.bound(arguments, call)
         except BadArguments as error:
             return Answer(self.invalid(str(error)), is_error=True)
@@ -200,6 +201,10 @@ class Dialect:
             return self.refuse(error, tool.refusals)
         texts = (tool.shown(reply),) if tool.shown is not None else None
         return Answer(self.success(reply), texts=texts)
+
+    def understood(self, _tool: Tool, arguments: Mapping[str, object]) -> Mapping[str, object]:
+        """Return the arguments as they are meant. Raises `BadArguments`."""
+        return arguments
 
     def speaker(self, _call: Call | None, _tx: Tx) -> str | None:
         """Who makes a call, where its token and its arguments do not tell: keys of several agents are kept apart."""

@@ -148,11 +148,60 @@ def test_a_value_out_of_range_is_refused(
 
 
 @requires("all.unknown")
-def test_unknown_arguments_are_ignored(anywhere: Team) -> None:
-    """A client that sends more than a tool knows is served, and null is an argument left out."""
+def test_a_call_that_reads_ignores_unknown_arguments(anywhere: Team) -> None:
+    """Who only looks is served, whatever else the call says; and null is an argument left out."""
+    ref = anywhere.work()
     ember = anywhere.joined("ember")
     assert ember.inbox(wait=None, colour="blue") == {"letters": []}
-    assert ember.board(cwd="/", to=None)["tasks"] == []
+    assert ember.board(cwd="/", to=None, limits=1)["counts"] == {"queued": 1}
+    assert ember.task(action="show", task=ref, percent=3)["task"]["id"] == ref
+    assert ember.files(action="list", file="x") == {"held": []}
+    assert ember.share(action="list", id="A-9") == {"artifacts": []}
+    assert "machines" in ember.ask("ask", {"cwd": "/"})[0]
+    assert ember.join(colour=None)["you"] == "ember"
+
+
+@requires("all.meant")
+def test_a_call_that_changes_something_takes_no_unknown_argument(anywhere: Team) -> None:
+    """Nothing is done to what was not meant: the refusal names the argument that probably was."""
+    anywhere.work("the one"), anywhere.work("urgent", priority="critical")
+    ember = anywhere.joined("ember")
+    calls: dict[str, list[tuple[dict[str, object], str, str]]] = {
+        "join": [({"doing": "x", "paths": ["a.py"]}, "paths", "files")],
+        "inbox": [({"acks": ["M-1"]}, "acks", "ack"), ({"ack": ["all"], "waits": 1}, "waits", "wait")],
+        "send": [({"to": "lead", "text": "x", "depends_on": ["T-1"], "kind": "task"}, "depends_on", "needs")],
+        "task": [
+            ({"action": "claim", "task_id": "T-1"}, "task_id", "task"),
+            ({"action": "progress", "task": "T-1", "text": "x", "percent": 3}, "percent", "progress"),
+            ({"action": "complete", "task": "T-1", "text": "x", "evidence": "y"}, "evidence", "proof"),
+            ({"action": "claim", "task": "T-1", "id": "T-2"}, "id", "task"),
+        ],
+        "files": [
+            ({"action": "claim", "paths": ["a.py"], "repo": "/r"}, "repo", "repository"),
+            ({"action": "release", "files": ["a.py"]}, "files", "paths"),
+        ],
+        "share": [({"action": "post", "name": "n", "text": "x", "task_id": "T-1"}, "task_id", "task")],
+        "ask": [({"host": "web1"}, "host", "machine")],
+    }
+    with anywhere.unchanged():
+        for tool, refused in calls.items():
+            for said, strange, likely in refused:
+                assert ember.wrong(tool, **said) == {
+                    "error": "invalid",
+                    "message": f"{strange}: {tool} has no such argument; did you mean {likely}?",
+                }
+        told = ember.wrong("join", **{"xyzzy" * 99: 1})["message"]
+        assert len(told) < 200
+        assert told.endswith("its arguments are name, doing, status, area, files")
+
+
+@requires("all.meant")
+def test_a_task_is_named_as_replies_name_it(team: Team) -> None:
+    """What `send` and `board` call `id` is accepted as the task of a call, and it is that one that is claimed."""
+    team.work("the one"), team.work("urgent", priority="critical")
+    ember = team.joined("ember")
+    assert ember.task(action="claim", id="T-1")["id"] == "T-1"
+    assert ember.task(action="show", id="T-2")["task"]["status"] == "queued"
 
 
 @requires("all.name")

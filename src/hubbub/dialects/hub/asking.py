@@ -36,7 +36,7 @@ SAYINGS = {Code.TIMEOUT: "it took longer than the timeout, and was ended"}
 Seconds = Annotated[int, Field(ge=1, le=600), WithJsonSchema({"type": "integer"})]
 
 
-@DIALECT.tool()
+@DIALECT.tool(looks=lambda given: not {"machine", "prompt", "command"} & given.keys())
 def ask(
     tx: Tx,
     call: Call,

@@ -14,10 +14,12 @@ from hubbub.model.records import Presence
 from hubbub.model.rights import HUB
 from hubbub.store.tx import Tx
 
+READS = frozenset({"check", "list"})  # the actions that change nothing
+
 Repository = Annotated[str, Field(min_length=1, max_length=300), WithJsonSchema({"type": "string"})]
 
 
-@DIALECT.tool()
+@DIALECT.tool(looks=lambda given: given.get("action") in READS)
 def files(
     tx: Tx,
     call: Call,
@@ -29,7 +31,7 @@ def files(
 
     paths: relative to the repository, by default the project's. list: who holds what.
     """
-    here = look(tx, call) if action in ("check", "list") else act(tx, call)
+    here = look(tx, call) if action in READS else act(tx, call)
     if action == "list":
         return _listed(tx, here)
     if action != "release" and not paths:

@@ -37,7 +37,7 @@ Acked = Annotated[Refs, BeforeValidator(lambda given: [given] if isinstance(give
 Lasts = Annotated[int, Field(ge=1, le=2_592_000), WithJsonSchema({"type": "integer"})]
 
 
-@DIALECT.tool()
+@DIALECT.tool(looks=lambda given: "ack" not in given)
 def inbox(
     tx: Tx,
     call: Call,

@@ -47,7 +47,7 @@ class _Given:
         return str(value)
 
 
-@DIALECT.tool()
+@DIALECT.tool(looks=lambda given: given.get("action") in READS)
 def share(
     tx: Tx,
     call: Call,

@@ -4,14 +4,15 @@ A client that nothing can wake notices its mail that way: whatever it calls, the
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import wraps
 from typing import Any
 
 from hubbub.core import inbox
 from hubbub.core.transaction import Transactions
 from hubbub.dialects.call import Call
-from hubbub.dialects.dialect import Answer, Dialect, Refusal, Reply, Run
+from hubbub.dialects.dialect import Answer, BadArguments, Dialect, Refusal, Reply, Run, Tool
+from hubbub.dialects.hub import naming
 from hubbub.model.errors import HubError
 from hubbub.model.rights import Actor
 from hubbub.store.tx import Tx
@@ -19,6 +20,7 @@ from hubbub.store.tx import Tx
 KEY, UNREAD = "key", "unread"
 ONWARD = "hub/onward"  # where a call notes how it goes on
 
+Looks = Callable[[Mapping[str, object]], bool]
 Onward = Callable[[Transactions, Actor, str | None], Awaitable[Answer]]
 
 
@@ -27,11 +29,13 @@ class Telling(Dialect):
     """Tools that count unread mail, and take their idempotency key among their arguments.
 
     `in_steps` are those that may go on after their transaction: they keep no answer for a key themselves. `caller` says
-    who makes a call, as far as that is known before it is looked at.
+    who makes a call, as far as that is known before it is looked at; `looking`, with which arguments a call of a tool
+    changes nothing.
     """
 
     in_steps: frozenset[str] = frozenset()
     caller: Callable[[Tx, Call], str | None] = lambda _tx, _call: None
+    looking: dict[str, Looks] = field(default_factory=dict)
 
     def tool(
         self,
@@ -41,8 +45,12 @@ class Telling(Dialect):
         required: Sequence[str] = (),
         told_once: str | None = None,
         shown: Callable[[Reply], str] | None = None,
+        looks: Looks | None = None,
     ) -> Callable[[Run], Run]:
-        """As every dialect; the function's reply gets the number of unread letters, if there are any."""
+        """As every dialect; the function's reply gets the number of unread letters, if there are any.
+
+        `looks` tells by its arguments whether a call changes nothing; without it all do, or by `reads` none.
+        """
         register = super().tool(refusals, reads=reads, required=required, told_once=told_once, shown=shown)
 
         def registered(run: Run) -> Run:
@@ -51,9 +59,19 @@ class Telling(Dialect):
                 return with_unread(tx, run(tx, **values))
 
             register(telling)
+            self.looking[run.__name__] = looks or (lambda _: reads)
             return run
 
         return registered
+
+    def understood(self, tool: Tool, arguments: Mapping[str, object]) -> Mapping[str, object]:
+        """As every dialect; what changes something takes no argument that the tool does not have."""
+        given, known = naming.renamed(tool.name, arguments), tuple(tool.input.model_fields)
+        strange = [name for name in given if name not in known and name != KEY]
+        probably = {naming.meant(name, known) or name: given[name] for name in strange}
+        if strange and not self.looking[tool.name]({**given, **probably}):
+            raise BadArguments("; ".join(naming.complaint(tool.name, name, known) for name in strange))
+        return given
 
     def speaker(self, call: Call | None, tx: Tx) -> str | None:
         """Who makes the call: where agents share a token, each has keys of its own."""

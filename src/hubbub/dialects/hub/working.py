@@ -61,7 +61,7 @@ class _Said:
         return self.text or ""
 
 
-@DIALECT.tool()
+@DIALECT.tool(looks=lambda given: given.get("action") == "show")
 def task(
     tx: Tx,
     call: Call,
