@@ -23,9 +23,9 @@ from playwright.sync_api import (
 from hubbub.core import logins, users
 from hubbub.model.rights import Role
 from tests.serve.hub import Hub
+from tests.tools import needed
 
 DESKTOP, TABLET, PHONE = (1440, 900), (900, 1100), (390, 844)
-MISSING = "the dashboard's tests need Chromium: install it (apt-get install chromium), or put it on the path"
 PATIENCE = 15_000  # milliseconds for what is to come
 AXE = resources.files("axe_playwright_python") / "axe.min.js"
 RULES = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice")
@@ -58,10 +58,9 @@ expect.set_options(timeout=PATIENCE)
 
 @contextmanager
 def chromium() -> Iterator[Browser]:
-    """Debian's own browser, without a window. Fails with one sentence where there is none."""
-    program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    if program is None:
-        raise AssertionError(MISSING)
+    """The machine's own browser, without a window."""
+    found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    program = needed(found, "chromium")
     with sync_playwright() as playwright:
         arguments = ["--no-sandbox", "--disable-dev-shm-usage"]  # tests run as root, in containers
         arguments.append(f"--disable-features={','.join(UNNEEDED)}")

@@ -20,6 +20,7 @@ from hubbub.node.sandbox.landlock import Landlock
 from hubbub.node.sandbox.none import NoSandbox
 from hubbub.node.tools.commands import TOOLS
 from tests.node.places import SOMEBODY
+from tests.tools import needed
 
 WALLS = ("bwrap", "landlock", "none")
 SECONDS = 10.0  # within which what was begun has to have happened
@@ -30,9 +31,7 @@ def wall(name: str, *, network: bool = True) -> Sandbox:
     """One kind of wall, whichever this machine would choose."""
     match name:
         case "bwrap":
-            program = bubblewrap()
-            assert program is not None, "bubblewrap is not installed, or does not work here"
-            return Bubblewrap(program, network=network)
+            return Bubblewrap(needed(bubblewrap(), "bubblewrap"), network=network)
         case "landlock":
             return Landlock(landlock_abi(), network=network)
         case _:

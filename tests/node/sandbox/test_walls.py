@@ -17,7 +17,8 @@ from hubbub.node.place import Place
 from hubbub.node.sandbox import hidden
 from tests.node.filework import refusal
 from tests.node.places import place
-from tests.node.running import ask, behind, printed, run
+from tests.node.running import ask, behind, bubblewrap, printed, run
+from tests.tools import needed
 
 REAL = ("bwrap", "landlock")
 
@@ -295,6 +296,7 @@ def _forgotten() -> Iterator[None]:
 @pytest.mark.usefixtures("_forgotten")
 def test_bubblewrap_is_chosen_where_it_works() -> None:
     """It is the wall that hides more."""
+    needed(bubblewrap(), "bubblewrap")
     assert sandbox.choose().name == "bwrap"
 
 

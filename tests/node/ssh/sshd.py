@@ -1,6 +1,8 @@
 """Real SSH servers on loopback, and the home of somebody who has keys for them."""
 
+import grp
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -12,7 +14,9 @@ from pathlib import Path
 import asyncssh
 from asyncssh import SSHCertificate, SSHKey
 
-SSHD = Path("/usr/sbin/sshd")
+from tests.tools import needed
+
+SBIN = f"{os.environ['PATH']}:/usr/sbin:/usr/local/sbin"  # not on the path of most users
 ADDRESS = "127.0.0.1"
 SHELL = "PS1='$ ' exec /bin/bash --norc --noprofile -i"
 # No file of the user who runs the tests is read: a bash that is called from afar has no start-up files from level 2 on.
@@ -58,9 +62,19 @@ class Server:
 
     def kill(self) -> None:
         """End it at once, with all that serve somebody."""
+        self._signal(signal.SIGKILL)
+
+    @contextmanager
+    def mute(self) -> Iterator[None]:
+        """Let it take connections meanwhile, and say nothing."""
+        self._signal(signal.SIGSTOP)
+        yield
+        self._signal(signal.SIGCONT)
+
+    def _signal(self, number: signal.Signals) -> None:
         for each in (*_below(self.process.pid), self.process.pid):
             with suppress(ProcessLookupError):
-                os.kill(each, signal.SIGKILL)
+                os.kill(each, number)
 
 
 @contextmanager
@@ -73,7 +87,7 @@ def served(
     more: str = "",
 ) -> Iterator[Server]:
     """A server. Its own key may be one that there is already; `more` may name a `second`, and a certificate."""
-    assert SSHD.exists(), "sshd is not installed: apt-get install openssh-server"
+    sshd = needed(shutil.which("sshd", path=SBIN), "openssh-server")
     if os.geteuid() == 0:
         Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)  # where it goes when it has no rights left
     folder.mkdir()
@@ -88,9 +102,8 @@ def served(
     port = _free_port()
     written = SETTINGS.format(address=ADDRESS, port=port, folder=folder, shell=SHELL)
     (folder / "config").write_text(written + more)
-    process = subprocess.Popen(
-        [SSHD, "-D", "-e", "-f", str(folder / "config")], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE
-    )
+    command = [*_with_terminals(folder), sshd, "-D", "-e", "-f", str(folder / "config")]
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
     try:
         assert process.stderr is not None
         said = b""
@@ -144,6 +157,25 @@ class User:
 def key() -> SSHKey:
     """A new pair of keys."""
     return asyncssh.generate_private_key("ssh-ed25519")
+
+
+def _with_terminals(folder: Path) -> list[str]:
+    """What an sshd needs in front of it to hand out terminals.
+
+    It gives each terminal to the group `tty`. That is so from the beginning on most machines, and else takes the
+    rights of the superuser. Where there is no such group, it is content with that of the user.
+    """
+    ours, theirs = os.openpty()
+    group = grp.getgrgid(os.fstat(theirs).st_gid).gr_name
+    os.close(ours)
+    os.close(theirs)
+    if os.geteuid() == 0 or group == "tty":
+        return []
+    lines = Path("/etc/group").read_text().splitlines(keepends=True)
+    groups = folder / "group"
+    groups.write_text("".join(line for line in lines if not line.startswith("tty:")))
+    bwrap = needed(shutil.which("bwrap"), "bubblewrap")
+    return [bwrap, "--dev-bind", "/", "/", "--ro-bind", str(groups), "/etc/group"]
 
 
 def _free_port() -> int:

@@ -3,7 +3,6 @@
 import asyncio
 import logging
 import os
-import signal
 from dataclasses import replace
 from datetime import timedelta
 
@@ -214,26 +213,23 @@ async def test_all_shells_end_with_the_machine(desk: Desk, server: Server) -> No
 async def test_a_call_that_is_taken_back_leaves_nothing_open(desk: Desk) -> None:
     """Who gives up while a host does not answer has no shell there."""
     with served(desk.user.home / "slow") as slow:
-        slow.process.send_signal(signal.SIGSTOP)
         desk.user.knows(slow)
-        opening = asyncio.ensure_future(desk.call("open", hostname=slow.hostname))
-        done, _ = await asyncio.wait([opening], timeout=0.2)
-        assert not done
-        opening.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await opening
-        slow.process.send_signal(signal.SIGCONT)
+        with slow.mute():
+            opening = asyncio.ensure_future(desk.call("open", hostname=slow.hostname))
+            done, _ = await asyncio.wait([opening], timeout=0.2)
+            assert not done
+            opening.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await opening
     assert await desk.ask("list") == []
 
 
 async def test_a_host_that_does_not_answer_is_offline(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     """After a time that is the same for all hosts on the way together."""
     monkeypatch.setattr(dialing, "TIMEOUT", timedelta(milliseconds=200))
-    with served(desk.user.home / "mute") as mute:
-        mute.process.send_signal(signal.SIGSTOP)
-        code, sentence = await desk.wrong("open", hostname=mute.hostname)
-        mute.process.send_signal(signal.SIGCONT)
-    assert (code, sentence) == ("offline", f"{mute.hostname} did not answer within 0.2 seconds")
+    with served(desk.user.home / "slow") as slow, slow.mute():
+        code, sentence = await desk.wrong("open", hostname=slow.hostname)
+    assert (code, sentence) == ("offline", f"{slow.hostname} did not answer within 0.2 seconds")
 
 
 async def test_a_name_that_leads_nowhere_is_offline(desk: Desk) -> None:
