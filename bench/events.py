@@ -5,7 +5,6 @@ thousand follow the whole project, and every one of them is told. Run with `pyth
 """
 
 import asyncio
-import sys
 import tempfile
 import time
 import urllib.request
@@ -13,6 +12,7 @@ from pathlib import Path
 from statistics import median, quantiles
 
 from bench.serving import Line, Served, running, served
+from hubbub.model.starting import program
 
 READERS = 1_000
 SENDS = 300
@@ -102,7 +102,7 @@ def start() -> tuple[float, int]:
     with tempfile.TemporaryDirectory() as folder:
         data = Path(folder) / "hub"
         begun = time.perf_counter()
-        command = [sys.executable, "-m", "hubbub", "serve", "--port", "0", "--data", str(data)]
+        command = [*program(), "serve", "--port", "0", "--data", str(data)]
         with running(command, data) as hub:
             urllib.request.urlopen(f"{hub.url}/ready", timeout=10).close()
             return time.perf_counter() - begun, hub.memory()

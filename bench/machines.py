@@ -7,7 +7,6 @@ next to nothing.
 import asyncio
 import os
 import subprocess
-import sys
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from bench.serving import Line, Served
 from hubbub.model import link
 from hubbub.model.link import Assembly, Hello, Kind, Message
 from hubbub.model.orders import About, Outcome
+from hubbub.model.starting import program
 
 LINKED = " is linked to "  # what `hubbub node run` says when it is
 
@@ -63,7 +63,7 @@ def machine(
     config, work = configured(folder, policy)
     own = {"HUBBUB_CONFIG": config, "HUBBUB_DATA": folder / "data", "HUBBUB_LOG_LEVEL": "warning"}
     environment = {**os.environ, **{name: str(value) for name, value in own.items()}}
-    words = [sys.executable, "-m", "hubbub", "node", "run", "--name", folder.name, "--join", code]
+    words = [*program(), "node", "run", "--name", folder.name, "--join", code]
     with subprocess.Popen(
         [*words, "--url", hub.url],
         cwd=work,

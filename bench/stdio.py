@@ -8,7 +8,6 @@ tells the CPU time of other processes finely enough, with `python -m bench.stdio
 import itertools
 import json
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,6 +17,7 @@ from statistics import median, quantiles
 from typing import Any
 
 from bench.serving import Served, memory, served
+from hubbub.model.starting import program
 
 ROUNDS = 5
 CALLS = 400  # in a round, of each case
@@ -173,7 +173,7 @@ def cpu(pid: int) -> float:
 @contextmanager
 def bridged(hub: Served, dialect: str) -> Iterator[Bridge]:
     """A bridge to the hub, greeted, in a folder with nothing in it."""
-    command = [sys.executable, "-m", "hubbub", "mcp", dialect, "--data", str(hub.data)]
+    command = [*program(), "mcp", dialect, "--data", str(hub.data)]
     pipe = subprocess.PIPE
     with (
         tempfile.TemporaryDirectory() as folder,

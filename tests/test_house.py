@@ -77,6 +77,14 @@ def test_a_module_fits_in_the_head(module: Path) -> None:
 
 
 @each_module
+def test_python_is_started_in_one_way(module: Path) -> None:
+    """One module says how hubbub starts Python; elsewhere, something would come to import from any folder."""
+    names = {node.attr for node in ast.walk(_tree(module)) if isinstance(node, ast.Attribute)}
+
+    assert ("executable" in names) == (module == SOURCE / "model" / "starting.py")
+
+
+@each_module
 def test_a_session_is_always_somebody_elses(module: Path) -> None:
     """The bare word means four things in four dialects; it is used only where a dialect or MCP itself is spoken."""
     if not SPEAKS_OF_SESSIONS & {*module.relative_to(SOURCE).parts}:

@@ -32,7 +32,10 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import Any, AnyStr, NoReturn
 
+from hubbub.model.starting import program
+
 PROGRAM = (sys.executable, "-m", "hubbub")
+ITSELF = program()  # as hubbub starts itself
 PACED = (sys.executable, str(Path(__file__).with_name("fleet") / "paced.py"))
 ELSEWHERE = ("ip", "netns", "exec")
 NETWORK = "/proc/thread-self/ns/net"  # the network of whoever opens it
@@ -71,6 +74,7 @@ class Order:
     folder: str
     new_session: bool
     script: str | None = None
+    modules: str | None = None  # the folder that comes first where modules are looked for
     network: str = NETWORK  # the file of a namespace
 
 
@@ -99,15 +103,20 @@ def _order(args: Any, given: Mapping[str, Any]) -> Order | None:
     network = NETWORK
     if tuple(words[:3]) == ELSEWHERE:
         network, words = f"/run/netns/{words[3]}", words[4:]
+    folder = os.fspath(given["cwd"] or Path.cwd())
+    script: str | None = None
+    modules: str | None = folder
     if tuple(words[:3]) == PROGRAM:
-        script, arguments = None, words[3:]
+        arguments = words[3:]
+    elif tuple(words[: len(ITSELF)]) == ITSELF:
+        modules, arguments = None, words[len(ITSELF) :]
     elif tuple(words[:2]) == PACED:
         script, arguments = words[1], words[2:]
+        modules = str(Path(script).parent)
     else:
         return None
     environment = dict(os.environ if given["env"] is None else given["env"])
-    folder = os.fspath(given["cwd"] or Path.cwd())
-    return Order(arguments, environment, folder, bool(given["start_new_session"]), script, network)
+    return Order(arguments, environment, folder, bool(given["start_new_session"]), script, modules, network)
 
 
 def _is_forkable(given: Mapping[str, Any]) -> bool:
@@ -233,7 +242,7 @@ def _become(told: int, network: int, *files: int) -> Order:
     os.environ.update(order.environment)
     time.tzset()
     sys.argv = [order.script or "hubbub", *order.arguments]
-    sys.path[0] = order.folder if order.script is None else str(Path(order.script).parent)
+    sys.path[:1] = [] if order.modules is None else [order.modules]
     _open_streams()
     gc.enable()
     signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])

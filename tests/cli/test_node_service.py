@@ -2,13 +2,13 @@
 
 import json
 import plistlib
-import sys
 from pathlib import Path
 
 import pytest
 
 from hubbub.cli.machine.service import Node, Service, service
 from hubbub.model.errors import Invalid
+from hubbub.model.starting import program
 from tests.cli.processes import hubbub
 from tests.cli.services import complaints
 
@@ -45,7 +45,7 @@ def test_launchd_reads_what_was_meant(tmp_path: Path) -> None:
 
     place = str(tmp_path / STRANGE)
     assert facts["ProgramArguments"] == [
-        sys.executable, "-m", "hubbub", "node", "run", "--data", place, "--config", f"{place}/p.toml",
+        *program(), "node", "run", "--data", place, "--config", f"{place}/p.toml",
     ]  # fmt: skip
     assert facts["EnvironmentVariables"] == {"HUBBUB_CONFIG": f"{place}/config"}
     assert "UserName" not in facts
@@ -65,7 +65,7 @@ def test_it_is_shown_without_being_installed(tmp_path: Path) -> None:
     done = hubbub("node", "install-service", "--print", data=tmp_path / "data", environment=home)
 
     assert done.returncode == 0
-    assert f'"{sys.executable}" "-m" "hubbub" "node" "run"' in done.stdout
+    assert " ".join(f'"{word}"' for word in (*program(), "node", "run")) in done.stdout
     assert "secret" not in done.stdout
     assert list(tmp_path.iterdir()) == []
 

@@ -3,12 +3,12 @@
 import json
 import plistlib
 import pwd
-import sys
 from pathlib import Path
 
 import pytest
 
 from hubbub.cli.machine.service import Hub, service
+from hubbub.model.starting import program
 from tests.cli.processes import hubbub
 from tests.cli.services import complaints
 
@@ -26,7 +26,7 @@ def test_launchd_starts_the_same(tmp_path: Path) -> None:
     hub = Hub(data=tmp_path, config=tmp_path / "config", cwd=tmp_path)
     facts = plistlib.loads(service(hub, whole_system=False, system="darwin").content.encode())
 
-    command = [sys.executable, "-m", "hubbub", "serve", "--quiet", "--data", str(tmp_path)]
+    command = [*program(), "serve", "--quiet", "--data", str(tmp_path)]
     assert facts["ProgramArguments"] == command
     assert facts["StandardErrorPath"] == str(tmp_path / "hub.log")
     assert facts["SoftResourceLimits"]["NumberOfFiles"] > 10_000

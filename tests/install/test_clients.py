@@ -11,6 +11,7 @@ import yaml
 from hubbub.clients.install.client import PROJECT, USER
 from hubbub.clients.install.plan import Plan
 from hubbub.clients.install.registry import CLIENTS
+from hubbub.model.starting import program
 from tests.install.conftest import SECRET, Place, files_of, scopes
 
 CORPUS = Path(__file__).parent / "corpus"
@@ -154,7 +155,7 @@ def test_claude_desktop_starts_a_bridge(place: Place) -> None:
     place.install(CLIENTS["claude-desktop"], USER)
     text = (place.home / ".config/Claude/claude_desktop_config.json").read_text("utf-8")
 
-    assert json.loads(text)["mcpServers"]["hubbub"]["args"][:5] == ["-m", "hubbub", "mcp", "--as", "ember"]
+    assert json.loads(text)["mcpServers"]["hubbub"]["args"][:9] == [*program()[1:], "mcp", "--as", "ember"]
     assert SECRET not in text
 
 

@@ -2,13 +2,13 @@
 
 import os
 import subprocess
-import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
 
 from hubbub.client import Hub, HubRefused, HubUnreachable, running_hub
 from hubbub.model.errors import StoreRefused
+from hubbub.model.starting import program
 from hubbub.store.lock import FolderLock
 
 LOG_FILE = "hub.log"
@@ -70,7 +70,7 @@ def _start(data: Path, *options: str, cwd: Path, environment: Mapping[str, str])
     log_file.touch(mode=0o600)
     with log_file.open("ab") as log:
         hub = subprocess.Popen(
-            [sys.executable, "-m", "hubbub", "serve", "--quiet", "--data", str(data), *options],
+            [*program(), "serve", "--quiet", "--data", str(data), *options],
             cwd=cwd,
             env=environment,
             stdin=subprocess.DEVNULL,

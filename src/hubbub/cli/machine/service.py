@@ -14,9 +14,9 @@ from typing import ClassVar, Protocol
 
 from hubbub.cli.bridge.starter import LOG_FILE
 from hubbub.model.errors import Invalid
+from hubbub.model.starting import program
 from hubbub.settings import variable
 
-PROGRAM = (sys.executable, "-m", "hubbub")
 ASKED_BY = "SUDO_USER"  # the variable in which sudo says who wanted an administrator's rights
 RESTART_SECONDS = 10
 STOP_SECONDS = 30
@@ -121,7 +121,7 @@ class Node:
     @property
     def command(self) -> tuple[str, ...]:
         policy = () if self.policy is None else ("--config", str(self.policy.absolute()))
-        return (*PROGRAM, "node", "run", "--data", str(self.data), *policy)
+        return (*program(), "node", "run", "--data", str(self.data), *policy)
 
     @property
     def errors(self) -> Path:
@@ -145,7 +145,7 @@ class Hub:
 
     @property
     def command(self) -> tuple[str, ...]:
-        return (*PROGRAM, "serve", "--quiet", "--data", str(self.data), *self.options)
+        return (*program(), "serve", "--quiet", "--data", str(self.data), *self.options)
 
     @property
     def errors(self) -> Path:

@@ -17,8 +17,10 @@ class Guardian:
     """The worker's end of the pipe. May be used by several threads at once."""
 
     def __init__(self) -> None:
+        from hubbub.model.starting import script  # what is started by it finds no packages
+
         self._process = subprocess.Popen(
-            [sys.executable, "-I", "-S", __file__],
+            script(__file__),
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             bufsize=0,

@@ -9,7 +9,6 @@ from __future__ import annotations
 import fcntl
 import os
 import signal
-import sys
 
 LOCK = "ringer.lock"
 PRIVATE = ("HUBBUB_TOKEN",)  # it has the tokens of the record, and no use for others
@@ -84,9 +83,11 @@ def start(folder: str) -> bool:
         return False
     import subprocess  # takes longer to import than a hook takes, and is needed once a day
 
+    from hubbub.model.starting import program
+
     environment = {name: value for name, value in os.environ.items() if name not in PRIVATE}
-    subprocess.Popen(
-        [sys.executable, "-m", "hubbub", "ring"],
+    subprocess.Popen(  # noqa: S603, ourselves
+        [*program(), "ring"],
         env={**environment, "HUBBUB_CONFIG": folder},
         cwd="/",
         stdin=subprocess.DEVNULL,

@@ -3,21 +3,22 @@
 Servers with an address come to it from its maker's cloud only, from where a private hub cannot be reached.
 """
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from hubbub.clients.install.client import SERVER, Client, Machine, Request
 from hubbub.clients.install.plan import Change, Entry
+from hubbub.model.starting import program
 from hubbub.settings import variable
 
 
 def changes(request: Request) -> Sequence[Change]:
     """The program in the configuration of the user."""
     hub = ["--url", request.url] if request.data is None else ["--data", str(request.data)]
+    command, *options = program()
     entry: dict[str, object] = {
-        "command": sys.executable,
-        "args": ["-m", "hubbub", "mcp", "--as", request.agent, *hub],
+        "command": command,
+        "args": [*options, "mcp", "--as", request.agent, *hub],
     }
     if variable("config") in request.machine.environment:
         entry["env"] = {variable("config"): str(request.config)}

@@ -1,10 +1,10 @@
 """How a client is to call `hubbub-hook`: the same for all of them, and the quickest there is."""
 
 import shlex
-import sys
 from pathlib import Path
 
 from hubbub.clients import hook
+from hubbub.model.starting import script
 
 
 def hook_command(client: str, event: str) -> str:
@@ -14,4 +14,4 @@ def hook_command(client: str, event: str) -> str:
 
 def program() -> list[str]:
     """What runs `hubbub-hook`: this interpreter, without what it would look up first and we never need."""
-    return [sys.executable, "-I", "-S", str(Path(hook.__file__).parent / "__main__.py")]
+    return [*script(Path(hook.__file__).parent / "__main__.py")]

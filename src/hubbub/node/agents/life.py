@@ -4,13 +4,13 @@ import asyncio
 import os
 import shlex
 import signal
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
 from hubbub.model.placements import Credentials
+from hubbub.model.starting import program
 from hubbub.node.agents.notes import Note
 from hubbub.node.agents.output import Output
 from hubbub.node.commands.environment import trusted
@@ -18,8 +18,6 @@ from hubbub.node.gate.shell import bash
 
 CHUNK = 65_536
 RATE = 1_000_000  # bytes of output a second that are taken; who says more is held up
-OURS = (sys.executable, "-P", "-X", "utf8", "-m")
-OWN = ("PYTHONHOME", "PYTHONPATH")  # how the program finds what this process has found
 DRAIN = 5.0  # seconds for the rest of its output; what has got away may hold it open
 
 Words = Callable[[Note], Sequence[str]]
@@ -29,7 +27,7 @@ def worker(note: Note) -> Sequence[str]:
     """The program of an agent: `hubbub work`, which runs exactly what the gate has read."""
     run = f"exec {shlex.join(bash.argv(note.command))}"
     options = ("--run", run, "--concurrency", str(note.concurrency), "--show-output")
-    return (*OURS, "hubbub", "work", *options, "--", note.agent)
+    return (*program(), "work", *options, "--", note.agent)
 
 
 def surroundings(
@@ -45,7 +43,7 @@ def surroundings(
         "HUBBUB_PROJECT": project,
         "HUBBUB_DATA": str(home),
     }
-    return trusted(ours, str(Path.home()), OWN) | hub
+    return trusted(ours, str(Path.home())) | hub
 
 
 class Life:
@@ -66,7 +64,7 @@ class Life:
         heard, out = os.pipe()
         try:
             process = await asyncio.create_subprocess_exec(
-                *(*OURS, "hubbub.node.agents.keeper", str(theirs), str(at), *words),
+                *(*program("hubbub.node.agents.keeper"), str(theirs), str(at), *words),
                 env=environment,
                 cwd="/",
                 stdin=asyncio.subprocess.DEVNULL,

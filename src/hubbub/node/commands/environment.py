@@ -22,7 +22,7 @@ def passed_on(variables: Mapping[str, str], home: str) -> dict[str, str]:
     return {"PATH": PATH, **kept, **FIXED, "HOME": home}
 
 
-def trusted(variables: Mapping[str, str], home: str, own: Collection[str]) -> dict[str, str]:
+def trusted(variables: Mapping[str, str], home: str, own: Collection[str] = ()) -> dict[str, str]:
     """What a program of the operator's choice finds beside that: where its own files are, and the variables `own`."""
     kept = {name: value for name, value in variables.items() if name in own or name.startswith(FILES_PREFIX)}
     return passed_on(variables, home) | kept

@@ -5,7 +5,6 @@ import atexit
 import json
 import os
 import socket
-import sys
 import threading
 from collections.abc import Mapping
 from contextlib import suppress
@@ -13,12 +12,11 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+from hubbub.model.starting import program
 from hubbub.node.commands import environment
 from hubbub.node.commands.forker import ORDERS
 from hubbub.node.commands.keeper import INTO_THE_BACKGROUND
 from hubbub.node.commands.work import Work
-
-PYTHON = ("PYTHONHOME", "PYTHONPATH")  # how the forker finds what this process has found
 
 
 class CommandLost(Exception):
@@ -83,12 +81,12 @@ class Running:
     def _start(self) -> socket.socket:
         ours, theirs = socket.socketpair()
         nowhere = [(os.POSIX_SPAWN_OPEN, each, os.devnull, os.O_RDWR, 0) for each in range(3)]
-        own = {name: os.environ[name] for name in PYTHON if name in os.environ}
+        words = program("hubbub.node.commands.forker")
         with theirs:
             self._pid = os.posix_spawn(
-                sys.executable,
-                [sys.executable, "-P", "-X", "utf8", "-m", "hubbub.node.commands.forker"],
-                environment.passed_on(os.environ, str(Path.home())) | own,
+                words[0],
+                words,
+                environment.passed_on(os.environ, str(Path.home())),
                 file_actions=[*nowhere, (os.POSIX_SPAWN_DUP2, theirs.fileno(), ORDERS)],
                 setsigmask=(),
             )

@@ -4,7 +4,6 @@ import asyncio
 import codecs
 import os
 import signal
-import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import BinaryIO, Protocol
 
 from hubbub.model import chains
+from hubbub.model.starting import script
 from hubbub.node.commands.environment import trusted
 from hubbub.node.runtimes.conversation import Hands, Hear, RuntimeFailed
 
@@ -22,7 +22,7 @@ CUT = "\n[the answer was longer and is cut here]"
 CHUNK = 65_536
 TAIL = 2_000  # bytes of what it says on standard error that are kept to tell why it failed
 GRACE = timedelta(seconds=2)  # between asking it to end and ending it
-GUARD = str(Path(__file__).with_name("lifeline.py"))
+GUARD = Path(__file__).with_name("lifeline.py")
 DRAIN = timedelta(seconds=5)  # for the rest of its output once it has ended
 
 
@@ -147,7 +147,7 @@ async def run(
         stderr, complained = await _pipe(opened)
         with os.fdopen(lifeline):
             process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-I", "-S", GUARD, str(lifeline), *words),
+                *(*script(GUARD), str(lifeline), *words),
                 cwd=folder,
                 env=environment,
                 stdin=stdin,
