@@ -1,5 +1,6 @@
 """`hubbub approve` and `hubbub deny`: a person's answer, without a terminal."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -7,6 +8,7 @@ from hubbub.cli.signing import PARTS
 from hubbub.model.signatures import statement
 from hubbub.node.approvers import sign
 from tests.cli.processes import RunningHub
+from tests.cli.screens import at_terminal
 
 DIGEST = "0123456789abcdef" * 4
 
@@ -43,13 +45,52 @@ def test_what_waits_is_listed_and_answered(hub: RunningHub) -> None:
     assert row[-1].endswith(" s")
     assert 0 < int(row[-1].removesuffix(" s")) <= 60
 
-    assert hub.run("approve", first["id"][:13]).stdout == f"approved {first['id']}\n"
+    assert hub.run("approve", first["id"][:13]).stdout == (
+        f"approved {first['id']} (ada on box, execute_command: git push\\u001b[2J)\n"
+    )
     assert hub.json("deny", second["id"])["status"] == "denied"
     assert hub.json("approve") == []
     assert hub.run("approve").stdout == ""
     again = hub.run("deny", first["id"])
     assert (again.returncode, again.stdout) == (1, "")
-    assert "it is approved by owner" in again.stderr
+    assert "it was approved by owner" in again.stderr
+
+
+def test_what_was_answered_says_by_whom_and_when(hub: RunningHub) -> None:
+    """A second answer is refused by who gave the first and when; `--show` tells the same, and a beginning is enough."""
+    first = ask(hub)
+    for _ in range(2):
+        done = hub.run("approve", first["id"][:13])
+    assert (done.returncode, done.stdout) == (1, "")
+    assert re.search(r"it was approved by owner (less than a|\d+) seconds? ago", done.stderr)
+    shown = hub.run("approve", first["id"][:13], "--show").stdout
+    assert re.match(rf"{first['id'][:8]}: execute_command on box, for ada, approved by owner .* ago\n", shown)
+    assert hub.json("approve", first["id"], "--show")["answered_by"] == "owner"
+    assert hub.run("approve", "--show").returncode == 2
+
+
+def test_what_nobody_answered_is_still_told(hub: RunningHub) -> None:
+    """A question whose time is over is no more listed for programs, and told to people, to be asked again."""
+    missed = ask(hub, patience_seconds=0.01)
+    hub.until("approval.expired", lambda each: each["detail"]["approval_id"] == missed["id"])
+    listed = hub.run("approve")
+    assert listed.stdout == ""
+    assert re.match(rf"{missed['id'][:8]}: .*, expired .* ago, ask again\n", listed.stderr)
+    assert hub.json("approve") == []
+    assert "nobody waits for the answer any more" in hub.run("approve", missed["id"][:8]).stderr
+
+
+def test_all_of_a_question_is_shown(hub: RunningHub) -> None:
+    """At a terminal every word of it stands there, wrapped and not cut, with the time that is left."""
+    words = " ".join(f"word{number}" for number in range(60)) + "x" * 300
+    asked = ask(hub, shown=words, reason="because " * 40 + "of that")
+    screen = at_terminal(hub, "approve")
+    assert re.search(rf"{asked['id'][:8]}: execute_command on box, for ada, \d+ seconds left", screen)
+    lines = [line.removeprefix("  ") for line in screen.splitlines()]
+    assert words.replace(" ", "") in "".join(lines).replace(" ", "")
+    assert screen.count("because") == 40
+    assert "…" not in screen
+    assert max(map(len, screen.splitlines())) <= 80
 
 
 def test_a_yes_is_signed_with_the_persons_key(hub: RunningHub, tmp_path: Path) -> None:

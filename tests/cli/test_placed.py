@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.cli.processes import PROGRAM, RunningHub, ends, plain_environment
+from tests.cli.screens import on_screen
 
 ALLOWED = 'mode = "default"\n[rules]\nallow = ["agent_start(*)"]\n[files]\nroots = ["../work"]\n'
 ECHO = "cat; echo aside >&2"
@@ -155,3 +156,44 @@ def test_the_log_is_followed_until_the_agent_ends(machine: RunningHub) -> None:
     machine.json("agent", "stop", "coder")
     _rest, why = following.communicate()
     assert (following.returncode, why) == (0, "it has ended\n")
+
+
+@pytest.mark.parametrize(("key", "code"), [("y", 0), ("n", 1)])
+def test_the_person_who_starts_it_is_asked(machine: RunningHub, policy: Path, key: str, code: int) -> None:
+    """Where its machine asks, the question stands at the terminal with its id and the time left; `y` or `n` answers."""
+    policy.write_text(ALLOWED.replace("allow", "ask"))
+    machine.stop()
+    machine.start()
+    command = ("agent", "start", "coder", "--node", socket.gethostname(), "--run", "cat")
+    with on_screen(machine, *command) as screen:
+        screen.until("yes or no? [y/n, ")
+        (asked,) = machine.json("approve")
+        screen.type(key)
+        said = screen.rest()
+    verb = "approved" if key == "y" else "denied"
+    assert f"{verb} {asked['id']} (owner on " in " ".join(said.split())
+    assert screen.process.returncode == code
+    assert [each["status"] for each in machine.client().get("/placements")["placements"]] == (
+        ["running"] if key == "y" else []
+    )
+
+
+def test_without_a_terminal_the_id_is_told(machine: RunningHub, policy: Path) -> None:
+    """Only where its machine really asks, and with what is asked, it is told what to approve."""
+    quiet = machine.run("agent", "start", "calm", "--node", socket.gethostname(), "--run", "cat")
+    assert (quiet.returncode, quiet.stderr) == (0, "")
+    policy.write_text(ALLOWED.replace("allow", "ask"))
+    machine.stop()
+    machine.start()
+    starting = subprocess.Popen(
+        [*PROGRAM, "agent", "start", "coder", "--node", socket.gethostname(), "--run", "cat"],
+        env=plain_environment(machine.data, HUBBUB_PROJECT=machine.project),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert starting.stderr is not None
+    told = next(line for line in starting.stderr if "answer by: hubbub approve" in line)
+    assert machine.run("approve", told.split()[-1]).returncode == 0
+    out, _rest = starting.communicate()
+    assert (starting.returncode, out.split()[:2]) == (0, ["coder", "running"])

@@ -57,7 +57,7 @@ def test_a_yes_lets_one_call_through(world: World, ada: World) -> None:
 
     spent = world.do(approvals.spend, approval.id, DIGEST, receipt=receipt)
     assert (spent.status, spent.answered_by) == (S.SPENT, "ada")
-    with pytest.raises(Conflict, match="it is spent by ada"):
+    with pytest.raises(Conflict, match="it was approved by ada less than a second ago, and used"):
         world.do(approvals.spend, approval.id, DIGEST, receipt=receipt)
 
     told = [each for each in world.log() if each.kind.startswith("approval.")]
@@ -223,6 +223,22 @@ def test_people_see_what_waits(world: World, ada: World) -> None:
     assert [each.id for each in ada.do(approvals.search, [world.id])] == [first.id, second.id]
     assert ada.do(approvals.search, [world.id], status=S.PENDING) == [second]
     assert ada.do(approvals.search, [world.id], status=S.DENIED)[0].id == first.id
+
+
+def test_people_see_what_nobody_answered(world: World, ada: World) -> None:
+    """What nobody answered is open to sight for ten minutes more, expired; what somebody answered is not."""
+    answered, _receipt = put(world)
+    ada.do(approvals.answer, str(answered.id), approved=True)
+    world.clock.advance(timedelta(milliseconds=1))
+    missed, _receipt = put(world)
+    world.clock.advance(timedelta(minutes=2))
+    waiting, _receipt = put(world)
+    shown = ada.do(approvals.open_or_missed, [world.id])
+    assert [(each.id, each.status) for each in shown] == [(missed.id, S.EXPIRED), (waiting.id, S.PENDING)]
+    world.clock.advance(approvals.MISSED)
+    assert missed.id not in [each.id for each in ada.do(approvals.open_or_missed, [world.id])]
+    with pytest.raises(Forbidden, match="only a person"):
+        world.do(approvals.open_or_missed, [world.id])
 
 
 def test_what_is_shown_is_what_is_there(world: World) -> None:

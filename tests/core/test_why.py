@@ -27,11 +27,12 @@ from hubbub.core import (
     why,
 )
 from hubbub.core.why import Account, Fact, Kind
-from hubbub.core.why.account import ago, listed, named, quoted, span
+from hubbub.core.why.account import ago, listed, named, quoted
 from hubbub.model.dispatches import DispatchStatus
 from hubbub.model.errors import Invalid, NotFound, UnknownAgent
 from hubbub.model.lifecycle import Event, Status
 from hubbub.model.machines import Machine
+from hubbub.model.moments import span
 from hubbub.model.orders import About, Order, Principal, Question
 from hubbub.model.placements import Placement, PlacementStatus
 from hubbub.model.records import Condition, Task

@@ -6,12 +6,15 @@ from typing import Any
 import click
 
 from hubbub.cli import terminal
+from hubbub.cli.approvals import Approval
+from hubbub.cli.asked import attended
 from hubbub.cli.command import command, uses_project
 from hubbub.cli.completing import agents
 from hubbub.cli.work import some_command
 from hubbub.client import Hub, segment
 from hubbub.model.placements import MOST_LINES, MOST_TASKS
 
+START = "agent_start"  # what its machine is asked to do
 PATIENCE = 3_700.0  # seconds: its machine may ask people first, for an hour at most
 
 
@@ -39,13 +42,19 @@ def agent() -> None:
 def start(*, hub: Hub, name: str, as_json: bool, **facts: object) -> None:
     """Start the agent NAME on a machine, as `hubbub work` does.
 
-    That machine's gate decides whether COMMAND may run there; as it comes, it asks a person: answer by `hubbub
-    approve`.
+    That machine's gate decides whether COMMAND may run there. Where it asks a person, you answer here at a terminal,
+    and else by `hubbub approve`.
     """
-    if not as_json:
-        click.echo("if its machine asks, answer by: hubbub approve", err=True)
-    placed = hub.post(f"/agents/{segment('agent', name)}/start", facts, patience=PATIENCE)["placement"]
-    _show(placed, as_json=as_json)
+
+    def order() -> dict[str, Any]:
+        reply = hub.post(f"/agents/{segment('agent', name)}/start", facts, patience=PATIENCE)
+        placed: dict[str, Any] = reply["placement"]
+        return placed
+
+    def is_about_it(approval: Approval) -> bool:
+        return bool(approval["tool"] == START and approval["arguments"].get("agent") == name)
+
+    _show(order() if as_json else attended(hub, order, is_about_it), as_json=as_json)
 
 
 @command("stop", example="hubbub agent stop coder-1")

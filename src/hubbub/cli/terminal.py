@@ -1,6 +1,7 @@
 """Writing to a terminal: tables that line up in any script, and no text of others that could command it."""
 
 import json
+import re
 import shutil
 import sys
 import unicodedata
@@ -41,13 +42,33 @@ def fit(text: str, columns: int) -> str:
     """`text` cut to at most so many columns, with an ellipsis where something is missing."""
     if width(text) <= columns:
         return text
+    return _beginning(text, columns - 1) + ELLIPSIS
+
+
+def _beginning(text: str, columns: int) -> str:
+    """As much of `text` as so many columns hold."""
     taken, used = [], 0
     for each in text:
-        if used + _columns(each) > columns - 1:
+        if used + _columns(each) > columns:
             break
         taken.append(each)
         used += _columns(each)
-    return "".join(taken) + ELLIPSIS
+    return "".join(taken)
+
+
+def wrapped(text: str, columns: int) -> list[str]:
+    """`text` as lines of at most so many columns, broken at blanks where there are any; nothing else is left out."""
+    lines, line = [], ""
+    for word in re.split(r"(?<= )(?! )", text):
+        if line and width(line + word.rstrip()) > columns:
+            lines.append(line.rstrip())
+            line = ""
+        line += word
+        while width(line.rstrip()) > columns:
+            part = _beginning(line, columns)
+            lines.append(part)
+            line = line[len(part) :]
+    return [*lines, line.rstrip()]
 
 
 def show(text: str, *, lines: bool = True) -> None:

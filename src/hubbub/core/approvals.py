@@ -25,7 +25,7 @@ from hubbub.model.approvals import (
 )
 from hubbub.model.errors import Conflict, Forbidden, Invalid, NotFound
 from hubbub.model.ids import parse_id
-from hubbub.model.moments import milliseconds
+from hubbub.model.moments import milliseconds, span
 from hubbub.model.orders import Question, QuestionKind
 from hubbub.model.records import Project
 from hubbub.model.rights import Right
@@ -35,6 +35,7 @@ from hubbub.store.tx import Tx
 NOUN = "approval"
 PATIENCE = timedelta(days=7)  # at most
 GOOD_FOR = timedelta(seconds=60)  # a yes, for whoever asked to use it
+MISSED = timedelta(minutes=10)  # for so long people are shown what nobody answered in time
 KEEP = timedelta(days=60)
 MOST = 50  # questions of one token that wait at a time
 TOLD_LENGTH = 500  # characters of what is shown that go into the log
@@ -127,6 +128,18 @@ def search(
     return sorted(found, key=lambda approval: (approval.created_at, approval.id))[-limit:]
 
 
+def open_or_missed(tx: Tx, project_ids: Sequence[UUID], *, limit: int = 200) -> list[Approval]:
+    """What waits for an answer in the projects, and what of late nobody answered in time; oldest first.
+
+    Raises `Forbidden` for agents' tokens.
+    """
+    pending = search(tx, project_ids, status=ApprovalStatus.PENDING, limit=limit)
+    expired = search(tx, project_ids, status=ApprovalStatus.EXPIRED, limit=limit)
+    since = tx.now - milliseconds(MISSED)
+    missed = [each for each in expired if each.answered_by is None and (each.ended_at or 0) > since]
+    return sorted((*missed, *pending), key=lambda each: (each.created_at, each.id))[-limit:]
+
+
 def answer(tx: Tx, ref: str, *, approved: bool, signature: str | None = None) -> Approval:
     """A person's yes or no. Records `approval.approved` or `approval.denied`.
 
@@ -202,10 +215,15 @@ def _require(approval: Approval, now: int, status: ApprovalStatus) -> None:
     if approval.status is ApprovalStatus.EXPIRED or (
         approval.status is status and approval.expires_at <= now
     ):
-        raise Conflict("its time is over: nobody waits for the answer any more")
-    if approval.status is not status:
-        by = f" by {approval.answered_by}" if approval.answered_by else ""
-        raise Conflict(f"it is {approval.status}{by}, not {status}")
+        raise Conflict("its time is over, and nobody waits for the answer any more; have it asked again")
+    if approval.status is status:
+        return
+    if approval.answered_at is not None:
+        said = ApprovalStatus.DENIED if approval.status is ApprovalStatus.DENIED else ApprovalStatus.APPROVED
+        used = ", and used" if approval.status is ApprovalStatus.SPENT else ""
+        ago = span(now - approval.answered_at)
+        raise Conflict(f"it was {said} by {approval.answered_by} {ago} ago{used}")
+    raise Conflict(f"it is {approval.status}, not {status}")
 
 
 def _answer(tx: Tx, approval: Approval, *, approved: bool, by: str, signature: str | None = None) -> Approval:

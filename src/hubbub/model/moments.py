@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 from hubbub.model.errors import Invalid
 
 EPOCH = datetime.fromtimestamp(0, UTC)
+_UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second"))
 
 
 def instant(argument: str, text: str) -> int:
@@ -23,3 +24,13 @@ def instant(argument: str, text: str) -> int:
 def milliseconds(duration: timedelta) -> int:
     """A duration in whole milliseconds, to be reckoned with moments."""
     return duration // timedelta(milliseconds=1)
+
+
+def span(milliseconds: int) -> str:
+    """Return a duration in its largest unit, rounded down, such as `4 seconds`."""
+    seconds = max(0, milliseconds) // 1000
+    for unit, noun in _UNITS:
+        if seconds >= unit:
+            number = seconds // unit
+            return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+    return "less than a second"

@@ -11,10 +11,10 @@ from datetime import UTC, datetime
 from enum import StrEnum, auto
 
 from hubbub.model.approvals import cut, visible
+from hubbub.model.moments import span
 
 NAME_LENGTH = 80  # characters of a name in a sentence
 _PLAIN = re.compile(r"[\w:@/+-]+(\.[\w:@/+-]+)*")
-_UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,12 +85,3 @@ def ago(at: int, now: int) -> str:
 def ahead(at: int, now: int) -> str:
     """A moment that is to come, and in how long."""
     return f"{moment(at)} (in {span(at - now)})"
-
-
-def span(milliseconds: int) -> str:
-    """A duration in its largest unit, rounded down."""
-    seconds = max(0, milliseconds) // 1000
-    for unit, noun in _UNITS:
-        if seconds >= unit:
-            return counted(seconds // unit, noun)
-    return "less than a second"

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 from http import HTTPStatus
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from fastapi import APIRouter, Query, Request
@@ -102,14 +102,20 @@ class Resolving(Body):
 async def list_approvals(
     call: Call,
     *,
-    status: ApprovalStatus | None = None,
+    status: ApprovalStatus | Literal["open"] | None = None,
     limit: Annotated[int, Query(ge=1, le=500)] = 200,
 ) -> Approvals:
-    """What people are asked, oldest first; with `status=pending` what waits for an answer. For people."""
+    """What people are asked, oldest first; with `status=pending` what waits for an answer. For people.
+
+    With `status=open` also what nobody answered in the last ten minutes, which is `expired`: it is to be asked again.
+    """
 
     def look(tx: Tx) -> Approvals:
         ids = [project.id for project in access.visible(tx, call.project)]
-        found = approvals.search(tx, ids, status=status, limit=limit)
+        if status == "open":
+            found = approvals.open_or_missed(tx, ids, limit=limit)
+        else:
+            found = approvals.search(tx, ids, status=status, limit=limit)
         return Approvals(approvals=[_shape(tx, each) for each in found])
 
     return await call.read(look)

@@ -1,0 +1,78 @@
+"""Commands at a terminal: what they show there, and what is typed."""
+
+import fcntl
+import os
+import pty
+import struct
+import subprocess
+import termios
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from tests.cli.processes import PROGRAM, RunningHub, plain_environment
+
+LINES, COLUMNS = 24, 80
+
+
+@dataclass
+class Screen:
+    """The terminal of one running command."""
+
+    process: subprocess.Popen[bytes]
+    terminal: int
+    unread: str = ""
+
+    def until(self, words: str) -> str:
+        """Wait until the words are on the screen; gives all that came until then, since the last time."""
+        while words not in self.unread:
+            assert self._more(), f"it never showed {words!r}, but: {self.unread}"
+        seen, _, self.unread = self.unread.partition(words)
+        return seen
+
+    def rest(self) -> str:
+        """All that comes until the command has ended."""
+        while self._more():
+            pass
+        self.process.wait()
+        seen, self.unread = self.unread, ""
+        return seen
+
+    def type(self, keys: str) -> None:
+        os.write(self.terminal, keys.encode())
+
+    def _more(self) -> bool:
+        try:
+            read = os.read(self.terminal, 65_536)
+        except OSError:  # Linux says so when the other end has gone
+            return False
+        self.unread += read.decode().replace("\r\n", "\n")
+        return bool(read)
+
+
+@contextmanager
+def on_screen(hub: RunningHub, *arguments: str) -> Iterator[Screen]:
+    """A command of the hub's owner at a terminal of 80 columns."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", LINES, COLUMNS, 0, 0))
+    process = subprocess.Popen(
+        [*PROGRAM, *arguments],
+        env=plain_environment(hub.data, HUBBUB_PROJECT=hub.project, COLUMNS=str(COLUMNS), LINES=str(LINES)),
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        start_new_session=True,
+    )
+    os.close(theirs)
+    try:
+        yield Screen(process, ours)
+    finally:
+        process.kill()
+        process.wait()
+        os.close(ours)
+
+
+def at_terminal(hub: RunningHub, *arguments: str) -> str:
+    """All that a command shows at a terminal."""
+    with on_screen(hub, *arguments) as screen:
+        return screen.rest()
