@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 import pytest
+from click.testing import CliRunner
 
 from hubbub.cli import ENTRIES, hubbub
 from tests.cli import processes
@@ -83,6 +84,38 @@ def test_wrong_usage_is_code_2(tmp_path: Path, arguments: tuple[str, ...]) -> No
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("arguments", "meant"),
+    [
+        ("taks", "Did you mean 'tasks' or 'task'?"),
+        ("tsks", "Did you mean 'tasks'"),
+        ("stauts", "Did you mean 'doctor'"),
+        ("login", "Did you mean 'open'?"),
+        ("status", "Did you mean 'doctor'?"),
+        ("task ad", "Did you mean 'add'?"),
+        ("help tasc", "Did you mean 'task'"),
+        ("--url http://127.0.0.1:1 agents", "--url comes after the command: hubbub COMMAND --url …"),
+        ("task --token x list", "--token comes after the command: hubbub task COMMAND --token …"),
+    ],
+)
+def test_a_slip_is_told_what_was_meant(arguments: str, meant: str) -> None:
+    """A word that is no command, and an option before its command, are refused with what was probably meant."""
+    done = CliRunner().invoke(hubbub, arguments.split())
+    assert done.exit_code == 2
+    assert meant in done.stderr
+
+
+def test_help_and_version_are_commands_too(tmp_path: Path) -> None:
+    """`hubbub help COMMAND` is its help, and `hubbub version` the line of `--version`."""
+    for words, same in (
+        (("help", "task", "add"), ("task", "add", "--help")),
+        (("help",), ("--help",)),
+        (("version",), ("--version",)),
+    ):
+        said = processes.hubbub(*words, data=tmp_path)
+        assert (said.returncode, said.stdout) == (0, processes.hubbub(*same, data=tmp_path).stdout)
+
+
 def test_no_token_is_wrong_usage(hub: RunningHub, tmp_path: Path) -> None:
     """Without any token there is nothing to say who asks: exit code 2."""
     done = processes.hubbub("agents", "--url", hub.url, data=tmp_path)
@@ -97,6 +130,8 @@ def test_hub_and_token_of_the_environment(hub: RunningHub, tmp_path: Path) -> No
     assert processes.hubbub("agents", data=tmp_path, environment=there).returncode == 0
     bad = processes.hubbub("agents", "--token", "ntok_bad", data=tmp_path, environment=there)
     assert (bad.returncode, "a valid token is needed" in bad.stderr) == (1, True)
+    assert "--token or HUBBUB_TOKEN" in bad.stderr
+    assert "Bearer" not in bad.stderr
 
 
 def test_a_stranger_at_the_address(tmp_path: Path) -> None:

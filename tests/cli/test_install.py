@@ -125,6 +125,15 @@ def test_an_uninstall_restores_every_byte_and_takes_the_token_back(desk: Desk) -
         desk.me(token)
 
 
+def test_it_says_what_it_finds_and_takes_away(desk: Desk) -> None:
+    """An install over the same says that it is there already, and an uninstall which files are gone."""
+    assert "Codex is installed: " in desk.does("codex")
+    assert "Codex is already installed: " in desk.does("codex")
+    said = desk.does("codex", "--uninstall")
+    assert f"removed {desk.home / '.codex' / '.env'}\n" in said
+    assert f"changed {desk.home / '.codex' / 'config.toml'}\n" in said
+
+
 def test_a_token_that_another_install_uses_stays(desk: Desk) -> None:
     """Two clients may be one agent: its token goes with the last of them."""
     desk.does("codex", "--as", "ember")

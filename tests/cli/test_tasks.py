@@ -95,3 +95,20 @@ def test_ended_task_is_not_free(hub: RunningHub) -> None:
     hub.run("task", "add", "never mind")
     assert hub.run("task", "cancel", "1").stdout == "#1 cancelled: never mind\n"
     assert "free to claim" not in hub.run("task", "show", "1").stdout
+
+
+def test_a_list_says_that_there_is_more(hub: RunningHub) -> None:
+    """Where a list ends before everything is shown, it says so beside it, and how to see the rest."""
+    hub.meet("ada")
+    for number in range(3):
+        hub.send("ada", f"task {number}")
+    cut = hub.run("tasks", "--limit", "2")
+    assert (len(cut.stdout.splitlines()), cut.stderr) == (2, "2 of 3; all of them with --all\n")
+    one = hub.run("tasks", "--limit", "1", "--assignee", "ada", "--status", "delivered")
+    assert one.stderr == "1 of 3; all of them with --all\n"
+    whole = hub.run("tasks", "--limit", "2", "--all")
+    assert (len(whole.stdout.splitlines()), whole.stderr) == (3, "")
+    assert hub.run("inbox", "ada", "--limit", "2").stderr == "2 of 3; more with --limit\n"
+    assert hub.run("inbox", "ada").stderr == ""
+    assert hub.run("log", "--limit", "2").stderr == "the last 2; more with --limit\n"
+    assert hub.run("log").stderr == ""

@@ -13,3 +13,13 @@ def test_tokens(hub: RunningHub) -> None:
     assert secret not in hub.run("token", "list", "--json").stdout
     assert hub.run("token", "revoke", listed["id"]).returncode == 0
     assert hub.run("agents", "--token", secret).returncode == 1
+
+
+def test_a_token_says_whose_it_is(hub: RunningHub) -> None:
+    """The list shows for whom each token is, in which project, and who made it, so that the right one is revoked."""
+    name = f"eve-{hub.project}"
+    hub.secret("user", "create", name)
+    hub.secret("token", "create", "--agent", "ada")
+    rows = [line.split("\t")[1:5] for line in hub.run("token", "list").stdout.splitlines()]
+    assert [name, "all of theirs", "", ""] in rows
+    assert ["ada", hub.project, "member", "owner"] in rows

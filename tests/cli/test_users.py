@@ -15,3 +15,10 @@ def test_users(hub: RunningHub) -> None:
     ] == [hub.project]
     assert name in [each["name"] for each in hub.json("user", "list")]
     assert len(hub.secret("user", "invite")) > 20
+
+
+def test_a_password_is_not_asked_for_nobody(hub: RunningHub) -> None:
+    """Before a password is asked for or read, it is said that there is no such person."""
+    refused = hub.run("user", "password", "zed", given="\n")
+    assert (refused.returncode, refused.stderr) == (1, "Error: user 'zed' not found\n")
+    assert "a password has 8" in hub.run("user", "password", given="\n").stderr

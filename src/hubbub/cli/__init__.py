@@ -14,7 +14,41 @@ class Entry(NamedTuple):
     attribute: str | None = None  # of the module, where the command's name can be none
 
 
-class Shelf(click.Group):
+class Group(click.Group):
+    """A group that says what was probably meant: by an option that belongs behind the command, or by another word."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as unknown:
+            if (option := unknown.option_name) not in COMMON:
+                raise
+            usage = f"{ctx.command_path} COMMAND {option} …"
+            raise click.UsageError(f"{option} comes after the command: {usage}", ctx) from None
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        word = args[0]
+        is_unknown = not word.startswith("-") and self.get_command(ctx, word) is None
+        if is_unknown and not ctx.resilient_parsing:
+            likely = self._likely(ctx, word)
+            hint = f" Did you mean {' or '.join(map(repr, likely))}?" if likely else ""
+            raise click.UsageError(f"No such command {word!r}.{hint}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def _likely(self, ctx: click.Context, word: str) -> list[str]:
+        """The commands that were probably meant, the likeliest first."""
+        from difflib import get_close_matches
+
+        known, elsewhere = self.list_commands(ctx), ELSEWHERE if ctx.parent is None else {}
+        if word.lower() in elsewhere:
+            return [elsewhere[word.lower()]]
+        found = get_close_matches(word.lower(), [*known, *elsewhere], n=2, cutoff=0.7)
+        return list(dict.fromkeys(elsewhere.get(each, each) for each in found))
+
+
+class Shelf(Group):
     """A group whose commands are loaded on demand; each is an attribute of its module, mostly of the same name."""
 
     def __init__(self, *args: Any, entries: dict[str, Entry], **kwargs: Any) -> None:
@@ -35,6 +69,22 @@ class Shelf(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl([(name, entry.about) for name, entry in self.entries.items()])
 
+
+COMMON = frozenset({"--url", "--token", "--project", "--data"})  # options of commands, and not of groups
+
+# What other programs call it, and what it is called here.
+ELSEWHERE = {
+    "login": "open",
+    "dashboard": "open",
+    "status": "doctor",
+    "start": "up",
+    "stop": "down",
+    "run": "serve",
+    "ps": "agents",
+    "logs": "log",
+    "message": "send",
+    "mail": "inbox",
+}
 
 ENTRIES = {
     "serve": Entry("hubbub.cli.serve", "Run the hub until a signal."),
@@ -74,6 +124,8 @@ ENTRIES = {
     "migrate": Entry("hubbub.cli.migrate", "Bring the database to this version."),
     "doctor": Entry("hubbub.cli.doctor", "Check that all is well, and say what to do."),
     "completion": Entry("hubbub.cli.completion", "The script that completes commands in your shell."),
+    "help": Entry("hubbub.cli.helping", "Show the help of a command.", "help_"),
+    "version": Entry("hubbub.cli.helping", "Show what this is and what it runs on."),
 }
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from hubbub.cli import terminal
+from hubbub.cli import Group, terminal
 from hubbub.cli.command import DEFAULT_PROJECT, PERSON, REFUSED, Choice, chooses_hub, command
 from hubbub.cli.machine import membership
 from hubbub.client import HubRefused, HubUnreachable
@@ -15,7 +15,7 @@ from hubbub.node.machine import about
 MOST = 5000  # heads that the hub is asked for: those of the last days, and the farthest
 
 
-@click.group("audit", short_help="Check this machine's audit log.")
+@click.group("audit", cls=Group, short_help="Check this machine's audit log.")
 def audit() -> None:
     """Check what was written down of what agents did."""
 

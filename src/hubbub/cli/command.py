@@ -13,7 +13,7 @@ import click
 from hubbub import settings
 from hubbub.cli import terminal
 from hubbub.client import Hub, HubRefused, HubUnreachable, owner_token, running_hub
-from hubbub.model.errors import HubError, Invalid
+from hubbub.model.errors import HubError, Invalid, Unauthorized
 
 REFUSED, USAGE, UNREACHABLE, TIMED_OUT = 1, 2, 3, 4
 DEFAULT_PROJECT = "default"
@@ -27,6 +27,16 @@ class Unreachable(click.ClickException):
     exit_code = UNREACHABLE
 
 
+def sentence(refusal: HubRefused) -> str:
+    """What the hub said no with, in words of the command line."""
+    if refusal.code != Unauthorized.code:
+        return str(refusal)
+    return (
+        "a valid token is needed: the hub does not know this one, or not any more; give another with --token or "
+        "HUBBUB_TOKEN"
+    )
+
+
 class Command(click.Command):
     """A command that turns what the hub and the store refuse into one sentence and the right exit code."""
 
@@ -38,7 +48,9 @@ class Command(click.Command):
             return returned
         except Invalid as error:
             raise click.UsageError(terminal.clean(str(error)), ctx) from None
-        except (HubRefused, HubError) as error:
+        except HubRefused as error:
+            raise click.ClickException(terminal.clean(sentence(error))) from None
+        except HubError as error:
             raise click.ClickException(terminal.clean(str(error))) from None
         except HubUnreachable as error:
             raise Unreachable(

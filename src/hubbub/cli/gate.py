@@ -12,7 +12,7 @@ import click
 import httpx2
 
 from hubbub import settings
-from hubbub.cli import terminal
+from hubbub.cli import Group, terminal
 from hubbub.cli.command import command
 from hubbub.model.errors import Invalid
 from hubbub.node import policy as policies
@@ -35,7 +35,7 @@ EXAMPLE = (
 )
 
 
-@click.group("gate", short_help="See what this machine's gate would say.")
+@click.group("gate", cls=Group, short_help="See what this machine's gate would say.")
 def gate() -> None:
     """See what this machine's gate would say of a call."""
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from hubbub.cli import terminal
+from hubbub.cli import Group, terminal
 from hubbub.cli.command import command, uses_project
 from hubbub.cli.documents import RemoteDocuments
 from hubbub.client import Hub, HubUnreachable
@@ -13,7 +13,7 @@ from hubbub.workspace.documents import Away
 from hubbub.workspace.importing import Imported, Outcome, import_folder
 
 
-@click.group("import", short_help="Bring in what was kept elsewhere.")
+@click.group("import", cls=Group, short_help="Bring in what was kept elsewhere.")
 def imports() -> None:
     """Bring in what was kept elsewhere."""
 

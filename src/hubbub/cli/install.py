@@ -112,8 +112,14 @@ def _lines(wish: Wish, outcome: Outcome) -> list[str]:
 def _changed(wish: Wish, files: Sequence[str]) -> list[str]:
     """A line for each file of the client; what is in hubbub's own folder is one."""
     own = [file for file in files if Path(file).is_relative_to(wish.config)]
-    lines = [f"changed {file}" for file in files if file not in own]
-    return [*lines, f"changed {len(own)} files in {wish.config}"] if own else lines
+    lines = [f"{_deed(file)} {file}" for file in files if file not in own]
+    deed = "changed" if any(_deed(file) == "changed" for file in own) else "removed"
+    return [*lines, f"{deed} {len(own)} files in {wish.config}"] if own else lines
+
+
+def _deed(file: str) -> str:
+    """What was done to a file, as it is seen now."""
+    return "changed" if Path(file).exists() else "removed"
 
 
 def _show_list(installs: list[record.Install], *, as_json: bool) -> None:

@@ -149,10 +149,10 @@ class _Made:
         verdict = verify(installed, _without_token(os.environ))
         if installed.client in RUNG:
             _wait_for_ringer(self.wish.config)
-        if verdict.well:
-            sentence = f"{self.wish.client.title} is installed: {verdict.found}"
-        else:
-            sentence = f"{self.wish.client.title} is installed, but {verdict.found}; {verdict.do}"
+        is_same = self.earlier is not None and plan.is_empty()
+        done = f"{self.wish.client.title} is {'already ' if is_same else ''}installed"
+        found = f": {verdict.found}" if verdict.well else f", but {verdict.found}; {verdict.do}"
+        sentence = done + found
         return Outcome(sentence, _changed(plan), "", notes, well=verdict.well)
 
 

@@ -9,6 +9,7 @@ from hubbub.cli import terminal
 from hubbub.cli.command import command, uses_project
 from hubbub.client import ActivityReply, Hub, HubUnreachable
 
+MOST = 500  # of one page
 PAUSE = 1.0  # seconds between tries to reach a hub that went away
 
 
@@ -20,7 +21,9 @@ PAUSE = 1.0  # seconds between tries to reach a hub that went away
 @uses_project
 def log(*, hub: Hub, follow: bool, limit: int, as_json: bool) -> None:
     """Show what happened in the project, oldest first."""
-    past: list[ActivityReply] = hub.get("/activity", limit=max(limit, 1))["activity"]
+    past: list[ActivityReply] = hub.get("/activity", limit=min(limit + 1, MOST))["activity"]
+    if 0 < limit < len(past) and not as_json:
+        click.echo(f"the last {limit}; more with --limit", err=True)
     for each in reversed(past[:limit]):
         _show(each, as_json=as_json)
     if follow:

@@ -11,6 +11,7 @@ from hubbub.cli.command import TIMED_OUT, Seconds, command, text_or_stdin, uses_
 from hubbub.cli.completing import agents
 from hubbub.cli.tasks import show_line
 from hubbub.client import WAIT_SECONDS, Hub, HubRefused, HubUnreachable, LetterReply
+from hubbub.model.rights import HUB
 
 PAUSE = 1.0  # seconds between tries to reach a hub that went away while it was waited on
 
@@ -46,19 +47,22 @@ def send(*, hub: Hub, to: str, text: str, is_task: bool, as_json: bool) -> None:
 @click.argument("name", shell_complete=agents)
 @click.option("--ack", is_flag=True, help="Acknowledge what was shown; tasks are so accepted.")
 @click.option("--dead", is_flag=True, help="Instead, of what NAME sent, what nobody came to read.")
+@click.option("--limit", type=click.IntRange(1, 500), default=50, show_default=True, help="How many.")
 @uses_project
-def inbox(*, hub: Hub, name: str, ack: bool, dead: bool, as_json: bool) -> None:
+def inbox(*, hub: Hub, name: str, ack: bool, dead: bool, limit: int, as_json: bool) -> None:
     """Show what waits for the agent NAME, most urgent first. NAME is `hub` for people."""
     if dead and ack:
         raise click.UsageError("--dead shows what others have not read; there is nothing to acknowledge")
     if dead:
-        _show_dead(hub.get("/dead-letters", sender=name)["letters"], as_json=as_json)
+        _show_dead(hub.get("/dead-letters", sender=name, limit=limit)["letters"], as_json=as_json)
         return
-    letters = hub.inbox(name)
+    letters = hub.inbox(name, limit=limit)
     if as_json:
         terminal.show_json(letters)
     else:
         _show(letters)
+        if len(letters) == limit and name != HUB:
+            terminal.show_rest(limit, hub.agent(name)["unread"], "more with --limit")
     if ack:
         print(end="", flush=True)  # what nobody got to see is not acknowledged
         for each in letters:

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from hubbub import settings
-from hubbub.cli import terminal
+from hubbub.cli import Group, terminal
 from hubbub.cli.command import Choice, chooses_hub, command, data_option, uses_project
 from hubbub.cli.machine import joining, membership
 from hubbub.cli.machine.keeping import installs, put, read_settings
@@ -34,7 +34,7 @@ def labels_given(_ctx: click.Context, _param: click.Parameter, value: tuple[str,
     return tuple(dict.fromkeys(value))
 
 
-@click.group("node", short_help="Let agents use this machine, and see to the others.")
+@click.group("node", cls=Group, short_help="Let agents use this machine, and see to the others.")
 def node() -> None:
     """Let agents use this machine, and see to the other machines of the project."""
 

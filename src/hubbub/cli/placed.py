@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from hubbub.cli import terminal
+from hubbub.cli import Group, terminal
 from hubbub.cli.approvals import Approval
 from hubbub.cli.asked import attended
 from hubbub.cli.command import command, uses_project
@@ -18,7 +18,7 @@ START = "agent_start"  # what its machine is asked to do
 PATIENCE = 3_700.0  # seconds: its machine may ask people first, for an hour at most
 
 
-@click.group("agent", short_help="Start, stop and follow agents on machines.")
+@click.group("agent", cls=Group, short_help="Start, stop and follow agents on machines.")
 def agent() -> None:
     """Have an agent run on a machine: it is started again when it dies, and with the machine."""
 

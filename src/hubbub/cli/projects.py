@@ -4,12 +4,12 @@ from typing import Any
 
 import click
 
-from hubbub.cli import terminal
+from hubbub.cli import Group, terminal
 from hubbub.cli.command import command, uses_hub
 from hubbub.client import Hub, segment
 
 
-@click.group("project", short_help="Create, list and show projects, and divide them into areas.")
+@click.group("project", cls=Group, short_help="Create, list and show projects, and divide them into areas.")
 def project() -> None:
     """Create, list and show projects, and divide them into areas."""
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from hubbub.cli import terminal
+from hubbub.cli import Group, terminal
 from hubbub.cli.command import command, text_or_stdin, uses_project
 from hubbub.cli.completing import agents
 from hubbub.client import Hub, TaskReply, segment
@@ -12,6 +12,7 @@ from hubbub.model.lifecycle import Status
 from hubbub.model.records import Priority
 
 PRIORITIES = click.Choice([priority.name.lower() for priority in Priority])
+MOST = 500  # of one page
 STATUSES = click.Choice([str(status) for status in Status])
 
 
@@ -36,10 +37,18 @@ def show_line(task: TaskReply, *, as_json: bool) -> None:
 @click.option("--status", type=STATUSES, multiple=True, help="Only in this status; may be repeated.")
 @click.option("--assignee", metavar="A", shell_complete=agents, help="Only those of this agent.")
 @click.option("--limit", type=click.IntRange(1, 500), default=50, show_default=True, help="How many.")
+@click.option("--all", "is_all", is_flag=True, help="All of them.")
 @uses_project
-def tasks(*, hub: Hub, status: tuple[str, ...], assignee: str | None, limit: int, as_json: bool) -> None:
+def tasks(
+    *, hub: Hub, status: tuple[str, ...], assignee: str | None, limit: int, is_all: bool, as_json: bool
+) -> None:
     """List the project's tasks, newest first."""
-    found: list[TaskReply] = hub.get("/tasks", status=status, assignee=assignee, limit=limit)["tasks"]
+    narrowed = {"status": status, "assignee": assignee}
+    page = hub.get("/tasks", **narrowed, limit=MOST if is_all else limit, total="true")
+    found: list[TaskReply] = page["tasks"]
+    while is_all and len(page["tasks"]) == MOST:
+        page = hub.get("/tasks", **narrowed, limit=MOST, before=found[-1]["number"])
+        found += page["tasks"]
     if as_json:
         terminal.show_json(found)
         return
@@ -56,9 +65,10 @@ def tasks(*, hub: Hub, status: tuple[str, ...], assignee: str | None, limit: int
         for each in found
     ]
     terminal.show_table(("task", "status", "priority", "from", "to", "sent", "title"), rows)
+    terminal.show_rest(len(found), len(found) if is_all else page["total"], "all of them with --all")
 
 
-@click.group("task", short_help="Add, show, cancel, retry or reassign a task.")
+@click.group("task", cls=Group, short_help="Add, show, cancel, retry or reassign a task.")
 def task() -> None:
     """Add, show, cancel, retry or reassign a task. ID is its number in the project, or its id."""
 

@@ -95,6 +95,12 @@ def show_table(titles: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
         print(GAP.join(padded).rstrip())
 
 
+def show_rest(shown: int, total: int, more: str) -> None:
+    """Tell people, on standard error, that a list ended before everything was shown, and how to see `more`."""
+    if shown < total:
+        print(f"{shown} of {total}; {more}", file=sys.stderr, flush=True)
+
+
 def _cell(value: object) -> str:
     return "" if value is None else clean(str(value).partition("\n")[0])
 

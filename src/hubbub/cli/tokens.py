@@ -4,7 +4,7 @@ import re
 
 import click
 
-from hubbub.cli import terminal
+from hubbub.cli import Group, terminal
 from hubbub.cli.command import command, uses_hub, uses_project
 from hubbub.cli.completing import agents
 from hubbub.cli.users import ROLES
@@ -23,7 +23,7 @@ def seconds(_ctx: click.Context, _param: click.Parameter, value: str | None) -> 
     return float(int(written[1]) * UNITS[written[2]])
 
 
-@click.group("token", short_help="Create, list and revoke tokens.")
+@click.group("token", cls=Group, short_help="Create, list and revoke tokens.")
 def token() -> None:
     """Create, list and revoke tokens."""
 
@@ -57,15 +57,18 @@ def list_(*, hub: Hub, as_json: bool) -> None:
     rows = [
         (
             each["id"],
-            each["agent"] or ("a person" if each["project_id"] is None else "any agent"),
+            each["agent"] or (each["user"] if each["project_id"] is None else "any agent"),
+            each["project"] or "all of theirs",
             each["role"],
+            each["user"] if each["project_id"] is not None else None,
             terminal.brief(each["created_at"]),
             terminal.brief(each["expires_at"]),
             terminal.brief(each["revoked_at"]),
         )
         for each in found
     ]
-    terminal.show_table(("id", "for", "role", "created", "expires", "revoked"), rows)
+    titles = ("id", "for", "project", "role", "made by", "created", "expires", "revoked")
+    terminal.show_table(titles, rows)
 
 
 @command("revoke", example="hubbub token revoke 0199a7c4-…")

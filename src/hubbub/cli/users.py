@@ -4,14 +4,14 @@ import sys
 
 import click
 
-from hubbub.cli import terminal
+from hubbub.cli import Group, terminal
 from hubbub.cli.command import command, uses_hub, uses_project
 from hubbub.client import Hub, segment
 
 ROLES = click.Choice(["owner", "admin", "member", "viewer"])
 
 
-@click.group("user", short_help="Create, list and invite people, give them passwords.")
+@click.group("user", cls=Group, short_help="Create, list and invite people, give them passwords.")
 def user() -> None:
     """Create, list and invite people, give them passwords."""
 
@@ -70,10 +70,13 @@ def password(*, hub: Hub, name: str | None, as_json: bool) -> None:
 
     It is asked for, or read from standard input where that is no terminal. All logins of theirs end.
     """
-    chosen = _asked() if sys.stdin.isatty() else sys.stdin.readline().rstrip("\r\n")
     name = name or hub.get("/me")["user"]
     if name is None:
         raise click.UsageError("say whose password: the token is no person's")
+    hub.get(
+        "/logins", user=name
+    )  # is refused for who is not there, or not ours to change: before it is asked for
+    chosen = _asked() if sys.stdin.isatty() else sys.stdin.readline().rstrip("\r\n")
     changed = hub.put(f"/users/{segment('user', name)}/password", {"password": chosen})["user"]
     if as_json:
         terminal.show_json(changed)

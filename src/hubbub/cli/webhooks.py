@@ -2,7 +2,7 @@
 
 import click
 
-from hubbub.cli import terminal
+from hubbub.cli import Group, terminal
 from hubbub.cli.command import command, uses_project
 from hubbub.client import Hub, segment
 from hubbub.model.parcels import Outcome
@@ -11,7 +11,7 @@ from hubbub.model.webhooks import Form
 OUTCOMES = click.Choice([str(outcome) for outcome in Outcome])
 
 
-@click.group("webhook", short_help="Tell other programs what happens.")
+@click.group("webhook", cls=Group, short_help="Tell other programs what happens.")
 def webhook() -> None:
     """Add, list and remove webhooks, and see what became of deliveries."""
 
@@ -89,6 +89,8 @@ def deliveries(*, hub: Hub, outcome: str | None, limit: int, as_json: bool) -> N
     if as_json:
         terminal.show_json(found)
         return
+    if len(found) == limit:
+        click.echo(f"the newest {limit}; there may be more with --limit", err=True)
     rows = [
         (
             each["id"],

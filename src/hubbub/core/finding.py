@@ -53,6 +53,31 @@ def search(
     return found[:limit]
 
 
+def number(
+    tx: Tx,
+    project_ids: Sequence[UUID],
+    text: str = "",
+    *,
+    status: Iterable[Status] = (),
+    assignee: str | None = None,
+    sender: str | None = None,
+    area: str | None = None,
+) -> int:
+    """How many tasks `search` would find without a limit."""
+    wanted, meant = tuple(status), _NUMBER.fullmatch(text.strip())
+    columns = {
+        "assignee": assignee,
+        "sender": sender,
+        "area": area,
+        "number": int(meant[1]) if meant else None,
+    }
+    words = text.split()[:MOST_WORDS] if meant is None else ()
+    return sum(
+        tasks.number_found(tx, project_id, status=wanted, columns=columns, words=words)
+        for project_id in project_ids
+    )
+
+
 def children(tx: Tx, task: Task) -> list[Task]:
     """What was derived from the task, oldest first, whatever became of it."""
     return tasks.children(tx, task.id, MOST_CHILDREN)

@@ -112,6 +112,12 @@ def find(tx: Tx, user_id: UUID) -> User | None:
     return users.find(tx, user_id)
 
 
+def name_of(tx: Tx, user_id: UUID | None) -> str | None:
+    """The name of the person of that id; None for nobody."""
+    user = find(tx, user_id) if user_id is not None else None
+    return user.name if user is not None else None
+
+
 def by_name(tx: Tx, name: str) -> User | None:
     """The person of that name, with their password's hash; for logging in. What can be no name is nobody's."""
     return users.find_by_name(tx, name) if _NAME.fullmatch(name) else None

@@ -127,20 +127,9 @@ def search(
     limit: int,
 ) -> list[Task]:
     """Tasks of the project, newest first; `before` is the number to go on from. All `words` occur in the text."""
-    where: list[str] = ["project_id = :project_id"]
-    values: dict[str, object] = {"project_id": project_id, "limit": limit, "before": before or LAST_NUMBER}
-    for column, wanted in (
-        ("assignee", assignee),
-        ("sender", sender),
-        ("area", area),
-        ("number", number),
-    ):
-        if wanted is not None:
-            where.append(f"{column} = :{column}")
-            values[column] = wanted
-    for place, word in enumerate(words):
-        where.append(_mentions(f"word{place}"))
-        values |= {f"word{place}": _like(word), f"word{place}_folded": _like(word.lower())}
+    columns = {"assignee": assignee, "sender": sender, "area": area, "number": number}
+    where, found = _narrowed(columns, words)
+    values = {"project_id": project_id, "limit": limit, "before": before or LAST_NUMBER, **found}
     statuses = sorted(status)
     if not statuses:
         return _listed(tx, where, values)
@@ -148,6 +137,36 @@ def search(
         return _listed(tx, [*where, _in_passing(statuses)], values)
     each = [_listed(tx, [*where, "status = :status"], {**values, "status": one}) for one in statuses]
     return sorted((task for found in each for task in found), key=lambda task: -task.number)[:limit]
+
+
+def number_found(
+    tx: Tx,
+    project_id: UUID,
+    *,
+    status: Iterable[Status] = (),
+    columns: Mapping[str, object],
+    words: Sequence[str] = (),
+) -> int:
+    """How many tasks of the project `search` would find without a limit."""
+    where, values = _narrowed(columns, words)
+    statuses = sorted(status)
+    if statuses:
+        where.append(_in_passing(statuses) if len(where) > 1 else _in(statuses))
+    row = tx.one(
+        f"SELECT count(*) AS number FROM tasks WHERE {' AND '.join(where)}", project_id=project_id, **values
+    )
+    return int(row["number"]) if row else 0
+
+
+def _narrowed(columns: Mapping[str, object], words: Sequence[str]) -> tuple[list[str], dict[str, object]]:
+    """The conditions of a search, and their values: columns that are not None are so, and all words occur."""
+    where = ["project_id = :project_id"]
+    values: dict[str, object] = {name: value for name, value in columns.items() if value is not None}
+    where += [f"{name} = :{name}" for name in values]
+    for place, word in enumerate(words):
+        where.append(_mentions(f"word{place}"))
+        values |= {f"word{place}": _like(word), f"word{place}_folded": _like(word.lower())}
+    return where, values
 
 
 def _mentions(name: str) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
+from textual.widgets._footer import FooterKey
 
 from hubbub.cli.watch.app import Choices, Watch
 from hubbub.client import Hub as Client
@@ -299,3 +300,29 @@ async def test_it_is_left_while_news_comes_in(hub: Hub, monkeypatch: pytest.Monk
         screen.app._draw_soon()
 
     assert not screen.app.is_running
+
+
+async def test_a_narrow_screen_says_how_to_be_helped(hub: Hub) -> None:
+    """At 80 columns the footer shows the keys for help and for leaving."""
+    client = Client(hub.url, hub.owner_secret, project="default")
+    app = Watch(client)
+    async with app.run_test(size=(80, 24)) as pilot:
+        screen = Screen(hub, app, pilot)
+        await screen.until(lambda: "● live" in screen.status())
+        keys = {each.description: each.region for each in app.screen.query(FooterKey)}
+        assert max(keys["Help"].right, keys["Leave"].right) <= 80
+    screen.hub.meet("somebody")
+    app.following.join()
+    client.close()
+
+
+async def test_a_line_of_the_log_tells_what_it_is_about(hub: Hub) -> None:
+    """Enter on a line of the log says why its task or its agent is as it is."""
+    blocked(hub)
+    async with watching(hub) as screen:
+        await screen.until(lambda: "task.blocked" in screen.text("#feed"))
+        await screen.pilot.press("4", "enter")
+        await screen.until(lambda: len(screen.app.screen_stack) > 1)
+        said = "\n".join(str(each.render()) for each in screen.app.screen.query(Static))
+        assert "Why T-1?" in said
+        assert "is blocked" in said

@@ -45,7 +45,12 @@ class Daemon:
         try:
             with suppress(asyncio.CancelledError):  # by a signal
                 uvloop.run(self._serve())
-        except (LinkRefused, JournalFailed) as error:
+        except LinkRefused as error:
+            again = (
+                "join again with a new code: hubbub node invite there, and here hubbub node run --join CODE"
+            )
+            raise click.ClickException(terminal.clean(f"{self.membership.name}: {error}; {again}")) from None
+        except JournalFailed as error:
             raise click.ClickException(terminal.clean(f"{self.membership.name}: {error}")) from None
 
     async def _serve(self) -> None:

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from rich.text import Text
 from textual.app import App, ComposeResult
@@ -25,7 +25,7 @@ CAP = 300  # tasks of one column; the dashboard shows them all
 PANES = ("needs", "board", "fleet", "log")
 HELP = """1 2 3 4     needs you, board, fleet, log
 arrows jk   move; h l or Tab: next column
-Enter y     why it is as it is
+Enter y     why it is as it is; of a line of the log, what that is about
 a  d        approve, deny
 r           reply, answer
 x           done with a letter
@@ -67,6 +67,11 @@ class Watch(App[None]):
     ENABLE_COMMAND_PALETTE = False
     BINDINGS: ClassVar[list[BindingType]] = [
         *(Binding(str(number), f"pane('{name}')", show=False) for number, name in enumerate(PANES, 1)),
+        Binding(
+            "question_mark", "help", "Help"
+        ),  # first, as a narrow footer shows no more than the beginning
+        Binding("q", "quit", "Leave"),
+        Binding("y", "why", "Why?"),
         Binding("a", "deed('approve')", "Approve"),
         Binding("d", "deed('deny')", "Deny"),
         Binding("r", "deed('answer')", "Reply"),
@@ -75,11 +80,8 @@ class Watch(App[None]):
         Binding("c", "step('cancel')", "Cancel"),
         Binding("m", "step('reassign')", "Reassign"),
         Binding("o", "step('release')", "Release"),
-        Binding("y", "why", "Why?"),
         Binding("h", "app.focus_previous", show=False),
         Binding("l", "app.focus_next", show=False),
-        Binding("question_mark", "help", "Help"),
-        Binding("q", "quit", "Leave"),
     ]
 
     def __init__(self, hub: Hub, *, acts: bool = True) -> None:
@@ -217,6 +219,13 @@ class Watch(App[None]):
             return None
         return str(table.coordinate_to_cell_key(table.cursor_coordinate).row_key.value)
 
+    def _logged(self) -> dict[str, Any] | None:
+        """What happened in the line of the log that is marked."""
+        marked = self.query_one("#feed", Choices).marked if self._pane() == "log" else None
+        with self.following.watched.lock:
+            feed = list(self.following.watched.feed)
+        return next((each for each in feed if str(each["id"]) == marked), None)
+
     # What keys do.
 
     def action_pane(self, name: str) -> None:
@@ -252,12 +261,19 @@ class Watch(App[None]):
         self.action_why()
 
     def action_why(self) -> None:
-        task, agent = self._marked_task(), self._agent()
-        kind, name = ("task", task["id"]) if task else ("agent", agent)
+        logged = self._logged()
+        if logged is not None:
+            kind, name, title = lines.subject(logged)
+        else:
+            task, agent = self._marked_task(), self._agent()
+            kind, name = ("task", task["id"]) if task else ("agent", agent)
+            title = lines.ref(task) if task else str(agent)
+        if name is None and logged is not None:
+            self.push_screen(Telling("In full", lines.activity_line(logged)))
+            return
         if name is None:
             self.notify("mark a task or an agent first", severity="warning")
             return
-        title = lines.ref(task) if task else str(agent)
         self._in_background(
             lambda: acting.why(self.hub, kind, name),
             lambda sentence: self.push_screen(

@@ -122,6 +122,15 @@ def agent_cells(agent: Card, standing: Standing) -> tuple[Text, ...]:
     )
 
 
+def subject(activity: dict[str, Any]) -> tuple[str, str | None, str]:
+    """What something that happened is about, for the question why: its kind, its name, and what it is called."""
+    if activity["task_id"]:
+        number = activity["detail"].get("number")
+        return "task", activity["task_id"], f"T-{number}" if number else "the task"
+    name = activity["agent"]
+    return "agent", name, str(name)
+
+
 def activity_line(activity: dict[str, Any]) -> Text:
     """One line of the feed."""
     facts = activity["detail"]

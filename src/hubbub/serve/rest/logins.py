@@ -97,8 +97,8 @@ async def set_password(request: Request, call: Call, name: str, body: NewPasswor
 
     All their logins end, but for the one that asks.
     """
-    check(body.password, name)
     await call.read(lambda tx: users.meant(tx, name))  # before the work of hashing
+    check(body.password, name)
     gatekeeper: Gatekeeper = request.app.state.gatekeeper
     kept = await gatekeeper.passwords.hash(body.password)
     user = await call.write(lambda tx: logins.set_password(tx, name, kept))

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from datetime import timedelta
 from http import HTTPStatus
+from uuid import UUID
 
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
@@ -130,8 +131,18 @@ async def invite(call: Call, body: NewInvite) -> Invite:
 @router.get("/tokens")
 async def list_tokens(call: Call) -> Tokens:
     """The tokens of the caller's projects, and for the owner of the hub those of people: never their secrets."""
-    found = await call.read(lambda tx: tokens.visible(tx, access.visible(tx, call.project)))
-    return Tokens(tokens=[TokenShape.of(token) for token in found])
+
+    def look(tx: Tx) -> list[TokenShape]:
+        places = access.visible(tx, call.project)
+        found = tokens.visible(tx, places)
+        slugs: dict[UUID | None, str] = {place.id: place.slug for place in places}
+        names = {user_id: users.name_of(tx, user_id) for user_id in {token.user_id for token in found}}
+        return [
+            TokenShape.of(token, user=names[token.user_id], project=slugs.get(token.project_id))
+            for token in found
+        ]
+
+    return Tokens(tokens=await call.read(look))
 
 
 @router.post("/tokens", status_code=HTTPStatus.CREATED)

@@ -144,7 +144,9 @@ class UserShape(Shape):
 class TokenShape(Shape):
     id: UUID
     user_id: UUID | None
+    user: str | None = Field(None, description="the person whose it is, or who made it; in lists")
     project_id: UUID | None
+    project: str | None = Field(None, description="the slug of its project; in lists")
     agent: str | None
     role: Role | None
     created_at: int

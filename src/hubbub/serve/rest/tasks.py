@@ -45,6 +45,7 @@ MOST_NEEDS = 32
 
 class Tasks(BaseModel):
     tasks: list[TaskShape]
+    total: int | None = Field(None, description="how many there are without a limit, if that was asked for")
 
 
 class OneTask(BaseModel):
@@ -117,8 +118,9 @@ async def list_tasks(
     ] = "",
     before: Annotated[int | None, Query(ge=1, le=2**62)] = None,
     limit: Annotated[int, Query(ge=1, le=500)] = 50,
+    total: bool = False,
 ) -> Tasks:
-    """Tasks, newest first; `before` is the number to go on from."""
+    """Tasks, newest first; `before` is the number to go on from. With `total`, also how many there are."""
 
     def look(tx: Tx) -> Tasks:
         ids = [project.id for project in access.visible(tx, call.project)]
@@ -133,9 +135,14 @@ async def list_tasks(
             before=before,
             limit=limit,
         )
-        return Tasks(tasks=_shapes(tx, ids, found))
+        number = None
+        if total:
+            number = finding.number(
+                tx, ids, q, status=status or (), assignee=assignee, sender=sender, area=area
+            )
+        return Tasks(tasks=_shapes(tx, ids, found), total=number)
 
-    return await call.read(look, long=bool(q))
+    return await call.read(look, long=total or bool(q))
 
 
 @router.post("/tasks", status_code=HTTPStatus.CREATED, response_model=SentTask)
