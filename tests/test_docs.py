@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 import pytest
 
-from docs import words
+from docs import kept, words
 from docs.png import LARGEST
 from hubbub.cli import hubbub
 from hubbub.dialects import discover
@@ -183,6 +183,11 @@ def test_the_picture_of_the_lifecycle_is_drawn_from_the_table() -> None:
 def test_the_page_of_words_is_made_from_the_code() -> None:
     """Every status and every field in every dialect is on the page as the code has it; `make docs` writes it."""
     assert words.page() == words.PAGE.read_text("utf-8")
+
+
+def test_the_page_of_kept_files_is_made_from_the_code() -> None:
+    """Every file that the floor keeps for what programs start from is on the page; `make docs` writes it."""
+    assert kept.page() == kept.PAGE.read_text("utf-8")
 
 
 @pytest.mark.parametrize("record", DECISIONS, ids=lambda path: path.stem)

@@ -12,6 +12,7 @@ from hubbub.clients.install.client import PROJECT, USER
 from hubbub.clients.install.plan import Plan
 from hubbub.clients.install.registry import CLIENTS
 from hubbub.model.starting import program
+from hubbub.node.gate.names import components, unwritten
 from tests.install.conftest import SECRET, Place, files_of, scopes
 
 CORPUS = Path(__file__).parent / "corpus"
@@ -286,3 +287,15 @@ def test_each_platform_has_its_own_places(place: Place, name: str, platform: str
     change = CLIENTS[name].changes(place.request(USER, platform=platform))[0]
 
     assert str(change.file.relative_to(place.home)) == file  # type: ignore[attr-defined]
+
+
+@each_place
+def test_what_an_install_writes_is_kept_by_the_floor(place: Place, name: str, scope: str) -> None:
+    """No agent writes what an installer does: what a client starts with is what a person has put there."""
+    plan = Plan()
+    plan.add(CLIENTS[name].changes(place.request(scope)))
+    written = {str(each["file"]) for each in plan.done if "file" in each}
+
+    ours = str(place.config)
+    assert written
+    assert [each for each in written if not each.startswith(ours) and not unwritten(components(each))] == []

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hubbub.model import triggers
 from hubbub.node.gate import names
 
 HOME, MAC_HOME, ROOT_HOME = "/home/ada", "/Users/ada", "/root"
@@ -35,6 +36,26 @@ INVISIBLE = "\u200b\u200c\u200d\u2060\ufeff\u00ad\u202e"
         f"{HOME}/.claude.json",
         "/w/.claude/settings.json",
         "/w/.claude/settings.local.json",
+        *(
+            f"{folder}/{path.replace('*', 'x')}"
+            for folder in ("/w", HOME)
+            for kind in triggers.KINDS
+            for paths in kind.files.values()
+            for path in paths
+        ),
+        "/w/deep/down/.envrc",
+        "/w/.claude",
+        "/w/.vscode",
+        "/w/.claude/hooks/deep/h.sh",
+        "/w/.VSCODE/Tasks.JSON",
+        "/w/.cur\u200bsor/mcp.json",
+        "/w/.relay/agents.pool.yml",
+        "/w/.relay/session-agents-r1.yml",
+        "/w/.windsurf/mcp_config.json",
+        f"{HOME}/.config/Code/User/tasks.json",
+        f"{HOME}/Library/Application Support/Code/User/mcp.json",
+        f"{HOME}/Library/LaunchAgents/x.plist",
+        "/w/.venv/lib/python3.13/site-packages/x.pth",
     ],
 )
 def test_what_people_only_write(path: str) -> None:
@@ -54,7 +75,6 @@ def test_what_people_only_write(path: str) -> None:
         "/w/.environment",
         "/w/env.py",
         "/w/config.env",
-        "/w/.envrc",
         "/w/.gitignore",
         "/w/.gitkeep",
         "/w/.gitattributes",
@@ -64,6 +84,24 @@ def test_what_people_only_write(path: str) -> None:
         "/w/bashrc",
         "/w/mcp.json",
         "/w/.claude/commands/x.md",
+        "/w/.claude/agents/x.md",
+        "/w/.cursor/rules/style.mdc",
+        "/w/.github",
+        "/w/.github/copilot-instructions.md",
+        "/w/.vscode/extensions.json",
+        "/w/.editorconfig",
+        "/w/.relay/memory/project.md",
+        "/w/.config",
+        "/w/CLAUDE.md",
+        "/w/AGENTS.md",
+        "/w/Makefile",
+        "/w/package.json",
+        "/w/.pre-commit-config.yaml",
+        "/w/.npmrc",
+        "/w/model.pth",
+        "/w/src/code/user/mcp.json",
+        "/w/click.py",
+        "/w/hubbub/__main__.py",
         "/w/fish/menu.py",
     ],
 )

@@ -4,21 +4,44 @@ Names are compared as a file system would that ignores capitals and the ways to 
 one does: the same call must not be refused on one machine and go through on another. Nothing is looked up here.
 """
 
+import fnmatch
 import re
 import unicodedata
 from functools import lru_cache
 
+from hubbub.model import triggers
+
 TEMPLATES = ("example", "sample", "template", "dist")
 
-_STARTUP = re.compile(
-    r"\.(?:bashrc|bash_profile|bash_login|bash_logout|bash_aliases|profile|login|logout|cshrc|tcshrc|kshrc|mkshrc"
-    r"|yashrc|xonshrc|shrc|shinit|zshrc|zshenv|zprofile|zlogin|zlogout|xprofile|xinitrc|xsession|xsessionrc"
-    r"|pam_environment|bashrc\.d|bash_profile\.d|profile\.d|zshrc\.d)|config\.fish"
-)
-_STARTUP_FOLDERS = frozenset({"fish", "powershell", "nushell", "xonsh", "elvish"})  # beneath `.config`
-_CLIENTS = frozenset({".mcp.json", ".claude.json"})
-_CLIENT_SETTINGS = re.compile(r"settings(\..+)?\.json")  # beneath `.claude`: hooks are in them
 _GIT = re.compile(r"\.git[ .]*(:.*)?|git~\d+")  # also as Windows would have it
+
+_SHARED = frozenset({".config", ".local", ".github"})  # folders of many programs
+_Pattern = tuple[re.Pattern[str], ...]
+
+
+def _compiled(path: str) -> _Pattern:
+    return tuple(re.compile(fnmatch.translate(part)) for part in path.split("/"))
+
+
+def _table() -> tuple[dict[str, list[tuple[_Pattern, str]]], list[tuple[_Pattern, str]]]:
+    """The table of triggers by the first name of each path, and those whose first name is a pattern."""
+    by_name: dict[str, list[tuple[_Pattern, str]]] = {}
+    wide: list[tuple[_Pattern, str]] = []
+    for kind in triggers.KINDS:
+        for path in (path for paths in kind.files.values() for path in paths):
+            first = path.partition("/")[0]
+            entries = wide if "*" in first else by_name.setdefault(first, [])
+            entries.append((_compiled(path), kind.why))
+    return by_name, wide
+
+
+_TRIGGERS, _WIDE = _table()
+_FIRST = re.compile("|".join(f"(?:{pattern[0].pattern})" for pattern, _why in _WIDE))
+_HOLDERS = frozenset(
+    name
+    for name, entries in _TRIGGERS.items()
+    if name.startswith(".") and name not in _SHARED and any(len(each) > 1 for each, _why in entries)
+)  # the folders of one program, as a project has them
 
 _SYSTEM = frozenset({("etc",), ("system",), ("private", "etc")})
 OWN_FOLDERS = (
@@ -69,16 +92,19 @@ def components(path: str) -> tuple[str, ...]:
 
 def unwritten(names: tuple[str, ...]) -> str | None:
     """F4: why what is at these folded names is written, linked, moved and deleted by people only; else None."""
-    for name, before in zip(names, ("", *names), strict=False):
+    for at, name in enumerate(names):
         if is_environment(name):
             return "it is an environment file, where secrets and what programs do are set"
         if _GIT.fullmatch(name):
             return "it is Git's own, where hooks and configuration run as programs"
-        if _STARTUP.fullmatch(name) or (before == ".config" and name in _STARTUP_FOLDERS):
-            return "it is read by a shell when it starts"
-        if name in _CLIENTS or (before == ".claude" and _CLIENT_SETTINGS.fullmatch(name)):
-            return "it tells a client of agents which programs to start"
-    return None
+        for pattern, why in _TRIGGERS.get(name, ()):
+            if _fits(pattern, names[at:]):
+                return why
+        if (found := _FIRST.fullmatch(name)) is not None:
+            for pattern, why in _WIDE:
+                if pattern[0].fullmatch(found[0]) and _fits(pattern, names[at:]):
+                    return why
+    return _holder(names[-1]) if names else None
 
 
 def unread(names: tuple[str, ...]) -> str | None:
@@ -106,6 +132,18 @@ def may_be_secret(names: tuple[str, ...]) -> bool:
     if any(is_environment(name) or _SECRET_NAMES.fullmatch(name) for name in names):
         return True
     return any(_holds(names, each) for each in _SECRET_PLACES)
+
+
+def _fits(pattern: _Pattern, names: tuple[str, ...]) -> bool:
+    """Whether the first of these names are those of a pattern."""
+    return len(names) >= len(pattern) and all(
+        part.fullmatch(name) for part, name in zip(pattern, names, strict=False)
+    )
+
+
+def _holder(name: str) -> str | None:
+    """Why a folder is not to be replaced as a whole: with it would come what is kept in it."""
+    return "what programs start from is kept in it" if name in _HOLDERS else None
 
 
 def _is_of_process(names: tuple[str, ...]) -> bool:

@@ -223,7 +223,7 @@ def _guarded_places(absolute: str, world: World) -> Iterator[str]:
                 yield f"{folder}/{name}"
     for root in world.roots:  # further down, too
         for path in world.files.beneath(root, _LOOKED_AT) or ():
-            if names.unwritten((names.folded(posixpath.basename(path)),)):
+            if names.unwritten(names.components(path)):
                 yield path
 
 
