@@ -81,7 +81,7 @@ EDITORS = Kind(
     ),
 )
 
-SESSIONS = Kind(
+DESKTOPS = Kind(
     "a service manager or a desktop starts it",
     _of(
         systemd=".config/systemd .local/share/systemd .config/environment.d",
@@ -112,4 +112,4 @@ TOOLS = Kind(
     ),
 )
 
-KINDS = (CLIENTS, TEAMS, SHELLS, EDITORS, SESSIONS, TOOLS)
+KINDS = (CLIENTS, TEAMS, SHELLS, EDITORS, DESKTOPS, TOOLS)
