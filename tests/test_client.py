@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hubbub.client import Hub, HubRefused, HubUnreachable, owner_token, running_hub
+from hubbub.client import Hub, HubRefused, HubUnreachable, owner_token, quoted, running_hub
 from tests.cli.processes import RunningHub
 
 
@@ -59,7 +59,7 @@ def test_same_key_same_thing(hub: Hub) -> None:
 def test_names_in_paths(hub: Hub) -> None:
     """A name may hold anything, also what means something in an address."""
     for name in ("a/b", "a?b#c", "代码1号", "%2e"):
-        hub.post("/tokens", {"agent": name})
+        hub.put(f"/agents/{quoted(name)}/presence", {"instance": "1", "take": True})
         assert hub.agent(name)["name"] == name
 
 

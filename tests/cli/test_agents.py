@@ -1,5 +1,7 @@
 """`hubbub agents`: who is here."""
 
+from pathlib import Path
+
 from tests.cli.processes import RunningHub
 
 
@@ -27,3 +29,30 @@ def test_agents_are_shown_with_what_they_were_seen_to_do(hub: RunningHub) -> Non
     assert agent["last_output_at"] >= agent["seen_at"]
     assert row[:4] == ["bob", "idle", f"#{task['number']} count the lines", ""]
     assert row[5:10] == ["claude", "laptop", "", "", "\\u001b[2Jtwo"]
+
+
+def test_an_agent_is_removed(hub: RunningHub) -> None:
+    """A typing error is taken back: the name is known no more, and what it was sent is dead mail."""
+    hub.meet("coder", "codre")
+    hub.client().post("/messages", {"to": "codre", "text": "hello"})
+    removed = hub.run("agent", "remove", "codre")
+    assert (removed.stdout, removed.stderr) == ("removed codre\n", "")
+    assert [each["name"] for each in hub.json("agents")] == ["coder"]
+    assert [each["recipient"] for each in hub.json("inbox", "hub", "--dead")] == ["codre"]
+    again = hub.run("agent", "remove", "codre")
+    assert (again.returncode, "did you mean coder" in again.stderr) == (1, True)
+
+
+def test_a_person_makes_no_agent_with_a_strange_name(hub: RunningHub, tmp_path: Path) -> None:
+    """Whatever a person makes an agent by, its name is one that every shell and address takes."""
+    commands = (
+        ("token", "create", "--agent", "x y"),
+        ("work", "x y", "--run", "cat"),
+        ("install", "vscode", "--as", "x y"),
+    )
+    home = {"HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path), "HUBBUB_CONFIG": str(tmp_path)}
+    for command in commands:
+        done = hub.run(*command, **home)
+        assert done.returncode in (1, 2), command
+        assert "an agent's name has letters" in done.stderr, command
+    assert hub.json("agents") == []

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from hubbub.client import quoted
 from tests.cli.processes import PROGRAM, RunningHub, hubbub, plain_environment
 
 # What each shell does when Tab is pressed, without a line to edit; the words stand for it.
@@ -66,7 +67,8 @@ def test_names_of_agents_are_offered(hub: RunningHub, words: tuple[str, ...]) ->
 
 def test_a_name_that_means_something_to_a_shell_is_not_offered(hub: RunningHub) -> None:
     """What bash would run, expand or take for an option on the line where it is put stays out of it."""
-    hub.meet("$(reboot)", "`reboot`", "a;reboot", "*", "--ack", "代码1号")
+    for name in ("$(reboot)", "`reboot`", "a;reboot", "*", "--ack", "代码1号"):
+        hub.client().put(f"/agents/{quoted(name)}/presence", {"instance": "1", "take": True})
 
     assert _offered(hub, "send", "") == ["代码1号"]
 

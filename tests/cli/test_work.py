@@ -149,6 +149,22 @@ def test_result_of_a_broadcast_outlives_hub_and_worker(own_hub: RunningHub, tmp_
     assert ledger.read_text() == "once\n"
 
 
+def test_a_broadcast_of_somebody_who_is_gone_is_run_once(hub: RunningHub, tmp_path: Path) -> None:
+    """Where nobody is left to take the reply, the broadcast is acknowledged all the same, and not run again."""
+    began, ledger = fifo(tmp_path), tmp_path / "ledger"
+    hub.meet("asker")
+    worker = hub.work("lonely", f"echo $$ >{began}; cat {began}; echo run >>{ledger}")
+    worker.says("ready")
+    hub.client().post("/broadcasts", {"text": "anyone?", "sender": "asker"})
+    pid_in(began)
+    hub.client().delete("/agents/asker")
+    began.write_text("")
+    worker.says("no longer wanted")
+    hub.until("message.acked")
+    assert hub.client().inbox("lonely") == []
+    assert ledger.read_text() == "run\n"
+
+
 def test_runs_so_many_at_a_time(hub: RunningHub, tmp_path: Path) -> None:
     """With --concurrency 2 two commands run side by side, and no third."""
     meeting = fifo(tmp_path)

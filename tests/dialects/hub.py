@@ -21,7 +21,7 @@ from mcp.client import Client
 from mcp.client.client import ConnectMode
 from mcp.client.streamable_http import streamable_http_client
 
-from hubbub.core import access, deadletters, projects, tokens, users
+from hubbub.core import access, agents, deadletters, projects, tokens, users
 from hubbub.core.transaction import Transactions
 from hubbub.dialects import discover
 from hubbub.model.records import Project
@@ -333,6 +333,8 @@ class Place:
         self, agent: str | None = None, *, role: Role = Role.MEMBER, ttl: timedelta | None = None
     ) -> str:
         """The secret of a new token for the project."""
+        if agent is not None:
+            self.hub.do(lambda tx: agents.meet(tx, self.project.id, agent))  # by whatever name
         made = self.hub.do(lambda tx: tokens.for_project(tx, self.project, role=role, agent=agent, ttl=ttl))
         return made[1]
 

@@ -80,6 +80,8 @@ class Hub:
     ) -> str:
         """The secret of a new token for the project."""
         where = project or self.project
+        if agent is not None:
+            self.do(lambda tx: agents.meet(tx, where.id, agent), self.owner)  # by whatever name
         made = self.do(lambda tx: tokens.for_project(tx, where, role=role, agent=agent, ttl=ttl), self.owner)
         return str(made[1])
 

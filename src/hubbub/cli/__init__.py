@@ -99,7 +99,7 @@ ENTRIES = {
     "mcp": Entry("hubbub.cli.mcp", "An MCP server on stdio, bridged to the hub."),
     "work": Entry("hubbub.cli.work", "Turn any program into an agent."),
     "chat": Entry("hubbub.cli.chat", "Talk with the agent of this machine."),
-    "agent": Entry("hubbub.cli.placed", "Start, stop and follow agents on machines."),
+    "agent": Entry("hubbub.cli.placed", "Start, stop, follow and remove agents."),
     "agents": Entry("hubbub.cli.agents", "Who is here, and what they do."),
     "tasks": Entry("hubbub.cli.tasks", "List tasks, newest first."),
     "task": Entry("hubbub.cli.tasks", "Add, show, cancel, retry or reassign a task."),

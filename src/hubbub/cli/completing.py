@@ -1,6 +1,5 @@
 """What a shell offers where the name of an agent belongs: those that the hub knows, and nothing when it is away."""
 
-import re
 from contextlib import closing
 from typing import Any
 
@@ -12,11 +11,10 @@ from hubbub.cli import terminal
 from hubbub.cli.command import Choice, in_project
 from hubbub.client import AgentReply, HubRefused, HubUnreachable
 from hubbub.model.errors import Invalid
+from hubbub.model.names import HARMLESS
 
 ASKED = ("url", "token", "project")  # by `chooses_hub`, here as far as they are typed or in the environment
 
-# Bash puts what it is offered into the line as it is, and runs it on Enter.
-HARMLESS = re.compile(r"\w[\w.@+-]*")
 ABOUT = 60  # columns
 
 
@@ -26,7 +24,7 @@ def agents(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list
         return [
             CompletionItem(each["name"], help=_about(each))
             for each in _known(ctx.params)
-            if each["name"].startswith(incomplete) and HARMLESS.fullmatch(each["name"])
+            if each["name"].startswith(incomplete) and HARMLESS.fullmatch(each["name"])  # bash runs the line
         ]
     except (HubRefused, HubUnreachable, Invalid, click.UsageError):
         return []  # a line that is being typed is no place to say what is wrong

@@ -11,14 +11,14 @@ from hubbub.cli.asked import attended
 from hubbub.cli.command import command, uses_project
 from hubbub.cli.completing import agents
 from hubbub.cli.work import some_command
-from hubbub.client import Hub, segment
+from hubbub.client import Hub, quoted, segment
 from hubbub.model.placements import MOST_LINES, MOST_TASKS
 
 START = "agent_start"  # what its machine is asked to do
 PATIENCE = 3_700.0  # seconds: its machine may ask people first, for an hour at most
 
 
-@click.group("agent", cls=Group, short_help="Start, stop and follow agents on machines.")
+@click.group("agent", cls=Group, short_help="Start, stop, follow and remove agents.")
 def agent() -> None:
     """Have an agent run on a machine: it is started again when it dies, and with the machine."""
 
@@ -91,6 +91,21 @@ def logs(*, hub: Hub, name: str, follow: bool, lines: int, as_json: bool) -> Non
                 click.echo(terminal.clean(str(frame.data["message"])), err=True)
 
 
+@command("remove", example="hubbub agent remove coder-1")
+@click.argument("name", shell_complete=agents)
+@uses_project
+def remove(*, hub: Hub, name: str, as_json: bool) -> None:
+    """Let the project know the agent NAME no more.
+
+    Its tokens end, what it has begun goes back to the open queue, and what it has not read is dead mail.
+    """
+    removed = hub.delete(f"/agents/{quoted(name)}")
+    if as_json:
+        terminal.show_json(removed)
+    else:
+        terminal.show(f"removed {removed['removed']}")
+
+
 def _show(placed: dict[str, Any], *, as_json: bool) -> None:
     if as_json:
         terminal.show_json(placed)
@@ -108,3 +123,4 @@ def _show_line(line: dict[str, Any], *, as_json: bool) -> None:
 agent.add_command(start)
 agent.add_command(stop)
 agent.add_command(logs)
+agent.add_command(remove)

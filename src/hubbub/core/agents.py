@@ -6,6 +6,7 @@ from difflib import get_close_matches
 from uuid import UUID
 
 from hubbub.core.snapshots import patches
+from hubbub.model import names
 from hubbub.model.errors import Invalid, UnknownAgent
 from hubbub.model.records import Agent, Condition, Node, Presence
 from hubbub.model.rights import HUB
@@ -27,6 +28,20 @@ def meet(tx: Tx, project_id: UUID, name: str) -> None:
     elif agents.meet(tx, project_id, name):
         patch = patches.agent(tx, project_id, name)
         tx.record("agent.met", project_id=project_id, agent=name, patch=patch)
+
+
+def make(tx: Tx, project_id: UUID, name: str) -> None:
+    """As `meet`, where somebody makes an agent; a person who makes a new one chooses a name that all can write.
+
+    Raises `Invalid`.
+    """
+    is_new = tx.actor.is_person and agents.find(tx, project_id, name) is None
+    if is_new and not names.is_choosable(name):
+        raise Invalid(
+            "an agent's name has letters, digits, '_', '-', '.', '@' and '+', up to "
+            f"{names.LONGEST} of them, and begins with a letter, a digit or '_'"
+        )
+    meet(tx, project_id, name)
 
 
 def require_nameable(name: str) -> None:
@@ -57,7 +72,7 @@ def find(tx: Tx, project_id: UUID, name: str) -> Agent:
     """The agent of that name. Raises `UnknownAgent`, with up to three near names."""
     require_known(tx, project_id, name)
     agent = agents.find(tx, project_id, name)
-    assert agent is not None  # names are never forgotten
+    assert agent is not None  # or it would have been refused
     return agent
 
 

@@ -5,7 +5,7 @@ receiver was never there. Its sender is told once. It stays in the inbox, and is
 """
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from uuid import UUID
 
@@ -33,14 +33,29 @@ def settle(tx: Tx, after: timedelta) -> bool:
     Records `message.dead` for each.
     """
     due = deadletters.due(tx, before=tx.now - milliseconds(after), limit=BATCH)
+    hours = max(1, after // timedelta(hours=1))
+    _bury(tx, due, lambda names: f"has not been read by {names} for {hours} h: nobody came by that name.")
+    return len(due) == BATCH
+
+
+def bury(tx: Tx, project_id: UUID, name: str) -> None:
+    """Note that what an agent has not read is dead, since it is removed, and tell the senders.
+
+    Records `message.dead` for each.
+    """
+    unread = deadletters.unread_of(tx, project_id, name)
+    _bury(tx, unread, lambda names: f"was not read by {names}: that agent was removed from the project.")
+
+
+def _bury(tx: Tx, due: Sequence[UUID], why: Callable[[str], str]) -> None:
+    """Note that these letters are dead, and tell each sender once of what went together."""
     buried = [letter for each in due if (letter := deadletters.bury(tx, each)) is not None]
     together: dict[UUID, list[DeadLetter]] = defaultdict(list)
     for letter in buried:
         _record(tx, letter)
         together[letter.task_id or letter.message_id or letter.id].append(letter)
     for subject, letters in together.items():
-        _tell(tx, subject, letters, after)
-    return len(due) == BATCH
+        _tell(tx, subject, letters, why)
 
 
 def expired(tx: Tx, task: Task) -> None:
@@ -65,18 +80,15 @@ def of_project(
     )
 
 
-def _tell(tx: Tx, subject: UUID, letters: Sequence[DeadLetter], after: timedelta) -> None:
+def _tell(tx: Tx, subject: UUID, letters: Sequence[DeadLetter], why: Callable[[str], str]) -> None:
     """Tell the sender; for a person that is a letter to people. What the hub said of itself nobody has to know."""
     first = letters[0]
     if first.is_of_hub:
         return
     names = [visible(letter.recipient) for letter in letters]
     more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    hours = max(1, after // timedelta(hours=1))
-    text = (
-        f"{first.ref} has not been read by {', '.join(names[:NAMED])}{more} for {hours} h: nobody came by that name."
-        " It stays in the inbox, and is delivered to whoever comes."
-    )
+    told = why(f"{', '.join(names[:NAMED])}{more}")
+    text = f"{first.ref} {told} It stays in the inbox, and is delivered to whoever comes."
     messages.send(
         tx, first.project_id, sender=HUB, to=first.sender, body=text, in_reply_to=subject, awaited=True
     )

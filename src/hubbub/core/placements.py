@@ -35,7 +35,7 @@ def order(tx: Tx, project: Project, *, agent: str, machine: Machine, command: st
     require_person(tx)
     if agent.startswith(NODE_PREFIX):
         raise Invalid(f"{agent!r} is the name of a machine's own work; choose another")
-    agents.meet(tx, project.id, agent)
+    agents.make(tx, project.id, agent)
     rows.hold(tx, project.id, agent)
     before = rows.find(tx, project.id, agent)
     if before is not None and _is_held(tx, before):
@@ -163,6 +163,18 @@ def forget_machine(tx: Tx, machine: UUID) -> list[str]:
         _revoke(tx, placed)
         rows.delete(tx, placed.project_id, placed.agent)
     return [placed.agent for placed in forgotten]
+
+
+def forget_agent(tx: Tx, project: Project, agent: str) -> None:
+    """Forget where an agent that is removed ran last; its key ends. Raises `Conflict` while it runs there."""
+    rows.hold(tx, project.id, agent)
+    placed = rows.find(tx, project.id, agent)
+    if placed is None:
+        return
+    if _is_held(tx, placed):
+        raise Conflict(f"{agent!r} runs on {placed.node!r}; stop it there first")
+    _revoke(tx, placed)
+    rows.delete(tx, project.id, agent)
 
 
 def require_person(tx: Tx) -> None:

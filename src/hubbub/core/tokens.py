@@ -44,7 +44,7 @@ def for_project(
     if tx.actor.agent is not None and agent != tx.actor.agent:
         raise Forbidden(f"this token acts as {tx.actor.agent!r} only, and can only make tokens for it")
     if agent is not None:
-        agents.meet(tx, project.id, agent)
+        agents.make(tx, project.id, agent)
     return _create(tx, AGENT, user_id=tx.actor.user_id, project=project, agent=agent, role=role, ttl=ttl)
 
 

@@ -47,6 +47,16 @@ def meet(tx: Tx, project_id: UUID, name: str) -> bool:
     return row is not None
 
 
+def forget(tx: Tx, project_id: UUID, name: str) -> None:
+    """Let the project know the name no more; its presences stay as a part of the past."""
+    for table, column in (("agents", "name"), ("evidence", "agent"), ("todo_lists", "agent")):
+        tx.run(
+            f"DELETE FROM {table} WHERE project_id = :project_id AND {column} = :name",
+            project_id=project_id,
+            name=name,
+        )
+
+
 def find(tx: Tx, project_id: UUID, name: str) -> Agent | None:
     row = tx.one(
         """SELECT project_id, name, created_at, presence_id FROM agents

@@ -75,6 +75,17 @@ def due(tx: Tx, *, before: int, limit: int) -> list[UUID]:
     return [row["id"] for row in rows]
 
 
+def unread_of(tx: Tx, project_id: UUID, recipient: str) -> list[UUID]:
+    """The rows of one inbox that are unread, oldest first."""
+    rows = tx.all(
+        f"""SELECT d.id FROM deliveries d
+            WHERE d.project_id = :project_id AND d.recipient = :recipient AND {_UNREAD} ORDER BY d.id""",
+        project_id=project_id,
+        recipient=recipient,
+    )
+    return [row["id"] for row in rows]
+
+
 def bury(tx: Tx, delivery_id: UUID) -> DeadLetter | None:
     """Note that nobody came to read a row; None if somebody has meanwhile, or it was noted already."""
     row = tx.one(

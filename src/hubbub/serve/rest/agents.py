@@ -9,7 +9,19 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 
-from hubbub.core import access, agents, inbox, messages, presences, reach, steering, todos, wakes, whereabouts
+from hubbub.core import (
+    access,
+    agents,
+    inbox,
+    messages,
+    presences,
+    reach,
+    removals,
+    steering,
+    todos,
+    wakes,
+    whereabouts,
+)
 from hubbub.core.idempotency import Reply
 from hubbub.core.whereabouts import Whereabouts
 from hubbub.model.errors import Forbidden
@@ -90,6 +102,12 @@ class Released(BaseModel):
     agent: str
     area: str | None
     files: list[str]
+
+
+class Removed(BaseModel):
+    """The name of the agent that is removed."""
+
+    removed: str
 
 
 class Inbox(BaseModel):
@@ -191,6 +209,20 @@ async def leave(call: Call, name: str, instance: str) -> Gone:
 
     ended = await call.write(go)
     return Gone(presence=PresenceShape.of(ended) if ended else None)
+
+
+@router.delete("/agents/{name:path}")
+async def remove_agent(call: Call, name: str) -> Removed:
+    """Let the project know an agent no more. For people.
+
+    Its tokens end, what it has begun goes back to the open queue, and what it has not read is dead mail.
+    """
+
+    def remove(tx: Tx) -> str:
+        removals.remove(tx, call.enter(tx), name)
+        return name
+
+    return Removed(removed=await call.write(remove))
 
 
 @router.get("/agents/{name:path}")

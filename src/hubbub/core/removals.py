@@ -1,0 +1,44 @@
+"""Removing an agent from a project: it is not known any more, and whatever it had is free, dead or over.
+
+What it has done stays where it is: tasks, messages and the log speak of it by its name. Whoever comes by that name
+later is a new agent, and finds the mail that nobody has read.
+"""
+
+from hubbub.core import access, agents, deadletters, handovers, placements, presences, tasks, tokens, wakes
+from hubbub.core.snapshots import patches
+from hubbub.model.errors import Invalid
+from hubbub.model.lifecycle import UNDER_WAY
+from hubbub.model.machines import NODE_PREFIX
+from hubbub.model.records import Project
+from hubbub.model.rights import HUB, Right
+from hubbub.store import agents as rows
+from hubbub.store import tokens as token_rows
+from hubbub.store.tx import Tx
+
+
+def remove(tx: Tx, project: Project, name: str) -> None:
+    """Forget an agent: its tokens and its presence end, and what it has begun goes back to the open queue.
+
+    Mail that it has not read is dead, and its senders are told. For people who manage the project. Records
+    `agent.removed`. Raises `Forbidden`, `UnknownAgent`, and `Conflict` for one that runs on a machine.
+    """
+    access.require_person(tx, "remove an agent")
+    access.enter(tx, str(project.id), Right.MANAGE)
+    if name.startswith(NODE_PREFIX):
+        raise Invalid(f"{name!r} stands for a machine; remove that")
+    agents.require_known(tx, project.id, name)
+    present = agents.presence(tx, project.id, name, lock=True)
+    placements.forget_agent(tx, project, name)
+    for token in token_rows.of_projects(tx, [project.id]):
+        if token.agent == name:
+            tokens.end(tx, token.id)
+    for task in tasks.under_way(tx, project.id, name, UNDER_WAY):
+        handovers.set_free(tx, task, by=HUB, reason=f"{name} was removed from the project")
+    if present is not None:
+        presences.end(tx, present)
+    for waker in wakes.wakers(tx, project.id, name):
+        wakes.leave(tx, project.id, name, waker.instance)
+    deadletters.bury(tx, project.id, name)
+    rows.forget(tx, project.id, name)
+    patch = patches.agent(tx, project.id, name)
+    tx.record("agent.removed", project_id=project.id, agent=name, patch=patch)
