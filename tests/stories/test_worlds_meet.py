@@ -1,5 +1,8 @@
 """Four tongues, one world: agents of CommHub, Relay, GolemXV and cmdop share tasks, and talk to each other."""
 
+from dataclasses import replace
+from operator import itemgetter
+
 import pytest
 
 from tests.dialects.golemxv.hub import GONE, no
@@ -230,3 +233,33 @@ def test_a_scope_is_no_business_of_those_who_declare_none(world: World) -> None:
         "gil",
         "gus",
     }
+
+
+def test_one_name_speaks_several_tongues(world: World) -> None:
+    """An agent that checks in, reports and joins under one name keeps its session and its work, in any order."""
+    open_queue = [world.crew.task(f"task {number}") for number in range(3)]
+    commhub = replace(world.gil, path="/mcp/commhub", says={})
+    own = replace(world.gil, path="/mcp", says={})
+    relay = replace(world.gil, path="/mcp/relay", says={"agent_id": "gil"})
+
+    def all_speak() -> None:
+        assert commhub.report_status(resume_id="run", alias="gil", status="working")["ok"]
+        assert own.join(name="gil")["you"] == "gil"
+        assert relay.get_messages()["success"]
+        assert world.gil.heartbeat()["ok"]
+
+    all_speak()
+    world.gil.claim_task(task_id=open_queue[0])
+    own.task(action="start", task=f"T-{open_queue[1]}")
+    (third,) = [row["id"] for row in relay.get_all_tasks()["tasks"] if row["title"] == "task 2"]
+    assert relay.claim_task(task_id=third)["claimed"]
+    all_speak()
+    assert {row["assigned"] for row in world.listed()} == {"gil"}
+
+    again = replace(world.gil, says={"project_slug": world.crew.slug})
+    again = replace(
+        again, says={**again.says, "session_token": again.checkin(agent_name="gil")["session_token"]}
+    )
+    assert world.gil.wrong("heartbeat")["error"] == "Session not found or expired"
+    assert again.heartbeat()["ok"]
+    assert [row["assigned"] for row in sorted(world.listed(), key=itemgetter("id"))] == [None, "gil", "gil"]

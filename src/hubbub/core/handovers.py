@@ -90,6 +90,7 @@ def move(
         "accepted_at": task.accepted_at or tx.now,
         "started_at": task.started_at or tx.now,
         "leased": int(task.leased if leased is None else leased),
+        "door": task.door if leased is None else tx.door,
         "result": None,
     }
     kind = tasks.KINDS[events[-1]]
@@ -108,26 +109,28 @@ def set_free(tx: Tx, task: Task, *, by: str, reason: str) -> Task:
     return _again(tx, task, Event.RELEASE, to=None, by=by, changes=changes, detail=detail)
 
 
-def release(tx: Tx, project_id: UUID, assignee: str, *, reason: str) -> None:
+def release(tx: Tx, project_id: UUID, assignee: str, *, reason: str, door: str | None = None) -> None:
     """Put what a vanished agent had claimed from the open queue back there. Records `task.released`.
+
+    With a `door`, only what it had taken there: by its other doors it is there still.
 
     The time during which it was held does not count against the time in which to begin it.
     """
     for task in tasks.under_way(tx, project_id, assignee, UNDER_WAY):
-        if task.leased and not task.addressed:
+        if task.leased and not task.addressed and door in (None, task.door):
             held = tx.now - (task.accepted_at or tx.now)
             changes = {"expires_at": task.expires_at + held if task.expires_at else None}
             _again(tx, task, Event.RELEASE, to=None, by=HUB, changes=changes, detail={"reason": reason})
 
 
-def redeliver(tx: Tx, project_id: UUID, assignee: str, *, begun_before: int) -> None:
+def redeliver(tx: Tx, project_id: UUID, assignee: str, *, begun_before: int, door: str | None = None) -> None:
     """Deliver again what an agent that was gone had begun before it went. Records `task.released`.
 
-    The time to begin it starts anew, as it may long have run out.
+    With a `door`, only what it had taken there. The time to begin it starts anew, as it may long have run out.
     """
     for task in tasks.under_way(tx, project_id, assignee, UNDER_WAY):
         begun_at = max(task.accepted_at or 0, task.started_at or 0)
-        if task.leased and begun_at <= begun_before:
+        if task.leased and begun_at <= begun_before and door in (None, task.door):
             changes = {"expires_at": _anew(tx, task)}
             detail = {"reason": f"{assignee} is back after it was gone"}
             _again(tx, task, Event.RELEASE, to=assignee, by=HUB, changes=changes, detail=detail)

@@ -37,22 +37,27 @@ def report(
 ) -> Presence:
     """Take an agent's report, which is also its heartbeat; what `profile` leaves out stays as it was.
 
-    A report from another `instance` replaces the presence the name has. An agent that comes back finds the work it
-    had begun in its inbox again. Records `agent.checkin`, `agent.changed` or `agent.checkout`; `agent.described` for
-    what changes neither condition nor occupation, but what else is shown of the agent, and nothing for a heartbeat
-    that does not even that. `secret` is the hash of what the agent shows from now on, if a new
-    presence begins.
+    A name is one agent, whose doors (`tx.door`) each have an instance that speaks for it: a report by one of them is a
+    heartbeat for all, and `ttl` is that of the door that opened the presence. A report from another `instance` at the
+    same door replaces the one that spoke there, with the presence if that was the only one. An agent that comes back
+    finds the work it had begun in its inbox again.
+
+    Records `agent.checkin`, `agent.changed` or `agent.checkout`; `agent.described` for what changes neither condition
+    nor occupation, but what else is shown of the agent, and nothing for a heartbeat that does not even that. `secret`
+    is the hash of what the agent shows from now on, if it comes with one.
     """
     names.meet(tx, project_id, name)
     last = agents.presence(tx, project_id, name, lock=True)
     if profile.output is not None and (last is None or profile.output != last.output):
         evidence.saw(tx, project_id, name, output=profile.output)
-    stays = last is not None and last.instance == instance and last.is_live(tx.now)
+    stays = last is not None and last.is_live(tx.now) and _goes_on(last, tx.door, instance)
     held = claims.of_presence(tx, last) if last is not None and last.is_live(tx.now) and not stays else []
     if last is not None and not stays and last.ended_at is None:
         last = _end(tx, last, SILENT if last.instance == instance else REPLACED) or last
     if last is not None and stays:
-        current = _heard(tx, last, condition, profile, ttl)
+        current = _heard(
+            tx, last, instance=instance, condition=condition, profile=profile, ttl=ttl, secret=secret
+        )
     else:
         known = last if last is not None and last.instance == instance else Profile()
         current = _open(
@@ -64,6 +69,7 @@ def report(
             profile=_merged(known, profile),
             ttl=ttl,
             secret=secret,
+            heartbeat_told_at=last.heartbeat_told_at if last is not None else None,
         )
         claims.follow(tx, held, current)
         if last is not None and condition is not Condition.OFFLINE:
@@ -83,15 +89,16 @@ def take(
 ) -> Presence:
     """Begin to be `name`, unless somebody else is that agent now.
 
-    Raises `Conflict`, which says who and for how long at the least, if the name is live under another instance;
-    except that `instead_of` names the instance that the caller knows to be dead.
+    Raises `Conflict`, which says who and for how long at the least, if the name is live under another instance, by
+    whichever door; except that `instead_of` names the instance that the caller knows to be dead.
     """
     names.meet(tx, project_id, name)  # first, so that of two who take a new name one finds it taken
     last = agents.presence(tx, project_id, name, lock=True)
-    if last is not None and last.is_live(tx.now) and last.instance not in (instance, instead_of):
+    holder = _voice(last, tx.door) or last.instance if last is not None else None
+    if last is not None and last.is_live(tx.now) and holder not in (instance, instead_of):
         seconds = max(1, (last.expires_at - tx.now) // 1000)
         where = f" on {last.hostname}" if last.hostname else ""
-        raise Conflict(f"{name!r} is live as {last.instance}{where}; free in {seconds} s if it stays silent")
+        raise Conflict(f"{name!r} is live as {holder}{where}; free in {seconds} s if it stays silent")
     return report(tx, project_id, name, instance=instance, condition=Condition.IDLE, profile=profile, ttl=ttl)
 
 
@@ -113,19 +120,28 @@ def attend(
     """
     last = agents.presence(tx, project_id, name)
     is_fresh = last is not None and last.is_live(tx.now) and tx.now - last.seen_at < FRESH
-    if last is not None and is_fresh and (last.instance != instance or _is_known(last, condition, ttl)):
+    if (
+        last is not None
+        and is_fresh
+        and (_speaks(last, tx.door, instance) or _is_known(last, condition, ttl))
+    ):
         return last
     if tx.is_read:
         raise MustWrite
     last = agents.presence(tx, project_id, name, lock=True)
     is_live = last is not None and last.is_live(tx.now)
-    if last is not None and is_live and last.instance != instance:
+    if last is not None and is_live and _speaks(last, tx.door, instance):
         return keep(tx, last)
     known, lasts = (last.condition, last.ttl) if last is not None and is_live else (Condition.IDLE, 0)
     ttl = max(ttl, timedelta(milliseconds=lasts))
     return report(
         tx, project_id, name, instance=instance, condition=condition or known, profile=profile, ttl=ttl
     )
+
+
+def _speaks(last: Presence, door: str, instance: str) -> bool:
+    """Whether the agent is there by another instance, or by other doors as well, where it speaks for itself."""
+    return last.instance != instance or not last.voices.keys() <= {door}
 
 
 def _is_known(last: Presence, condition: Condition | None, ttl: timedelta) -> bool:
@@ -144,7 +160,7 @@ def beat(
 ) -> Presence:
     """A heartbeat of an instance that is there already. Raises `NotFound` if it is not, or not any more."""
     last = agents.presence(tx, project_id, name, lock=True)
-    if last is None or last.instance != instance or not last.is_live(tx.now):
+    if last is None or _voice(last, tx.door) != instance or not last.is_live(tx.now):
         raise NotFound("presence", instance)
     ttl = timedelta(milliseconds=last.ttl)
     return report(tx, project_id, name, instance=instance, condition=condition, profile=profile, ttl=ttl)
@@ -189,9 +205,9 @@ def progress(
 
 
 def leave(tx: Tx, project_id: UUID, name: str, *, instance: str) -> Presence | None:
-    """End the presence of an instance; None if it is not there (any more)."""
+    """End the presence of an instance, for all doors; None if it is not there (any more)."""
     last = agents.presence(tx, project_id, name, lock=True)
-    return _end(tx, last, LEFT) if last and last.instance == instance else None
+    return _end(tx, last, LEFT) if last and _voice(last, tx.door) == instance else None
 
 
 def keep(tx: Tx, presence: Presence) -> Presence:
@@ -221,6 +237,7 @@ def _open(
     profile: Profile,
     ttl: timedelta,
     secret: str | None,
+    heartbeat_told_at: int | None,
 ) -> Presence:
     lasts = milliseconds(ttl)
     opened = agents.open_presence(
@@ -240,6 +257,8 @@ def _open(
             token_id=tx.actor.token_id,
             secret=secret,
             since=tx.now,
+            voices={tx.door: instance},
+            heartbeat_told_at=heartbeat_told_at,
             **_told(profile),
         ),
     )
@@ -248,10 +267,35 @@ def _open(
     return opened
 
 
-def _heard(tx: Tx, last: Presence, condition: Condition, profile: Profile, ttl: timedelta) -> Presence:
-    lasts = milliseconds(ttl)
+def _voice(presence: Presence, door: str) -> str | None:
+    """The instance that speaks for the agent at a door; of a presence that has none noted, who opened it."""
+    return presence.voices.get(door) if presence.voices else presence.instance
+
+
+def _goes_on(last: Presence, door: str, instance: str) -> bool:
+    """Whether a presence stays the agent's when `instance` speaks at a door: unless the only other one spoke there."""
+    return _voice(last, door) in (None, instance) or len(last.voices) > 1
+
+
+def _heard(
+    tx: Tx,
+    last: Presence,
+    *,
+    instance: str,
+    condition: Condition,
+    profile: Profile,
+    ttl: timedelta,
+    secret: str | None,
+) -> Presence:
+    """Take a report into a presence that goes on; another instance at the door has let go of what was taken there."""
+    before = _voice(last, tx.door)
+    is_opener = before == last.instance
+    lasts = milliseconds(ttl) if is_opener else last.ttl
     heard = replace(
         last,
+        instance=instance if is_opener else last.instance,
+        voices={**last.voices, tx.door: instance},
+        secret=secret or last.secret,
         condition=condition,
         ttl=lasts,
         seen_at=tx.now,
@@ -260,9 +304,21 @@ def _heard(tx: Tx, last: Presence, condition: Condition, profile: Profile, ttl: 
         **_told(_merged(last, profile)),
     )
     agents.update_presence(tx, heard)
-    if condition is not Condition.OFFLINE:
+    if before not in (None, instance):
+        _replace_voice(tx, heard)
+    if secret is not None:
+        _record(tx, "agent.checkin", heard)
+    elif condition is not Condition.OFFLINE:
         _record_change(tx, last, heard)
     return heard
+
+
+def _replace_voice(tx: Tx, heard: Presence) -> None:
+    """Let go of what an instance took whose place another has at its door; the agent is there by other doors."""
+    reason = f"{heard.agent} is there anew ({REPLACED})"
+    handovers.release(tx, heard.project_id, heard.agent, reason=reason, door=tx.door)
+    if heard.condition is not Condition.OFFLINE:
+        handovers.redeliver(tx, heard.project_id, heard.agent, begun_before=tx.now, door=tx.door)
 
 
 def _end(tx: Tx, presence: Presence, reason: str) -> Presence | None:

@@ -50,7 +50,7 @@ ADJECTIVES = (
     ),
     *("sharp", "smart", "steady", "sunny", "swift", "tidy", "vivid", "warm", "wise", "witty"),
 )
-HEARTBEATS_TOLD = 60_000  # milliseconds in which one heartbeat of a stay is recorded at most
+HEARTBEATS_TOLD = 60_000  # milliseconds in which one heartbeat of an agent is recorded at most
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,12 +72,13 @@ def begin(tx: Tx, project: Project, name: str | None, scope: Scope) -> Stay:
     if last is not None and last.is_live(tx.now) and last.token_id != tx.actor.token_id:
         raise Conflict(f"{spoken!r} is live by another token; choose another name, or wait until it is gone")
     secret = secrets.token_hex(20)
+    known = last.condition if last is not None and last.is_live(tx.now) else Condition.IDLE
     presence = presences.report(
         tx,
         project.id,
         spoken,
         instance=f"stay-{secrets.token_hex(4)}",
-        condition=Condition.WORKING if scope else Condition.IDLE,
+        condition=Condition.WORKING if scope else known,
         profile=Profile(),
         ttl=timedelta(seconds=project.heartbeat_ttl),
         secret=access.fingerprint(secret),
@@ -107,9 +108,11 @@ def only(tx: Tx, project_ids: Sequence[UUID]) -> Presence | None:
 
 
 def keep(tx: Tx, presence: Presence) -> Presence:
-    """A heartbeat. Records `agent.heartbeat`, at most once a minute."""
-    kept = presences.keep(tx, presence)
-    if tx.now // HEARTBEATS_TOLD != presence.seen_at // HEARTBEATS_TOLD:
+    """A heartbeat. Records `agent.heartbeat`: the agent's first, and then at most one a minute."""
+    told_at = presence.heartbeat_told_at
+    is_told = told_at is None or tx.now - told_at >= HEARTBEATS_TOLD
+    kept = presences.keep(tx, replace(presence, heartbeat_told_at=tx.now) if is_told else presence)
+    if is_told:
         tx.record("agent.heartbeat", project_id=kept.project_id, actor=kept.agent, agent=kept.agent)
     return kept
 

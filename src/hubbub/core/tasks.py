@@ -237,7 +237,7 @@ def accept(tx: Tx, task: Task, by: str | None, *, leased: bool = True) -> Task:
         raise NotHolder(task.assignee)
     else:
         changes = {}
-    changes |= {"accepted_at": tx.now, "leased": int(leased)}
+    changes |= {"accepted_at": tx.now, "leased": int(leased), "door": tx.door}
     accepted = step(tx, task, Event.ACCEPT, changes=changes, actor=by)
     if by is not None:
         acknowledge(tx, accepted)
@@ -255,7 +255,12 @@ def start(tx: Tx, task: Task, by: str | None, *, leased: bool = True) -> Task:
         task = accept(tx, task, by, leased=leased)
     elif by not in (None, task.assignee):
         raise NotHolder(task.assignee)
-    changes = {"started_at": tx.now, "accepted_at": task.accepted_at or tx.now, "leased": int(leased)}
+    changes = {
+        "started_at": tx.now,
+        "accepted_at": task.accepted_at or tx.now,
+        "leased": int(leased),
+        "door": tx.door,
+    }
     return step(tx, task, Event.START, changes=changes, actor=by)
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError, create_model
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from hubbub.core import access, idempotency
 from hubbub.core.transaction import Transactions
@@ -27,6 +27,8 @@ Reply = Mapping[str, object]
 Refusal = Callable[[Any], Reply]
 Run = TypeVar("Run", bound=Callable[..., Reply])
 
+_MEANT = "null_is_meant"
+NULLABLE = Field(json_schema_extra={_MEANT: True})  # of an argument that the document writes as `X | null`
 _STRICT = ConfigDict(strict=True, allow_inf_nan=False)  # JSON has no infinite numbers to answer with
 
 
@@ -72,13 +74,14 @@ class Tool:
     told_once: str | None  # the field of the reply that holds a secret, which is kept nowhere
     shown: Callable[[Reply], str] | None  # what people and models read of a reply instead of its JSON
 
-    def bound(self, arguments: Mapping[str, object], call: Call | None) -> Operation[Reply]:
-        """The call of the tool, as an operation. Raises `BadArguments`."""
+    def bound(self, arguments: Mapping[str, object], call: Call | None, door: str) -> Operation[Reply]:
+        """The call of the tool, by which the caller comes in at `door`, as an operation. Raises `BadArguments`."""
         values = self.check(arguments)
         if self.call_as is not None:
             values[self.call_as] = call
 
         def operation(tx: Tx) -> Reply:
+            tx.door = door
             if call is not None:
                 call.begin()
                 if call.is_again:
@@ -183,7 +186,7 @@ class Dialect:
             return Answer(self.unknown(name), is_error=True)
         try:
             arguments = self.understood(tool, arguments)
-            operation = tool.bound(arguments, call)
+            operation = tool.bound(arguments, call, self.name)
         except BadArguments as error:
             return Answer(self.invalid(str(error)), is_error=True)
 
@@ -311,7 +314,7 @@ def _arguments(name: str, parameters: Iterable[inspect.Parameter]) -> type[BaseM
 
 
 def _plain_schema(arguments: type[BaseModel], also_required: Sequence[str]) -> Mapping[str, object]:
-    """The JSON Schema of the arguments as documented: no titles, optional ones not drawn as nullable."""
+    """The JSON Schema of the arguments as documented: no titles, and only those nullable that are `NULLABLE`."""
     schema = arguments.model_json_schema()
     properties = {name: _plain(prop) for name, prop in schema.get("properties", {}).items()}
     required = [*also_required, *schema.get("required", [])]
@@ -319,13 +322,15 @@ def _plain_schema(arguments: type[BaseModel], also_required: Sequence[str]) -> M
 
 
 def _plain(prop: Mapping[str, Any]) -> dict[str, Any]:
-    """One property without its title, its null and its null default."""
+    """One property without its title and its null default; without its null, unless that is meant."""
     choices = [choice for choice in prop.get("anyOf", []) if choice.get("type") != "null"]
-    plain = {k: v for k, v in prop.items() if k not in ("anyOf", "title", "default")}
+    plain = {k: v for k, v in prop.items() if k not in ("anyOf", "title", "default", _MEANT)}
     if len(choices) == 1:
         plain |= choices[0]
     elif choices:
         plain["anyOf"] = choices
+    if _MEANT in prop:
+        plain["type"] = [plain["type"], "null"]
     if prop.get("default") is not None:
         plain["default"] = prop["default"]
     return plain

@@ -4,7 +4,7 @@ Every `…_at` is Unix milliseconds, UTC. No behaviour beyond derived fields, no
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum, auto
 from uuid import UUID
 
@@ -13,6 +13,7 @@ from hubbub.model.reached import Reached
 from hubbub.model.rights import Role
 
 TITLE_LENGTH = 80
+PARTS = 999  # messages of one millisecond that have a moment each
 
 
 class Priority(IntEnum):
@@ -137,6 +138,8 @@ class Presence(Profile):
     summary: str | None = None  # what it said it did
     touched: tuple[str, ...] | None = None  # what it said it had touched in the end
     since: int | None = None  # when it came to be in this condition
+    voices: Mapping[str, str] = field(default_factory=dict)  # the instance that speaks for it, by its door
+    heartbeat_told_at: int | None = None  # when a bare heartbeat of the agent was recorded last
 
     def is_live(self, now: int) -> bool:
         return self.ended_at is None and self.expires_at > now
@@ -179,6 +182,7 @@ class Task:
     epoch: int = 1  # rises with every change of hands
     attempt: int = 1  # 1 for the first delivery; rises with retries and redeliveries
     leased: bool = False  # held by an agent with a heartbeat: when that falls silent, the hold ends
+    door: str | None = None  # the tool set in which its holder took it
     delivery_id: UUID | None = None  # its current row in an inbox
     note: str | None = None  # what was said last of why it is as it is
     created_at: int
@@ -243,6 +247,11 @@ class Message:
     def thread_name(self) -> str | None:
         """The conversation that it belongs to: as its sender called it, else what it answers."""
         return self.thread or (str(self.in_reply_to) if self.in_reply_to else None)
+
+    @property
+    def moment(self) -> int:
+        """When it was sent, in Unix microseconds: those of one millisecond are told apart by their numbers."""
+        return self.created_at * 1000 + self.number % PARTS + 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

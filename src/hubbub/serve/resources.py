@@ -23,7 +23,7 @@ SCHEME = "hubbub://"
 TASKS_SHOWN = 200
 LETTERS_SHOWN = 200
 LONG = frozenset({"description", "context", "result"})  # only in the one task, not in the list
-INTERNAL = frozenset({"project_id", "delivery_id", "leased", "addressed"})
+INTERNAL = frozenset({"project_id", "delivery_id", "leased", "door", "addressed"})
 
 Json = object
 

@@ -13,6 +13,7 @@ _PRESENCE = (
     "id", "project_id", "agent", "instance", "condition", *_PROFILE,
     "ttl", "opened_at", "seen_at", "expires_at", "ended_at", "end_reason",
     "token_id", "secret", "area", "files", "outcome", "summary", "touched", "since",
+    "voices", "heartbeat_told_at",
 )  # fmt: skip
 _LISTS = ("files", "touched")
 _READ = (*_PRESENCE, "claimed")  # what it holds (`store/claims.py`) is shown with what it has declared
@@ -24,7 +25,8 @@ def _presence(row: Row) -> Presence:
     lists = {name: tuple(json.loads(row[name])) if row[name] is not None else None for name in _LISTS}
     if row["claimed"] is not None:
         lists["files"] = tuple(dict.fromkeys((*(lists["files"] or ()), *json.loads(row["claimed"]))))
-    return Presence(**{**values, **lists, "condition": Condition(row["condition"])})
+    voices = json.loads(row["voices"]) if row["voices"] is not None else {}
+    return Presence(**{**values, **lists, "voices": voices, "condition": Condition(row["condition"])})
 
 
 def _lists(presence: Presence) -> dict[str, str | None]:
@@ -33,6 +35,10 @@ def _lists(presence: Presence) -> dict[str, str | None]:
         name: json.dumps(value, ensure_ascii=False) if value is not None else None
         for name, value in values.items()
     }
+
+
+def _voices(presence: Presence) -> str:
+    return json.dumps(dict(presence.voices), ensure_ascii=False)
 
 
 def meet(tx: Tx, project_id: UUID, name: str) -> bool:
@@ -189,7 +195,7 @@ def open_presence(tx: Tx, new: Presence) -> Presence:
     tx.run(
         f"""INSERT INTO presences ({", ".join(_PRESENCE)})
             VALUES ({", ".join(f":{name}" for name in _PRESENCE)})""",
-        **{**{name: getattr(new, name) for name in _PRESENCE}, **_lists(new)},
+        **{**{name: getattr(new, name) for name in _PRESENCE}, **_lists(new), "voices": _voices(new)},
     )
     tx.run(
         "UPDATE agents SET presence_id = :id WHERE project_id = :project_id AND name = :name",
@@ -202,11 +208,14 @@ def open_presence(tx: Tx, new: Presence) -> Presence:
 
 def update_presence(tx: Tx, presence: Presence) -> Presence:
     """Keep what a heartbeat brought."""
-    changing = ("condition", *_PROFILE, "ttl", "seen_at", "expires_at", "ended_at", "end_reason", "since")
+    changing = (
+        "instance", "condition", *_PROFILE, "ttl", "seen_at", "expires_at", "ended_at", "end_reason", "since",
+        "secret", "voices", "heartbeat_told_at",
+    )  # fmt: skip
     tx.run(
         f"UPDATE presences SET {', '.join(f'{name} = :{name}' for name in changing)} WHERE id = :id",
         id=presence.id,
-        **{name: getattr(presence, name) for name in changing},
+        **{**{name: getattr(presence, name) for name in changing}, "voices": _voices(presence)},
     )
     return presence
 

@@ -14,7 +14,7 @@ from hubbub.store.tx import Row, Tx
 _COLUMNS = (
     "id", "project_id", "number", "sender", "assignee", "addressed", "title", "description", "context", "priority",
     "status", "result", "parent_id", "depth", "reason", "run_id", "external_id", "area", "issue", "files",
-    "gated", "epoch", "attempt", "leased", "delivery_id", "note", "created_at", "updated_at", "delivered_at",
+    "gated", "epoch", "attempt", "leased", "door", "delivery_id", "note", "created_at", "updated_at", "delivered_at",
     "accepted_at", "started_at", "ended_at", "expires_at",
 )  # fmt: skip
 _FLAGS = ("addressed", "gated", "leased")

@@ -67,6 +67,7 @@ class Tx:
     tally: Counter[tuple[UUID, str]] = field(default_factory=Counter)  # tasks by project and status, changes
     recorded: int = 0  # activities written; on commit, a reason to wake whoever follows the log
     speaker: tuple[UUID, str] | None = None  # the project and the agent as whom the caller acts, once known
+    door: str = ""  # the tool set in which the caller speaks; none for the hub's own REST
 
     def run(self, sql: str, **values: object) -> None:
         self.db.query(sql, values)

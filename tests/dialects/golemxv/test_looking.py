@@ -113,16 +113,27 @@ def test_the_log_is_read_page_by_page(crew: Crew) -> None:
 
 @requires("activity_log.thinned")
 def test_heartbeats_are_thinned(crew: Crew) -> None:
-    """Of one agent's heartbeats at most one a minute is in the log, and each agent has its own."""
+    """An agent's first heartbeat is in the log, and then at most one a minute, also across its sessions."""
     ann, bob = crew.checkin("ann"), crew.checkin("bob")
-    for _ in range(18):
-        crew.later(seconds=10)
+
+    def told() -> list[str]:
+        return [row["agent_name"] for row in crew.activity(event_type="heartbeat")]
+
+    ann.heartbeat()
+    assert told() == ["ann"]
+    for _ in range(2):
+        crew.later(seconds=29)
         ann.heartbeat()
         bob.heartbeat()
-
-    told = [row["agent_name"] for row in crew.activity(event_type="heartbeat")]
-    assert 2 <= told.count("ann") <= 3
-    assert told.count("bob") == told.count("ann")
+    assert sorted(told()) == ["ann", "bob"]
+    ann.checkout()
+    again = crew.checkin("ann", by=ann)
+    again.heartbeat()
+    assert told().count("ann") == 1
+    crew.later(seconds=2)
+    again.heartbeat()
+    bob.heartbeat()
+    assert (told().count("ann"), told().count("bob")) == (2, 1)
 
 
 @requires("sessions.reply", "sessions.row", "words.times")

@@ -194,8 +194,8 @@ def _by_token(tx: Tx, project: Project) -> list[str]:
 def stay(tx: Tx, project: Project, name: str, condition: Condition, profile: Profile) -> Presence:
     """Report how the agent is; the presence that it has goes on, whoever began it."""
     last = agents.presence(tx, project.id, name, lock=True)
-    is_there = last is not None and last.is_live(tx.now)
-    instance = last.instance if last is not None and is_there else f"join-{secrets.token_hex(4)}"
+    known = last.voices.get(tx.door) if last is not None and last.is_live(tx.now) else None
+    instance = known or f"join-{secrets.token_hex(4)}"
     return presences.report(
         tx, project.id, name, instance=instance, condition=condition, profile=profile, ttl=HEARD_FOR
     )
@@ -205,14 +205,17 @@ def _keep(tx: Tx, project: Project, name: str) -> None:
     """A call is a heartbeat. Raises `MustWrite` in a read, unless there was one a moment ago."""
     last = agents.presence(tx, project.id, name, lock=not tx.is_read)
     is_there = last is not None and last.is_live(tx.now)
-    if last is not None and is_there and tx.now - last.seen_at <= RENEWED // timedelta(milliseconds=1):
+    speaks = last is not None and is_there and tx.door in last.voices
+    if last is not None and speaks and tx.now - last.seen_at <= RENEWED // timedelta(milliseconds=1):
         return
     if tx.is_read:
         raise MustWrite
-    if last is not None and is_there:
+    if last is not None and speaks:
         presences.keep(tx, last)
     else:
-        stay(tx, project, name, Condition.IDLE, Profile())
+        stay(
+            tx, project, name, last.condition if last is not None and is_there else Condition.IDLE, Profile()
+        )
 
 
 def _meant(tx: Tx, call: Call, right: Right) -> Project:
