@@ -266,6 +266,24 @@ def test_thoughts_are_told(any_hub: Hub, team: Team) -> None:
     assert told["timestamp"] > 0
 
 
+def test_who_thinks_works(any_hub: Hub, team: Team) -> None:
+    """After the first thought of an agent comes `agent:status` `working`, and within the pause no other of it."""
+    with watching(any_hub, team.secret) as watch:
+        watch.next()
+        for thought in ("first", "second"):
+            team.do("broadcast_thinking", "lead", content=thought)
+        told = [*watch.until("agent:status"), *watch.until("agent:thinking", chunk="second")]
+        team.do("broadcast_thinking", "worker", content="third")
+        told += watch.until("agent:status", agentId="worker")
+    assert [each["chunk"] for each in told if each["type"] == "agent:thinking"] == [
+        "first",
+        "second",
+        "third",
+    ]
+    statuses = [(each["agentId"], each["status"]) for each in told if each["type"] == "agent:status"]
+    assert statuses == [("lead", "working"), ("worker", "working")]
+
+
 # Which run
 
 

@@ -169,13 +169,21 @@ def test_hooks_are_inherited_one_by_one(
     assert (second.before_task, second.after_task) == (before_task, after_task)
 
 
-def test_a_disabled_agent_can_be_extended(workspace: Workspace, team_file: Write) -> None:
-    """Who is there only to be extended is disabled; who extends it is not."""
-    team_file(
-        "agents: {base: {disabled: true, tools: [t], emoji: E, systemPrompt: P}, fe: {extends: base, name: F}}"
-    )
-
-    assert [one.id for one in teams.team(workspace, "r1")] == ["fe"]
+def test_who_is_disabled_is_nobodys_base(workspace: Workspace, team_file: Write, pool_file: Write) -> None:
+    """To extend an agent that is disabled, here, in the pool or by what it inherits, is an error that names both."""
+    pool_file(f"agents: {{off: {{{SHORT}, disabled: true}}, on: {{{SHORT}}}}}")
+    for agents, extended in (
+        (f"base: {{{SHORT}, disabled: true}}, fe: {{extends: base}}", "base"),
+        ("fe: {extends: off}", "off"),
+        ("off: {name: Own}, fe: {extends: off}", "off"),
+        ("fe: {extends: off, disabled: true}", "off"),
+    ):
+        team_file(f"agents: {{{agents}}}")
+        problem = f"agent 'fe': extends: the agent '{extended}' is disabled"
+        with pytest.raises(TeamError, match=rf"^session-agents-r1\.yml: {re.escape(problem)}$"):
+            teams.team(workspace, "r1")
+    team_file("agents: {on:, fe: {extends: on}, fe2: {extends: fe, disabled: true}}")
+    assert [one.id for one in teams.team(workspace, "r1")] == ["on", "fe"]
 
 
 @pytest.mark.parametrize(
@@ -360,10 +368,11 @@ def test_the_documented_example_works(workspace: Workspace, team_file: Write, po
     pool_file(pooled)
     team_file(team)
 
-    [pool_fe] = teams.pool(workspace)
+    [dev, pool_fe] = teams.pool(workspace)
     fe, fe2 = teams.team(workspace, "r1")
 
     assert fe == pool_fe
+    assert fe.tools == dev.tools
     assert (fe2.name, fe2.base_id, fe2.language) == ("Second frontend", "fe", "English")
     assert 'Always set agent_id to "fe2".' in fe2.system_prompt
     assert (fe2.before_task, fe2.after_task) == ((), ("make lint", "make test"))

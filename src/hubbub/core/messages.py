@@ -157,7 +157,7 @@ def history(
 ) -> list[Message]:
     """The project's messages, newest first; `before` is the number to go on from.
 
-    `sender` narrows them to those of one agent, `after` to those that were sent after that moment (`Message.moment`).
+    `sender` narrows them to those of one agent, `after` to those that were sent after that moment, an `exact` one.
     """
     return messages.history(tx, project_id, before=before or 2**62, sender=sender, after=after, limit=limit)
 

@@ -255,12 +255,8 @@ def start(tx: Tx, task: Task, by: str | None, *, leased: bool = True) -> Task:
         task = accept(tx, task, by, leased=leased)
     elif by not in (None, task.assignee):
         raise NotHolder(task.assignee)
-    changes = {
-        "started_at": tx.now,
-        "accepted_at": task.accepted_at or tx.now,
-        "leased": int(leased),
-        "door": tx.door,
-    }
+    changes: dict[str, object] = {"started_at": tx.now, "accepted_at": task.accepted_at or tx.now}
+    changes |= {"leased": int(leased), "door": tx.door}
     return step(tx, task, Event.START, changes=changes, actor=by)
 
 

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 from hubbub.model.errors import Invalid
 
 EPOCH = datetime.fromtimestamp(0, UTC)
+PARTS = 999  # things of one millisecond that have a moment each
 _UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second"))
 
 
@@ -13,12 +14,27 @@ def instant(argument: str, text: str) -> int:
 
     Raises `Invalid`, which says of which argument.
     """
+    return milliseconds(_since_epoch(argument, text))
+
+
+def _since_epoch(argument: str, text: str) -> timedelta:
     try:
         moment = datetime.fromisoformat(text.strip())
         zoned = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-        return milliseconds(zoned - EPOCH)
+        return zoned - EPOCH
     except (ValueError, OverflowError):
         raise Invalid(f"{argument}: must be an ISO 8601 time, such as 2026-04-12T10:00:00Z") from None
+
+
+def microseconds(argument: str, text: str) -> int:
+    """As `instant`, in whole Unix microseconds, as `exact` has them; one in whole milliseconds is the end of that."""
+    found = _since_epoch(argument, text) // timedelta(microseconds=1)
+    return found if found % 1000 else found + PARTS
+
+
+def exact(at: int, number: int) -> int:
+    """When that happened which has this number, in Unix microseconds: of one millisecond, they are told apart by it."""
+    return at * 1000 + number % PARTS + 1
 
 
 def milliseconds(duration: timedelta) -> int:

@@ -13,7 +13,6 @@ from hubbub.model.reached import Reached
 from hubbub.model.rights import Role
 
 TITLE_LENGTH = 80
-PARTS = 999  # messages of one millisecond that have a moment each
 
 
 class Priority(IntEnum):
@@ -247,11 +246,6 @@ class Message:
     def thread_name(self) -> str | None:
         """The conversation that it belongs to: as its sender called it, else what it answers."""
         return self.thread or (str(self.in_reply_to) if self.in_reply_to else None)
-
-    @property
-    def moment(self) -> int:
-        """When it was sent, in Unix microseconds: those of one millisecond are told apart by their numbers."""
-        return self.created_at * 1000 + self.number % PARTS + 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -158,24 +158,28 @@ class Watcher:
             return [(each.about, encode(each.content)) for each in live.frames(tx, run, activities, known)]
 
         for about, content in await self._view.transactions.store.read(SYSTEM, look):
-            if about is None:
-                await self._say(content)
-            else:
-                self._statuses.offer(about, content)
+            await self._tell_one(about, content)
         new = [each for each in activities if each.seq not in known]
         began = [each.at for each in new if live.begins(run, each, is_chosen=self._name is not None)]
         if began:
             await self._show(reading, began[-1])
 
+    async def _tell_one(self, about: str | None, content: str) -> None:
+        """Say it now, or, if it is how an agent is, when nothing else is said about that agent for a while."""
+        if about is None:
+            await self._say(content)
+        else:
+            self._statuses.offer(about, content)
+
     async def _tell_thoughts(self, reading: Reading) -> None:
         while self._thoughts:
             at, whisper = self._thoughts.popleft()
-            thought = live.thinking(self._run, whisper, at)
-            if thought is None and await self._has_moved_on():
+            told = live.thinking(self._run, whisper, at)
+            if not told and await self._has_moved_on():
                 await self._show(reading, at)
-                thought = live.thinking(self._run, whisper, at)
-            if thought is not None:
-                await self._say(encode(thought))
+                told = live.thinking(self._run, whisper, at)
+            for each in told:
+                await self._tell_one(each.about, encode(each.content))
 
     async def _has_moved_on(self) -> bool:
         """Whether another run has begun of which the log has not told yet; whispers are faster."""

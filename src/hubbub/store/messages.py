@@ -6,6 +6,7 @@ from dataclasses import replace
 from uuid import UUID
 
 from hubbub.model.lifecycle import Status
+from hubbub.model.moments import PARTS
 from hubbub.model.records import Delivery, Intent, Kind, Letter, Message, Priority
 from hubbub.store import runs, wakes
 from hubbub.store.tx import Row, Tx
@@ -24,6 +25,7 @@ _WHOLE_DELIVERY = (*_DELIVERY, "wake_id", "dead_at")  # with what a new one does
 _DELIVERY_COLUMNS = ", ".join(f"d.{name}" for name in _WHOLE_DELIVERY)
 _WAITING = ", ".join(f"d.{name} AS delivery_{name}" for name in _WHOLE_DELIVERY)
 _DELIVER = f"INSERT INTO deliveries ({', '.join(_DELIVERY)}) VALUES ({', '.join(f':{n}' for n in _DELIVERY)})"
+_AFTER = f" AND m.created_at * 1000 + m.number % {PARTS} + 1 > :after"
 _CONVERSATION = """said (id) AS (
     SELECT id FROM (
         SELECT id FROM messages WHERE project_id = :project_id AND id = :root
@@ -79,9 +81,10 @@ def find_by_number(tx: Tx, project_id: UUID, number: int) -> Message | None:
 def history(
     tx: Tx, project_id: UUID, *, before: int, sender: str | None = None, after: int | None = None, limit: int
 ) -> list[Message]:
-    """The project's messages with numbers below `before`, newest first; of one sender, or after a time, if given."""
-    narrowed = " AND m.sender = :sender" if sender is not None else ""
-    narrowed += " AND m.created_at > :after" if after is not None else ""
+    """The project's messages with numbers below `before`, newest first; of one sender, or after an `exact` moment."""
+    narrowed = (" AND m.sender = :sender" if sender is not None else "") + (
+        _AFTER if after is not None else ""
+    )
     rows = tx.all(
         f"""SELECT {_MESSAGE} FROM messages m
             WHERE m.project_id = :project_id AND m.number < :before{narrowed}
@@ -248,10 +251,7 @@ def find_delivery(tx: Tx, delivery_id: UUID) -> Delivery | None:
 
 def deliveries_of(tx: Tx, message_id: UUID) -> list[Delivery]:
     """Every inbox row of a message, and how far each got."""
-    rows = tx.all(
-        f"SELECT {_DELIVERY_COLUMNS} FROM deliveries d WHERE d.message_id = :id ORDER BY d.id", id=message_id
-    )
-    return [_delivery(row) for row in rows]
+    return deliveries_of_all(tx, [message_id])[message_id]
 
 
 def deliveries_of_all(tx: Tx, message_ids: Sequence[UUID]) -> dict[UUID, list[Delivery]]:

@@ -62,13 +62,8 @@ class Entry:
     review_checklist: str | None
 
     def over(self, base: "Entry") -> "Entry":
-        """What it says, and what `base` says where it is silent.
-
-        Who extends another says by that whether it is there itself; that the other is disabled does not matter.
-        """
+        """What it says, and what `base` says where it is silent."""
         said = {field.name: getattr(self, field.name) for field in fields(self)}
-        if self.extends is not None:
-            said["disabled"] = bool(self.disabled)
         return replace(base, **{name: value for name, value in said.items() if value is not None})
 
 

@@ -146,7 +146,7 @@ class _Roster:
             return self, extends
         if pooled is None:
             places = "in this file or in the pool" if self.behind else "in this file"
-            raise self._wrong(agent_id, f"extends: there is no agent {shown(extends)} {places}")
+            raise self.wrong(agent_id, f"extends: there is no agent {shown(extends)} {places}")
         return pooled
 
     def _completed(self, agent_id: str) -> Entry:
@@ -155,13 +155,15 @@ class _Roster:
         while base := line[-1][0].base(line[-1][1]):
             if base in line:
                 circle = " → ".join(name for _, name in [*line, base])
-                raise self._wrong(agent_id, f"extends: {circle} goes in a circle")
+                raise self.wrong(agent_id, f"extends: {circle} goes in a circle")
             if len(line) > LINKS:
-                raise self._wrong(agent_id, f"extends: more than {LINKS} agents, one through the other")
+                raise self.wrong(agent_id, f"extends: more than {LINKS} agents, one through the other")
             line.append(base)
         completed: Entry | None = None
         for roster, name in reversed(line):
             entry = roster.book.agents[name]
+            if completed and completed.disabled and entry.extends:
+                raise roster.wrong(name, f"extends: the agent {shown(entry.extends)} is disabled")
             completed = entry.over(completed) if completed else entry
             if completed.review_checklist is None:
                 completed = replace(completed, review_checklist=roster.book.review_checklist)
@@ -177,8 +179,8 @@ class _Roster:
 
     def _required(self, agent_id: str, key: str, value: T | None) -> T:
         if value is None:
-            raise self._wrong(agent_id, f"{key}: is missing")
+            raise self.wrong(agent_id, f"{key}: is missing")
         return value
 
-    def _wrong(self, agent_id: str, problem: str) -> TeamError:
+    def wrong(self, agent_id: str, problem: str) -> TeamError:
         return TeamError(f"{self.book.file}: agent {agent_id!r}: {problem}")

@@ -20,7 +20,7 @@ def test_a_message_is_kept_to_the_letter(crew: Crew) -> None:
     told = ann.send_message(to="代码1号", content=text)
 
     assert told == {"sent": True, "id": 1}
-    now = f"{datetime.fromtimestamp(crew.hub.clock() / 1000, UTC):%Y-%m-%dT%H:%M:%S}"
+    now = f"{datetime.fromtimestamp(crew.hub.clock() / 1000, UTC):%Y-%m-%dT%H:%M:%S.%f}"[:-3] + "002"
     assert crew.viewer().get_messages() == {
         "messages": [{"id": 1, "from": "ann", "to": "代码1号", "type": "text", "content": text, "at": now}],
         "count": 1,
@@ -142,6 +142,24 @@ def test_messages_since_a_time(crew: Crew) -> None:
         assert [row["content"] for row in crew.messages(since=since)] == ["after", "then"], since
     exact = (moment + timedelta(milliseconds=1)).isoformat(timespec="milliseconds")
     assert crew.messages(since=exact) == []
+
+
+@requires("get_messages.since", "get_messages.exclusive")
+def test_reading_on_from_the_last_moment(crew: Crew) -> None:
+    """Who hands back an `at` gets what came after that message, also in the same millisecond, and not that again."""
+    ann = crew.checkin("ann")
+    texts = [str(number) for number in range(4)]
+    for text in texts:
+        ann.send_message(to="ann", content=text)
+
+    oldest_first = crew.messages()[::-1]
+    assert [row["content"] for row in oldest_first] == texts
+    for place, row in enumerate(oldest_first):
+        newer = [each["content"] for each in crew.messages(since=row["at"])]
+        assert newer == texts[:place:-1], row
+    assert {datetime.fromisoformat(row["at"]).second for row in oldest_first} == {
+        datetime.fromtimestamp(crew.hub.clock() / 1000, UTC).second
+    }
 
 
 @requires("get_messages.since")

@@ -33,7 +33,7 @@ CONTRACT: dict[str, tuple[Json, Json]] = {
     "send_message": (
         {**AGENT, "content": _text(65_536)},
         {
-            "to": NAME,
+            "to": {**NAME, "type": ["string", "null"]},
             "thread_id": _text(256),
             "metadata": {
                 "type": "object",
@@ -195,7 +195,7 @@ BAD_RUNS = ["", "a b", "a.b", "../a", "a/b", "r\n", "名", "a\u0661"]
 def _wrong_type(schema: Json) -> object:
     """A value that is not of the type."""
     wrong = {"string": 7, "number": "7", "integer": "7", "array": "seven", "object": "{}", "boolean": 1}
-    return wrong[schema["type"]]
+    return wrong["string" if "null" in schema["type"] else schema["type"]]
 
 
 def _check_invalid(place: Place, tool: str, arguments: Json, names: str) -> None:

@@ -182,9 +182,13 @@ def test_thoughts_of_other_runs_are_nobodys_business(scene: Scene) -> None:
 
     told = live.thinking(run, thought, 7)
 
-    assert told == {"type": "agent:thinking", "agentId": "bob", "chunk": "hm", "timestamp": 7}
-    assert live.thinking(run, {**thought, "run": "s"}, 7) is None
-    assert live.thinking(run, {**thought, "type": "other"}, 7) is None
+    assert [each.content for each in told] == [
+        {"type": "agent:thinking", "agentId": "bob", "chunk": "hm", "timestamp": 7},
+        {"type": "agent:status", "agentId": "bob", "status": "working", "timestamp": 7},
+    ]
+    assert [each.about for each in told] == [None, "bob"]
+    assert live.thinking(run, {**thought, "run": "s"}, 7) == []
+    assert live.thinking(run, {**thought, "type": "other"}, 7) == []
 
 
 def test_a_chosen_run_begins_anew_by_its_own_name_only(scene: Scene) -> None:

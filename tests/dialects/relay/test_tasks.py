@@ -83,9 +83,9 @@ def test_what_is_left_out_is_null(team: Team) -> None:
     task = team.task("t", depends_on=[], idempotency_key="", description=None)
 
     row = team.row(task)
-    empty = ("assignee", "external_id", "parent_task_id", "derived_reason")
+    empty = ("assignee", "external_id", "parent_task_id", "derived_reason", "description")
     assert {name: row[name] for name in empty} == dict.fromkeys(empty)
-    assert (row["depends_on"], row["depth"], row["description"]) == ([], 0, "")
+    assert (row["depends_on"], row["depth"]) == ([], 0)
 
 
 @requires("create_task.priority", "words.priorities")

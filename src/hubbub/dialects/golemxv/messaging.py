@@ -9,7 +9,7 @@ from hubbub.dialects.call import Call
 from hubbub.dialects.dialect import Reply
 from hubbub.dialects.golemxv import words
 from hubbub.dialects.golemxv.tongue import DIALECT, Name, Secret, Slug, Text, act, look
-from hubbub.model.moments import instant
+from hubbub.model.moments import microseconds
 from hubbub.model.records import Intent
 from hubbub.store.tx import Tx
 
@@ -50,6 +50,6 @@ def get_messages(
 ) -> Reply:
     """The project's messages, newest first; of one sender, or after a time (ISO 8601), if given."""
     project = look(tx, call, project_slug)
-    after = instant("since", since) if since is not None else None
+    after = microseconds("since", since) if since is not None else None
     found = messages.history(tx, project.id, sender=sender, after=after, limit=limit)
     return {"messages": [words.message_row(message) for message in found], "count": len(found)}

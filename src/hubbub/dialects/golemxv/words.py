@@ -1,10 +1,11 @@
 """GolemXV's vocabulary: its words for statuses and events, and its rows for what the hub keeps."""
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from hubbub.core import presences
 from hubbub.model.lifecycle import Status
+from hubbub.model.moments import EPOCH, exact
 from hubbub.model.records import Activity, Intent, Message, Presence, Priority, Project, Task
 from hubbub.model.scopes import Area, Conflict
 
@@ -58,6 +59,11 @@ def statuses(word: str) -> list[Status]:
 def moment(at: int | None) -> str | None:
     """A time as UTC in ISO 8601 to the second, such as `2026-02-15T10:30:00`."""
     return f"{datetime.fromtimestamp(at / 1000, UTC):%Y-%m-%dT%H:%M:%S}" if at is not None else None
+
+
+def exact_moment(message: Message) -> str:
+    """When a message was sent, so exactly that no other has the same, and `since` can go on from there."""
+    return f"{EPOCH + timedelta(microseconds=exact(message.created_at, message.number)):%Y-%m-%dT%H:%M:%S.%f}"
 
 
 def project_brief(project: Project) -> Row:
@@ -155,7 +161,7 @@ def message_row(message: Message) -> Row:
         "to": message.recipient or EVERYONE,
         "type": message.intent or Intent.TEXT,
         "content": message.body,
-        "at": moment(message.created_at),
+        "at": exact_moment(message),
     }
 
 

@@ -92,11 +92,15 @@ def frames(tx: Tx, run: Run, activities: Sequence[Activity], known: Collection[i
     return [Frame(content) for content in told if content is not None] + _statuses(tx, run, new)
 
 
-def thinking(run: Run, whisper: Mapping[str, object], at: int) -> Row | None:
-    """What is told of a whisper; nothing if it is no thought, or comes from another run."""
+def thinking(run: Run, whisper: Mapping[str, object], at: int) -> list[Frame]:
+    """What is told of a whisper: the thought, and that whoever has it works; nothing of another run's."""
     if whisper["type"] != "thought" or whisper["run"] != run.name:
-        return None
-    return _content("agent:thinking", at, agentId=whisper["agent"], chunk=whisper["text"])
+        return []
+    name = str(whisper["agent"])
+    return [
+        Frame(_content("agent:thinking", at, agentId=name, chunk=whisper["text"])),
+        Frame(_content("agent:status", at, agentId=name, status=Condition.WORKING), name),
+    ]
 
 
 def _content(event: str, at: int, **fields: object) -> Row:

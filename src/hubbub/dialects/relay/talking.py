@@ -8,7 +8,7 @@ from pydantic import Field
 
 from hubbub.core import access, activity, agents, inbox, messages
 from hubbub.dialects.call import Call, NotYet
-from hubbub.dialects.dialect import Reply
+from hubbub.dialects.dialect import NULLABLE, Reply
 from hubbub.dialects.relay import words
 from hubbub.dialects.relay.tongue import DIALECT, Here, Name, Text, addressee, enter, require_room
 from hubbub.model.records import Activity, Message
@@ -30,7 +30,7 @@ def send_message(
     call: Call,
     agent_id: Name,
     content: Text,
-    to: Name | None = None,
+    to: Annotated[Name | None, NULLABLE] = None,
     thread_id: Annotated[str, Field(max_length=256)] | None = None,
     metadata: Metadata | None = None,
 ) -> Reply:

@@ -29,7 +29,7 @@ def seconds(at: int) -> int:
 
 def task_row(task: Task, run: Run, needs: Sequence[UUID], *, with_description: bool = False) -> Row:
     """A row of `get_all_tasks`."""
-    described = {"description": task.description} if with_description else {}
+    described = {"description": task.description or None} if with_description else {}
     return {
         "id": str(task.id),
         "title": task.title,
