@@ -87,6 +87,22 @@ def test_a_pattern_that_means_nothing_is_refused(pattern: str) -> None:
         require_events(["task.sent", pattern])
 
 
+@pytest.mark.parametrize(
+    ("pattern", "near"),
+    [
+        ("task.complete", r"did you mean task\.completed\?"),
+        ("agents.checkin", r"did you mean agent\.checkin\?"),
+        ("user.created", r"in no project; the nearest is user\.invited$"),
+        ("login.*", "login.ended, login.started: that happens in the hub and in no project; the nearest is "),
+        ("password.*", "in no project"),
+    ],
+)
+def test_what_no_project_is_told_is_refused_with_the_nearest(pattern: str, near: str) -> None:
+    """A kind that no event of a project has, or a group of such kinds, is refused, and the nearest is named."""
+    with pytest.raises(Invalid, match=near):
+        require_events([pattern])
+
+
 def test_events_are_kept_once_and_needed() -> None:
     """The same pattern twice counts once; none at all is refused."""
     assert require_events(["task.*", "*", "task.*", "agent.scope_change"]) == (

@@ -1,9 +1,11 @@
 """The kinds of what happens: every line of the log is of one of them, and programs ask for them by name."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
 
 from hubbub.model.errors import Invalid, quoted
 
+LONGEST = 100  # characters of a name that are compared with those that there are
 GROUPS: Mapping[str, Sequence[str]] = {
     "agent": (
         "changed", "checkin", "checkout", "described", "heartbeat", "met", "scope_change", "timeout", "woken",
@@ -41,14 +43,27 @@ GROUPS: Mapping[str, Sequence[str]] = {
     "webhook": ("added", "removed"),
 }  # fmt: skip
 KINDS = frozenset(f"{group}.{name}" for group, names in GROUPS.items() for name in names)
+OF_THE_HUB = frozenset({"login.ended", "login.started", "password.set", "user.created"})  # of no project
 
 
 def require_kind(kind: str) -> str:
     """The kind, if there is one of that name. Raises `Invalid`, which tells what there is instead."""
     if kind not in KINDS:
         group, _, _name = kind.partition(".")
-        raise Invalid(f"there is no kind {quoted(kind)}: {_instead(group)}")
+        near = get_close_matches(kind[:LONGEST], sorted(KINDS), n=1, cutoff=0.75)
+        meant = f"did you mean {near[0]}? " if near else ""
+        raise Invalid(f"there is no kind {quoted(kind)}: {meant}{_instead(group)}")
     return kind
+
+
+def require_of_project(kinds: Iterable[str]) -> None:
+    """Raise `Invalid`, with the nearest that a project has, if no project has any of these kinds."""
+    asked = sorted(kinds)
+    if OF_THE_HUB.issuperset(asked):
+        group, _, _name = asked[0].partition(".")
+        known = sorted(KINDS - OF_THE_HUB)
+        [near] = get_close_matches(asked[0], [k for k in known if k.startswith(f"{group}.")] or known, 1, 0)
+        raise Invalid(f"{', '.join(asked)}: that happens in the hub and in no project; the nearest is {near}")
 
 
 def require_group(group: str) -> str:

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from uuid import UUID
 
 from hubbub.model.errors import Invalid
-from hubbub.model.kinds import require_group, require_kind
+from hubbub.model.kinds import GROUPS, require_group, require_kind, require_of_project
 from hubbub.model.records import Activity, Kind
 from hubbub.model.rights import HUB
 
@@ -123,6 +123,6 @@ def _require_telling(pattern: str) -> None:
     """Raise `Invalid` for what would never tell anything: of such a kind, or group, nothing happens."""
     group, _, name = pattern.partition(".")
     if name == EVERYTHING:
-        require_group(group)
+        require_of_project(f"{group}.{each}" for each in GROUPS[require_group(group)])
     elif name:
-        require_kind(pattern)
+        require_of_project([require_kind(pattern)])
