@@ -14,12 +14,12 @@ load      how busy it is, now and then
 
 What they hold beside the kind; ids are texts, `order` is the id of an order:
 
-hello     as `hello_json`                   welcome   -
+hello     as `hello_json`, and versions     welcome   version: the one that both speak from now on
 taken     order                             order     order, and as `order_json`
 progress  order, text                       cancel    order
 ended     order, outcome (`outcome_json`)   kept      order
 request   id, need, order, what that takes  reply     id, and value (an object) or error (code, message)
-fares     fares (a list)                    bye       why (a `Parting`)
+fares     fares (a list)                    bye       why (a `Parting`); versions, if it is about these
 load      as `load_json`
 
 A request is repeated with the same id after a reconnect, and done once; its reply may come over a later link:
@@ -122,6 +122,7 @@ class Parting(StrEnum):
     REVOKED = "revoked"  # the machine's key is not valid any more: do not come back
     CLOSING = "closing"  # the hub stops; come back
     BROKEN = "broken"  # what was said made no sense; come back
+    VERSION = "version"  # there is no version that both speak; come back, as either may be newer then
 
 
 FINAL = frozenset({Parting.TAKEN, Parting.REVOKED})

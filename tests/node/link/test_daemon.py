@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from structlog.testing import capture_logs
 
 from hubbub.model.link import Kind, Need, Parting, hello_of, load_of
 from hubbub.node.link.journal import FILE, Journal, JournalFailed
@@ -111,6 +112,28 @@ async def test_a_machine_that_may_come_back_does(tmp_path: Path, why: object) ->
         talk = await hub.linked()
         await talk.outcome(await talk.run(mark()))
         assert box.ran() == 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "said", "sentence"),
+    [
+        (Kind.BYE, {"why": "version", "versions": [2, 3]}, "the hub speaks version 2, 3 of the link, and this machine"),
+        (Kind.BYE, {"why": "version", "versions": [0]}, "and this machine 1: upgrade the hub"),
+        (Kind.WELCOME, {"version": 2}, "upgrade the machine"),
+        (Kind.WELCOME, {"version": "new"}, "the hub does not speak the language of links"),
+    ],
+)  # fmt: skip
+async def test_a_hub_of_another_version_is_tried_again(
+    tmp_path: Path, kind: Kind, said: dict[str, object], sentence: str
+) -> None:
+    """A machine names the versions that it speaks; if the hub speaks none, it says what to upgrade, and waits."""
+    async with evil_hub() as hub, machine(tmp_path, hub):
+        with capture_logs() as told:
+            talk = await hub.met()
+            assert talk.hello["versions"] == [1]
+            await talk.say(kind, **said)
+            await hub.linked()
+    assert any(sentence in str(each.get("reason")) for each in told), told
 
 
 async def test_a_folder_is_one_machine(tmp_path: Path) -> None:

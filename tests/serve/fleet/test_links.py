@@ -93,6 +93,25 @@ def test_nonsense_ends_the_link(field: Field, nonsense: str | bytes) -> None:
     machine.linked().say(Kind.FARES, fares=[])
 
 
+def test_a_version_is_agreed_on(field: Field) -> None:
+    """The hub goes on in a version that the machine speaks, the first if it names none; else it says its own."""
+    machine = field.machine()
+    for versions in (None, [1], [7, 1]):
+        line = machine.dial()
+        named = {} if versions is None else {"versions": versions}
+        line.say(Kind.HELLO, **machine.hello(**named))
+        assert line.the(Kind.WELCOME)["version"] == 1
+        line.cut()
+    line = machine.dial()
+    line.say(Kind.HELLO, versions=[2, 3])  # of which it need not understand more
+    farewell = line.the(Kind.BYE)
+    assert (farewell["why"], farewell["versions"]) == ("version", [1])
+    for nonsense in ([], ["1"], [True], 1):
+        line = machine.dial()
+        line.say(Kind.HELLO, **machine.hello(versions=nonsense))
+        assert line.bye() == "broken"
+
+
 def test_a_machine_tells_how_busy_it_is(field: Field, visit: Visit) -> None:
     """Its row has what it told last, for as long as it is there; of that nothing is in the log."""
     line, web = field.machine().linked(), visit(field.hub, field.hub.owner_secret)

@@ -19,6 +19,7 @@ from hubbub.model.errors import Invalid
 from hubbub.model.given import word_of
 from hubbub.model.link import FINAL, Hello, Kind, Message, Parting
 from hubbub.model.orders import ToolSpec
+from hubbub.model.versions import FIRST, VERSIONS, disagreement, versions_of
 from hubbub.node.hub import Hub
 from hubbub.node.link import journal, line
 from hubbub.node.link.hub import LinkHub
@@ -187,7 +188,7 @@ class _Link:
         )
         try:
             async with asyncio.timeout(self.pace.opening.total_seconds()):
-                await opened.say(link.message(Kind.HELLO, **link.hello_json(hello)))
+                await opened.say(link.message(Kind.HELLO, versions=VERSIONS, **link.hello_json(hello)))
                 message, _ = await anext(heard)
         except TimeoutError:
             raise LineLost("the hub does not answer") from None
@@ -195,6 +196,8 @@ class _Link:
             _part(message)
         if message["kind"] != Kind.WELCOME:
             raise LineLost("the hub does not speak the language of links")
+        if message.get("version", FIRST) not in VERSIONS:
+            raise LineLost(_other_version(message.get("version")))
 
     async def _repeat(self) -> None:
         """Over a new line, say again what the hub may not have heard."""
@@ -227,10 +230,20 @@ class _Link:
                 raise Invalid(f"a machine is not told {other!r}")
 
 
+def _other_version(*spoken: object) -> str:
+    """Why this machine and a hub that speaks these versions do not understand each other."""
+    try:
+        return disagreement(hub=versions_of({"versions": [*spoken]}), machine=VERSIONS)
+    except Invalid:
+        return "the hub does not speak the language of links"
+
+
 def _part(message: Message) -> NoReturn:
     """The hub ends the line. Raises `LinkRefused` if for good, else `LineLost`."""
     try:
         why = word_of(message, "why", Parting)
+        if why is Parting.VERSION:
+            raise LineLost(disagreement(hub=versions_of(message), machine=VERSIONS))
     except Invalid:
         raise LineLost("the hub ended it") from None
     raise (LinkRefused if why in FINAL else LineLost)(PARTINGS[why])

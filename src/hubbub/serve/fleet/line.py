@@ -47,9 +47,9 @@ class Line:
         for piece in link.pieces(text):
             await self._pass({"type": "websocket.send", "text": piece})
 
-    async def bye(self, why: link.Parting) -> None:
+    async def bye(self, why: link.Parting, **more: object) -> None:
         """Say farewell, and close. Raises `Lost`."""
-        await self.say(link.message(link.Kind.BYE, why=why))
+        await self.say(link.message(link.Kind.BYE, why=why, **more))
         await self._pass({"type": "websocket.close", "code": NORMAL})
 
     async def _pass(self, event: dict[str, object]) -> None:

@@ -4,6 +4,7 @@ Its pings, which the server sends, are the heartbeat. Who is there is told to th
 """
 
 import asyncio
+import logging
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from hubbub.model.errors import HubError, Invalid, StoreUnavailable, Unauthorize
 from hubbub.model.link import PATH, Hello, Kind, Parting, hello_of, message
 from hubbub.model.machines import Machine
 from hubbub.model.rights import SYSTEM
+from hubbub.model.versions import VERSIONS, agreed, disagreement, versions_of
 from hubbub.serve.auth import actor_of, error_response
 from hubbub.serve.fleet.fleet import Fleet
 from hubbub.serve.fleet.hearing import Hearing
@@ -28,6 +30,8 @@ from hubbub.serve.fleet.resuming import Known, Resumed, resume
 from hubbub.serve.followers import Followers
 from hubbub.store.tx import Tx
 
+log = logging.getLogger(__name__)
+
 MOST_HELD = 5_000  # orders that a machine may say that it holds
 LONGEST_INSTANCE = 200  # characters
 PARTINGS: Mapping[type[HubError], Parting] = {
@@ -35,6 +39,10 @@ PARTINGS: Mapping[type[HubError], Parting] = {
     StoreUnavailable: Parting.CLOSING,
     Unauthorized: Parting.REVOKED,
 }
+
+
+class OtherVersion(Exception):
+    """A machine speaks no version of the language of links that this hub speaks; the message says what to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +69,13 @@ class Links:
         with self.followers.open(actor) as follower, suppress(Lost):
             await line.accept()
             try:
-                hello = await self._greeted(line)
+                hello, version = await self._greeted(line)
             except Invalid:
                 await line.bye(Parting.BROKEN)
+                return
+            except OtherVersion as error:
+                log.warning("the machine %r is not linked: %s", machine.name, error)
+                await line.bye(Parting.VERSION, versions=VERSIONS)
                 return
             link = Link(line, follower, project, machine, instance=hello.instance, url=self._url(scope))
             why = await self.fleet.admit(link)
@@ -71,12 +83,15 @@ class Links:
                 await line.bye(why)
                 return
             try:
-                await self._stand(link, line, hello)
+                await self._stand(link, line, hello, version)
             finally:
                 self.fleet.lose(link)
 
-    async def _greeted(self, line: Line) -> Hello:
-        """What the machine says first. Raises `Invalid` for anything else, and `Lost` if it says nothing."""
+    async def _greeted(self, line: Line) -> tuple[Hello, int]:
+        """What the machine says first, and the version to go on in.
+
+        Raises `Invalid` for anything else, `OtherVersion`, and `Lost` if it says nothing.
+        """
         try:
             async with asyncio.timeout(self.fleet.pace.hello.total_seconds()):
                 said = await line.hear()
@@ -84,12 +99,16 @@ class Links:
             raise Invalid("a machine begins by saying who it is") from None
         if said["kind"] != Kind.HELLO:
             raise Invalid("a machine begins by saying who it is")
+        theirs = versions_of(said)
+        version = agreed(theirs)
+        if version is None:
+            raise OtherVersion(disagreement(hub=VERSIONS, machine=theirs))
         hello = hello_of(said)
         if len(hello.instance) > LONGEST_INSTANCE or len(hello.running) + len(hello.ended) > MOST_HELD:
             raise Invalid(f"a machine holds at most {MOST_HELD} orders")
-        return hello
+        return hello, version
 
-    async def _stand(self, link: Link, line: Line, hello: Hello) -> None:
+    async def _stand(self, link: Link, line: Line, hello: Hello, version: int) -> None:
         """Hear and say until the link ends."""
         try:
             await self._take_up(link, hello)
@@ -98,7 +117,7 @@ class Links:
             return
         listening = asyncio.create_task(self._listen(link, line))
         try:
-            await link.write(welcome=message(Kind.WELCOME))
+            await link.write(welcome=message(Kind.WELCOME, version=version))
             otherwise = Parting.CLOSING if self.followers.are_closed else Parting.REVOKED
             await link.close(otherwise)
         finally:
