@@ -1,6 +1,7 @@
 """`hubbub doctor`."""
 
 import json
+import os
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -38,6 +39,17 @@ def test_says_what_to_do(tmp_path: Path) -> None:
         "rights": "take their rights away with: chmod -R go= FOLDER",
         "hub": "start it with: hubbub serve",
     }
+
+
+def test_edits_that_went_on_unclaimed_are_told(own_hub: RunningHub, tmp_path: Path) -> None:
+    """How often a hook did not wait for a slow hub, and so claimed nothing, is told, as bad while it is a day old."""
+    counter = tmp_path / "hooks" / "unclaimed"
+    counter.parent.mkdir()
+    counter.write_text("...")
+    told = "claims: 3 edits went on unclaimed, as the hub did not answer within 0.3 s; the last at "
+    assert f"BAD  {told}" in own_hub.run("doctor", HUBBUB_DATA=str(tmp_path)).stdout
+    os.utime(counter, (0, 0))
+    assert f"ok   {told}" in own_hub.run("doctor", HUBBUB_DATA=str(tmp_path)).stdout
 
 
 def test_bad_token_is_found(hub: RunningHub) -> None:

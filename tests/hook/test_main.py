@@ -6,12 +6,15 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from hubbub.clients.hook import claude_code, edits, hub, memory
+from hubbub.clients.hook.target import Target
 from hubbub.clients.install.hooked import hook_command, program
 from tests.hook.workbench import Json, Workbench, bare_environment, patient, run
 
@@ -92,6 +95,33 @@ def test_a_hub_that_does_not_answer_is_not_waited_for(bench: Workbench, shop: Pa
     environment = {**bench.environment("ada"), "HUBBUB_URL": silent_hub}
 
     assert run(BEFORE, about(shop), environment, by=program()).is_silent
+
+
+def test_an_edit_that_went_on_unclaimed_is_counted(
+    shop: Path, tmp_path: Path, silent_hub: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the hub takes too long to claim a file, that is counted for `hubbub doctor`; where there is none, not."""
+    monkeypatch.setenv("HUBBUB_DATA", str(tmp_path / "data"))
+    told = claude_code.read("PreToolUse", json.loads(about(shop)))
+    assert told is not None
+
+    def ask(url: str, seconds: float) -> None:
+        target = Target(url=url, token="t", project="p", agent="ada")
+        edits.before(target, told, until=time.monotonic() + seconds)
+
+    with pytest.raises(ConnectionRefusedError):
+        ask("http://127.0.0.1:1", 20)
+    assert memory.unclaimed() is None
+    with pytest.raises(hub.Late):
+        ask(silent_hub, -1)
+    with pytest.raises(TimeoutError):
+        ask(silent_hub, 1)
+    counted = memory.unclaimed()
+    assert counted is not None
+    assert counted[0] == 2
+    os.utime(Path(tmp_path, "data", "hooks", memory.UNCLAIMED), (0, 0))
+    memory.tidy()
+    assert memory.unclaimed() is None
 
 
 @pytest.mark.parametrize("command", ["ls", "git status"])

@@ -3,9 +3,11 @@
 import os
 import resource
 import shutil
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
+from datetime import datetime
 from pathlib import Path
 
 import apsw
@@ -16,9 +18,9 @@ from hubbub.cli import terminal, versions
 from hubbub.cli.command import REFUSED, Choice, Seconds, chooses_hub, command
 from hubbub.cli.probe import probe
 from hubbub.client import OWNER_FILE, Hub, HubRefused, HubUnreachable, owner_token, quoted, running_hub
-from hubbub.clients.hook import ringing
+from hubbub.clients.hook import memory, ringing
 from hubbub.clients.hook.main import CLIENTS as HOOKED
-from hubbub.clients.hook.main import RUNG
+from hubbub.clients.hook.main import DEADLINE, RUNG
 from hubbub.clients.install import record
 from hubbub.clients.install.verify import verify
 from hubbub.model.errors import StoreRefused
@@ -32,6 +34,7 @@ LEAST_DISK = 512 * MIB
 CONNECT_SECONDS = 5  # for a database to let us in
 LEAST_FILES = 4096  # a live stream is an open file
 OTHERS = 0o077
+RECENT = 24 * 3600  # seconds in which what went wrong with a hook is worth a look
 WAKERS = frozenset({*Method})
 
 
@@ -183,10 +186,25 @@ def _clients() -> Iterator[Finding]:
         verdict = verify(install)
         heard = _heard(install) if verdict.well and install.client in HOOKED else ""
         yield Finding(f"client {install.client}{where}", verdict.well, verdict.found + heard, verdict.do)
+    yield from _unclaimed()
     if any(each.client in RUNG for each in installs):
         rings = ringing.runs(str(settings.read().config))
         found = "it wakes idle clients" if rings else "it does not run, so that nothing wakes an idle Codex"
         yield Finding("ringer", rings, found, "start it with: hubbub up")
+
+
+def _unclaimed() -> Iterator[Finding]:
+    """Whether edits went on unclaimed of late: a hook does not keep its client waiting for a hub that is slow."""
+    counted = memory.unclaimed()
+    if counted is None:
+        return
+    number, last = counted
+    edits = "1 edit" if number == 1 else f"{number} edits"
+    at = datetime.fromtimestamp(last).astimezone().isoformat(" ", "seconds")
+    found = f"{edits} went on unclaimed, as the hub did not answer within {DEADLINE:g} s; the last at {at}"
+    yield Finding(
+        "claims", last < time.time() - RECENT, found, "look what keeps the hub or this machine busy"
+    )
 
 
 def _heard(install: record.Install) -> str:

@@ -37,6 +37,22 @@ class File:
         self.real = real  # on this machine
 
 
+class Claiming:
+    """Whether the hub is asked just now to claim what is about to be edited, for whoever ends the process meanwhile."""
+
+    def __init__(self) -> None:
+        self.is_asked = False
+
+    def give_up(self) -> None:
+        """Count an edit that goes on unclaimed, if the hub was asked to claim it."""
+        if self.is_asked:
+            self.is_asked = False
+            memory.note_unclaimed()
+
+
+claiming = Claiming()
+
+
 def before(target: Target, told: Event, *, until: float) -> Reply:
     """Whether the files may be edited now: claims them if they are free.
 
@@ -118,7 +134,14 @@ def _ask(target: Target, told: Event, moment: str, files: Sequence[File], until:
         "tool": told.tool,
         "worktree": os.path.basename(checkout.folder) or None,
     }
-    status, answer = hub.call(target, "POST", "/edits", body, until=until)
+    claiming.is_asked = moment == "before"
+    try:
+        status, answer = hub.call(target, "POST", "/edits", body, until=until)
+    except (TimeoutError, hub.Late):
+        claiming.give_up()
+        raise
+    finally:
+        claiming.is_asked = False
     decision, sentence = answer.get("decision"), answer.get("sentence")
     if status != OK or not isinstance(decision, str) or decision not in _DECISIONS:
         return Reply()

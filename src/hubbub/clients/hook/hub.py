@@ -24,6 +24,10 @@ class Unanswered(OSError):
     """The hub did not answer in time, or with nothing that we understand."""
 
 
+class Late(Unanswered):
+    """The hub did not answer in time."""
+
+
 def call(
     target: Target,
     method: str,
@@ -95,7 +99,7 @@ def _connected(scheme: str, host: str, port: int, until: float) -> socket.socket
 def _left(until: float) -> float:
     left = until - time.monotonic()
     if left <= 0:
-        raise Unanswered("the hub took too long")
+        raise Late("the hub took too long")
     return left
 
 

@@ -94,6 +94,7 @@ class Clock:
         while (left := self._began + self.seconds - time.monotonic()) > 0:
             time.sleep(left)
         self._stopped.acquire()
+        edits.claiming.give_up()
         os._exit(0)
 
 

@@ -14,6 +14,7 @@ from hubbub.clients.hook.target import data_folder
 
 LARGEST = 10_000  # bytes of one thing
 KEEP = 7 * 24 * 3600  # seconds for which an abandoned shelf is kept
+UNCLAIMED = "unclaimed"  # no shelf, but a file as long as the number of edits that it counts
 PRIVATE = 0o700
 
 
@@ -85,13 +86,33 @@ def clear(shelf: str) -> None:
 
 
 def tidy() -> None:
-    """Forget the shelves that nobody has put anything on for a week."""
+    """Forget the shelves that nobody has put anything on for a week, and what was counted before."""
     try:
         shelves = [each for each in os.scandir(_room()) if each.stat().st_mtime < time.time() - KEEP]
     except OSError:
         return
     for each in shelves:
         _clear(each.path)
+
+
+def note_unclaimed() -> None:
+    """Count an edit that went on unclaimed, as the hub took too long: a byte for each, which hooks need no lock for."""
+    try:
+        os.makedirs(_room(), PRIVATE, exist_ok=True)
+        counter = os.open(os.path.join(_room(), UNCLAIMED), os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        os.write(counter, b".")
+        os.close(counter)
+    except OSError:
+        return
+
+
+def unclaimed() -> tuple[int, float] | None:
+    """How many edits of late went on unclaimed, and the Unix time of the last; None if there were none."""
+    try:
+        counter = os.stat(os.path.join(_room(), UNCLAIMED))
+    except OSError:
+        return None
+    return counter.st_size, counter.st_mtime
 
 
 def key(name: str) -> str:
@@ -101,6 +122,9 @@ def key(name: str) -> str:
 
 def _clear(folder: str) -> None:
     try:
+        if os.path.basename(folder) == UNCLAIMED:
+            os.unlink(folder)
+            return
         for name in os.listdir(folder):
             os.unlink(os.path.join(folder, name))
         os.rmdir(folder)
