@@ -72,6 +72,8 @@ def test_what_people_only_write(path: str) -> None:
         "/w/.env.template",
         "/w/.env.dist",
         "/w/.env.local.example",
+        "/w/docs/.env.md",
+        "/w/.env.production.rst",
         "/w/.environment",
         "/w/env.py",
         "/w/config.env",

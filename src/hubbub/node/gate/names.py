@@ -12,6 +12,7 @@ from functools import lru_cache
 from hubbub.model import triggers
 
 TEMPLATES = ("example", "sample", "template", "dist")
+DOCUMENTS = ("md", "markdown", "rst", "adoc")  # they speak of environment files
 
 _GIT = re.compile(r"\.git[ .]*(:.*)?|git~\d+")  # also as Windows would have it
 
@@ -123,8 +124,10 @@ def unread(names: tuple[str, ...]) -> str | None:
 
 
 def is_environment(name: str) -> bool:
-    """Whether a folded name is `.env`, or `.env.` with an ending that is no template's."""
-    return name == ".env" or (name.startswith(".env.") and name.rpartition(".")[2] not in TEMPLATES)
+    """Whether a folded name is `.env`, or `.env.` with an ending that is neither a template's nor a document's."""
+    return name == ".env" or (
+        name.startswith(".env.") and name.rpartition(".")[2] not in (*TEMPLATES, *DOCUMENTS)
+    )
 
 
 def may_be_secret(names: tuple[str, ...]) -> bool:

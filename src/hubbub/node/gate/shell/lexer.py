@@ -4,6 +4,8 @@ tree-sitter alone misreads some things silently. So the text is read twice, and 
 there is a doubt.
 """
 
+import re
+
 from hubbub.node.gate.shell.pieces import (
     AnyToken,
     Elements,
@@ -24,6 +26,9 @@ _ENDS = frozenset(" \t\n;&|()<>")
 _OPERATORS = (";;&", "&&", "||", "|&", ";;", ";&", ";", "&", "|", "(", ")")
 _REDIRECTIONS = ("&>>", "<<-", "<<<", "&>", ">>", ">|", ">&", "<<", "<&", "<>", ">", "<")
 _NEAR_CONTINUATION = _BLANKS | {"\n"}
+
+# All that may stand behind a quoted here-document's start: a document that its text goes to, by a plain name.
+_TO_A_DOCUMENT = re.compile(r"[ \t]*>>?[ \t]*[A-Za-z0-9_./+@-]+\.(?:md|markdown|rst|adoc)[ \t]*")
 
 
 class Lexer:
@@ -220,7 +225,7 @@ class _Code:
         ):
             self._doubt("a here-document's end is neither a plain word nor wholly quoted")
         rest = self.text[self.index : self.end].split("\n", 1)[0]
-        if rest.strip(" \t"):
+        if rest.strip(" \t") and not (is_quoted and _TO_A_DOCUMENT.fullmatch(rest)):
             self._doubt("there is more after a here-document's start on its line")
         self._awaited.append((len(self.tokens), delimiter, is_quoted, operator == "<<-"))
         self.tokens.append(Redirection(start, self.index, operator, number, None, ()))
