@@ -157,6 +157,14 @@ def vital(path: str, world: World) -> str | None:
     return None
 
 
+def holds_home(path: str, world: World) -> bool:
+    """Whether an absolute path is somebody's home or a folder above one, as it is written or as it leads."""
+    found = [names.components(form) for form in forms(path, world)]
+    return any(
+        _may_be(each, home[: len(each)]) for each in found for home in _homes(world) if len(each) <= len(home)
+    )
+
+
 def is_block_device(path: str) -> bool:
     """F3: whether an absolute path is that of a disk or a part of one, by its name or by what is there."""
     if unusable(path):

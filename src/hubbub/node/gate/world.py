@@ -8,7 +8,7 @@ from typing import Protocol
 
 
 class FileSystem(Protocol):
-    """What the gate looks up in the file system: nothing is opened, nothing is changed."""
+    """What the gate looks up in the file system: nothing is changed."""
 
     def snapshot(self) -> "FileSystem":
         """The same, remembering what was looked at: one decision sees one state."""
@@ -26,6 +26,9 @@ class FileSystem(Protocol):
 
     def look(self, path: str) -> os.stat_result | None:
         """What is at an absolute path once links are followed; None if there is nothing that we can see."""
+
+    def contents(self, path: str, most: int) -> bytes | None:
+        """What is in a regular file, links followed; None if there is none that we can read, or there is more."""
 
     def identities(self, places: Iterable[str]) -> frozenset[tuple[int, int]]:
         """Device and inode of every file at or beneath these places; links are not followed."""

@@ -23,6 +23,11 @@ def test_no_attack_passes(clause: str, tmp_path: Path) -> None:
     assert wrong(clause, tmp_path) == {}
 
 
+def test_git_is_read_one_way(tmp_path: Path) -> None:
+    """Settings, work trees, repositories and files of git mean the same by option, variable, file and subcommand."""
+    assert wrong("git", tmp_path) == {}
+
+
 def test_everyday_work_passes(tmp_path: Path) -> None:
     """Without rules, in the mode that bypasses them, nothing harmless is denied or asked about."""
     assert wrong("harmless", tmp_path) == {}

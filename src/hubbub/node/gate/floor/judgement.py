@@ -122,7 +122,7 @@ def of_simple(scene: Scene) -> list[Part]:
         return [Part(tool=TOOL, target=command.source, floor=(_TOO_MUCH,))]
     found = Finding()
     for each in command.assignments:
-        _take_all(assignment(each.name, each.value) if command.words else (), scene, found)
+        _take_all(assignment(each.name, each.value, scene) if command.words else (), scene, found)
     redirects = [deed for redirect in command.redirects for deed in _redirected(redirect)]
     _take_all(redirects, scene, found)
     if command.words:

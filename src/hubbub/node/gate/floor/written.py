@@ -1,4 +1,4 @@
-"""Scripts that a program writes before it runs them: what is in them is read, if the text tells it."""
+"""Files that a program writes before it uses them: a script is read, if the text tells what is in it."""
 
 from collections.abc import Iterator
 from posixpath import basename, normpath
@@ -9,9 +9,12 @@ from hubbub.node.gate.floor.programs import name_of
 from hubbub.node.gate.floor.usage import names
 from hubbub.node.gate.floor.verdicts import ask
 from hubbub.node.gate.floor.words import joined, plain
-from hubbub.node.gate.shell.program import SimpleCommand, Word
+from hubbub.node.gate.shell.program import Place, SimpleCommand, Word
 
 _DECODERS = names("base64 base32 xxd openssl rev gunzip zcat uudecode gpg")
+_STILL = names(  # they write no file, unless their output goes to one
+    "cd pushd popd mkdir echo printf ls cat head tail wc grep test [ true false : pwd export set sleep which type date"
+)
 _UNSEEN = ask("F9", "It runs what it has just fetched or decoded, unseen.")
 
 
@@ -29,6 +32,25 @@ def run(script: Word, scene: Scene) -> Iterator[Deed]:
             yield Verdict(_UNSEEN)
         elif (text := _text(command)) is not None:
             yield Shell(text, is_guess=True)
+
+
+def may_be_changed(scene: Scene) -> bool:
+    """Whether a file may be another by the time the command runs: any that is not known to write none may write it."""
+    before: list[SimpleCommand] = list(scene.around)
+    is_anywhere = scene.command.is_looped or scene.command.place is not Place.PLAIN
+    for command in scene.program.commands:
+        is_itself = command == scene.command or command.source == scene.command.source
+        if is_itself and not is_anywhere:
+            break
+        if not is_itself:
+            before.append(command)
+    return not all(map(_is_still, before))
+
+
+def _is_still(command: SimpleCommand) -> bool:
+    name = name_of(command.name.value or "") if command.name else ":"
+    goes_on = (each.target.value if each.target else "1" for each in command.redirects if each.writes)
+    return name in _STILL and all(target in ("1", "2", "/dev/null") for target in goes_on)
 
 
 def _text(command: SimpleCommand) -> Word | None:

@@ -42,7 +42,7 @@ dos2unix unix2dos | w* | n=w |
 tar bsdtar gtar | t* | f,file=e C,directory=w T,files-from=r X,exclude-from=r exclude=t
     I,use-compress-program=s to-command=s checkpoint-action=t info-script=s F,new-volume-script=s
     rsh-command=s transform=t xform=t owner=t group=t mode=t mtime=t sort=t strip-components=t checkpoint?=t
-    g,listed-incremental=w index-file=w b=t H,format=t N=t V=t L=t | old follows=h,dereference
+    one-top-level?=w g,listed-incremental=w index-file=w b=t H,format=t N=t V=t L=t | old follows=h,dereference
 zip | w r* | x,exclude=t i,include=t P=t n=t t=t b=w TT,unzip-command=s O,out=w | descends=r,R,recurse-paths
 unzip | r w* | d=w x=t P=t |
 7z 7za 7zz 7zr | t e e* | o?=w w?=w i?=e x?=t p?=t | single
@@ -50,8 +50,12 @@ rar unrar | t e e* | | single
 gzip gunzip bzip2 bunzip2 xz unxz lzma unlzma zstd unzstd lz4 compress uncompress brotli pigz pbzip2 lzip |
     d* | S,suffix=t T,threads=t o,output=w |
 ar ranlib | t w r* | |
-cpio | t* | F,file=e I=r O=w D,directory=w E,pattern-file=r H,format=t R,owner=t rsh-command=s C=t |
-pax | e* | f=e |
+cpio bsdcpio | t* | F,file=e I=r O=w D,directory=w E,pattern-file=r H,format=t R,owner=t rsh-command=s C=t |
+pax | e* | f=e s=t o=t |
+unar | r e* | o,output-directory=w e=t p=t |
+unsquashfs | r e* | d,dest=w f=t | single
+bsdunzip | r e* | d=w x=t P=t |
+ouch | t e* | d,dir=w |
 rsync | r* w | e,rsh=s exclude=t include=t exclude-from=r include-from=r files-from=r f,filter=t
     rsync-path=s out-format=t log-file=w log-file-format=t password-file=r backup-dir=w suffix=t temp-dir=w
     T=w partial-dir=w compare-dest=r copy-dest=r link-dest=r bwlimit=t port=t timeout=t max-size=t

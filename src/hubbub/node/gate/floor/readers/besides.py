@@ -264,14 +264,9 @@ def _changes(call: Call) -> bool:
     return any(word.value in ("-delete", "-exec", "-execdir", "-ok") for word in call.arguments)
 
 
-def _bundle(call: Call) -> Iterator[Deed]:
-    """`git bundle create FILE`, `git --config-env=KEY=NAME`, `git credential-store --file`."""
-    values = [word.value or "" for word in call.arguments]
-    if values[:2] == ["bundle", "create"] and len(values) > 2:
-        yield Touch(call.arguments[2], Use.WRITE)
-    if any(re.match(r"--config-env", value) for value in values):
-        yield Verdict(ask("F9", "Only running it tells a setting of git, which may be a command."))
-    if any(value.startswith("credential-") for value in values):
+def _credentials(call: Call) -> Iterator[Deed]:
+    """`git credential-store --file`."""
+    if any(word.known_start.startswith("credential-") for word in call.arguments):
         yield from (Touch(word, Use.EITHER) for word in call.arguments)
 
 
@@ -296,5 +291,5 @@ _READERS: Mapping[str, _Reader] = {
     "parallel": _files_of_input,
     **dict.fromkeys(names("xargs gxargs"), _yes),
     **dict.fromkeys(names("find gfind"), _gathers),
-    "git": _bundle,
+    "git": _credentials,
 }

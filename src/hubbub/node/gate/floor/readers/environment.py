@@ -2,10 +2,22 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
-from hubbub.node.gate.floor.deeds import Call, Concern, Deed, OnlyReads, Run, Shell, Touch, Use, Verdict
+from hubbub.node.gate.floor.deeds import (
+    Call,
+    Concern,
+    Deed,
+    OnlyReads,
+    Run,
+    Scene,
+    Shell,
+    Touch,
+    Use,
+    Verdict,
+)
 from hubbub.node.gate.floor.programs import USAGES
-from hubbub.node.gate.floor.readers import by_table
+from hubbub.node.gate.floor.readers import by_table, git_variables
 from hubbub.node.gate.floor.usage import arguments, names
 from hubbub.node.gate.floor.verdicts import ask
 from hubbub.node.gate.floor.words import plain, without
@@ -22,12 +34,12 @@ _STEERS = re.compile(
 # Variables whose value is shell code, or the command line of a program.
 _CODE = re.compile(
     r"GIT_(SSH_COMMAND|SSH|EDITOR|SEQUENCE_EDITOR|PAGER|EXTERNAL_DIFF|PROXY_COMMAND|ASKPASS)|PROMPT_COMMAND|PS4"
-    r"|.*(PAGER|EDITOR)|VISUAL|BROWSER|LESSOPEN|LESSCLOSE|SSH_ASKPASS|SUDO_ASKPASS|RSYNC_RSH|CVS_RSH|TAR_OPTIONS"
+    r"|GIT_(WEB_)?BROWSER|.*(PAGER|EDITOR)|VISUAL|BROWSER|LESSOPEN|LESSCLOSE|SSH_ASKPASS|SUDO_ASKPASS"
+    r"|(RSYNC|CVS|SVN)_(RSH|SSH)|TAR_OPTIONS"
     r"|PYTHONBREAKPOINT|MAKEFLAGS|SHELL"
 )
-_FILES = re.compile(r"(?!.*COMMAND)(GIT_.*|PYTHON.*|HIST.*|BASH_ENV|ENV|LD_.*|DYLD_.*|LESSHISTFILE|XDG_.*)")
-_GIT_CODE = re.compile(
-    r"(?i)pager|editor|command|alias|program|helper|external|textconv|hookspath|proxy|askpass|path"
+_FILES = re.compile(
+    r"(?!.*COMMAND|GIT_(CONFIG|DIR|TRACE))(GIT_.*|PYTHON.*|HIST.*|BASH_ENV|ENV|LD_.*|DYLD_.*|LESSHISTFILE|XDG_.*)"
 )
 _WHOLE_SHELL = ("s", "i", "shell", "login")
 
@@ -41,7 +53,7 @@ def steers(name: str) -> bool:
     return _STEERS.fullmatch(name) is not None
 
 
-def assignment(name: str, value: Word) -> Iterator[Deed]:
+def assignment(name: str, value: Word, scene: Scene) -> Iterator[Deed]:
     """What comes of setting a variable for a command."""
     if name in ("HUBBUB_CONFIG", "HUBBUB_DATA"):
         yield Touch(value, Use.EITHER)
@@ -50,6 +62,8 @@ def assignment(name: str, value: Word) -> Iterator[Deed]:
     if _CODE.fullmatch(name) and value.parts:
         yield Shell(value)
     yield from _settings_of_programs(name, value)
+    if name.startswith("GIT_"):
+        yield from git_variables.assignment(name, value, scene)
     if _FILES.fullmatch(name):
         yield Touch(value, Use.EITHER)
 
@@ -59,16 +73,12 @@ def _settings_of_programs(name: str, value: Word) -> Iterator[Deed]:
     text = value.value or "".join(part.text for part in value.parts if isinstance(part, Text))
     runs = (
         name.startswith("BASH_FUNC_")
-        or (
-            name in ("GIT_CONFIG_PARAMETERS", "RSYNC_CONNECT_PROG", "VIMINIT", "EXINIT", "GVIMINIT")
-            and bool(text)
-        )
+        or (name in ("RSYNC_CONNECT_PROG", "VIMINIT", "EXINIT", "GVIMINIT") and bool(text))
         or (name == "LESS" and re.search(r"[!|]", text) is not None)
         or (
             name == "TAR_OPTIONS"
             and re.search(r"checkpoint-action|command|program|rsh|-I|-F", text) is not None
         )
-        or (name.startswith("GIT_CONFIG_KEY_") and _GIT_CODE.search(text) is not None)
         or (name in ("BASH_ENV", "ENV") and "<(" in value.source)
     )
     if runs:
@@ -83,7 +93,7 @@ def env(call: Call) -> Iterator[Deed]:
         yield Shell(by_table.spaced([plain("env"), _split(text), *map(_quoted, _behind(text, call))]))
     yield from (deed for deed in by_table.by_options(found, usage) if not isinstance(deed, Shell))
     words, deeds = _unassigned(
-        [word for place, word in enumerate(found.operands) if place or word.value != "-"]
+        [word for place, word in enumerate(found.operands) if place or word.value != "-"], call.scene
     )
     yield from deeds
     if words and not found.of("S"):
@@ -116,7 +126,7 @@ def sudo(call: Call) -> Iterator[Deed]:
     found = arguments(call.arguments, usage)
     yield Concern(RAISES)
     yield from by_table.by_options(found, usage)
-    words, deeds = _unassigned(found.operands)
+    words, deeds = _unassigned(found.operands, call.scene)
     yield from deeds
     if found.has(("e", "edit")):
         yield from (Touch(word, Use.WRITE) for word in words)
@@ -169,12 +179,26 @@ def export(call: Call) -> Iterator[Deed]:
             yield Concern(DUMPS)
     else:
         yield OnlyReads()
-    yield from _unassigned(words)[1]
+    for word in words:
+        if "=" in word.known_start:
+            yield from _unassigned([word], call.scene)[1]
+        elif word.value is not None and call.name != "local":
+            yield from _passed_on(call.scene, word.value)
 
 
 def settings(call: Call) -> Iterator[Deed]:
     """`set`: options of the shell; without any it prints all variables."""
     yield OnlyReads() if call.arguments else Concern(DUMPS)
+    if any(re.fullmatch(r"-\w*a\w*|allexport", word.value or "") for word in call.arguments):
+        yield from _passed_on(call.scene)
+
+
+def _passed_on(scene: Scene, only: str | None = None) -> Iterator[Deed]:
+    """What comes of variables that the program sets and commands find in their environment: one of them, or all."""
+    for command in scene.program.commands:
+        for each in command.assignments:
+            if not command.words and only in (None, each.name):
+                yield from assignment(each.name, each.value, scene)
 
 
 def _variables(operands: list[Word]) -> tuple[tuple[str, Word], ...]:
@@ -182,21 +206,18 @@ def _variables(operands: list[Word]) -> tuple[tuple[str, Word], ...]:
     found: list[tuple[str, Word]] = []
     for word in operands:
         name, equals, _ = word.known_start.partition("=")
-        if not equals:
+        if not equals or name.startswith("-"):
             break
         found.append((name, without(word, len(name) + 1)))
     return tuple(found)
 
 
-def _unassigned(words: list[Word] | tuple[Word, ...]) -> tuple[tuple[Word, ...], list[Deed]]:
+def _unassigned(words: list[Word] | tuple[Word, ...], scene: Scene) -> tuple[tuple[Word, ...], list[Deed]]:
     """The words without the assignments before them, and what comes of those."""
-    deeds: list[Deed] = []
-    for place, word in enumerate(words):
-        name, equals, _ = word.known_start.partition("=")
-        if not equals or name.startswith("-"):
-            return tuple(words[place:]), deeds
-        deeds += assignment(name.removesuffix("+"), without(word, len(name) + 1))
-    return (), deeds
+    given = _variables(list(words))
+    beside = replace(scene, variables=(*scene.variables, *given))
+    deeds = [deed for name, value in given for deed in assignment(name.removesuffix("+"), value, beside)]
+    return tuple(words[len(given) :]), deeds
 
 
 READERS = {

@@ -1,38 +1,26 @@
 """`git`: exempt from F4, but not from what it runs for others: aliases, hooks, pagers, helpers, remotes."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 
 from hubbub.node.gate import paths
-from hubbub.node.gate.floor import quiet
+from hubbub.node.gate.floor import inherited, unpacking
 from hubbub.node.gate.floor.deeds import Call, Concern, Deed, OnlyReads, Run, Shell, Touch, Use, Verdict
 from hubbub.node.gate.floor.programs import USAGES
-from hubbub.node.gate.floor.readers import by_table
+from hubbub.node.gate.floor.programs import git as git_programs
+from hubbub.node.gate.floor.readers import by_table, git_looks, git_settings
 from hubbub.node.gate.floor.usage import Arguments, Usage, arguments, names, table
 from hubbub.node.gate.floor.verdicts import ask, deny
-from hubbub.node.gate.floor.words import is_known, plain, without
-from hubbub.node.gate.shell.program import Word
+from hubbub.node.gate.floor.words import beneath, is_known, joined, plain, without
+from hubbub.node.gate.shell.program import Unknown, Word
 
 _BEFORE = table("""
-git | x* | c=t C=l git-dir=l work-tree=l namespace=t exec-path?=r config-env=t super-prefix=t |
+git | x* | c=t C=l git-dir=l work-tree=t namespace=t exec-path?=t config-env=t super-prefix=t attr-source=t |
 """)["git"]
 _BEFORE_READING = names(
     "C P no-pager no-optional-locks literal-pathspecs glob-pathspecs noglob-pathspecs icase-pathspecs version v"
     " no-replace-objects no-lazy-fetch html-path man-path info-path c"
-)
-
-# Settings that git takes for commands, and those that it takes for files with more settings.
-_COMMANDS = re.compile(
-    r"core\.(pager|editor|sshcommand|gitproxy|askpass|fsmonitor|alternaterefscommand)|pager\..+|sequence\.editor"
-    r"|diff\.external|interactive\.difffilter|gpg(\..+)?\.program|credential(\..+)?\.helper|web\.browser|instaweb\..+"
-    r"|(diff|merge|filter|difftool|mergetool|browser|man|guitool|trailer)\..+\.(command|textconv|driver|clean|smudge"
-    r"|process|cmd|path)|uploadpack\.packobjectshook|remote\..+\.(uploadpack|receivepack|vcs)|sendemail\..*cmd"
-    r"|submodule\..+\.update|receive\..*hook",
-    re.IGNORECASE,
-)
-_FILES = re.compile(
-    r"include(if\..+)?\.path|core\.(hookspath|worktree|attributesfile|excludesfile)|init\.templatedir",
-    re.IGNORECASE,
 )
 
 # Subcommands that only read if all their words are like these.
@@ -56,117 +44,237 @@ _LOOKS = {  # by the first word, and by all others
     "reflog": (r"show|HEAD|-n\d*|-\d+|--all|", r"HEAD(@\{.*\})?|-n|-?\d+|--all|--oneline|--date=[\w:-]+"),
 }
 _LISTS = frozenset({"-l", "--list"})  # with which `tag` and `branch` take patterns
-_PRINTS_SETTINGS = names("--get --get-all --get-regexp --get-urlmatch --list -l get list")
-_SCOPES = names(
-    "--global --local --system --worktree --show-origin --show-scope --null -z --name-only --includes"
-)
 _HISTORY = names(
     "rebase reset commit push merge cherry-pick revert am filter-branch filter-repo replace update-ref gc prune reflog"
     " tag branch stash clean rm"
 )
 _FETCHES = names("clone fetch pull submodule remote")
+_KEEPS_FILES = names(  # they leave the work tree as it is
+    "status diff log show shortlog whatchanged rev-list rev-parse ls-files ls-tree cat-file add commit branch tag"
+    " remote config fetch push describe blame annotate grep notes reflog diff-tree diff-index diff-files range-diff"
+    " for-each-ref show-ref symbolic-ref update-ref update-index hash-object write-tree commit-tree gc fsck prune"
+    " count-objects init bundle archive format-patch var version help check-ignore check-attr name-rev merge-base"
+    " cherry ls-remote clone"
+)
+
+
+_VERBS = names("set get unset list edit rename-section remove-section")
+_ASKS = names("get list")
+_ASKS_OPTIONS = names("get get-all get-regexp get-urlmatch list l get-color get-colorbool")
+_TAKES_AWAY = names("unset rename-section remove-section edit")
+_TAKES_AWAY_OPTIONS = names("unset unset-all rename-section remove-section edit e")
+_OWN_FILES = re.compile(r"(.*/)?(\.git/(.+/)?config(\.worktree)?|\.gitmodules|\.lfsconfig)")
 
 
 def git(call: Call) -> Iterator[Deed]:
     """`git [option…] SUBCOMMAND …`."""
     before = arguments(call.arguments, _BEFORE)
     yield from by_table.by_options(before, _BEFORE)
-    for word in before.of("c"):
-        yield Concern("it changes git's configuration for this call")
-        yield from _setting_of(word)
-    if not before.flags | {option.name for option, _ in before.values} <= _BEFORE_READING:
-        yield Concern("it works on another repository, or in another way than usual")
+    inside = _in_folder(before.of("C"), call)
+    folder = _joined(before.of("C"))
+    yield from (_led(deed, folder) for deed in _settings(before, inside))
     if not before.operands:
         yield OnlyReads()
     elif (name := before.operands[0].value) is None:
         yield Verdict(ask("F9", "Only running it tells which command of git it is."))
     else:
-        yield from _subcommand(name, before, call)
+        yield from (_led(deed, folder) for deed in _subcommand(name, before, inside))
+
+
+def direct(call: Call) -> Iterator[Deed]:
+    """`git-SUBCOMMAND`, as git's own programs are called."""
+    yield from git(
+        replace(call, name="git", arguments=(plain(call.name.removeprefix("git-")), *call.arguments))
+    )
+
+
+def _settings(before: Arguments, call: Call) -> Iterator[Deed]:
+    """What git is told to obey and where it works, by its options and by variables."""
+    for word in before.of("c"):
+        yield Concern("it changes git's configuration for this call")
+        yield from git_settings.pair(word, call.scene)
+    for word in before.of("config-env"):
+        yield from git_settings.of_variable(word, call.scene)
+    for word in before.of("exec-path"):
+        yield from git_settings.programs(word)
+    for word in before.of("git-dir"):
+        yield from git_settings.repository(word, call.scene)
+    yield from git_settings.around(call.scene)
+    yield from git_settings.of_home(call.scene)
+    if not before.flags | {option.name for option, _ in before.values} <= _BEFORE_READING:
+        yield Concern("it works on another repository, or in another way than usual")
+
+
+def _in_folder(folders: list[Word], call: Call) -> Call:
+    """The call as one in the folder that `-C` names."""
+    cwd = call.scene.cwd
+    for word in folders:
+        cwd = None if word.value is None or cwd is None else call.scene.world.absolute(word.value, cwd)
+    return replace(call, scene=replace(call.scene, cwd=cwd)) if folders else call
+
+
+def _joined(folders: list[Word]) -> Word | None:
+    """The way that several `-C` go, with a slash at its end."""
+    way: Word | None = None
+    for word in folders:
+        way = word if way is None or word.known_start.startswith("/") else beneath(way, word)
+    return None if way is None else joined(way, plain("/"))
+
+
+def _led(deed: Deed, folder: Word | None) -> Deed:
+    """A deed whose path begins at the folder that `-C` names."""
+    if folder is None or not isinstance(deed, Touch) or deed.word.known_start.startswith(("/", "~")):
+        return deed
+    if deed.use is Use.TEXT or not deed.word.parts:
+        return deed
+    return replace(deed, word=replace(joined(folder, deed.word), source=deed.word.source))
 
 
 def _subcommand(name: str, before: Arguments, call: Call) -> Iterator[Deed]:
     words = before.operands[1:]
-    usage = USAGES.get(f"git {name}", Usage(every=Use.TEXT))
+    usage = USAGES.get(f"git {name}", Usage(every=Use.EITHER))
     found = arguments(words, usage)
     yield from by_table.by_usage(found, usage, call)
-    yield from (deed for word in found.operands for deed in _remote(word))
-    match name:
-        case "config":
-            yield from _config(found)
-        case "clone":
-            yield from (deed for word in found.of("c") for deed in _setting_of(word))
-        case "submodule" if found.operands and found.operands[0].value == "foreach":
-            yield Shell(by_table.spaced(words[words.index(found.operands[0]) + 1 :]))
-        case "bisect" if words and words[0].value == "run":
-            yield Run(tuple(words[1:]))
-        case "clean":
-            yield from _clean(before, call)
+    yield from (deed for word in found.operands for deed in git_settings.remote(word))
+    yield from _work_tree(name, before, call)
+    if name in _ACTS:
+        yield from _ACTS[name](found, words, call)
+    if name == "clean":
+        yield from _clean(before, call)
     if _only_looks(name, words):
         yield OnlyReads()
     else:
         yield from _concern(name, usage)
     if usage.is_harmless:
-        yield from _looked_at(name, words, found)
+        yield from git_looks.looked_at(name, words, found, call)
+    elif name in ("config", "remote"):
+        yield from git_looks.printed(name, words, call)
 
 
-def _looked_at(name: str, words: list[Word], found: Arguments) -> Iterator[Deed]:
-    """What a subcommand that only reads is to look at: paths behind `--`, and files as they once were."""
-    if clause := quiet.concern(f"git {name}", words):
-        yield Concern(clause)
-    at = next((place for place, word in enumerate(words) if word.value == "--"), len(words))
-    yield from (Touch(word, Use.READ) for word in words[at + 1 :])
-    for word in found.operands:
-        revision, colon, path = word.known_start.partition(":")
-        if colon and revision and path and name not in ("rev-parse", "check-ignore"):
-            yield Touch(without(word, len(revision) + 1), Use.READ)
+def _work_tree(name: str, before: Arguments, call: Call) -> Iterator[Deed]:
+    """A work tree that is told: most subcommands write files there."""
+    held = dict(inherited.words(call.scene)).get("GIT_WORK_TREE")
+    given = [*before.of("work-tree"), *([held] if held is not None else [])]
+    given += [without(word, len("core.worktree=")) for word in before.of("c") if _is_work_tree(word)]
+    for word in given:
+        yield Touch(word, Use.READ if name in _KEEPS_FILES else Use.WRITE)
+        if name not in _KEEPS_FILES:
+            yield from unpacking.into(word, call.scene)
 
 
-def _setting_of(word: Word) -> Iterator[Deed]:
-    """What comes of `KEY=VALUE`."""
-    key, equals, _ = word.known_start.partition("=")
-    yield from _setting(key, without(word, len(key) + 1) if equals else plain("true"))
+def _is_work_tree(word: Word) -> bool:
+    return word.known_start.lower().startswith("core.worktree=")
 
 
-def _setting(key: str, value: Word) -> Iterator[Deed]:
-    """What comes of a setting: many are commands that git will run."""
-    if value.known_start.startswith("!"):
-        yield Shell(without(value, 1))
-    elif key.lower().startswith("alias."):
-        yield Run((plain("git"), *map(plain, (value.value or "").split())), is_guess=True)
-    elif _COMMANDS.fullmatch(key):
-        yield Shell(value)
-    elif _FILES.fullmatch(key):
-        yield Touch(value, Use.READ)
-    elif key.lower() == "protocol.ext.allow":
-        yield Verdict(ask("F9", "It lets git run commands that addresses of remotes name."))
+def _clone(found: Arguments, _words: list[Word], call: Call) -> Iterator[Deed]:
+    """`git clone URL [FOLDER]`: a folder is made, if need be by the last name of the address."""
+    yield from (deed for word in found.of("c") for deed in git_settings.pair(word, call.scene))
+    yield from _new_repository(found, _words, call)
+    folder = found.operands[1] if len(found.operands) > 1 else _named_by(found.operands)
+    if folder is not None:
+        yield Touch(folder, Use.WRITE)
+        yield from unpacking.into(folder, call.scene)
 
 
-def _config(found: Arguments) -> Iterator[Deed]:
+def _named_by(operands: list[Word]) -> Word | None:
+    address = (operands[0].value or "" if operands else "").rstrip("/").removesuffix("/.git").rstrip("/")
+    name = re.split(r"[/:]", address)[-1].removesuffix(".git")
+    return plain(name) if name not in ("", ".", "..") else None
+
+
+def _new_repository(found: Arguments, _words: list[Word], call: Call) -> Iterator[Deed]:
+    for word in found.of("template"):
+        yield from git_settings.template(word, call.scene)
+
+
+def _submodule(found: Arguments, words: list[Word], _call: Call) -> Iterator[Deed]:
+    """`git submodule foreach COMMAND`."""
+    if found.operands and found.operands[0].value == "foreach":
+        yield Shell(by_table.spaced(words[words.index(found.operands[0]) + 1 :]))
+
+
+def _bisect(_found: Arguments, words: list[Word], _call: Call) -> Iterator[Deed]:
+    """`git bisect run COMMAND`."""
+    if words and words[0].value == "run":
+        yield Run(tuple(words[1:]))
+
+
+def _checked_out(found: Arguments, _words: list[Word], call: Call) -> Iterator[Deed]:
+    """`git checkout-index --prefix=START`: each file is written behind that start."""
+    for word in found.of("prefix"):
+        yield Touch(word, Use.WRITE)
+        folder = (word.value or "").rpartition("/")
+        if folder[1]:
+            yield from unpacking.into(plain(folder[0] or "/"), call.scene)
+
+
+def _worktree(found: Arguments, _words: list[Word], call: Call) -> Iterator[Deed]:
+    """`git worktree add FOLDER`, `git worktree move FROM TO`."""
+    verb = found.operands[0].value if found.operands else None
+    if verb in ("add", "move"):
+        for word in found.operands[1 : 2 if verb == "add" else 3]:
+            yield Touch(word, Use.WRITE)
+            yield from unpacking.into(word, call.scene)
+
+
+def _bundle(found: Arguments, _words: list[Word], _call: Call) -> Iterator[Deed]:
+    """`git bundle create FILE`."""
+    if found.operands and found.operands[0].value == "create":
+        yield from (Touch(word, Use.WRITE) for word in found.operands[1:2])
+
+
+def _apply(found: Arguments, _words: list[Word], call: Call) -> Iterator[Deed]:
+    """`git apply`: with `--unsafe-paths` also outside of the work tree."""
+    for word in found.of("directory"):
+        yield Touch(word, Use.WRITE)
+        yield from unpacking.into(word, call.scene)
+    if found.has(("unsafe-paths",)):
+        yield Verdict(
+            ask("F9", "Only running it tells which files the patch changes, in the work tree or elsewhere.")
+        )
+
+
+def _hook(found: Arguments, _words: list[Word], _call: Call) -> Iterator[Deed]:
+    """`git for-each-repo … COMMAND`: git again."""
+    if found.operands:
+        yield Run((plain("git"), *found.operands), is_guess=True)
+
+
+def _config(found: Arguments, _words: list[Word], call: Call) -> Iterator[Deed]:
     """`git config`: a setting, in a file that is git's own or any other."""
-    yield from (Touch(word, Use.WRITE) for word in found.of("f") if ".git" not in (word.value or ""))
-    verbs = ("set", "get", "unset", "list", "edit")
-    operands = found.operands[1:] if found.operands and found.operands[0].value in verbs else found.operands
-    if len(operands) > 1:
-        yield from _setting(operands[0].known_start, operands[1])
+    first = found.operands[0].value if found.operands else None
+    if first in _ASKS or found.has(_ASKS_OPTIONS):
+        return
+    for word in found.of("f"):
+        if not _OWN_FILES.fullmatch(word.value or ""):
+            yield Touch(word, Use.WRITE)
+    operands = found.operands[1:] if first in _VERBS else found.operands
+    if len(operands) > 1 and first not in _TAKES_AWAY and not found.has(_TAKES_AWAY_OPTIONS):
+        key, is_told = operands[0], is_known(operands[0])
+        text = "".join("_" if isinstance(part, Unknown) else part.text for part in key.parts)
+        yield from git_settings.named(text, operands[1], key, call.scene, is_told=is_told)
 
 
 def _clean(before: Arguments, call: Call) -> Iterator[Deed]:
     """`git clean` where everything in the folder is unknown to git: F1."""
     world = call.scene.world
-    for folder in before.of("C", "work-tree") or [plain(call.scene.here)]:
+    for folder in before.of("work-tree") or [plain(call.scene.here)]:
         if why := paths.vital(world.absolute(folder.value or "", call.scene.here), world):
             yield Verdict(deny("F1", f"It would remove what git does not know in `{folder.source}`: {why}."))
 
 
-def _remote(word: Word) -> Iterator[Deed]:
-    """`ext::COMMAND` as an address: git would run it."""
-    text = word.known_start
-    if text.startswith("ext::"):
-        pieces = text.removeprefix("ext::").replace("% ", "\0").split(" ")
-        yield Run(tuple(plain(piece.replace("\0", " ").replace("%%", "%")) for piece in pieces))
-        yield Verdict(ask("F9", "The address of the remote is a command."))
-    elif text.startswith("file://"):
-        yield Touch(without(word, len("file://")), Use.READ)
+_ACTS: Mapping[str, Callable[[Arguments, list[Word], Call], Iterator[Deed]]] = {
+    "apply": _apply,
+    "bisect": _bisect,
+    "bundle": _bundle,
+    "checkout-index": _checked_out,
+    "clone": _clone,
+    "config": _config,
+    "for-each-repo": _hook,
+    "init": _new_repository,
+    "submodule": _submodule,
+    "worktree": _worktree,
+}
 
 
 def _only_looks(name: str, words: list[Word]) -> bool:
@@ -175,7 +283,7 @@ def _only_looks(name: str, words: list[Word]) -> bool:
     if not all(map(is_known, words)):
         return False
     if name == "config":
-        return next((value for value in values if value not in _SCOPES), "") in _PRINTS_SETTINGS
+        return git_looks.prints_settings(values)
     if name not in _LOOKS:
         return False
     if name == "tag" or (name == "branch" and "--list" in values):
@@ -195,4 +303,4 @@ def _concern(name: str, usage: Usage) -> Iterator[Deed]:
         yield Concern("it changes history")
 
 
-READERS = {"git": git}
+READERS = {"git": git, **{name.replace(" ", "-"): direct for name in git_programs.USAGES}}

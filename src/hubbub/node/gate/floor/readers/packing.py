@@ -1,16 +1,20 @@
 """Archives: what goes in, what comes out, and where."""
 
+import re
 from collections.abc import Iterator
 
+from hubbub.node.gate.floor import unpacking
 from hubbub.node.gate.floor.deeds import Call, Deed, OnlyReads, Shell, Touch, Use
 from hubbub.node.gate.floor.programs import USAGES
 from hubbub.node.gate.floor.readers import by_table
-from hubbub.node.gate.floor.usage import arguments
+from hubbub.node.gate.floor.usage import Arguments, arguments
 from hubbub.node.gate.floor.words import beneath, plain, without
 from hubbub.node.gate.shell.program import Word
 
 _MAKES = frozenset({"c", "r", "u", "A", "create", "append", "update", "catenate", "concatenate"})
 _TAKES = frozenset({"x", "extract", "get"})
+_TO_OUTPUT = frozenset({"O", "to-stdout", "to-command"})
+_OTHER_NAMES = frozenset({"transform", "xform", "s", "ignore-zeros", "i", "I", "M", "multi-volume", "T"})
 _LISTS = frozenset({"t", "list", "d", "diff", "compare"})
 
 
@@ -34,8 +38,23 @@ def tar(call: Call) -> Iterator[Deed]:
     if _LISTS & found.flags and not unpacks:
         yield OnlyReads()
     yield from _members(found.operands, folders, removes=found.has(("remove-files",)), unpacks=unpacks)
+    if unpacks and not found.has(_TO_OUTPUT):
+        yield from _unpacked(found, folders, call)
     if found.has(usage.follows) and not unpacks:
         yield from (Touch(word, Use.READ, follows=True) for word in found.operands)
+
+
+def _unpacked(found: Arguments, folders: list[Word], call: Call) -> Iterator[Deed]:
+    """What `tar` unpacks, by names that only the archive tells."""
+    folder = folders[-1] if folders else plain(".")
+    folder = next((beneath(folder, word) for word in found.of("one-top-level")), folder)
+    archives = [] if found.has(_OTHER_NAMES) else found.of("f")
+    archive = archives[0] if len(archives) == 1 and archives[0].value != "-" else None
+    places = [beneath(folder, word) for word in found.operands] or [folder]
+    is_absolute = found.has(("P", "absolute-names", "absolute-paths", "insecure"))
+    yield from unpacking.unpacked(
+        archive, places if archive is None else [folder], call.scene, is_absolute=is_absolute
+    )
 
 
 def _members(operands: list[Word], folders: list[Word], *, removes: bool, unpacks: bool) -> Iterator[Deed]:
@@ -68,21 +87,65 @@ def archive(call: Call) -> Iterator[Deed]:
 
 
 def copy_in_and_out(call: Call) -> Iterator[Deed]:
-    """`cpio`, `unzip`: where they unpack is where they are, unless they are told."""
+    """`cpio`, `pax`: where they unpack is where they are, unless they are told."""
     usage = USAGES[call.name]
     found = arguments(call.arguments, usage)
     yield from by_table.by_usage(found, usage, call)
-    if call.name == "cpio" and found.has(("p", "pass-through")):
+    if found.has(("p", "pass-through")):
         yield from (Touch(word, Use.WRITE) for word in found.operands)
-    if call.name == "unzip" and found.has(("l", "t", "v", "Z")):
-        yield OnlyReads()
-    elif call.name == "unzip" and not found.of("d"):
+    if found.has(("i", "extract", "r", "p", "pass-through")) and not found.has(("t", "list", "to-stdout")):
+        folders = found.of("D") or (found.operands[-1:] if found.has(("p", "pass-through")) else [])
+        is_absolute = found.has(("absolute-filenames",))
+        yield from unpacking.unpacked(None, folders or [plain(".")], call.scene, is_absolute=is_absolute)
+
+
+def unzip(call: Call) -> Iterator[Deed]:
+    """`unzip`: its members are written, unless it only lists or prints them."""
+    usage = USAGES["unzip"]
+    found = arguments(call.arguments, usage)
+    yield from by_table.by_usage(found, usage, call)
+    if found.has(("l", "t", "v", "Z", "p", "c", "z")):
+        if not found.has(("p", "c")):
+            yield OnlyReads()
+        return
+    folders = found.of("d") or [plain(".")]
+    if not found.of("d"):
         yield Touch(plain("."), Use.WRITE)
+    members = [beneath(folders[-1], word) for word in found.operands[1:]]
+    archive = next(iter(found.operands), None)
+    is_absolute = any(re.fullmatch(r"-\w*:\w*", word.value or "") for word in call.arguments)
+    listed = None if found.has(("j",)) and members else archive
+    yield from unpacking.unpacked(listed, folders if listed else members, call.scene, is_absolute=is_absolute)
+
+
+def seven(call: Call) -> Iterator[Deed]:
+    """`7z`, `rar`, `unar`: `x` and `e` write what is in the archive, by `-o` in another folder."""
+    usage = USAGES[call.name]
+    found = arguments(call.arguments, usage)
+    yield from by_table.by_usage(found, usage, call)
+    verb = found.operands[0].value if found.operands else None
+    if verb not in ("x", "e", None):
+        return
+    folders = found.of("o")
+    if not folders and call.name in ("rar", "unrar"):
+        folders = [word for word in found.operands[2:] if word.known_start.endswith("/")]
+    is_absolute = any(re.match(r"-spf", word.known_start) for word in call.arguments)
+    yield from unpacking.unpacked(None, folders or [plain(".")], call.scene, is_absolute=is_absolute)
+
+
+def others(call: Call) -> Iterator[Deed]:
+    """Programs that unpack into the folder that an option names, or where they are."""
+    usage = USAGES[call.name]
+    found = arguments(call.arguments, usage)
+    yield from by_table.by_usage(found, usage, call)
+    yield from unpacking.unpacked(None, found.of("o", "d", "C") or [plain(".")], call.scene)
 
 
 READERS = {
     **dict.fromkeys(("tar", "bsdtar", "gtar"), tar),
     "zip": archive,
-    "cpio": copy_in_and_out,
-    "unzip": copy_in_and_out,
+    **dict.fromkeys(("cpio", "bsdcpio", "pax"), copy_in_and_out),
+    "unzip": unzip,
+    **dict.fromkeys(("7z", "7za", "7zz", "7zr", "rar", "unrar"), seven),
+    **dict.fromkeys(("unar", "unsquashfs", "bsdunzip", "ouch"), others),
 }
