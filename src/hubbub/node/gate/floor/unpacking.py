@@ -1,5 +1,6 @@
 """What comes out of archives and their like, where nobody knows its names beforehand, or where the disk tells them."""
 
+import re
 from collections.abc import Iterator, Sequence
 from posixpath import join, normpath
 
@@ -12,6 +13,8 @@ from hubbub.node.gate.paths import Access
 from hubbub.node.gate.shell.program import Word
 from hubbub.node.gate.world import World
 
+_MOST_FILES = 2_000  # in a folder that is put into another
+_PATCHED = re.compile(r"(?m)^(?:\+\+\+|---|\*\*\*|Index:|rename to|copy to)[ \t]+([^\t\n]+)")
 MOST = 8 * 1024 * 1024  # bytes of an archive whose names are read
 
 # Of what is protected wherever it is, or beneath a home: what a folder may be on the way to.
@@ -62,6 +65,36 @@ def unpacked(
         yield from into(folder, scene)
 
 
+def poured(source: Word | None, folder: Word, scene: Scene) -> Iterator[Deed]:
+    """All that is in one folder is put into another; no source where it is on another machine."""
+    asked = [*into(folder, scene)]
+    if not asked:
+        return
+    listed = None
+    if (
+        source is not None
+        and source.value is not None
+        and scene.cwd is not None
+        and not written.may_be_changed(scene)
+    ):
+        place = normpath(scene.world.absolute(source.value, scene.here))
+        if scene.world.files.is_folder(place):
+            listed = scene.world.files.beneath(place, _MOST_FILES)
+        if listed is not None:
+            listed = [path.removeprefix(f"{place}/") for path in listed]
+    yield from asked if listed is None else _arrivals(listed, folder, scene, is_absolute=False, what="folder")
+
+
+def patched(text: str | None, folder: Word, scene: Scene) -> Iterator[Deed]:
+    """A patch changes the files that it names, in a folder; no text where that is not known."""
+    found = None if text is None else [name.strip() for name in _PATCHED.findall(text)]
+    if found is None or any(name.startswith('"') and "\\" in name for name in found):
+        yield from into(folder, scene)
+        return
+    told = [name.strip('"') for name in dict.fromkeys(found) if name != "/dev/null"]
+    yield from _arrivals(told, folder, scene, is_absolute=False, what="patch")
+
+
 def _listed(archive: Word, scene: Scene) -> list[str] | None:
     """The names in an archive that lies on the disk as it will be unpacked; None where they cannot be told."""
     if archive.value is None or scene.cwd is None or written.may_be_changed(scene):
@@ -73,8 +106,10 @@ def _listed(archive: Word, scene: Scene) -> list[str] | None:
     return None if data is None else archives.names(data)
 
 
-def _arrivals(listed: list[str], folder: Word, scene: Scene, *, is_absolute: bool) -> Iterator[Deed]:
-    """What is asked of an archive with something in it that is protected where it comes to lie, cut short or not."""
+def _arrivals(
+    listed: list[str], folder: Word, scene: Scene, *, is_absolute: bool, what: str = "archive"
+) -> Iterator[Deed]:
+    """What is asked where something comes to lie, cut short or not, as what is protected."""
     if folder.value is None:
         yield from into(folder, scene)
         return
@@ -84,7 +119,7 @@ def _arrivals(listed: list[str], folder: Word, scene: Scene, *, is_absolute: boo
         steps = [step for step in name.split("/") if step]
         for path in (whole, *(join(here, *steps[cut:]) for cut in range(1, len(steps)))):
             if said := paths.forbidden(normpath(path), Access.WRITE, scene.world):
-                yield Verdict(ask(said.rule_id, f"`{name}` is in the archive. {said.reason}"))
+                yield Verdict(ask(said.rule_id, f"`{name}` is in the {what}. {said.reason}"))
                 return
 
 

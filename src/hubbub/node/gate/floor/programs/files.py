@@ -52,6 +52,7 @@ gzip gunzip bzip2 bunzip2 xz unxz lzma unlzma zstd unzstd lz4 compress uncompres
 ar ranlib | t w r* | |
 cpio bsdcpio | t* | F,file=e I=r O=w D,directory=w E,pattern-file=r H,format=t R,owner=t rsh-command=s C=t |
 pax | e* | f=e s=t o=t |
+zipfile tarfile | e* | |
 unar | r e* | o,output-directory=w e=t p=t |
 unsquashfs | r e* | d,dest=w f=t | single
 bsdunzip | r e* | d=w x=t P=t |

@@ -1,7 +1,9 @@
 """Programs with sources and a destination: what lies in a folder afterwards has its source's name."""
 
+import re
 from collections.abc import Iterable, Iterator
 
+from hubbub.node.gate.floor import unpacking
 from hubbub.node.gate.floor.deeds import Call, Deed, Touch, Use
 from hubbub.node.gate.floor.programs import USAGES
 from hubbub.node.gate.floor.readers import by_table
@@ -35,6 +37,11 @@ def copy(call: Call) -> Iterator[Deed]:
         goes_down = descends and use is Use.READ
         yield Touch(word, use, goes_down, follows=goes_down and found.has(usage.follows))
     yield from arrivals(sources, target, call)
+    if target is not None and descends:
+        is_whole = found.has(("T", "no-target-directory")) or call.name == "ditto"
+        for word in sources:
+            if is_whole or re.search(r"(^|/)\.\.?/*$", word.value or ""):
+                yield from unpacking.poured(word, target, call.scene)
     if target is not None and found.has(("parents",)):
         yield from (Touch(beneath(target, word), Use.WRITE) for word in sources)
 
@@ -83,6 +90,11 @@ def synchronize(call: Call) -> Iterator[Deed]:
     if found.has(_DELETES):
         yield Touch(target, Use.DELETE, descends=True, must_be_known=True)
     yield from arrivals([_of_remote(word) for word in sources], target, call)
+    for word in sources:
+        is_here = is_local(word)
+        is_whole = (word.value or "").endswith(("/", "/.")) and call.name == "rsync"
+        if is_whole or (not is_here and (word.value is None or set(word.value) & set("*?["))):
+            yield from unpacking.poured(word if is_here else None, target, call.scene)
 
 
 def ends(found: Arguments) -> tuple[list[Word], Word | None]:

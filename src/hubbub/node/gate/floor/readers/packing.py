@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from hubbub.node.gate.floor import unpacking
+from hubbub.node.gate.floor import inputs, unpacking, written
 from hubbub.node.gate.floor.deeds import Call, Deed, OnlyReads, Shell, Touch, Use
 from hubbub.node.gate.floor.programs import USAGES
 from hubbub.node.gate.floor.readers import by_table
@@ -141,11 +141,51 @@ def others(call: Call) -> Iterator[Deed]:
     yield from unpacking.unpacked(None, found.of("o", "d", "C") or [plain(".")], call.scene)
 
 
+def of_python(call: Call) -> Iterator[Deed]:
+    """`python -m zipfile -e ARCHIVE FOLDER`, and `tarfile` likewise."""
+    yield from (Touch(word, Use.EITHER) for word in call.arguments)
+    words = [word for word in call.arguments if word.value not in ("-v", "--verbose")]
+    if words and words[0].value in ("-e", "--extract"):
+        yield from unpacking.unpacked(None, words[2:3] or [plain(".")], call.scene)
+
+
+def patch(call: Call) -> Iterator[Deed]:
+    """`patch`: it changes the files that its input names, unless it is told one."""
+    usage = USAGES["patch"]
+    found = arguments(call.arguments, usage)
+    yield from by_table.by_usage(found, usage, call)
+    if found.operands or found.has(("dry-run", "o")):
+        return
+    folder = next(iter(found.of("d")), plain("."))
+    yield from unpacking.patched(_text_of(next(iter(found.of("i")), None), call), folder, call.scene)
+
+
+def _text_of(patched: Word | None, call: Call) -> str | None:
+    """The text of a patch that lies on the disk, or is given with the command; None where only running tells it."""
+    command, scene = call.scene.command, call.scene
+    if patched is None:
+        said = inputs.text(command)
+        if said is not None:
+            return said.value
+        given = [
+            each.target
+            for each in command.redirects
+            if each.operator == "<" and each.descriptor in (None, "0")
+        ]
+        patched = given[-1] if given else None
+    if patched is None or patched.value is None or scene.cwd is None or written.may_be_changed(scene):
+        return None
+    data = scene.world.files.contents(scene.world.absolute(patched.value, scene.here), unpacking.MOST)
+    return None if data is None else data.decode("utf-8", "replace")
+
+
 READERS = {
     **dict.fromkeys(("tar", "bsdtar", "gtar"), tar),
     "zip": archive,
     **dict.fromkeys(("cpio", "bsdcpio", "pax"), copy_in_and_out),
     "unzip": unzip,
     **dict.fromkeys(("7z", "7za", "7zz", "7zr", "rar", "unrar"), seven),
+    **dict.fromkeys(("zipfile", "tarfile"), of_python),
+    "patch": patch,
     **dict.fromkeys(("unar", "unsquashfs", "bsdunzip", "ouch"), others),
 }
