@@ -28,6 +28,16 @@ def test_git_is_read_one_way(tmp_path: Path) -> None:
     assert wrong("git", tmp_path) == {}
 
 
+def test_what_is_unpacked_is_told_or_asked_about(tmp_path: Path) -> None:
+    """Archives, folders and patches put nothing into a home, and nothing protected anywhere, without a question."""
+    assert wrong("unpacking", tmp_path) == {}
+
+
+def test_a_path_that_is_printed_is_told_or_asked_about(tmp_path: Path) -> None:
+    """Nothing is written where only a substitution tells, unless what it prints leads nowhere new."""
+    assert wrong("printed", tmp_path) == {}
+
+
 def test_everyday_work_passes(tmp_path: Path) -> None:
     """Without rules, in the mode that bypasses them, nothing harmless is denied or asked about."""
     assert wrong("harmless", tmp_path) == {}

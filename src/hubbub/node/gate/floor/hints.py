@@ -27,14 +27,14 @@ _PRINTERS = frozenset({"echo", "printf"})
 
 def judge(touch: Touch, scene: Scene) -> Iterator[Decision]:
     """What is asked about a path that is not known."""
-    sources = list(dict.fromkeys(_sources(touch.word, scene)))
+    texts = list(dict.fromkeys(sources(touch.word, scene)))
     carried = constants.carried(touch.word, scene)
     access = Access.WRITE if touch.use in CHANGES else Access.READ
-    if any(map(_BUILDERS.search, sources)):
+    if any(map(_BUILDERS.search, texts)):
         yield ask("F9", f"Only running it tells what `{touch.word.source}` is, and its text is put together.")
     if constants.slashes(touch.word):
         yield ask("F9", f"Only running it tells what `{touch.word.source}` is: slashes are put into it.")
-    for name in dict.fromkeys([*(name for source in sources for name in _NAME.findall(source)), *carried]):
+    for name in dict.fromkeys([*(name for source in texts for name in _NAME.findall(source)), *carried]):
         if "/" in name or name.startswith((".", "~")):
             yield from _perhaps(name, touch, access, scene)
 
@@ -55,13 +55,18 @@ def _perhaps(name: str, touch: Touch, access: Access, scene: Scene) -> Iterator[
             return
 
 
-def _sources(word: Word, scene: Scene) -> Iterator[str]:
+def sources(word: Word, scene: Scene) -> Iterator[str]:
     """The text that an unknown word may come from."""
     for part in word.parts:
         if isinstance(part, Unknown):
             yield part.source
-            for name in _VARIABLE.findall(part.source):
-                yield from _settings(name, scene)
+            yield from settings(part.source, scene)
+
+
+def settings(source: str, scene: Scene) -> Iterator[str]:
+    """The texts that the variables in a source are set to."""
+    for name in _VARIABLE.findall(source):
+        yield from _settings(name, scene)
 
 
 def _settings(name: str, scene: Scene) -> Iterator[str]:

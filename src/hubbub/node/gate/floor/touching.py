@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from hubbub.node.gate import paths
 from hubbub.node.gate.decision import Decision
-from hubbub.node.gate.floor import hints
+from hubbub.node.gate.floor import hints, printed
 from hubbub.node.gate.floor.deeds import CHANGES, REMOVES, Scene, Touch, Use
 from hubbub.node.gate.floor.targets import Lead, Leads, leads
 from hubbub.node.gate.floor.verdicts import ask, deny
@@ -32,6 +33,8 @@ def judge(touch: Touch, scene: Scene) -> Iterator[Decision]:
         said = _either(touch, scene)
         yield from (ask(each.rule_id, each.reason) for each in said) if touch.is_guess else said
         return
+    if touch.use in CHANGES:
+        touch = replace(touch, word=printed.told(touch.word, scene))
     found = leads(touch.word, scene)
     only_modes = touch.use is Use.MODE and scene.is_swept and not _is_meant(touch.word, scene)
     for lead in found.paths:
@@ -105,9 +108,10 @@ def _unclear(touch: Touch, found: Leads, scene: Scene) -> Iterator[Decision]:
     if not found.is_whole:
         yield ask("F9", f"`{source}` stands for more files than can be looked at.")
     if found.is_known:
-        if touch.must_be_known and scene.cwd is None and not touch.word.known_start.startswith("/"):
+        is_lost = scene.cwd is None and not touch.word.known_start.startswith("/")
+        if is_lost and (touch.must_be_known or (touch.use is Use.WRITE and printed.is_led(scene))):
             yield ask("F9", f"Only running it tells which folder `{source}` is in.")
-    elif touch.must_be_known:
+    elif touch.must_be_known or (touch.use is Use.WRITE and printed.is_untold(touch.word, scene)):
         yield ask("F9", f"Only running it tells what `{source}` is.")
     elif touch.word.known_start.startswith("/dev/"):
         yield ask("F3", f"`{source}` may be a block device.")

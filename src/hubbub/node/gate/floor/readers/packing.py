@@ -30,7 +30,8 @@ def tar(call: Call) -> Iterator[Deed]:
     ]
     folders = found.of("C")
     unpacks = bool(_TAKES & found.flags)
-    for word in found.of("f"):
+    packed = found.of("f")
+    for word in packed:
         yield Touch(word, Use.WRITE if _MAKES & found.flags else Use.READ)
     found.values = kept
     yield from by_table.by_options(found, usage)
@@ -39,17 +40,17 @@ def tar(call: Call) -> Iterator[Deed]:
         yield OnlyReads()
     yield from _members(found.operands, folders, removes=found.has(("remove-files",)), unpacks=unpacks)
     if unpacks and not found.has(_TO_OUTPUT):
-        yield from _unpacked(found, folders, call)
+        yield from _unpacked(packed, found, folders, call)
     if found.has(usage.follows) and not unpacks:
         yield from (Touch(word, Use.READ, follows=True) for word in found.operands)
 
 
-def _unpacked(found: Arguments, folders: list[Word], call: Call) -> Iterator[Deed]:
+def _unpacked(packed: list[Word], found: Arguments, folders: list[Word], call: Call) -> Iterator[Deed]:
     """What `tar` unpacks, by names that only the archive tells."""
     folder = folders[-1] if folders else plain(".")
     folder = next((beneath(folder, word) for word in found.of("one-top-level")), folder)
-    archives = [] if found.has(_OTHER_NAMES) else found.of("f")
-    archive = archives[0] if len(archives) == 1 and archives[0].value != "-" else None
+    is_told = len(packed) == 1 and packed[0].value != "-" and not found.has(_OTHER_NAMES)
+    archive = packed[0] if is_told else None
     places = [beneath(folder, word) for word in found.operands] or [folder]
     is_absolute = found.has(("P", "absolute-names", "absolute-paths", "insecure"))
     yield from unpacking.unpacked(
