@@ -4,7 +4,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hubbub.node.gate.filesystem import Disk
+from hubbub.node.gate.filesystem import Disk, Elsewhere
 
 
 def test_a_path_is_followed_as_the_system_follows_it(tmp_path: Path) -> None:
@@ -85,3 +85,15 @@ def test_all_that_is_beneath_a_folder(tmp_path: Path) -> None:
         str(tmp_path / "y"),
     ]
     assert Disk().beneath(str(tmp_path), 2) is None
+
+
+def test_only_what_is_in_regular_files_is_told(tmp_path: Path) -> None:
+    """A file within its bound is; a folder, a pipe that nobody writes to, a longer file and nothing at all are not."""
+    (tmp_path / "a").write_bytes(b"abc")
+    (tmp_path / "link").symlink_to("a")
+    os.mkfifo(tmp_path / "pipe")
+
+    assert Disk().contents(str(tmp_path / "link"), 3) == b"abc"
+    for name, most in (("a", 2), ("pipe", 3), ("none", 3), (".", 3)):
+        assert Disk().contents(str(tmp_path / name), most) is None
+    assert Elsewhere().contents(str(tmp_path / "a"), 3) is None

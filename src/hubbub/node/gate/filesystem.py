@@ -162,6 +162,16 @@ class Snapshot(Disk):
         return self._read[path, most]
 
 
+class Elsewhere(Snapshot):
+    """The file system of another machine, taken to be laid out like this one: what is in its files nobody knows."""
+
+    def contents(self, path: str, most: int) -> bytes | None:
+        return None
+
+    def beneath(self, folder: str, most: int) -> list[str] | None:
+        return None
+
+
 def _inside(folder: str, status: os.stat_result) -> tuple[frozenset[Identity], tuple[str, ...]]:
     """The files in a folder, and the folders in it. Names come and go with the time of its last change."""
     changed_at = max(status.st_mtime_ns, status.st_ctime_ns)

@@ -37,6 +37,7 @@ def _table() -> tuple[dict[str, list[tuple[_Pattern, str]]], list[tuple[_Pattern
 
 
 _TRIGGERS, _WIDE = _table()
+_LONGEST = max(len(pattern) for entries in _TRIGGERS.values() for pattern, _why in entries)
 _FIRST = re.compile("|".join(f"(?:{pattern[0].pattern})" for pattern, _why in _WIDE))
 _HOLDERS = frozenset(
     name
@@ -106,6 +107,18 @@ def unwritten(names: tuple[str, ...]) -> str | None:
                 if pattern[0].fullmatch(found[0]) and _fits(pattern, names[at:]):
                     return why
     return _holder(names[-1]) if names else None
+
+
+def leads_on(names: tuple[str, ...]) -> str | None:
+    """Why a folder of these folded names may come to hold what F4 keeps there, as a clause; else None."""
+    if unwritten(names):
+        return "what is in it is changed by people only"
+    for length in range(1, min(len(names), _LONGEST) + 1):
+        last = names[-length:]
+        for pattern, why in _TRIGGERS.get(last[0], ()):
+            if len(pattern) > length and _fits(pattern[:length], last):
+                return f"{why}, if it is called so"
+    return None
 
 
 def unread(names: tuple[str, ...]) -> str | None:

@@ -159,10 +159,11 @@ def vital(path: str, world: World) -> str | None:
 
 def holds_home(path: str, world: World) -> bool:
     """Whether an absolute path is somebody's home or a folder above one, as it is written or as it leads."""
-    found = [names.components(form) for form in forms(path, world)]
-    return any(
-        _may_be(each, home[: len(each)]) for each in found for home in _homes(world) if len(each) <= len(home)
-    )
+    for found in map(names.components, forms(path, world)):
+        above = [home for home in _homes(world) if found not in _SHARED_FOLDERS and len(found) <= len(home)]
+        if any(_may_be(found, home[: len(found)]) for home in above):
+            return True
+    return False
 
 
 def is_block_device(path: str) -> bool:

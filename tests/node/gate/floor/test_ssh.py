@@ -200,3 +200,18 @@ async def test_people_see_what_is_typed_where(here: Place) -> None:
         here=here.node,
     )
     assert opened.target == "open:root@prod-1"
+
+
+async def test_files_here_tell_nothing_of_those_there(here: Place) -> None:
+    """Settings that would be obeyed on another machine are not read from this one's disk."""
+    (Path(here.world.cwd) / "x").write_text("[user]\n\tname = ada\n")
+    typed = f"GIT_CONFIG_GLOBAL={here.world.cwd}/x git status"
+    rules = {"allow": "ssh_session(*)"}
+
+    assert await effect(
+        here, Mode.BYPASS, rules=rules, operation="send", session_id=SHELL, command="git status"
+    ) == ("allow")
+    assert (
+        await effect(here, Mode.BYPASS, rules=rules, operation="send", session_id=SHELL, command=typed)
+        == "ask"
+    )

@@ -22,7 +22,7 @@ _GIT_PATH = re.compile(r"\s*git(?:\s+-C\s+\S+)?\s+rev-parse\s+--git-path\s+[\"']
 # What prints a name without a slash, a number, a folder that is there, or what its own words say.
 _TAME = re.compile(
     r"""\s*(?:
-        (?:mktemp|basename|dirname|pwd|whoami|hostname|uname|arch|id|nproc|uuidgen|seq|wc|expr|realpath|which)~
+        (?:mktemp|basename|dirname|pwd|whoami|hostname|uname|arch|id|nproc|uuidgen|seq|wc|expr|realpath|readlink|which|ls)~
       | cd\s+[^;&<>\n]+&&\s*pwd~
       | date(?:\s+[^/+]*)?(?:\+[^/.][^/]*)?
       | command\s+-v~
@@ -32,9 +32,17 @@ _TAME = re.compile(
                                               |[A-Za-z@][\w@{}^/.-]*))+
       | git\s+(?:branch\s+--show-current|describe~|symbolic-ref\s+--short\s+HEAD)
       | git\s+log\s+-1\s+--(?:pretty|format)=(?:format:)?["']?%[a-zA-Z]{1,2}["']?~
-      | tr\s+(?:-[ds]\s+)?(?:["']?(?:[Aa]-[Zz]|\[:(?:upper|lower|space):\]|[ _-])["']?\s*){1,2}
-      | g?sed\s+(?:-E\s+)?["']?s([/,|\#])[^'"]*\1[\w-]*(?:\.(?!git|env)\w+)?\1g?["']?
     )\s*""".replace("~", r"(?:\s[^;&<>\n]*)?"),
+    re.VERBOSE,
+)
+# What only takes from what it reads, or puts nothing into it that leads on.
+_FILTERS = re.compile(
+    r"""\s*(?:
+        (?:cut|head|tail|sort|uniq|xargs\s+(?:basename|dirname))(?:\s[^;&<>\n]*)?
+      | tr\s+(?:-[ds]\s+)?(?:["']?(?:[Aa]-[Zz]|\[:(?:upper|lower|space):\]|[ _-]|\\n)["']?\s*){1,2}
+      | awk\s+(?:-F\s*\S+\s+)?'\{\s*print\s+\$\w+\s*\}'
+      | g?sed\s+(?:-E\s+)?["']?s([/,\#])[^'"]*\1[\w-]*(?:\.(?!git|env)\w+)?\1g?["']?
+    )\s*""",
     re.VERBOSE,
 )
 _LISTS = re.compile(r"\s*(?:git\s+(?:ls-files|diff|grep|status)|grep|rg|find|fd|ls|xargs)\s.*", re.DOTALL)
@@ -88,7 +96,8 @@ def _is_tame(source: str) -> bool:
             if not _is_tame(f"$({inner})"):
                 return False
             flat = flat.replace(f"$({inner})", "_").replace(f"`{inner}`", "_")
-        if not all(map(_TAME.fullmatch, flat.split("|"))):
+        first, *others = flat.split("|")
+        if not _TAME.fullmatch(first) or not all(map(_FILTERS.fullmatch, others)):
             return False
     return True
 

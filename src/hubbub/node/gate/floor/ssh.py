@@ -11,6 +11,7 @@ from pathlib import Path
 
 from hubbub.model.errors import Invalid
 from hubbub.node.gate.decision import Decision, Effect
+from hubbub.node.gate.filesystem import Elsewhere
 from hubbub.node.gate.floor import commands
 from hubbub.node.gate.floor.verdicts import ask
 from hubbub.node.gate.reading import Part, Reading
@@ -40,7 +41,7 @@ def read(arguments: Mapping[str, object], world: World) -> Reading:
     target = f"{operation}:{given}" if given else operation
     if operation == "send":
         typed = _text(arguments, "command")
-        floor = tuple(_of_typed(typed, world))
+        floor = tuple(_of_typed(typed, replace(world, files=Elsewhere())))
         target = f"{target} {typed}"
     called = [f"{operation}:{name}" if name else operation for name in _names(given)]
     parts = [Part(tool=TOOL, target=each, floor=floor, is_harmless=operation not in _ASKS) for each in called]

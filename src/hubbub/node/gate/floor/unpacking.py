@@ -17,27 +17,6 @@ _MOST_FILES = 2_000  # in a folder that is put into another
 _PATCHED = re.compile(r"(?m)^(?:\+\+\+|---|\*\*\*|Index:|rename to|copy to)[ \t]+([^\t\n]+)")
 MOST = 8 * 1024 * 1024  # bytes of an archive whose names are read
 
-# Of what is protected wherever it is, or beneath a home: what a folder may be on the way to.
-_ON_THE_WAY = (
-    (".claude", "settings.json"),
-    (".codex", "config.toml"),
-    (".gemini", "settings.json"),
-    (".cursor", "mcp.json"),
-    (".vscode", "mcp.json"),
-    (".zed", "settings.json"),
-    (".goose", "config.yaml"),
-    (".relay", "agents.pool.yml"),
-    (".git", "hooks", "pre-commit"),
-    (".ssh", "authorized_keys"),
-    (".config", "fish", "config.fish"),
-    (".config", "hubbub", "node.toml"),
-    (".config", "systemd", "user", "x.service"),
-    (".local", "share", "hubbub", "x"),
-    (".local", "state", "hubbub", "x"),
-    ("Library", "Keychains", "x"),
-    ("Library", "Application Support", "hubbub", "x"),
-)
-
 
 def into(folder: Word, scene: Scene) -> Iterator[Deed]:
     """Files with names that nobody knows are put into a folder: asked about where protected ones may be among them."""
@@ -49,20 +28,24 @@ def into(folder: Word, scene: Scene) -> Iterator[Deed]:
 
 
 def unpacked(
-    archive: Word | None, folders: Sequence[Word], scene: Scene, *, is_absolute: bool = False
+    archive: Word | None,
+    folder: Word,
+    scene: Scene,
+    *,
+    members: Sequence[Word] = (),
+    is_absolute: bool = False,
 ) -> Iterator[Deed]:
-    """An archive is unpacked into folders; `is_absolute` where its names may lead anywhere."""
+    """An archive is unpacked into a folder, or some of it; `is_absolute` where its names may lead anywhere."""
     listed = None if archive is None else _listed(archive, scene)
     if listed is not None:
-        for folder in folders:
-            yield from _arrivals(listed, folder, scene, is_absolute=is_absolute)
+        yield from _arrivals(listed, folder, scene, is_absolute=is_absolute)
         return
     if is_absolute:
         yield Verdict(
             ask("F9", "Only running it tells which files it writes: names in the archive may lead anywhere.")
         )
-    for folder in folders:
-        yield from into(folder, scene)
+    for place in members or [folder]:
+        yield from into(place, scene)
 
 
 def poured(source: Word | None, folder: Word, scene: Scene) -> Iterator[Deed]:
@@ -129,16 +112,5 @@ def _may_protect(path: str, world: World) -> str | None:
         return None
     if paths.holds_home(path, world):
         return "it is a home, or above one"
-    for form in paths.forms(path, world):
-        found = names.components(form)
-        for way in _ON_THE_WAY:
-            if any(_leads_on(found, way, length, form, world) for length in range(1, len(way))):
-                return "what tells programs what to run may be kept there"
-    return None
-
-
-def _leads_on(found: tuple[str, ...], way: tuple[str, ...], length: int, path: str, world: World) -> bool:
-    """Whether a folder is `length` steps on a way that ends at something protected."""
-    if found[-length:] != tuple(map(names.folded, way[:length])):
-        return False
-    return paths.forbidden(join(path, *way[length:]), Access.WRITE, world) is not None
+    found = (names.leads_on(names.components(form)) for form in paths.forms(path, world))
+    return next(filter(None, found), None)

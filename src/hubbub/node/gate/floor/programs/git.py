@@ -42,6 +42,9 @@ git/submodule git/remote | t* | b=t reference=r name=t t=t m=t |
 git/difftool git/mergetool | t* | x,extcmd=s t,tool=t |
 git/filter-branch | t* | tree-filter=s index-filter=s msg-filter=s env-filter=s commit-filter=s
     parent-filter=s tag-name-filter=s subdirectory-filter=t setup=s d=w |
+git/filter-repo | t* | path=t path-glob=t path-regex=t path-rename=t paths-from-file=r replace-text=r mailmap=r
+    source=r target=w commit-callback=c blob-callback=c message-callback=c filename-callback=c refname-callback=c
+    name-callback=c email-callback=c tag-callback=c reset-callback=c |
 git/send-email | r* | smtp-server=s sendmail-cmd=s to-cmd=s cc-cmd=s header-cmd=s from=t to=t cc=t subject=t |
 git/credential-store git/credential-cache | t* | file=w socket=w timeout=t |
 git/config | t* | f,file=r blob=t type=t default=t value=t comment=t url=t |

@@ -12,6 +12,7 @@ from hubbub.node.gate.floor.words import plain
 from hubbub.node.gate.shell.program import Word
 
 _KEY = "GIT_CONFIG_KEY_"
+_INDEX = re.compile(r"(.*/)?\.git/[\w.-]*index[\w.-]*")  # one more beside git's own
 _TRACE = re.compile(r"GIT_TRACE(?!.*(BRIEF|NESTING|ENV_VARS|CONFIG_PARAMS|MAX_FILES|CURL_NO_DATA|REDACT)).*")
 
 
@@ -24,6 +25,8 @@ def assignment(name: str, value: Word, scene: Scene) -> Iterator[Deed]:
             yield from git_settings.file(value, scene)
         case "GIT_DIR" | "GIT_COMMON_DIR":
             yield from git_settings.repository(value, scene)
+        case "GIT_INDEX_FILE" if not _INDEX.fullmatch(value.value or ""):
+            yield Touch(value, Use.WRITE)
         case "GIT_EXEC_PATH":
             yield from git_settings.programs(value)
         case "GIT_TEMPLATE_DIR":

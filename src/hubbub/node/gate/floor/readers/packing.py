@@ -51,11 +51,9 @@ def _unpacked(packed: list[Word], found: Arguments, folders: list[Word], call: C
     folder = next((beneath(folder, word) for word in found.of("one-top-level")), folder)
     is_told = len(packed) == 1 and packed[0].value != "-" and not found.has(_OTHER_NAMES)
     archive = packed[0] if is_told else None
-    places = [beneath(folder, word) for word in found.operands] or [folder]
+    members = [beneath(folder, word) for word in found.operands]
     is_absolute = found.has(("P", "absolute-names", "absolute-paths", "insecure"))
-    yield from unpacking.unpacked(
-        archive, places if archive is None else [folder], call.scene, is_absolute=is_absolute
-    )
+    yield from unpacking.unpacked(archive, folder, call.scene, members=members, is_absolute=is_absolute)
 
 
 def _members(operands: list[Word], folders: list[Word], *, removes: bool, unpacks: bool) -> Iterator[Deed]:
@@ -97,7 +95,8 @@ def copy_in_and_out(call: Call) -> Iterator[Deed]:
     if found.has(("i", "extract", "r", "p", "pass-through")) and not found.has(("t", "list", "to-stdout")):
         folders = found.of("D") or (found.operands[-1:] if found.has(("p", "pass-through")) else [])
         is_absolute = found.has(("absolute-filenames",))
-        yield from unpacking.unpacked(None, folders or [plain(".")], call.scene, is_absolute=is_absolute)
+        folder = next(iter(folders), plain("."))
+        yield from unpacking.unpacked(None, folder, call.scene, is_absolute=is_absolute)
 
 
 def unzip(call: Call) -> Iterator[Deed]:
@@ -109,14 +108,13 @@ def unzip(call: Call) -> Iterator[Deed]:
         if not found.has(("p", "c")):
             yield OnlyReads()
         return
-    folders = found.of("d") or [plain(".")]
+    folder = next(iter(found.of("d")), plain("."))
     if not found.of("d"):
         yield Touch(plain("."), Use.WRITE)
-    members = [beneath(folders[-1], word) for word in found.operands[1:]]
+    members = [beneath(folder, word) for word in found.operands[1:]]
     archive = next(iter(found.operands), None)
     is_absolute = any(re.fullmatch(r"-\w*:\w*", word.value or "") for word in call.arguments)
-    listed = None if found.has(("j",)) and members else archive
-    yield from unpacking.unpacked(listed, folders if listed else members, call.scene, is_absolute=is_absolute)
+    yield from unpacking.unpacked(archive, folder, call.scene, members=members, is_absolute=is_absolute)
 
 
 def seven(call: Call) -> Iterator[Deed]:
@@ -131,7 +129,8 @@ def seven(call: Call) -> Iterator[Deed]:
     if not folders and call.name in ("rar", "unrar"):
         folders = [word for word in found.operands[2:] if word.known_start.endswith("/")]
     is_absolute = any(re.match(r"-spf", word.known_start) for word in call.arguments)
-    yield from unpacking.unpacked(None, folders or [plain(".")], call.scene, is_absolute=is_absolute)
+    folder = next(iter(folders), plain("."))
+    yield from unpacking.unpacked(None, folder, call.scene, is_absolute=is_absolute)
 
 
 def others(call: Call) -> Iterator[Deed]:
@@ -139,7 +138,7 @@ def others(call: Call) -> Iterator[Deed]:
     usage = USAGES[call.name]
     found = arguments(call.arguments, usage)
     yield from by_table.by_usage(found, usage, call)
-    yield from unpacking.unpacked(None, found.of("o", "d", "C") or [plain(".")], call.scene)
+    yield from unpacking.unpacked(None, next(iter(found.of("o", "d", "C")), plain(".")), call.scene)
 
 
 def of_python(call: Call) -> Iterator[Deed]:
@@ -147,7 +146,7 @@ def of_python(call: Call) -> Iterator[Deed]:
     yield from (Touch(word, Use.EITHER) for word in call.arguments)
     words = [word for word in call.arguments if word.value not in ("-v", "--verbose")]
     if words and words[0].value in ("-e", "--extract"):
-        yield from unpacking.unpacked(None, words[2:3] or [plain(".")], call.scene)
+        yield from unpacking.unpacked(None, words[2] if len(words) > 2 else plain("."), call.scene)
 
 
 def patch(call: Call) -> Iterator[Deed]:
