@@ -78,7 +78,7 @@ def test_an_index_has_the_names_that_git_lists(version: int, tmp_path: Path) -> 
         git(tmp_path, "add", "-N", "later")
     data = (tmp_path / ".git" / "index").read_bytes()
     assert int.from_bytes(data[4:8]) == version
-    assert git_files.index(data) == git(tmp_path, "ls-files", "-z").split("\0")[:-1]
+    assert git_files.index(data) == tuple(git(tmp_path, "ls-files", "-z").split("\0")[:-1])
 
 
 @pytest.mark.parametrize(

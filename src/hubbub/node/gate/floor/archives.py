@@ -7,6 +7,7 @@ import lzma
 import tarfile
 import zipfile
 import zlib
+from functools import lru_cache
 
 MOST = 2_000  # names that are read
 UNPACKED = 32 * 1024 * 1024  # bytes that are read of a packed archive
@@ -14,7 +15,8 @@ _BLOCK = 512  # bytes, of which a tar archive is made
 _OTHER_NAMES = 0x7075  # an extra field of zip that gives a file another name to some programs
 
 
-def names(data: bytes) -> list[str] | None:
+@lru_cache(maxsize=4)
+def names(data: bytes) -> tuple[str, ...] | None:
     """The names in a tar or zip archive; None for another, a large or a broken one, and one with links in it."""
     try:
         found = _of_zip(data) if data[:2] == b"PK" else _of_tar(data)
@@ -22,7 +24,7 @@ def names(data: bytes) -> list[str] | None:
         return None
     except (tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError):
         return None
-    return found
+    return None if found is None else tuple(found)
 
 
 def _of_zip(data: bytes) -> list[str] | None:

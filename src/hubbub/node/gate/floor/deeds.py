@@ -124,6 +124,7 @@ class Scene:
     around: tuple[SimpleCommand, ...] = ()  # the commands of the programs that run this one as their code
     environment: tuple[tuple[str, Word], ...] = ()  # variables that the whole program begins with
     variables: tuple[tuple[str, Word], ...] = ()  # that wrappers put into it on the way: `env x=y`
+    sets: frozenset[str] = frozenset()  # names of variables that the program sets, or one around it
     links: tuple[tuple[str, str], ...] = ()  # that the program makes: where they are, where they lead
     is_swept: bool = False  # see `Run`
     is_guess: bool = False  # see `Run`

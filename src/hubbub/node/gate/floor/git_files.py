@@ -1,6 +1,7 @@
 """What is written in git's own files: settings, and the names in an index. Nothing is looked up here."""
 
 import re
+from functools import lru_cache
 
 _SECTION = re.compile(r'\[\s*([A-Za-z0-9.-]+)(?:[ \t]+"((?:\\.|[^"\\\n])*)")?\s*\]')
 _KEY = re.compile(r"([A-Za-z][A-Za-z0-9-]*)[ \t]*(=?)")
@@ -12,7 +13,8 @@ _EXTENDED = 0x4000  # in the flags of an entry: it has two more bytes of them
 _PADDED = 8  # an entry ends at a multiple of so many bytes
 
 
-def settings(text: str) -> list[tuple[str, str]] | None:
+@lru_cache(maxsize=8)
+def settings(text: str) -> tuple[tuple[str, str], ...] | None:
     """The settings in a file of git's, in their order; None for what git would not read, or might read otherwise."""
     found: list[tuple[str, str]] = []
     section, at = "", 1 if text.startswith("\ufeff") else 0
@@ -34,7 +36,7 @@ def settings(text: str) -> list[tuple[str, str]] | None:
             if value is None:
                 return None
             found.append((f"{section}.{key[1]}", value))
-    return found
+    return tuple(found)
 
 
 def _value(text: str, at: int) -> tuple[str | None, int]:
@@ -63,7 +65,8 @@ def _value(text: str, at: int) -> tuple[str | None, int]:
     return (None if is_quoted else value[:kept]), at
 
 
-def index(data: bytes) -> list[str] | None:
+@lru_cache(maxsize=4)
+def index(data: bytes) -> tuple[str, ...] | None:
     """The names in an index; None for what is none that we can read."""
     if data[:4] != b"DIRC" or len(data) < _HEADER:
         return None
@@ -85,7 +88,7 @@ def index(data: bytes) -> list[str] | None:
         before = kept + data[start:end]
         found.append(before.decode("utf-8", "surrogateescape"))
         at = end + 1 if version > 3 else end + _PADDED - (end - at) % _PADDED
-    return found
+    return tuple(found)
 
 
 def _number(data: bytes, at: int) -> tuple[int, int]:

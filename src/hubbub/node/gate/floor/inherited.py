@@ -20,6 +20,12 @@ def texts(scene: Scene) -> Iterator[tuple[str, str]]:
             yield name, word.pattern
 
 
+def word(name: str, scene: Scene) -> Word | None:
+    """What one variable is set to, where the text around tells that."""
+    is_set = name in scene.sets or any(each == name for each, _ in (*scene.variables, *scene.environment))
+    return dict(words(scene)).get(name) if is_set else None
+
+
 def words(scene: Scene) -> Iterator[tuple[str, Word]]:
     """The variables, each once: those that are set nearest to the code last."""
     held = dict(scene.environment)

@@ -56,7 +56,8 @@ def of_program(
     program: Program, world: World, effort: Effort, *, depth: int = 0, outer: Scene | None = None
 ) -> Iterator[Part]:
     """The parts of a program that has been read; `outer` is the scene that it is code in."""
-    is_steered = any(map(steers, _variables(program)))
+    sets = frozenset(_variables(program))
+    is_steered = any(map(steers, sets))
     shows_hidden = _shows_hidden(program)
     made = tuple(links.made(program, world))
     is_lost = outer is not None and outer.cwd is None
@@ -71,6 +72,7 @@ def of_program(
             effort=effort,
             depth=depth,
             shows_hidden=shows_hidden,
+            sets=sets if outer is None else sets | outer.sets,
             links=made,
             around=() if outer is None else (*outer.around, *outer.program.commands),
             environment=() if outer is None else tuple(inherited.words(outer)),

@@ -14,6 +14,7 @@ from hubbub.node.gate.shell.program import Word
 from hubbub.node.gate.world import World
 
 _MOST_FILES = 2_000  # in a folder that is put into another
+_PER_ARCHIVE = 400  # words of a command take as long to read as the names in an archive
 _PATCHED = re.compile(r"(?m)^(?:\+\+\+|---|\*\*\*|Index:|rename to|copy to)[ \t]+([^\t\n]+)")
 MOST = 8 * 1024 * 1024  # bytes of an archive whose names are read
 
@@ -78,19 +79,19 @@ def patched(text: str | None, folder: Word, scene: Scene) -> Iterator[Deed]:
     yield from _arrivals(told, folder, scene, is_absolute=False, what="patch")
 
 
-def _listed(archive: Word, scene: Scene) -> list[str] | None:
+def _listed(archive: Word, scene: Scene) -> Sequence[str] | None:
     """The names in an archive that lies on the disk as it will be unpacked; None where they cannot be told."""
     if archive.value is None or scene.cwd is None or written.may_be_changed(scene):
         return None
     path = scene.world.absolute(archive.value, scene.here)
-    if paths.protected(path, Access.READ, scene.world):
+    if paths.protected(path, Access.READ, scene.world) or not scene.effort.spend(_PER_ARCHIVE):
         return None
     data = scene.world.files.contents(path, MOST)
     return None if data is None else archives.names(data)
 
 
 def _arrivals(
-    listed: list[str], folder: Word, scene: Scene, *, is_absolute: bool, what: str = "archive"
+    listed: Sequence[str], folder: Word, scene: Scene, *, is_absolute: bool, what: str = "archive"
 ) -> Iterator[Deed]:
     """What is asked where something comes to lie, cut short or not, as what is protected."""
     if folder.value is None:

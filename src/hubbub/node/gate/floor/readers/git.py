@@ -153,7 +153,7 @@ def _subcommand(name: str, before: Arguments, call: Call) -> Iterator[Deed]:
 
 def _work_tree(name: str, before: Arguments, call: Call) -> Iterator[Deed]:
     """A work tree that is told: most subcommands write files there."""
-    held = dict(inherited.words(call.scene)).get("GIT_WORK_TREE")
+    held = inherited.word("GIT_WORK_TREE", call.scene)
     given = [*before.of("work-tree"), *([held] if held is not None else [])]
     given += [without(word, len("core.worktree=")) for word in before.of("c") if _is_work_tree(word)]
     for word in given:

@@ -26,6 +26,7 @@ _SECRET_ADDRESS = re.compile(r"://[^/\s@:]*:[^/\s@]+@|://[^/\s@:]{16,}@")
 _ADDRESSES = re.compile(r"(?i)remote\..+\.(push)?url|url\..+\.(push)?insteadof")
 _INCLUDES = re.compile(r"(?i)include(if\..+)?\.path")
 _INDEX = 8 * 1024 * 1024  # bytes of an index that is read
+_PER_INDEX = 400  # words of a command take as long to read as an index
 _FILES = 20_000  # files that are looked at where there is no index
 _HOLD_SECRETS = "it searches files that may hold secrets"
 
@@ -81,7 +82,10 @@ def _searched(found: Arguments, behind: list[Word], scene: Scene) -> Iterator[De
     if found.has(("no-index", "untracked", "no-exclude-standard")):
         yield from (Touch(word, Use.READ, descends=True) for word in places)
         return
-    known = _known(scene)
+    known = _known(scene) if scene.effort.spend(_PER_INDEX) else None
+    if known is None:
+        yield Concern(_HOLD_SECRETS)
+        return
     for word in places:
         place = normpath(world.absolute(word.pattern or ".", scene.here))
         if any(names.may_be_secret(names.components(path)) for path in known if _is_in(path, place)):

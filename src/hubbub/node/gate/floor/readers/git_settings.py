@@ -41,7 +41,8 @@ _REPLACED = re.compile(r"url\.(.+)\.(push)?insteadof", re.IGNORECASE)
 _INNOCENT = frozenset(
     {"branch", "user", "http", "https", "color", "author", "committer", "push", "pull"}
 )  # sections
-MOST = 256 * 1024  # bytes of a file with settings, or of a hook
+MOST = 64 * 1024  # bytes of a file with settings, or of a hook
+_PER_WORD = 4  # settings that take as long to read as a word of a command
 _DEPTH = 8  # files with settings that include one another
 _FILES = 200  # in a folder that new repositories begin with
 _NO_F9 = frozenset(f"F{number}" for number in range(1, 9))
@@ -73,7 +74,7 @@ def named(key: str, value: Word, word: Word, scene: Scene, *, is_told: bool) -> 
 def of_variable(word: Word, scene: Scene) -> Iterator[Deed]:
     """What comes of `KEY=NAME`, where a variable of that name holds the value."""
     key, equals, name = (word.value or "").rpartition("=")
-    held = dict(inherited.words(scene)).get(name) if name else None
+    held = inherited.word(name, scene) if name else None
     if held is None and name in scene.world.variables:
         held = plain(scene.world.variables[name])
     if not equals:
@@ -165,7 +166,7 @@ def file(word: Word, scene: Scene, depth: int = 0, *, may_be_missing: bool = Fal
         return
     data = None if is_changed else scene.world.files.contents(path, MOST)
     found = None if data is None else git_files.settings(data.decode("utf-8", "replace"))
-    if found is None:
+    if found is None or not scene.effort.spend(len(found) // _PER_WORD):
         yield Verdict(ask("F9", f"{_UNSEEN}: those in `{word.source}` cannot be read beforehand."))
         return
     for key, value in found:
@@ -248,13 +249,12 @@ def around(scene: Scene) -> Iterator[Deed]:
 
 def of_home(scene: Scene) -> Iterator[Deed]:
     """The settings of a home that the command is told is its own."""
-    held = dict(inherited.words(scene))
     for name, path in (
         ("HOME", ".gitconfig"),
         ("HOME", ".config/git/config"),
         ("XDG_CONFIG_HOME", "git/config"),
     ):
-        home = held.get(name)
+        home = inherited.word(name, scene)
         if home is not None and home.value and home.value != scene.world.home:
             yield from file(plain(join(home.value, path)), scene, may_be_missing=True)
 

@@ -41,7 +41,7 @@ def assignment(name: str, value: Word, scene: Scene) -> Iterator[Deed]:
 
 def _setting(key: Word, number: str, scene: Scene) -> Iterator[Deed]:
     """`GIT_CONFIG_KEY_n`, with what `GIT_CONFIG_VALUE_n` is wherever it is set."""
-    value = dict(inherited.words(scene)).get(f"GIT_CONFIG_VALUE_{number}")
+    value = inherited.word(f"GIT_CONFIG_VALUE_{number}", scene)
     if key.value is None:
         yield Verdict(ask("F9", f"Only running it tells which setting of git `{key.source}` is."))
     elif value is not None:
