@@ -151,6 +151,7 @@ def test_who_was_removed_ends(fleet: Fleet) -> None:
     assert machine.ended() == 1
     machine.begin()
     assert machine.ended() == 1
+    assert "it does not know its key, or not any more; join again" in machine.said[-1]
     assert "hubbub node invite" in machine.said[-1]
     machine.join()
     assert runs(fleet, machine)

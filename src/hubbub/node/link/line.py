@@ -21,7 +21,7 @@ from websockets.http11 import Response
 import hubbub
 from hubbub.model import link
 from hubbub.model.approvals import visible
-from hubbub.model.errors import Invalid
+from hubbub.model.errors import Invalid, Unauthorized
 from hubbub.model.link import LARGEST_FRAME, Assembly, Message
 from hubbub.model.ways import trusts_environment
 
@@ -223,6 +223,8 @@ def _reason(response: Response) -> str:
     except (ValueError, RecursionError):
         said = None
     message = said.get("message") if isinstance(said, dict) else None
+    if isinstance(said, dict) and said.get("error") == Unauthorized.code:
+        message = "it does not know its key, or not any more"
     if not isinstance(message, str):
         message = f"status {response.status_code}"
     return f"the hub does not let this machine in: {visible(message[:LONGEST_REASON])}"
