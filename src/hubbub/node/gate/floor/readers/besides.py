@@ -270,6 +270,14 @@ def _credentials(call: Call) -> Iterator[Deed]:
         yield from (Touch(word, Use.EITHER) for word in call.arguments)
 
 
+def _clones(call: Call) -> Iterator[Deed]:
+    """`gh repo clone NAME … -- OPTIONS…`: the options are those of `git clone`."""
+    values = [word.value for word in call.arguments]
+    if values[:1] == ["repo"] and "--" in values:
+        options = call.arguments[values.index("--") + 1 :]
+        yield Run((plain("git"), plain("clone"), *options, *call.arguments[2:3]))
+
+
 _Reader = Callable[[Call], Iterator[Deed]]
 _READERS: Mapping[str, _Reader] = {
     **dict.fromkeys(names("less more most man zless bat batcat"), _pager),
@@ -292,4 +300,5 @@ _READERS: Mapping[str, _Reader] = {
     **dict.fromkeys(names("xargs gxargs"), _yes),
     **dict.fromkeys(names("find gfind"), _gathers),
     "git": _credentials,
+    "gh": _clones,
 }

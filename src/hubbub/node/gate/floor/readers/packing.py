@@ -48,7 +48,8 @@ def tar(call: Call) -> Iterator[Deed]:
 def _unpacked(packed: list[Word], found: Arguments, folders: list[Word], call: Call) -> Iterator[Deed]:
     """What `tar` unpacks, by names that only the archive tells."""
     folder = folders[-1] if folders else plain(".")
-    folder = next((beneath(folder, word) for word in found.of("one-top-level")), folder)
+    for word in found.of("one-top-level"):
+        folder = word if word.known_start.startswith("/") else beneath(folder, word)
     is_told = len(packed) == 1 and packed[0].value != "-" and not found.has(_OTHER_NAMES)
     archive = packed[0] if is_told else None
     members = [beneath(folder, word) for word in found.operands]
