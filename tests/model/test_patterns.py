@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hubbub.model.arranged import Arranged
 from hubbub.model.errors import Invalid
 from hubbub.model.patterns import (
     LENGTH,
-    Arranged,
     folder_of,
     intersects,
     is_glob,
@@ -202,10 +202,20 @@ def test_a_folder_holds_what_a_pattern_matches(pattern: str, path: str) -> None:
     assert path.startswith(folder_of(pattern)) or not matches(pattern, path)
 
 
-@given(st.lists(PATTERNS | st.sampled_from(PATHS), max_size=6), PATTERNS | st.sampled_from(PATHS))
+ENTRIES = st.lists(PATTERNS | st.sampled_from(PATHS), max_size=6)
+
+
+@given(ENTRIES, PATTERNS | st.sampled_from(PATHS))
 def test_arranged_entries_are_found_by_what_meets_them(entries: list[str], entry: str) -> None:
     """Of many entries exactly those are found that intersect with another, be they and it paths or patterns."""
     assert {*Arranged(entries).meeting(entry)} == {each for each in entries if intersects(each, entry)}
+
+
+@given(ENTRIES, ENTRIES)
+def test_of_each_pair_that_meets_the_one_that_says_more(entries: list[str], others: list[str]) -> None:
+    """What two lists of entries have in common is the more specific of each pair that intersects."""
+    pairs = [pair for pair in product(entries, others) if intersects(*pair)]
+    assert Arranged(entries).common(others) == {more_specific(*pair) for pair in pairs}
 
 
 def test_folders() -> None:

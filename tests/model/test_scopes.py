@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hubbub.model.automata import TooCostly
 from hubbub.model.errors import Invalid, ScopeConflict
 from hubbub.model.patterns import matches
 from hubbub.model.scopes import FILES, PLACE, Area, Conflict, Ground, Overlap, Scope, overlap, place_of
@@ -134,6 +135,48 @@ def test_a_scope_has_at_most_a_thousand_files() -> None:
     assert len(Scope.of(None, files[:-1]).files) == FILES
     with pytest.raises(Invalid, match="more than 1,000 paths; name folders"):
         Scope.of(None, files)
+
+
+def test_a_scope_has_bounded_characters() -> None:
+    """A thousand paths of a usual length are a scope; of a hundred and thirty thousand characters it is refused."""
+    files = [f"src/{'n' * 110}/{number}.py" for number in range(FILES)]
+
+    assert len(Scope.of(None, files).files) == FILES
+    with pytest.raises(Invalid, match="more than 131,072 characters in all; name folders"):
+        Scope.of(None, ["x" * 20 + each for each in files])
+
+
+def patterns(make: str) -> Scope:
+    """A thousand different ones, of which `make` says how they are written."""
+    return Scope.of(None, [make.format(number) for number in range(FILES)])
+
+
+@pytest.mark.parametrize(
+    ("make", "other", "common"),
+    [
+        ("**/test_{}_*.py", "**/part_*_{}.py", 0),
+        ("**/*a{}*", "**/*b{}*", 1990),  # all meet all; of each pair one is named, and ten of those are two
+        ("src/module_{}/**", "src/module_{}/*.py", FILES),
+        ("src/deep/er/module_{}/file.py", "**/test_{}_*.py", 0),
+        ("**/test_{}_*.py", "src/deep/er/module_{}/file.py", 0),
+        ("**/文档{}*.md", "**/读我{}*.md", 0),
+    ],
+)
+def test_a_thousand_patterns_are_compared_with_a_thousand(make: str, other: str, common: int) -> None:
+    """As many patterns as a scope may have are compared with as many others in as many steps as are allowed."""
+    found = overlap(patterns(make), patterns(other), {})
+
+    assert (len(found.files) if found else 0) == common
+
+
+def test_what_takes_too_long_to_compare_is_refused() -> None:
+    """Patterns in which each character could match in many places are given up after so many steps, with advice."""
+    one, other = (
+        Scope.of(None, [f"**/{each * 470}*q{number}" for number in range(100)]) for each in ("*a", "*b")
+    )
+
+    with pytest.raises(TooCostly, match=r"take too long to compare .* name folders instead"):
+        overlap(one, other, {})
 
 
 def test_a_refused_scope_says_whose_way_it_is_in() -> None:

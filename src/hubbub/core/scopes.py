@@ -4,10 +4,12 @@ What a project does about overlaps is its conflict mode: `off` looks for none, `
 who declare at the same time each but the first sees what the others have declared: they take turns by the project.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from uuid import UUID
 
 from hubbub.core.snapshots import overlaps, patches
+from hubbub.model.automata import TooCostly
 from hubbub.model.errors import Invalid, NotFound, ScopeConflict
 from hubbub.model.pictures import Card, Patch
 from hubbub.model.records import Presence, Project
@@ -23,8 +25,8 @@ def declare(
 
     `by` is who says so, where that is not the agent itself.
 
-    Records `agent.scope_change`. Raises `Invalid` for an area that the project does not have, `ScopeConflict` if there
-    are conflicts and the project blocks them.
+    Records `agent.scope_change`. Raises `Invalid` for an area that the project does not have, `TooCostly` for what
+    takes too long to compare, `ScopeConflict` if there are conflicts and the project blocks them.
     """
     changes = bool(scope or scopes.find(tx, presence.id))
     if changes:
@@ -35,7 +37,8 @@ def declare(
     if changes:
         scopes.declare(tx, project.id, presence.id, scope)
         whole = scopes.whole(tx, presence.id)
-        met = conflicts if whole == scope else _met(tx, project, whole, _known(tx, project.id), presence.id)
+        known = _known(tx, project.id)
+        met = conflicts if whole == scope else _seen(tx, project, whole, known, presence.id)
         _record(tx, presence, scope, conflicts, overlaps.renew(tx, project.id, presence.agent, met), by=by)
     return conflicts
 
@@ -43,19 +46,29 @@ def declare(
 def check(tx: Tx, project: Project, scope: Scope, *, but: UUID | None = None) -> list[Conflict]:
     """With whom `scope` would be in conflict, by agent; nobody with themselves: `but` is the presence that asks.
 
-    Raises `Invalid` for an area that the project does not have.
+    Raises `Invalid` for an area that the project does not have, `TooCostly` for what takes too long to compare.
     """
     known = _known(tx, project.id)
     if scope.area is not None:
         _require(scope.area, known)
-    return _met(tx, project, scope, known, but)
+    return list(_met(tx, project, scope, known, but))
 
 
 def standing(tx: Tx, project: Project) -> list[tuple[Declaration, list[Conflict]]]:
     """Who of the project is there and has declared a scope, by agent, each with those it is in conflict with."""
-    known = _known(tx, project.id)
+    met = overlaps.by_agent(tx, project.id)
+    declared = scopes.live(tx, project.id)
+    present = {each.agent: each.presence_id for each in declared}
     return [
-        (each, _met(tx, project, each.scope, known, each.presence_id)) for each in scopes.live(tx, project.id)
+        (
+            each,
+            [
+                Conflict(other, present[other], common)
+                for other, common in met.get(each.agent, ())
+                if other in present
+            ],
+        )
+        for each in declared
     ]
 
 
@@ -110,13 +123,17 @@ def put_area(
 def reckon(tx: Tx, project: Project) -> Patch:
     """Look again at who is in conflict with whom, as something has changed for all; what that makes of the picture."""
     scopes.lock(tx, project.id)
-    found = [(each.agent, conflicts) for each, conflicts in standing(tx, project)]
+    known = _known(tx, project.id)
+    found = [
+        (each.agent, _seen(tx, project, each.scope, known, each.presence_id))
+        for each in scopes.live(tx, project.id)
+    ]
     return {"overlaps": overlaps.renew_all(tx, project.id, found)}
 
 
 def reckon_one(tx: Tx, project: Project, presence: Presence) -> Patch:
     """Look again at whom one is in conflict with, as what it holds has changed; what that makes of the picture."""
-    found = _met(tx, project, scopes.whole(tx, presence.id), _known(tx, project.id), presence.id)
+    found = _seen(tx, project, scopes.whole(tx, presence.id), _known(tx, project.id), presence.id)
     return {"overlaps": overlaps.renew(tx, project.id, presence.agent, found)}
 
 
@@ -151,16 +168,24 @@ def _require(area: str, known: Mapping[str, Area]) -> None:
 
 def _met(
     tx: Tx, project: Project, scope: Scope, known: Mapping[str, Area], but: UUID | None
-) -> list[Conflict]:
-    """Whose scopes overlap with `scope`, where the project minds."""
+) -> Iterator[Conflict]:
+    """Whose scopes overlap with `scope`, where the project minds. Raises `TooCostly`."""
     if not scope or project.conflict_mode == "off":
-        return []
+        return
     ground = Ground(scope, known)
-    return [
-        Conflict(other.agent, other.presence_id, found)
-        for other in scopes.candidates(tx, project.id, ground.reach())
-        if other.presence_id != but and (found := ground.overlap(other.scope))
-    ]
+    for other in scopes.candidates(tx, project.id, ground.reach()):
+        if other.presence_id != but and (found := ground.overlap(other.scope)):
+            yield Conflict(other.agent, other.presence_id, found)
+
+
+def _seen(
+    tx: Tx, project: Project, scope: Scope, known: Mapping[str, Area], but: UUID | None
+) -> list[Conflict]:
+    """As `_met`, for what stands already and is only shown: as many of them as are found in bounded time."""
+    found: list[Conflict] = []
+    with suppress(TooCostly):
+        found.extend(_met(tx, project, scope, known, but))
+    return found
 
 
 def _record(

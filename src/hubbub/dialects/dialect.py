@@ -70,6 +70,7 @@ class Tool:
     run: Callable[..., Reply]
     call_as: str | None  # the parameter by which the function takes its `Call`
     reads: bool
+    long: bool  # it may read for some time, in which others are not to wait
     refusals: Mapping[type[HubError], Refusal]
     told_once: str | None  # the field of the reply that holds a secret, which is kept nowhere
     shown: Callable[[Reply], str] | None  # what people and models read of a reply instead of its JSON
@@ -138,15 +139,17 @@ class Dialect:
         refusals: Mapping[type[HubError], Refusal] | None = None,
         *,
         reads: bool = False,
+        long: bool = False,
         required: Sequence[str] = (),
         told_once: str | None = None,
         shown: Callable[[Reply], str] | None = None,
     ) -> Callable[[Run], Run]:
         """Register a function as a tool: its name, signature and docstring are the contract.
 
-        Its first parameter is the transaction. `reads` promises that it changes nothing. `required` are arguments
-        that the schema asks for, though a call without them finds them in its surroundings. `told_once` names the
-        field of the reply that holds a secret. `shown` says what is read of a reply instead of its JSON.
+        Its first parameter is the transaction. `reads` promises that it changes nothing; `long` says of such a tool
+        that it may take a while. `required` are arguments that the schema asks for, though a call without them finds
+        them in its surroundings. `told_once` names the field of the reply that holds a secret. `shown` says what is
+        read of a reply instead of its JSON.
         """
 
         def register(run: Run) -> Run:
@@ -160,6 +163,7 @@ class Dialect:
                 run=run,
                 call_as=next((p.name for p in parameters if p.annotation is Call), None),
                 reads=reads,
+                long=long,
                 refusals={**self.refusals, **(refusals or {})},
                 told_once=told_once,
                 shown=shown,
@@ -192,7 +196,7 @@ class Dialect:
 
         async def attempt() -> Reply:
             if tool.reads:
-                return await transactions.read(actor, operation)
+                return await transactions.read(actor, operation, long=tool.long)
             same = digest(self.name, name, arguments)
             speaker = partial(self.speaker, call)
             once = idempotency.once(key, same, operation, told_once=tool.told_once, speaker=speaker)

@@ -18,10 +18,13 @@ from itertools import islice
 from typing import NamedTuple, Self
 from uuid import UUID
 
+from hubbub.model.arranged import Arranged
+from hubbub.model.automata import Effort
 from hubbub.model.errors import Invalid
-from hubbub.model.patterns import Arranged, folder_of, folders_above, is_glob, more_specific, normalise
+from hubbub.model.patterns import folder_of, folders_above, is_glob, normalise
 
 FILES = 1000  # entries of one scope, or patterns of one area
+CHARACTERS = 131_072  # of all of them
 PLACE = 256  # characters of a place: an index takes no long ones
 
 _SLUG = re.compile(r"\w[\w.-]{0,63}")
@@ -103,11 +106,15 @@ def slug(text: str) -> str:
 def entries(files: Iterable[str]) -> tuple[str, ...]:
     """Paths and patterns in the one way to write them, each once, in their order.
 
-    Raises `Invalid` for what can be none, and for more than 1,000.
+    Raises `Invalid` for what can be none, for more than 1,000, and for more than 131,072 characters in all.
     """
     given = list(islice(files, FILES + 1))
     if len(given) > FILES:
         raise Invalid(f"there are more than {FILES:,} paths; name folders or patterns instead")
+    if sum(map(len, given)) > CHARACTERS:
+        raise Invalid(
+            f"the paths have more than {CHARACTERS:,} characters in all; name folders or patterns instead"
+        )
     return tuple(dict.fromkeys(map(normalise, given)))
 
 
@@ -120,27 +127,26 @@ def overlap(one: Scope, other: Scope, areas: Mapping[str, Area]) -> Overlap | No
 
 
 class Ground:
-    """Where a scope lies among the areas of its project, made ready to be compared with many others."""
+    """Where a scope lies among the areas of its project, made ready to be compared with many others.
 
-    def __init__(self, scope: Scope, areas: Mapping[str, Area]) -> None:
+    All comparisons are paid from one `effort`; they raise `TooCostly` when that is spent.
+    """
+
+    def __init__(self, scope: Scope, areas: Mapping[str, Area], effort: Effort | None = None) -> None:
+        effort = effort if effort is not None else Effort()
         own = areas.get(scope.area or "")
-        self._scope = scope
+        self._scope, self._effort = scope, effort
         self._area = own.patterns if own else ()
-        self._files = Arranged(scope.files)
-        self._covered = Arranged(self._area)
-        self._inside = _by_area(scope.files, areas.values())
+        self._files = _Near(scope.files, effort)
+        self._covered = _Near(self._area, effort)
+        self._inside = _by_area(scope.files, areas.values(), effort)
 
     def overlap(self, other: Scope) -> Overlap | None:
         """As the function of that name."""
-        files = {
-            more_specific(mine, theirs)
-            for theirs in other.files
-            for mine in self._files.meeting(theirs)
-            if _are_near(mine, theirs)
-        }
+        files = self._files.common(other.files)
         areas = {self._scope.area} & {other.area} - {None}
         mine_inside = self._inside.get(other.area or "", ())
-        theirs_inside = [entry for entry in other.files if _covering(self._covered, entry)]
+        theirs_inside = [entry for entry in other.files if self._covered.meeting(entry)] if self._area else []
         if mine_inside:
             areas.add(other.area)
         if theirs_inside:
@@ -154,6 +160,7 @@ class Ground:
         """Where everything is kept that could overlap with the scope."""
         entries = (*self._scope.files, *self._area)
         places = {place_of(entry) for entry in entries}
+        self._effort.spend(sum(place.count("/") for place in places))
         places |= {"/" + folder for place in places for folder in folders_above(place[1:])}
         places |= {slug for slug in (self._scope.area, *self._inside) if slug is not None}
         folders = sorted({place_of(entry) for entry in entries if is_glob(entry)})
@@ -173,28 +180,46 @@ def place_of(entry: str) -> str:
     return rooted if len(rooted) <= PLACE else rooted[: rooted.rindex("/", 0, PLACE) + 1]
 
 
-def _by_area(files: Iterable[str], areas: Iterable[Area]) -> dict[str, set[str]]:
+def _by_area(files: Iterable[str], areas: Iterable[Area], effort: Effort) -> dict[str, set[str]]:
     """Which of the files lie inside each area; areas where none does are left out."""
     owners: dict[str, list[str]] = {}
     for area in areas:
         for pattern in area.patterns:
             owners.setdefault(pattern, []).append(area.slug)
-    patterns = Arranged(owners)
+    patterns = _Near(owners, effort)
     inside: dict[str, set[str]] = {}
     for entry in files:
-        for pattern in _covering(patterns, entry):
+        for pattern in patterns.meeting(entry):
             for owner in owners[pattern]:
                 inside.setdefault(owner, set()).add(entry)
     return inside
 
 
-def _covering(patterns: Arranged, entry: str) -> list[str]:
-    return [pattern for pattern in patterns.meeting(entry) if _are_near(pattern, entry)]
+class _Near:
+    """Entries, arranged by their repositories: `**` means everything in the project's own, and nothing elsewhere."""
+
+    def __init__(self, entries: Iterable[str], effort: Effort) -> None:
+        self._arranged = {where: Arranged(each, effort) for where, each in _by_repository(entries).items()}
+
+    def meeting(self, entry: str) -> list[str]:
+        """Those that some path fits as it fits `entry`."""
+        arranged = self._arranged.get(repository_of(entry))
+        return arranged.meeting(entry) if arranged is not None else []
+
+    def common(self, others: Iterable[str]) -> set[str]:
+        """Of each pair that some path fits, one of these and one of the others, the one that says more."""
+        found: set[str] = set()
+        for where, each in _by_repository(others).items():
+            if where in self._arranged:
+                found |= self._arranged[where].common(each)
+        return found
 
 
-def _are_near(one: str, other: str) -> bool:
-    """Whether both are of one repository: `**` means everything in the project's own, and nothing elsewhere."""
-    return repository_of(one) == repository_of(other)
+def _by_repository(entries: Iterable[str]) -> dict[str, list[str]]:
+    sorted_out: dict[str, list[str]] = {}
+    for entry in entries:
+        sorted_out.setdefault(repository_of(entry), []).append(entry)
+    return sorted_out
 
 
 def _outermost(folders: Iterable[str]) -> Iterator[str]:

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from hubbub.core.snapshots import cards
 from hubbub.model.pictures import Card, pair
-from hubbub.model.scopes import Conflict
+from hubbub.model.scopes import Conflict, Overlap
 from hubbub.store import overlaps
 from hubbub.store.overlaps import Pair
 from hubbub.store.tx import Tx
@@ -26,6 +26,15 @@ def renew_all(
     for agent, conflicts in standing:
         found |= _pairs(agent, conflicts)
     return _change(tx, project_id, known, found)
+
+
+def by_agent(tx: Tx, project_id: UUID) -> dict[str, list[tuple[str, Overlap]]]:
+    """With whom each agent is in conflict, by name, and in what."""
+    found: dict[str, list[tuple[str, Overlap]]] = {}
+    for each in overlaps.of_project(tx, project_id):
+        found.setdefault(each.one, []).append((each.other, each.common))
+        found.setdefault(each.other, []).append((each.one, each.common))
+    return {agent: sorted(met, key=lambda pair: pair[0]) for agent, met in found.items()}
 
 
 def of_project(tx: Tx, project_id: UUID) -> dict[str, Card]:

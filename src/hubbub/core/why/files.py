@@ -4,12 +4,14 @@ from collections.abc import Iterator
 
 from hubbub.core import agents, claims, scopes
 from hubbub.core.why.account import Fact, ago, ahead, listed, named, quoted
+from hubbub.model.automata import STEPS, Effort
 from hubbub.model.claims import Claim
 from hubbub.model.records import Presence, Project
 from hubbub.model.scopes import Ground, Scope, overlap
 from hubbub.store.tx import Tx
 
 PATH_LENGTH = 200
+EFFORT = 10 * STEPS  # it reads beside others, and looks at all who are there
 SHOWN = 5  # declared files, or claims, of an agent
 MODES = {
     "block": "Others who declare that they work there are refused meanwhile.",
@@ -27,7 +29,7 @@ def account(tx: Tx, project: Project, path: str) -> Iterator[Fact]:
     if inside:
         told = f"{file} lies in the area{'s' if len(inside) > 1 else ''} {listed(map(named, inside))}."
         yield Fact("file.area", told, {"areas": inside})
-    ground = Ground(scope, known)
+    ground = Ground(scope, known, Effort(EFFORT))
     held = [
         fact
         for each in scopes.live(tx, project.id)

@@ -62,7 +62,7 @@ def presence(tx: Tx, call: Call, project_slug: Slug | None = None) -> Reply:
     }
 
 
-@DIALECT.tool(reads=True, required=("project_slug",))
+@DIALECT.tool(reads=True, long=True, required=("project_slug",))
 def conflict_check(
     tx: Tx,
     call: Call,

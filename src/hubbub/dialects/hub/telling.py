@@ -42,6 +42,7 @@ class Telling(Dialect):
         refusals: Mapping[type[HubError], Refusal] | None = None,
         *,
         reads: bool = False,
+        long: bool = False,
         required: Sequence[str] = (),
         told_once: str | None = None,
         shown: Callable[[Reply], str] | None = None,
@@ -51,7 +52,9 @@ class Telling(Dialect):
 
         `looks` tells by its arguments whether a call changes nothing; without it all do, or by `reads` none.
         """
-        register = super().tool(refusals, reads=reads, required=required, told_once=told_once, shown=shown)
+        register = super().tool(
+            refusals, reads=reads, long=long, required=required, told_once=told_once, shown=shown
+        )
 
         def registered(run: Run) -> Run:
             @wraps(run)

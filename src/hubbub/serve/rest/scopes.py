@@ -98,7 +98,7 @@ async def check_scope(call: Call, body: Checking) -> Conflicts:
     def look(tx: Tx) -> list[Conflict]:
         return scopes.check(tx, call.enter(tx, Right.READ), Scope.of(body.area, body.files))
 
-    return Conflicts(conflicts=_conflicts(await call.read(look)))
+    return Conflicts(conflicts=_conflicts(await call.read(look, long=True)))
 
 
 def _shape(declared: Declaration, conflicts: Sequence[Conflict]) -> ScopeShape:

@@ -49,4 +49,4 @@ async def explain(
             now=tx.now,
         )
 
-    return await call.read(look)
+    return await call.read(look, long=True)
