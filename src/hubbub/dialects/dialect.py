@@ -104,8 +104,9 @@ class Tool:
         return self._checked(arguments).model_dump(exclude_unset=True)
 
     def _checked(self, arguments: Mapping[str, object]) -> BaseModel:
-        given = {name: value for name, value in arguments.items() if value is not None}
-        if path := _unstorable(given):
+        known = self.input.model_fields
+        given = {name: value for name, value in arguments.items() if value is not None and name in known}
+        if not _all_storable(given) and (path := _unstorable(given)):
             raise BadArguments(f"{path}: must be Unicode text without NUL characters")
         try:
             return self.input.model_validate(given)
@@ -197,7 +198,7 @@ class Dialect:
         async def attempt() -> Reply:
             if tool.reads:
                 return await transactions.read(actor, operation, long=tool.long)
-            same = digest(self.name, name, arguments)
+            same = digest(self.name, name, arguments) if key is not None else ""
             speaker = partial(self.speaker, call)
             once = idempotency.once(key, same, operation, told_once=tool.told_once, speaker=speaker)
             return await transactions.write(actor, once)
@@ -271,6 +272,22 @@ def digest(*call: object) -> str:
     return hashlib.sha256(
         json.dumps(call, sort_keys=True, default=str).encode("utf-8", "replace")
     ).hexdigest()
+
+
+def _all_storable(value: object) -> bool:
+    """Whether a store can keep all the texts in `value`: where not, `_unstorable` says which it cannot."""
+    waiting = [value]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, str):
+            if not _is_storable(each):
+                return False
+        elif isinstance(each, Mapping):
+            waiting += each.keys()
+            waiting += each.values()
+        elif isinstance(each, Sequence):
+            waiting += each
+    return True
 
 
 def _unstorable(value: object, path: str = "") -> str | None:

@@ -20,6 +20,7 @@ from hubbub.core.transaction import Transactions
 from hubbub.model.errors import Forbidden, HubError, StoreUnavailable, Unauthorized
 from hubbub.model.link import PATH as LINK
 from hubbub.model.rights import LINK_ONLY, SYSTEM, Actor, Role
+from hubbub.serve import bodies
 from hubbub.serve.dashboard import addresses
 from hubbub.serve.hosts import Hosts
 from hubbub.serve.logins import Logins
@@ -62,7 +63,8 @@ class Guard:
 
     It answers itself with 421 for a host that is not ours, 403 for a foreign origin, 401 without a valid token (and
     naming no OAuth metadata, on which clients would drop their bearer token), 413 for a body that is too large,
-    however it is sent, and 503 when the store cannot tell whether the token is valid.
+    however it is sent, or that holds too many values, 400 for one that holds them too deep, and 503 when the store
+    cannot tell whether the token is valid.
     """
 
     def __init__(self, app: ASGIApp, *, transactions: Transactions, hosts: Hosts, logins: Logins) -> None:
@@ -77,9 +79,10 @@ class Guard:
             return
         refusal = self._misdirected(Headers(scope=scope)) or await self._identify(scope)
         if refusal is None and scope["type"] == "http" and _has_body(scope):
-            body = await read_body(receive, _body_limit(scope["path"]))
-            refusal = body if isinstance(body, Response) else None
+            body = await read_body(receive, _body_limit(scope))
+            refusal = body if isinstance(body, Response) else await _weighed(body)
             receive = replay(body, receive) if isinstance(body, bytes) else receive
+            del body  # whoever reads it has it for as long as it is needed
         await (refusal or self.app)(scope, receive, send)
 
     def _misdirected(self, headers: Headers) -> Response | None:
@@ -155,8 +158,17 @@ def _has_body(scope: Scope) -> bool:
     return any(name in (b"content-length", b"transfer-encoding") for name, _value in scope["headers"])
 
 
-def _body_limit(path: str) -> int:
-    return LARGE_BODY_LIMIT if path in TAKES_LARGE_BODIES else BODY_LIMIT
+def _body_limit(scope: Scope) -> int:
+    """Large bodies are for those who may write."""
+    actor = scope.get("state", {}).get("actor")
+    writes = isinstance(actor, Actor) and actor.role is not Role.VIEWER
+    return LARGE_BODY_LIMIT if writes and scope["path"] in TAKES_LARGE_BODIES else BODY_LIMIT
+
+
+async def _weighed(body: bytes) -> Response | None:
+    """The refusal of a body that holds more than anybody will read."""
+    found = await bodies.weighed(body)
+    return error_response(*found) if found is not None else None
 
 
 async def read_body(receive: Receive, limit: int) -> bytes | Response:

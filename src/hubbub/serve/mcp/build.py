@@ -12,6 +12,7 @@ from hubbub.dialects.dialect import Dialect
 from hubbub.serve.followers import Followers
 from hubbub.serve.mcp.dialect_server import DialectServer, Measure, Saw, unmeasured, unseen
 from hubbub.serve.mcp.endpoint import Endpoint
+from hubbub.serve.mcp.sessions import Sessions
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,7 @@ def build(
     transactions: Transactions,
     dialects: Mapping[str, Dialect],
     followers: Followers,
+    sessions: Sessions,
     *,
     root: str,
     site: Site,
@@ -48,6 +50,7 @@ def build(
         name: Endpoint(
             DialectServer(dialect, transactions, followers, site, measure=measure, saw=saw).server,
             followers,
+            sessions,
             tools=dialect.tools,
             streams=dialect.streams,
         )

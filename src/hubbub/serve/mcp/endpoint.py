@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
+from functools import partial
 from http import HTTPStatus
 from typing import Any
 
@@ -21,6 +22,7 @@ from mcp.server.streamable_http import check_accept_headers
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.shared.exceptions import MCPError
 from mcp.types.version import HANDSHAKE_PROTOCOL_VERSIONS
+from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import Message, Receive, Scope, Send
@@ -30,8 +32,11 @@ from hubbub.model.rights import Actor
 from hubbub.serve.auth import LARGE_BODY_LIMIT, actor_of, replay
 from hubbub.serve.followers import Follower, Followers
 from hubbub.serve.mcp import bare, narrowed
+from hubbub.serve.mcp.sessions import Sessions
 
+SESSION = "mcp-session-id"
 JSON_CONTENT = (b"content-type", b"application/json")
+OPENING_LIMIT = 64 * 1024  # bytes of an `initialize`: what it brings is kept for as long as the session lasts
 FIELDS = {"method": str, "id": str | int, "params": dict}
 STALLED = timedelta(seconds=30)  # after which a stream whose reader takes nothing is given up
 
@@ -45,9 +50,15 @@ class Endpoint:
     """
 
     def __init__(
-        self, server: Server[Any], followers: Followers, *, tools: Collection[str], streams: bool = False
+        self,
+        server: Server[Any],
+        followers: Followers,
+        sessions: Sessions,
+        *,
+        tools: Collection[str],
+        streams: bool = False,
     ) -> None:
-        self.server = server
+        self.server, self.sessions = server, sessions
         self.tools = tools
         self.followers = followers
         self._plain = _manager(server, json_response=True)
@@ -74,7 +85,7 @@ class Endpoint:
         elif scope["method"] == "GET":
             await self._stream(scope, receive, send)
         else:
-            await self._sdk(Request(scope)).handle_request(scope, receive, send)
+            await self._pass_on(scope, receive, send)
 
     def _sdk(self, request: Request) -> StreamableHTTPSessionManager:
         """Who serves the transport session of a request: what a client takes is the same in all of its requests."""
@@ -89,21 +100,67 @@ class Endpoint:
         except MCPError as error:
             await _rejected(error)(scope, receive, send)
             return
+        if message.get("method") == "initialize" and len(body) > OPENING_LIMIT:
+            too_long = f"initialize takes at most {OPENING_LIMIT // 1024} KiB"
+            await _rejected(MCPError(types.INVALID_REQUEST, too_long))(scope, receive, send)
+            return
         takes_json, takes_events = accepted(request)
         if takes_events and not takes_json:
             send = as_events(send)
         if _is_bare(request, message):
             await (await bare.answer(self.server, message, request))(scope, receive, send)
         else:
-            sdk = self._sdk(request)
-            await sdk.handle_request(_tidied(scope, takes_events), replay(body, receive), send)
+            begins = message.get("method") == "initialize"
+            del message  # the SDK reads the body for itself
+            await self._pass_on(_tidied(scope, takes_events), replay(body, receive), send, begins=begins)
+
+    async def _pass_on(self, scope: Scope, receive: Receive, send: Send, *, begins: bool = False) -> None:
+        """Give a request to the SDK. Raises `AllInUse` for one session too many."""
+        request, token = Request(scope), actor_of(scope).token_id
+        sdk, name = self._sdk(request), request.headers.get(SESSION)
+        if not begins or name is not None:
+            with self.sessions.using(token, name):
+                await sdk.handle_request(scope, receive, send)
+            if scope["method"] == "DELETE":
+                self.sessions.end(token, name)
+            return
+        noted = _Noted(send)
+        async with self.sessions.beginning(token, partial(_end, sdk, scope)) as opening:
+            await sdk.handle_request(scope, receive, noted)
+            opening.name = noted.session
 
     async def _stream(self, scope: Scope, receive: Receive, send: Send) -> None:
         """A transport session's GET stream, which ends with its token."""
         with self.followers.open(actor_of(scope)) as follower:
             stream = _Stream(follower, receive, send)
-            await self._sdk(Request(scope)).handle_request(scope, stream.receive, stream.send)
+            await self._pass_on(scope, stream.receive, stream.send)
             await stream.finish()
+
+
+class _Noted:
+    """A `send` that notes which session an answer begins."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self.session: str | None = None
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start" and message["status"] < HTTPStatus.BAD_REQUEST:
+            self.session = Headers(raw=message["headers"]).get(SESSION)
+        await self._send(message)
+
+
+async def _end(sdk: StreamableHTTPSessionManager, scope: Scope, name: str) -> None:
+    """End a session, as whoever began it would."""
+
+    async def nothing() -> Message:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def unheard(_message: Message) -> None:
+        pass
+
+    goodbye = {**scope, "method": "DELETE", "headers": [(SESSION.encode(), name.encode())]}
+    await sdk.handle_request(goodbye, nothing, unheard)
 
 
 def _manager(server: Server[Any], *, json_response: bool) -> StreamableHTTPSessionManager:
@@ -117,7 +174,7 @@ def _is_bare(request: Request, message: dict[str, Any]) -> bool:
     revision = request.headers.get("mcp-protocol-version")
     return (
         (revision is None or revision in HANDSHAKE_PROTOCOL_VERSIONS)
-        and "mcp-session-id" not in request.headers
+        and SESSION not in request.headers
         and message.get("method") != "initialize"
     )
 

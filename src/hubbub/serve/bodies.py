@@ -1,0 +1,64 @@
+"""How much a body may hold: looked at before it is read as JSON, since reading makes much of little.
+
+Ten MiB of `{},{},…` are three million objects, and as many steps for everything that looks at them. So the values of
+a body are counted in its bytes, which takes a few milliseconds, and what holds too many is never read.
+"""
+
+import asyncio
+from http import HTTPStatus
+from typing import NamedTuple
+
+VALUES = 20_000  # members of objects and items of lists, in all
+DEPTH = 64  # of values in values
+AT_ONCE = 64 * 1024  # bytes that are looked at on the event loop; more are in a thread
+
+
+class TooMuch(NamedTuple):
+    """Why a body is not read."""
+
+    status: HTTPStatus
+    code: str
+    sentence: str
+
+
+TOO_MANY = TooMuch(
+    HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "too_large", f"the body holds more than {VALUES:,} values"
+)
+TOO_DEEP = TooMuch(
+    HTTPStatus.BAD_REQUEST, "invalid", f"the body holds values that are nested deeper than {DEPTH}"
+)
+
+_TO_LISTS = bytes.maketrans(b"{}", b"[]")
+_BUT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
+
+
+async def weighed(body: bytes) -> TooMuch | None:
+    """As `weigh`, in no more of the event loop's time than that takes for a small body."""
+    return weigh(body) if len(body) <= AT_ONCE else await asyncio.to_thread(weigh, body)
+
+
+def weigh(body: bytes) -> TooMuch | None:
+    """Why a body is too much to be read; None if it is not.
+
+    What is no JSON at all is left to whoever reads it, who will say so.
+    """
+    if body.count(b",") + body.count(b"[") + body.count(b"{") <= DEPTH:
+        return None
+    if body.count(b'"') - body.count(b'\\"') > 4 * VALUES:  # two around each name, two around each text
+        return TOO_MANY
+    structure = _without_texts(body)
+    if structure.count(b",") + structure.count(b"[") + structure.count(b"{") > VALUES:
+        return TOO_MANY
+    brackets = structure.translate(_TO_LISTS, _BUT_BRACKETS)
+    for _ in range(DEPTH):
+        if not brackets:
+            return None
+        brackets = brackets.replace(b"[]", b"")
+    return TOO_DEEP if b"[]" in brackets or brackets.count(b"[") > DEPTH else None
+
+
+def _without_texts(body: bytes) -> bytes:
+    """What of JSON is not inside of a text."""
+    if b"\\" in body:
+        body = body.replace(b"\\\\", b"").replace(b'\\"', b"")
+    return b"".join(body.split(b'"')[::2])

@@ -1,0 +1,106 @@
+"""How many transport sessions a token may have open: each is kept for half an hour after it was used last.
+
+Clients that come again and again without saying goodbye are many, so a new session is not refused: the one that was
+used longest ago gives way, unless something is under way in all of them.
+"""
+
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
+from uuid import UUID, uuid4
+
+from hubbub.model.errors import TooMany
+
+Token = UUID | None
+Close = Callable[[str], Awaitable[None]]  # ends the session of that id
+
+IDLE = 30 * 60.0  # seconds after which a session that nobody uses has ended by itself
+RETRY = 30  # seconds until one may be idle
+
+
+class AllInUse(TooMany):
+    """A token wants one session more than it may have, and uses all that it has."""
+
+    def __init__(self, many: int) -> None:
+        super().__init__(RETRY)
+        self.args = (f"this token has {many} MCP sessions open, and all of them are in use; end one first",)
+
+
+@dataclass(eq=False, slots=True)
+class Opening:
+    """A session that is being opened; whoever does that sets its id, unless it comes to nothing."""
+
+    place: str = field(default_factory=lambda: uuid4().hex)
+    name: str | None = None
+
+
+@dataclass(eq=False, slots=True)
+class _Session:
+    close: Close
+    used: float
+    in_use: int = 0
+
+
+class Sessions:
+    """The transport sessions of a hub, of all its dialects, by token; of each at most so `many`."""
+
+    def __init__(self, many: int, now: Callable[[], float] = time.monotonic) -> None:
+        self.many = many
+        self._now = now
+        self._open: dict[Token, dict[str, _Session]] = {}  # the one that was used longest ago first
+
+    def __len__(self) -> int:
+        return sum(map(len, self._open.values()))
+
+    @asynccontextmanager
+    async def beginning(self, token: Token, close: Close) -> AsyncIterator["Opening"]:
+        """Make room for one more, which counts when the context ends. Raises `AllInUse` if there is none to be made."""
+        self._forget_ended()
+        own = self._open.setdefault(token, {})
+        given_up: list[tuple[str, _Session]] = []
+        while len(own) >= self.many:
+            idle = next((each for each, session in own.items() if not session.in_use), None)
+            if idle is None:
+                raise AllInUse(self.many)
+            given_up.append((idle, own.pop(idle)))
+        opening, session = Opening(), _Session(close, self._now(), in_use=1)
+        own[opening.place] = session
+        try:
+            for name, each in given_up:
+                await each.close(name)
+            yield opening
+        finally:
+            del own[opening.place]
+            session.in_use = 0
+            if opening.name is not None:
+                own[opening.name] = session
+
+    @contextmanager
+    def using(self, token: Token, name: str | None) -> Iterator[None]:
+        """A request of the session of that id is answered meanwhile, if the token has it."""
+        session = self._open.get(token, {}).pop(name or "", None)
+        if session is None or name is None:
+            yield
+            return
+        self._open[token][name] = session  # at the end now
+        session.in_use += 1
+        try:
+            yield
+        finally:
+            session.in_use -= 1
+            session.used = self._now()
+
+    def end(self, token: Token, name: str | None) -> None:
+        """Know that there is no session of that id any more."""
+        self._open.get(token, {}).pop(name or "", None)
+
+    def _forget_ended(self) -> None:
+        """Know of none any more that has ended by itself."""
+        before = self._now() - IDLE
+        for token, own in list(self._open.items()):
+            for name, session in list(own.items()):
+                if not session.in_use and session.used < before:
+                    del own[name]
+            if not own:
+                del self._open[token]

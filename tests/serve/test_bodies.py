@@ -1,0 +1,77 @@
+"""How much a body may hold, however few bytes that takes."""
+
+import json
+
+import pytest
+
+from hubbub.model.rights import Role
+from hubbub.serve.bodies import DEPTH, TOO_DEEP, TOO_MANY, VALUES, TooMuch, weigh
+from tests.serve.hub import Hub
+from tests.serve.web import Visit, refusal
+
+MANY = "[" + "{}," * VALUES + "{}]"
+
+
+def nested(depth: int, opens: str = "[", closes: str = "]") -> str:
+    return opens * depth + closes * depth
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("[" + ",".join(["1"] * (VALUES - 1)) + "]", None),
+        (MANY, TOO_MANY),
+        (json.dumps({str(number): number for number in range(VALUES + 1)}), TOO_MANY),
+        (json.dumps([str(number) for number in range(VALUES + 1)]), TOO_MANY),
+        (json.dumps([""] * (3 * VALUES)), TOO_MANY),
+        (json.dumps({"text": "{[," * VALUES}), None),
+        (json.dumps({"text": '"\\,' * VALUES}), None),
+        (json.dumps({"text": '\\",' * VALUES + "\\"}), None),
+        (nested(DEPTH), None),
+        (nested(DEPTH + 1), TOO_DEEP),
+        ("[" * 3_000, TOO_DEEP),
+        (nested(900, '{"a":', "}").replace(":}", ":1}"), TOO_DEEP),
+        ("[[],[[]],{}" + ",[[]]" * 100 + "]", None),
+        ("no JSON, " * 10, None),
+        ("", None),
+    ],
+)
+def test_values_are_counted_before_they_are_read(body: str, said: TooMuch | None) -> None:
+    """Values count wherever JSON has them, and in texts there are none; too many or too deep ones are refused."""
+    assert weigh(body.encode()) is said
+
+
+@pytest.mark.parametrize("path", ["/mcp/hub", "/mcp/relay", "/api/v1/scopes/check", "/_gxv/api/v1/tasks"])
+def test_no_route_reads_a_body_that_holds_too_much(any_hub: Hub, visit: Visit, path: str) -> None:
+    """Whichever address it is sent to, a body of too many values is 413, and one of too deep ones 400."""
+    web = visit(any_hub, any_hub.token("vera", role=Role.VIEWER), "")
+
+    many = web.http.post(path, content=f'{{"x": {MANY}}}')
+    assert refusal(many) == (413, "too_large")
+    assert many.json()["message"] == "the body holds more than 20,000 values"
+    deep = web.http.post(path, content=f'{{"x": {nested(900)}}}')
+    assert refusal(deep) == (400, "invalid")
+
+
+def test_a_question_with_deep_arguments_is_refused(
+    any_hub: Hub, visit: Visit, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Arguments that are nested deep are refused by a sentence, and leave no trace in the log."""
+    web = visit(any_hub, any_hub.token("ann"))
+    body = f'{{"node": "m", "tool": "t", "shown": "s", "reason": "r", "arguments": {{"a": {nested(900)}}}}}'
+
+    assert refusal(web.http.post("/approvals", content=body)) == (400, "invalid")
+    assert "Traceback" not in capsys.readouterr().err
+
+
+def test_large_bodies_are_for_those_who_may_write(any_hub: Hub, visit: Visit) -> None:
+    """Of ten MiB a viewer may send one: also where members may send all of them."""
+    body = b" " * (2 * 1024 * 1024) + b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}'
+
+    sent = {
+        role: visit(any_hub, any_hub.token(role.value, role=role), "").http.post("/mcp/relay", content=body)
+        for role in (Role.MEMBER, Role.VIEWER)
+    }
+
+    assert sent[Role.MEMBER].status_code == 200
+    assert refusal(sent[Role.VIEWER]) == (413, "too_large")
