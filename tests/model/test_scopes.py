@@ -172,11 +172,22 @@ def test_a_thousand_patterns_are_compared_with_a_thousand(make: str, other: str,
 def test_what_takes_too_long_to_compare_is_refused() -> None:
     """Patterns in which each character could match in many places are given up after so many steps, with advice."""
     one, other = (
-        Scope.of(None, [f"**/{each * 470}*q{number}" for number in range(100)]) for each in ("*a", "*b")
+        Scope(None, tuple(f"**/{each * 470}*q{number}" for number in range(100))) for each in ("*a", "*b")
     )
 
     with pytest.raises(TooCostly, match=r"take too long to compare .* name folders instead"):
         overlap(one, other, {})
+
+
+def test_any_two_scopes_can_be_compared() -> None:
+    """The patterns of a scope are as long, without their folders, as can be compared with as many others."""
+    one, other = (
+        Scope.of(None, [f"src/**/{each * 470}*q{number}" for number in range(34)]) for each in ("*a", "*b")
+    )
+
+    assert overlap(one, other, {}) is not None
+    with pytest.raises(Invalid, match="more than 32,768 characters, without the folders"):
+        Scope.of(None, [*one.files, *other.files])
 
 
 def test_a_refused_scope_says_whose_way_it_is_in() -> None:

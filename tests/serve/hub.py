@@ -111,11 +111,11 @@ class Hub:
 
 
 @contextmanager
-def running_hub(data: Path, pace: Pace | None = None, **settings: Any) -> Iterator[Hub]:
+def running_hub(data: Path, pace: Pace | None = None, also: Dialect = TINY, **settings: Any) -> Iterator[Hub]:
     """A fresh hub that runs until the context ends, speaks `tiny`, and is known as `hub.example.org` too."""
     chosen = {"port": 0, "public_url": "https://hub.example.org", **settings}
     served = app.Hub(Settings(data=migrated(data), **chosen))
-    served.dialects |= {"tiny": TINY}
+    served.dialects |= {TINY.name: TINY, also.name: also}
     served.pace = pace or served.pace
     with serving(served):
         secret = (data / app.OWNER_TOKEN).read_text().strip()

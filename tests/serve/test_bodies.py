@@ -50,7 +50,7 @@ def test_no_route_reads_a_body_that_holds_too_much(any_hub: Hub, visit: Visit, p
     assert refusal(many) == (413, "too_large")
     assert many.json()["message"] == "the body holds more than 20,000 values"
     deep = web.http.post(path, content=f'{{"x": {nested(900)}}}')
-    assert refusal(deep) == (400, "invalid")
+    assert deep.status_code == 400
 
 
 def test_a_question_with_deep_arguments_is_refused(

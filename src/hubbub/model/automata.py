@@ -14,7 +14,7 @@ from hubbub.model.errors import Invalid
 
 WHOLE = "."
 DEEP = "**"
-STEPS = 150_000  # of one comparison: a fifth of a second, about
+STEPS = 200_000  # of one comparison: a third of a second, at most
 BITS = 8_192  # of one automaton: a step takes no longer than that, and no character more memory
 
 

@@ -25,6 +25,7 @@ from hubbub.model.patterns import folder_of, folders_above, is_glob, normalise
 
 FILES = 1000  # entries of one scope, or patterns of one area
 CHARACTERS = 131_072  # of all of them
+WILD = 32_768  # of all patterns, without their folders: what is compared, where two scopes are
 PLACE = 256  # characters of a place: an index takes no long ones
 
 _SLUG = re.compile(r"\w[\w.-]{0,63}")
@@ -106,7 +107,8 @@ def slug(text: str) -> str:
 def entries(files: Iterable[str]) -> tuple[str, ...]:
     """Paths and patterns in the one way to write them, each once, in their order.
 
-    Raises `Invalid` for what can be none, for more than 1,000, and for more than 131,072 characters in all.
+    Raises `Invalid` for what can be none, for more than 1,000, for more than 131,072 characters in all, and for more
+    than 32,768 in patterns, without their folders.
     """
     given = list(islice(files, FILES + 1))
     if len(given) > FILES:
@@ -115,7 +117,13 @@ def entries(files: Iterable[str]) -> tuple[str, ...]:
         raise Invalid(
             f"the paths have more than {CHARACTERS:,} characters in all; name folders or patterns instead"
         )
-    return tuple(dict.fromkeys(map(normalise, given)))
+    written = tuple(dict.fromkeys(map(normalise, given)))
+    if sum(len(each) - len(folder_of(each)) for each in written if is_glob(each)) > WILD:
+        raise Invalid(
+            f"the patterns have more than {WILD:,} characters, without the folders in front; name folders instead, or"
+            " fewer and shorter patterns"
+        )
+    return written
 
 
 def overlap(one: Scope, other: Scope, areas: Mapping[str, Area]) -> Overlap | None:

@@ -80,7 +80,7 @@ class Guard:
         refusal = self._misdirected(Headers(scope=scope)) or await self._identify(scope)
         if refusal is None and scope["type"] == "http" and _has_body(scope):
             body = await read_body(receive, _body_limit(scope))
-            refusal = body if isinstance(body, Response) else await _weighed(body)
+            refusal = body if isinstance(body, Response) else await _weighed(scope, body)
             receive = replay(body, receive) if isinstance(body, bytes) else receive
             del body  # whoever reads it has it for as long as it is needed
         await (refusal or self.app)(scope, receive, send)
@@ -165,10 +165,12 @@ def _body_limit(scope: Scope) -> int:
     return LARGE_BODY_LIMIT if writes and scope["path"] in TAKES_LARGE_BODIES else BODY_LIMIT
 
 
-async def _weighed(body: bytes) -> Response | None:
-    """The refusal of a body that holds more than anybody will read."""
+async def _weighed(scope: Scope, body: bytes) -> Response | None:
+    """The refusal of a body that holds more than anybody will read. Of MCP, what is deep is refused by who reads it."""
     found = await bodies.weighed(body)
-    return error_response(*found) if found is not None else None
+    if found is None or (found is bodies.TOO_DEEP and scope["path"].startswith("/mcp")):
+        return None
+    return error_response(*found)
 
 
 async def read_body(receive: Receive, limit: int) -> bytes | Response:
