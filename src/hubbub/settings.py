@@ -117,7 +117,7 @@ class Settings:
     dead_letter_hours: int = _setting(
         24, _count, "after how many hours unread mail is dead, if its receiver was never there"
     )
-    mcp_sessions: int = _setting(
+    mcp_connections: int = _setting(
         50, _count, "how many MCP sessions a token may have open; of more, the one idle longest is ended"
     )
     github_token: str | None = _setting(

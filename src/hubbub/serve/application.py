@@ -36,7 +36,7 @@ from hubbub.serve.followers import Followers
 from hubbub.serve.hosts import Hosts
 from hubbub.serve.live import LiveView
 from hubbub.serve.logins import Logins
-from hubbub.serve.mcp.sessions import Sessions
+from hubbub.serve.mcp.connections import Connections
 from hubbub.serve.metrics import Metrics
 from hubbub.serve.news import LiveNews
 from hubbub.serve.notified import Notified
@@ -81,11 +81,11 @@ class Parts:
 def application(parts: Parts, alive: Alive) -> ASGIApp:
     """The application. What `alive` does goes on while it is served."""
     settings, transactions = parts.settings, parts.transactions
-    sessions = Sessions(settings.mcp_sessions)
-    metrics = Metrics(transactions, lambda: len(parts.followers), lambda: len(sessions), parts.fleet)
+    connections = Connections(settings.mcp_connections)
+    metrics = Metrics(transactions, lambda: len(parts.followers), lambda: len(connections), parts.fleet)
     news = LiveNews(parts.feed, parts.followers)
     site = _site(parts, news)
-    protocol = _protocol(parts, site, sessions, metrics)
+    protocol = _protocol(parts, site, connections, metrics)
 
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
@@ -117,13 +117,13 @@ def application(parts: Parts, alive: Alive) -> ASGIApp:
     return Labelled(Requests(ErrorPages(guarded, pages), metrics))
 
 
-def _protocol(parts: Parts, site: Site, sessions: Sessions, metrics: Metrics) -> mcp.Mcp:
+def _protocol(parts: Parts, site: Site, connections: Connections, metrics: Metrics) -> mcp.Mcp:
     """MCP, in every dialect."""
     return mcp.build(
         parts.transactions,
         parts.dialects,
         parts.followers,
-        sessions,
+        connections,
         root=parts.settings.root_dialect,
         site=site,
         measure=metrics.call,

@@ -37,10 +37,10 @@ class Metrics:
         self,
         transactions: Transactions,
         streams: Callable[[], int],
-        sessions: Callable[[], int],
+        connections: Callable[[], int],
         fleet: Fleet,
     ) -> None:
-        """`streams` says how many responses are being held open, `sessions` how many of MCP there are."""
+        """`streams` says how many responses are being held open, `connections` how many of MCP there are."""
         self._transactions = transactions
         self._registry = CollectorRegistry()
         ProcessCollector(registry=self._registry)
@@ -58,8 +58,10 @@ class Metrics:
         self._tasks = Gauge("hubbub_tasks", "Tasks by status", ("status",), registry=self._registry)
         open_streams = Gauge("hubbub_open_streams", "Streams that are followed now", registry=self._registry)
         open_streams.set_function(streams)
-        open_sessions = Gauge("hubbub_mcp_sessions", "MCP sessions that are open", registry=self._registry)
-        open_sessions.set_function(sessions)
+        open_connections = Gauge(
+            "hubbub_mcp_connections", "MCP sessions that are open", registry=self._registry
+        )
+        open_connections.set_function(connections)
         links = Gauge("hubbub_links", "Machines that are linked to this hub", registry=self._registry)
         links.set_function(lambda: len(fleet))
         self._orders = Counter(

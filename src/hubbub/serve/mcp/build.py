@@ -10,9 +10,9 @@ from hubbub.core.transaction import Transactions
 from hubbub.dialects.call import Site
 from hubbub.dialects.dialect import Dialect
 from hubbub.serve.followers import Followers
+from hubbub.serve.mcp.connections import Connections
 from hubbub.serve.mcp.dialect_server import DialectServer, Measure, Saw, unmeasured, unseen
 from hubbub.serve.mcp.endpoint import Endpoint
-from hubbub.serve.mcp.sessions import Sessions
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ def build(
     transactions: Transactions,
     dialects: Mapping[str, Dialect],
     followers: Followers,
-    sessions: Sessions,
+    sessions: Connections,
     *,
     root: str,
     site: Site,

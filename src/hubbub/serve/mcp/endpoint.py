@@ -32,7 +32,7 @@ from hubbub.model.rights import Actor
 from hubbub.serve.auth import LARGE_BODY_LIMIT, actor_of, replay
 from hubbub.serve.followers import Follower, Followers
 from hubbub.serve.mcp import bare, narrowed
-from hubbub.serve.mcp.sessions import Sessions
+from hubbub.serve.mcp.connections import Connections
 
 SESSION = "mcp-session-id"
 JSON_CONTENT = (b"content-type", b"application/json")
@@ -53,7 +53,7 @@ class Endpoint:
         self,
         server: Server[Any],
         followers: Followers,
-        sessions: Sessions,
+        sessions: Connections,
         *,
         tools: Collection[str],
         streams: bool = False,

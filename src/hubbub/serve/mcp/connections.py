@@ -42,7 +42,7 @@ class _Session:
     in_use: int = 0
 
 
-class Sessions:
+class Connections:
     """The transport sessions of a hub, of all its dialects, by token; of each at most so `many`."""
 
     def __init__(self, many: int, now: Callable[[], float] = time.monotonic) -> None:

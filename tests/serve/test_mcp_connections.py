@@ -17,7 +17,7 @@ SESSION = "mcp-session-id"
 @pytest.fixture(scope="module")
 def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
     """A hub at which a token may have few sessions."""
-    with running_hub(tmp_path_factory.mktemp("sessions") / "hub", mcp_sessions=MANY) as running:
+    with running_hub(tmp_path_factory.mktemp("sessions") / "hub", mcp_connections=MANY) as running:
         yield running
 
 
@@ -53,7 +53,7 @@ def test_the_session_idle_longest_gives_way(hub: Hub, web: Web, visit: Visit) ->
     assert [pinged(web, each) for each in (first, second, third)] == [200, 404, 200]
     assert pinged(other, theirs) == 200
     told = visit(hub, hub.owner_secret, "").http.get("/metrics").text
-    assert f"hubbub_mcp_sessions {MANY + 1}.0" in told
+    assert f"hubbub_mcp_connections {MANY + 1}.0" in told
 
 
 def test_where_all_sessions_are_in_use_another_is_refused(hub: Hub, visit: Visit) -> None:
