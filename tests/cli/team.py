@@ -15,7 +15,7 @@ from watchfiles import watch
 
 from hubbub.model.ways import authorities
 from tests.cli.peers import MODERN, StdioPeer
-from tests.cli.processes import RunningHub
+from tests.cli.processes import RunningHub, hubbub
 
 Json = dict[str, Any]
 RUN = "2026-03-14-007"
@@ -116,10 +116,17 @@ class Team:
     def pool(self, **agents: Json) -> None:
         """Write the pool's file, as JSON, which is YAML."""
         (self.relay_folder / "agents.pool.yml").write_text(pool(**agents))
+        if any("hooks" in said for said in agents.values()):
+            self.trust()
 
     def hooks(self, name: str = "fe", **hooks: object) -> None:
         """Write a pool of one agent that has these hooks."""
         self.pool(**{name: {"hooks": hooks}})
+
+    def trust(self) -> None:
+        """Let all hooks run that there are now, as a person does."""
+        done = hubbub("trust", str(self.root), "--yes", data=self.hub.data)
+        assert done.returncode == 0, done.stderr
 
     def pipe(self, name: str) -> Path:
         """A named pipe in the folder: who opens it waits until somebody does at the other end."""

@@ -132,8 +132,15 @@ async def test_a_hook_knows_what_it_is_about(tmp_path: Path) -> None:
 
 
 async def test_a_hook_gets_no_secrets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tokens of the hub, and the address of its database, are not passed on."""
-    for name in ("HUBBUB_TOKEN", "HUBBUB_DATABASE", "HUBBUB_GITHUB_TOKEN"):
+    """Whatever is called a token, a key, a secret or a password is not passed on, nor the address of the database."""
+    for name in (
+        "HUBBUB_TOKEN",
+        "HUBBUB_DATABASE",
+        "GXV_API_KEY",
+        "MY_PASSWORD",
+        "aws_secret_access",
+        "PYPI_TOKENS",
+    ):
         monkeypatch.setenv(name, "confidential")
 
     assert await _printed(tmp_path, "env | grep -c confidential") == "0"

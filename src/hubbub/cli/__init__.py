@@ -108,6 +108,7 @@ ENTRIES = {
     "wait": Entry("hubbub.cli.mail", "Wait until something comes for an agent."),
     "approve": Entry("hubbub.cli.approvals", "Let a call go on, or list what waits for a person's answer."),
     "deny": Entry("hubbub.cli.approvals", "Say no to a call that waits for a person's answer."),
+    "trust": Entry("hubbub.cli.trust", "Let the hooks of a project run."),
     "log": Entry("hubbub.cli.log", "What happened, and what happens."),
     "watch": Entry("hubbub.cli.watch.command", "The dashboard in a terminal."),
     "why": Entry("hubbub.cli.why", "Why a task waits, an agent is silent, a file is taken."),

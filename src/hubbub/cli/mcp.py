@@ -76,7 +76,7 @@ def _local(choice: Choice, dialect: str | None) -> tuple[Choice, Beside]:
     if dialect == "relay":
         from hubbub.cli.bridge import relay
 
-        return choice, partial(relay.companion, relay.find_place(os.environ, Path.cwd()))
+        return choice, partial(relay.companion, relay.find_place(os.environ, Path.cwd(), choice.data))
     if dialect == "golemxv":
         from hubbub.cli.bridge import golemxv
 

@@ -56,10 +56,16 @@ _PLAIN = frozenset(
     {"string", "text", "password", "secret", "none", "null", "true", "false", "undefined", "optional"}
 )
 _REFERENCE = re.compile(r"[$<%{*]|\.{0,2}/|~/|https?:|[x*.]+\Z|your[_-]", re.IGNORECASE)
+_VARIABLE = re.compile(r"token|secret|passw(?:or)?d|passphrase|credential|key", re.IGNORECASE)
 _RUN = re.compile(r"[A-Za-z0-9]+")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 LEAST_RUN = 16  # letters and digits in a row that are no word
 LEAST_BITS = 3.5  # of information in each character of what was made by chance
+
+
+def names_secret(variable: str) -> bool:
+    """Whether a variable of the environment is called as one that holds a secret."""
+    return _VARIABLE.search(variable) is not None
 
 
 class Redactor:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from hubbub.model.orders import ToolSpec
-from hubbub.model.redaction import Redactor
+from hubbub.model.redaction import Redactor, names_secret
 from hubbub.node import machine, policy
 from hubbub.node.agents.supervisor import Agents
 from hubbub.node.gate.audit import FILE, AuditLog
@@ -45,7 +45,6 @@ TOOLS: Mapping[str, Tool] = {
     )
     for name, tool in module.TOOLS.items()
 }
-SECRETS = ("TOKEN", "SECRET", "PASSWORD", "KEY")  # in the name of a variable that holds one
 
 
 def open_node(
@@ -93,4 +92,4 @@ def open_node(
 
 def _held(variables: Mapping[str, str]) -> Iterable[str]:
     """The secrets that the environment holds."""
-    return (value for name, value in variables.items() if any(word in name.upper() for word in SECRETS))
+    return (value for name, value in variables.items() if names_secret(name))

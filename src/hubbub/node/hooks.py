@@ -1,6 +1,12 @@
-"""What the gate's floor says of a team's hooks: they are the operator's own, so it judges them, and nobody is asked."""
+"""What a machine says of a team's hooks: the gate's floor judges each, and a person has to have seen it once.
 
+Hooks come with a project, as its skills do, so that whoever made a repository which was cloned could run anything by
+them. A hook is seen in a folder, by its very words; whatever is changed in them is another hook.
+"""
+
+import hashlib
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 from hubbub import settings
@@ -8,10 +14,17 @@ from hubbub.node.gate.decision import Effect
 from hubbub.node.gate.floor import commands
 from hubbub.node.machine import Surroundings
 from hubbub.node.policy import Policy
+from hubbub.node.seen import Seen
+
+FILE = "hooks.json"
+UNSEEN = "no person has seen it yet, or it has changed since: one has to run `hubbub trust` in the project"
 
 
-def denial(command: str, root: Path) -> str | None:
-    """Why the floor denies a hook that runs in the folder `root`, as a clause; None if it does not."""
+def denial(command: str, root: Path, data: Path | None = None) -> str | None:
+    """Why a hook must not run in the folder `root`, as a clause; None if it may.
+
+    `data` is the folder where it is kept what was seen: without it, the one that is set.
+    """
     chosen = settings.read()
     around = Surroundings(
         home=Path.home(), cwd=root, own=(chosen.data, chosen.config), environment=os.environ
@@ -19,4 +32,23 @@ def denial(command: str, root: Path) -> str | None:
     reading = commands.read(command, around.world(Policy(roots=(root,))))
     found = (*reading.floor, *(each for part in reading.parts for each in part.floor))
     denied = next((each for each in found if each.effect is Effect.DENY), None)
-    return f"the gate denies it by {denied.rule_id}: {denied.reason.rstrip('.')}" if denied else None
+    if denied is not None:
+        return f"the gate denies it by {denied.rule_id}: {denied.reason.rstrip('.')}"
+    return None if is_seen(command, root, data or chosen.data) else UNSEEN
+
+
+def is_seen(command: str, root: Path, data: Path) -> bool:
+    """Whether a person has let this hook run in the folder."""
+    name, digest = _pin(command, root)
+    return Seen(data / FILE).digest(name) == digest
+
+
+def trust(hooks: Iterable[str], root: Path, data: Path) -> None:
+    """Let these hooks run in the folder from now on."""
+    Seen(data / FILE).add(dict(_pin(command, root) for command in hooks))
+
+
+def _pin(command: str, root: Path) -> tuple[str, str]:
+    """The name under which a hook is remembered, for people to read, and its hash."""
+    name = f"{root.resolve()}: {command}"
+    return name, hashlib.sha256(name.encode("utf-8", "surrogateescape")).hexdigest()

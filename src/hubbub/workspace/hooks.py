@@ -16,6 +16,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Protocol, Self
 
+from hubbub.model.redaction import names_secret
 from hubbub.workspace.yaml_file import shown
 
 BEFORE_LIMIT = timedelta(seconds=30)  # for each command
@@ -27,7 +28,7 @@ KEPT_BYTES = 4 * KEPT  # a character of UTF-8 has at most four
 CHUNK = 65_536
 DRAIN = 64  # chunks: more than a pipe holds
 
-SECRETS = {"HUBBUB_TOKEN", "HUBBUB_DATABASE", "HUBBUB_GITHUB_TOKEN"}
+DATABASE = "HUBBUB_DATABASE"  # an address that may hold a password
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +77,10 @@ async def run(
     """Run the commands one after the other in the folder `root`, each for at most `limit`; the first that failed.
 
     One that `judge` has something against is not run, and has failed.
-    They get our environment without the hub's secrets, and RELAY_AGENT_ID, RELAY_TASK_ID and RELAY_SESSION_ID.
+    They get our environment without what is called a secret, and RELAY_AGENT_ID, RELAY_TASK_ID and RELAY_SESSION_ID.
     """
     about = {"RELAY_AGENT_ID": agent_id, "RELAY_TASK_ID": task_id, "RELAY_SESSION_ID": run_name}
-    environment = {name: value for name, value in os.environ.items() if name not in SECRETS} | about
+    environment = {name: value for name, value in os.environ.items() if not _is_secret(name)} | about
     for command in commands:
         with _Output() as output:
             reason = await asyncio.to_thread(judge, command, root)
@@ -87,6 +88,10 @@ async def run(
         if reason is not None:
             return Failure(command, reason, output.text)
     return None
+
+
+def _is_secret(variable: str) -> bool:
+    return variable == DATABASE or names_secret(variable)
 
 
 def _kind(name: str, limit: timedelta) -> Run:

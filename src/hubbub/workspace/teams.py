@@ -7,7 +7,7 @@ in the pool; without `extends`, from the pool agent that has its id.
 import re
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from hubbub.workspace.entries import Book, Entry, Prompt, book
 from hubbub.workspace.folder import Workspace
@@ -68,6 +68,29 @@ def persona(workspace: Workspace, run: str, agent_id: str) -> Persona | None:
     """
     roster = _team(workspace, run) or _pool(workspace)
     return roster.persona(agent_id) if roster else None
+
+
+class Hook(NamedTuple):
+    """One command of a hook, where it is written."""
+
+    file: str
+    agent: str
+    hook: str
+    command: str
+
+
+def hooks(workspace: Workspace) -> list[Hook]:
+    """Every command of every hook that a team file of the workspace has. Raises `TeamError`."""
+    folders = dict.fromkeys((workspace.folder, workspace.root))
+    pools = [folder / POOL_FILE for folder in folders if (folder / POOL_FILE).exists()]
+    listed = workspace.folder.iterdir() if workspace.folder.is_dir() else ()
+    return [
+        Hook(file.name, agent, hook, command)
+        for file in [*pools[:1], *sorted(each for each in listed if TEAM_FILE.fullmatch(each.name))]
+        for agent, entry in book(file.name, read(file)).agents.items()
+        for hook, commands in (("before_task", entry.before_task), ("after_task", entry.after_task))
+        for command in commands or ()
+    ]
 
 
 def are_there(workspace: Workspace) -> bool:

@@ -21,8 +21,10 @@ from hubbub.cli.bridge.wire import Message
 from hubbub.client import Hub, HubRefused
 from hubbub.core import users
 from hubbub.model.rights import SYSTEM
+from hubbub.node.hooks import trust
 from hubbub.settings import Settings
 from hubbub.store.sqlite import SQLite
+from hubbub.workspace import teams
 from hubbub.workspace.folder import Workspace
 from tests.cli.peers import LEGACY
 from tests.cli.processes import RunningHub, ends
@@ -160,6 +162,31 @@ def test_hook_that_the_floor_denies(team: Team, hook: str) -> None:
     assert said.startswith(f"{hook} hook failed: the gate denies it by F4: ")
     assert said.endswith("'echo KEY=1 > .env'")
     assert not (team.root / ".env").exists()
+
+
+@pytest.mark.parametrize("hook", ["before_task", "after_task"])
+def test_hook_that_nobody_has_seen(team: Team, hook: str) -> None:
+    """A hook that came with a project does not run before a person has seen it, once, and again when it has changed."""
+    file = team.relay_folder / "agents.pool.yml"
+    agent = team.agent("fe")
+
+    def tried(command: str) -> Json:
+        file.write_text(pool(fe={"hooks": {hook: command}}))
+        task_id = agent.task()
+        answer = agent.does("claim_task", task_id=task_id)
+        return answer if hook == "before_task" else done(agent, task_id)
+
+    for marker in ("first", "second"):
+        refused = tried(f"touch {marker}")
+        said = str(refused.get("reason") or refused.get("error"))
+        assert said.startswith(f"{hook} hook failed: no person has seen it yet")
+        assert "`hubbub trust`" in said
+        assert (refused.get("claimed", False), refused.get("hook_failed", True)) == (False, True)
+        assert not (team.root / marker).exists()
+
+        team.trust()
+        assert "hook failed" not in str(tried(f"touch {marker}"))
+        assert (team.root / marker).exists()
 
 
 def test_before_hook_that_passes(team: Team) -> None:
@@ -435,7 +462,9 @@ def say_done(ask: Ask, root: Path) -> Message | None:
     """Say that a task is done, in a workspace, to a hub that is asked by `ask`."""
     arguments = {"agent_id": "fe", "task_id": "t1", "status": "done"}
     message = {"id": 1, "method": "tools/call", "params": {"name": "update_task", "arguments": arguments}}
-    return asyncio.run(Hooked(Workspace(root, root)).update(Call(message, ask)))
+    workspace, data = Workspace(root, root), root / "data"
+    trust([each.command for each in teams.hooks(workspace)], root, data)
+    return asyncio.run(Hooked(workspace, data).update(Call(message, ask)))
 
 
 BEGUN = {"success": True, "check": "c1", "holder": "fe", "session_id": RUN}

@@ -25,8 +25,8 @@ FAREWELL = timedelta(seconds=2)  # for the hub to hear that nothing came of a ho
 class Hooked:
     """The calls around which the hooks of a workspace run."""
 
-    def __init__(self, workspace: Workspace) -> None:
-        self.workspace = workspace
+    def __init__(self, workspace: Workspace, data: Path | None = None) -> None:
+        self.workspace, self._data = workspace, data
 
     async def claim(self, call: Call) -> Message:
         """Look whether the task can be had, run the hook of whoever claims it, then claim it."""
@@ -108,15 +108,14 @@ class Hooked:
             agent_id=persona.id,
             task_id=str(call.arguments["task_id"]),
             run_name=str(seen["session_id"]),
-            judge=_denial,
+            judge=self._denial,
         )
 
+    def _denial(self, command: str, root: Path) -> str | None:
+        """What the machine has against a hook. The gate is loaded where there are hooks, and only there."""
+        from hubbub.node import hooks as judged
 
-def _denial(command: str, root: Path) -> str | None:
-    """What the gate's floor has against a hook. The gate is loaded where there are hooks, and only there."""
-    from hubbub.node import hooks as judged
-
-    return judged.denial(command, root)
+        return judged.denial(command, root, self._data)
 
 
 @asynccontextmanager

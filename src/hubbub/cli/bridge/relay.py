@@ -36,14 +36,15 @@ class Place(NamedTuple):
 
     workspace: Workspace
     run: str | None
+    data: Path  # of the machine's own, where it is kept which hooks a person has seen
 
 
 class RelayCompanion:
     """One client's half of Relay."""
 
     def __init__(self, place: Place, remembered: Remembered) -> None:
-        self.workspace, self.run = place
-        hooked = Hooked(self.workspace)
+        self.workspace, self.run, data = place
+        hooked = Hooked(self.workspace, data)
         self._tools: Mapping[object, Callable[[Call], Awaitable[Message | None]]] = {
             "start_session": self._start,
             "list_agents": self._list_team,
@@ -96,13 +97,13 @@ class RelayCompanion:
             return refused(answer, error)
 
 
-def find_place(environment: Mapping[str, str], cwd: Path) -> Place:
+def find_place(environment: Mapping[str, str], cwd: Path, data: Path) -> Place:
     """Where a client in the folder `cwd` works. Raises `Invalid` for a run that can be none."""
     run = environment.get(RUN_VARIABLE) or None
     if run is not None and not teams.RUN.fullmatch(run):
         allowed = "1 to 128 letters from A to Z, digits, '-' or '_'"
         raise Invalid(f"{RUN_VARIABLE} must be {allowed}, not {run!r}")
-    return Place(folder.find(environment, cwd), run)
+    return Place(folder.find(environment, cwd), run, data)
 
 
 @asynccontextmanager

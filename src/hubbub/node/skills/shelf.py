@@ -4,14 +4,11 @@ A project's skills are code of strangers: the gate asks before one is used for t
 changed since. What was used is remembered by its hash.
 """
 
-import fcntl
-import json
 import os
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import BinaryIO
 
 import structlog
 
@@ -19,6 +16,7 @@ from hubbub.model.orders import Order
 from hubbub.node.gate.decision import Decision, Effect, Source
 from hubbub.node.gate.world import World
 from hubbub.node.policy import Policy
+from hubbub.node.seen import Seen
 from hubbub.node.skills import skill
 from hubbub.node.skills.skill import Origin, Skill, Unusable
 
@@ -39,7 +37,7 @@ class Shelf:
     """The skills of a machine, as one call finds them."""
 
     def __init__(self, world: World, policy: Policy, data: Path) -> None:
-        self._world, self._pins = world, data / PINS
+        self._world, self._seen = world, Seen(data / PINS)
         self._configured = policy.skills
 
     def skills(self) -> list[Skill]:
@@ -83,15 +81,11 @@ class Shelf:
     def pin(self, found: Skill, order: Order) -> None:
         """Remember that the skill was used, so that it asks again only when it has changed."""
         digest = order.arguments.get(SEEN)
-        if found.origin is Origin.PROJECT and self._pinned().get(str(found.folder)) != digest:
-            with _locked(self._pins) as file:
-                pins = {**_loads(file.read()), str(found.folder): digest}
-                file.seek(0)
-                file.truncate()
-                file.write(json.dumps(pins, indent=1).encode())
+        if found.origin is Origin.PROJECT and self._seen.digest(str(found.folder)) != digest:
+            self._seen.add({str(found.folder): str(digest)})
 
     def _doubts(self, found: Skill, digest: str) -> tuple[Decision, ...]:
-        pinned = self._pinned().get(str(found.folder))
+        pinned = self._seen.digest(str(found.folder))
         if pinned == digest:
             return ()
         why = (
@@ -100,12 +94,6 @@ class Shelf:
             else "comes with the project and was never used here"
         )
         return (Decision(Effect.ASK, Source.FLOOR, RULE, f"the skill {found.name!r} {why}"),)
-
-    def _pinned(self) -> dict[str, object]:
-        try:
-            return _loads(self._pins.read_bytes())
-        except FileNotFoundError:
-            return {}
 
     def _folders(self) -> Iterator[tuple[Origin, Path, str]]:
         """Where to look, in the order of who counts: a folder, and the path beneath it on which no link is followed.
@@ -154,24 +142,6 @@ def _open(path: str | Path, folder: int | None, opened: ExitStack) -> int | None
         return None
     opened.callback(os.close, descriptor)
     return descriptor
-
-
-@contextmanager
-def _locked(path: Path) -> Iterator[BinaryIO]:
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    with os.fdopen(descriptor, "r+b") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield file
-
-
-def _loads(content: bytes) -> dict[str, object]:
-    """The pins of a file; none if it was left half written: then all are asked about again."""
-    try:
-        pins = json.loads(content)
-    except ValueError:
-        return {}
-    return pins if isinstance(pins, dict) else {}
 
 
 def _digest(found: Skill) -> str | None:

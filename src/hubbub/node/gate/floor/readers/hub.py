@@ -7,7 +7,9 @@ from hubbub.node.gate.floor.usage import names
 from hubbub.node.gate.floor.verdicts import ask, deny
 
 # What a person does: answer approvals, make people and tokens, let machines in, replace the database.
-_OF_PEOPLE = names("approve deny user token open node install restore migrate up down serve agent import")
+_OF_PEOPLE = names(
+    "approve deny trust user token open node install restore migrate up down serve agent import"
+)
 _LOOKS = names("agents tasks log watch why inbox wait doctor completion audit gate")
 _LOOKS_BELOW = frozenset(["list", "show", "verify", "check"])
 _FIRST = 3  # words among which the name of the command is, and what of it
