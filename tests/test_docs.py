@@ -12,7 +12,7 @@ from docs import kept, words
 from docs.png import LARGEST
 from hubbub.cli import hubbub
 from hubbub.dialects import discover
-from hubbub.model import lifecycle
+from hubbub.model import lifecycle, parts
 from hubbub.node import policy
 from hubbub.settings import Settings
 
@@ -178,6 +178,11 @@ def test_every_frame_of_the_live_view_is_documented() -> None:
 def test_the_picture_of_the_lifecycle_is_drawn_from_the_table() -> None:
     """The diagram in the documentation is what `lifecycle.as_mermaid` draws, to the letter."""
     assert f"```mermaid\n{lifecycle.as_mermaid()}\n```" in _read("docs", "lifecycle.md")
+
+
+def test_who_may_do_what_is_drawn_from_the_table() -> None:
+    """The table in the documentation is what `parts.as_table` draws, to the letter."""
+    assert parts.as_table() in _read("docs", "lifecycle.md")
 
 
 def test_the_page_of_words_is_made_from_the_code() -> None:

@@ -12,7 +12,7 @@ MONITOR = {"instance": "one", "client": "claude-code", "method": "monitor"}
 
 def _wakes_and_reads(beside: Hub, name: str) -> None:
     """What a monitor does, and its agent after it."""
-    wake = beside.get(f"/agents/{name}/wakes", **MONITOR, wait=45)["wake"]
+    wake = beside.post(f"/agents/{name}/wakes", {**MONITOR, "wait": 45})["wake"]
     beside.post(f"/wakes/{wake['id']}", {"result": "woken", "took_ms": 3})
     beside.inbox(name)
 
@@ -22,7 +22,7 @@ def test_a_woken_agent_is_told_of_with_times(hub: RunningHub) -> None:
     hub.meet("ember")
     token = hub.run("token", "create", "--project", hub.project, "--agent", "ember").stdout.strip()
     with closing(Hub(hub.url, token)) as beside, ThreadPoolExecutor() as threads:
-        beside.get("/agents/ember/wakes", **MONITOR)
+        beside.post("/agents/ember/wakes", MONITOR)
         waking = threads.submit(_wakes_and_reads, beside, "ember")
         done = hub.run("doctor", "--wake", "ember", "--timeout", "30")
         waking.result()
@@ -52,7 +52,7 @@ def test_an_agent_that_does_not_look_in_time_is_said_not_to_have(hub: RunningHub
     hub.meet("oak")
     token = hub.run("token", "create", "--project", hub.project, "--agent", "oak").stdout.strip()
     with closing(Hub(hub.url, token)) as beside:
-        beside.get("/agents/oak/wakes", **MONITOR)
+        beside.post("/agents/oak/wakes", MONITOR)
         done = hub.run("doctor", "--wake", "oak", "--timeout", "0")
 
     assert done.returncode == 1

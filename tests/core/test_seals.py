@@ -87,3 +87,13 @@ def test_old_heads_are_forgotten(world: World) -> None:
     sealed(world, 2, "b")
     world.do(sweep.forget)
     assert [each.seq for each in heads(world)] == [2]
+
+
+def test_no_log_runs_away(world: World) -> None:
+    """A head that is far ahead of what is known is refused, so that none can be told that makes all true ones false."""
+    with pytest.raises(Invalid, match="no log grows by more than"):
+        sealed(world, seals.LAST, "a")
+    assert sealed(world, seals.FASTEST, "b")
+    with pytest.raises(Invalid):
+        sealed(world, 2 * seals.FASTEST + 1, "c")
+    assert [each.seq for each in heads(world)] == [seals.FASTEST]

@@ -287,21 +287,21 @@ class Story(RuleBasedStateMachine):
     def reassign(self, number: int, to: str) -> None:
         job_id = self.pick(number)
         with self.both(self.on(job_id, handovers.reassign, to=to, by="ann")) as (model, _):
-            model.reassign(job_id, to)
+            model.reassign(job_id, to, "ann")
 
     @precondition(lambda self: self.model.jobs)
     @rule(number=picks)
     def put_back(self, number: int) -> None:
         job_id = self.pick(number)
         with self.both(self.on(job_id, handovers.put_back, by="ann")) as (model, _):
-            model.put_back(job_id)
+            model.put_back(job_id, "ann")
 
     @precondition(lambda self: self.model.jobs)
     @rule(number=picks, to=names)
     def pass_on(self, number: int, to: str) -> None:
         job_id = self.pick(number)
         with self.both(self.on(job_id, handovers.pass_on, to=to, by="ann")) as (model, _):
-            model.pass_on(job_id, to)
+            model.pass_on(job_id, to, "ann")
 
     @precondition(lambda self: self.model.jobs)
     @rule(
@@ -310,7 +310,7 @@ class Story(RuleBasedStateMachine):
     def move(self, number: int, goal: Status, leased: bool) -> None:
         job_id = self.pick(number)
         with self.both(self.on(job_id, handovers.move, goal, by="ann", leased=leased)) as (model, _):
-            model.move(job_id, goal, leased)
+            model.move(job_id, goal, leased, "ann")
 
     @rule(
         name=names,

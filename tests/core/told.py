@@ -184,20 +184,30 @@ class Model:
         job = self.jobs[job_id]
         if job.is_over:
             raise Refused("InvalidTransition")
-        job.status, job.result, job.leased = status, text, False
+        before, job.status, job.result, job.leased = job.status, status, text, False
         job.moves += 1
         self.take_out(job_id, "acked" if status in ("completed", "failed") else "withdrawn")
         if status == "completed":
             self.let_go(job_id)
         if job.sender != by:
             self.put(job.sender, 2, ("reply", by, str(job_id), status))
-        parent = job.parent
+        self.chain(job.parent, by, status)
+        if status != "expired" and job.holder != job.sender:
+            self.tell(job_id, by, before)
+
+    def chain(self, parent: UUID | None, by: str, status: str) -> None:
         for _ in range(5):
             if parent is None:
                 return
             if self.jobs[parent].sender != by:
                 self.put(self.jobs[parent].sender, 2, ("reply", by, str(parent), status))
             parent = self.jobs[parent].parent
+
+    def tell(self, job_id: UUID, by: str, status: str | None = None) -> None:
+        """Who works on it, or has handed it in, hears of what others do to it."""
+        job = self.jobs[job_id]
+        if job.holder is not None and job.holder != by and (status or job.status) in (*BEGUN, "in_review"):
+            self.put(job.holder, 2, ("reply", by, str(job_id), "None"))
 
     def let_go(self, need: UUID) -> None:
         for job_id, job in self.jobs.items():
@@ -220,26 +230,31 @@ class Model:
         job.result, job.due = None, due
         self.again(job_id, job.holder if job.addressed else None)
 
-    def reassign(self, job_id: UUID, to: str) -> None:
+    def reassign(self, job_id: UUID, to: str, by: str) -> None:
         job = self.jobs[job_id]
         if job.is_over:
             raise Refused("InvalidTransition")
+        if to != job.holder:
+            self.tell(job_id, by)
         job.addressed = True
         self.again(job_id, to)
 
-    def put_back(self, job_id: UUID) -> None:
+    def put_back(self, job_id: UUID, by: str) -> None:
         job = self.jobs[job_id]
         if job.status in LOST:
             raise Refused("InvalidTransition")
         if job.status not in NOT_BEGUN:
+            self.tell(job_id, by)
             job.result = None
             job.due = job.due and self.now + job.due - job.given
             self.again(job_id, job.holder)
 
-    def pass_on(self, job_id: UUID, to: str) -> None:
+    def pass_on(self, job_id: UUID, to: str, by: str) -> None:
         job = self.jobs[job_id]
         if job.status in LOST:
             raise Refused("InvalidTransition")
+        if to != job.holder:
+            self.tell(job_id, by)
         job.addressed = True
         if job.status in NOT_BEGUN:
             self.again(job_id, to)
@@ -250,12 +265,13 @@ class Model:
             job.given = self.now
             self.lay_down(job_id)
 
-    def move(self, job_id: UUID, target: str, leased: bool) -> None:
+    def move(self, job_id: UUID, target: str, leased: bool, by: str) -> None:
         job = self.jobs[job_id]
         if job.status in LOST:
             raise Refused("InvalidTransition")
         if job.status == target:
             return
+        self.tell(job_id, by)
         job.epoch += job.status == "completed"
         job.status, job.result, job.leased, job.moves = target, None, leased, job.moves + 1
         job.accepted, job.started = job.accepted or self.now, job.started or self.now

@@ -19,7 +19,7 @@ EDIT: Json = {"instance": "run-1", "repository": "github.com/acme/shop", "path":
 Attack = Callable[[Web, str], int]
 
 ATTACKS: dict[str, Attack] = {
-    "waits for her": lambda web, _: web.get("/agents/ada/wakes", **ASKED).status_code,
+    "waits for her": lambda web, _: web.post("/agents/ada/wakes", ASKED).status_code,
     "glances for her": lambda web, _: web.post("/agents/ada/glance", GLANCE).status_code,
     "has her tried": lambda web, _: web.post("/agents/ada/probe").status_code,
     "sends her waker away": lambda web, _: web.delete("/agents/ada/wakers/run-1").status_code,
@@ -43,7 +43,7 @@ def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
 def wake(hub: Hub, visit: Visit) -> Iterator[str]:
     """Ada is waited for and holds a file; a wake of hers that nobody has taken yet."""
     ada = visit(hub, hub.token("ada"))
-    done(ada.get("/agents/ada/wakes", **ASKED))
+    done(ada.post("/agents/ada/wakes", ASKED))
     done(ada.post("/edits", EDIT))
     yield str(done(ada.post("/agents/ada/probe"))["wake"]["id"])
     hub.do(lambda tx: tx.run("UPDATE claims SET expires_at = 0"))

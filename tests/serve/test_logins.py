@@ -187,6 +187,14 @@ def test_a_link_from_another_page_may_lead_here(owner: Browser) -> None:
     assert owner.visit("/board", **headers).status_code == 200
 
 
+def test_a_link_leads_to_views_alone(owner: Browser) -> None:
+    """What another page leads a browser to is a view in a window of its own: no call, no stream, and no frame."""
+    link = {"Sec-Fetch-Site": "same-site", "Sec-Fetch-Mode": "navigate"}
+    assert owner.visit("/board", **link, **{"Sec-Fetch-Dest": "iframe"}).status_code == 403
+    for path in ("/api/v1/me", "/api/v1/agents/ada/inbox?project=default", "/events"):
+        assert owner.http.get(path, headers={**link, "Sec-Fetch-Dest": "document"}).status_code == 403, path
+
+
 def test_a_proxy_may_call_the_hub_by_another_name(owner: Browser) -> None:
     """Behind its public address the hub's own pages are known by that, whatever name the proxy uses."""
     headers = {"Origin": "https://hub.example.org", "Sec-Fetch-Site": "same-origin"}

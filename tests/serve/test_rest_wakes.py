@@ -43,7 +43,7 @@ def web(hub: Hub) -> Iterator[Acting]:
 
 
 def asks(web: Web, name: str, **more: Any) -> Any:
-    return web.http.get(f"/agents/{name}/wakes", params={**ASKED, **more})
+    return web.http.post(f"/agents/{name}/wakes", json={**ASKED, **more})
 
 
 def test_a_waiting_call_is_answered_when_mail_comes(web: Acting) -> None:

@@ -11,6 +11,8 @@ from hubbub.core import nodes, tokens, users
 from hubbub.model.orders import About
 from hubbub.model.records import Project
 from hubbub.model.rights import Role
+from hubbub.store.tx import Tx
+from tests.dialects.hub import TABLES
 from tests.serve.hub import Hub, running_hub
 from tests.serve.web import Web, done
 
@@ -56,6 +58,9 @@ RIGHTS: Mapping[str, frozenset[str]] = {
     "GET /projects/{slug}/members": READ,
     "PUT /projects/{slug}/members/{name}": PERSON_MANAGES,
     "DELETE /projects/{slug}/members/{name}": PERSON_MANAGES,
+    "GET /projects/{slug}/coordinators": READ,
+    "PUT /projects/{slug}/coordinators/{name}": PERSON_MANAGES,
+    "DELETE /projects/{slug}/coordinators/{name}": PERSON_MANAGES,
     "GET /projects/{slug}/areas": READ,
     "GET /projects/{slug}/areas/{area}": READ,
     "PUT /projects/{slug}/areas/{area}": MANAGE,
@@ -74,7 +79,7 @@ RIGHTS: Mapping[str, frozenset[str]] = {
     "PUT /agents/{name}/presence": WRITE,
     "DELETE /agents/{name}/presence": WRITE,
     "POST /agents/{name}/release-scope": PERSON_WRITES,
-    "GET /agents/{name}/wakes": WRITE,
+    "POST /agents/{name}/wakes": WRITE,
     "DELETE /agents/{name}/wakers/{instance}": WRITE,
     "POST /agents/{name}/glance": WRITE,
     "POST /agents/{name}/probe": WRITE,
@@ -158,6 +163,8 @@ RIGHTS: Mapping[str, frozenset[str]] = {
     "GET /status": READ,
     "GET /backup": OWNER,
 }
+ORDERS = {"GET /agents/{name}/logs", "GET /nodes/{name}/policy"}  # ask a machine, which is told and noted
+OF_USE = {"tokens"}  # when they were used last
 TEXT, REASON = {"text": "words"}, {"reason": "because"}
 BODIES: Mapping[str, Mapping[str, object]] = {
     "POST /users": {"name": "somebody"},
@@ -173,6 +180,7 @@ BODIES: Mapping[str, Mapping[str, object]] = {
     "PUT /agents/{name}/presence": {"instance": "i", "take": True},
     "POST /agents/{name}/release-scope": REASON,
     "POST /agents/{name}/glance": {"instance": "i", "client": "c", "moment": "tool"},
+    "POST /agents/{name}/wakes": {"instance": "i", "client": "c", "method": "monitor"},
     "POST /wakes/{wake_id}": {"result": "woken"},
     "POST /tasks/{ref}/block": REASON,
     "POST /tasks/{ref}/reassign": {"to": "ada"},
@@ -192,7 +200,7 @@ BODIES: Mapping[str, Mapping[str, object]] = {
     "POST /nodes/{name}/tasks": {"title": "words", **TEXT},
     "POST /nodes/{name}/run": {"command": "true"},
     "POST /shares": {"node": "far"},
-    "POST /audit/heads": {"node": "far", "seq": 1, "hash": DIGEST},
+    "POST /audit/heads": {"node": "laptop", "seq": 1, "hash": DIGEST},
     **dict.fromkeys(
         (
             "POST /tasks",
@@ -207,7 +215,6 @@ BODIES: Mapping[str, Mapping[str, object]] = {
 }  # fmt: skip
 QUERIES = {
     "DELETE /agents/{name}/presence": {"instance": "i"},
-    "GET /agents/{name}/wakes": {"instance": "i", "client": "c", "method": "monitor"},
 }
 
 
@@ -334,3 +341,33 @@ def test_who_may_is_let(callers: Mapping[str, Web], things: Mapping[str, str], c
             answer = attempt(callers[who], call, things)
             assert answer.status_code not in (401, 403), (who, answer.text)
             assert answer.status_code < 500, (who, answer.text)
+
+
+def everything(hub: Hub) -> Mapping[str, object]:
+    """What is in the store, but for what is kept of tokens that are used."""
+    names = sorted(set(TABLES) - OF_USE)
+
+    def look(tx: Tx) -> dict[str, object]:
+        return {name: tx.all(f"SELECT * FROM {name}") for name in names}
+
+    found: Mapping[str, object] = hub.do(look)
+    return found
+
+
+@pytest.mark.parametrize("call", [call for call in RIGHTS if call.startswith("GET") and call not in ORDERS])
+def test_what_writes_is_no_get(
+    hub: Hub, callers: Mapping[str, Web], things: Mapping[str, str], call: str
+) -> None:
+    """A GET leaves the store as it was, whoever makes it; so no page that is only looked at changes anything."""
+    before = everything(hub)
+    for who in (THE_OWNER, A_VIEWER):
+        attempt(callers[who], call, things)
+    assert everything(hub) == before
+
+
+def test_nobody_tells_of_a_machine_but_itself(callers: Mapping[str, Web], things: Mapping[str, str]) -> None:
+    """No token says how far the log of a machine is that has joined, or on which a hub runs, in whatever case."""
+    for who in (AN_AGENT, AN_ADMIN_AGENT, A_MEMBER, THE_OWNER):
+        for name in ("far", "FAR"):
+            answer = callers[who].post("/audit/heads", {"node": name, "seq": 1, "hash": DIGEST})
+            assert answer.status_code == 403, (who, answer.text)

@@ -123,14 +123,14 @@ def test_a_whole_life_in_four_tongues(world: World) -> None:
     is_now("running", "in_review", "in_progress", "in_review")
     gil.update_task(**mine, status="failed", reason="cannot be")
     is_now("failed", "failed", "failed", "failed")
-    assert world.commander.retry_task(**task)["ok"] is True
+    assert world.fleet.program().retry_task(**task)["ok"] is True
     is_now("delivered", "todo", "assigned", "todo")
-    assert world.commander.cancel_task(**task)["ok"] is True
+    assert world.fleet.program().cancel_task(**task)["ok"] is True
     is_now("cancelled", "cancelled", "cancelled", "cancelled")
-    assert world.commander.retry_task(**task, ttl_seconds=3600)["ok"] is True
+    assert world.fleet.program().retry_task(**task, ttl_seconds=3600)["ok"] is True
     world.crew.later(hours=1, seconds=1)
     is_now("expired", "expired", "failed", "expired")
-    assert world.commander.retry_task(**task)["ok"] is True
+    assert world.fleet.program().retry_task(**task)["ok"] is True
     back = world.checked_in("gil")
     back.claim_task(**mine)
     back.complete_task(**mine, result_summary="at last")

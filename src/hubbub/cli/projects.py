@@ -110,10 +110,31 @@ def put_area(*, hub: Hub, slug: str, area: str, as_json: bool, **facts: object) 
         terminal.show(made["slug"])
 
 
+@command("coordinator", example="hubbub project coordinator shop lead")
+@click.argument("slug")
+@click.argument("agent", required=False)
+@click.option("--remove", is_flag=True, help="It steers only its own tasks again.")
+@uses_hub
+def coordinator(*, hub: Hub, slug: str, agent: str | None, remove: bool, as_json: bool) -> None:
+    """Let AGENT steer every task of the project SLUG; without AGENT, list who may."""
+    path = f"{_path(slug)}/coordinators"
+    if agent is not None:
+        one = f"{path}/{segment('agent', agent)}"
+        hub.delete(one) if remove else hub.put(one, {})
+    elif remove:
+        raise click.UsageError("say which agent: hubbub project coordinator SLUG AGENT --remove")
+    found = hub.get(path)["coordinators"]
+    if as_json:
+        terminal.show_json(found)
+    else:
+        rows = [(each["agent"], each["granted_by"], terminal.brief(each["granted_at"])) for each in found]
+        terminal.show_table(("agent", "made so by", "since"), rows)
+
+
 def _path(slug: str) -> str:
     """Where the project is found."""
     return f"/projects/{segment('project', slug)}"
 
 
-for each in (create, change, list_, show, put_area):
+for each in (create, change, list_, show, put_area, coordinator):
     project.add_command(each)

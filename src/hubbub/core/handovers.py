@@ -9,52 +9,76 @@ from collections.abc import Mapping
 from datetime import timedelta
 from uuid import UUID
 
-from hubbub.core import agents, tasks
+from hubbub.core import agents, parts, tasks
 from hubbub.model.ids import new_id
 from hubbub.model.lifecycle import NOT_BEGUN, UNDER_WAY, Event, Status, route
+from hubbub.model.parts import Verb
 from hubbub.model.records import Task
 from hubbub.model.rights import HUB
 from hubbub.store.tx import Tx
 
+DEEDS = {Status.WORKING: "resumed", Status.BLOCKED: "blocked", Status.IN_REVIEW: "handed in"}
+
+
+def take(tx: Tx, task: Task, by: str, *, leased: bool = True) -> Task:
+    """A free task, accepted by an agent that is about to change it by a token of its own; any other as it is.
+
+    So what becomes of a free task is always its holder's doing. Raises what `tasks.accept` does.
+    """
+    is_steered = tx.actor.agent is None or parts.may(tx, task, Verb.SETTLE, by)
+    if task.assignee is not None or task.is_ended or is_steered:
+        return task
+    return tasks.accept(tx, task, by, leased=leased)
+
 
 def retry(tx: Tx, task: Task, *, by: str, ttl: timedelta | None) -> Task:
-    """Deliver a failed, cancelled or expired task again, with a fresh `ttl`. Records `task.retried`."""
+    """Deliver a failed, cancelled or expired task again, with a fresh `ttl`. Records `task.retried`.
+
+    Raises what `parts.require` does, and `InvalidTransition`.
+    """
+    parts.require(tx, task, Verb.RETRY, by)
     changes = {"result": None, "expires_at": tx.now + tasks.milliseconds(ttl) if ttl else None}
     return _again(tx, task, Event.RETRY, to=task.assignee if task.addressed else None, by=by, changes=changes)
 
 
 def reassign(tx: Tx, task: Task, *, to: str, by: str) -> Task:
-    """Hand an unfinished task to another agent; what its old holder still says of it is refused.
+    """Hand an unfinished task to another agent; what its old holder, who is told, still says of it is refused.
 
-    Its expiry stays as it was. Records `task.reassigned`. Raises `UnknownAgent` and `InvalidTransition`.
+    Its expiry stays as it was. Records `task.reassigned`. Raises what `parts.require` does, `UnknownAgent` and
+    `InvalidTransition`.
     """
     agents.require_known(tx, task.project_id, to)
+    parts.require(tx, task, Verb.REASSIGN, by)
     changes = {"assignee": to, "addressed": 1}
-    return _again(
-        tx, task, Event.REASSIGN, to=to, by=by, changes=changes, detail={"taken_from": task.assignee}
-    )
+    detail = {"taken_from": task.assignee}
+    _tell_of_other(tx, task, to, by=by)
+    return _again(tx, task, Event.REASSIGN, to=to, by=by, changes=changes, detail=detail)
 
 
 def put_back(tx: Tx, task: Task, *, by: str) -> Task:
     """Bring a task that has begun, or was completed, back to the start; it stays whose it is.
 
-    The time to begin it starts anew. Records `task.released`, or `task.reopened`; nothing for what has not begun.
-    Raises `InvalidTransition` for what ended otherwise.
+    The time to begin it starts anew. Its holder is told. Records `task.released`, or `task.reopened`; nothing for what
+    has not begun. Raises what `parts.require` does, and `InvalidTransition` for what ended otherwise.
     """
+    parts.require(tx, task, Verb.REOPEN, by)
     if task.status in NOT_BEGUN:
         return task
     (event,) = route(task.status, Status.QUEUED)
     changes = {"result": None, "expires_at": _anew(tx, task)}
     detail = {"reason": f"put back by {by}"}
+    parts.tell_holder(tx, task, "put back", by=by)
     return _again(tx, task, event, to=task.assignee, by=by, changes=changes, detail=detail)
 
 
 def pass_on(tx: Tx, task: Task, *, to: str, by: str) -> Task:
     """Give a task to another agent just as it is: what has begun, or is completed, stays so.
 
-    `to` may be an agent that is yet to come. Records `task.reassigned`. Raises `InvalidTransition` for what ended
-    otherwise than completed.
+    `to` may be an agent that is yet to come. Its old holder is told. Records `task.reassigned`. Raises what
+    `parts.require` does, and `InvalidTransition` for what ended otherwise than completed.
     """
+    parts.require(tx, task, Verb.REASSIGN, by)
+    _tell_of_other(tx, task, to, by=by)
     changes: dict[str, object] = {"assignee": to, "addressed": 1, "leased": 0}
     detail = {"taken_from": task.assignee}
     if task.status in NOT_BEGUN:
@@ -72,6 +96,19 @@ def pass_on(tx: Tx, task: Task, *, to: str, by: str) -> Task:
 
 
 def move(
+    tx: Tx, task: Task, target: Status, *, by: str, leased: bool | None = None, reason: str | None = None
+) -> Task:
+    """Bring a task to `target`, as `bring` does, for whoever may settle it; its holder hears of it from others.
+
+    Raises what `parts.require` and `bring` do.
+    """
+    parts.require(tx, task, Verb.SETTLE, by)
+    if target is not task.status:
+        parts.tell_holder(tx, task, DEEDS[target], by=by, reason=reason)
+    return bring(tx, task, target, by=by, leased=leased, reason=reason)
+
+
+def bring(
     tx: Tx, task: Task, target: Status, *, by: str, leased: bool | None = None, reason: str | None = None
 ) -> Task:
     """Bring a task to `target`, one of those in which it is under way, whatever it is now; it stays whose it is.
@@ -134,6 +171,12 @@ def redeliver(tx: Tx, project_id: UUID, assignee: str, *, begun_before: int, doo
             changes = {"expires_at": _anew(tx, task)}
             detail = {"reason": f"{assignee} is back after it was gone"}
             _again(tx, task, Event.RELEASE, to=assignee, by=HUB, changes=changes, detail=detail)
+
+
+def _tell_of_other(tx: Tx, task: Task, to: str, *, by: str) -> None:
+    """Tell whoever had the task that another has it now."""
+    if to != task.assignee:
+        parts.tell_holder(tx, task, f"gave {to}", by=by)
 
 
 def _anew(tx: Tx, task: Task) -> int | None:

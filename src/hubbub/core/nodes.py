@@ -214,6 +214,12 @@ def find(tx: Tx, project: Project, name: str) -> Machine:
     return machine
 
 
+def require_no_machine(tx: Tx, project: Project, name: str) -> None:
+    """Raise `Forbidden` for the name of a machine that has joined, or on which a hub runs: that tells of itself."""
+    if rows.find(tx, project.id, name) is not None or rows.is_of_hub(tx, name):
+        raise Forbidden(f"{name!r} is a machine of the project: nobody tells of it but itself, by its link")
+
+
 def listed(tx: Tx, project: Project) -> list[Machine]:
     """The project's machines, by name."""
     return rows.of_project(tx, project.id)

@@ -6,12 +6,13 @@ from typing import Any
 from uuid import UUID
 
 from hubbub.core import agents as names
-from hubbub.core import claims, evidence, handovers, scopes
+from hubbub.core import claims, evidence, handovers, parts, scopes
 from hubbub.core.snapshots import patches
 from hubbub.model.claims import TTL
-from hubbub.model.errors import Conflict, InvalidTransition, NotFound, NotHolder
+from hubbub.model.errors import Conflict, InvalidTransition, NotFound
 from hubbub.model.ids import new_id
 from hubbub.model.moments import milliseconds
+from hubbub.model.parts import Verb
 from hubbub.model.pictures import Patch
 from hubbub.model.records import Condition, Presence, Profile, Task
 from hubbub.store import agents
@@ -183,8 +184,7 @@ def progress(
 
     Raises `NotHolder` if it is not its task, `InvalidTransition` if that has ended.
     """
-    if task.assignee != by:
-        raise NotHolder(task.assignee)
+    parts.require(tx, task, Verb.PROGRESS, by)
     if task.is_ended:
         raise InvalidTransition(task.status, "report on")
     last = agents.presence(tx, task.project_id, by, lock=True)

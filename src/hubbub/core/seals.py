@@ -18,6 +18,7 @@ from hubbub.store.tx import Tx
 LATE = timedelta(minutes=3)  # what is told each minute may cross on the way
 KEEP = timedelta(days=400)
 LAST = 2**53
+FASTEST = 1_000_000  # lines at most by which a log is ahead of what was known of it
 _HASH = re.compile(r"[0-9a-f]{64}")
 
 
@@ -28,6 +29,11 @@ def keep(tx: Tx, project: Project, node: str, seq: int, digest: str) -> bool:
     """
     if not node.strip() or not 0 < seq <= LAST or not _HASH.fullmatch(digest):
         raise Invalid("a head is a machine's name, the number of a line, and a hash of 64 hex digits")
+    reached = rows.farthest(tx, project.id, node, before=tx.now + 1)
+    if seq > reached + FASTEST:
+        raise Invalid(
+            f"seq: no log grows by more than {FASTEST} lines between two heads; it was at {reached}"
+        )
     known = [head.hash for head in rows.at(tx, project.id, node, seq) if not head.is_broken]
     if digest in known:
         return True

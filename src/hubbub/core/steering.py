@@ -1,53 +1,61 @@
-"""Steering: what whoever has a say does with work that is in other hands, and who hears of it.
+"""Steering: what its holder does with a task, and whoever has a say with work that is in other hands.
 
-A person has no name among the agents: `by` is then the name of all who have none. Whoever holds a task is told of what
-was done to it by others, with who it was and why, so that nobody works on for nothing.
+A person has no name among the agents: `by` is then the name of all who have none. Who may do what is in `model.parts`.
 """
 
+from collections.abc import Sequence
+
 from hubbub.core import agents as names
-from hubbub.core import claims, completions, endings, handovers, messages, scopes, tasks
-from hubbub.model.approvals import cut, visible
-from hubbub.model.errors import Conflict, Forbidden, Invalid, InvalidTransition, NotHolder
+from hubbub.core import claims, completions, endings, handovers, messages, parts, scopes, tasks
+from hubbub.model.approvals import cut
+from hubbub.model.errors import Conflict, Forbidden, Invalid, InvalidTransition
 from hubbub.model.lifecycle import HELD, Event, Status, advance
-from hubbub.model.records import Kind, Message, Project, Task
-from hubbub.model.rights import HUB
+from hubbub.model.parts import Verb
+from hubbub.model.records import Message, Project, Task
 from hubbub.model.scopes import Scope
 from hubbub.store.tx import Tx
 
-TITLE_LENGTH = 80  # of a task's title in a sentence
-TOLD = HELD - {Status.DELIVERED}  # whoever has it has said yes
+HAS_SAID_YES = HELD - {Status.DELIVERED}
 
 
-def complete(tx: Tx, task: Task, *, by: str, result: str) -> Task:
-    """Complete a task that somebody else has, or nobody; its holder hears of it. Records `task.completed`.
+def complete(tx: Tx, task: Task, *, by: str, result: str, files: Sequence[str] | None = None) -> Task:
+    """Complete a task; its holder hears of it from others. Records `task.completed`.
 
-    Raises what `endings.finish` does, and `NotHolder` for an agent whose task it is not.
+    Raises what `endings.finish` does.
     """
-    _require_say(task, by)
+    parts.require(tx, task, Verb.COMPLETE, by)
     advance(task.status, Event.COMPLETE)
     kept = result[: completions.RESULT_LENGTH] or None
-    ended = endings.finish(tx, task, Event.COMPLETE, by=by, text=result or "done", result=kept)
-    tell_holder(tx, task, "completed", by=by, reason=result)
-    return ended
+    text = result or "done"
+    return endings.finish(
+        tx, task, Event.COMPLETE, by=by, text=text, result=kept, files=files, verb=Verb.COMPLETE
+    )
+
+
+def fail(tx: Tx, task: Task, *, by: str, reason: str) -> Task:
+    """Say that a task cannot be done, and why; its holder hears of it from others. Records `task.failed`.
+
+    Raises what `endings.finish` does.
+    """
+    kept = reason[: completions.RESULT_LENGTH]
+    return endings.finish(tx, task, Event.FAIL, by=by, text=reason, result=kept, verb=Verb.FAIL)
 
 
 def block(tx: Tx, task: Task, *, by: str, reason: str) -> Task:
     """Note that a task cannot go on, and why. Records `task.blocked`. Raises `NotHolder`, `InvalidTransition`."""
-    _require_say(task, by)
-    if task.status not in TOLD:
+    parts.require(tx, task, Verb.BLOCK, by)
+    if task.status not in HAS_SAID_YES:
         raise InvalidTransition(task.status, "block")
-    blocked = handovers.move(tx, task, Status.BLOCKED, by=by, reason=reason)
-    tell_holder(tx, task, "blocked", by=by, reason=reason)
-    return blocked
+    return handovers.move(tx, task, Status.BLOCKED, by=by, reason=reason)
 
 
 def unblock(tx: Tx, task: Task, *, by: str, reason: str | None) -> Task:
     """Let a blocked task go on; its holder is told. Records `task.started`. Raises `NotHolder`, `InvalidTransition`."""
-    _require_say(task, by)
+    parts.require(tx, task, Verb.UNBLOCK, by)
     if task.status is not Status.BLOCKED:
         raise InvalidTransition(task.status, "unblock")
-    going_on = handovers.move(tx, task, Status.WORKING, by=by, reason=reason)
-    tell_holder(tx, task, "unblocked", by=by, reason=reason)
+    going_on = handovers.bring(tx, task, Status.WORKING, by=by, reason=reason)
+    parts.tell_holder(tx, task, "unblocked", by=by, reason=reason)
     return going_on
 
 
@@ -55,14 +63,15 @@ def approve(tx: Tx, task: Task, *, by: str, comment: str | None) -> Task:
     """Accept work that was handed in: its result is what its holder said of it. Records `task.completed`.
 
     The comment is for the holder; it is the result only where nothing was said of the work.
-    Raises `InvalidTransition` for what is not in review, `Forbidden` for whoever did the work.
+    Raises `InvalidTransition` for what is not in review, `Forbidden` for whoever may not, or did the work.
     """
-    _require_reviewer(task, by, "approve")
+    _require_reviewer(tx, task, by, Verb.APPROVE)
     said = messages.handed_in(tx, task)
     result = task.result or (said.body if said is not None else None) or comment or "approved"
     kept = result[: completions.RESULT_LENGTH]
-    ended = endings.finish(tx, task, Event.COMPLETE, by=by, text=result, result=kept)
-    tell_holder(tx, task, "approved", by=by, reason=comment)
+    told = task.assignee  # by what follows
+    ended = endings.end(tx, task, Event.COMPLETE, by=by, text=result, result=kept, told=told)
+    parts.tell_holder(tx, task, "approved", by=by, reason=comment)
     return ended
 
 
@@ -71,9 +80,9 @@ def request_changes(tx: Tx, task: Task, *, by: str, comment: str) -> Task:
 
     Raises as `approve` does.
     """
-    _require_reviewer(task, by, "send back")
-    again = handovers.move(tx, task, Status.WORKING, by=by, reason=comment)
-    tell_holder(tx, task, "asked for changes to", by=by, reason=comment)
+    _require_reviewer(tx, task, by, Verb.REQUEST_CHANGES)
+    again = handovers.bring(tx, task, Status.WORKING, by=by, reason=comment)
+    parts.tell_holder(tx, task, "asked for changes to", by=by, reason=comment)
     return again
 
 
@@ -82,11 +91,11 @@ def release(tx: Tx, task: Task, *, by: str, reason: str) -> Task:
 
     Raises `NotHolder`, and `InvalidTransition` for what nobody has.
     """
-    _require_say(task, by)
+    parts.require(tx, task, Verb.RELEASE, by)
     if task.assignee is None:
         raise InvalidTransition(task.status, "release")
     released = handovers.set_free(tx, task, by=by, reason=reason)
-    tell_holder(tx, task, "released", by=by, reason=reason)
+    parts.tell_holder(tx, task, "released", by=by, reason=reason)
     return released
 
 
@@ -99,7 +108,7 @@ def comment(tx: Tx, task: Task, text: str, *, by: str) -> Message | None:
     if to is None:
         tasks.note(tx, task, actor=by, detail={"reason": text})
         return None
-    return _say(tx, task, text, by=by, to=to)
+    return parts.say(tx, task, text, by=by, to=to)
 
 
 def other_end(task: Task, by: str) -> str | None:
@@ -125,48 +134,17 @@ def release_scope(tx: Tx, project: Project, agent: str, *, by: str, reason: str)
     declared = Scope(presence.area, presence.files or ()) if presence is not None else Scope()
     if presence is None or not presence.is_live(tx.now) or not declared:
         raise Conflict(f"{agent!r} is not there, or has declared nothing that could be released")
-    claims.release(tx, project, presence, why=f"released by {_label(tx, by)}")
-    scopes.declare(tx, project, presence, Scope(), by=_label(tx, by))
+    claims.release(tx, project, presence, why=f"released by {parts.label(tx, by)}")
+    scopes.declare(tx, project, presence, Scope(), by=parts.label(tx, by))
     what = ", ".join(declared.files) or f"the area {declared.area}"
-    text = f"{_label(tx, by)} released what you had declared to work on ({cut(what, 500)}): {reason}"
+    text = f"{parts.label(tx, by)} released what you had declared to work on ({cut(what, 500)}): {reason}"
     messages.send(tx, project.id, sender=by, to=agent, body=text)
     return declared
 
 
-def tell_holder(tx: Tx, task: Task, deed: str, *, by: str, reason: str | None) -> None:
-    """Tell whoever had said yes to the task, as it was, what was done to it by others."""
-    if task.assignee is None or task.assignee == by or task.status not in TOLD:
-        return
-    title = cut(visible(task.title[: 4 * TITLE_LENGTH]), TITLE_LENGTH)
-    why = f": {reason}" if reason else ""
-    _say(tx, task, f'{_label(tx, by)} {deed} task #{task.number} "{title}"{why}', by=by, to=task.assignee)
-
-
-def _say(tx: Tx, task: Task, text: str, *, by: str, to: str) -> Message:
-    return messages.send(
-        tx,
-        task.project_id,
-        sender=by,
-        to=to,
-        body=text,
-        kind=Kind.REPLY,
-        in_reply_to=task.id,
-        thread=messages.Thread(run_id=task.run_id),
-    )
-
-
-def _label(tx: Tx, by: str) -> str:
-    """Whoever acts, by the name that the log has for them."""
-    return tx.actor.label if by == HUB else by
-
-
-def _require_say(task: Task, by: str) -> None:
-    if by not in (task.assignee, HUB):
-        raise NotHolder(task.assignee)
-
-
-def _require_reviewer(task: Task, by: str, deed: str) -> None:
+def _require_reviewer(tx: Tx, task: Task, by: str, verb: Verb) -> None:
     if task.status is not Status.IN_REVIEW:
-        raise InvalidTransition(task.status, deed)
+        raise InvalidTransition(task.status, verb)
     if by == task.assignee:
         raise Forbidden("whoever did the work does not approve it; somebody else looks at it")
+    parts.require(tx, task, verb, by)

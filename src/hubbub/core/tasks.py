@@ -10,12 +10,13 @@ from dataclasses import replace
 from datetime import timedelta
 from uuid import UUID
 
-from hubbub.core import agents, scopes
+from hubbub.core import agents, parts, scopes
 from hubbub.core.snapshots import cards, patches
 from hubbub.model import issues
-from hubbub.model.errors import Conflict, NotFound, NotHolder, Unavailable, Unmet
+from hubbub.model.errors import Conflict, NotFound, Unavailable, Unmet
 from hubbub.model.ids import new_id, parse_id
 from hubbub.model.lifecycle import Event, Status, advance
+from hubbub.model.parts import Verb
 from hubbub.model.records import Delivery, Priority, Run, Task, title_of
 from hubbub.model.rights import HUB
 from hubbub.store import counters, runs, tally, tasks
@@ -225,18 +226,16 @@ def accept(tx: Tx, task: Task, by: str | None, *, leased: bool = True) -> Task:
 
     `by` None accepts for whoever it is addressed to, in whose inbox it then stays. `leased` says that the holder has
     a heartbeat, so that the task comes free, or is delivered again, when it falls silent. Records `task.accepted`.
-    Raises `NotHolder` if it is somebody else's, `Unavailable` if it is free and nobody is named, `Unmet` if what it
-    needs is not completed, and `InvalidTransition`.
+    Raises `NotHolder`, `Unavailable` if it is free and no agent is named, `Unmet`, and `InvalidTransition`.
     """
+    changes: dict[str, object] = {}
     require_met(tx, task)
     if task.assignee is None:
-        if by is None:
-            raise Unavailable("it is free; say who claims it")
-        changes: dict[str, object] = {"assignee": by, "addressed": 0, "epoch": task.epoch + 1}
-    elif by not in (None, task.assignee):
-        raise NotHolder(task.assignee)
-    else:
-        changes = {}
+        if by in (None, HUB):
+            raise Unavailable("it is free; say who claims it")  # whoever has no name cannot have a task
+        changes = {"assignee": by, "addressed": 0, "epoch": task.epoch + 1}
+    elif by is not None:
+        parts.require(tx, task, Verb.CLAIM, by)
     changes |= {"accepted_at": tx.now, "leased": int(leased), "door": tx.door}
     accepted = step(tx, task, Event.ACCEPT, changes=changes, actor=by)
     if by is not None:
@@ -253,8 +252,8 @@ def start(tx: Tx, task: Task, by: str | None, *, leased: bool = True) -> Task:
     require_met(tx, task)
     if task.assignee is None:
         task = accept(tx, task, by, leased=leased)
-    elif by not in (None, task.assignee):
-        raise NotHolder(task.assignee)
+    elif by is not None:
+        parts.require(tx, task, Verb.START, by)
     changes: dict[str, object] = {"started_at": tx.now, "accepted_at": task.accepted_at or tx.now}
     changes |= {"leased": int(leased), "door": tx.door}
     return step(tx, task, Event.START, changes=changes, actor=by)
@@ -310,8 +309,10 @@ def note(tx: Tx, task: Task, *, actor: str, detail: Mapping[str, object]) -> Non
 
 
 def describe(tx: Tx, task: Task, text: str, *, by: str) -> Task:
-    """Give a task another description; its title stays. Records `task.described`."""
-    described = tasks.describe(tx, task, text)
+    """Give a task another description, signed `edited_by`; its holder is told. Records `task.described`."""
+    parts.require(tx, task, Verb.DESCRIBE, by)
+    parts.tell_holder(tx, task, "changed the text of", by=by, unread=True)
+    described = tasks.describe(tx, task, text, by=parts.label(tx, by))
     _record(tx, "task.described", described, actor=by, before=task, detail=None)
     return described
 

@@ -184,6 +184,7 @@ class Task:
     door: str | None = None  # the tool set in which its holder took it
     delivery_id: UUID | None = None  # its current row in an inbox
     note: str | None = None  # what was said last of why it is as it is
+    edited_by: str | None = None  # who gave it the description that it has; None: its sender
     created_at: int
     updated_at: int
     delivered_at: int | None = None
@@ -340,6 +341,7 @@ class Letter:
     title: str
     body: str
     context: str | None = None
+    edited_by: str | None = None  # whose words the body of a task is, if not its sender's
     task_id: UUID | None = None
     in_reply_to: UUID | None = None
     outcome: Status | None = None

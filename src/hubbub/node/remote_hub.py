@@ -111,8 +111,11 @@ class RemoteHub:
         return await self._told(approval_id, asked, await self._look(approval_id))
 
     async def seal(self, node: str, seq: int, digest: str) -> None:
-        """Keep the head of the machine's audit log; one that cannot be true is in the hub's log from then on."""
-        with suppress(Conflict):
+        """Keep the head of the machine's audit log; one that cannot be true is in the hub's log from then on.
+
+        Where the machine has joined, or the hub runs on it, it tells of the same log itself.
+        """
+        with suppress(Conflict, Forbidden):
             await self._call("POST", "/audit/heads", {"node": node, "seq": seq, "hash": digest})
 
     async def key(self) -> str | None:

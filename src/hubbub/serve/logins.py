@@ -17,6 +17,7 @@ from hubbub.core import logins
 from hubbub.core.transaction import Transactions
 from hubbub.model.errors import Forbidden, StoreUnavailable, Unauthorized
 from hubbub.model.rights import SYSTEM, Actor
+from hubbub.serve.dashboard import addresses
 from hubbub.serve.hosts import Hosts
 
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -71,7 +72,7 @@ class Logins:
         if scope["type"] == "websocket":
             is_own = is_own and "origin" in headers  # which every browser sends then
         elif scope["method"] in SAFE:
-            is_own = is_own or headers.get("sec-fetch-mode") == "navigate"  # a link that leads here
+            is_own = is_own or (_is_link(headers) and addresses.is_view(scope["path"]))
         if not is_own:
             raise Forged("with a login only the hub's own pages may use this; other programs need a token")
         changes = scope["type"] == "http" and scope["method"] not in SAFE
@@ -84,6 +85,12 @@ class Logins:
                 StoreUnavailable
             ):  # then at the next request; who only reads is not to suffer from a full disk
                 await self.transactions.store.write(SYSTEM, lambda tx: logins.touch(tx, login_id))
+
+
+def _is_link(headers: Headers) -> bool:
+    """Whether a page leads the browser here, in a window of its own: a frame could be one that nobody sees."""
+    is_whole = headers.get("sec-fetch-dest", "document") == "document"
+    return is_whole and headers.get("sec-fetch-mode") == "navigate"
 
 
 def csrf_of(secret: str) -> str:

@@ -199,6 +199,7 @@ def _letter_view(letter: Letter, slug: str) -> Json:
         "project": slug,
         "kind": letter.kind,
         "sender": letter.sender,
+        "edited_by": letter.edited_by,
         "text": letter.text,
         "context": letter.context,
         "task_id": letter.task_id,

@@ -26,6 +26,7 @@ _DELIVERY_COLUMNS = ", ".join(f"d.{name}" for name in _WHOLE_DELIVERY)
 _WAITING = ", ".join(f"d.{name} AS delivery_{name}" for name in _WHOLE_DELIVERY)
 _DELIVER = f"INSERT INTO deliveries ({', '.join(_DELIVERY)}) VALUES ({', '.join(f':{n}' for n in _DELIVERY)})"
 _AFTER = f" AND m.created_at * 1000 + m.number % {PARTS} + 1 > :after"
+_AS_THEY_ARE = ("number", "sender", "context", "edited_by", "task_id", "in_reply_to")  # in a letter
 _CONVERSATION = """said (id) AS (
     SELECT id FROM (
         SELECT id FROM messages WHERE project_id = :project_id AND id = :root
@@ -273,7 +274,7 @@ def inbox(tx: Tx, project_id: UUID, recipient: str, limit: int) -> list[Letter]:
     rows = tx.all(
         f"""SELECT {_DELIVERY_COLUMNS}, m.kind, m.in_reply_to, m.outcome,
                    COALESCE(m.number, t.number) AS number,
-                   COALESCE(m.sender, t.sender) AS sender, m.body, t.title, t.description, t.context
+                   COALESCE(m.sender, t.sender) AS sender, m.body, t.title, t.description, t.context, t.edited_by
             FROM deliveries d
             LEFT JOIN messages m ON m.id = d.message_id
             LEFT JOIN tasks t ON t.id = d.task_id
@@ -305,14 +306,10 @@ def _letter(row: Row) -> Letter:
     is_task = row["task_id"] is not None
     return Letter(
         delivery=_delivery(row),
-        number=row["number"],
+        **{name: row[name] for name in _AS_THEY_ARE},
         kind=Kind.TASK if is_task else Kind(row["kind"]),
-        sender=row["sender"],
         title=row["title"] or "",
         body=row["description"] if is_task else row["body"],
-        context=row["context"],
-        task_id=row["task_id"],
-        in_reply_to=row["in_reply_to"],
         outcome=Status(row["outcome"]) if row["outcome"] else None,
     )
 

@@ -15,7 +15,7 @@ _COLUMNS = (
     "id", "project_id", "number", "sender", "assignee", "addressed", "title", "description", "context", "priority",
     "status", "result", "parent_id", "depth", "reason", "run_id", "external_id", "area", "issue", "files",
     "gated", "epoch", "attempt", "leased", "door", "delivery_id", "note", "created_at", "updated_at", "delivered_at",
-    "accepted_at", "started_at", "ended_at", "expires_at",
+    "accepted_at", "started_at", "ended_at", "expires_at", "edited_by",
 )  # fmt: skip
 _FLAGS = ("addressed", "gated", "leased")
 LAST_NUMBER = 2**62  # greater than the number of any task
@@ -101,12 +101,14 @@ def move(tx: Tx, task: Task, *events: Event, changes: Mapping[str, object] | Non
     return _task(row)
 
 
-def describe(tx: Tx, task: Task, text: str) -> Task:
+def describe(tx: Tx, task: Task, text: str, *, by: str) -> Task:
     """Set the description of a task that is locked."""
     row = tx.one(
-        f"UPDATE tasks SET description = :text, updated_at = :now WHERE id = :id RETURNING {_SELECT}",
+        f"""UPDATE tasks SET description = :text, edited_by = :by, updated_at = :now
+            WHERE id = :id RETURNING {_SELECT}""",
         id=task.id,
         text=text,
+        by=by,
         now=tx.now,
     )
     assert row is not None  # tasks are never removed

@@ -75,17 +75,17 @@ class NoUse(OSError):
 
 def ask(target: Target, waker: Waker, *, seconds: float = WAIT) -> Wake | None:
     """The wake that is to be brought, as soon as there is one; None after so many seconds. Raises `OSError`."""
-    query = {
+    body = {
         "instance": waker.instance,
         "client": waker.client,
         "method": waker.method,
-        "idle": "true" if waker.idle else "false",
-        "wait": f"{seconds:g}",
+        "idle": waker.idle,
+        "wait": seconds,
         "thread": waker.thread,
         "host": waker.host,
     }
     until = time.monotonic() + seconds + SLACK
-    status, answer = hub.call(target, "GET", f"/agents/{target.agent}/wakes", query=query, until=until)
+    status, answer = hub.call(target, "POST", f"/agents/{target.agent}/wakes", body, until=until)
     if status in REFUSED:
         raise NoUse(str(answer.get("message") or status))
     given = answer.get("wake") if status == OK else None

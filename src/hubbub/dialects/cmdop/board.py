@@ -74,11 +74,21 @@ def issue_update(
     task = _find(tx, here, id, lock=True)
     if body is not None:
         task = tasks.describe(tx, task, body, by=here.name)
+    goes_on = status == words.TODO or status in words.UNDER_WAY
+    if goes_on:  # whoever gives it away is not its holder afterwards
+        task = _moved(tx, here, task, status)
     if assignee is not None and assignee != task.assignee:
         task = handovers.pass_on(tx, task, to=_assignee(tx, here, assignee), by=here.name)
+    if not goes_on:
+        _moved(tx, here, task, status)
+    return {"ok": True}
+
+
+def _moved(tx: Tx, here: Here, task: Task, status: str | None) -> Task:
+    """The task, in that status if one is named."""
     if status is not None and status != words.STATUS[task.status]:
         _move(tx, here, task, status)
-    return {"ok": True}
+    return _find(tx, here, str(task.id), lock=True)
 
 
 @DIALECT.tool()
@@ -138,4 +148,5 @@ def _reopen(tx: Tx, here: Here, task: Task) -> None:
 
 
 def _end(tx: Tx, here: Here, task: Task, event: Event, text: str) -> None:
-    endings.finish(tx, task, event, by=here.name, text=text, result=text)
+    taken = handovers.take(tx, task, here.name, leased=False)
+    endings.finish(tx, taken, event, by=here.name, text=text, result=text)

@@ -60,6 +60,7 @@ def issue(task: Task, comments: Sequence[Message], deliveries: Sequence[Delivery
     return {
         **issue_row(task, hub),
         "body": task.description,
+        **({"edited_by": task.edited_by} if task.edited_by is not None else {}),
         "result": task.result,
         "comments": [comment_row(each) for each in comments],
         "delivery": [delivery_row(each) for each in deliveries],

@@ -6,12 +6,13 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from hubbub.core import access, agents, endings, handovers, messages, tasks
+from hubbub.core import access, agents, endings, handovers, messages, parts, tasks
 from hubbub.dialects.commhub import words
 from hubbub.dialects.commhub.tongue import DIALECT, Name, Text, no
 from hubbub.dialects.dialect import Reply
 from hubbub.model.errors import HubError, InvalidTransition, NotFound, NotHolder, Unavailable
 from hubbub.model.lifecycle import Status
+from hubbub.model.parts import Verb
 from hubbub.model.records import Condition, Kind, Message, Project, Task
 from hubbub.model.rights import HUB
 from hubbub.store.tx import Tx
@@ -85,8 +86,11 @@ def send_reply(
     project = access.enter(tx, network_id if subject is None else str(subject.project_id))
     sender = access.speak(tx, project.id, from_session)
     task = subject if isinstance(subject, Task) else None
-    if task is not None:
-        _require_a_say(task, sender)
+    if (
+        task is not None
+    ):  # ended by who has it, by who sent it, or by people; not by strangers, nor who had it before
+        task = handovers.take(tx, task, sender)
+        parts.require(tx, task, Verb.ANSWER, sender)
     sent = messages.send(
         tx,
         project.id,
@@ -98,7 +102,8 @@ def send_reply(
         outcome=words.statuses(status)[0],
     )
     if task is not None:
-        endings.finish(tx, task, words.ENDINGS[status], by=sender, text=text, result=text, told=alias)
+        event = words.ENDINGS[status]
+        endings.finish(tx, task, event, by=sender, text=text, result=text, told=alias, verb=Verb.ANSWER)
     return {"message_id": str(sent.id), "session_status": _session_status(tx, project, alias)}
 
 
@@ -114,12 +119,6 @@ def _subject(tx: Tx, ref: str, network_id: str | None) -> Task | Message:
         return messages.find(tx, project_ids, ref)
     except NotFound:
         raise NothingToAnswer(f"there is no task or message {ref!r} to reply to") from None
-
-
-def _require_a_say(task: Task, sender: str) -> None:
-    """A task is ended by who has it, by who sent it, or by the hub; not by strangers, nor by who had it before."""
-    if task.assignee is not None and sender not in (task.assignee, task.sender, HUB):
-        raise NotHolder(task.assignee)
 
 
 @DIALECT.tool()

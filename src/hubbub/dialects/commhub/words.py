@@ -117,6 +117,7 @@ def task_row(task: Task, project: Project) -> Row:
         "completed_at": moment(task.ended_at),
         "expires_at": moment(task.expires_at),
         "network_id": network_id(project),
+        **({"edited_by": task.edited_by} if task.edited_by is not None else {}),
     }
 
 
@@ -147,6 +148,7 @@ def letter_row(letter: Letter, project: Project) -> Row:
         "from_session": letter.sender,
         "created_at": moment(letter.delivery.stored_at),
         "network_id": network_id(project),
+        **({"edited_by": letter.edited_by} if letter.edited_by is not None else {}),
     }
 
 

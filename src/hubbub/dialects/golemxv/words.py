@@ -143,6 +143,7 @@ def task_row(task: Task) -> Row:
 
 def claimed_task(task: Task, area: Area | None) -> Row:
     """What somebody who has claimed a task is told of it."""
+    edited = {"edited_by": task.edited_by} if task.edited_by is not None else {}
     return {
         "id": task.number,
         "title": task.title,
@@ -150,6 +151,7 @@ def claimed_task(task: Task, area: Area | None) -> Row:
         "priority": PRIORITY[task.priority],
         "area": task.area,
         "work_area_paths": list(area.patterns) if area else [],
+        **edited,
     }
 
 

@@ -81,6 +81,7 @@ def letter(each: Letter, *, reply_to: str | None = None, seen_at: int | None = N
         kind=KIND[each.kind],
         **{"from": each.sender},
         text=each.text,
+        edited_by=each.edited_by,
         context=each.context,
         priority=PRIORITY[each.delivery.priority] if is_task else None,
         reply_to=reply_to,
@@ -144,6 +145,7 @@ def task_whole(
         **task_row(task),
         **known(
             text=task.text,
+            edited_by=task.edited_by,
             context=task.context,
             result=task.result,
             progress=progress,

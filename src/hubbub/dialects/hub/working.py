@@ -12,6 +12,7 @@ from hubbub.core import (
     endings,
     finding,
     handovers,
+    parts,
     presences,
     steering,
     tasks,
@@ -22,8 +23,9 @@ from hubbub.dialects.call import Call
 from hubbub.dialects.dialect import Reply
 from hubbub.dialects.hub import refs, words
 from hubbub.dialects.hub.tongue import DIALECT, Here, Key, Name, Paths, Ref, Text, act, look
-from hubbub.model.errors import Invalid, InvalidTransition, NotHolder, Unavailable
+from hubbub.model.errors import Invalid, InvalidTransition, Unavailable
 from hubbub.model.lifecycle import HELD, NOT_BEGUN, Event, Status
+from hubbub.model.parts import Verb
 from hubbub.model.records import Activity, Task
 from hubbub.model.rights import HUB
 from hubbub.store.tx import Tx
@@ -98,6 +100,7 @@ def _changed(task: Task) -> Reply:
         to=task.assignee,
         title=task.title,
         text=task.text if task.status in words.BEGINNING else None,
+        edited_by=task.edited_by if task.status in words.BEGINNING else None,
         context=task.context if task.status in words.BEGINNING else None,
     )
 
@@ -140,12 +143,11 @@ def _agent(here: Here) -> str:
     return here.name
 
 
-def _mine(here: Here, task: Task, deed: str) -> Task:
-    """The task, if the caller works on it. Raises `NotHolder`, and `InvalidTransition` if it has ended."""
-    if task.assignee != _agent(here):
-        raise NotHolder(task.assignee)
+def _allowed(tx: Tx, here: Here, task: Task, verb: Verb) -> Task:
+    """The task, if the caller may do that with it. Raises `NotHolder`, and `InvalidTransition` if it has ended."""
+    parts.require(tx, task, verb, _agent(here))
     if task.is_ended:
-        raise InvalidTransition(task.status, deed)
+        raise InvalidTransition(task.status, verb)
     return task
 
 
@@ -158,7 +160,8 @@ def _start(tx: Tx, here: Here, task: Task, _said: _Said) -> Task:
         started = tasks.start(tx, task, _agent(here))
         tasks.acknowledge(tx, started)
         return started
-    return handovers.move(tx, _mine(here, task, "start"), Status.WORKING, by=here.name, leased=True)
+    mine = _allowed(tx, here, task, Verb.START)
+    return handovers.move(tx, mine, Status.WORKING, by=here.name, leased=True)
 
 
 def _progress(tx: Tx, here: Here, task: Task, said: _Said) -> Task:
@@ -173,13 +176,14 @@ def _progress(tx: Tx, here: Here, task: Task, said: _Said) -> Task:
 
 def _block(tx: Tx, here: Here, task: Task, said: _Said) -> Task:
     reason = said.need_text("what it waits for")
-    return handovers.move(
-        tx, _mine(here, task, "block"), Status.BLOCKED, by=here.name, leased=True, reason=reason
-    )
+    allowed = _allowed(tx, here, task, Verb.BLOCK)
+    leased = True if task.assignee == here.name else None
+    return handovers.move(tx, allowed, Status.BLOCKED, by=here.name, leased=leased, reason=reason)
 
 
 def _submit(tx: Tx, here: Here, task: Task, said: _Said) -> Task:
-    submitted = handovers.move(tx, _mine(here, task, "submit"), Status.IN_REVIEW, by=here.name)
+    mine = _allowed(tx, here, task, Verb.SUBMIT)
+    submitted = handovers.move(tx, mine, Status.IN_REVIEW, by=here.name)
     if result := said.result():
         steering.comment(tx, submitted, result, by=here.name)
     return submitted
@@ -190,24 +194,24 @@ def _complete(tx: Tx, here: Here, task: Task, said: _Said) -> Task:
     result = said.result()
     return endings.finish(
         tx,
-        _mine(here, task, "complete"),
+        _allowed(tx, here, task, Verb.COMPLETE),
         Event.COMPLETE,
         by=here.name,
         text=result,
         result=result,
         files=said.files,
+        verb=Verb.COMPLETE,
     )
 
 
 def _fail(tx: Tx, here: Here, task: Task, said: _Said) -> Task:
     reason = said.need_text("why it cannot be done")
-    return endings.finish(tx, _mine(here, task, "fail"), Event.FAIL, by=here.name, text=reason, result=reason)
+    allowed = _allowed(tx, here, task, Verb.FAIL)
+    return endings.finish(tx, allowed, Event.FAIL, by=here.name, text=reason, result=reason, verb=Verb.FAIL)
 
 
 def _cancel(tx: Tx, here: Here, task: Task, said: _Said) -> Task:
-    cancelled = endings.cancel(tx, task, by=here.name, reason=said.text)
-    steering.tell_holder(tx, task, "cancelled", by=here.name, reason=said.text)
-    return cancelled
+    return endings.cancel(tx, task, by=here.name, reason=said.text)
 
 
 def _release(tx: Tx, here: Here, task: Task, said: _Said) -> Task:

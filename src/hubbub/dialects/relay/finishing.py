@@ -8,7 +8,7 @@ and the reply says so.
 
 from datetime import timedelta
 
-from hubbub.core import agents, checks, endings, handovers, messages, tasks
+from hubbub.core import agents, checks, endings, handovers, messages, parts, tasks
 from hubbub.dialects.call import Call, NotYet
 from hubbub.dialects.dialect import Reply
 from hubbub.dialects.relay import words
@@ -99,7 +99,7 @@ def checked(tx: Tx, call: Call, task: Task, here: Here) -> Reply:
     if step is Step.PASSED:
         _complete(tx, task, here.name)
         return {}
-    handovers.move(tx, task, Status.IN_REVIEW, by=here.name)
+    handovers.bring(tx, task, Status.IN_REVIEW, by=here.name)
     return hook_failed(output)
 
 
@@ -129,11 +129,12 @@ def _waited_for(tx: Tx, call: Call, task: Task) -> Check | None:
 
 
 def _complete(tx: Tx, task: Task, name: str) -> None:
-    """End the task; its result is what its assignee said last in the thread of that name."""
+    """End the task for whoever could when they asked; its result is what its assignee said last in its thread."""
     said = messages.last_in_thread(tx, task.project_id, str(task.id), task.assignee or name)
     result = said.body if said is not None else words.DONE
     told = task.sender if said is not None and _has_read(tx, task, said) else None
-    endings.finish(tx, task, Event.COMPLETE, by=name, text=result, result=result, told=told)
+    endings.end(tx, task, Event.COMPLETE, by=name, text=result, result=result, told=told)
+    parts.tell_holder(tx, task, "completed", by=name)
 
 
 def _has_read(tx: Tx, task: Task, said: Message) -> bool:

@@ -29,7 +29,8 @@ def seconds(at: int) -> int:
 
 def task_row(task: Task, run: Run, needs: Sequence[UUID], *, with_description: bool = False) -> Row:
     """A row of `get_all_tasks`."""
-    described = {"description": task.description or None} if with_description else {}
+    described: Row = {"description": task.description or None} if with_description else {}
+    edited = {"edited_by": task.edited_by} if with_description and task.edited_by is not None else {}
     return {
         "id": str(task.id),
         "title": task.title,
@@ -37,6 +38,7 @@ def task_row(task: Task, run: Run, needs: Sequence[UUID], *, with_description: b
         "assignee": task.assignee,
         "priority": PRIORITY[task.priority],
         **described,
+        **edited,
         "created_by": task.sender,
         "depends_on": [str(task_id) for task_id in needs],
         "external_id": task.external_id,

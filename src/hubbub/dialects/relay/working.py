@@ -4,13 +4,14 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from hubbub.core import activity, dependencies, handovers, tasks
+from hubbub.core import activity, dependencies, handovers, parts, tasks
 from hubbub.dialects.call import Call
 from hubbub.dialects.dialect import Reply
 from hubbub.dialects.relay import finishing, words
 from hubbub.dialects.relay.tongue import DIALECT, Here, Id, Name, addressee, enter, no, require_room
 from hubbub.model.errors import HubError, InvalidTransition, NotFound
 from hubbub.model.lifecycle import NOT_BEGUN, Status
+from hubbub.model.parts import Verb
 from hubbub.model.records import Task
 from hubbub.model.rights import Right
 from hubbub.store.tx import Tx
@@ -123,21 +124,21 @@ def update_task(
     task = find(tx, here, task_id, lock=True)
     if finishing.is_about_check(call):
         return finishing.checked(tx, call, task, here)
-    if task.assignee is not None and here.name not in (task.assignee, task.sender):
+    if not parts.may(tx, task, Verb.ANSWER, here.name):
         return no("permission denied")
     if status is None and to is None:
         return no("No valid fields to update")
     if task.is_ended and task.status is not Status.COMPLETED:
         raise InvalidTransition(task.status, "update")
-    if to is not None and to != task.assignee:
-        task = handovers.pass_on(tx, task, to=to, by=here.name)
-    if status == words.DONE:
-        return finishing.done(tx, call, task, here)
+    if status is not None or to == here.name:
+        task = handovers.take(tx, task, here.name, leased=False)
     if status == words.TODO and task.status not in NOT_BEGUN:
-        handovers.put_back(tx, task, by=here.name)
+        task = handovers.put_back(tx, task, by=here.name)
     elif status in STATUSES:
-        handovers.move(tx, task, STATUSES[status], by=here.name)
-    return {}
+        task = handovers.move(tx, task, STATUSES[status], by=here.name)
+    if to is not None and to != task.assignee:  # the last that its holder does
+        task = handovers.pass_on(tx, task, to=to, by=here.name)
+    return finishing.done(tx, call, task, here) if status == words.DONE else {}
 
 
 @DIALECT.tool()

@@ -15,7 +15,7 @@ from fastapi import APIRouter, Query
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field
 
-from hubbub.core import audit, seals
+from hubbub.core import audit, nodes, seals
 from hubbub.model.errors import Conflict
 from hubbub.model.records import Activity
 from hubbub.model.rights import Right
@@ -120,10 +120,15 @@ async def list_heads(
 
 @router.post("/audit/heads")
 async def keep_head(call: Call, body: NewHead) -> Kept:
-    """Keep how far a machine's log is. What cannot be true beside an earlier head is refused, and told in the log."""
+    """Keep how far the log is of a machine beside a client. What cannot be true beside an earlier head is refused.
+
+    The log tells of it then. Machines that have joined, and the hub's own, tell by their links alone.
+    """
 
     def keep(tx: Tx) -> bool:
-        return seals.keep(tx, call.enter(tx), body.node, body.seq, body.hash)
+        project = call.enter(tx)
+        nodes.require_no_machine(tx, project, body.node)
+        return seals.keep(tx, project, body.node, body.seq, body.hash)
 
     if not await call.write(keep):
         raise Conflict(f"line {body.seq} of the log of {body.node!r} cannot be so: it was changed")

@@ -7,11 +7,11 @@ from uuid import UUID
 from fastapi import APIRouter
 from pydantic import BaseModel
 
-from hubbub.core import access, members, projects
+from hubbub.core import access, coordinators, members, projects
 from hubbub.core.idempotency import Reply
 from hubbub.model.rights import Right, Role
 from hubbub.serve.rest.call import Call
-from hubbub.serve.rest.shapes import Body, GivenRole, Line, LongText, Name, ProjectShape, Whole
+from hubbub.serve.rest.shapes import Body, GivenRole, Line, LongText, Name, ProjectShape, Shape, Whole
 from hubbub.store.tx import Tx
 
 router = APIRouter(tags=["projects"])
@@ -58,6 +58,22 @@ class Members(BaseModel):
 
 class OneMember(BaseModel):
     member: MemberShape
+
+
+class CoordinatorShape(Shape):
+    """An agent that may steer every task of a project."""
+
+    agent: str
+    granted_by: str
+    granted_at: int
+
+
+class Coordinators(BaseModel):
+    coordinators: list[CoordinatorShape]
+
+
+class OneCoordinator(BaseModel):
+    coordinator: CoordinatorShape
 
 
 class PutMember(Body):
@@ -127,6 +143,37 @@ async def remove_member(call: Call, slug: str, name: str) -> OneMember:
         return OneMember(member=_member(members.remove(tx, access.enter(tx, slug), name)))
 
     return await call.write(remove)
+
+
+@router.get("/projects/{slug}/coordinators")
+async def list_coordinators(call: Call, slug: str) -> Coordinators:
+    """Which agents may steer every task of a project, by name."""
+    found = await call.read(lambda tx: coordinators.listed(tx, access.enter(tx, slug, Right.READ)))
+    return Coordinators(coordinators=[CoordinatorShape.of(each) for each in found])
+
+
+@router.put("/projects/{slug}/coordinators/{name:path}")
+async def grant_coordinator(call: Call, slug: str, name: str) -> OneCoordinator:
+    """Let an agent steer every task of the project. For people who manage it."""
+
+    def grant(tx: Tx) -> OneCoordinator:
+        made = coordinators.grant(tx, access.enter(tx, slug), name)
+        return OneCoordinator(coordinator=CoordinatorShape.of(made))
+
+    return await call.write(grant)
+
+
+@router.delete("/projects/{slug}/coordinators/{name:path}")
+async def revoke_coordinator(call: Call, slug: str, name: str) -> Coordinators:
+    """Let an agent steer only its own tasks again. For people who manage the project."""
+
+    def revoke(tx: Tx) -> Coordinators:
+        project = access.enter(tx, slug)
+        coordinators.revoke(tx, project, name)
+        left = coordinators.listed(tx, project)
+        return Coordinators(coordinators=[CoordinatorShape.of(each) for each in left])
+
+    return await call.write(revoke)
 
 
 def _member(found: tuple[UUID, str, Role]) -> MemberShape:

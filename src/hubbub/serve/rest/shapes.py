@@ -198,6 +198,7 @@ class TaskShape(Shape):
     status: Status
     priority: PriorityName
     sender: str
+    edited_by: str | None = Field(description="who wrote its description anew; null: it is the sender's")
     assignee: str | None
     addressed: bool
     result: str | None
@@ -276,6 +277,7 @@ class LetterShape(Shape):
     id: UUID
     kind: Kind
     sender: str
+    edited_by: str | None = Field(description="who wrote a task's description anew; null: its sender")
     text: str
     context: str | None
     priority: PriorityName

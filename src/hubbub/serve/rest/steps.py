@@ -9,10 +9,8 @@ from pydantic import Field
 
 from hubbub.core import access, completions, endings, handovers, presences, steering, tasks
 from hubbub.core.idempotency import Reply
-from hubbub.model.errors import NotHolder
 from hubbub.model.lifecycle import Event, advance
 from hubbub.model.records import Task
-from hubbub.model.rights import HUB
 from hubbub.serve.rest.call import Call, RestCall
 from hubbub.serve.rest.shapes import Body, LongText, MessageShape, Name, Percent, Seconds, Text, Whole
 from hubbub.serve.rest.tasks import OneTask, one, ttl_of
@@ -80,18 +78,13 @@ class Commented(OneTask):
 
 @router.post("/tasks/{ref}/accept", response_model=OneTask)
 async def accept_task(call: Call, ref: str, body: By) -> Reply:
-    """Say yes to a task; a free one is then the caller's."""
-
-    def accept(tx: Tx, task: Task, by: str) -> Task:
-        is_hub = task.assignee is None and by == HUB  # who has no name cannot have a task
-        return tasks.accept(tx, task, None if is_hub else by)
-
-    return await _move(call, ref, body, accept)
+    """Say yes to a task; a free one is then the caller's, who must be an agent."""
+    return await _move(call, ref, body, tasks.accept)
 
 
 @router.post("/tasks/{ref}/start", response_model=OneTask)
 async def start_task(call: Call, ref: str, body: By) -> Reply:
-    """Begin a task; a free one is then the caller's. From now on it does not expire."""
+    """Begin a task; a free one is then the caller's, who must be an agent. From now on it does not expire."""
 
     def start(tx: Tx, task: Task, by: str) -> Task:
         started = tasks.start(tx, task, by)
@@ -130,14 +123,14 @@ async def unblock_task(call: Call, ref: str, body: Because) -> Reply:
 
 @router.post("/tasks/{ref}/complete", response_model=Completed)
 async def complete_task(call: Call, ref: str, body: Completing) -> Reply:
-    """Say that one's task is done; or, for a person, that a task is, whoever has it.
+    """Say that one's task is done; or, for a person or a coordinator, that a task is, whoever has it.
 
     The result is kept whole with what its holder says; its beginning is the task's.
     """
 
     def complete(tx: Tx) -> Reply:
         task, by = _held(tx, call, ref, body)
-        if by == HUB:
+        if by != task.assignee:
             ended = steering.complete(tx, task, by=by, result=body.result)
             truncated = len(body.result) > completions.RESULT_LENGTH
             reply = Completed(task=one(tx, ended), completion_id=None, truncated=truncated)
@@ -156,28 +149,17 @@ async def complete_task(call: Call, ref: str, body: Completing) -> Reply:
 @router.post("/tasks/{ref}/fail", response_model=OneTask)
 async def fail_task(call: Call, ref: str, body: Because) -> Reply:
     """Say that one's task cannot be done, and why."""
-
-    def fail(tx: Tx, task: Task, by: str) -> Task:
-        if by not in (task.assignee, HUB):
-            raise NotHolder(task.assignee)
-        kept = body.reason[: completions.RESULT_LENGTH]
-        ended = endings.finish(tx, task, Event.FAIL, by=by, text=body.reason, result=kept)
-        steering.tell_holder(tx, task, "gave up", by=by, reason=body.reason)
-        return ended
-
-    return await _move(call, ref, body, fail)
+    return await _move(
+        call, ref, body, lambda tx, task, by: steering.fail(tx, task, by=by, reason=body.reason)
+    )
 
 
 @router.post("/tasks/{ref}/cancel", response_model=OneTask)
 async def cancel_task(call: Call, ref: str, body: Because) -> Reply:
     """End a task that is not wanted any more. Whoever works on it is told."""
-
-    def cancel(tx: Tx, task: Task, by: str) -> Task:
-        ended = endings.cancel(tx, task, by=by, reason=body.reason or None)
-        steering.tell_holder(tx, task, "cancelled", by=by, reason=body.reason)
-        return ended
-
-    return await _move(call, ref, body, cancel)
+    return await _move(
+        call, ref, body, lambda tx, task, by: endings.cancel(tx, task, by=by, reason=body.reason or None)
+    )
 
 
 @router.post("/tasks/{ref}/approve", response_model=OneTask)
@@ -210,14 +192,7 @@ async def retry_task(call: Call, ref: str, body: Retrying) -> Reply:
 @router.post("/tasks/{ref}/reassign", response_model=OneTask)
 async def reassign_task(call: Call, ref: str, body: Reassigning) -> Reply:
     """Hand an unfinished task to another agent. Whoever works on it is told."""
-
-    def reassign(tx: Tx, task: Task, by: str) -> Task:
-        handed = handovers.reassign(tx, task, to=body.to, by=by)
-        if body.to != task.assignee:
-            steering.tell_holder(tx, task, f"gave {body.to}", by=by, reason=None)
-        return handed
-
-    return await _move(call, ref, body, reassign)
+    return await _move(call, ref, body, lambda tx, task, by: handovers.reassign(tx, task, to=body.to, by=by))
 
 
 @router.post("/tasks/{ref}/release", response_model=OneTask)
@@ -230,7 +205,7 @@ async def release_task(call: Call, ref: str, body: Blocking) -> Reply:
 
 @router.put("/tasks/{ref}/description", response_model=OneTask)
 async def describe_task(call: Call, ref: str, body: Saying) -> Reply:
-    """Give a task another description; its title stays."""
+    """Give a task another description, which says who wrote it; its title stays. Whoever has it is told."""
     return await _move(call, ref, body, lambda tx, task, by: tasks.describe(tx, task, body.text, by=by))
 
 

@@ -3,7 +3,7 @@
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 
 from hubbub.core import access, agents, presences, wakes
@@ -21,7 +21,7 @@ router = APIRouter(tags=["wakes"])
 LONGEST_WAIT = 45  # seconds; proxies tend to give up after 60
 
 
-class Asked(BaseModel):
+class Asked(Body):
     """What a waker says of itself."""
 
     instance: Name = Field(description="which run of the client it stands beside")
@@ -95,13 +95,8 @@ class Glanced(BaseModel):
     wake_id: UUID | None
 
 
-@router.get("/agents/{name:path}/wakes")
-async def wait_for_wake(
-    request: Request,
-    call: Call,
-    name: str,
-    asked: Annotated[Asked, Query()],
-) -> Taken:
+@router.post("/agents/{name:path}/wakes")
+async def wait_for_wake(request: Request, call: Call, name: str, asked: Asked) -> Taken:
     """Wait for a wake to bring to the agent. Whoever asks is known as its waker for `wait` and 15 seconds more."""
     project, agent = await call.write(lambda tx: _waited_for(tx, call, name, asked))
     told = asked.model_dump(exclude={"wait"})

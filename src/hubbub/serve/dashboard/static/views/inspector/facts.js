@@ -27,6 +27,7 @@ export function Facts({ task, details, picture }) {
       <dl class="facts">
         ${fact("agent", html`<${Agent} task=${task} picture=${picture} />`)}
         ${fact("from", html`<bdi>${called(task.sender)}</bdi>`)}
+        ${details.task?.edited_by && fact("edited_by", html`<bdi>${called(details.task.edited_by)}</bdi>`)}
         ${fact("priority", html`<${Priority} priority=${task.priority} always />`)}
         ${fact("needs", needs.length ? links(needs, picture) : nothing())}
         ${waiting.length > 0 && fact("needed_by", links(waiting, picture))}

@@ -1,0 +1,43 @@
+"""Coordinators: agents that people let steer every task of a project, whoever sent it and whoever has it."""
+
+from hubbub.core import access, agents
+from hubbub.model.errors import NotFound
+from hubbub.model.parts import Coordinator
+from hubbub.model.records import Project
+from hubbub.model.rights import Right
+from hubbub.store import coordinators as rows
+from hubbub.store.tx import Tx
+
+
+def grant(tx: Tx, project: Project, agent: str) -> Coordinator:
+    """Make the agent a coordinator; nothing if it is one. Records `coordinator.granted`.
+
+    Raises `Forbidden` unless a person asks who manages the project, and `UnknownAgent`.
+    """
+    _require_manager(tx, project)
+    agents.require_known(tx, project.id, agent)
+    made = Coordinator(project_id=project.id, agent=agent, granted_by=tx.actor.label, granted_at=tx.now)
+    if rows.put(tx, made):
+        tx.record("coordinator.granted", project_id=project.id, agent=agent, detail={"agent": agent})
+    return made
+
+
+def revoke(tx: Tx, project: Project, agent: str) -> None:
+    """Make the agent no coordinator any more. Records `coordinator.revoked`.
+
+    Raises `Forbidden` unless a person asks who manages the project, and `NotFound` for an agent that is none.
+    """
+    _require_manager(tx, project)
+    if not rows.remove(tx, project.id, agent):
+        raise NotFound("coordinator", agent)
+    tx.record("coordinator.revoked", project_id=project.id, agent=agent, detail={"agent": agent})
+
+
+def listed(tx: Tx, project: Project) -> list[Coordinator]:
+    """The project's coordinators, by name."""
+    return rows.of_project(tx, project.id)
+
+
+def _require_manager(tx: Tx, project: Project) -> None:
+    access.require_person(tx, "say which agents coordinate a project")
+    access.enter(tx, str(project.id), Right.MANAGE)

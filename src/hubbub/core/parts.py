@@ -1,0 +1,98 @@
+"""The parts that callers have in a task: what these let them do, and what its holder hears of it.
+
+An operation on a task asks `require` first. Where it changed what somebody else works on, it ends with `tell_holder`,
+so that nobody works on for nothing, whichever door it came by.
+"""
+
+from hubbub.core import artifacts, messages, reviews
+from hubbub.model.approvals import cut, visible
+from hubbub.model.errors import Forbidden, NotHolder
+from hubbub.model.lifecycle import HELD, Status
+from hubbub.model.parts import CALLED, MAY, Part, Verb
+from hubbub.model.records import Kind, Message, Task
+from hubbub.model.rights import HUB
+from hubbub.store import coordinators
+from hubbub.store.tx import Tx
+
+TITLE_LENGTH = 80  # of a task's title in a sentence
+TOLD = HELD - {Status.DELIVERED}  # whoever has it has said yes
+
+
+def require(tx: Tx, task: Task, verb: Verb, by: str) -> None:
+    """Raise an error unless one of the parts that `by` has in the task lets them do that.
+
+    It is `NotHolder` for what is mostly its holder's to do, and `Forbidden` for the rest.
+    """
+    if may(tx, task, verb, by):
+        return
+    if Part.STAND_IN not in MAY[verb]:
+        raise NotHolder(task.assignee)
+    *others, last = (name for part, name in CALLED.items() if part in MAY[verb])
+    raise Forbidden(f"only {', '.join(others)} or {last} may {verb} the task")
+
+
+def may(tx: Tx, task: Task, verb: Verb, by: str) -> bool:
+    """Whether `by`, the name that the caller acts by, may do that with the task."""
+    allowed = MAY[verb]
+    return (
+        not allowed.isdisjoint(_at_hand(tx, task, by))
+        or (Part.COORDINATOR in allowed and coordinators.holds(tx, task.project_id, by))
+        or (Part.REVIEWER in allowed and _is_reviewer(tx, task, by))
+    )
+
+
+def _at_hand(tx: Tx, task: Task, by: str) -> set[Part]:
+    """The parts that the call and the task tell of."""
+    if by == HUB:
+        return {Part.PERSON}
+    found = {Part.STRANGER if tx.actor.agent is not None else Part.STAND_IN}
+    if task.assignee is None:
+        found.add(Part.TAKER)
+    if by == task.assignee:
+        found.add(Part.HOLDER)
+    if by == task.sender:
+        found.add(Part.SENDER)
+    return found
+
+
+def _is_reviewer(tx: Tx, task: Task, by: str) -> bool:
+    """Whether the holder or the sender has asked `by`: who asks for a review of somebody else's gives no part by it."""
+    return any(
+        review.reviewer == by and review.requester in (task.assignee, task.sender)
+        for artifact in artifacts.of_task(tx, task)
+        for review in reviews.of_artifact(tx, artifact)
+    )
+
+
+def tell_holder(
+    tx: Tx, task: Task, deed: str, *, by: str, reason: str | None = None, unread: bool = False
+) -> None:
+    """Tell whoever had said yes to the task, as it was, what was done to it by others.
+
+    `unread` tells also who has it in the inbox, and may have read it there.
+    """
+    if task.assignee is None or task.assignee == by or task.status not in (HELD if unread else TOLD):
+        return
+    title = cut(visible(task.title[: 4 * TITLE_LENGTH]), TITLE_LENGTH)
+    why = f": {reason}" if reason else ""
+    say(tx, task, f'{label(tx, by)} {deed} task #{task.number} "{title}"{why}', by=by, to=task.assignee)
+
+
+def say(tx: Tx, task: Task, text: str, *, by: str, to: str) -> Message:
+    """Send a message about a task; its holder may be an agent that is yet to come."""
+    return messages.send(
+        tx,
+        task.project_id,
+        sender=by,
+        to=to,
+        body=text,
+        kind=Kind.REPLY,
+        in_reply_to=task.id,
+        thread=messages.Thread(run_id=task.run_id),
+        awaited=True,
+    )
+
+
+def label(tx: Tx, by: str) -> str:
+    """Whoever acts, by the name that the log has for them."""
+    return tx.actor.label if by == HUB else by
