@@ -13,15 +13,20 @@ import threading
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
+from urllib.parse import urlencode
 
 from demo.processes import Vanished
+from demo.stage import PROJECT
 from hubbub.app import Hub, prepare_process
-from hubbub.core import logins
+from hubbub.core import activity, logins, projects
+from hubbub.model.records import Project
 from hubbub.model.rights import SYSTEM
 from hubbub.serve.dashboard.addresses import LOGIN
 from hubbub.settings import Settings
+from hubbub.store.tx import Tx
 
 LASTS = timedelta(hours=1)
+FIRST = ("task.sent",)  # what the story begins with
 ROOT = Path(__file__).resolve().parent.parent
 
 
@@ -70,10 +75,19 @@ def play(folder: Path) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def beginning(tx: Tx, project: Project) -> str:
+    """The address of the board at the moment at which the story's first task was sent: nobody has begun it yet."""
+    _latest, number = activity.page(tx, project.id, kinds=FIRST, limit=1)
+    first, _number = activity.page(tx, project.id, kinds=FIRST, limit=1, offset=max(0, number - 1))
+    moment = {"at": first[0].seq} if first else {}
+    return f"/board?{urlencode({'project': project.slug, **moment})}"
+
+
 def _say(hub: Hub) -> None:
     """Tell the play where the hub is, and say nothing more."""
     code = hub.store.write_now(SYSTEM, logins.owners_link)
-    print(f"{hub.url}{LOGIN}/{code}", flush=True)
+    wanted = hub.store.read_now(SYSTEM, lambda tx: beginning(tx, projects.find(tx, PROJECT)))
+    print(f"{hub.url}{LOGIN}/{code}?{urlencode({'next': wanted})}", flush=True)
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)

@@ -9,6 +9,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from demo import encore
 from hubbub.core import inbox, tasks
 from hubbub.model.lifecycle import Event, Status
 from hubbub.model.records import Task
@@ -121,3 +122,11 @@ def _is_freed(hub: Hub, task: Task) -> None:
     assert task.assignee is not None
     letters = hub.do(lambda tx: inbox.read(tx, hub.project.id, task.assignee, 50))
     assert any(ANSWER in str(letter) for letter in letters)
+
+
+def test_the_demos_link_leads_to_where_its_story_begins(visit: Visit, hub: Hub, scene: Scene) -> None:
+    """The board is shown as it was when the first task of all had just been sent, which nobody had begun."""
+    page = visit(hub.do(lambda tx: encore.beginning(tx, hub.project)))
+    expect(page.get_by_role("note")).to_contain_text("Nothing here changes anything")
+    expect(page.locator("main [data-item^='task:']")).to_have_count(1)
+    expect(page.get_by_role("main")).to_contain_text("T-1")
