@@ -105,6 +105,7 @@ def test_an_installed_client_is_an_agent_with_a_token_of_its_own(desk: Desk) -> 
     assert (desk.config / "agents" / "ember.token").stat().st_mode & 0o777 == 0o600
     assert (desk.config / "clients.json").stat().st_mode & 0o777 == 0o600
     assert "ntok_" not in said
+    assert desk.hub.client().get("/agents/ember")["agent"]["runtime"] == "codex"
 
 
 def test_the_agent_is_called_as_the_client_if_nobody_says_otherwise(desk: Desk) -> None:

@@ -6,10 +6,11 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from hubbub.core import agents, inbox, nodes, placements, presences, scopes, tasks
+from hubbub.core import agents, inbox, nodes, placements, presences, scopes, tasks, tokens
 from hubbub.model.lifecycle import Status
 from hubbub.model.orders import About
 from hubbub.model.records import Condition, Profile
+from hubbub.model.rights import Role
 from hubbub.model.scopes import Scope
 from hubbub.store.tx import Tx
 from tests.dashboard.browser import PHONE, Visit, Watch, inside, until_told
@@ -88,6 +89,24 @@ def test_an_agent_of_no_known_machine_stands_elsewhere(hub: Hub, visit: Visit) -
     come(hub, "nomad")
     page = visit("/fleet")
     expect(page.get_by_role("region", name="Elsewhere")).to_contain_text("nomad")
+
+
+@pytest.mark.parametrize(
+    ("language", "said"), [("en", "not started yet: start claude"), ("zh-CN", "尚未启动：请启动 claude")]
+)
+def test_an_agent_that_was_never_there_says_what_to_start(
+    hub: Hub, visit: Visit, language: str, said: str
+) -> None:
+    """Who was only installed has not left: its card and its panel say which program to start."""
+    name = f"fresh-{language.lower()}"
+    role = Role.MEMBER
+    hub.do(
+        lambda tx: tokens.for_project(tx, hub.project, role=role, agent=name, program="claude-code"),
+        hub.owner,
+    )
+    page = visit(f"/fleet?agent={name}", language=language)
+    expect(card(page, name)).to_contain_text(said)
+    expect(page.get_by_role("complementary")).to_contain_text(said)
 
 
 def test_a_new_agent_appears_by_itself(hub: Hub, visit: Visit) -> None:

@@ -78,7 +78,7 @@ def install_client(
     _require_free(request, others, force=wish.force)
     folders = missing_folders(file)
     with closing(replace(choice, url=url, project=project).connect()) as hub:
-        token, token_id, is_new = _token(hub, request, installs)
+        token, token_id, is_new = _token(hub, wish.client, request, installs)
         made = _Made(wish, replace(request, token=token), token_id, earlier, folders)
         try:
             installed = made.install()
@@ -202,13 +202,15 @@ def _require_free(request: Request, others: Sequence[Install], *, force: bool) -
             )
 
 
-def _token(hub: Hub, request: Request, installs: Sequence[Install]) -> tuple[str, str | None, bool]:
+def _token(
+    hub: Hub, client: Client, request: Request, installs: Sequence[Install]
+) -> tuple[str, str | None, bool]:
     """The agent's token, by what the hub knows it, and whether it was made just now."""
     kept = read_token(request.token_file)
     if kept is not None and _is_good(hub, kept, request):
         known = (each.token_id for each in installs if each.token_file == str(request.token_file))
         return kept, next(known, None), False
-    made = hub.post("/tokens", {"agent": request.agent, "role": "member"})
+    made = hub.post("/tokens", {"agent": request.agent, "role": "member", "program": client.name})
     write_token(request.token_file, made["secret"])
     return made["secret"], made["token"]["id"], True
 

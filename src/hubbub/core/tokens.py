@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 from uuid import UUID
 
-from hubbub.core import access, agents
+from hubbub.core import access, agents, evidence
 from hubbub.model.errors import Forbidden, Invalid, NotFound
 from hubbub.model.ids import new_id
 from hubbub.model.moments import milliseconds
@@ -24,9 +24,17 @@ def for_person(tx: Tx, user_id: UUID, *, ttl: timedelta | None = None) -> tuple[
 
 
 def for_project(
-    tx: Tx, project: Project, *, role: Role, agent: str | None = None, ttl: timedelta | None = None
+    tx: Tx,
+    project: Project,
+    *,
+    role: Role,
+    agent: str | None = None,
+    program: str | None = None,
+    ttl: timedelta | None = None,
 ) -> tuple[Token, str]:
     """A token for the project, bound to `agent` if named, and its secret: `ntok_` and 32 hex digits.
+
+    `program` is what will be the agent, if that is known: who waits for it is told what to start.
 
     A person who is a member may make tokens that do as much or less, for their own programs. A program may do so only
     with the right to manage, and none that outlives its own: what gets hold of an agent's token gets no other.
@@ -45,6 +53,8 @@ def for_project(
         raise Forbidden(f"this token acts as {tx.actor.agent!r} only, and can only make tokens for it")
     if agent is not None:
         agents.make(tx, project.id, agent)
+        if program is not None:
+            evidence.saw(tx, project.id, agent, runtime=program)
     return _create(tx, AGENT, user_id=tx.actor.user_id, project=project, agent=agent, role=role, ttl=ttl)
 
 

@@ -77,6 +77,9 @@ class Tokens(BaseModel):
 
 class NewToken(Body):
     agent: Name | None = None
+    program: Line | None = Field(
+        None, description="what will be the agent, such as claude-code; told until it is there"
+    )
     role: GivenRole = Role.MEMBER
     expires_seconds: Seconds | None = None
 
@@ -151,7 +154,9 @@ async def create_token(call: Call, body: NewToken) -> CreatedToken:
     ttl = timedelta(seconds=body.expires_seconds) if body.expires_seconds is not None else None
 
     def create(tx: Tx) -> tuple[Reply, str]:
-        token, secret = tokens.for_project(tx, call.enter(tx), role=body.role, agent=body.agent, ttl=ttl)
+        token, secret = tokens.for_project(
+            tx, call.enter(tx), role=body.role, agent=body.agent, program=body.program, ttl=ttl
+        )
         return _kept(TokenShape.of(token)), secret
 
     reply, secret = await call.create_secret(create)

@@ -88,6 +88,9 @@ export function agentState(agent, picture) {
   return work.some((task) => task.status === "blocked") ? "blocked" : "idle";
 }
 
+/** Whether an agent is only a name as yet: nothing that is called so was ever there. @param {Agent} agent */
+export const isNew = (agent) => !agent.live && agent.ended_at === null;
+
 // Lookups are made once for each map: the next picture brings another map only where something changed.
 const lookups = new WeakMap();
 

@@ -1,6 +1,7 @@
 // One agent of the fleet: how it is, what it is at, what it was seen to do, and how it hears of new work.
 
 import { html } from "../../vendor/ui.js";
+import { isNew } from "../../model/states.js";
 import { Ago } from "../../ui/ago.js";
 import { Card } from "../../ui/card.js";
 import { StateWord, stateWord } from "../../ui/glyph.js";
@@ -10,6 +11,8 @@ import { Text } from "../../ui/text.js";
 import { Tile } from "../../ui/tile.js";
 import { span, t } from "../../words.js";
 
+/** What to type to start a client, where that is not its name. */
+const PROGRAMS = { "claude-code": "claude", "claude-desktop": "Claude Desktop", cline: "code", vscode: "code" };
 const METHOD_ICONS = { stream: "zap", worker: "play", wait: "timer", none: "bell-off" };
 
 /**
@@ -19,7 +22,7 @@ const METHOD_ICONS = { stream: "zap", worker: "play", wait: "timer", none: "bell
  * @param {string} props.href @param {string} [props.taskHref] @param {boolean} props.current
  */
 export function AgentCard({ agent, state, task, pulse, fact, href, taskHref, current, picture }) {
-  const about = [agent.runtime, agent.area].filter(Boolean).join(", ");
+  const about = [agent.runtime ?? fact?.runtime, agent.area].filter(Boolean).join(", ");
   return html`<${Card} item=${`agent:${agent.name}`} href=${href} current=${current} class="agent" flash=${state}
     name=${`${agent.name}, ${stateWord(state, true)}`}>
     <div class="row agent-head">
@@ -30,7 +33,7 @@ export function AgentCard({ agent, state, task, pulse, fact, href, taskHref, cur
     </div>
     <${Current} task=${task} doing=${state === "idle" || !agent.live ? null : agent.doing} href=${taskHref} />
     <${Sparkline} values=${pulse} label=${pulseWords(pulse)} height=${16} />
-    <${Evidence} fact=${fact} isThere=${agent.live} />
+    <${Evidence} fact=${fact} agent=${agent} />
   <//>`;
 }
 
@@ -44,16 +47,23 @@ function Current({ task, doing, href }) {
 }
 
 /** What it did last, which its heartbeat says nothing about; what waits for it, and how it would hear of that. */
-function Evidence({ fact, isThere }) {
+function Evidence({ fact, agent }) {
   if (!fact) return html`<div class="agent-facts meta faint"></div>`;
   const last = latest(fact);
   return html`<div class="agent-facts meta faint">
-    <span class="clip grow">${last ? html`${last.word} <${Ago} at=${last.at} />` : t("fleet.no_evidence")}</span>
+    <span class="clip grow">${last ? html`${last.word} <${Ago} at=${last.at} />` : none(agent, fact)}</span>
     ${fact.unread > 0 && html`<span class="row-tight" title=${t("fleet.unread", { count: fact.unread })}>
       <${Icon} name="mail" size=${12} /><span aria-hidden="true" class="num">${fact.unread}</span>
       <span class="sr">${t("fleet.unread", { count: fact.unread })}</span></span>`}
-    ${isThere && html`<${Wake} wake=${fact.wake} isMissed=${fact.unread > 0} />`}
+    ${agent.live && html`<${Wake} wake=${fact.wake} isMissed=${fact.unread > 0} />`}
   </div>`;
+}
+
+/** Why nothing was seen of it. */
+export function none(agent, fact) {
+  if (!isNew(agent)) return t("fleet.no_evidence");
+  const program = PROGRAMS[fact.runtime] ?? fact.runtime;
+  return program ? html`${t("fleet.not_started_but")} <bdi class="mono">${program}</bdi>` : t("fleet.not_started");
 }
 
 /** @returns {{word: any, at: number}|null} the younger of its last call of a tool and its last line of output */

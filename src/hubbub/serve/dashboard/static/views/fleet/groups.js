@@ -39,7 +39,7 @@ const member = (agent, picture) => ({
 });
 
 function isLongGone(agent, picture, now) {
-  return !agent.live && now - (agent.ended_at ?? 0) > LONG_GONE && tasksOf(agent.name, picture).length === 0;
+  return !agent.live && now - (agent.ended_at ?? now) > LONG_GONE && tasksOf(agent.name, picture).length === 0;
 }
 
 const compared = (one, other) => (one < other ? -1 : one > other ? 1 : 0);

@@ -3,13 +3,14 @@
 import { html, useEffect, useRef, useState } from "../../vendor/ui.js";
 import { read } from "../../hub/reads.js";
 import { could, loaded, moment, recent, shown } from "../../model/moment.js";
-import { agentState, tasksOf } from "../../model/states.js";
+import { agentState, isNew, tasksOf } from "../../model/states.js";
 import { IconButton } from "../../ui/button.js";
 import { Empty, Skeleton } from "../../ui/empty.js";
 import { StateWord } from "../../ui/glyph.js";
 import { Text } from "../../ui/text.js";
 import { Tile } from "../../ui/tile.js";
 import { t } from "../../words.js";
+import { none } from "./card.js";
 import { AgentActions } from "./doings.js";
 import { Clashes, Facts, Held, Letters, Todos } from "./parts.js";
 
@@ -31,6 +32,7 @@ export function View({ name, onClose }) {
     </div>
     ${agent ? html`
       <div><${StateWord} agent state=${agentState(agent, picture)} /></div>
+      ${isNew(agent) && told && html`<p class="muted">${none(agent, told)}</p>`}
       ${agent.doing && html`<p class="muted"><${Text} value=${agent.doing} lines=${4} /></p>`}
       ${could.value.write && html`<${AgentActions} agent=${agent} placed=${told?.placed} picture=${picture} />`}
       <${Held} tasks=${tasksOf(name, picture)} picture=${picture} />
