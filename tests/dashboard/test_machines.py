@@ -63,6 +63,13 @@ def test_a_machine_is_shown_with_what_it_is(visit: Visit) -> None:
     expect(page.get_by_text("No agents here")).to_be_visible()
 
 
+def test_the_hubs_own_machine_needs_no_link(visit: Visit, own: str) -> None:
+    """Of the machine that the hub runs on the page does not say that it is not linked."""
+    panel = detail(visit(f"/machines?node={own}"), own)
+    expect(panel).to_contain_text("not needed: the hub runs on it")
+    expect(panel).not_to_contain_text("not linked")
+
+
 def test_how_busy_a_machine_is_stands_on_its_card(visit: Visit, own: str) -> None:
     """The load of the last minute for so many processors, and how much memory is in use; of the rest, nothing."""
     cards = visit("/machines").get_by_role("list", name="Machines").get_by_role("listitem")

@@ -44,6 +44,7 @@ class MachineShape(Shape):
     sandbox: str = Field(description="the wall around what it runs: bwrap, landlock or none")
     runtime: str | None = Field(description="the agent that can be asked there; null: none")
     online: bool
+    own: bool = Field(description="whether a hub runs on it, which needs no link to it")
     linked: bool = Field(description="whether it has joined, and a hub holds its link")
     first_seen_at: int
     seen_at: int
@@ -246,7 +247,11 @@ def _shape(tx: Tx, machine: Machine) -> MachineShape:
     is_online = machine.is_online(tx.now)
     load = LoadShape.of(machine.load) if machine.load is not None and is_online else None
     shape: MachineShape = MachineShape.of(
-        machine, online=is_online, linked=nodes.is_linked(machine, tx.now), load=load
+        machine,
+        online=is_online,
+        own=machine.token_id is None,
+        linked=nodes.is_linked(machine, tx.now),
+        load=load,
     )
     return shape
 

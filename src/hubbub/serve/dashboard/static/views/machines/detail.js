@@ -3,22 +3,23 @@ import { Fragment, html, useState } from "../../vendor/ui.js";
 import { fullTime, t } from "../../words.js";
 import { read } from "../../hub/reads.js";
 import { could, may, moment, shown } from "../../model/moment.js";
+import { Loaded } from "../../shell/loaded.js";
 import { set } from "../../shell/router.js";
+import { confirm } from "../../shell/asked.js";
 import { Button, IconButton } from "../../ui/button.js";
-import { confirm, openDialog } from "../../ui/dialog.js";
+import { openDialog } from "../../ui/dialogs.js";
 import { Tabs } from "../../ui/tabs.js";
 import { done, useFetched } from "../fetched.js";
 import { Agents, Start } from "./agents.js";
 import { Load, Presence } from "./card.js";
 import { Orders } from "./orders.js";
 import { Links } from "./links.js";
-import { TakeOver } from "./take_over.js";
 
 function Facts({ machine, node }) {
   const facts = [
     ["platform", machine.platform], ["version", machine.version], ["sandbox", machine.sandbox],
     ["runtime", machine.runtime], ["labels", machine.labels?.join(", ")],
-    ["link", node && t(node.linked ? "machines.linked" : "machines.not_linked")],
+    ["link", node && t(`machines.${node.own ? "own" : node.linked ? "linked" : "not_linked"}`)],
     ["first_seen", fullTime(machine.first_seen_at)],
     ["last_seen", node && !moment.value && fullTime(node.seen_at)],
     ["load", node?.load && !moment.value && html`<${Load} load=${node.load} />`],
@@ -71,7 +72,7 @@ export function Detail({ machine, node }) {
       <${IconButton} kind="quiet" icon="x" label=${t("machines.close")} onClick=${() => set({ node: null })} />
     </div>
     <${Actions} machine=${machine} onTakeOver=${takeOver} />
-    ${isTaken && html`<${TakeOver} node=${machine.name} onClose=${() => setIsTaken(false)} />`}
+    ${isTaken && html`<${Loaded} path="machines/take_over" node=${machine.name} onClose=${() => setIsTaken(false)} />`}
     <${Facts} machine=${machine} node=${node} />
     <${Tabs} label=${machine.name} tabs=${tabs} current=${tab} onChange=${setTab}>
       <${Panel} machine=${machine} picture=${shown.value} placements=${placements} />
