@@ -3,9 +3,9 @@
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
-from tests.dashboard.browser import Visit
+from tests.dashboard.browser import Visit, Watch, until_ready
 from tests.dashboard.scene import Scene
 
 CHORDS = {
@@ -146,3 +146,100 @@ def test_a_menu_is_used_without_a_mouse(page: Page) -> None:
     page.keyboard.press("Escape")
     expect(button).to_be_focused()
     expect(page.get_by_role("menu")).to_have_count(0)
+
+
+CREATE = "**/views/task/create.js"
+
+
+def test_what_is_typed_before_a_dialog_is_there_does_nothing(page: Page) -> None:
+    """From the key that asks for a dialog until it is there no letter is a command; then letters are text in it."""
+    held: list[Route] = []
+    page.route(CREATE, lambda route: held.append(route))  # noqa: PLW0108  # Playwright marks it
+    page.reload()
+    until_ready(page)
+    page.keyboard.type("cg b x a")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Needs you")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    for route in held:
+        route.continue_()
+    field = page.get_by_role("dialog").get_by_label("Title")
+    expect(field).to_be_focused()
+    page.keyboard.type("a title")
+    expect(field).to_have_value("a title")
+
+
+def test_a_dialog_that_does_not_come_is_said_and_leaves_no_letter_as_a_command(
+    page: Page, watch: Watch
+) -> None:
+    """Who types on, not knowing that the dialog failed, gives no commands; it is tried again when asked for again."""
+    watch.expect(0)
+    page.route(CREATE, lambda route: route.abort())
+    page.reload()
+    until_ready(page)
+    page.keyboard.press("c")
+    expect(page.get_by_role("alert").filter(has_text="The hub cannot be reached.")).to_be_visible()
+    page.keyboard.type("g b")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Needs you")
+    page.unroute(CREATE)
+    page.get_by_role("button", name="Task", exact=True).click()
+    expect(page.get_by_role("dialog", name="New task")).to_be_visible()
+
+
+def test_escape_gives_up_a_dialog_that_is_not_there_yet(page: Page) -> None:
+    """Esc while a dialog is on its way gives it up: keys are commands again, and it does not open any more."""
+    held: list[Route] = []
+    page.route(CREATE, lambda route: held.append(route))  # noqa: PLW0108  # Playwright marks it
+    page.reload()
+    until_ready(page)
+    page.keyboard.type("c")
+    page.keyboard.press("Escape")
+    page.keyboard.type("gb")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Board")
+    for route in held:
+        route.continue_()
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog", name="Keyboard shortcuts")).to_be_visible()
+    expect(page.get_by_role("dialog")).to_have_count(1)
+
+
+def test_a_draft_is_there_again(visit: Visit) -> None:
+    """What is typed and not sent is not lost by Esc, Back or a click beside: it is there when that opens again."""
+    page = visit("/board")
+    dialog = page.get_by_role("dialog", name="New task")
+    title = dialog.get_by_label("Title")
+    page.keyboard.press("c")
+    title.fill("Half a plan")
+    dialog.get_by_label("What is to be done").fill("of several")
+    page.keyboard.press("Escape")
+    expect(dialog).to_have_count(0)
+    for is_beside in (True, False):
+        page.keyboard.press("c")
+        expect(title).to_have_value("Half a plan")
+        expect(dialog.get_by_label("What is to be done")).to_have_value("of several")
+        if is_beside:
+            page.mouse.click(4, 4)
+        else:
+            dialog.get_by_role("button", name="Back").click()
+        expect(dialog).to_have_count(0)
+    page.keyboard.press("c")
+    dialog.get_by_role("button", name="Create task").click()
+    expect(dialog).to_have_count(0)
+    page.keyboard.press("c")
+    expect(title).to_have_value("")
+
+
+def test_a_note_on_a_task_is_there_again(visit: Visit, scene: Scene) -> None:
+    """What is typed at the foot of a task and not sent is there when the task is open again, and at no other."""
+    one, other = scene.tasks["running"][:2]
+    page = visit(f"/board?task={one.number}")
+    field = page.get_by_role("complementary", name="Task").get_by_role("textbox")
+    field.fill("half a sentence")
+    page.keyboard.press("Escape")
+    page.keyboard.press("Escape")
+    expect(field).to_have_count(0)
+    for task, text in ((other, ""), (one, "half a sentence")):
+        page.evaluate(
+            "number => document.querySelector(`main a[href*='task=${number}']`).click()", task.number
+        )
+        expect(page.get_by_role("complementary")).to_contain_text(f"T-{task.number}")
+        expect(field).to_have_value(text)

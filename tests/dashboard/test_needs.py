@@ -1,19 +1,22 @@
 """What needs a person: the first screen, from which everything that waits can be understood and freed."""
 
+import re
 from datetime import timedelta
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from hubbub.core import approvals, tasks
+from hubbub.core import approvals, inbox, tasks
 from hubbub.model.approvals import Approval, ApprovalStatus
 from hubbub.model.lifecycle import Status
 from hubbub.model.orders import Principal, Question, QuestionKind, digest_of
 from hubbub.model.records import Task
-from tests.dashboard.browser import PHONE, TABLET, Visit, Watch, axe, until_told
+from tests.dashboard.browser import PHONE, TABLET, Visit, Watch, axe, inside, until_told
 from tests.dashboard.conftest import MEMBER, VIEWER
 from tests.dashboard.scene import Scene
 from tests.serve.hub import Hub
+
+HOUR = timedelta(hours=1)
 
 pytestmark = pytest.mark.usefixtures("scene")
 
@@ -54,7 +57,9 @@ def test_a_question_is_denied(page: Page, hub: Hub, scene: Scene) -> None:
     assert status_of(hub, asked) is ApprovalStatus.DENIED
 
 
-def ask(hub: Hub, call: dict[str, str], kind: QuestionKind, *, dangerous: bool = False) -> Approval:
+def ask(
+    hub: Hub, call: dict[str, str], kind: QuestionKind, *, dangerous: bool = False, lasts: timedelta = HOUR
+) -> Approval:
     """Let ember's machine ask people about a call."""
     who = Principal(project=hub.project.slug, name="ember")
     question = Question(
@@ -62,7 +67,7 @@ def ask(hub: Hub, call: dict[str, str], kind: QuestionKind, *, dangerous: bool =
         reason="it asks", digest=digest_of(who, "run_command", call, "/srv", "atlas"), kind=kind,
         dangerous=dangerous,
     )  # fmt: skip
-    asked: Approval = hub.do(lambda tx: approvals.put(tx, hub.project, question, timedelta(hours=1))[0])
+    asked: Approval = hub.do(lambda tx: approvals.put(tx, hub.project, question, lasts)[0])
     return asked
 
 
@@ -106,6 +111,45 @@ def test_what_a_rule_calls_dangerous_is_approved_by_a_second_press(page: Page, h
     expect(card).to_have_count(0)
     until_told(page)
     assert status_of(hub, asked.id) is ApprovalStatus.APPROVED
+
+
+def test_a_question_shows_all_that_is_asked_for_and_the_time_that_is_left(page: Page, hub: Hub) -> None:
+    """An approval counts down to its end, gives its reason, and shows the whole of a long command when asked to."""
+    asked = ask(hub, {"command": f"echo {'yes ' * 1_000}and done"}, QuestionKind.CALL)
+    card = page.locator(f"[data-item='need:approval:{asked.id}']")
+    expect(card).to_contain_text(re.compile(r"time left [56]\d?m|time left 1h"))
+    expect(card).to_contain_text("it asks")
+    expect(card).not_to_contain_text("and done")
+    card.get_by_role("button", name="Show all of it").click()
+    expect(card).to_contain_text("and done")
+    expect(card.get_by_role("button", name="Show all of it")).to_have_count(0)
+
+
+def test_who_got_no_answer_in_time_is_told_to_ask_again(visit: Visit, hub: Hub) -> None:
+    """A question that expired stays as such, also for who comes later; to tell its agent to ask again settles it."""
+    asked = ask(hub, {"command": "make deploy"}, QuestionKind.CALL, lasts=timedelta(milliseconds=1))
+    page = visit("/")
+    card = page.locator(f"[data-item='need:expired:{asked.id}']")
+    expect(card).to_contain_text("Expired: nobody answered in time")
+    expect(card).to_contain_text("make deploy")
+    card.get_by_role("button", name="Tell it to ask again").click()
+    expect(card).to_have_count(0)
+    found = hub.do(lambda tx: inbox.read(tx, hub.project.id, "ember", 50))
+    assert any("make deploy" in letter.text for letter in found)
+
+
+def test_a_question_that_is_asked_again_has_not_expired(page: Page) -> None:
+    """What expired is told for half an hour, unless it was answered or asked again, and from then on no more."""
+    asked, expired = "approval.asked", "approval.expired"
+    told = [(1, expired, "a", None), (2, expired, "b", None), (3, asked, "b", None), (4, expired, "c", "ada")]
+    log = [
+        {"kind": kind, "at": at * 60_000, "agent": "ember",
+         "detail": {"approval_id": f"{at}", "shown": shown, "node": "n", "answered_by": by}}
+        for at, kind, shown, by in told
+    ]  # fmt: skip
+    missed = "x.map(([log, now]) => m.missed(log, now).map(({ id }) => id))"
+    moments = [[log, minute * 60_000] for minute in (0, 2, 5, 31)]
+    assert inside(page, "model/needs.js", missed, moments) == [[], ["1", "2"], ["1"], []]
 
 
 def test_a_failed_task_says_what_went_wrong_and_is_tried_again(page: Page, hub: Hub, scene: Scene) -> None:

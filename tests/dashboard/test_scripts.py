@@ -182,3 +182,9 @@ def test_counts_have_the_forms_that_languages_need() -> None:
         assert {f"{key}_one", f"{key}_other"} <= set(ENGLISH)
         assert f"{key}_other" in CHINESE
         assert f"{key}_one" not in CHINESE
+
+
+def test_what_is_fetched_late_comes_in_one_way() -> None:
+    """Only two modules fetch others when these are asked for, so that each says so where one does not come."""
+    asking = {name for name, text in TEXTS.items() if re.search(r"(?<!\{)\bimport\(", text)}
+    assert asking == {"shell/late.js", "shell/loaded.js"}

@@ -1,5 +1,6 @@
 """The live stream of the page, while hubs are killed, logs are cut and logins end."""
 
+import re
 import signal
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -124,11 +125,23 @@ def test_what_was_asked_for_while_the_hub_was_dead_comes_when_it_is_back(
     page = look()
     killable.stop(signal.SIGKILL)
     wait_for(page, "reconnecting")
-    page.keyboard.press("g")
-    page.keyboard.press("f")
+    page.get_by_role("link", name="Fleet").click()
     expect(page.get_by_role("main").get_by_role("alert")).to_contain_text("The hub cannot be reached.")
     killable.start()
-    expect(page.get_by_role("main")).to_contain_text("1 agent that left")
+    expect(page.get_by_role("main")).to_contain_text("ann")
+
+
+def test_letters_are_no_commands_while_the_hub_is_dead(killable: RunningHub, looking: Looking) -> None:
+    """While no hub answers a letter does nothing but say so, and so do all that are typed after it."""
+    look, watch = looking
+    watch.expect(0)
+    page = look()
+    killable.stop(signal.SIGKILL)
+    wait_for(page, "reconnecting")
+    page.keyboard.type("c big draft, g b?")
+    expect(page.get_by_role("alert").filter(has_text="The hub cannot be reached.")).to_be_visible()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    expect(page).to_have_url(re.compile(r"/board\?project=default$"))
 
 
 def test_a_view_that_a_newer_hub_has_no_more_comes_with_its_page(looking: Looking) -> None:
@@ -140,7 +153,7 @@ def test_a_view_that_a_newer_hub_has_no_more_comes_with_its_page(looking: Lookin
     page.route("**/views/fleet.js", lambda route: route.fulfill(status=404), times=2)
     page.keyboard.press("g")
     page.keyboard.press("f")
-    expect(page.get_by_role("main")).to_contain_text("1 agent that left")
+    expect(page.get_by_role("main")).to_contain_text("ann")
     expect(page.locator("html")).not_to_have_attribute("data-same", "yes")
 
 

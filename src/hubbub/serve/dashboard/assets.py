@@ -39,7 +39,8 @@ FIRST_VIEWS = (
     "board",
 )  # whose scripts come with those of every view, and which do without later styles
 START, FIRST = "app.js", tuple(f"views/{view}.js" for view in FIRST_VIEWS)
-LATER = r"views/\w+\.js|views/fleet/panel\.js|views/task/create\.js"  # what scripts ask for when it is needed
+# What scripts ask for when it is needed.
+LATER = r"views/(\w+|fleet/panel|task/create|messages/compose)\.js"
 STYLES = {
     "styles/first.css": "styles/FIRST",
     "styles/later.css": "styles/LATER",

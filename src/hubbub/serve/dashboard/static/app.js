@@ -3,9 +3,10 @@
 import { batch, effect, h, render } from "./vendor/ui.js";
 import { App } from "./shell/app.js";
 import { go, listen, route, set } from "./shell/router.js";
-import { toast } from "./shell/toasts.js";
+import { toast } from "./ui/toasts.js";
 import { onRefusal } from "./hub/actions.js";
 import { connection, follow } from "./hub/live.js";
+import { fetchAhead } from "./shell/late.js";
 import { listensHidden, watchNeeds } from "./shell/notify.js";
 import { restore } from "./hub/replay.js";
 import { loaded, me, project } from "./model/moment.js";
@@ -36,6 +37,7 @@ if (project.value) {
 await loadWords();
 render(h(App), document.getElementById("app"));
 watchNeeds();
+fetchAhead();
 if (closed) toast(t("errors.no_such_project", { project: closed }), { kind: "error" });
 
 // Says to whoever waits for it, such as a test, whether the page shows the project as it is.

@@ -15,6 +15,7 @@ import { frames } from "./frames.js";
 /** How the stream is, how far it is behind, and the last id. @type {{value: {status: ConnectionStatus}}} */
 export const connection = signal({ status: "connecting", behindMs: 0, id: 0, why: null });
 export const isLive = computed(() => connection.value.status === "live");
+export const isAway = computed(() => connection.value.status === "reconnecting");
 
 const HEARTBEAT_MISSED = 35_000; // the hub says something every 15 s
 const LONGEST_PAUSE = 5_000;

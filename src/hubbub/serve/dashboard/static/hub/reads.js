@@ -10,6 +10,7 @@ export const read = {
   auditEntries: (query) => get("/audit/entries", query),
   auditHeads: () => get("/audit/heads"),
 
+  approval: (id) => get(at("/approvals", id)),
   tasks: (query) => get("/tasks", query),
   task: (id) => get(at("/tasks", id), { render: "html" }),
   artifact: (id) => get(at("/artifacts", id)),

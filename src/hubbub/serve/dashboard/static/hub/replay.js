@@ -4,7 +4,7 @@
 import { batch, effect, signal } from "../vendor/ui.js";
 import { moment, past, recent, RECENT } from "../model/moment.js";
 import { route, set } from "../shell/router.js";
-import { toast } from "../shell/toasts.js";
+import { toast } from "../ui/toasts.js";
 import { t } from "../words.js";
 import { Refused } from "./api.js";
 import { fetchReel, holding, momentAt, pictureAt, placeOf, preceding, reels } from "./reels.js";

@@ -6,7 +6,7 @@ import { agentState, approvalsOf, currentTask, stateOf, tasksOf, isUnderWay } fr
 /**
  * @typedef {object} Need
  * @property {string} key  stays the same for as long as it is the same need
- * @property {"approval"|"question"|"letter"|"stale"|"conflict"|"failed"|"late"} kind
+ * @property {"approval"|"question"|"letter"|"expired"|"stale"|"conflict"|"failed"|"late"} kind
  * @property {number} at  since when
  * @property {import("./fold.js").Task} [task]
  * @property {import("./fold.js").Agent} [agent]
@@ -25,18 +25,22 @@ const SILENT_FOR = 60 * MINUTE;
 /** A failure that nobody took up within a day is history. */
 const FAILED_WITHIN = 24 * 60 * MINUTE;
 
+/** Whoever asked and got no answer may still be there to ask again. */
+const EXPIRED_WITHIN = 30 * MINUTE;
+
 /** The kinds, the most urgent first: somebody is held up, then work is in danger, then it is lost or late. */
-const KINDS = ["approval", "question", "letter", "stale", "conflict", "failed", "late"];
+const KINDS = ["approval", "question", "letter", "expired", "stale", "conflict", "failed", "late"];
 
 /**
  * What needs a person, the most urgent first.
  * @param {import("./fold.js").Picture} picture
  * @param {number} now
+ * @param {Iterable<import("./fold.js").Approval>} missed  those that were not answered in time
  * @returns {Need[]}
  */
-export function needs(picture, now) {
+export function needs(picture, now, missed = []) {
   const found = [
-    ...approvals(picture, now),
+    ...approvals(picture, now, missed),
     ...questions(picture),
     ...letters(picture),
     ...stale(picture),
@@ -48,17 +52,36 @@ export function needs(picture, now) {
   return found.sort((a, b) => rank(a) - rank(b) || a.at - b.at || (a.key < b.key ? -1 : 1));
 }
 
-function approvals(picture, now) {
-  return [...picture.approvals.values()]
-    .filter((approval) => approval.expires_at > now)
-    .map((approval) => ({
-      key: `approval:${approval.id}`,
-      kind: "approval",
-      at: approval.created_at,
+function approvals(picture, now, missed) {
+  const known = new Map([...missed, ...picture.approvals.values()].map((approval) => [approval.id, approval]));
+  return [...known.values()].map((approval) => {
+    const kind = approval.expires_at > now ? "approval" : "expired";
+    return {
+      key: `${kind}:${approval.id}`,
+      kind,
+      at: kind === "expired" ? approval.expires_at : approval.created_at,
       approval,
       agent: picture.agents.get(approval.who),
       task: currentTask(approval.who, picture),
-    }));
+    };
+  });
+}
+
+/**
+ * What the log tells of questions that nobody answered in time, and that were not asked again since.
+ * @param {import("./fold.js").Activity[]} log  oldest first
+ */
+export function missed(log, now) {
+  const found = new Map();
+  for (const { kind, at, agent, detail } of log) {
+    if (at > now || !kind.startsWith("approval.")) continue;
+    const call = [agent, detail.node, detail.shown].join("\n");
+    if (kind === "approval.asked") found.delete(call);
+    else if (kind === "approval.expired" && !detail.answered_by && at > now - EXPIRED_WITHIN) {
+      found.set(call, { ...detail, id: detail.approval_id, who: agent });
+    }
+  }
+  return [...found.values()];
 }
 
 function questions(picture) {

@@ -4,9 +4,8 @@ import { attempt } from "../hub/actions.js";
 import { notifying, switchNotifying } from "./notify.js";
 import { me, role } from "../model/moment.js";
 import { language, LANGUAGES, setLanguage, t } from "../words.js";
-import { confirm } from "../ui/dialog.js";
 import { Menu } from "../ui/menu.js";
-import { openHelp } from "./asked.js";
+import { confirm, openHelp } from "./asked.js";
 import { letters, switchLetters } from "./keys.js";
 
 export function Account() {

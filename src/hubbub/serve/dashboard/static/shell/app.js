@@ -3,7 +3,7 @@ import { computed, html, useEffect } from "../vendor/ui.js";
 import { connection } from "../hub/live.js";
 import { project } from "../model/moment.js";
 import { t } from "../words.js";
-import { Dialogs } from "../ui/dialog.js";
+import { Dialogs } from "../ui/dialogs.js";
 import { Empty } from "../ui/empty.js";
 import { waiting } from "../model/waiting.js";
 import { openHelp } from "./asked.js";
@@ -13,7 +13,7 @@ import { Loaded } from "./loaded.js";
 import { registerMoving } from "./moving.js";
 import { Nav } from "./nav.js";
 import { go, route, set } from "./router.js";
-import { Toasts } from "./toasts.js";
+import { Toasts } from "../ui/toasts.js";
 import { Top } from "./top.js";
 import { OPERATE, WATCH } from "./views.js";
 

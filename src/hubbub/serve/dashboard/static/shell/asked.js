@@ -1,7 +1,7 @@
-// Dialogs that open from several places. What is not needed at once is fetched only when somebody asks for it, so
-// that the first screen is there sooner; the palette's field is there at once, as people type on without looking.
+// Dialogs that open from several places. The palette's field is there at once, as people type on without looking.
 import { html } from "../vendor/ui.js";
-import { openDialog } from "../ui/dialog.js";
+import { openDialog } from "../ui/dialogs.js";
+import { late } from "./late.js";
 import { Palette } from "./palette.js";
 
 /** How to close what is open, by its name. @type {Map<string, () => void>} */
@@ -14,18 +14,29 @@ export function openPalette() {
 
 /** What the keys do (?). */
 export async function openHelp() {
-  const { Help } = await import("./help.js");
-  toggle("help", Help);
+  toggle("help", (await late("help"))?.Help);
 }
 
 /** A new task. */
 export async function createTask() {
-  const { CreateTask } = await import("../views/task/create.js");
-  toggle("create", CreateTask);
+  toggle("create", (await late("create"))?.CreateTask);
 }
 
-/** Asking again for what is open closes it. @param {string} name @param {any} View is given `onClose` */
+/** Ask for one text, as `ask` of `ui/dialog.js` does. @returns {Promise<string|null>} null: thought better of it */
+export const ask = async (words) => (await late("dialog"))?.ask(words) ?? null;
+
+/** Ask for a yes, as `confirm` of `ui/dialog.js` does. @returns {Promise<boolean>} */
+export const confirm = async (words) => (await late("dialog"))?.confirm(words) ?? false;
+
+/** Write to agents. @param {string[]} to @param {"message"|"task"} [as] */
+export async function compose(to, as = "message") {
+  const Compose = (await late("compose"))?.Compose;
+  if (Compose) openDialog((close) => html`<${Compose} to=${to} as=${as} onClose=${close} />`);
+}
+
+/** Asking again for what is open closes it. @param {string} name @param {any} [View] is given `onClose` */
 function toggle(name, View) {
+  if (!View) return undefined;
   if (open.has(name)) return open.get(name)();
   const shut = openDialog(() => html`<${View} onClose=${close} />`);
   function close() {

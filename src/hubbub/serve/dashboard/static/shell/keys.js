@@ -1,10 +1,15 @@
 // The keyboard: one list of what each key does, which is also what the help shows.
 // Single letters never act while somebody types, and can be switched off (WCAG 2.1.4).
 import { signal, useEffect, useRef } from "../vendor/ui.js";
+import { isAway } from "../hub/live.js";
+import { toast } from "../ui/toasts.js";
+import { t } from "../words.js";
 
 const STORED = "hubbub_keys";
 /** How long after `g` the second letter of a chord counts (ms). */
 const CHORD = 1_500;
+/** Who types without looking pauses for this long before the next word is a command again (ms). */
+const PAUSE = 1_000;
 
 /** Whether single letters act. */
 export const letters = signal(localStorage.getItem(STORED) !== "off");
@@ -53,6 +58,35 @@ function focusedItem() {
 let chord = null;
 let chordAt = 0;
 
+/** What was asked for and is not there yet, each of which keys are meant for. @type {Set<object>} */
+const awaited = new Set();
+let missedAt = -Infinity; // when a key was meant for what did not come
+
+/**
+ * Keep keys from acting until what was asked for is there; Esc gives it up.
+ * @returns {[() => boolean, () => boolean]} what to call when it is there, and when it did not come: each says
+ *   whether somebody still waits for it
+ */
+export function hold() {
+  const one = {};
+  awaited.add(one);
+  const end = () => awaited.delete(one);
+  return [end, () => (missedAt = performance.now(), end())];
+}
+
+/** Whether a key is meant for what is not there, and must do nothing. */
+function isForAnother(name, at) {
+  const isAwaited = awaited.size > 0;
+  if (name === "Escape") awaited.clear();
+  if (name === "Escape" || !(isText(name) || name === "Enter")) return isAwaited;
+  const isMissed = at - missedAt < PAUSE;
+  if (isMissed) missedAt = at;
+  return isMissed || isAwaited;
+}
+
+/** Whether a key is one that would be written: a letter, a chord of letters, a sign, a blank. */
+const isText = (name) => name === "space" || !/\w\w/.test(name);
+
 /** @param {KeyboardEvent} event */
 function onKeyDown(event) {
   if (event.defaultPrevented || event.isComposing) return;
@@ -61,6 +95,7 @@ function onKeyDown(event) {
   if (single && (isTyping(event.target) || event.altKey || event.ctrlKey || event.metaKey)) return;
   if (single && name.length === 1 && !letters.value) return;
   if (document.querySelector("dialog[open]") && name !== "mod+k") return;
+  if (!name.startsWith("mod+") && isForAnother(name, event.timeStamp)) return void event.preventDefault();
   if (run(withChord(name, event.timeStamp), event)) event.preventDefault();
 }
 
@@ -74,8 +109,13 @@ function withChord(name, at) {
 
 /** @returns {boolean} whether something was done */
 function run(name, event) {
-  for (const key of keys.toReversed()) {
-    if (key.key === name && key.run(focusedItem(), event) !== false) return true;
+  const acting = keys.filter((key) => key.key === name).reverse();
+  if (acting.length && isText(name) && isAway.value) {
+    toast(t("errors.unreachable"), { kind: "error" });
+    return true;
+  }
+  for (const key of acting) {
+    if (key.run(focusedItem(), event) !== false) return true;
   }
   return false;
 }

@@ -7,6 +7,7 @@ import { Button } from "../ui/button.js";
 import { Badge } from "../ui/chip.js";
 import { Icon } from "../ui/icon.js";
 import { Menu } from "../ui/menu.js";
+import { late } from "./late.js";
 import { href, route } from "./router.js";
 import { ON_PHONE, OPERATE, WATCH } from "./views.js";
 
@@ -52,7 +53,7 @@ function Entry({ view, icon, chord, count, amber }) {
 }
 
 async function addProject() {
-  (await import("../views/settings/project.js")).addProject();
+  (await late("project"))?.addProject();
 }
 
 /** Anybody who signs in may add one. */

@@ -5,7 +5,7 @@
 import { effect, signal } from "../vendor/ui.js";
 import { loaded, moment } from "../model/moment.js";
 import { go } from "./router.js";
-import { toast } from "./toasts.js";
+import { toast } from "../ui/toasts.js";
 import { waiting } from "../model/waiting.js";
 import { t } from "../words.js";
 

@@ -2,6 +2,8 @@
 import { html, useEffect, useId, useLayoutEffect, useRef, useState } from "../vendor/ui.js";
 import { t } from "../words.js";
 import { Icon } from "../ui/icon.js";
+import { Toasts } from "../ui/toasts.js";
+import { late } from "./late.js";
 import { useOlder } from "./older.js";
 
 /** @param {{onClose: () => void}} props */
@@ -39,6 +41,7 @@ export function Palette({ onClose }) {
     </div>
     <${Results} id=${id} all=${all} current=${current} choose=${choose} point=${setAt} />
     ${!all.length && html`<p class="palette-none">${t("palette.none")}</p>`}
+    <${Toasts} />
     <span class="sr" role="status">${t("palette.found", { count: all.length })}</span>
   </dialog>`;
 }
@@ -64,7 +67,7 @@ function Result({ one, id, current, choose, point }) {
 function useFound(typed) {
   const [search, setSearch] = useState(null);
   useEffect(() => {
-    import("./search.js").then(setSearch);
+    late("search").then(setSearch);
   }, []);
   const older = useOlder(typed);
   if (!search) return [];

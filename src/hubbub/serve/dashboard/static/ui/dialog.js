@@ -1,74 +1,69 @@
 // Dialogs: the browser's own <dialog>, which keeps the focus inside; given back to where it was when it closes.
-import { html, signal, useId, useLayoutEffect, useRef, useState } from "../vendor/ui.js";
+import { html, useId, useLayoutEffect, useRef, useState } from "../vendor/ui.js";
 import { t } from "../words.js";
 import { Button, IconButton } from "./button.js";
+import { openDialog } from "./dialogs.js";
 import { TextArea } from "./field.js";
+import { useDraft } from "./draft.js";
 import { onCommandEnter, written } from "./key.js";
-
-/** The dialogs that were opened by a call, oldest first. */
-const open = signal([]);
+import { Toasts } from "./toasts.js";
 
 /**
  * @param {object} props
  * @param {string} props.title
  * @param {() => void} props.onClose called for Esc, the cross and a click beside it
  * @param {boolean} [props.wide]
- * @param {(event: Event) => void} [props.onSubmit] makes it a form
+ * @param {(event: Event) => void} [props.onSubmit] makes it a form, with a way back
  * @param {any} [props.footer] its buttons
+ * @param {string} [props.draft] under which name what is typed is kept until it is sent, if the title is not enough
  */
-export function Dialog({ title, onClose, wide, onSubmit, footer, children }) {
+export function Dialog({ title, onClose, wide, onSubmit, footer, draft = title, children }) {
   const box = useRef(null);
   const id = useId();
+  const isSent = useDraft(box, draft);
+  useModal(box, onSubmit);
+  const leave = () => {
+    isSent.current = false;
+    onClose();
+  };
+  const outside = (event) => event.target === box.current && leave();
+  const cancel = (event) => {
+    event.preventDefault();
+    leave();
+  };
+  const submit = (event) => {
+    event.preventDefault();
+    isSent.current = true;
+    onSubmit?.(event);
+  };
+  return html`<dialog class=${wide ? "dialog is-wide" : "dialog"} ref=${box} aria-labelledby=${id} tabindex="-1"
+    onCancel=${cancel} onMouseDown=${outside}>
+    <form method="dialog" onSubmit=${submit} onKeyDown=${onCommandEnter}>
+      <div class="dialog-head">
+        <h2 id=${id}>${title}</h2>
+        <${IconButton} kind="quiet" small icon="x" label=${t("dialogs.close")} onClick=${leave} />
+      </div>
+      <div class="dialog-body">${children}</div>
+      ${footer && html`<div class="dialog-foot">
+        ${onSubmit && html`<${Button} onClick=${leave}>${t("dialogs.back")}<//>`}${footer}</div>`}
+    </form>
+    <${Toasts} />
+  </dialog>`;
+}
+
+/** Opened as a modal, the focus in its first field if it is a form, and given back afterwards. */
+function useModal(box, isForm) {
   useLayoutEffect(() => {
     const before = document.activeElement;
     const dialog = box.current;
     dialog.showModal();
-    const first = onSubmit && dialog.querySelector("[autofocus], .dialog-body :is(input, textarea, select)");
+    const first = isForm && dialog.querySelector("[autofocus], .dialog-body :is(input, textarea, select)");
     (first || dialog).focus();
     return () => {
       dialog.close();
       if (before instanceof HTMLElement && before.isConnected) before.focus();
     };
   }, []);
-  const outside = (event) => event.target === box.current && onClose();
-  const cancel = (event) => {
-    event.preventDefault();
-    onClose();
-  };
-  const submit = (event) => {
-    event.preventDefault();
-    onSubmit?.(event);
-  };
-  return html`<dialog class=${wide ? "dialog is-wide" : "dialog"} ref=${box} aria-labelledby=${id} tabindex="-1"
-    onCancel=${cancel} onMouseDown=${outside}>
-    <form method="dialog" onSubmit=${submit}>
-      <div class="dialog-head">
-        <h2 id=${id}>${title}</h2>
-        <${IconButton} kind="quiet" small icon="x" label=${t("dialogs.close")} onClick=${onClose} />
-      </div>
-      <div class="dialog-body">${children}</div>
-      ${footer && html`<div class="dialog-foot">${footer}</div>`}
-    </form>
-  </dialog>`;
-}
-
-/**
- * Open a dialog from anywhere (a key, a menu). @param {(close: () => void) => any} view what to show: a <Dialog>
- * @returns {() => void} closes it
- */
-export function openDialog(view) {
-  const entry = { view, close: () => (open.value = open.value.filter((one) => one !== entry)) };
-  open.value = [...open.value, entry];
-  return entry.close;
-}
-
-/** Where the dialogs of `openDialog` appear; once, in the shell. */
-export function Dialogs() {
-  return open.value.map((entry, at) => html`<${Opened} key=${at} entry=${entry} />`);
-}
-
-function Opened({ entry }) {
-  return entry.view(entry.close);
 }
 
 /**
@@ -83,7 +78,7 @@ export function confirm({ title, text, action, danger }) {
         close();
         resolve(yes);
       };
-      const footer = html`<${Button} onClick=${answer(false)}>${t("dialogs.back")}<//>
+      const footer = html`
         <${Button} type="submit" kind=${danger ? "danger" : "primary"} autofocus>${action}<//>`;
       return html`<${Dialog} title=${title} onClose=${answer(false)} onSubmit=${answer(true)} footer=${footer}>
         ${text && html`<p>${text}</p>`}
@@ -110,11 +105,11 @@ function Asking({ title, label, action, hint, danger, optional, onAnswer }) {
   const [text, setText] = useState("");
   const ready = optional || text.trim() !== "";
   const submit = () => ready && onAnswer(text.trim());
-  const footer = html`<${Button} onClick=${() => onAnswer(null)}>${t("dialogs.back")}<//>
+  const footer = html`
     <${Button} type="submit" kind=${danger ? "danger" : "primary"} disabled=${!ready}
       keyHint=${written("mod+Enter")}>${action}<//>`;
   return html`<${Dialog} title=${title} onClose=${() => onAnswer(null)} onSubmit=${submit} footer=${footer}>
     <${TextArea} label=${label} hint=${hint} value=${text} required=${!optional} rows="3"
-      onInput=${(event) => setText(event.currentTarget.value)} onKeyDown=${onCommandEnter(submit)} />
+      onInput=${(event) => setText(event.currentTarget.value)} />
   <//>`;
 }

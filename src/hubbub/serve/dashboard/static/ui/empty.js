@@ -1,6 +1,6 @@
 // Where nothing is yet: what belongs here, and the one command that fills it.
 import { html, useState } from "../vendor/ui.js";
-import { toast } from "../shell/toasts.js";
+import { toast } from "./toasts.js";
 import { t } from "../words.js";
 import { IconButton } from "./button.js";
 import { Icon } from "./icon.js";

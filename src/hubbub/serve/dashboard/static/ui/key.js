@@ -4,12 +4,12 @@ const IS_APPLE = /Mac|iP(hone|ad|od)/.test(navigator.platform);
 /** How keys are written that have no letter of their own. */
 const WRITTEN = { space: "␣", Escape: "Esc", Enter: "↵" };
 
-/** ⌘Enter or Ctrl Enter in a field sends what is written. @param {() => void} send */
-export const onCommandEnter = (send) => (event) => {
+/** ⌘Enter or Ctrl Enter in a field sends its form. @param {KeyboardEvent} event */
+export function onCommandEnter(event) {
   if (event.key !== "Enter" || !(event.metaKey || event.ctrlKey)) return;
   event.preventDefault();
-  send();
-};
+  event.target.form?.requestSubmit();
+}
 
 /** "mod+k" -> "⌘K" or "Ctrl K", "g b" -> "g b". @param {string} key */
 export function written(key) {

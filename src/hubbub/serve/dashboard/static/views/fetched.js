@@ -5,7 +5,7 @@ import { act } from "../hub/actions.js";
 import { isLive } from "../hub/live.js";
 import { arrived, moment } from "../model/moment.js";
 import { t } from "../words.js";
-import { toast } from "../shell/toasts.js";
+import { toast } from "../ui/toasts.js";
 import { Skeleton } from "../ui/empty.js";
 
 const PAUSE = 250; // ms; a burst of events reads once

@@ -7,7 +7,7 @@ import { parse } from "../model/filter.js";
 import { Loaded } from "../shell/loaded.js";
 import { useList } from "../shell/moving.js";
 import { route, set } from "../shell/router.js";
-import { openDialog } from "../ui/dialog.js";
+import { openDialog } from "../ui/dialogs.js";
 import { Button } from "../ui/button.js";
 import { Empty, Skeleton } from "../ui/empty.js";
 import { useFetched } from "./fetched.js";

@@ -14,7 +14,7 @@ import { waiting } from "../model/waiting.js";
 
 /** The kinds by urgency: somebody is held up; work is in danger or lost; it takes longer than it should. */
 const GROUPS = [
-  { name: "held_up", kinds: ["approval", "question", "letter"] },
+  { name: "held_up", kinds: ["approval", "question", "letter", "expired"] },
   { name: "in_danger", kinds: ["stale", "conflict", "failed"] },
   { name: "late", kinds: ["late"] },
 ];

@@ -1,6 +1,7 @@
 // The settings: one tab for each thing that can be set, each with an address of its own.
 import { html } from "../vendor/ui.js";
 import { t } from "../words.js";
+import { Loaded } from "../shell/loaded.js";
 import { route, set } from "../shell/router.js";
 import { Tabs } from "../ui/tabs.js";
 import { Connect } from "./settings/connect.js";
@@ -10,10 +11,10 @@ import { Preferences } from "./settings/preferences.js";
 import { Project } from "./settings/project.js";
 import { Rules } from "./settings/rules.js";
 import { Tokens } from "./settings/tokens.js";
-import { Webhooks } from "./settings/webhooks.js";
 
 const TABS = {
-  connect: Connect, tokens: Tokens, people: People, project: Project, webhooks: Webhooks, rules: Rules, log: Log,
+  connect: Connect, tokens: Tokens, people: People, project: Project,
+  webhooks: () => html`<${Loaded} path="settings/webhooks" />`, rules: Rules, log: Log,
   preferences: Preferences,
 };
 

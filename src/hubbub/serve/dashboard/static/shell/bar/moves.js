@@ -2,7 +2,7 @@
 import { earlier, seek, toLive } from "../../hub/replay.js";
 import { recent } from "../../model/moment.js";
 import { t } from "../../words.js";
-import { toast } from "../toasts.js";
+import { toast } from "../../ui/toasts.js";
 import { placeAt, timesOf } from "./histogram.js";
 
 const AT_THE_END = 0.995; // of the width: there it is now

@@ -6,7 +6,7 @@ import { moment, now } from "../../model/moment.js";
 import { ENDED, STATE_OF_STATUS } from "../../model/states.js";
 import { Button } from "../../ui/button.js";
 import { Span } from "../../ui/ago.js";
-import { toast } from "../../shell/toasts.js";
+import { toast } from "../../ui/toasts.js";
 import { t } from "../../words.js";
 import { FinishedRow } from "./card.js";
 

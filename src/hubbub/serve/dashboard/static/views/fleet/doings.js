@@ -5,22 +5,16 @@ import { html } from "../../vendor/ui.js";
 import { act } from "../../hub/actions.js";
 import { read } from "../../hub/reads.js";
 import { may } from "../../model/moment.js";
+import { ask, compose, confirm } from "../../shell/asked.js";
 import { href } from "../../shell/router.js";
-import { toast } from "../../shell/toasts.js";
+import { toast } from "../../ui/toasts.js";
 import { Button } from "../../ui/button.js";
-import { ask, confirm, openDialog } from "../../ui/dialog.js";
 import { t } from "../../words.js";
 import { done } from "../fetched.js";
-import { Compose } from "../messages/compose.js";
 import { refOf } from "../task/names.js";
 
 /** Whether what was started on a machine runs there, or is to. */
 export const isRunning = ({ status }) => ["starting", "running", "restarting"].includes(status);
-
-/** Write to agents. @param {string[]} to @param {"message"|"task"} [as] */
-export function compose(to, as = "message") {
-  openDialog((close) => html`<${Compose} to=${to} as=${as} onClose=${close} />`);
-}
 
 /** Take a task from whoever has it: it goes back into the open queue. */
 export async function releaseTask(task) {

@@ -57,7 +57,7 @@ export function Start({ node, onClose }) {
   const [given, setGiven] = useState({ name: "", run: "", folder: "", concurrency: "1" });
   const [isWaiting, setIsWaiting] = useState(false);
   const bind = (key) => ({
-    name: key, value: given[key], onInput: (event) => setGiven({ ...given, [key]: event.target.value }),
+    name: key, value: given[key], onInput: ({ target }) => setGiven((before) => ({ ...before, [key]: target.value })),
   });
   const start = async () => {
     setIsWaiting(true);

@@ -35,7 +35,7 @@ async function ran(node, command) {
   }
 }
 
-export function TakeOver({ node, onClose }) {
+export function View({ node, onClose }) {
   const [runs, setRuns] = useState([]);
   const [command, setCommand] = useState("");
   const input = useRef(null);

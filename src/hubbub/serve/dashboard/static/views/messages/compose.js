@@ -4,11 +4,11 @@ import { html, useState } from "../../vendor/ui.js";
 import { act } from "../../hub/actions.js";
 import { shown } from "../../model/moment.js";
 import { go } from "../../shell/router.js";
-import { toast } from "../../shell/toasts.js";
+import { toast } from "../../ui/toasts.js";
 import { Button } from "../../ui/button.js";
 import { Dialog } from "../../ui/dialog.js";
 import { Select, TextArea } from "../../ui/field.js";
-import { onCommandEnter, written } from "../../ui/key.js";
+import { written } from "../../ui/key.js";
 import { list, t } from "../../words.js";
 import { Recipients } from "./recipients.js";
 
@@ -29,15 +29,16 @@ export function Compose({ to: first = [], as: kind = "message", onClose }) {
     if (missed.length === 0) onClose();
     else if (!toAll) setTo(missed); // what was refused stays to be tried again
   };
-  const footer = html`<${Button} onClick=${onClose}>${t("dialogs.back")}<//>
+  const footer = html`
     <${Button} kind="primary" type="submit" icon="send" disabled=${!isReady}
       keyHint=${written("mod+Enter")}>${t(`messages.send_${as}`)}<//>`;
-  return html`<${Dialog} title=${t("messages.new")} onClose=${onClose} onSubmit=${send} footer=${footer}>
+  return html`<${Dialog} title=${t("messages.new")} draft=${`to:${first}`} onClose=${onClose} onSubmit=${send}
+    footer=${footer}>
     <${Select} label=${t("messages.as")} value=${as} onInput=${(event) => setAs(event.currentTarget.value)}
       options=${["message", "task"].map((value) => ({ value, label: t(`messages.as_${value}`) }))} />
     <${Recipients} chosen=${to} onChange=${setTo} everyone=${toAll} onEveryone=${setEveryone}
       mayAll=${as === "message"} agents=${shown.value.agents} />
-    <${TextArea} label=${t("messages.text")} rows="4" required value=${text} onKeyDown=${onCommandEnter(send)}
+    <${TextArea} label=${t("messages.text")} rows="4" required value=${text}
       onInput=${(event) => setText(event.currentTarget.value)} />
   <//>`;
 }

@@ -33,7 +33,8 @@ export function Conversation({ id, onBack }) {
     <${Fetched} of=${fetched}>${({ thread, earlier }) => html`
       <${Head} thread=${thread} onBack=${onBack} />
       <${Said} messages=${existed(known)} earlier=${earlier} id=${id} />
-      ${could.value.write && html`<${Reply} messages=${known} disabled=${!may.value.write} onSent=${add} />`}`}<//>
+      ${could.value.write && html`<${Reply} key=${id} thread=${id} messages=${known}
+        disabled=${!may.value.write} onSent=${add} />`}`}<//>
   </section>`;
 }
 

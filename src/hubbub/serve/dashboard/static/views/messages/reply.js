@@ -1,14 +1,17 @@
 // The place to answer, below a conversation. What is sent stands in the conversation at once.
 
-import { html, useState } from "../../vendor/ui.js";
+import { html, useRef, useState } from "../../vendor/ui.js";
 import { act } from "../../hub/actions.js";
 import { Button } from "../../ui/button.js";
+import { useDraft } from "../../ui/draft.js";
 import { TextArea } from "../../ui/field.js";
 import { onCommandEnter, written } from "../../ui/key.js";
 import { t } from "../../words.js";
 
-/** @param {{messages: object[], disabled: boolean, onSent: (message: object) => void}} props */
-export function Reply({ messages, disabled, onSent }) {
+/** @param {{thread: string, messages: object[], disabled: boolean, onSent: (message: object) => void}} props */
+export function Reply({ thread, messages, disabled, onSent }) {
+  const form = useRef(null);
+  useDraft(form, `thread:${thread}`);
   const [text, setText] = useState("");
   const [isBusy, setIsBusy] = useState(false);
   const last = messages.at(-1);
@@ -24,9 +27,9 @@ export function Reply({ messages, disabled, onSent }) {
     if (answer) onSent(answer.message);
     else setText(said); // refused, as the sentence says: nothing that was typed is lost
   };
-  return html`<form class="reply" onSubmit=${send}>
+  return html`<form class="reply" ref=${form} onSubmit=${send}>
     <${TextArea} label=${t("messages.reply")} rows="2" value=${text} disabled=${disabled}
-      onKeyDown=${onCommandEnter(send)} onInput=${(event) => setText(event.currentTarget.value)} />
+      onKeyDown=${onCommandEnter} onInput=${(event) => setText(event.currentTarget.value)} />
     <${Button} kind="primary" type="submit" icon="send" disabled=${!isReady}
       keyHint=${written("mod+Enter")}>${t("messages.send_reply")}<//>
   </form>`;

@@ -4,9 +4,10 @@
 import { act } from "../../hub/actions.js";
 import { findTask } from "../../model/states.js";
 import { may, shown } from "../../model/moment.js";
+import { settled } from "../../model/waiting.js";
 import { href } from "../../shell/router.js";
-import { toast } from "../../shell/toasts.js";
-import { ask } from "../../ui/dialog.js";
+import { ask } from "../../shell/asked.js";
+import { toast } from "../../ui/toasts.js";
 import { list, t } from "../../words.js";
 import { labelOf, DOINGS, perform } from "../task/doing.js";
 import { refOf, taskHref } from "../task/names.js";
@@ -43,6 +44,11 @@ const OF_KIND = {
     { id: "reply", key: "r", primary: true, label: t("needs.reply"), run: () => reply(letter) },
     { id: "done", label: t("needs.done"), run: () => acknowledge(letter) },
     open(findTask(letter.in_reply_to ?? letter.thread ?? "", shown.value)),
+  ],
+  expired: (need) => [
+    { id: "again", primary: true, label: t("needs.ask_again"), run: () => askAgain(need) },
+    { id: "done", label: t("needs.done"), run: () => settle(need) },
+    open(need.task),
   ],
   stale: ({ agent, task, held }) => [
     task && doing("reassign", task, { primary: true }),
@@ -91,6 +97,16 @@ async function reply(letter) {
   if (!(await act("send", { to: letter.sender, text, in_reply_to: letter.message_id }))) return;
   await act("acknowledge", { letter: letter.id });
   toast(t("needs.sent", { names: letter.sender }));
+}
+
+const settle = ({ key }) => (settled.value = new Set([...settled.value, key]));
+
+/** Tell whoever asked that an answer can be had now. */
+async function askAgain(need) {
+  const { who, shown: call } = need.approval;
+  if (!(await act("send", { to: who, text: t("needs.ask_again_text", { call }) }))) return;
+  settle(need);
+  toast(t("needs.sent", { names: who }));
 }
 
 async function acknowledge(letter) {

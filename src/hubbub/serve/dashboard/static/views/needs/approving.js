@@ -3,7 +3,7 @@
 import { signal } from "../../vendor/ui.js";
 import { act } from "../../hub/actions.js";
 import { may } from "../../model/moment.js";
-import { toast } from "../../shell/toasts.js";
+import { toast } from "../../ui/toasts.js";
 import { t } from "../../words.js";
 
 const ARMED_FOR = 8_000; // milliseconds: a yes that was half said is forgotten

@@ -2,7 +2,8 @@
 
 import { html, useState } from "../../vendor/ui.js";
 import { moment, shown } from "../../model/moment.js";
-import { Ago } from "../../ui/ago.js";
+import { late } from "../../shell/late.js";
+import { Ago, Until } from "../../ui/ago.js";
 import { Button } from "../../ui/button.js";
 import { Card } from "../../ui/card.js";
 import { Icon } from "../../ui/icon.js";
@@ -11,8 +12,8 @@ import { actingOn } from "./acting.js";
 import { told } from "./telling.js";
 
 const ICONS = {
-  approval: "shield-check", question: "hand", letter: "mail", stale: "wifi-off", conflict: "git-branch",
-  failed: "circle-x", late: "clock",
+  approval: "shield-check", question: "hand", letter: "mail", expired: "clock", stale: "wifi-off",
+  conflict: "git-branch", failed: "circle-x", late: "clock",
 };
 const TONES = { approval: "amber", question: "amber" };
 
@@ -30,7 +31,9 @@ export function NeedCard({ need, small = false }) {
       <div class="need-head">
         <span class="need-icon"><${Icon} name=${ICONS[need.kind]} size=${15} /></span>
         <span class="strong">${title}</span>
-        <span class="end meta muted"><${Ago} at=${need.at} /></span>
+        <span class="end meta muted">${need.kind === "approval"
+          ? html`${t("needs.left")} <${Until} at=${need.approval.expires_at} />`
+          : html`<${Ago} at=${need.at} />`}</span>
       </div>
       <div class="need-main">${main}</div>
       ${aside && html`<div class="need-aside">${aside}</div>`}
@@ -41,8 +44,8 @@ export function NeedCard({ need, small = false }) {
 
 /** The account of why, fetched when it is first asked for; asked again, it goes. */
 async function explain(open, setWhy) {
-  const { Why } = open ? {} : await import("../task/why.js");
-  setWhy(() => Why ?? null);
+  const found = open ? null : await late("why");
+  setWhy(() => found?.Why ?? null);
 }
 
 /** A blocked task is told apart from an agent that asks. */

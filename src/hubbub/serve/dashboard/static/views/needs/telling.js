@@ -1,17 +1,18 @@
 // What a need says: `main` is what it is about, `aside` who, where and why.
 
-import { html } from "../../vendor/ui.js";
+import { html, useState } from "../../vendor/ui.js";
+import { read } from "../../hub/reads.js";
 import { now } from "../../model/moment.js";
+import { Button } from "../../ui/button.js";
 import { Text } from "../../ui/text.js";
+import { toast } from "../../ui/toasts.js";
 import { list, span, t } from "../../words.js";
 import { currentTask } from "../../model/states.js";
 import { refOf } from "../task/names.js";
 
 const MOST_PLACES = 5;
-const LONGEST = 2_000; // characters of a command: people must see all of it that the hub keeps
+const SEEN = 240; // characters of a command that are seen without asking for more
 
-const command = (text) => html`
-  <pre class="need-command" tabindex="0"><bdi class="mono">${text.slice(0, LONGEST)}</bdi></pre>`;
 const number = (task) => html`<span class="mono">${refOf(task)}</span>`;
 const title = (task) => html`<${Text} value=${task.title} lines=${2} />`;
 const name = (text) => html`<bdi>${text}</bdi>`;
@@ -22,14 +23,15 @@ const line = (...parts) =>
 
 const OF_KIND = {
   approval: ({ approval }) => ({
-    main: command(approval.shown),
-    aside: line(name(approval.who), name(approval.tool), name(approval.node),
-      approval.reason && html`<${Text} value=${approval.reason} lines=${3} />`),
+    main: html`<${Command} key=${approval.id} approval=${approval} />`,
+    aside: html`${line(name(approval.who), name(approval.tool), name(approval.node))}
+      ${approval.reason && html`<div><${Text} value=${approval.reason} lines=${3} /></div>`}`,
   }),
   question: ({ task, agent }) => ({
     main: task ? title(task) : html`<${Text} value=${agent.doing || t("needs.asks_nothing")} lines=${3} />`,
-    aside: line(name(task?.assignee ?? agent.name), task && number(task), task && html`
-      <span class="amber"><${Text} value=${task.note || agent?.doing || t("needs.no_reason")} lines=${3} /></span>`),
+    aside: html`${line(name(task?.assignee ?? agent.name), task && number(task))}
+      ${task && html`<div class="amber"><${Text} value=${task.note || agent?.doing || t("needs.no_reason")}
+        lines=${3} /></div>`}`,
   }),
   letter: ({ letter }) => ({
     main: html`<${Text} value=${letter.text} lines=${4} />`,
@@ -56,6 +58,20 @@ const OF_KIND = {
       html`<span>${lateBecause(task)}</span>`),
   }),
 };
+
+OF_KIND.expired = OF_KIND.approval;
+
+/** What is asked for: its beginning, and all of it, which only the hub has, for who wants to read it first. */
+function Command({ approval: { id, shown: beginning } }) {
+  const [whole, setWhole] = useState(null);
+  const look = () => read.approval(id).then(({ approval }) => setWhole(approval.shown),
+    () => toast(t("errors.unreachable"), { kind: "error" }));
+  return html`
+    <pre class=${whole === null ? "need-command" : "need-command is-whole"} tabindex="0"><bdi
+      class="mono">${whole ?? beginning}</bdi></pre>
+    ${whole === null && beginning.length > SEEN && html`
+      <${Button} small kind="quiet" icon="chevron-down" onClick=${look}>${t("needs.whole")}<//>`}`;
+}
 
 /** @param {import("../../model/needs.js").Need} need @param {import("../../model/fold.js").Picture} picture */
 export const told = (need, picture) => OF_KIND[need.kind](need, picture);

@@ -3,7 +3,7 @@ import { html, useState } from "../../vendor/ui.js";
 import { has, t } from "../../words.js";
 import { could, may } from "../../model/moment.js";
 import { Button } from "../../ui/button.js";
-import { openDialog } from "../../ui/dialog.js";
+import { openDialog } from "../../ui/dialogs.js";
 import { CopyButton } from "../../ui/empty.js";
 import { Select } from "../../ui/field.js";
 import { Tabs } from "../../ui/tabs.js";

@@ -2,7 +2,8 @@
 import { html } from "../../vendor/ui.js";
 import { t } from "../../words.js";
 import { Button } from "../../ui/button.js";
-import { Dialog, openDialog } from "../../ui/dialog.js";
+import { Dialog } from "../../ui/dialog.js";
+import { openDialog } from "../../ui/dialogs.js";
 import { CopyButton } from "../../ui/empty.js";
 
 /** The text with a button that copies it. */

@@ -5,7 +5,8 @@ import { read } from "../../hub/reads.js";
 import { could, may, moment, project } from "../../model/moment.js";
 import { go } from "../../shell/router.js";
 import { Button } from "../../ui/button.js";
-import { Dialog, openDialog } from "../../ui/dialog.js";
+import { Dialog } from "../../ui/dialog.js";
+import { openDialog } from "../../ui/dialogs.js";
 import { Empty } from "../../ui/empty.js";
 import { Field, Select, TextArea } from "../../ui/field.js";
 import { done, Fetched, useFetched } from "../fetched.js";
@@ -53,7 +54,8 @@ function Area({ area, onClose }) {
   };
   const title = t(area ? "settings.area_change" : "settings.area_add");
   const footer = html`<${Button} kind="primary" type="submit">${t("settings.save")}<//>`;
-  return html`<${Dialog} title=${title} onClose=${onClose} onSubmit=${put} footer=${footer}>
+  return html`<${Dialog} title=${title} onClose=${onClose} onSubmit=${put} footer=${footer}
+    draft=${`area:${area?.slug}`}>
     <div class="stack">
       <${Field} label=${t("settings.slug")} required disabled=${Boolean(area)} pattern="[a-z0-9][a-z0-9_\\-]*"
         ...${bind("slug")} />

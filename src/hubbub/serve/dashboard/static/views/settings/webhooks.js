@@ -4,8 +4,10 @@ import { t } from "../../words.js";
 import { read } from "../../hub/reads.js";
 import { could, may } from "../../model/moment.js";
 import { Ago } from "../../ui/ago.js";
+import { confirm } from "../../shell/asked.js";
 import { Button } from "../../ui/button.js";
-import { confirm, Dialog, openDialog } from "../../ui/dialog.js";
+import { Dialog } from "../../ui/dialog.js";
+import { openDialog } from "../../ui/dialogs.js";
 import { Empty } from "../../ui/empty.js";
 import { Field, Select } from "../../ui/field.js";
 import { done, existed, Fetched, useFetched } from "../fetched.js";
@@ -95,7 +97,7 @@ function Deliveries() {
   }}<//><//>`;
 }
 
-export function Webhooks() {
+export function View() {
   if (!could.value.manage) {
     return html`<${Part} title=${t("settings.tab_webhooks")} text=${t("settings.webhooks_text")}>
       <${OnlyFor} whom="managers" /><//>`;

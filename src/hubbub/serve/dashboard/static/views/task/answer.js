@@ -4,7 +4,7 @@ import { html, useState } from "../../vendor/ui.js";
 import { Button } from "../../ui/button.js";
 import { Dialog } from "../../ui/dialog.js";
 import { Checkbox, TextArea } from "../../ui/field.js";
-import { onCommandEnter, written } from "../../ui/key.js";
+import { written } from "../../ui/key.js";
 import { Text } from "../../ui/text.js";
 import { t } from "../../words.js";
 import { refOf } from "./names.js";
@@ -17,7 +17,6 @@ export function Answer({ task, onSay, onClose }) {
   const ready = text.trim() !== "";
   const submit = () => ready && onSay({ text: text.trim(), goOn });
   const footer = html`
-    <${Button} onClick=${onClose}>${t("dialogs.back")}<//>
     <${Button} kind="primary" type="submit" disabled=${!ready} keyHint=${written("mod+Enter")}>
       ${t("inspector.answer")}<//>`;
   return html`
@@ -27,7 +26,7 @@ export function Answer({ task, onSay, onClose }) {
       ${task.note && html`<blockquote class="said"><bdi class="faint small">${task.assignee}</bdi>
         <${Text} value=${task.note} lines=${6} /></blockquote>`}
       <${TextArea} label=${t("inspector.answer_label")} value=${text} rows="4" required
-        onInput=${(event) => setText(event.currentTarget.value)} onKeyDown=${onCommandEnter(submit)} />
+        onInput=${(event) => setText(event.currentTarget.value)} />
       ${blocked && html`<${Checkbox} label=${t("inspector.go_on")} checked=${goOn}
         onChange=${(event) => setGoOn(event.currentTarget.checked)} />`}
     <//>`;

@@ -5,11 +5,11 @@ import { act } from "../../hub/actions.js";
 import { read } from "../../hub/reads.js";
 import { project, shown } from "../../model/moment.js";
 import { set } from "../../shell/router.js";
-import { toast } from "../../shell/toasts.js";
+import { toast } from "../../ui/toasts.js";
 import { Button } from "../../ui/button.js";
 import { Dialog } from "../../ui/dialog.js";
 import { Field, Select, TextArea } from "../../ui/field.js";
-import { onCommandEnter, written } from "../../ui/key.js";
+import { written } from "../../ui/key.js";
 import { t } from "../../words.js";
 import { refOf } from "./names.js";
 import { agentOptions } from "./reassign.js";
@@ -23,7 +23,7 @@ export function CreateTask({ onClose, given = {} }) {
   const [busy, setBusy] = useState(false);
   const areas = useAreas();
   const put = (name) => ({
-    name, value: task[name], onInput: (event) => setTask({ ...task, [name]: event.currentTarget.value }),
+    name, value: task[name], onInput: ({ target }) => setTask((before) => ({ ...before, [name]: target.value })),
   });
   const ready = task.title.trim() !== "" && !busy;
   const submit = async () => {
@@ -34,15 +34,13 @@ export function CreateTask({ onClose, given = {} }) {
     if (answer) created(answer.task, onClose);
   };
   const footer = html`
-    <${Button} onClick=${onClose}>${t("dialogs.back")}<//>
     <${Button} kind="primary" type="submit" disabled=${!ready} keyHint=${written("mod+Enter")}>
       ${t("inspector.create")}<//>`;
   return html`
-    <${Dialog} title=${t("inspector.create_title")} onClose=${onClose} onSubmit=${submit} footer=${footer} wide>
-      <${Field} label=${t("inspector.title")} maxlength="200" required ...${put("title")}
-        onKeyDown=${onCommandEnter(submit)} />
-      <${TextArea} label=${t("inspector.text")} hint=${t("inspector.text_hint")} rows="5" ...${put("text")}
-        onKeyDown=${onCommandEnter(submit)} />
+    <${Dialog} title=${t("inspector.create_title")} onClose=${onClose} onSubmit=${submit} footer=${footer}
+      draft=${`create:${JSON.stringify(given)}`} wide>
+      <${Field} label=${t("inspector.title")} maxlength="200" required ...${put("title")} />
+      <${TextArea} label=${t("inspector.text")} hint=${t("inspector.text_hint")} rows="5" ...${put("text")} />
       <div class="form-pair">
         <${Select} label=${t("inspector.to")} ...${put("to")}
           options=${[{ value: "", label: t("inspector.to_anyone") }, ...agentOptions(shown.value)]} />

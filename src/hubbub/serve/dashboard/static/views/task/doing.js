@@ -4,8 +4,10 @@
 import { act } from "../../hub/actions.js";
 import { isEnded, stateOf } from "../../model/states.js";
 import { may, shown } from "../../model/moment.js";
-import { toast } from "../../shell/toasts.js";
-import { ask, openDialog } from "../../ui/dialog.js";
+import { ask } from "../../shell/asked.js";
+import { late } from "../../shell/late.js";
+import { toast } from "../../ui/toasts.js";
+import { openDialog } from "../../ui/dialogs.js";
 import { html } from "../../vendor/ui.js";
 import { t } from "../../words.js";
 import { refOf } from "./names.js";
@@ -27,13 +29,10 @@ const OPEN = ["queued", "delivered", "acked", "running", "blocked", "waiting", "
 const ENDED_BADLY = ["failed", "cancelled", "expired"];
 const nothing = async () => ({});
 
-const answering = async () => (await import("./answer.js")).Answer;
-const reassigning = async () => (await import("./reassign.js")).Reassign;
-
-/** A dialog of ours, fetched when it is asked for, as a promise of what was said in it. */
-async function said(fetching, props) {
-  const View = await fetching();
-  return new Promise((resolve) => {
+/** A dialog of ours, fetched when it is asked for, as a promise of what was said in it; null: nothing. */
+async function said(part, name, props) {
+  const View = (await late(part))?.[name];
+  return View ? new Promise((resolve) => {
     openDialog((close) => {
       const end = (answer) => {
         close();
@@ -41,7 +40,7 @@ async function said(fetching, props) {
       };
       return html`<${View} ...${props} onSay=${end} onClose=${() => end(null)} />`;
     });
-  });
+  }) : null;
 }
 
 /** Asks for one sentence, which is sent as `as`. */
@@ -66,12 +65,12 @@ export const DOINGS = [
   },
   {
     id: "answer", icon: "reply", states: ["blocked", "waiting"],
-    asks: ([task]) => said(answering, { task }), run: answer,
+    asks: ([task]) => said("answer", "Answer", { task }), run: answer,
   },
   { id: "retry", icon: "rotate-ccw", states: ENDED_BADLY, bulk: true, asks: nothing, run: call("retry") },
   {
     id: "reassign", icon: "user-plus", states: [...OPEN, ...ENDED_BADLY], bulk: true,
-    asks: (tasks) => said(reassigning, { tasks }), run: reassign,
+    asks: (tasks) => said("reassign", "Reassign", { tasks }), run: reassign,
   },
   {
     id: "cancel", icon: "ban", states: OPEN, bulk: true, danger: true,

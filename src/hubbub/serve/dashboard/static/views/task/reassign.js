@@ -18,7 +18,6 @@ export function Reassign({ tasks, onSay, onClose }) {
   const [to, setTo] = useState(options[0]?.value ?? "");
   const words = { count: tasks.length, ref: refOf(tasks[0]) };
   const footer = html`
-    <${Button} onClick=${onClose}>${t("dialogs.back")}<//>
     <${Button} kind="primary" type="submit" disabled=${!to}>${t("inspector.reassign")}<//>`;
   return html`
     <${Dialog} title=${t("inspector.reassign_title", words)} onClose=${onClose} footer=${footer}

@@ -1,8 +1,8 @@
 // Short sentences about what happened, at the lower edge; read aloud by screen readers, and gone after a while.
-import { html, signal, useEffect, useState } from "../vendor/ui.js";
+import { html, signal, useEffect, useId, useLayoutEffect, useState } from "../vendor/ui.js";
 import { t } from "../words.js";
-import { Button, IconButton } from "../ui/button.js";
-import { Icon } from "../ui/icon.js";
+import { Button, IconButton } from "./button.js";
+import { Icon } from "./icon.js";
 
 /** How long a sentence stays (ms): long enough to read it twice; a refusal twice as long. */
 const STAYS = 6_000;
@@ -10,6 +10,8 @@ const STAYS = 6_000;
 const MOST = 4;
 
 const toasts = signal([]);
+/** Where they can be shown, the uppermost last: behind an open dialog nobody could read or close them. */
+const places = signal([]);
 let numbered = 0;
 
 /**
@@ -26,9 +28,14 @@ function dismiss(key) {
   toasts.value = toasts.value.filter((one) => one.key !== key);
 }
 
-/** Two regions that are always there: screen readers hear only what changes in what they know. */
+/** Two regions that are always there, in the shell and in each dialog: readers hear only changes of what they know. */
 export function Toasts() {
-  const all = toasts.value;
+  const id = useId();
+  useLayoutEffect(() => {
+    places.value = [...places.value, id];
+    return () => (places.value = places.value.filter((one) => one !== id));
+  }, []);
+  const all = places.value.at(-1) === id ? toasts.value : [];
   const shown = (kind) => all.filter((one) => one.kind === kind)
     .map((one) => html`<${Toast} key=${one.key} one=${one} />`);
   return html`<div class="toasts">
