@@ -222,7 +222,7 @@ def test_an_address_is_told_and_told_no_more(visit: Visit, hub: Hub, watch: Watc
     dialog = page.get_by_role("dialog")
     dialog.get_by_label("Address").fill("ftp://example.org/")
     dialog.get_by_role("button", name="Add an address").click()
-    expect(page.get_by_role("alert")).to_contain_text("http")
+    expect(dialog.get_by_role("alert")).to_contain_text("http")
     dialog.get_by_label("Address").fill("http://127.0.0.1:9/hook")
     dialog.get_by_label("Events").fill("task.failed, task.blocked")
     dialog.get_by_role("button", name="Add an address").click()

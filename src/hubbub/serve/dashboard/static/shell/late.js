@@ -14,7 +14,10 @@ const PARTS = {
   compose: () => import("../views/messages/compose.js"),
   why: () => import("../views/task/why.js"),
   project: () => import("../views/settings/project.js"),
+  dagre: () => import("../vendor/dagre.js"),
 };
+/** What is too large to be fetched before anybody asks. */
+const LARGE = ["dagre"];
 
 /**
  * What a part exports. Until it is there keys do nothing: they are meant for it.
@@ -35,5 +38,5 @@ export async function late(part) {
 /** Have everything here before it is asked for; what does not come now comes when it is asked for. */
 export function fetchAhead() {
   const idle = globalThis.requestIdleCallback ?? setTimeout;
-  idle(() => Object.values(PARTS).forEach((part) => part().catch(() => {})));
+  idle(() => Object.entries(PARTS).forEach(([name, part]) => LARGE.includes(name) || part().catch(() => {})));
 }

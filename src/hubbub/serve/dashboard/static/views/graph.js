@@ -1,6 +1,7 @@
 // Graph: what waits for what. Unfinished tasks and a little of what came before, from left to right.
 
 import { computed, html, useEffect, useState } from "../vendor/ui.js";
+import { isLive } from "../hub/live.js";
 import { isEmpty, matches, parse } from "../model/filter.js";
 import { inProject, loaded, shown, tasks } from "../model/moment.js";
 import { findTask, isEnded, stateOf } from "../model/states.js";
@@ -51,7 +52,7 @@ function useDrawing(nodes, needs, key) {
     let isOld = false;
     draw(nodes, arrows(needs)).then((made) => isOld || setDrawing(made));
     return () => { isOld = true; };
-  }, [key]);
+  }, [key, drawing ? null : isLive.value]);
   return drawing;
 }
 

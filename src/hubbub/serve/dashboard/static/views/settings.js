@@ -9,13 +9,12 @@ import { Log } from "./settings/log.js";
 import { People } from "./settings/people.js";
 import { Preferences } from "./settings/preferences.js";
 import { Project } from "./settings/project.js";
-import { Rules } from "./settings/rules.js";
 import { Tokens } from "./settings/tokens.js";
 
 const TABS = {
   connect: Connect, tokens: Tokens, people: People, project: Project,
-  webhooks: () => html`<${Loaded} path="settings/webhooks" />`, rules: Rules, log: Log,
-  preferences: Preferences,
+  webhooks: () => html`<${Loaded} path="settings/webhooks" />`,
+  rules: () => html`<${Loaded} path="settings/rules" />`, log: Log, preferences: Preferences,
 };
 
 export function View() {

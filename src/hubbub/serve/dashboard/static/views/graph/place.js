@@ -2,6 +2,8 @@
  * Where each node and each arrow of the graph is drawn: a layered layout by dagre, which is loaded when it is needed.
  */
 
+import { late } from "../../shell/late.js";
+
 export const WIDTH = 196; // px of a node
 export const HEIGHT = 46;
 const BESIDE = 62; // px between two columns
@@ -16,10 +18,11 @@ const MARGIN = 16;
 
 /**
  * @param {string[]} nodes @param {import("./shape.js").Arrow[]} edges
- * @returns {Promise<Drawing>} `order`: the nodes as one reads them, column by column
+ * @returns {Promise<Drawing|null>} `order`: the nodes as one reads them, column by column; null: it cannot be drawn now
  */
 export async function draw(nodes, edges) {
-  const { Graph, layout } = await import("../../vendor/dagre.js");
+  const { Graph, layout } = (await late("dagre")) ?? {};
+  if (!Graph) return null;
   const graph = new Graph();
   graph.setGraph({
     rankdir: "LR", ranksep: BESIDE, nodesep: BELOW, edgesep: BELOW, marginx: MARGIN, marginy: MARGIN,

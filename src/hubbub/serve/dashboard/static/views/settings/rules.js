@@ -44,7 +44,7 @@ function useNames() {
   return ranked.map(({ name }) => name);
 }
 
-export function Rules() {
+export function View() {
   if (could.value.write) return html`<${RulesOfAll} />`;
   return html`<${Part} title=${t("settings.tab_rules")} text=${t("settings.rules_text")}>
     <${OnlyFor} whom="members" /><//>`;
