@@ -17,7 +17,10 @@ from hubbub.node.policy import Policy
 from hubbub.node.seen import Seen
 
 FILE = "hooks.json"
-UNSEEN = "no person has seen it yet, or it has changed since: one has to run `hubbub trust` in the project"
+UNSEEN = (
+    "no person has seen it yet, or it has changed since: one has to say yes by `hubbub approve` when this is tried,"
+    " or run `hubbub trust` in the project"
+)
 
 
 def denial(command: str, root: Path, data: Path | None = None) -> str | None:

@@ -164,11 +164,21 @@ def test_hook_that_the_floor_denies(team: Team, hook: str) -> None:
     assert not (team.root / ".env").exists()
 
 
+def asks_for(team: Team, seconds: float) -> dict[str, str]:
+    """The environment of a machine whose questions wait that long for people."""
+    config = team.root.parent / "config"
+    config.mkdir()
+    policy = config / "node.toml"
+    policy.write_text(f"approval_timeout = {seconds}")
+    policy.chmod(0o600)
+    return {"HUBBUB_CONFIG": str(config)}
+
+
 @pytest.mark.parametrize("hook", ["before_task", "after_task"])
 def test_hook_that_nobody_has_seen(team: Team, hook: str) -> None:
     """A hook that came with a project does not run before a person has seen it, once, and again when it has changed."""
     file = team.relay_folder / "agents.pool.yml"
-    agent = team.agent("fe")
+    agent = team.agent("fe", **asks_for(team, 0.1))
 
     def tried(command: str) -> Json:
         file.write_text(pool(fe={"hooks": {hook: command}}))
@@ -187,6 +197,26 @@ def test_hook_that_nobody_has_seen(team: Team, hook: str) -> None:
         team.trust()
         assert "hook failed" not in str(tried(f"touch {marker}"))
         assert (team.root / marker).exists()
+
+
+def test_people_are_asked_about_a_hook_that_nobody_has_seen(team: Team) -> None:
+    """A person far away sees the whole hook and says yes, once; by a no it does not run."""
+    file = team.relay_folder / "agents.pool.yml"
+    agent, people = team.agent("fe", **asks_for(team, 30)), team.hub.client()
+
+    def asked(command: str, answer: str) -> Json:
+        file.write_text(pool(fe={"hooks": {"before_task": command}}))
+        claim = agent.soon("claim_task", task_id=agent.task())
+        approval = people.get(f"/approvals/{next(questions)['detail']['approval_id']}")["approval"]
+        assert (approval["shown"], approval["folder"]) == (command, str(team.root.resolve()))
+        people.post(f"/approvals/{approval['id']}/{answer}")
+        return agent.reply(claim)
+
+    questions = (team.hub.until("approval.asked", times=times) for times in range(1, 3))
+    assert asked("touch denied", "deny")["claimed"] is False
+    assert asked("touch allowed", "approve")["claimed"] is True
+    assert agent.does("claim_task", task_id=agent.task())["claimed"] is True
+    assert [(team.root / name).exists() for name in ("denied", "allowed")] == [False, True]
 
 
 def test_before_hook_that_passes(team: Team) -> None:

@@ -11,6 +11,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from hubbub.cli.bridge.calls import Call, Reply, refused, reply_of, with_reply
+from hubbub.cli.bridge.hook_questions import HookQuestions
 from hubbub.cli.bridge.wire import Message
 from hubbub.workspace import hooks, teams
 from hubbub.workspace.folder import Workspace
@@ -25,8 +26,11 @@ FAREWELL = timedelta(seconds=2)  # for the hub to hear that nothing came of a ho
 class Hooked:
     """The calls around which the hooks of a workspace run."""
 
-    def __init__(self, workspace: Workspace, data: Path | None = None) -> None:
-        self.workspace, self._data = workspace, data
+    def __init__(
+        self, workspace: Workspace, data: Path | None = None, people: HookQuestions | None = None
+    ) -> None:
+        """`people` are asked about hooks that nobody has seen; without them these do not run."""
+        self.workspace, self._data, self._people = workspace, data, people
 
     async def claim(self, call: Call) -> Message:
         """Look whether the task can be had, run the hook of whoever claims it, then claim it."""
@@ -102,6 +106,7 @@ class Hooked:
         """Run hooks at the root of the project; the sentence about the first that failed, or None."""
         if persona is None:
             return None
+        await self._show(commands, persona.id)
         return await run(
             commands,
             root=self.workspace.root,
@@ -110,6 +115,17 @@ class Hooked:
             run_name=str(seen["session_id"]),
             judge=self._denial,
         )
+
+    async def _show(self, commands: tuple[str, ...], agent: str) -> None:
+        """Have people see the hooks that nobody has seen, until they say no to one."""
+        if self._people is None or not commands:
+            return
+        from hubbub.node import hooks as judged
+
+        for command in commands:
+            denial = await asyncio.to_thread(self._denial, command, self.workspace.root)
+            if denial == judged.UNSEEN and not await self._people.allows(command, self.workspace.root, agent):
+                return
 
     def _denial(self, command: str, root: Path) -> str | None:
         """What the machine has against a hook. The gate is loaded where there are hooks, and only there."""

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from hubbub.cli.bridge.calls import Call, refused, reply_of, with_reply
 from hubbub.cli.bridge.client import Client
 from hubbub.cli.bridge.companion import Ask
+from hubbub.cli.bridge.hook_questions import HookQuestions
 from hubbub.cli.bridge.hooked import Hooked
 from hubbub.cli.bridge.news import changes
 from hubbub.cli.bridge.remembered import Remembered, memory_of, summary_of
@@ -42,9 +43,9 @@ class Place(NamedTuple):
 class RelayCompanion:
     """One client's half of Relay."""
 
-    def __init__(self, place: Place, remembered: Remembered) -> None:
+    def __init__(self, place: Place, remembered: Remembered, people: HookQuestions) -> None:
         self.workspace, self.run, data = place
-        hooked = Hooked(self.workspace, data)
+        hooked = Hooked(self.workspace, data, people)
         self._tools: Mapping[object, Callable[[Call], Awaitable[Message | None]]] = {
             "start_session": self._start,
             "list_agents": self._list_team,
@@ -112,5 +113,5 @@ async def companion(place: Place, hub: Callable[[], Hub]) -> AsyncIterator[Relay
     remembered = Remembered(place.workspace.folder, RemoteDocuments(hub))
     async with asyncio.TaskGroup() as tasks:
         staying = tasks.create_task(remembered.stay_in_step(changes(hub)))
-        yield RelayCompanion(place, remembered)
+        yield RelayCompanion(place, remembered, HookQuestions(hub, place.data))
         staying.cancel()
