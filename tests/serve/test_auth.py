@@ -1,6 +1,7 @@
 """The way in: host, origin, token, size."""
 
 import asyncio
+import json
 from datetime import timedelta
 
 import httpx2
@@ -116,6 +117,39 @@ def test_origins_that_are_ours(hub: Hub, origin: str) -> None:
 def test_origins_that_are_not_ours(hub: Hub, origin: str) -> None:
     """A foreign web page is answered with 403, whatever the token."""
     assert post(hub, hub.token(), ECHO, Origin=origin).status_code == 403
+
+
+@pytest.mark.parametrize(
+    "kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", None]
+)
+def test_what_a_form_of_any_page_could_send_is_no_call(hub: Hub, kind: str | None) -> None:
+    """Only a body that is sent as JSON is read: a page of any site may send the other kinds without being asked."""
+    said = {"Content-Type": kind} if kind else {}
+    headers = {"Authorization": f"Bearer {hub.token('ada')}", **said}
+    for method, path in [
+        ("POST", "/mcp/tiny"),
+        ("POST", "/mcp"),
+        ("DELETE", "/mcp/tiny"),
+        ("POST", "/api/v1/tasks"),
+        ("PUT", "/api/v1/tasks/1/description"),
+        ("POST", "/api/task"),
+        ("POST", "/api/auth/login"),
+        ("POST", "/_gxv/api/v1/checkin"),
+        ("POST", "/api/v1/nodes/join"),
+    ]:
+        answer = httpx2.request(method, hub.url + path, content=json.dumps(ECHO), headers=headers)
+        assert (answer.status_code, answer.json()["error"]) == (415, "unsupported_media_type"), path
+        assert "Content-Type: application/json" in answer.json()["message"]
+
+
+@pytest.mark.parametrize("kind", ["application/json; charset=utf-8", "Application/JSON"])
+def test_json_is_json(hub: Hub, kind: str) -> None:
+    """However the kind is written, and where there is no body none is needed."""
+    headers = {"Authorization": f"Bearer {hub.token('ada')}", "Content-Type": kind}
+    assert httpx2.post(hub.url + "/mcp/tiny", content=json.dumps(ECHO), headers=headers).status_code == 200
+    plain = {**headers, "Content-Type": "text/plain"}
+    empty = httpx2.post(hub.url + "/api/v1/agents/ada/inbox/1/ack", headers=plain)
+    assert empty.status_code != 415
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,8 @@
 """The way in, for every route of the hub: is the request meant for us, who sends it, is it bounded.
 
 In this order a request must name a host that is ours (against DNS rebinding), come from no foreign web page, carry a
-token that is valid now, and be no larger than its route allows. Tokens are looked up on every request: what was
-revoked a moment ago is refused.
+token that is valid now, be no larger than its route allows, and say that its body is JSON. Tokens are looked up on
+every request: what was revoked a moment ago is refused.
 """
 
 import re
@@ -23,7 +23,7 @@ from hubbub.model.rights import LINK_ONLY, SYSTEM, Actor, Role
 from hubbub.serve import bodies
 from hubbub.serve.dashboard import addresses
 from hubbub.serve.hosts import Hosts
-from hubbub.serve.logins import Logins
+from hubbub.serve.logins import SAFE, Logins
 
 MIB = 1024 * 1024
 BODY_LIMIT = 1 * MIB
@@ -40,6 +40,7 @@ REFUSED: Mapping[type[HubError], HTTPStatus] = {
 SHARED = re.compile(r"/share/[^/]+")  # the link itself is the secret
 TAKES_TOKEN_IN_QUERY = re.compile(r"/events(/.*)?|/ws")  # a browser cannot send headers to either
 
+JSON = "application/json"
 GOLEMXV = "/_gxv/api/v1"  # whose clients send their token as X-API-Key
 
 
@@ -63,8 +64,8 @@ class Guard:
 
     It answers itself with 421 for a host that is not ours, 403 for a foreign origin, 401 without a valid token (and
     naming no OAuth metadata, on which clients would drop their bearer token), 413 for a body that is too large,
-    however it is sent, or that holds too many values, 400 for one that holds them too deep, and 503 when the store
-    cannot tell whether the token is valid.
+    however it is sent, or that holds too many values, 400 for one that holds them too deep, 415 for one that is not
+    sent as JSON, and 503 when the store cannot tell whether the token is valid.
     """
 
     def __init__(self, app: ASGIApp, *, transactions: Transactions, hosts: Hosts, logins: Logins) -> None:
@@ -80,7 +81,7 @@ class Guard:
         refusal = self._misdirected(Headers(scope=scope)) or await self._identify(scope)
         if refusal is None and scope["type"] == "http" and _has_body(scope):
             body = await read_body(receive, _body_limit(scope))
-            refusal = body if isinstance(body, Response) else await _weighed(scope, body)
+            refusal = body if isinstance(body, Response) else _unreadable(scope, body) or await _weighed(scope, body)
             receive = replay(body, receive) if isinstance(body, bytes) else receive
             del body  # whoever reads it has it for as long as it is needed
         await (refusal or self.app)(scope, receive, send)
@@ -156,6 +157,21 @@ def _take_token(scope: Scope) -> str | None:
 
 def _has_body(scope: Scope) -> bool:
     return any(name in (b"content-length", b"transfer-encoding") for name, _value in scope["headers"])
+
+
+def _unreadable(scope: Scope, body: bytes) -> Response | None:
+    """The refusal of a body that is no JSON by its own word, where a form of ours is not what is sent.
+
+    A page of any site may have a browser send `text/plain`, a form, or a type left out, without asking the hub first;
+    JSON it may not.
+    """
+    if not body or scope["method"] in SAFE or addresses.is_open(scope["path"]):
+        return None
+    kind = Headers(scope=scope).get("content-type", "").partition(";")[0].strip().lower()
+    if kind == JSON or kind.endswith("+json"):
+        return None
+    sentence = f"send the body as JSON, with the header Content-Type: {JSON}"
+    return error_response(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", sentence)
 
 
 def _body_limit(scope: Scope) -> int:
