@@ -239,18 +239,60 @@ def test_a_cookie_is_no_bearer_token(owner: Browser) -> None:
     assert httpx2.get(f"{owner.hub.url}/events?token={owner.cookie}").status_code == 401
 
 
-def test_of_two_cookies_none_is_believed(owner: Browser) -> None:
-    """Another program of this machine can set a cookie too; beside it ours does not count, until it is gone."""
+def whose(hub: Hub, cookies: str) -> str | None:
+    """Who a browser with these cookies is; None for nobody."""
+    answer = httpx2.get(hub.url + "/api/v1/me", headers={"Cookie": cookies})
+    return str(answer.json()["user"]) if answer.status_code == 200 else None
+
+
+def test_a_cookie_that_is_no_logins_signs_nobody_out(owner: Browser) -> None:
+    """Another program of this machine can set a cookie of our name too; what is no login is passed over."""
     name, secret = f"hubbub_{owner.hub.served.port}", owner.cookie
-    for cookie in (
-        f"{name}=login_{'0' * 32}; {name}={secret}",
-        f"{name}={secret}; {name}=x",
-        f"x{name}={secret}",
-    ):
-        answer = httpx2.get(owner.hub.url + "/api/v1/me", headers={"Cookie": cookie})
-        assert answer.status_code == 401
-    twice = {"Cookie": f"{name}={secret}; other=1; {name}={secret}"}
-    assert httpx2.get(owner.hub.url + "/api/v1/me", headers=twice).status_code == 200
+    for tossed in (f"login_{'0' * 32}", "x", "", owner.hub.owner_secret):
+        for cookies in (f"{name}={tossed}; {name}={secret}", f"{name}={secret}; {name}={tossed}"):
+            assert whose(owner.hub, cookies) == "owner", cookies
+    assert whose(owner.hub, f"{name}={secret}; other=1; {name}={secret}") == "owner"
+    assert whose(owner.hub, f"x{name}={secret}") is None
+    many = "; ".join(f"{name}={number}" for number in range(1000))
+    assert whose(owner.hub, f"{many}; {name}={secret}") is None
+
+
+def test_of_two_logins_none_is_believed(owner: Browser) -> None:
+    """Nobody acts in a login that somebody else has put beside theirs; signing in anew ends both."""
+    make_person(owner.hub, "eve", Role.MEMBER)
+    name, mine = f"hubbub_{owner.hub.served.port}", owner.cookie
+    with browsing(owner.hub) as other:
+        other.submit(f"/login/{owner.hub.do(lambda tx: logins.link(tx, 'eve'), owner.hub.owner)[0]}", {})
+        hers = other.cookie
+    for cookies in (f"{name}={mine}; {name}={hers}", f"{name}={hers}; {name}={mine}"):
+        assert whose(owner.hub, cookies) is None
+    code, _user, _end = owner.hub.do(logins.link, owner.hub.owner)
+    owner.http.cookies.clear()
+    owner.submit(f"/login/{code}", {}, Cookie=f"{name}={mine}; {name}={hers}")
+    assert (whose(owner.hub, f"{name}={mine}"), whose(owner.hub, f"{name}={hers}")) == (None, None)
+    assert whose(owner.hub, f"{name}={owner.cookie}") == "owner"
+
+
+def test_over_https_no_other_program_sets_the_cookie(owner: Browser) -> None:
+    """The cookie has the prefix that browsers take from this host alone; beside it one without does not count."""
+    pinned, plain = f"__Host-hubbub_{owner.hub.served.port}", f"hubbub_{owner.hub.served.port}"
+    public = {"Host": "hub.example.org", "Origin": "https://hub.example.org"}
+    code, _user, _end = owner.hub.do(logins.link, owner.hub.owner)
+    answer = owner.submit(f"/login/{code}", {}, **public)
+    forgotten, kept = answer.headers.get_list("set-cookie")
+    assert kept.startswith(f"{pinned}=login_")
+    assert {"Path=/", "Secure"} <= set(kept.split("; "))
+    assert "Domain" not in kept
+    assert forgotten.startswith(f"{plain}=; Max-Age=0; ")
+
+    secret = kept.partition("=")[2].partition(";")[0]
+    with browsing(owner.hub) as other:
+        other.submit(f"/login/{owner.hub.do(logins.owners_link)}", {})
+        assert whose(owner.hub, f"{plain}={other.cookie}; {pinned}={secret}") == "owner"
+        assert whose(owner.hub, f"{plain}={other.cookie}; {pinned}=x") is None
+    left = owner.submit("/logout", {"csrf": csrf_of(secret)}, Cookie=f"{pinned}={secret}", **public)
+    assert [each.partition("=")[0] for each in left.headers.get_list("set-cookie")] == [pinned, plain]
+    assert whose(owner.hub, f"{pinned}={secret}") is None
 
 
 def test_a_login_form_of_another_page_signs_nobody_in(browser: Browser) -> None:

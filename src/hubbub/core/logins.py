@@ -5,6 +5,7 @@ idempotency keys, questions) knows logins too. Its secret is a cookie's alone; i
 """
 
 import secrets
+from collections.abc import Sequence
 from datetime import timedelta
 from uuid import UUID
 
@@ -79,6 +80,18 @@ def recognise(tx: Tx, secret: str) -> tuple[Actor, bool]:
     return actor, tx.now - login.seen_at >= milliseconds(NOTED)
 
 
+def choose(tx: Tx, secrets: Sequence[str]) -> str:
+    """Return the one that counts of the cookies that a browser brings: the only one that is a login's.
+
+    Another program of the machine can set cookies too. One that is no login's is passed over, so that it signs nobody
+    out; of two that are logins none counts, so that nobody acts in the login of somebody else. Raises `Unauthorized`.
+    """
+    good = [secret for secret in secrets if _is_good(tx, secret)]
+    if len(good) != 1:
+        raise Unauthorized
+    return good[0]
+
+
 def touch(tx: Tx, login_id: UUID) -> None:
     """Note that the login is used now, so that it lasts on."""
     login = rows.find(tx, login_id)
@@ -115,10 +128,10 @@ def end(tx: Tx, ref: str) -> Login:
     return login
 
 
-def end_by(tx: Tx, secret: str | None) -> None:
+def end_by(tx: Tx, secret: str) -> None:
     """Sign out the browser that brings this cookie, if it is one of a login that has not ended."""
     try:
-        actor = access.recognise(tx, secret or "")
+        actor = access.recognise(tx, secret)
     except Unauthorized:
         return
     login = rows.find(tx, actor.token_id) if actor.token_id is not None else None
@@ -142,6 +155,14 @@ def end_all(tx: Tx, user: User, *, but: UUID | None = None) -> int:
 def forget(tx: Tx) -> None:
     """Drop the links whose time was over a while ago."""
     rows.forget_links(tx, tx.now - milliseconds(KEEP))
+
+
+def _is_good(tx: Tx, secret: str) -> bool:
+    try:
+        recognise(tx, secret)
+    except Unauthorized:
+        return False
+    return True
 
 
 def _link(tx: Tx, user: User) -> tuple[str, User, int]:

@@ -3,6 +3,9 @@
 A browser sends a cookie along with whatever a page asks of the hub, any page. So a cookie is `SameSite=Strict`, and
 beside that it counts only in what comes from pages of this hub; and to change something a request needs a second
 value, that only those pages know: `csrf_of` the cookie, in a header.
+
+Other programs on the host can set cookies of any name, too, as cookies know no ports; and of one that comes by http,
+nobody can say who set it. Over https ours has the prefix by which browsers take it from this very address only.
 """
 
 import hashlib
@@ -11,6 +14,7 @@ from contextlib import suppress
 from datetime import timedelta
 
 from starlette.datastructures import Headers
+from starlette.responses import Response
 from starlette.types import Scope
 
 from hubbub.core import logins
@@ -19,10 +23,13 @@ from hubbub.model.errors import Forbidden, StoreUnavailable, Unauthorized
 from hubbub.model.rights import SYSTEM, Actor
 from hubbub.serve.dashboard import addresses
 from hubbub.serve.hosts import Hosts
+from hubbub.store.tx import Tx
 
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 CSRF = "x-csrf-token"
 MOST_AGE = int(timedelta(days=90).total_seconds())
+PINNED = "__Host-"  # a cookie whose name begins so was set over https, by this host, for all of it
+MOST = 20  # cookies of our name in one request; nobody's browser has as many
 
 
 class Forged(Forbidden):
@@ -43,10 +50,15 @@ class Logins:
         Raises `Unauthorized`, and `Forged` for what no page of this hub has sent.
         """
         headers = Headers(scope=scope)
-        secret = self.secret(headers)
-        if secret is None:
+        presented = self.secrets(headers)
+        if not presented:
             raise Unauthorized
-        actor, is_due = await self.transactions.store.read(SYSTEM, lambda tx: logins.recognise(tx, secret))
+
+        def recognise(tx: Tx) -> tuple[str, Actor, bool]:
+            secret = logins.choose(tx, presented)
+            return secret, *logins.recognise(tx, secret)
+
+        secret, actor, is_due = await self.transactions.store.read(SYSTEM, recognise)
         csrf = csrf_of(secret)
         self._require_meant(scope, headers, csrf)
         if is_due:
@@ -54,18 +66,31 @@ class Logins:
         scope.setdefault("state", {})["csrf"] = csrf
         return actor
 
-    def secret(self, headers: Headers) -> str | None:
-        """The cookie that a request brings; of two that differ none, as one was set by somebody else."""
-        found = {value for header in headers.getlist("cookie") for value in _values(header, self.name)}
-        return found.pop() if len(found) == 1 else None
+    def secrets(self, headers: Headers) -> list[str]:
+        """The different values that a request brings; beside one that nobody else can have set no others count."""
+        for name in (PINNED + self.name, self.name):
+            found = [value for header in headers.getlist("cookie") for value in _values(header, name)]
+            if found:
+                return list(dict.fromkeys(found))[:MOST]
+        return []
 
-    def cookie(self, secret: str, *, is_secure: bool) -> str:
-        """The header by which a browser keeps a login."""
-        return f"{self.name}={secret}; Max-Age={MOST_AGE}; {_attributes(is_secure)}"
+    def keep(self, response: Response, secret: str, *, is_secure: bool) -> None:
+        """Have the browser keep a login, and over https forget the one that it had without."""
+        name = PINNED + self.name if is_secure else self.name
+        if is_secure:
+            self._forget(response, self.name, is_secure=True)
+        response.headers.append(
+            "Set-Cookie", f"{name}={secret}; Max-Age={MOST_AGE}; {_attributes(is_secure)}"
+        )
 
-    def no_cookie(self, *, is_secure: bool) -> str:
-        """The header by which a browser forgets it."""
-        return f"{self.name}=; Max-Age=0; {_attributes(is_secure)}"
+    def forget(self, response: Response, *, is_secure: bool) -> None:
+        """Have the browser forget its login."""
+        if is_secure:
+            self._forget(response, PINNED + self.name, is_secure=True)
+        self._forget(response, self.name, is_secure=is_secure)
+
+    def _forget(self, response: Response, name: str, *, is_secure: bool) -> None:
+        response.headers.append("Set-Cookie", f"{name}=; Max-Age=0; {_attributes(is_secure)}")
 
     def _require_meant(self, scope: Scope, headers: Headers, csrf: str) -> None:
         is_own = self.hosts.are_own_pages(headers)

@@ -1,6 +1,7 @@
 """Signing in, by a password or by a link that works once, and signing out."""
 
 import hmac
+from collections.abc import Sequence
 from http import HTTPStatus
 from urllib.parse import parse_qsl
 
@@ -107,14 +108,15 @@ class Entrance:
         fields = await self._sent(request)
         if isinstance(fields, Response):
             return fields
-        secret = self.logins.secret(request.headers)
-        shown = request.headers.get(CSRF) or fields.get("csrf", "")
-        if secret is not None and hmac.compare_digest(shown.encode(), csrf_of(secret).encode()):
-            await self._end(secret)
-        elif secret is not None and await self._is_good(secret):
+        presented = self.logins.secrets(request.headers)
+        shown = (request.headers.get(CSRF) or fields.get("csrf", "")).encode()
+        meant = [each for each in presented if hmac.compare_digest(shown, csrf_of(each).encode())]
+        if meant:
+            await self._end(meant)
+        elif presented and await self._is_signed_in(presented):
             return self._foreign(request)
         answer = _go(addresses.LOGIN)
-        answer.headers["Set-Cookie"] = self.logins.no_cookie(is_secure=is_secure(request.scope))
+        self.logins.forget(answer, is_secure=is_secure(request.scope))
         return answer
 
     async def _sent(self, request: Request) -> dict[str, str] | Response:
@@ -144,24 +146,29 @@ class Entrance:
 
     async def _enter(self, request: Request, begin: Operation[str], wanted: str) -> Response:
         """Begin a login, in the place of the one that the browser had, and go on to the view that was wanted."""
-        before = self.logins.secret(request.headers)
+        before = self.logins.secrets(request.headers)
 
         def enter(tx: Tx) -> str:
             secret = begin(tx)
-            logins.end_by(tx, before)
+            for each in before:
+                logins.end_by(tx, each)
             return secret
 
         secret = await self.transactions.write(SYSTEM, enter)
         answer = _go(wanted)
-        answer.headers["Set-Cookie"] = self.logins.cookie(secret, is_secure=is_secure(request.scope))
+        self.logins.keep(answer, secret, is_secure=is_secure(request.scope))
         return answer
 
-    async def _end(self, secret: str) -> None:
-        await self.transactions.write(SYSTEM, lambda tx: logins.end_by(tx, secret))
+    async def _end(self, secrets: Sequence[str]) -> None:
+        def end(tx: Tx) -> None:
+            for each in secrets:
+                logins.end_by(tx, each)
 
-    async def _is_good(self, secret: str) -> bool:
+        await self.transactions.write(SYSTEM, end)
+
+    async def _is_signed_in(self, secrets: Sequence[str]) -> bool:
         try:
-            await self.transactions.read(SYSTEM, lambda tx: logins.recognise(tx, secret))
+            await self.transactions.read(SYSTEM, lambda tx: logins.choose(tx, secrets))
         except Unauthorized:
             return False
         return True
