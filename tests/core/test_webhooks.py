@@ -124,6 +124,15 @@ def test_a_removed_webhook_is_told_no_more(world: World) -> None:
         world.do(outbox.retry, world.id, str(parcel.id))
 
 
+def test_of_a_removed_webhook_no_secret_is_kept(world: World) -> None:
+    """With it go the secret that signed, and the address, in which there may be one; of another nothing changes."""
+    removed, other = add(world), add(world)
+    world.do(webhooks.remove, world.project, str(removed.id))
+    rows = world.do(lambda tx: tx.all("SELECT id, url, secret FROM webhooks"))
+    kept = {row["id"]: (row["url"], row["secret"]) for row in rows}
+    assert kept == {removed.id: ("", ""), other.id: (URL, other.secret)}
+
+
 def test_a_webhook_of_others_is_not_found(world: World) -> None:
     """A webhook of another project, or what is none, cannot be removed."""
     webhook = add(world)

@@ -16,16 +16,19 @@ import pytest
 from psycopg import sql
 from psycopg.rows import dict_row
 
-from hubbub.core import messages, runs, tasks
+from hubbub.app import OWNER_TOKEN, Hub
+from hubbub.core import access, messages, runs, tasks
 from hubbub.model.errors import StoreRefused, StoreUnavailable
 from hubbub.model.ids import new_id
 from hubbub.model.rights import SYSTEM
+from hubbub.settings import Settings
 from hubbub.store import migrate
 from hubbub.store import tasks as rows
 from hubbub.store.postgres import Postgres, PostgresConnection
 from hubbub.store.sqlite import DATABASE, SQLite, SQLiteConnection
 from hubbub.store.tx import Connection, Store, Tx
 from tests.conftest import url_of
+from tests.serving import serving
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -159,9 +162,44 @@ def test_a_file_that_is_no_database_is_refused(tmp_path: Path) -> None:
     assert (tmp_path / DATABASE).read_bytes() == b"not a database " * 1000
 
 
-def test_postgres_is_not_migrated_by_opening_it(empty_postgres: str) -> None:
-    """A PostgreSQL database that is not at this version is refused by a sentence that names the command."""
+@pytest.mark.parametrize("table", ["", "CREATE TABLE recipes (name TEXT)"])
+def test_postgres_is_not_migrated_by_opening_it(empty_postgres: str, tmp_path: Path, table: str) -> None:
+    """A PostgreSQL database of an older version, or of others, is refused by a sentence that names the command."""
+    if table:
+        with psycopg.connect(empty_postgres) as db:
+            db.execute(table.encode())
+    else:
+        migrate_postgres(empty_postgres, older(tmp_path, 1))
     with pytest.raises(StoreRefused, match="run: hubbub migrate"):
+        Postgres.open(empty_postgres)
+
+
+def test_hubs_that_start_at_once_on_an_empty_database_prepare_it_once(
+    empty_postgres: str, tmp_path: Path
+) -> None:
+    """Nobody need prepare an empty PostgreSQL database: of several hubs one does, and all serve one world."""
+
+    def start(number: int) -> str:
+        hub = Hub(Settings(data=tmp_path / str(number), database=empty_postgres, port=0, no_node=True))
+        with serving(hub):
+            secret = (tmp_path / str(number) / OWNER_TOKEN).read_text("utf-8").strip()
+            return str(hub.store.read_now(SYSTEM, lambda tx: access.authenticate(tx, secret)).user_id)
+
+    with ThreadPoolExecutor(3) as threads:
+        owners = list(threads.map(start, range(3)))
+
+    assert len(set(owners)) == 1
+    with psycopg.connect(empty_postgres) as db:
+        numbers = [number for (number,) in db.execute("SELECT number FROM migrations ORDER BY number")]
+        assert numbers == [migration.number for migration in migrate.known()]
+        assert db.execute("SELECT slug FROM projects").fetchall() == [("default",)]
+
+
+def test_an_empty_database_that_may_not_be_prepared_says_so(empty_postgres: str) -> None:
+    """Who may make no tables is told what is missing, in one sentence."""
+    with psycopg.connect(empty_postgres) as db:
+        db.execute("DROP SCHEMA public")
+    with pytest.raises(StoreRefused, match="may make no tables in it; grant CREATE"):
         Postgres.open(empty_postgres)
 
 
@@ -223,26 +261,27 @@ def test_sqlites_words_are_spelled_for_postgres() -> None:
 
 
 Fill = Callable[[Connection], None]
-Bring = Callable[[Fill], Store]  # fills a database of version 1, and opens it with this program
+Bring = Callable[
+    ..., Store
+]  # fills a database of an old version, 1 by default, and opens it with this program
 
 
-@pytest.fixture
-def version_1(tmp_path: Path) -> Path:
-    """The migrations of the first release."""
-    folder = tmp_path / "version-1"
+def older(parent: Path, version: int) -> Path:
+    """A folder of the migrations up to that version."""
+    folder = parent / f"version-{version}"
     folder.mkdir()
-    (first,) = migrate.FOLDER.glob("0001_*.sql")
-    (folder / first.name).write_bytes(first.read_bytes())
+    for each in migrate.known()[:version]:
+        (folder / each.name).write_bytes((migrate.FOLDER / each.name).read_bytes())
     return folder
 
 
 @pytest.fixture
-def bring_sqlite(tmp_path: Path, version_1: Path) -> Iterator[Bring]:
+def bring_sqlite(tmp_path: Path) -> Iterator[Bring]:
     data, opened = tmp_path / "data", ExitStack()
     data.mkdir()
 
-    def bring(fill: Fill) -> Store:
-        migrate_sqlite(data, version_1)
+    def bring(fill: Fill, version: int = 1) -> Store:
+        migrate_sqlite(data, older(tmp_path, version))
         writer = SQLiteConnection(data / DATABASE, timedelta(seconds=5))
         fill(writer)
         writer.db.close()
@@ -253,11 +292,11 @@ def bring_sqlite(tmp_path: Path, version_1: Path) -> Iterator[Bring]:
 
 
 @pytest.fixture
-def bring_postgres(empty_postgres: str, version_1: Path) -> Iterator[Bring]:
+def bring_postgres(empty_postgres: str, tmp_path: Path) -> Iterator[Bring]:
     opened = ExitStack()
 
-    def bring(fill: Fill) -> Store:
-        migrate_postgres(empty_postgres, version_1)
+    def bring(fill: Fill, version: int = 1) -> Store:
+        migrate_postgres(empty_postgres, older(tmp_path, version))
         with psycopg.connect(empty_postgres, row_factory=dict_row) as db:
             fill(PostgresConnection(db))
         Postgres.migrate(empty_postgres)
@@ -269,7 +308,7 @@ def bring_postgres(empty_postgres: str, version_1: Path) -> Iterator[Bring]:
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def bring(request: pytest.FixtureRequest) -> Bring:
-    """Brings what a test fills in from version 1 to this version; on both engines."""
+    """Brings what a test fills in from an old version to this one; on both engines."""
     way: Bring = request.getfixturevalue(f"bring_{request.param}")
     return way
 
@@ -353,6 +392,26 @@ def test_an_old_project_goes_on(bring: Bring) -> None:
     new = store.write_now(SYSTEM, lambda tx: tasks.send(tx, project_id, sender="ann", to=None, text="more"))
     run = store.write_now(SYSTEM, lambda tx: runs.start(tx, project_id, "monday", by="ann"))
     assert [task.id for task in look(store, tasks.of_run, run)] == [*old.tasks, new.id]
+
+
+OLD_WEBHOOK = """
+    INSERT INTO webhooks (id, project_id, url, events, secret, after_tx, after_seq, created_by, created_at, removed_at)
+    VALUES (:id, :project_id, 'https://example.org/T0PSECRET', '["*"]', 'whsec_1', 0, 0, 'ann', 5, :removed_at)"""
+
+
+def test_secrets_of_webhooks_that_were_removed_before_are_wiped(bring: Bring) -> None:
+    """A database in which they were kept is freed of them; of a webhook that is in use nothing changes."""
+    project_id, removed, used = new_id(), new_id(), new_id()
+
+    def fill(db: Connection) -> None:
+        db.query(OLD_PROJECT, {"id": project_id, "slug": "p", "at": 1000})
+        for webhook_id, removed_at in ((removed, 7), (used, None)):
+            db.query(OLD_WEBHOOK, {"id": webhook_id, "project_id": project_id, "removed_at": removed_at})
+
+    rows = look(bring(fill, 14), lambda tx: tx.all("SELECT id, url, secret FROM webhooks"))
+
+    kept = {row["id"]: (row["url"], row["secret"]) for row in rows}
+    assert kept == {removed: ("", ""), used: ("https://example.org/T0PSECRET", "whsec_1")}
 
 
 LITE_COLUMNS = """

@@ -158,10 +158,29 @@ def migrate_postgres(db: psycopg.Connection[TupleRow], *, migrations: Path = FOL
         return max(migration.number for migration in known(migrations))
 
 
+def prepare_postgres(db: psycopg.Connection[TupleRow]) -> None:
+    """Make an empty database one of this version; raise `StoreRefused` for one of another.
+
+    Hubs that start at once on an empty one take turns, and the first makes it. One that holds tables is not touched:
+    hubs of another version may be using it.
+    """
+    if not _has_tables(db):
+        migrate_postgres(db)
+    check_postgres(db)
+
+
 def check_postgres(db: psycopg.Connection[TupleRow]) -> None:
     """Raise `StoreRefused` unless the database is at the program's version."""
     if missing(known(), _applied_postgres(db)):
         raise StoreRefused("the database is not prepared for this version of hubbub; run: hubbub migrate")
+
+
+def _has_tables(db: psycopg.Connection[TupleRow]) -> bool:
+    found = db.execute(
+        """SELECT EXISTS (SELECT 1 FROM pg_class
+                          WHERE relkind IN ('r', 'p') AND relnamespace = current_schema()::regnamespace)"""
+    ).fetchone()
+    return found is not None and bool(found[0])
 
 
 def _applied_postgres(db: psycopg.Connection[TupleRow]) -> dict[int, str]:

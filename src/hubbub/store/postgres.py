@@ -19,7 +19,7 @@ from psycopg import IsolationLevel, errors
 from psycopg.rows import DictRow, dict_row
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
-from hubbub.model.errors import StoreUnavailable
+from hubbub.model.errors import StoreRefused, StoreUnavailable
 from hubbub.model.rights import Actor
 from hubbub.store import migrate, tally
 from hubbub.store.tx import Clock, Operation, Row, Tx, WroteInRead, perform, unix_ms
@@ -40,6 +40,7 @@ LIMITS = """
 """  # the tail of the log waits for every transaction that has begun, so none may hang
 
 UNREACHABLE = "the database server cannot be reached, or does not let the hub in"
+FORBIDDEN = "the database is empty, and its user may make no tables in it; grant CREATE on its schema"
 COLLISIONS = (errors.DeadlockDetected, errors.SerializationFailure)
 
 # What may befall the engine, as people should read it; the first that fits. Other errors are bugs and shown as such.
@@ -91,7 +92,7 @@ class PostgresConnection:
 
 
 class Postgres:
-    """The engine for more than one hub: `Store` over a database that `hubbub migrate` has prepared."""
+    """The engine for more than one hub: `Store` over a database of this version."""
 
     def __init__(self, url: str, *, clock: Clock, notify_every: float) -> None:
         self._clock = clock
@@ -111,7 +112,7 @@ class Postgres:
 
     @classmethod
     def open(cls, url: str, *, clock: Clock = unix_ms, notify_every: float = NOTIFY_EVERY) -> "Postgres":
-        """The store at `url` (postgresql://…).
+        """The store at `url` (postgresql://…), whose tables are made if the database is empty.
 
         `notify_every` is how many seconds lie between two notifications of other hubs, at least. Raises
         `StoreRefused` if the database is not at this version of the program, `StoreUnavailable` if it cannot
@@ -119,9 +120,11 @@ class Postgres:
         """
         try:
             with psycopg.connect(url, connect_timeout=CONNECT_TIMEOUT) as db:
-                migrate.check_postgres(db)
+                migrate.prepare_postgres(db)
         except psycopg.OperationalError as error:
             raise StoreUnavailable(UNREACHABLE) from error
+        except (errors.InsufficientPrivilege, errors.InvalidSchemaName) as error:
+            raise StoreRefused(FORBIDDEN) from error
         return cls(url, clock=clock, notify_every=notify_every)
 
     @staticmethod

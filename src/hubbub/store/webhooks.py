@@ -79,4 +79,9 @@ def move_on(tx: Tx, webhook_id: UUID, to: Position) -> None:
 
 
 def remove(tx: Tx, webhook_id: UUID) -> None:
-    tx.run("UPDATE webhooks SET removed_at = :now WHERE id = :id", id=webhook_id, now=tx.now)
+    """Mark it as removed; its secret and its address, in which there may be another, are kept no longer."""
+    tx.run(
+        "UPDATE webhooks SET removed_at = :now, url = '', secret = '' WHERE id = :id",
+        id=webhook_id,
+        now=tx.now,
+    )
