@@ -21,6 +21,7 @@ import structlog
 from starlette.types import ASGIApp
 
 from hubbub.core import access, logins, projects, users
+from hubbub.core.quotas import MIB, Limits, Quotas
 from hubbub.core.transaction import Transactions
 from hubbub.dialects import discover
 from hubbub.model.errors import Conflict, Forbidden, Invalid, Unauthorized
@@ -47,6 +48,7 @@ from hubbub.serve.present import present
 from hubbub.serve.server import HubServer, configured
 from hubbub.serve.sightings import Sightings
 from hubbub.serve.upkeep import Upkeep
+from hubbub.serve.usage import Usage
 from hubbub.serve.whispers import Whispers
 from hubbub.settings import Settings
 from hubbub.store.lock import FolderLock
@@ -142,8 +144,9 @@ class Hub:
             self._server.should_exit = True
 
     def _compose(self) -> tuple[ASGIApp, Callable[[], Awaitable[None]]]:
-        transactions = Transactions(self.store)
-        feed, followers, notified = Feed(self.store), Followers(), Notified(transactions)
+        quotas = Quotas(_limits(self.settings))
+        transactions = Transactions(self.store, quotas)
+        feed, followers, notified = Feed(self.store), Followers(quotas), Notified(transactions)
         sightings = Sightings(transactions)
         fleet = Fleet(transactions, str(new_id()), self.pace)
         workspace, slug = _workspace(), os.environ.get("HUBBUB_PROJECT") or projects.DEFAULT
@@ -153,6 +156,7 @@ class Hub:
         archive = Archive(self.store, self.settings.keep_log_days)
         upkeep = Upkeep(self.store, timedelta(hours=self.settings.dead_letter_hours))
         work = [feed.run, notified.run, sightings.run, leaving.run, archive.run, upkeep.run]
+        work.append(Usage(self.store, quotas).run)
         if workspace is not None:
             work.append(partial(keep_in_step, transactions, feed, workspace, slug))
         desk_of = partial(Desk, transactions, LiveNews(feed, followers), slug, url=self.url)
@@ -297,6 +301,16 @@ def _open(settings: Settings, url: str) -> tuple[FolderLock | None, Store]:
     except BaseException:
         lock.release()
         raise
+
+
+def _limits(settings: Settings) -> Limits:
+    """How much of the hub a token may use."""
+    return Limits(
+        rate=settings.token_rate,
+        burst=settings.token_burst,
+        streams=settings.token_streams,
+        stored=settings.token_megabytes * MIB,
+    )
 
 
 def _workspace() -> Workspace | None:

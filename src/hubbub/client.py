@@ -9,6 +9,7 @@ import json
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, TypedDict
 from urllib.parse import quote, urlsplit
@@ -17,6 +18,7 @@ from uuid import uuid4
 import httpx2
 
 from hubbub.model.errors import Invalid
+from hubbub.model.pauses import patiently
 from hubbub.model.ways import authorities, trusts_environment
 
 CONNECT_SECONDS = 5.0
@@ -25,6 +27,11 @@ WAIT_SECONDS = 45  # the longest wait that the hub grants in one request
 QUIET_SECONDS = 75.0  # a live stream says something every 30 s; after this long it is dead
 NOT_FOUND = 404
 TEMPORARY = frozenset({429, 502, 503, 504})
+TOO_MANY = 429
+LONGEST_PAUSE = (
+    10.0  # seconds that the hub may have us wait before the same request, without our caller hearing of it
+)
+PATIENT = 6  # tries at a request, while the hub has us wait
 SCHEMES = frozenset({"http", "https"})
 DOTS = {".": "%2E", "..": "%2E%2E"}  # parts of a path that would be resolved
 
@@ -309,16 +316,11 @@ class Hub:
     ) -> Any:
         patience += WAIT_SECONDS if query.get("wait_seconds") else 0
         said = content and {name: each for name, each in content.items() if each is not None}
+        send = partial(self._http.request, method, f"/api/v1{path}", params=self._query(query), json=said)
+        sent = {**(headers or {}), **self._identity}
+        timeout = httpx2.Timeout(patience, connect=CONNECT_SECONDS)
         with _reachable(self.url):
-            response = self._http.request(
-                method,
-                f"/api/v1{path}",
-                params=self._query(query),
-                json=said,
-                headers={**(headers or {}), **self._identity},
-                timeout=httpx2.Timeout(patience, connect=CONNECT_SECONDS),
-            )
-        return _content(response)
+            return _content(patiently(partial(send, headers=sent, timeout=timeout)))
 
     @property
     def _identity(self) -> dict[str, str]:

@@ -51,6 +51,12 @@ def _count(value: str) -> int:
     return int(value)
 
 
+def _limit(value: str) -> int:
+    if not re.fullmatch(r"[0-9]{1,9}", value):
+        raise ValueError("a whole number from 0 (as much as it likes) to 999999999")
+    return int(value)
+
+
 def _switch(value: str) -> bool:
     if value.lower() not in YES + NO:
         raise ValueError(f"one of {', '.join(YES)} or {', '.join(NO)}")
@@ -120,6 +126,10 @@ class Settings:
     mcp_connections: int = _setting(
         50, _count, "how many MCP sessions a token may have open; of more, the one idle longest is ended"
     )
+    token_rate: int = _setting(500, _limit, "how many calls a second a token may make, over a while")
+    token_burst: int = _setting(10_000, _limit, "how many calls a token may make at once, after a pause")
+    token_streams: int = _setting(2_000, _limit, "how many streams and waiting calls a token may hold open")
+    token_megabytes: int = _setting(4_096, _limit, "how many MiB of text a token may store in a day")
     github_token: str | None = _setting(
         None, _secret, "with which results are posted to GitHub; without it none are", shown=False
     )

@@ -10,11 +10,9 @@ import httpx2
 import pytest
 
 from hubbub.core import agents, completions, presences, users
-from hubbub.model.errors import TooMany
 from hubbub.model.records import Condition, Node, Profile
 from hubbub.model.rights import Role
 from hubbub.serve import passwords
-from hubbub.serve.passwords import Attempts
 from tests.serve.hub import Hub, running_hub
 from tests.serve.web import Json, Visit, Web
 
@@ -167,20 +165,6 @@ def test_the_eleventh_try_in_a_minute_has_to_wait(anyone: Web, monkeypatch: pyte
     answer = anyone.post("/auth/login", ACCOUNT, **{"X-Forwarded-For": "10.0.0.1"})
     assert no(answer) == (429, "too_many")
     assert 0 < int(answer.headers["retry-after"]) <= 60
-
-
-def test_tries_are_counted_by_address_and_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each address has its own ten tries, which count for a minute."""
-    now = 1000.0
-    monkeypatch.setattr("hubbub.serve.passwords.time.monotonic", lambda: now)
-    attempts = Attempts()
-    for _ in range(passwords.TRIES):
-        attempts.count("a")
-    with pytest.raises(TooMany):
-        attempts.count("a")
-    attempts.count("b")
-    now += timedelta(minutes=1).total_seconds()
-    attempts.count("a")
 
 
 def test_a_program_gets_a_token_for_its_network(any_hub: Hub, web: Web, visit: Visit) -> None:

@@ -7,10 +7,11 @@ from uuid import uuid4
 
 import pytest
 
+from hubbub.core.quotas import MOST_OF_BROWSER
 from hubbub.model.errors import TooMany
 from hubbub.model.records import Activity
 from hubbub.model.rights import Actor
-from hubbub.serve.followers import ENDINGS, MOST_OF_BROWSER, Followers
+from hubbub.serve.followers import ENDINGS, Followers
 from hubbub.serve.resources import Kind, Resource, Topic
 
 PROJECT = uuid4()

@@ -8,9 +8,9 @@ import httpx2
 import pytest
 
 from hubbub.core import logins, users
+from hubbub.core.tries import TRIES
 from hubbub.model.rights import Role
 from hubbub.serve.logins import csrf_of
-from hubbub.serve.passwords import TRIES
 from tests.serve.browser import Browser, browsing, field
 from tests.serve.hub import Hub
 from tests.serve.web import done, refusal
@@ -96,10 +96,45 @@ def test_guessing_is_slowed_down(browser: Browser) -> None:
     assert other.status_code == 429
 
 
+def test_nobody_is_shut_out_by_what_others_try(browser: Browser) -> None:
+    """Tries in a name slow down neither others of that address nor, where they signed in before, whose name it is."""
+    give_password(browser)
+    make_person(browser.hub, "eve", Role.MEMBER)
+    give_password(browser, "eve")
+    right = {"name": "owner", "password": PASSWORD}
+    assert browser.submit("/login", right).status_code == 303
+    assert browser.submit("/logout", {"csrf": browser.csrf}).status_code == 303
+    with browsing(browser.hub) as stranger:
+        answers = [stranger.submit("/login", {"name": "owner", "password": "guess"}) for _ in range(TRIES)]
+        assert {each.status_code for each in answers} == {401}
+        assert stranger.submit("/login", right).status_code == 429
+        assert stranger.submit("/login", {"name": "eve", "password": PASSWORD}).status_code == 303
+        assert stranger.submit("/logout", {"csrf": stranger.csrf}).status_code == 303
+        assert stranger.submit("/login", right).status_code == 429
+
+    assert browser.submit("/login", right).status_code == 303
+
+
+def test_good_logins_do_not_count(browser: Browser) -> None:
+    """Only what was wrong counts: who knows the password may sign in as often as they like."""
+    give_password(browser)
+    for _ in range(TRIES + 1):
+        signed_in = browser.http.post("/api/auth/login", json={"username": "owner", "password": PASSWORD})
+        assert signed_in.status_code == 200
+
+
+def test_a_known_browser_may_not_guess_on_and_on(browser: Browser) -> None:
+    """A browser in which somebody has signed in before has ten tries a minute as well."""
+    give_password(browser)
+    assert browser.submit("/login", {"name": "owner", "password": PASSWORD}).status_code == 303
+    answers = [browser.submit("/login", {"name": "owner", "password": "guess"}) for _ in range(TRIES + 1)]
+    assert [each.status_code for each in answers] == [401] * TRIES + [429]
+
+
 def test_the_cookie(browser: Browser) -> None:
     """It is out of reach for scripts and for other sites, for all of the hub, and over https for that alone."""
     secret, _user, _end = browser.hub.do(logins.link, browser.hub.owner)
-    plain = browser.submit(f"/login/{secret}", {}).headers["set-cookie"]
+    plain, _known = browser.submit(f"/login/{secret}", {}).headers.get_list("set-cookie")
     name, _, rest = plain.partition("=")
     assert name == f"hubbub_{browser.hub.served.port}"
     assert set(rest.split("; ")[1:]) == {"Max-Age=7776000", "Path=/", "HttpOnly", "SameSite=Strict"}
@@ -279,7 +314,8 @@ def test_over_https_no_other_program_sets_the_cookie(owner: Browser) -> None:
     public = {"Host": "hub.example.org", "Origin": "https://hub.example.org"}
     code, _user, _end = owner.hub.do(logins.link, owner.hub.owner)
     answer = owner.submit(f"/login/{code}", {}, **public)
-    forgotten, kept = answer.headers.get_list("set-cookie")
+    forgotten, kept, known = answer.headers.get_list("set-cookie")
+    assert known.startswith(f"{pinned}_known=")
     assert kept.startswith(f"{pinned}=login_")
     assert {"Path=/", "Secure"} <= set(kept.split("; "))
     assert "Domain" not in kept

@@ -9,10 +9,10 @@ import httpx2
 import pytest
 
 from hubbub.core import dispatches, nodes
+from hubbub.core.tries import TRIES
 from hubbub.model.machines import Machine
 from hubbub.model.orders import Code, Order, Outcome, Principal
 from hubbub.model.rights import Role
-from hubbub.serve.passwords import TRIES
 from tests.serve.hub import Hub, running_hub
 from tests.serve.watching import refused
 from tests.serve.web import Visit, Web, done, refusal

@@ -35,6 +35,7 @@ CONNECT_SECONDS = 5  # for a database to let us in
 LEAST_FILES = 4096  # a live stream is an open file
 OTHERS = 0o077
 RECENT = 24 * 3600  # seconds in which what went wrong with a hook is worth a look
+NEARLY = 0.8  # of what a token may store in a day
 WAKERS = frozenset({*Method})
 
 
@@ -151,6 +152,8 @@ def _hub(choice: Choice) -> Iterator[Finding]:
             "hub", same, f"{url} answers, version {version}", f"restart it; this is version {__version__}"
         )
         yield _token(hub) if token else Finding("token", False, "none", "give --token or HUBBUB_TOKEN")
+        if token:
+            yield from _quotas(hub)
     except (HubUnreachable, HubRefused) as error:
         yield Finding("hub", False, str(error), "start it with: hubbub serve")
     finally:
@@ -172,6 +175,33 @@ def _token(hub: Hub) -> Finding:
     except HubRefused as error:
         return Finding("token", False, str(error), "make another with: hubbub token create")
     return Finding("token", True, f"valid, as {me['user'] or me['agent'] or 'any agent of its project'}")
+
+
+def _quotas(hub: Hub) -> Iterator[Finding]:
+    """Every token that was refused for what it used, or has nearly used up what it may store today."""
+    try:
+        reply = hub.get("/tokens")
+    except HubRefused:
+        return  # which the token above says already
+    most = reply["limits"]["stored"]
+    for each in reply["tokens"]:
+        use = each["use"]
+        if use is None or each["revoked_at"] is not None:
+            continue
+        whose = f"quota of token {each['id']} ({each['agent'] or 'a person or any agent'})"
+        stored = f"{use['stored_today'] // MIB:,} of {most // MIB:,} MiB stored today"
+        if use["refused_at"] is not None:
+            counts = ", ".join(f"{number:,} for {quota}" for quota, number in use["refused"].items())
+            since = terminal.brief(use["refused_since"])
+            last = terminal.brief(use["refused_at"])
+            advice = "look for a loop in what uses it, or allow more by HUBBUB_TOKEN_…"
+            yield Finding(
+                whose, False, f"calls were refused since {since} ({counts}), last {last}; {stored}", advice
+            )
+        elif most and use["stored_today"] >= most * NEARLY:
+            yield Finding(
+                whose, False, stored, "it is refused at the limit; allow more by HUBBUB_TOKEN_MEGABYTES"
+            )
 
 
 def _clients() -> Iterator[Finding]:

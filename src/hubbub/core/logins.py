@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 from uuid import UUID
 
-from hubbub.core import access, tokens, users
+from hubbub.core import access, tokens, tries, users
 from hubbub.model.errors import NotFound, Unauthorized
 from hubbub.model.ids import parse_id
 from hubbub.model.logins import Login
@@ -18,6 +18,7 @@ from hubbub.model.records import User
 from hubbub.model.rights import Actor
 from hubbub.store import logins as rows
 from hubbub.store import tokens as token_rows
+from hubbub.store import tries as try_rows
 from hubbub.store import users as user_rows
 from hubbub.store.tx import Tx
 
@@ -92,6 +93,13 @@ def choose(tx: Tx, secrets: Sequence[str]) -> str:
     return good[0]
 
 
+def know_browser(tx: Tx, secret: str, browsers: Sequence[str]) -> str:
+    """Know the browser in which that login has just begun; what it is to keep, so that it is known again."""
+    actor, _is_due = recognise(tx, secret)
+    assert actor.user_id is not None  # a login is a person's
+    return tries.know(tx, actor.user_id, browsers)
+
+
 def touch(tx: Tx, login_id: UUID) -> None:
     """Note that the login is used now, so that it lasts on."""
     login = rows.find(tx, login_id)
@@ -146,6 +154,7 @@ def end_all(tx: Tx, user: User, *, but: UUID | None = None) -> int:
     Links that they have not used lead in no more: who is not to be signed in may have made one.
     """
     rows.drop_links(tx, user.id)
+    try_rows.drop_browsers(tx, user.id)
     ending = [each for each in rows.of_user(tx, user.id) if each.id != but]
     for login in ending:
         _end(tx, login)

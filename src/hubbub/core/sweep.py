@@ -12,7 +12,9 @@ from hubbub.core import (
     nodes,
     outbox,
     presences,
+    quotas,
     seals,
+    tries,
     wakes,
 )
 from hubbub.store import agents as agent_rows
@@ -55,3 +57,5 @@ def forget(tx: Tx) -> None:
     joins.forget(tx)
     logins.forget(tx)
     dispatches.forget(tx)
+    quotas.forget(tx)
+    tries.forget(tx)

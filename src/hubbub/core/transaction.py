@@ -4,6 +4,7 @@ from collections.abc import Awaitable
 from typing import TypeVar
 
 from hubbub.core import sweep
+from hubbub.core.quotas import Limits, Quotas
 from hubbub.model.rights import SYSTEM, Actor
 from hubbub.store.tx import MustWrite, Operation, Store, Tx
 
@@ -17,17 +18,24 @@ class _Overdue(Exception):
 class Transactions:
     """The way from an edge to the core."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, quotas: Quotas | None = None) -> None:
         self.store = store
+        self.quotas = quotas or Quotas(Limits())
 
     def write(self, actor: Actor, operation: Operation[T]) -> Awaitable[T]:
-        """Run `operation` in a writing transaction, after what is overdue by now has been settled in it."""
+        """Run `operation` in a writing transaction, after what is overdue by now has been settled in it.
+
+        Raises `TooMany` at once where the actor has stored as much today as they may.
+        """
+        self.quotas.require_room(actor)
 
         def settled(tx: Tx) -> T:
             tx.actor = SYSTEM  # what is overdue is nobody's doing
             sweep.settle(tx)
-            tx.actor = actor
-            return operation(tx)
+            tx.actor, before = actor, tx.stored
+            result = operation(tx)
+            self.quotas.note(actor, tx.stored - before)
+            return result
 
         return self.store.write(actor, settled)
 

@@ -205,12 +205,12 @@ class BeingChecked(HubError):
 
 
 class TooMany(HubError):
-    """Too many tries; `retry_after` says how many seconds to wait."""
+    """Too many tries, or too much of something; `retry_after` says how many seconds to wait."""
 
     code: ClassVar[str] = "too_many"
 
-    def __init__(self, retry_after: int) -> None:
-        super().__init__(f"too many tries; wait {retry_after} s")
+    def __init__(self, retry_after: int, why: str = "too many tries") -> None:
+        super().__init__(f"{why}; wait {retry_after} s")
         self.retry_after = retry_after
 
 

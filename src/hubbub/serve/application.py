@@ -83,6 +83,7 @@ def application(parts: Parts, alive: Alive) -> ASGIApp:
     settings, transactions = parts.settings, parts.transactions
     connections = Connections(settings.mcp_connections)
     metrics = Metrics(transactions, lambda: len(parts.followers), lambda: len(connections), parts.fleet)
+    metrics.refusals(transactions.quotas)
     news = LiveNews(parts.feed, parts.followers)
     site = _site(parts, news)
     protocol = _protocol(parts, site, connections, metrics)

@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from hubbub.core import joins
 from hubbub.core.access import authenticate
 from hubbub.core.transaction import Transactions
-from hubbub.model.errors import Forbidden, HubError, StoreUnavailable, Unauthorized
+from hubbub.model.errors import Forbidden, HubError, StoreUnavailable, TooMany, Unauthorized
 from hubbub.model.link import PATH as LINK
 from hubbub.model.rights import LINK_ONLY, SYSTEM, Actor, Role
 from hubbub.serve import bodies
@@ -36,6 +36,7 @@ REFUSED: Mapping[type[HubError], HTTPStatus] = {
     Unauthorized: HTTPStatus.UNAUTHORIZED,
     Forbidden: HTTPStatus.FORBIDDEN,
     StoreUnavailable: HTTPStatus.SERVICE_UNAVAILABLE,
+    TooMany: HTTPStatus.TOO_MANY_REQUESTS,
 }
 SHARED = re.compile(r"/share/[^/]+")  # the link itself is the secret
 TAKES_TOKEN_IN_QUERY = re.compile(r"/events(/.*)?|/ws")  # a browser cannot send headers to either
@@ -65,7 +66,8 @@ class Guard:
     It answers itself with 421 for a host that is not ours, 403 for a foreign origin, 401 without a valid token (and
     naming no OAuth metadata, on which clients would drop their bearer token), 413 for a body that is too large,
     however it is sent, or that holds too many values, 400 for one that holds them too deep, 415 for one that is not
-    sent as JSON, and 503 when the store cannot tell whether the token is valid.
+    sent as JSON, 429 for a call that comes too soon after others of its token, and 503 when the store cannot tell
+    whether the token is valid.
     """
 
     def __init__(self, app: ASGIApp, *, transactions: Transactions, hosts: Hosts, logins: Logins) -> None:
@@ -81,7 +83,7 @@ class Guard:
         refusal = self._misdirected(Headers(scope=scope)) or await self._identify(scope)
         if refusal is None and scope["type"] == "http" and _has_body(scope):
             body = await read_body(receive, _body_limit(scope))
-            refusal = body if isinstance(body, Response) else _unreadable(scope, body) or await _weighed(scope, body)
+            refusal = body if isinstance(body, Response) else await _unread(scope, body)
             receive = replay(body, receive) if isinstance(body, bytes) else receive
             del body  # whoever reads it has it for as long as it is needed
         await (refusal or self.app)(scope, receive, send)
@@ -107,8 +109,10 @@ class Guard:
             secret = _take_token(scope)
             if path == JOIN and secret is not None and secret.startswith(joins.PREFIX):
                 return None
-            scope.setdefault("state", {})["actor"] = await self._actor(scope, secret)
-        except (Unauthorized, Forbidden, StoreUnavailable) as error:
+            actor = await self._actor(scope, secret)
+            self.transactions.quotas.spend(actor)
+            scope.setdefault("state", {})["actor"] = actor
+        except (Unauthorized, Forbidden, StoreUnavailable, TooMany) as error:
             return _refusal(scope, error)
         return None
 
@@ -130,6 +134,8 @@ def _refusal(scope: Scope, error: HubError) -> Response:
         there = {"Location": f"{addresses.LOGIN}?next={wanted}", "Cache-Control": "no-store"}
         return Response(None, HTTPStatus.SEE_OTHER, there)
     headers = {"WWW-Authenticate": "Bearer"} if isinstance(error, Unauthorized) else None
+    if isinstance(error, TooMany):
+        headers = {"Retry-After": str(error.retry_after)}
     status = next(REFUSED[kind] for kind in type(error).__mro__ if kind in REFUSED)
     return error_response(status, error.code, str(error), headers)
 
@@ -157,6 +163,11 @@ def _take_token(scope: Scope) -> str | None:
 
 def _has_body(scope: Scope) -> bool:
     return any(name in (b"content-length", b"transfer-encoding") for name, _value in scope["headers"])
+
+
+async def _unread(scope: Scope, body: bytes) -> Response | None:
+    """The refusal of a body that is not to be read."""
+    return _unreadable(scope, body) or await _weighed(scope, body)
 
 
 def _unreadable(scope: Scope, body: bytes) -> Response | None:

@@ -11,14 +11,12 @@ from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import contextmanager
 from uuid import UUID
 
-from hubbub.model.errors import TooMany
+from hubbub.core.quotas import Limits, Quotas
 from hubbub.model.records import Activity
 from hubbub.model.rights import Actor
 from hubbub.serve.resources import Topic, touched
 
 ENDINGS = frozenset({"token.revoked", "login.ended"})  # the kinds of activity that end a token
-MOST_OF_BROWSER = 200  # responses that one login holds open; a page needs two
-WAIT = 10  # seconds, before it tries again
 MEMBERSHIPS = frozenset({"member.put", "member.removed"})  # after these a person may see more, or less
 
 
@@ -70,7 +68,8 @@ class Follower:
 class Followers:
     """All open responses of the hub. Belongs to one event loop."""
 
-    def __init__(self) -> None:
+    def __init__(self, quotas: Quotas | None = None) -> None:
+        self._quotas = quotas or Quotas(Limits())
         self._open: dict[UUID | None, set[Follower]] = {}
         self._wanted: dict[Topic, set[Follower]] = {}
         self._revoked: set[UUID | None] = set()
@@ -80,10 +79,9 @@ class Followers:
     def open(self, actor: Actor) -> Iterator[Follower]:
         """A follower for as long as the context lasts, at the longest until the actor's token expires.
 
-        Raises `TooMany` for a browser that has too many open already: a page that errs does not use up the hub.
+        Raises `TooMany` for a token that has too many open already: who errs does not use up the hub.
         """
-        if actor.is_browser and len(self._open.get(actor.token_id, ())) >= MOST_OF_BROWSER:
-            raise TooMany(WAIT)
+        self._quotas.require_stream(actor, self.number_of(actor.token_id))
         follower = Follower(actor)
         self._open.setdefault(actor.token_id, set()).add(follower)
         expiry = self._end_at(follower, actor.expires_at) if actor.expires_at is not None else None
@@ -136,6 +134,10 @@ class Followers:
 
     def __len__(self) -> int:
         return sum(map(len, self._open.values()))
+
+    def number_of(self, token_id: UUID | None) -> int:
+        """How many responses the token holds open."""
+        return len(self._open.get(token_id, ()))
 
     def _end_at(self, follower: Follower, expires_at: int) -> asyncio.TimerHandle:
         remaining = max(0.0, expires_at / 1000 - time.time())

@@ -19,6 +19,7 @@ from starlette.types import Scope
 
 from hubbub.core import logins
 from hubbub.core.transaction import Transactions
+from hubbub.core.tries import KNOWN_FOR
 from hubbub.model.errors import Forbidden, StoreUnavailable, Unauthorized
 from hubbub.model.rights import SYSTEM, Actor
 from hubbub.serve.dashboard import addresses
@@ -29,6 +30,8 @@ SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 CSRF = "x-csrf-token"
 MOST_AGE = int(timedelta(days=90).total_seconds())
 PINNED = "__Host-"  # a cookie whose name begins so was set over https, by this host, for all of it
+KNOWN = "_known"  # at the end of the name of the cookie of a browser in which its person has signed in before
+MOST_KNOWN = int(KNOWN_FOR.total_seconds())
 MOST = 20  # cookies of our name in one request; nobody's browser has as many
 
 
@@ -68,7 +71,14 @@ class Logins:
 
     def secrets(self, headers: Headers) -> list[str]:
         """The different values that a request brings; beside one that nobody else can have set no others count."""
-        for name in (PINNED + self.name, self.name):
+        return self._brought(headers, self.name)
+
+    def browsers(self, headers: Headers) -> list[str]:
+        """The values by which a browser shows that its person has signed in before, as `secrets`."""
+        return self._brought(headers, self.name + KNOWN)
+
+    def _brought(self, headers: Headers, plain: str) -> list[str]:
+        for name in (PINNED + plain, plain):
             found = [value for header in headers.getlist("cookie") for value in _values(header, name)]
             if found:
                 return list(dict.fromkeys(found))[:MOST]
@@ -81,6 +91,13 @@ class Logins:
             self._forget(response, self.name, is_secure=True)
         response.headers.append(
             "Set-Cookie", f"{name}={secret}; Max-Age={MOST_AGE}; {_attributes(is_secure)}"
+        )
+
+    def keep_known(self, response: Response, browser: str, *, is_secure: bool) -> None:
+        """Have the browser keep that its person has signed in there, also after they have left."""
+        name = (PINNED if is_secure else "") + self.name + KNOWN
+        response.headers.append(
+            "Set-Cookie", f"{name}={browser}; Max-Age={MOST_KNOWN}; {_attributes(is_secure)}"
         )
 
     def forget(self, response: Response, *, is_secure: bool) -> None:

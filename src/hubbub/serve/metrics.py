@@ -14,8 +14,11 @@ from prometheus_client import (
     ProcessCollector,
     generate_latest,
 )
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
 
 from hubbub.core import tasks
+from hubbub.core.quotas import Quota, Quotas
 from hubbub.core.transaction import Transactions
 from hubbub.dialects.dialect import Dialect
 from hubbub.model.lifecycle import Status
@@ -26,6 +29,26 @@ from hubbub.serve.fleet.fleet import Fleet
 UNKNOWN = "(unknown)"
 OK = "ok"
 SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
+
+
+class _Refusals(Collector):
+    """Refusals by quota, of all tokens together."""
+
+    def __init__(self, quotas: Quotas) -> None:
+        self._quotas = quotas
+
+    def collect(self) -> Iterator[Metric]:
+        refused = CounterMetricFamily(
+            "hubbub_over_quota", "Calls that were refused for what their token has used", labels=["quota"]
+        )
+        for quota in Quota:
+            refused.add_metric([quota], self._quotas.refused[quota])
+        yield refused
+        yield GaugeMetricFamily(
+            "hubbub_tokens_over_quota",
+            "Tokens of which calls were refused in the last hour",
+            self._quotas.number_refused(),
+        )
 
 
 class Metrics:
@@ -70,6 +93,10 @@ class Metrics:
             ("outcome",),
             registry=self._registry,
         )
+
+    def refusals(self, quotas: Quotas) -> None:
+        """Show how often tokens were refused more than they may use, and how many of them in the last hour."""
+        self._registry.register(_Refusals(quotas))
 
     def request(self, route: str, status: int) -> None:
         """Count an answered request; `route` is the pattern it matched, not its path."""

@@ -1,19 +1,17 @@
 """Passwords: hashed with argon2id in a thread of their own, as that takes long and much memory on purpose."""
 
 import asyncio
-import time
-from collections import OrderedDict, deque
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from datetime import timedelta
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 from starlette.requests import HTTPConnection
 from starlette.types import Scope
 
-from hubbub.core import users
+from hubbub.core import tries, users
 from hubbub.core.transaction import Transactions
-from hubbub.model.errors import Invalid, TooMany, Unauthorized
+from hubbub.model.errors import Invalid, Unauthorized
 from hubbub.model.records import User
 from hubbub.model.rights import SYSTEM
 
@@ -26,9 +24,6 @@ COMMON = frozenset(
     princess q1w2e3r4 qazwsxedc qwer1234 qwerty12 qwerty123 qwertyui qwertyuiop starwars sunshine superman trustno1
     welcome1 welcome123 whatever zaq12wsx zxcvbnm1""".split()  # noqa: SIM905  # a list of words reads best as a text
 )
-WINDOW = timedelta(minutes=1)
-TRIES = 10  # in a window, from one address
-ADDRESSES = 10_000  # remembered at the most
 
 
 def check(password: str, username: str) -> None:
@@ -65,24 +60,6 @@ class Passwords:
         return kept is not None
 
 
-class Attempts:
-    """How often each address has tried to log in of late."""
-
-    def __init__(self) -> None:
-        self._tries: OrderedDict[str, deque[float]] = OrderedDict()
-
-    def count(self, address: str) -> None:
-        """Count one more try. Raises `TooMany` if there were too many in the last minute."""
-        now = time.monotonic()
-        tries = self._tries.setdefault(address, deque(maxlen=TRIES))
-        self._tries.move_to_end(address)
-        if len(self._tries) > ADDRESSES:
-            self._tries.popitem(last=False)
-        if len(tries) == TRIES and (wait := tries[0] + WINDOW.total_seconds() - now) > 0:
-            raise TooMany(int(wait) + 1)
-        tries.append(now)
-
-
 class WrongPassword(Unauthorized):
     """There is no such person, or that is not their password; which of them is nobody's business."""
 
@@ -96,13 +73,22 @@ class Gatekeeper:
     def __init__(self, transactions: Transactions) -> None:
         self.transactions = transactions
         self.passwords = Passwords()
-        self.attempts = Attempts()
 
-    async def admit(self, scope: Scope, name: str, password: str) -> User:
-        """The person who has shown that they are. Raises `TooMany` and `WrongPassword`."""
-        client = HTTPConnection(scope).client
-        self.attempts.count(client.host if client else "")
+    async def admit(self, scope: Scope, name: str, password: str, browsers: Sequence[str] = ()) -> User:
+        """The person who has shown that they are. Raises `TooMany` and `WrongPassword`.
+
+        `browsers` are the secrets by which the browser says that it is known.
+        """
+        address, write = address_of(scope), self.transactions.store.write
+        counted = await write(SYSTEM, lambda tx: tries.begin_login(tx, name, address, browsers))
         user = await self.transactions.read(SYSTEM, lambda tx: users.by_name(tx, name))
         if not await self.passwords.verify(user.password if user else None, password) or user is None:
             raise WrongPassword
+        await write(SYSTEM, lambda tx: tries.take_back(tx, counted))
         return user
+
+
+def address_of(scope: Scope) -> str:
+    """Where a request comes from."""
+    client = HTTPConnection(scope).client
+    return client.host if client else ""

@@ -66,10 +66,14 @@ class Tx:
     is_read: bool = False  # run as a read: whoever has to write raises `MustWrite`
     tally: Counter[tuple[UUID, str]] = field(default_factory=Counter)  # tasks by project and status, changes
     recorded: int = 0  # activities written; on commit, a reason to wake whoever follows the log
+    stored: int = 0  # characters of the texts that were handed to the store: about what they take there
     speaker: tuple[UUID, str] | None = None  # the project and the agent as whom the caller acts, once known
     door: str = ""  # the tool set in which the caller speaks; none for the hub's own REST
 
     def run(self, sql: str, **values: object) -> None:
+        for value in values.values():
+            if type(value) is str:
+                self.stored += len(value)
         self.db.query(sql, values)
 
     def one(self, sql: str, **values: object) -> Row | None:

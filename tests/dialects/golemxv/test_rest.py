@@ -31,7 +31,7 @@ class Client:
         content: Any = {"content": body} if isinstance(body, bytes) else {"json": body or {}}
         return httpx2.post(
             self.url + path,
-            headers={**self.headers, **(headers or {})},
+            headers={"Content-Type": "application/json", **self.headers, **(headers or {})},
             timeout=PATIENCE,
             verify=NO_TLS,
             **content,

@@ -4,6 +4,7 @@ A *transport session* is the older era's: opened by `initialize`, named by a hea
 of the hub that opened it. The newer era's requests stand for themselves.
 """
 
+import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from urllib.parse import urlsplit
@@ -16,6 +17,7 @@ from hubbub.cli.bridge.far import Far
 from hubbub.cli.bridge.near import Near
 from hubbub.cli.bridge.wire import Message
 from hubbub.client import refusal
+from hubbub.model import pauses
 from hubbub.model.ways import trusts_environment
 
 Hear = Callable[[bytes], Awaitable[bool]]  # takes a message, and says whether it has heard enough
@@ -130,16 +132,21 @@ class Upstream:
         """A successful answer, or one of the three ways in which it is none."""
         if content is not None:
             headers = {**headers, "Content-Type": JSON}
-        try:
-            answer = await self._carrier.ask(method, headers, content)
-        except ValueError as error:
-            raise Refused(str(error)) from error
-        if answer.status < FAILED:
-            return answer
-        async with answer:
-            with _reaching():
-                response = answer.response()
-                await response.aread()
+        for _ in range(pauses.PATIENT):
+            try:
+                answer = await self._carrier.ask(method, headers, content)
+            except ValueError as error:
+                raise Refused(str(error)) from error
+            if answer.status < FAILED:
+                return answer
+            async with answer:
+                with _reaching():
+                    response = answer.response()
+                    await response.aread()
+            wait = pauses.asked(response)
+            if wait is None:
+                break
+            await asyncio.sleep(wait)
         raise _failure(response, in_session=SESSION_HEADER in headers)
 
 
@@ -165,7 +172,11 @@ def _reaching() -> Iterator[None]:
 
 def _failure(response: httpx2.Response, *, in_session: bool) -> Exception:
     if response.status_code in TEMPORARY:
-        return Away(f"status {response.status_code}")
+        return Away(
+            str(refusal(response))
+            if response.status_code == pauses.TOO_MANY
+            else f"status {response.status_code}"
+        )
     if response.status_code == NOT_FOUND and in_session:
         return SessionGone()
     try:

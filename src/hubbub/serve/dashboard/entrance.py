@@ -73,7 +73,8 @@ class Entrance:
             return fields
         name, wanted = fields.get("name", ""), addresses.local(fields.get("next"))
         try:
-            user = await self.gatekeeper.admit(request.scope, name, fields.get("password", ""))
+            browsers = self.logins.browsers(request.headers)
+            user = await self.gatekeeper.admit(request.scope, name, fields.get("password", ""), browsers)
         except TooMany as error:
             problem = words("login.too_many", seconds=error.retry_after)
             answer = self._form(request, wanted, name, problem, HTTPStatus.TOO_MANY_REQUESTS)
@@ -146,17 +147,18 @@ class Entrance:
 
     async def _enter(self, request: Request, begin: Operation[str], wanted: str) -> Response:
         """Begin a login, in the place of the one that the browser had, and go on to the view that was wanted."""
-        before = self.logins.secrets(request.headers)
+        before, browsers = self.logins.secrets(request.headers), self.logins.browsers(request.headers)
 
-        def enter(tx: Tx) -> str:
+        def enter(tx: Tx) -> tuple[str, str]:
             secret = begin(tx)
             for each in before:
                 logins.end_by(tx, each)
-            return secret
+            return secret, logins.know_browser(tx, secret, browsers)
 
-        secret = await self.transactions.write(SYSTEM, enter)
+        secret, browser = await self.transactions.write(SYSTEM, enter)
         answer = _go(wanted)
         self.logins.keep(answer, secret, is_secure=is_secure(request.scope))
+        self.logins.keep_known(answer, browser, is_secure=is_secure(request.scope))
         return answer
 
     async def _end(self, secrets: Sequence[str]) -> None:

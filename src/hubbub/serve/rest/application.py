@@ -21,7 +21,7 @@ from hubbub.model.errors import HubError
 from hubbub.serve.auth import error_response
 from hubbub.serve.errors import broken, http_error, refused
 from hubbub.serve.news import LiveNews
-from hubbub.serve.passwords import Attempts, Gatekeeper
+from hubbub.serve.passwords import Gatekeeper
 from hubbub.serve.rest import (
     agents,
     approvals,
@@ -131,7 +131,7 @@ def application(
     app.state.data, app.state.copier, app.state.site = data, copier, site
     app.state.keep_log_days, app.state.claim_ttl = keep_log_days, claim_ttl
     app.state.webhook_private, app.state.public_url = webhook_private, public_url
-    app.state.join_attempts, app.state.gatekeeper = Attempts(), gatekeeper
+    app.state.gatekeeper = gatekeeper
     for router in ROUTERS:
         app.include_router(router)
     return app

@@ -8,7 +8,7 @@ from uuid import UUID
 from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 
-from hubbub.core import access, dispatches, joins, nodes
+from hubbub.core import access, dispatches, joins, nodes, tries
 from hubbub.core.idempotency import Reply
 from hubbub.model.dispatches import Dispatch, DispatchStatus
 from hubbub.model.errors import Unauthorized
@@ -16,6 +16,7 @@ from hubbub.model.machines import Machine
 from hubbub.model.orders import About, Code
 from hubbub.model.rights import SYSTEM, Right
 from hubbub.serve.auth import actor_of
+from hubbub.serve.passwords import address_of
 from hubbub.serve.rest.call import Call
 from hubbub.serve.rest.invitations import code_in, printed, url_of
 from hubbub.serve.rest.shapes import Body, LongText, Name, Seconds, Shape, Text
@@ -186,7 +187,7 @@ async def join(
                 actor_of(request.scope), lambda tx: joins.join(tx, access.enter(tx, project), about)
             )
     except Unauthorized:
-        request.app.state.join_attempts.count(request.client.host if request.client else "")
+        await transactions.store.write(SYSTEM, lambda tx: tries.count_code(tx, address_of(request.scope)))
         raise
     return Admission(token=joined.token, project=joined.project.slug, node=joined.machine.name)
 

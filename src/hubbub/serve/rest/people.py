@@ -1,6 +1,7 @@
 """Who asks, the people of the hub, and tokens."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from datetime import timedelta
 from http import HTTPStatus
 from uuid import UUID
@@ -10,6 +11,7 @@ from pydantic import BaseModel, Field
 
 from hubbub.core import access, projects, tokens, users
 from hubbub.core.idempotency import Reply
+from hubbub.core.quotas import Quota, Use
 from hubbub.model.errors import NotFound
 from hubbub.model.ids import parse_id
 from hubbub.model.records import Project, Token
@@ -71,8 +73,32 @@ class Invite(BaseModel):
     code: str
 
 
+class UseShape(BaseModel):
+    """What a token has used of this hub lately, and what it was refused for that."""
+
+    streams: int = Field(description="streams and waiting calls that it holds open now")
+    stored_today: int = Field(description="bytes of text, at all hubs, since midnight UTC")
+    refused: dict[Quota, int] = Field(description="calls that were refused, by quota, since the hub started")
+    refused_since: int | None
+    refused_at: int | None = Field(description="the last time")
+
+
+class ListedToken(TokenShape):
+    use: UseShape | None = Field(description="null if it was not used since the hub started")
+
+
+class LimitsShape(BaseModel):
+    """What a token may use of the hub; 0 is as much as it likes."""
+
+    rate: int = Field(description="calls a second, over a while")
+    burst: int = Field(description="calls at once, after a pause")
+    streams: int = Field(description="streams and waiting calls at a time")
+    stored: int = Field(description="bytes of text in a day, UTC")
+
+
 class Tokens(BaseModel):
-    tokens: list[TokenShape]
+    tokens: list[ListedToken]
+    limits: LimitsShape
 
 
 class NewToken(Body):
@@ -132,20 +158,27 @@ async def invite(call: Call, body: NewInvite) -> Invite:
 
 
 @router.get("/tokens")
-async def list_tokens(call: Call) -> Tokens:
+async def list_tokens(request: Request, call: Call) -> Tokens:
     """The tokens of the caller's projects, and for the owner of the hub those of people: never their secrets."""
+    quotas, followers = call.transactions.quotas, request.app.state.news.followers
 
-    def look(tx: Tx) -> list[TokenShape]:
+    def shown(token: Token, **names: str | None) -> ListedToken:
+        use = quotas.of(token.id)
+        listed = _use(use, followers.number_of(token.id)) if use is not None else None
+        made: ListedToken = ListedToken.of(token, use=listed, **names)
+        return made
+
+    def look(tx: Tx) -> list[ListedToken]:
         places = access.visible(tx, call.project)
         found = tokens.visible(tx, places)
         slugs: dict[UUID | None, str] = {place.id: place.slug for place in places}
         names = {user_id: users.name_of(tx, user_id) for user_id in {token.user_id for token in found}}
         return [
-            TokenShape.of(token, user=names[token.user_id], project=slugs.get(token.project_id))
-            for token in found
+            shown(token, user=names[token.user_id], project=slugs.get(token.project_id)) for token in found
         ]
 
-    return Tokens(tokens=await call.read(look))
+    limits = LimitsShape(**asdict(quotas.limits))
+    return Tokens(tokens=await call.read(look), limits=limits)
 
 
 @router.post("/tokens", status_code=HTTPStatus.CREATED)
@@ -174,6 +207,16 @@ async def revoke_token(call: Call, token_id: str) -> OneToken:
         return tokens.revoke(tx, known)
 
     return OneToken(token=TokenShape.of(await call.write(revoke)))
+
+
+def _use(use: Use, streams: int) -> UseShape:
+    return UseShape(
+        streams=streams,
+        stored_today=use.stored,
+        refused=dict(use.refused),
+        refused_since=use.refused_since,
+        refused_at=use.refused_at,
+    )
 
 
 def _kept(shape: BaseModel) -> Reply:
