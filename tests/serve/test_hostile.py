@@ -191,7 +191,7 @@ SHOTS: dict[str, Shot] = {
         200,
     ),
     "a MiB of quotes": (Role.VIEWER, CHECK, lambda: f'{{"x": {listed(chr(34) * 2, MIB - 500)}}}', 413),
-    "deep lists": (Role.VIEWER, CHECK, lambda: '{"x": ' + "[" * 500_000 + "]" * 500_000 + "}", 413),
+    "deep lists": (Role.VIEWER, CHECK, lambda: '{"x": ' + "[" * 500_000 + "]" * 500_000 + "}", 400),
 }
 
 

@@ -224,7 +224,10 @@ NOT_JSON = [
     b'{"jsonrpc": "2.0", "id": 1, "method": "ping", "params": {"x": NaN}}',
     b'{"jsonrpc": "2.0", "id": 1, "method": "\xff\xfe"}',
     b'{"jsonrpc": "2.0", "id": 1, "method": "ping", "params": {"x": "\\ud800"}}',
-    b'{"jsonrpc": "2.0", "id": 1, "method": "ping", "params": {"x": ' + b"[" * 10_000 + b"]" * 10_000 + b"}}",
+    b'{"jsonrpc": "2.0", "id": 1, "method": "ping", "params": {"x": '
+    + b"[" * 100_000
+    + b"]" * 100_000
+    + b"}}",
 ]
 NO_MESSAGE = [
     b"[]",

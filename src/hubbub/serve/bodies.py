@@ -47,9 +47,11 @@ def weigh(body: bytes) -> TooMuch | None:
     if body.count(b'"') - body.count(b'\\"') > 4 * VALUES:  # two around each name, two around each text
         return TOO_MANY
     structure = _without_texts(body)
-    if structure.count(b",") + structure.count(b"[") + structure.count(b"{") > VALUES:
-        return TOO_MANY
     brackets = structure.translate(_TO_LISTS, _BUT_BRACKETS)
+    if b"[" * (DEPTH + 1) in brackets:
+        return TOO_DEEP
+    if structure.count(b",") + brackets.count(b"[") > VALUES:
+        return TOO_MANY
     for _ in range(DEPTH):
         if not brackets:
             return None
