@@ -10,6 +10,7 @@ from tests.serve.hub import Hub
 from tests.serve.web import Visit, refusal
 
 MANY = "[" + "{}," * VALUES + "{}]"
+JSON = {"Content-Type": "application/json"}
 
 
 def nested(depth: int, opens: str = "[", closes: str = "]") -> str:
@@ -42,15 +43,15 @@ def test_values_are_counted_before_they_are_read(body: str, said: TooMuch | None
     assert weigh(body.encode()) is said
 
 
-@pytest.mark.parametrize("path", ["/mcp/hub", "/mcp/relay", "/api/v1/scopes/check", "/_gxv/api/v1/tasks"])
+@pytest.mark.parametrize("path", ["/mcp/hub", "/mcp/relay", "/api/v1/scopes/check", "/_gxv/api/v1/tasks/claim"])
 def test_no_route_reads_a_body_that_holds_too_much(any_hub: Hub, visit: Visit, path: str) -> None:
     """Whichever address it is sent to, a body of too many values is 413, and one of too deep ones 400."""
     web = visit(any_hub, any_hub.token("vera", role=Role.VIEWER), "")
 
-    many = web.http.post(path, content=f'{{"x": {MANY}}}')
+    many = web.http.post(path, content=f'{{"x": {MANY}}}', headers=JSON)
     assert refusal(many) == (413, "too_large")
     assert many.json()["message"] == "the body holds more than 20,000 values"
-    deep = web.http.post(path, content=f'{{"x": {nested(900)}}}')
+    deep = web.http.post(path, content=f'{{"x": {nested(900)}}}', headers=JSON)
     assert deep.status_code == 400
 
 
@@ -61,7 +62,7 @@ def test_a_question_with_deep_arguments_is_refused(
     web = visit(any_hub, any_hub.token("ann"))
     body = f'{{"node": "m", "tool": "t", "shown": "s", "reason": "r", "arguments": {{"a": {nested(900)}}}}}'
 
-    assert refusal(web.http.post("/approvals", content=body)) == (400, "invalid")
+    assert refusal(web.http.post("/approvals", content=body, headers=JSON)) == (400, "invalid")
     assert "Traceback" not in capsys.readouterr().err
 
 
@@ -70,7 +71,9 @@ def test_large_bodies_are_for_those_who_may_write(any_hub: Hub, visit: Visit) ->
     body = b" " * (2 * 1024 * 1024) + b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}'
 
     sent = {
-        role: visit(any_hub, any_hub.token(role.value, role=role), "").http.post("/mcp/relay", content=body)
+        role: visit(any_hub, any_hub.token(role.value, role=role), "").http.post(
+            "/mcp/relay", content=body, headers=JSON
+        )
         for role in (Role.MEMBER, Role.VIEWER)
     }
 

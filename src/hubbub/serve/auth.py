@@ -31,7 +31,8 @@ LARGE_BODY_LIMIT = 10 * MIB
 TAKES_LARGE_BODIES = frozenset({"/mcp/relay", "/mcp/cmdop", "/api/v1/artifacts"})
 
 NEEDS_NO_TOKEN = frozenset({"/health", "/ready", "/api/auth/register", "/api/auth/login"})
-JOIN = "/api/v1/nodes/join"  # where a machine comes that has no token yet, but a code, which the route checks
+REST = "/api/v1/"
+JOIN = f"{REST}nodes/join"  # where a machine comes that has no token yet, but a code, which the route checks
 REFUSED: Mapping[type[HubError], HTTPStatus] = {
     Unauthorized: HTTPStatus.UNAUTHORIZED,
     Forbidden: HTTPStatus.FORBIDDEN,
@@ -193,9 +194,9 @@ def _body_limit(scope: Scope) -> int:
 
 
 async def _weighed(scope: Scope, body: bytes) -> Response | None:
-    """The refusal of a body that holds more than anybody will read. Of MCP, what is deep is refused by who reads it."""
+    """The refusal of a body that holds more than anybody will read. What is deep, dialects refuse in their words."""
     found = await bodies.weighed(body)
-    if found is None or (found is bodies.TOO_DEEP and scope["path"].startswith("/mcp")):
+    if found is None or (found is bodies.TOO_DEEP and not scope["path"].startswith(REST)):
         return None
     return error_response(*found)
 
