@@ -5,16 +5,18 @@ from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from typing import Any
+from uuid import UUID, uuid4
 
 import pytest
 
-from hubbub.core import access, endings, joins, keys, nodes, projects, shares, tasks, tokens, users
+from hubbub.core import access, approvals, endings, joins, keys, nodes, projects, shares, tasks, tokens, users
 from hubbub.core.joins import Joined
+from hubbub.model.approvals import Approval, ApprovalStatus
 from hubbub.model.errors import Conflict, Forbidden, Invalid, NotFound, NotHolder, ProjectDenied, Unauthorized
 from hubbub.model.ids import new_id
 from hubbub.model.lifecycle import Status
 from hubbub.model.machines import Load, Machine
-from hubbub.model.orders import About
+from hubbub.model.orders import About, Principal, Question
 from hubbub.model.records import Task
 from hubbub.model.rights import Right, Role
 from hubbub.store.tx import Tx
@@ -206,6 +208,85 @@ def test_a_link_lasts_while_its_hub_says_so(world: World) -> None:
     assert seen(world).seen_at > seen(world, "web1").seen_at
     link(world, second)
     assert told(world)[-1] == "node.online"
+
+
+def asked(world: World, machine: Machine | None, approval_id: UUID | None = None) -> Approval:
+    """A question of the machine `box`, which waits for ten minutes; over the link of `machine`, if there is one."""
+    who = Principal(project=world.project.slug, name="ann", token_id=str(world.actor.token_id))
+    question = Question(
+        who=who,
+        node="box",
+        tool="execute_command",
+        arguments={"command": "make"},
+        folder="/srv",
+        shown="make",
+        reason="the mode asks",
+        digest="ab" * 32,
+    )
+    return world.do(
+        approvals.put,
+        world.project,
+        question,
+        timedelta(minutes=10),
+        approval_id=approval_id,
+        machine=machine.id if machine is not None else None,
+    )[0]
+
+
+def how(world: World, approval: Approval) -> ApprovalStatus:
+    return world.do(approvals.find, [world.id], str(approval.id)).status
+
+
+def test_the_questions_of_a_machine_that_is_gone_end(world: World) -> None:
+    """Whose machine stays offline waits for no answer; what another process asks by that name waits on."""
+    machine, ada = joined(world).machine, world.acting(person(world, "ada", Role.MEMBER))
+    link(world, machine)
+    linked, own = asked(world, machine), asked(world, None)
+    world.do(nodes.unlink, machine.id, "h1")
+    world.pass_time(approvals.BACK - timedelta(seconds=1))
+    assert how(world, linked) is ApprovalStatus.PENDING
+    world.pass_time(timedelta(seconds=1))
+    assert (how(world, linked), how(world, own)) == (ApprovalStatus.EXPIRED, ApprovalStatus.PENDING)
+    assert world.kinds()[-1] == "approval.expired"
+    with pytest.raises(Conflict, match="its machine is gone"):
+        ada.do(approvals.answer, str(linked.id), approved=True)
+
+
+def test_so_they_do_when_its_hub_was_killed_or_it_was_removed(world: World) -> None:
+    """Nobody has told that it is gone: it is when it has been silent for so long; at once when it is forgotten."""
+    machine, ada = joined(world).machine, world.acting(person(world, "ada", Role.MEMBER))
+    link(world, machine)
+    first = asked(world, machine)
+    world.pass_time(nodes.TTL)
+    assert how(world, first) is ApprovalStatus.PENDING
+    world.pass_time(approvals.BACK)
+    assert how(world, first) is ApprovalStatus.EXPIRED
+
+    link(world, machine)
+    second = asked(world, machine)
+    ada.do(nodes.remove, world.project, "box")
+    world.pass_time(timedelta(0))
+    assert how(world, second) is ApprovalStatus.EXPIRED
+
+
+def test_a_question_goes_on_when_its_machine_is_back(world: World) -> None:
+    """Put again under its id it waits for what is left of its time, and is answered; after that it stays expired."""
+    machine, ada = joined(world).machine, world.acting(person(world, "ada", Role.MEMBER))
+    link(world, machine)
+    first, second = (asked(world, machine, uuid4()) for _each in range(2))
+    world.do(nodes.unlink, machine.id, "h1")
+    world.pass_time(approvals.BACK)
+    link(world, machine)
+    again = asked(world, machine, first.id)
+    assert (again.status, again.ended_at, again.expires_at) == (
+        ApprovalStatus.PENDING,
+        None,
+        first.expires_at,
+    )
+    assert world.kinds()[-1] == "approval.asked"
+    assert ada.do(approvals.answer, str(first.id), approved=True).status is ApprovalStatus.APPROVED
+    world.pass_time(timedelta(minutes=10))
+    assert asked(world, machine, second.id).status is ApprovalStatus.EXPIRED
 
 
 def test_how_busy_a_machine_is_is_no_event(world: World) -> None:

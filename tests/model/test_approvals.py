@@ -6,7 +6,7 @@ import unicodedata
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hubbub.model.approvals import ENDED, STEPS, ApprovalStatus, abridged, cut, visible
+from hubbub.model.approvals import ENDED, STEPS, ApprovalStatus, ApprovalStep, abridged, cut, visible
 
 TEXTS = st.text(st.characters(codec=None))
 
@@ -59,6 +59,7 @@ def test_arguments_of_any_form_can_be_kept(value: object) -> None:
 
 
 def test_what_has_ended_stays_so() -> None:
-    """No step leads out of an end, and every status but the first is the end of some step."""
-    assert not [each for allowed, _to in STEPS.values() for each in allowed & ENDED]
-    assert {to for _allowed, to in STEPS.values()} == set(ApprovalStatus) - {ApprovalStatus.PENDING}
+    """Only what was not answered may go on after its end, and wait again; some step leads to every status."""
+    leaving = {step: (allowed & ENDED, to) for step, (allowed, to) in STEPS.items() if allowed & ENDED}
+    assert leaving == {ApprovalStep.RESUME: (frozenset({ApprovalStatus.EXPIRED}), ApprovalStatus.PENDING)}
+    assert {to for _allowed, to in STEPS.values()} == set(ApprovalStatus)

@@ -35,6 +35,7 @@ from hubbub.store.tx import Tx
 NOUN = "approval"
 PATIENCE = timedelta(days=7)  # at most
 GOOD_FOR = timedelta(seconds=60)  # a yes, for whoever asked to use it
+BACK = timedelta(seconds=15)  # for a machine that is offline to come back, before its questions end
 MISSED = timedelta(minutes=10)  # for so long people are shown what nobody answered in time
 KEEP = timedelta(days=60)
 MOST = 50  # questions of one token that wait at a time
@@ -46,6 +47,7 @@ KINDS = {
     ApprovalStep.DENY: "approval.denied",
     ApprovalStep.EXPIRE: "approval.expired",
     ApprovalStep.SPEND: "approval.spent",
+    ApprovalStep.RESUME: "approval.asked",
 }
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 
@@ -58,12 +60,14 @@ def put(
     *,
     elicitation: bool = False,
     approval_id: UUID | None = None,
+    machine: UUID | None = None,
 ) -> tuple[Approval, str]:
     """Put a question before the people of a project, and the receipt by which its machine uses the answer.
 
     Unanswered, it expires after `patience`. With `elicitation` the machine may `resolve` it. A machine may say which
-    id it has: put again by that, it is the same question, with another receipt. Records `approval.asked`. Raises
-    `Invalid`, and `Conflict` if too many wait already, or the id is another question's.
+    id it has: put again by that, it is the same question, with another receipt. One that comes over the link of a
+    `machine` ends when that is gone for longer than `BACK`, and goes on when it is put again. Records `approval.asked`.
+    Raises `Invalid`, and `Conflict` if too many wait already, or the id is another question's.
     """
     _check(question, patience)
     known = rows.find(tx, approval_id, lock=True) if approval_id is not None else None
@@ -90,6 +94,7 @@ def put(
         dangerous=question.dangerous or question.kind is QuestionKind.RULE,
         receipt=access.fingerprint(receipt),
         status=ApprovalStatus.PENDING,
+        machine=machine,
         created_at=tx.now,
         expires_at=tx.now + milliseconds(patience),
     )
@@ -102,6 +107,8 @@ def _put_again(tx: Tx, known: Approval, project: Project, question: Question) ->
     same = (project.id, visible(question.node), question.digest, question.kind)
     if (known.project_id, known.node, known.digest, known.kind) != same:
         raise Conflict("another question has that id")
+    if known.is_forsaken and tx.now < known.expires_at:
+        _move(tx, known, ApprovalStep.RESUME)
     receipt = secrets.token_hex(16)
     return rows.receive(tx, known.id, access.fingerprint(receipt)), receipt
 
@@ -180,10 +187,24 @@ def spend(tx: Tx, approval_id: UUID, digest: str, *, receipt: str) -> Approval:
 
 
 def expire(tx: Tx, approval: Approval) -> None:
-    """Close a question whose time is over, if nobody was faster. Records `approval.expired`."""
+    """Close a question whose time is over, or whose machine is gone, if nobody was faster.
+
+    Records `approval.expired`.
+    """
     moved = rows.move(tx, approval, ApprovalStep.EXPIRE)
     if moved is not None:
         _record(tx, KINDS[ApprovalStep.EXPIRE], moved)
+
+
+def is_any_forsaken(tx: Tx) -> bool:
+    """Whether a question waits whose machine is gone."""
+    return rows.is_any_forsaken(tx, tx.now - milliseconds(BACK))
+
+
+def forsake(tx: Tx, limit: int) -> None:
+    """Close up to `limit` questions whose machines are gone: nobody could use an answer. Records as `expire` does."""
+    for approval in rows.forsaken(tx, tx.now - milliseconds(BACK), limit):
+        expire(tx, approval)
 
 
 def forget(tx: Tx) -> None:
@@ -212,6 +233,10 @@ def _asked(tx: Tx, approval_id: UUID, receipt: str) -> Approval:
 
 def _require(approval: Approval, now: int, status: ApprovalStatus) -> None:
     """Raise `Conflict` unless the question is in that status, and still in time."""
+    if approval.is_forsaken:
+        raise Conflict(
+            "its machine is gone, and nobody waits for the answer; it is asked again if that comes back"
+        )
     if approval.status is ApprovalStatus.EXPIRED or (
         approval.status is status and approval.expires_at <= now
     ):

@@ -29,12 +29,12 @@ BATCH = 100
 
 def is_due(tx: Tx) -> bool:
     """Whether anything is overdue; a few looks into indexes, so it may be asked before every call."""
-    return task_rows.is_any_overdue(tx)
+    return task_rows.is_any_overdue(tx) or approvals.is_any_forsaken(tx)
 
 
 def settle(tx: Tx) -> None:
     """End whatever has run out of time by now: tasks, presences, approvals, claims, and that machines are there."""
-    while task_rows.is_any_overdue(tx):
+    while is_due(tx):
         for task in task_rows.lapsed(tx, BATCH):
             endings.expire(tx, task)
         for presence in agent_rows.lapsed(tx, BATCH):
@@ -44,6 +44,7 @@ def settle(tx: Tx) -> None:
         claims.lapse(tx, BATCH)
         for machine in node_rows.lapsed(tx, BATCH):
             nodes.lapse(tx, machine)
+        approvals.forsake(tx, BATCH)
 
 
 def forget(tx: Tx) -> None:

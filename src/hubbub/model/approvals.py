@@ -29,6 +29,7 @@ class ApprovalStep(StrEnum):
     DENY = auto()
     EXPIRE = auto()
     SPEND = auto()
+    RESUME = auto()  # its machine is back
 
 
 S = ApprovalStatus
@@ -39,6 +40,7 @@ STEPS: Mapping[ApprovalStep, tuple[frozenset[ApprovalStatus], ApprovalStatus]] =
     ApprovalStep.DENY: (frozenset({S.PENDING}), S.DENIED),
     ApprovalStep.EXPIRE: (frozenset({S.PENDING, S.APPROVED}), S.EXPIRED),
     ApprovalStep.SPEND: (frozenset({S.APPROVED}), S.SPENT),
+    ApprovalStep.RESUME: (frozenset({S.EXPIRED}), S.PENDING),
 }
 ENDED = frozenset({S.DENIED, S.EXPIRED, S.SPENT})
 
@@ -69,6 +71,16 @@ class Approval:
     signature: str | None = None  # of whoever answered, where they signed what they were shown
     ended_at: int | None = None
     dangerous: bool = False  # it is about what cannot be undone: a yes is to be given twice
+    machine: UUID | None = None  # over whose link it came
+
+    @property
+    def is_forsaken(self) -> bool:
+        """Whether it ended before its time: its machine is gone."""
+        return (
+            self.status is ApprovalStatus.EXPIRED
+            and self.ended_at is not None
+            and self.ended_at < self.expires_at
+        )
 
 
 _MARK = 40  # characters at most that say how much is missing

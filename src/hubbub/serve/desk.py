@@ -50,13 +50,19 @@ class Desk:
         """Put a question before people and wait for their answer, `patience` at most."""
         return await self.answer(await self.put(question, patience))
 
-    async def take_up(self, approval_id: UUID, question: Question, patience: timedelta) -> Answered:
-        """As `ask`, by an id that a machine elsewhere made: asked again it is the same question, and told again."""
-        asked = self._known(await self.put(question, patience, approval_id=approval_id))
+    async def take_up(
+        self, approval_id: UUID, machine: UUID, question: Question, patience: timedelta
+    ) -> Answered | None:
+        """As `ask`, by an id that a machine elsewhere made: asked again it is the same question, and told again.
+
+        None if it has ended as the machine was gone: asked again, it goes on.
+        """
+        asked = self._known(await self.put(question, patience, approval_id=approval_id, machine=machine))
         if asked.approval.status is ApprovalStatus.SPENT:
             self._asked.pop(str(approval_id), None)
             return _answered(Ruling.APPROVED, asked.approval)
-        return await self.answer(str(approval_id))
+        found = await self._ruled(asked)
+        return None if found.is_forsaken else await self._told(asked, found)
 
     async def put(
         self,
@@ -65,13 +71,20 @@ class Desk:
         *,
         elicitation: bool = False,
         approval_id: UUID | None = None,
+        machine: UUID | None = None,
     ) -> str:
         """Put a question before people without waiting: the id of its approval."""
 
         def ask(tx: Tx) -> tuple[Approval, str]:
             project = projects.find(tx, question.who.project)
             return approvals.put(
-                tx, project, question, patience, elicitation=elicitation, approval_id=approval_id
+                tx,
+                project,
+                question,
+                patience,
+                elicitation=elicitation,
+                approval_id=approval_id,
+                machine=machine,
             )
 
         approval, receipt = await self._transactions.write(SYSTEM, ask)
@@ -82,16 +95,19 @@ class Desk:
     async def answer(self, approval_id: str) -> Answered:
         """What became of a question that was put here; waits until it is answered or its time is over."""
         asked = self._known(approval_id)
+        return await self._told(asked, await self._ruled(asked))
+
+    async def _ruled(self, asked: _Asked) -> Approval:
+        """The question, once it does not wait any more."""
         approval = asked.approval
         patience = timedelta(milliseconds=approval.expires_at - approval.created_at) + MOMENT
 
         async def look() -> Approval:
             return await self._transactions.read(
-                SYSTEM, lambda tx: approvals.find(tx, [approval.project_id], approval_id)
+                SYSTEM, lambda tx: approvals.find(tx, [approval.project_id], str(approval.id))
             )
 
-        found = await until_answered(look, self._news, SYSTEM, approval, patience)
-        return await self._told(asked, found)
+        return await until_answered(look, self._news, SYSTEM, approval, patience)
 
     async def resolve(self, approval_id: str, *, approved: bool, by: str) -> Answered:
         """The answer that came by the client that made the call; where a person was faster, it is theirs."""

@@ -10,8 +10,12 @@ from hubbub.store.tx import Row, Tx
 _COLUMNS = (
     "id, project_id, kind, who, token_id, node, tool, arguments, folder, digest, shown, reason, elicitation, receipt, "
     "status, created_at, expires_at, answered_by, answered_at, ended_at, signature, "
-    "dangerous"
+    "dangerous, machine"
 )
+
+# Its machine is not there any more, and has not been since `:gone`, or was removed.
+_FORSAKEN = f"""status = '{ApprovalStatus.PENDING}' AND machine IS NOT NULL AND NOT EXISTS (
+    SELECT 1 FROM machines WHERE machines.id = approvals.machine AND (online = 1 OR machines.expires_at > :gone))"""
 
 
 def _approval(row: Row) -> Approval:
@@ -32,7 +36,7 @@ def insert(tx: Tx, approval: Approval) -> None:
         f"""INSERT INTO approvals ({_COLUMNS})
             VALUES (:id, :project_id, :kind, :who, :token_id, :node, :tool, :arguments, :folder, :digest, :shown,
                     :reason, :elicitation, :receipt, :status, :created_at, :expires_at, NULL, NULL, NULL,
-                    NULL, :dangerous)""",
+                    NULL, :dangerous, :machine)""",
         id=approval.id,
         project_id=approval.project_id,
         kind=approval.kind,
@@ -47,6 +51,7 @@ def insert(tx: Tx, approval: Approval) -> None:
         reason=approval.reason,
         elicitation=int(approval.elicitation),
         dangerous=int(approval.dangerous),
+        machine=approval.machine,
         receipt=approval.receipt,
         status=approval.status,
         created_at=approval.created_at,
@@ -139,6 +144,23 @@ def lapsed(tx: Tx, limit: int) -> list[Approval]:
         f"""SELECT {_COLUMNS} FROM approvals WHERE ended_at IS NULL AND expires_at <= :now
             ORDER BY expires_at LIMIT :limit {tx.db.for_update}""",
         now=tx.now,
+        limit=limit,
+    )
+    return [_approval(row) for row in rows]
+
+
+def is_any_forsaken(tx: Tx, gone: int) -> bool:
+    """Whether a question waits whose machine has been gone since `gone`, or for longer."""
+    row = tx.one(f"SELECT EXISTS (SELECT 1 FROM approvals WHERE {_FORSAKEN}) AS due", gone=gone)
+    return bool(row and row["due"])
+
+
+def forsaken(tx: Tx, gone: int, limit: int) -> list[Approval]:
+    """Questions whose machines have been gone since `gone`, or for longer: of each the oldest first."""
+    rows = tx.all(
+        f"""SELECT {_COLUMNS} FROM approvals WHERE {_FORSAKEN}
+            ORDER BY machine, created_at LIMIT :limit {tx.db.for_update}""",
+        gone=gone,
         limit=limit,
     )
     return [_approval(row) for row in rows]

@@ -1,9 +1,11 @@
 """What machines need of their hub: done for whoever gave the order, with their rights, and once."""
 
+from datetime import timedelta
 from uuid import uuid4
 
 import pytest
 
+from hubbub.client import HubRefused
 from hubbub.core import keys, nodes, placements, seals, tasks
 from hubbub.model.link import Kind
 from hubbub.model.placements import Placement
@@ -65,6 +67,28 @@ def test_a_question_outlives_its_link(field: Field) -> None:
         line.ask("ask", order, request, **asking(approval_id))
         assert line.reply(request)["value"]["ruling"] == "approved"
         line.cut()
+
+
+def test_a_question_of_a_machine_that_is_gone(field: Field, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who answers it hears that its machine is gone; when that is back, and asks by the same request, it goes on."""
+    monkeypatch.setattr("hubbub.core.approvals.BACK", timedelta(0))
+    machine, approval_id, people = field.machine(), str(uuid4()), owner(field)
+    line = machine.linked()
+    order = ordered(field, line)
+    line.ask("put", order, **asking(approval_id))
+    assert line.granted() == {}
+    line.ask("ask", order, "r2", **asking(approval_id))
+    with following(field.hub.url, field.hub.owner_secret, kind="approval.expired") as told:
+        line.cut()
+        told.next()
+    with pytest.raises(HubRefused, match="its machine is gone"):
+        people.post(f"/approvals/{approval_id}/approve")
+    with following(field.hub.url, field.hub.owner_secret, kind="approval.asked") as told:
+        line = machine.linked(running=[order["order"]])
+        line.ask("ask", order, "r2", **asking(approval_id))
+        assert told.next().data["detail"]["approval_id"] == approval_id
+    people.post(f"/approvals/{approval_id}/approve")
+    assert line.granted("r2")["ruling"] == "approved"
 
 
 def test_an_id_is_for_one_question(field: Field) -> None:

@@ -57,7 +57,14 @@ class _Request:
 
     need: Need
     order: UUID | None
-    task: "asyncio.Task[str]"
+    task: "asyncio.Task[str | None]"
+
+    @property
+    def is_moot(self) -> bool:
+        """Whether it has ended and there is nothing to say: asked again, it is another request."""
+        return self.task.done() and (
+            self.task.cancelled() or (self.task.exception() is None and self.task.result() is None)
+        )
 
 
 class Needs:
@@ -67,7 +74,7 @@ class Needs:
         self._fleet, self._desk, self._site, self._dialect = fleet, desk, site, dialect
         self._requests: dict[UUID, dict[str, _Request]] = {}  # by machine
         self._delegated: dict[str, UUID] = {}  # orders, by the tasks that go on for them in the background
-        self._ways: Mapping[Need, Callable[[Link, str, Message], Awaitable[Value]]] = {
+        self._ways: Mapping[Need, Callable[[Link, str, Message], Awaitable[Value | None]]] = {
             Need.PUT: self._put,
             Need.ASK: self._ask,
             Need.ACT: self._act,
@@ -108,23 +115,29 @@ class Needs:
     def _say(self, machine_id: UUID, request_id: str) -> None:
         """Say the reply over the link that stands; where there is none, when the machine asks again."""
         link, requests = self._fleet.link_of(machine_id), self._requests.get(machine_id, {})
+        request = requests.get(request_id)
+        if request is not None and request.is_moot:
+            del requests[request_id]
+            return
         if link is None:
             later = 2 * self._fleet.pace.back.total_seconds()
             asyncio.get_running_loop().call_later(later, requests.pop, request_id, None)
             return
-        request = requests.pop(request_id, None)
-        if request is None or request.task.cancelled():
+        if request is None:
             return
+        del requests[request_id]
         error = request.task.exception()
         if error is not None:
             log.error("a machine's request broke off", exc_info=error)
-        link.say(request.task.result() if error is None else language.refused(request_id, HubError(FAILED)))
+        said = request.task.result() if error is None else None
+        link.say(said or language.refused(request_id, HubError(FAILED)))
 
-    async def _reply(self, link: Link, request_id: str, need: Need, message: Message) -> str:
+    async def _reply(self, link: Link, request_id: str, need: Need, message: Message) -> str | None:
         try:
-            return language.granted(request_id, await self._ways[need](link, request_id, message))
+            value = await self._ways[need](link, request_id, message)
         except HubError as error:
             return language.refused(request_id, error)
+        return language.granted(request_id, value) if value is not None else None
 
     # ---- for an order --------------------------------------------------------------------------------------------
 
@@ -161,12 +174,19 @@ class Needs:
 
     async def _put(self, link: Link, _request_id: str, message: Message) -> Value:
         approval_id, question, patience = await self._question(link, message)
-        await self._desk.put(question, patience, approval_id=approval_id)
+        await self._desk.put(question, patience, approval_id=approval_id, machine=link.machine.id)
         return {}
 
-    async def _ask(self, link: Link, _request_id: str, message: Message) -> Value:
+    async def _ask(self, link: Link, _request_id: str, message: Message) -> Value | None:
+        """The answer; None where the machine is gone, so that it asks again when it is back.
+
+        One that is back by now may have repeated this already, which would not be heard again: the question goes on.
+        """
         approval_id, question, patience = await self._question(link, message)
-        answered = await self._desk.take_up(approval_id, question, patience)
+        machine = link.machine.id
+        while (answered := await self._desk.take_up(approval_id, machine, question, patience)) is None:
+            if self._fleet.link_of(machine) is None:
+                return None
         return {**answered_json(answered), "digest": question.digest}
 
     async def _act(self, link: Link, request_id: str, message: Message) -> Value:
