@@ -23,12 +23,13 @@ DEEDS = {Status.WORKING: "resumed", Status.BLOCKED: "blocked", Status.IN_REVIEW:
 def take(tx: Tx, task: Task, by: str, *, leased: bool = True) -> Task:
     """A free task, accepted by an agent that is about to change it by a token of its own; any other as it is.
 
-    So what becomes of a free task is always its holder's doing. Raises what `tasks.accept` does.
+    So what becomes of a free task is always its holder's doing. Who says how a task stands does not wait for what it
+    needs, as who claims it does. Raises what `tasks.accept` does.
     """
     is_steered = tx.actor.agent is None or parts.may(tx, task, Verb.SETTLE, by)
     if task.assignee is not None or task.is_ended or is_steered:
         return task
-    return tasks.accept(tx, task, by, leased=leased)
+    return tasks.accept(tx, task, by, leased=leased, waits=False)
 
 
 def retry(tx: Tx, task: Task, *, by: str, ttl: timedelta | None) -> Task:

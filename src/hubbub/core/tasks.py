@@ -221,22 +221,22 @@ def require_epoch(task: Task, epoch: int | None) -> None:
         raise Conflict(f"the task has changed hands since (epoch {epoch}, now {task.epoch})")
 
 
-def accept(tx: Tx, task: Task, by: str | None, *, leased: bool = True) -> Task:
+def accept(tx: Tx, task: Task, by: str | None, *, leased: bool = True, waits: bool = True) -> Task:
     """Say yes to a task: to one's own, or to a free one, which is then one's own. Acknowledges its inbox row.
 
     `by` None accepts for whoever it is addressed to, in whose inbox it then stays. `leased` says that the holder has
-    a heartbeat, so that the task comes free, or is delivered again, when it falls silent. Records `task.accepted`.
-    Raises `NotHolder`, `Unavailable` if it is free and no agent is named, `Unmet`, and `InvalidTransition`.
+    a heartbeat, so that the task comes free, or is delivered again, when it falls silent. It `waits` for what it needs.
+    Records `task.accepted`. Raises `NotHolder`, `Unavailable` where no agent is named, `Unmet`, `InvalidTransition`.
     """
-    changes: dict[str, object] = {}
-    require_met(tx, task)
+    if waits:
+        require_met(tx, task)
+    changes: dict[str, object] = {"accepted_at": tx.now, "leased": int(leased), "door": tx.door}
     if task.assignee is None:
         if by in (None, HUB):
             raise Unavailable("it is free; say who claims it")  # whoever has no name cannot have a task
-        changes = {"assignee": by, "addressed": 0, "epoch": task.epoch + 1}
+        changes |= {"assignee": by, "addressed": 0, "epoch": task.epoch + 1}
     elif by is not None:
         parts.require(tx, task, Verb.CLAIM, by)
-    changes |= {"accepted_at": tx.now, "leased": int(leased), "door": tx.door}
     accepted = step(tx, task, Event.ACCEPT, changes=changes, actor=by)
     if by is not None:
         acknowledge(tx, accepted)

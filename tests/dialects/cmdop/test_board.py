@@ -121,6 +121,22 @@ def test_a_free_issue_is_taken_by_beginning_it(board: Board) -> None:
     assert board.task("1").assignee == "bob"
 
 
+@requires("issue_update.free", "all.status")
+def test_an_issue_that_waits_for_others_says_so_in_the_boards_words(board: Board) -> None:
+    """What cannot be begun yet names the issues that it waits for, each with its status on the board."""
+
+    def send(tx: Tx) -> None:
+        agents.meet(tx, board.project.id, "ada")
+        first = tasks.send(tx, board.project.id, sender="ada", to=None, text="first")
+        tasks.send(tx, board.project.id, sender="ada", to=None, text="second", needs=[first])
+
+    board.hub.do(send)
+
+    answer = board.agent("bob").wrong("issue_update", id="2", status="in_progress")
+
+    assert answer == {"error": "the issue waits for others: 1 (todo)", "code": "failed"}
+
+
 @requires("issue_close.reply", "issue_close.completes", "issue_close.cancels", "issue_close.unknown")
 @pytest.mark.parametrize(
     ("reason", "status", "result"),

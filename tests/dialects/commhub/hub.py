@@ -1,7 +1,7 @@
 """Those who talk to a running hub as CommHub's clients do."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from urllib.parse import quote
 
@@ -54,12 +54,13 @@ class Fleet(Place):
         assert answer["ok"], answer
         return agent
 
-    def free_task(self, text: str = "for anyone") -> str:
+    def free_task(self, text: str = "for anyone", *, needs: Sequence[str] = ()) -> str:
         """A task that is addressed to nobody, as other dialects make them; returns its id."""
 
         def send(tx: Tx) -> Task:
             agents.meet(tx, self.project.id, "planner")
-            return tasks.send(tx, self.project.id, sender="planner", to=None, text=text)
+            needed = [tasks.find(tx, [self.project.id], each) for each in needs]
+            return tasks.send(tx, self.project.id, sender="planner", to=None, text=text, needs=needed)
 
         return str(self.hub.do(send).id)
 

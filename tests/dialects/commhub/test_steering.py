@@ -94,6 +94,20 @@ def test_a_free_task_is_claimed(fleet: Fleet, by: str) -> None:
     assert fleet.task(task_id)["to_name"] == "coder-1"
 
 
+@requires("life.claim.working", "life.send_ack.refused")
+def test_a_task_that_waits_for_others_is_not_claimed(fleet: Fleet) -> None:
+    """Whoever says to work on a task that waits for dependencies has sent a heartbeat, and not claimed it."""
+    task_id = fleet.free_task(needs=[fleet.free_task()])
+    coder = fleet.online("coder-1")
+
+    with fleet.unchanged():
+        assert coder.send_ack(task_id=task_id) == {"ok": True, "task_id": task_id, "updated": 0}
+    fleet.online("coder-1", "working", task=task_id)
+
+    assert (fleet.task(task_id)["status"], fleet.task(task_id)["to_name"]) == ("created", None)
+    assert fleet.row("coder-1")["status"] == "working"
+
+
 @requires("life.send_ack.created")
 def test_hub_cannot_claim_for_nobody(fleet: Fleet) -> None:
     """A free task is claimed by an agent; hub, which is none, gets updated 0."""

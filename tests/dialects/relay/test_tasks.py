@@ -297,6 +297,17 @@ def test_who_may_update(team: Team) -> None:
     assert no(other.update_task(task_id=free, status="done")) == "permission denied"
 
 
+@requires("updating.who", "updating.any")
+@pytest.mark.parametrize("status", [status for status in STATUSES if status != "todo"])
+def test_an_update_does_not_wait_for_dependencies(team: Team, status: str) -> None:
+    """Anyone may move an unassigned task to any status, also one that could not be claimed yet."""
+    task = team.task(depends_on=[team.task()])
+
+    yes(team.agent("be").update_task(task_id=task, status=status))
+
+    assert (team.row(task)["status"], team.row(task)["assignee"]) == (status, "be")
+
+
 @requires("updating.unknown", "envelope.clean")
 @pytest.mark.parametrize("task_id", [NOWHERE, "", "1", "名", "x" * 128])
 def test_an_unknown_task_is_not_found(team: Team, task_id: str) -> None:

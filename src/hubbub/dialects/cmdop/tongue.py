@@ -9,6 +9,7 @@ from pydantic import Field
 
 from hubbub.core import access
 from hubbub.dialects.call import Call
+from hubbub.dialects.cmdop import words
 from hubbub.dialects.cmdop.gated import Gated
 from hubbub.dialects.cmdop.reaching import Offline
 from hubbub.dialects.dialect import Reply
@@ -20,6 +21,7 @@ from hubbub.model.errors import (
     ProjectDenied,
     ProjectRequired,
     Unauthorized,
+    Unmet,
     WrongIdentity,
 )
 from hubbub.model.orders import Code, Principal
@@ -95,6 +97,7 @@ DIALECT = Gated(
         ProjectRequired: lambda e: no(e, Code.INVALID),
         ProjectDenied: lambda e: no(e, Code.NOT_FOUND),
         NotFound: lambda e: no(f"there is no {e.kind} {e.key!r}", Code.NOT_FOUND),
+        Unmet: lambda e: no(words.awaited(e), Code.FAILED),
         Offline: lambda e: no(e, Code.OFFLINE),
         HubError: lambda e: no(e, Code.FAILED),
     },

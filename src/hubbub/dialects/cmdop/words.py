@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
+from hubbub.model.errors import Unmet
 from hubbub.model.lifecycle import ENDED, OPEN, Status
 from hubbub.model.machines import Machine
 from hubbub.model.records import Delivery, Message, Project, Task
@@ -27,6 +28,12 @@ WITHDRAWN = ("cancelled", "wontfix", "duplicate")  # how the reason begins for w
 def statuses(word: str) -> frozenset[Status]:
     """The statuses that cmdop calls `word`."""
     return ALSO.get(word) or frozenset(status for status, said in STATUS.items() if said == word)
+
+
+def awaited(error: Unmet) -> str:
+    """Why nobody can begin an issue yet."""
+    needs = (f"{need.number} ({STATUS[Status(need.status)]})" for need in error.needs)
+    return f"the issue waits for others: {', '.join(needs)}"
 
 
 def moment(at: int | None) -> str | None:

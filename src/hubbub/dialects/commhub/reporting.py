@@ -1,5 +1,6 @@
 """The tools by which an agent tells of itself and reads its mail."""
 
+from contextlib import suppress
 from datetime import timedelta
 from typing import Annotated, Literal
 
@@ -9,7 +10,7 @@ from hubbub.core import access, agents, completions, inbox, presences, tasks
 from hubbub.dialects.commhub import words
 from hubbub.dialects.commhub.tongue import DIALECT, WHOLE, LongText, Name, Score, Text, no
 from hubbub.dialects.dialect import Reply
-from hubbub.model.errors import Forbidden, HubError, NotFound
+from hubbub.model.errors import Forbidden, HubError, NotFound, Unmet
 from hubbub.model.lifecycle import Status
 from hubbub.model.records import Condition, Node, Profile, Project
 from hubbub.store.tx import Tx
@@ -84,7 +85,8 @@ def _begin(tx: Tx, project: Project, name: str, words_of_task: str) -> None:
             tasks.start(tx, alike[0], name)
         return
     if task.status in ready if task.assignee == name else task.assignee is None and not task.is_ended:
-        tasks.start(tx, task, name)
+        with suppress(Unmet):  # it is a heartbeat all the same
+            tasks.start(tx, task, name)
 
 
 @DIALECT.tool()
