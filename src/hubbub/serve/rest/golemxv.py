@@ -24,6 +24,7 @@ TOOLS = {
     "/tasks/claim": "claim_task",
 }
 COMPLETED = "completed"
+STATUSES = ("in_progress", "blocked", "failed", COMPLETED)
 
 Handler = Callable[[Request], Awaitable[Response]]
 
@@ -44,6 +45,8 @@ class GolemXvRest:
         """A task's new status; `completed` comes with what was done."""
         try:
             given = {**await json_object(request), **request.path_params}
+            if given.get("status") not in STATUSES:
+                raise Invalid(f"status: must be one of {', '.join(STATUSES)}")
         except Invalid as error:
             return response(DIALECT.refuse(error))
         tool = "complete_task" if given.get("status") == COMPLETED else "update_task"
