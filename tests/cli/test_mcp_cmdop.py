@@ -275,6 +275,18 @@ def test_a_chain_that_cannot_be_read_begins_no_other(hub: RunningHub) -> None:
     assert "HUBBUB_CHAIN: must be a list of at most 32 names" in done.stderr
 
 
+def test_who_works_for_another_is_not_the_owner(hub: RunningHub) -> None:
+    """A program that was asked gets no owner's token from the data folder: it needs one of its own, and is told so."""
+    asked = {"HUBBUB_CHAIN": json.dumps(["ada", "web1"])}
+    for words in (("mcp", "cmdop"), ("agents",)):
+        done = hubbub(*words, data=hub.data, environment=asked)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert "no token: HUBBUB_CHAIN says that this works for another" in done.stderr
+    token = hub.client().post("/tokens", {"agent": "web1-agent", "role": "member"})["secret"]
+    own = hubbub("agents", data=hub.data, environment={**asked, "HUBBUB_TOKEN": token})
+    assert own.returncode == 0
+
+
 def test_nothing_but_messages_is_written_to_the_client(site: Site) -> None:
     """A policy that does not load makes the machine strict, and says so on standard error alone."""
     site.policy("mode = 1")

@@ -2,6 +2,7 @@
 
 import functools
 import math
+import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ import click
 from hubbub import settings
 from hubbub.cli import terminal
 from hubbub.client import Hub, HubRefused, HubUnreachable, owner_token, running_hub
+from hubbub.model import chains
 from hubbub.model.errors import HubError, Invalid, Unauthorized
 
 REFUSED, USAGE, UNREACHABLE, TIMED_OUT = 1, 2, 3, 4
@@ -116,6 +118,11 @@ class Choice:
         return Hub(url, self.require_token(), project=self.project)
 
     def require_token(self) -> str:
+        if self.token is None and os.environ.get(chains.VARIABLE):
+            raise click.UsageError(
+                f"no token: {chains.VARIABLE} says that this works for another, so it is not the hub's owner; "
+                "give --token or HUBBUB_TOKEN"
+            )
         token = self.token or owner_token(self.data)
         if token is None:
             raise click.UsageError(
