@@ -232,6 +232,7 @@ def test_people_see_what_nobody_answered(world: World, ada: World) -> None:
     world.clock.advance(timedelta(milliseconds=1))
     missed, _receipt = put(world)
     world.pass_time(timedelta(minutes=2))
+    world.do(sweep.settle)
     waiting, _receipt = put(world)
     shown = ada.do(approvals.open_or_missed, [world.id])
     assert [(each.id, each.status) for each in shown] == [(missed.id, S.EXPIRED), (waiting.id, S.PENDING)]

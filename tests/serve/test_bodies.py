@@ -43,7 +43,9 @@ def test_values_are_counted_before_they_are_read(body: str, said: TooMuch | None
     assert weigh(body.encode()) is said
 
 
-@pytest.mark.parametrize("path", ["/mcp/hub", "/mcp/relay", "/api/v1/scopes/check", "/_gxv/api/v1/tasks/claim"])
+@pytest.mark.parametrize(
+    "path", ["/mcp/hub", "/mcp/relay", "/api/v1/scopes/check", "/_gxv/api/v1/tasks/claim"]
+)
 def test_no_route_reads_a_body_that_holds_too_much(any_hub: Hub, visit: Visit, path: str) -> None:
     """Whichever address it is sent to, a body of too many values is 413, and one of too deep ones 400."""
     web = visit(any_hub, any_hub.token("vera", role=Role.VIEWER), "")

@@ -582,7 +582,7 @@ BODIES = {
     "broken UTF-8": b'{"text": "\xff\xfe"}',
     "half a surrogate pair": b'{"text": "\\ud800"}',
     "deep": b"[" * 200_000,
-    "deep objects": b'{"text":' * 100_000,
+    "deep objects": b'{"text":' * 10_000,
     "not a number": b'{"text": "x", "ttl_seconds": NaN}',
     "a huge number": b'{"text": "x", "ttl_seconds": 1e999}',
     "a huge whole number": b'{"text": "x", "ttl_seconds": ' + b"9" * 5_000 + b"}",

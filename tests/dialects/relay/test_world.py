@@ -279,7 +279,7 @@ def test_commhub_steers_relays_tasks(team: Team) -> None:
     """What CommHub cancels, retries and reassigns is seen so here, and whose it then is may claim it."""
     team.fleet.online("coder-1")
     task_id = team.task("t", assignee="fe")
-    boss = team.fleet.agent("commander")
+    boss = team.fleet.program()
 
     assert boss.cancel_task(task_id=task_id, reason="no")["ok"] is True
     assert team.row(task_id)["status"] == "cancelled"

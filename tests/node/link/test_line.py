@@ -258,11 +258,11 @@ async def test_where_nobody_listens_is_said_without_numbers_of_errors() -> None:
 
 @pytest.mark.parametrize("status", [HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN])
 async def test_a_key_that_is_none_is_not_shown_again(tmp_path: Path, status: HTTPStatus) -> None:
-    """The machine gives up, and says what the hub said."""
+    """The machine gives up, and says what is wrong."""
     async with evil_hub() as hub:
         hub.refuses = status
         async with machine(tmp_path, hub) as box:
-            with pytest.raises(LinkRefused, match="does not let this machine in: this is no key"):
+            with pytest.raises(LinkRefused, match="does not let this machine in: it does not know its key"):
                 await box.serving
     assert len(hub.keys) == 1
 
