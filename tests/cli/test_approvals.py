@@ -11,6 +11,7 @@ from tests.cli.processes import RunningHub
 from tests.cli.screens import at_terminal
 
 DIGEST = "0123456789abcdef" * 4
+ASKED = "asked by the program of ada, on box as it says"
 
 
 def ask(hub: RunningHub, **more: object) -> Any:
@@ -36,7 +37,7 @@ def test_what_waits_is_listed_and_answered(hub: RunningHub) -> None:
     (row,) = [row for row in rows if row[0] == first["id"]]
     assert row[1:-1] == [
         "ada",
-        "box",
+        "ada@box",
         "execute_command",
         r"git push\u001b[2J",
         "/srv/app",
@@ -46,7 +47,7 @@ def test_what_waits_is_listed_and_answered(hub: RunningHub) -> None:
     assert 0 < int(row[-1].removesuffix(" s")) <= 60
 
     assert hub.run("approve", first["id"][:13]).stdout == (
-        f"approved {first['id']} (ada on box, execute_command: git push\\u001b[2J)\n"
+        f"approved {first['id']} (ada on box, as its own program says, execute_command: git push\\u001b[2J)\n"
     )
     assert hub.json("deny", second["id"])["status"] == "denied"
     assert hub.json("approve") == []
@@ -64,7 +65,9 @@ def test_what_was_answered_says_by_whom_and_when(hub: RunningHub) -> None:
     assert (done.returncode, done.stdout) == (1, "")
     assert re.search(r"it was approved by owner (less than a|\d+) seconds? ago", done.stderr)
     shown = hub.run("approve", first["id"][:13], "--show").stdout
-    assert re.match(rf"{first['id'][:8]}: execute_command on box, for ada, approved by owner .* ago\n", shown)
+    assert re.match(
+        rf"{first['id'][:8]}: execute_command for ada, approved by owner .* ago\n  {ASKED}\n", shown
+    )
     assert hub.json("approve", first["id"], "--show")["answered_by"] == "owner"
     assert hub.run("approve", "--show").returncode == 2
 
@@ -85,7 +88,7 @@ def test_all_of_a_question_is_shown(hub: RunningHub) -> None:
     words = " ".join(f"word{number}" for number in range(60)) + "x" * 300
     asked = ask(hub, shown=words, reason="because " * 40 + "of that")
     screen = at_terminal(hub, "approve")
-    assert re.search(rf"{asked['id'][:8]}: execute_command on box, for ada, \d+ seconds left", screen)
+    assert re.search(rf"{asked['id'][:8]}: execute_command for ada, \d+ seconds left\s+{ASKED}", screen)
     lines = [line.removeprefix("  ") for line in screen.splitlines()]
     assert words.replace(" ", "") in "".join(lines).replace(" ", "")
     assert screen.count("because") == 40
@@ -115,7 +118,9 @@ def test_a_yes_is_signed_with_the_persons_key(hub: RunningHub, tmp_path: Path) -
     found = {each["id"]: each["signature"] for each in hub.client().get("/approvals")["approvals"]}
     assert found[elsewhere["id"]] is None
     said = statement(
-        machine_id=machine["machine_id"], approval_id=here["id"], **{each: here[each] for each in PARTS}
+        machine_id=machine["machine_id"],
+        approval_id=here["id"],
+        **{**{each: here[each] for each in PARTS}, "node": machine["name"]},
     )
     assert found[here["id"]] == sign(tmp_path / "config" / "approver.key", said)
 

@@ -10,8 +10,9 @@ from hubbub.core import approvals, sweep
 from hubbub.model.approvals import Approval, ApprovalStatus
 from hubbub.model.errors import Conflict, Forbidden, HubError, Invalid, NotFound
 from hubbub.model.ids import new_id
+from hubbub.model.machines import beside
 from hubbub.model.orders import Principal, Question, QuestionKind
-from hubbub.model.rights import Role
+from hubbub.model.rights import SYSTEM, Role
 from hubbub.store.tx import Tx
 from tests.core.conftest import RACERS, World, errors_of, member, person
 
@@ -191,17 +192,33 @@ def test_a_yes_is_for_one_call(world: World, ada: World) -> None:
 def test_the_client_answers_where_its_machine_lets_it(world: World) -> None:
     """A question that was put for it may be answered by the client of the call; the log says that it was."""
     approval, receipt = put(world, elicitation=True)
-    answered = world.do(approvals.resolve, approval.id, receipt=receipt, approved=True)
+    machine = world.acting(SYSTEM)
+    answered = machine.do(approvals.resolve, approval.id, receipt=receipt, approved=True)
     assert (answered.status, answered.answered_by) == (S.APPROVED, "elicitation")
-    assert world.do(approvals.spend, approval.id, DIGEST, receipt=receipt).status is S.SPENT
+    assert machine.do(approvals.spend, approval.id, DIGEST, receipt=receipt).status is S.SPENT
 
 
 def test_the_client_does_not_answer_otherwise(world: World) -> None:
     """Where its machine did not say so when it asked, the client cannot answer."""
     approval, receipt = put(world)
-    with pytest.raises(Forbidden):
-        world.do(approvals.resolve, approval.id, receipt=receipt, approved=True)
+    with pytest.raises(Forbidden, match="does not let"):
+        world.acting(SYSTEM).do(approvals.resolve, approval.id, receipt=receipt, approved=True)
     assert status(world, approval) is S.PENDING
+
+
+def test_a_token_answers_only_what_its_own_program_put(world: World, ada: World) -> None:
+    """No token tells what the client of a machine said, nor of another token's question, nor of a rule."""
+    machines, machines_receipt = put(world, elicitation=True)
+    with pytest.raises(Forbidden, match="a machine asked this itself"):
+        world.do(approvals.resolve, machines.id, receipt=machines_receipt, approved=True)
+    own, receipt = put(world, elicitation=True, node=beside("ann", "box"))
+    with pytest.raises(NotFound):
+        ada.do(approvals.resolve, own.id, receipt=receipt, approved=True)
+    with pytest.raises(Invalid, match="for people to say"):
+        put(world, elicitation=True, node=beside("ann", "box"), kind=QuestionKind.RULE)
+    assert (status(world, machines), status(world, own)) == (S.PENDING, S.PENDING)
+    answered = world.do(approvals.resolve, own.id, receipt=receipt, approved=True)
+    assert (answered.status, answered.answered_by) == (S.APPROVED, "elicitation")
 
 
 def test_agents_find_what_is_their_own(world: World) -> None:

@@ -213,6 +213,7 @@ def test_people_invite(world: World) -> None:
         "-web",
         "we\nb",
         "node:web1",
+        "ann@web1",
         "x" * 201,
         "LocalHost",
         "w\u202e",

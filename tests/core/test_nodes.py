@@ -39,6 +39,12 @@ def begin(world: World, sender: str | None = "ann") -> Task:
     )
 
 
+def test_no_machine_is_called_like_what_a_program_says(world: World) -> None:
+    """What a program beside an agent says of its machine is kept under a name that no machine can have."""
+    with pytest.raises(Invalid, match="no '@'"):
+        report(world, name="ann@box")
+
+
 def test_a_machine_is_there_while_it_reports(world: World) -> None:
     """A machine is online until it has been silent for too long, or goes; the log tells when it comes and goes,
     and when it is not like it was.

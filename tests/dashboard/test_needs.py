@@ -9,6 +9,7 @@ from playwright.sync_api import Page, expect
 from hubbub.core import approvals, inbox, tasks
 from hubbub.model.approvals import Approval, ApprovalStatus
 from hubbub.model.lifecycle import Status
+from hubbub.model.machines import beside
 from hubbub.model.orders import Principal, Question, QuestionKind, digest_of
 from hubbub.model.records import Task
 from tests.dashboard.browser import PHONE, TABLET, Visit, Watch, axe, inside, until_told
@@ -58,17 +59,34 @@ def test_a_question_is_denied(page: Page, hub: Hub, scene: Scene) -> None:
 
 
 def ask(
-    hub: Hub, call: dict[str, str], kind: QuestionKind, *, dangerous: bool = False, lasts: timedelta = HOUR
+    hub: Hub,
+    call: dict[str, str],
+    kind: QuestionKind,
+    *,
+    dangerous: bool = False,
+    lasts: timedelta = HOUR,
+    node: str = "atlas",
 ) -> Approval:
     """Let ember's machine ask people about a call."""
     who = Principal(project=hub.project.slug, name="ember")
     question = Question(
-        who=who, node="atlas", tool="run_command", arguments=call, folder="/srv", shown=" ".join(call.values()),
+        who=who, node=node, tool="run_command", arguments=call, folder="/srv", shown=" ".join(call.values()),
         reason="it asks", digest=digest_of(who, "run_command", call, "/srv", "atlas"), kind=kind,
         dangerous=dangerous,
     )  # fmt: skip
     asked: Approval = hub.do(lambda tx: approvals.put(tx, hub.project, question, lasts)[0])
     return asked
+
+
+def test_what_an_agents_own_program_asks_is_shown_as_that(visit: Visit, hub: Hub) -> None:
+    """Where no machine asks but a program with an agent's token, the card and the log say whose, and where it says."""
+    asked = ask(hub, {"command": "rotate keys"}, QuestionKind.CALL, node=beside("ember", "prod-db"))
+    card = visit("/").locator(f"[data-item='need:approval:{asked.id}']")
+    expect(card).to_contain_text("asked by the program of ember, on prod-db as it says")
+    entries = visit("/audit").locator(".audit-table")
+    expect(entries).to_contain_text(
+        re.compile("program of ember asks to run run_command, on prod-db as it says", re.IGNORECASE)
+    )
 
 
 def status_of(hub: Hub, asked: object) -> ApprovalStatus:

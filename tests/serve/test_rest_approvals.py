@@ -6,11 +6,13 @@ from typing import Any
 
 import pytest
 
-from hubbub.core import tokens, users
+from hubbub.core import nodes, tokens, users
+from hubbub.model.orders import About
 from hubbub.model.rights import GIVEN, Role
 from tests.serve.hub import Hub
 from tests.serve.web import Json, Visit, Web, done, refusal
 
+ABOUT = About(name="Box", machine_id="m-1", platform="Linux 6.1", version="1.0", sandbox="bwrap")
 DIGEST = "0123456789abcdef" * 4
 QUESTION = {
     "node": "box",
@@ -158,6 +160,36 @@ def test_the_client_answers_where_its_machine_lets_it(agent: Web) -> None:
     body = {"approved": True, "receipt": receipt}
     answered = done(agent.post(f"/approvals/{asked['id']}/resolve", body))["approval"]
     assert (answered["status"], answered["answered_by"]) == ("approved", "elicitation")
+
+
+def test_a_token_asks_for_no_machine(hub: Hub, agent: Web, owner: Web) -> None:
+    """Whatever machine is named, joined or made up, people and the log are told that the agent's own program asks."""
+    hub.do(lambda tx: nodes.report(tx, hub.project, ABOUT))
+    for name, kind in (("prod-db", "call"), ("Box", "call"), ("Box", "rule")):
+        asked, _receipt = ask(agent, node=name, kind=kind)
+        assert (asked["node"], asked["said_node"]) == (f"ann@{name}", name)
+        last = done(owner.get("/activity", limit=1))["activity"][0]
+        assert (last["kind"], last["detail"]["node"], last["detail"]["said_node"]) == (
+            "approval.asked", f"ann@{name}", name,
+        )  # fmt: skip
+    assert ask(owner, node="Box")[0]["node"] == "owner@Box"
+
+
+def test_no_client_answers_about_a_rule(agent: Web, owner: Web) -> None:
+    """Whether a policy gets a rule is never put so that the client may answer."""
+    refused = agent.post("/approvals", {**QUESTION, "kind": "rule", "elicitation": True})
+    assert refusal(refused) == (400, "invalid")
+    assert done(owner.get("/approvals"))["approvals"] == []
+
+
+def test_the_client_answers_with_the_token_that_asked(hub: Hub, agent: Web, visit: Visit) -> None:
+    """Whoever has the receipt but another token, be it of the same agent or a person's, answers nothing by it."""
+    asked, receipt = ask(agent, elicitation=True)
+    for secret in (hub.token("ann"), hub.owner_secret):
+        for way, body in (("resolve", {"approved": True}), ("spend", {"digest": DIGEST})):
+            tried = visit(hub, secret).post(f"/approvals/{asked['id']}/{way}", {**body, "receipt": receipt})
+            assert refusal(tried) == (404, "not_found")
+    assert show(agent, asked)["status"] == "pending"
 
 
 @pytest.mark.parametrize(

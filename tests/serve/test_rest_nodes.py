@@ -52,7 +52,7 @@ def test_errands(hub: Hub, agent: Web, visit: Visit) -> None:
     body = {"title": "count", "text": "count the lines"}
     task_id = done(agent.post("/nodes/box/tasks", body))["task_id"]
     begun = done(agent.get(f"/tasks/{task_id}"))["task"]
-    assert (begun["sender"], begun["assignee"], begun["status"]) == ("ann", "node:box", "working")
+    assert (begun["sender"], begun["assignee"], begun["status"]) == ("ann", "node:ann@box", "working")
     path = f"/nodes/box/tasks/{task_id}/end"
     bob = visit(hub, hub.token("bob"))
     assert refusal(bob.post(path, {"text": "x"})) == (409, "not_holder")

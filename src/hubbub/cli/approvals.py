@@ -74,21 +74,44 @@ def find(hub: Hub, whole: str) -> Approval:
 
 def said(approval: Approval) -> str:
     """What was approved or denied, on one line, with the id that says which question it was."""
-    about = f"{approval['who']} on {approval['node']}, {approval['tool']}: {approval['shown']}"
+    about = f"{approval['who']} {place(approval)}, {approval['tool']}: {approval['shown']}"
     return f"{approval['status']} {approval['id']} ({about})"
+
+
+def place(approval: Approval) -> str:
+    """Where a call is to be done; where no machine asked, that it is only said."""
+    said_node = approval.get("said_node")  # which an older hub does not tell
+    return f"on {approval['node']}" if said_node is None else f"on {said_node}, as its own program says"
 
 
 def described(approval: Approval) -> list[str]:
     """All that a person needs in order to answer, as lines for a terminal: nothing of it is cut."""
     facts = [
-        f"{approval['id'][:SHORT]}: {approval['tool']} on {approval['node']}, for {approval['who']}",
+        f"{approval['id'][:SHORT]}: {_call(approval)}",
         *(["dangerous"] if approval["dangerous"] else []),
         standing(approval),
     ]
     columns = max(20, shutil.get_terminal_size().columns - len(INDENT))
-    below = [approval["shown"], f"in {approval['folder']}" if approval["folder"] else "", approval["reason"]]
+    below = [
+        _asker(approval),
+        approval["shown"],
+        f"in {approval['folder']}" if approval["folder"] else "",
+        approval["reason"],
+    ]
     wrapped = (terminal.wrapped(terminal.clean(text), columns) for text in below if text)
     return [terminal.clean(", ".join(facts)), *(INDENT + line for lines in wrapped for line in lines)]
+
+
+def _call(approval: Approval) -> str:
+    """The call, and for whom; on which machine, where that itself asked."""
+    on = f" on {approval['node']}," if approval.get("said_node") is None else ""
+    return f"{approval['tool']}{on} for {approval['who']}"
+
+
+def _asker(approval: Approval) -> str:
+    """The program that asks beside its agent, which may be anything; nothing where a machine asks."""
+    said_node = approval.get("said_node")
+    return f"asked by the program of {approval['who']}, on {said_node} as it says" if said_node else ""
 
 
 def standing(approval: Approval) -> str:

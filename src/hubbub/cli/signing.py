@@ -26,18 +26,20 @@ def signature(hub: Hub, approval_id: str, key: Path | None) -> str | None:
     if key is None and not file.exists():
         return None
     approval: dict[str, Any] = hub.get(f"/approvals/{segment('approval', approval_id)}")["approval"]
-    machines = [each for each in hub.get("/nodes")["nodes"] if each["name"] == approval["node"]]
+    node = approval.get("said_node") or approval["node"]  # as whoever asked calls the machine, and checks it
+    machines = [each for each in hub.get("/nodes")["nodes"] if each["name"] == node]
     if len(machines) != 1:
         if key is None:
             return None
-        raise click.ClickException(f"the hub knows no one machine {approval['node']!r} to sign this for")
+        raise click.ClickException(f"the hub knows no one machine {node!r} to sign this for")
     if sys.stdin.isatty():
-        asked = f"{approval['who']} on {approval['node']}, in {approval['folder']}: {approval['shown']}"
+        own = ", as its own program says" if approval.get("said_node") else ""
+        asked = f"{approval['who']} on {node}{own}, in {approval['folder']}: {approval['shown']}"
         click.confirm(f"{terminal.clean(asked)}\nSign this?", abort=True, err=True)
     said = statement(
         machine_id=machines[0]["machine_id"],
         approval_id=approval["id"],
-        **{each: approval[each] for each in PARTS},
+        **{**{each: approval[each] for each in PARTS}, "node": node},
     )
     try:
         return approvers.sign(file, said)

@@ -137,6 +137,11 @@ def speak(tx: Tx, project_id: UUID, name: str | None = None) -> str:
     return spoken
 
 
+def programs_name(tx: Tx, spoken: str) -> str:
+    """By whose name a program of the caller's is known that works beside them; a person's by their own."""
+    return tx.actor.label if spoken == HUB else spoken
+
+
 def reads_for_agent(tx: Tx) -> bool:
     """Whether what the caller reads in an inbox has reached its receiver; people and viewers only look on."""
     return tx.actor.role is not None and Right.WRITE in GRANTS[tx.actor.role]

@@ -3,6 +3,9 @@
 Nobody's answer is a no. Only people answer, never an agent's token, whatever its role; where the machine's operator
 lets the client that made the call answer for a person, the machine says what it answered. Whoever asked proves itself
 by a receipt that nobody else was told, so that an agent cannot answer for its machine, though they share a token.
+
+Machines ask over their links. A program that asks with a token, as `hubbub mcp cmdop` does beside its client, may be
+anything: its questions are kept under a name that no machine has (`hubbub.model.machines.beside`), and people see that.
 """
 
 import hmac
@@ -70,6 +73,8 @@ def put(
     Raises `Invalid`, and `Conflict` if too many wait already, or the id is another question's.
     """
     _check(question, patience)
+    if elicitation and question.kind is QuestionKind.RULE:
+        raise Invalid("elicitation: whether a policy gets a rule is for people to say, never for a client")
     known = rows.find(tx, approval_id, lock=True) if approval_id is not None else None
     if known is not None:
         return _put_again(tx, known, project, question)
@@ -165,10 +170,12 @@ def answer(tx: Tx, ref: str, *, approved: bool, signature: str | None = None) ->
 def resolve(tx: Tx, approval_id: UUID, *, receipt: str, approved: bool) -> Approval:
     """The answer of the client that made the call, as its machine reports it. Records as `answer` does.
 
-    Raises `NotFound` without the receipt, `Forbidden` if the question was not put so that the client may answer, and
-    `Conflict` if it was answered or its time is over.
+    Raises `NotFound` without the receipt, `Forbidden` if the question was not put so that the client may answer or is
+    a machine's and told with a token, and `Conflict` if it was answered or its time is over.
     """
     approval = _asked(tx, approval_id, receipt)
+    if tx.actor.token_id is not None and approval.said_node is None:
+        raise Forbidden("a machine asked this itself: what its client says comes from that machine alone")
     if not approval.elicitation:
         raise Forbidden("only a person may answer this question: its machine does not let the client do so")
     return _answer(tx, approval, approved=approved, by=BY_CLIENT)
@@ -224,9 +231,11 @@ def _check(question: Question, patience: timedelta) -> None:
 
 
 def _asked(tx: Tx, approval_id: UUID, receipt: str) -> Approval:
-    """The question that the receipt belongs to, locked."""
+    """The question that the receipt belongs to, locked; with a token only what was put with the same."""
     approval = rows.find(tx, approval_id, lock=True)
     if approval is None or not hmac.compare_digest(approval.receipt, access.fingerprint(receipt)):
+        raise NotFound(NOUN, approval_id)
+    if tx.actor.token_id not in (None, approval.token_id):
         raise NotFound(NOUN, approval_id)
     return approval
 
@@ -283,6 +292,7 @@ def _record(tx: Tx, kind: str, approval: Approval, *, actor: str | None = None) 
             "approval_id": str(approval.id),
             "kind": approval.kind,
             "node": approval.node,
+            "said_node": approval.said_node,
             "tool": approval.tool,
             "shown": cut(approval.shown, TOLD_LENGTH),
             "reason": cut(approval.reason, TOLD_LENGTH),

@@ -16,7 +16,7 @@ from hubbub.model.approvals import visible
 from hubbub.model.errors import Conflict, Forbidden, Invalid, NotFound, NotHolder, Unauthorized
 from hubbub.model.ids import new_id, parse_id
 from hubbub.model.lifecycle import Event
-from hubbub.model.machines import NODE_PREFIX, Load, Machine, board_name
+from hubbub.model.machines import AT, NODE_PREFIX, Load, Machine, beside, board_name
 from hubbub.model.moments import milliseconds
 from hubbub.model.orders import About
 from hubbub.model.pictures import Patch
@@ -71,6 +71,8 @@ def claim(
     Raises `Invalid` for what cannot be said of a machine.
     """
     _check(about, labels)
+    if AT in about.name:
+        raise Invalid(f"a machine's name has no {AT!r}; choose another name than {about.name!r}")
     fresh = Machine(
         id=new_id(),
         project_id=project.id,
@@ -243,6 +245,25 @@ def begin_task(
         title=title,
     )
     return tasks.start(tx, task, holder, leased=False)
+
+
+def begin_task_beside(
+    tx: Tx, project: Project, *, sender: str | None, title: str, description: str, name: str
+) -> Task:
+    """As `begin_task`, for a program beside the caller that is on the machine `name`, as it says itself."""
+    who = access.programs_name(tx, access.speak(tx, project.id, sender))
+    return begin_task(
+        tx, project, sender=sender, title=title, description=description, node=beside(who, name)
+    )
+
+
+def end_task_beside(
+    tx: Tx, project: Project, ref: str, *, sender: str | None, name: str, text: str, failed: bool
+) -> Task:
+    """As `end_task`, for what such a program began for the caller."""
+    found = tasks.find(tx, [project.id], ref, by_number=False)
+    node = beside(access.programs_name(tx, found.sender), name)
+    return end_task(tx, ref, text=text, failed=failed, project=project, sender=sender, node=node)
 
 
 def end_task(

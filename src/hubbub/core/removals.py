@@ -8,7 +8,7 @@ from hubbub.core import access, agents, deadletters, handovers, placements, pres
 from hubbub.core.snapshots import patches
 from hubbub.model.errors import Invalid
 from hubbub.model.lifecycle import UNDER_WAY
-from hubbub.model.machines import NODE_PREFIX
+from hubbub.model.machines import AT, NODE_PREFIX
 from hubbub.model.records import Project
 from hubbub.model.rights import HUB, Right
 from hubbub.store import agents as rows
@@ -24,7 +24,7 @@ def remove(tx: Tx, project: Project, name: str) -> None:
     """
     access.require_person(tx, "remove an agent")
     access.enter(tx, str(project.id), Right.MANAGE)
-    if name.startswith(NODE_PREFIX):
+    if name.startswith(NODE_PREFIX) and AT not in name:
         raise Invalid(f"{name!r} stands for a machine; remove that")
     agents.require_known(tx, project.id, name)
     present = agents.presence(tx, project.id, name, lock=True)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum, auto
 from uuid import UUID
 
+from hubbub.model.machines import said_of
 from hubbub.model.orders import QuestionKind
 
 SHOWN_LENGTH = 100_000  # characters; more than the longest command that the gate lets anybody ask about
@@ -54,7 +55,9 @@ class Approval:
     kind: QuestionKind
     who: str  # the agent, or the person, whose call it is
     token_id: UUID | None  # with which the call was made
-    node: str
+    node: (
+        str  # where a program beside the agent asks, with a token: the agent, "@", and the name that it gives
+    )
     tool: str
     arguments: Mapping[str, object]  # for people: long texts are cut
     folder: str
@@ -81,6 +84,11 @@ class Approval:
             and self.ended_at is not None
             and self.ended_at < self.expires_at
         )
+
+    @property
+    def said_node(self) -> str | None:
+        """The machine, as the agent's own program says that asked; None: the machine itself asked, over its link."""
+        return said_of(self.who, self.node)
 
 
 _MARK = 40  # characters at most that say how much is missing

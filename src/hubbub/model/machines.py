@@ -6,12 +6,24 @@ from uuid import UUID
 from hubbub.model.orders import About
 
 HERE = "localhost"  # what everybody calls the machine that they are on
+AT = "@"  # in no machine's name: before it stands the agent whose program gave what stands after it
 NODE_PREFIX = "node:"  # and the machine's name: the agent by which a machine's own work is on the board
 
 
 def board_name(node: str) -> str:
     """The agent by which a machine is on the board; it may be given as that already."""
     return f"{NODE_PREFIX}{node.removeprefix(NODE_PREFIX)}"
+
+
+def beside(who: str, name: str) -> str:
+    """What is kept for the machine's name where a program beside `who` gives it: no machine is called so."""
+    return f"{who}{AT}{name}"
+
+
+def said_of(who: str, node: str) -> str | None:
+    """The name that a program beside `who` gave; None where a machine told of itself."""
+    given = node.removeprefix(beside(who, ""))
+    return given if given != node else None
 
 
 def is_meant(node: str, name: str) -> bool:

@@ -91,7 +91,7 @@ def _about(need: Need, standing: Standing) -> Text:
     card: Any = need.card
     match need.kind:
         case "approval":
-            about, by = card["shown"], f"{card['who']} · {card['tool']} · {card['node']} · {card['reason']}"
+            about, by = card["shown"], f"{card['who']} · {card['tool']} · {_place(card)} · {card['reason']}"
         case "letter":
             about, by = card["text"], card["sender"]
         case "conflict":
@@ -106,6 +106,14 @@ def _about(need: Need, standing: Standing) -> Text:
             why = card["note"] or asks or card["status"]
             about, by = card["title"], f"{card['assignee'] or 'unassigned'} · {why}"
     return Text().append_text(said(about)).append("\n").append_text(said(by, FAINT)).append("\n")
+
+
+def _place(card: Card) -> str:
+    """The machine of a call; where a program beside the agent asks, that it is only said."""
+    said_node = card.get("said_node")
+    return (
+        str(card["node"]) if said_node is None else f"asked by its own program, on {said_node} as that says"
+    )
 
 
 def agent_cells(agent: Card, standing: Standing) -> tuple[Text, ...]:

@@ -109,6 +109,7 @@ def approval(of: Approval) -> Card:
         "id": str(of.id),
         "who": of.who,
         "node": of.node,
+        "said_node": of.said_node,
         "tool": of.tool,
         "kind": of.kind,
         "shown": short(_SECRETS.text(of.shown[: 2 * SHOWN]), SHOWN),

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from hubbub.core import agents, evidence
 from hubbub.core.why.account import Fact, ago, counted, named, quoted
-from hubbub.model.machines import NODE_PREFIX, Machine
+from hubbub.model.machines import AT, NODE_PREFIX, Machine
 from hubbub.model.placements import Placement, PlacementStatus
 from hubbub.model.records import Presence
 from hubbub.store import activity, nodes, placements
@@ -57,6 +57,9 @@ def of_machine(tx: Tx, machine: Machine) -> Fact:
 
 def _unknown_machine(name: str) -> Fact:
     node = name.removeprefix(NODE_PREFIX)
+    if AT in node:
+        told = f"{named(node)} is no machine of the project, but a program beside an agent, which named it."
+        return Fact("machine.said", told, {"node": node})
     told = f"The project has no machine {named(node)} (any more)."
     return Fact("machine.unknown", told, {"node": node})
 

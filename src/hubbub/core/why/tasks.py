@@ -7,7 +7,7 @@ from hubbub.core import activity, agents, checks, dependencies, tasks
 from hubbub.core.why import presence, waiting
 from hubbub.core.why.account import Fact, ago, ahead, counted, listed, named, quoted
 from hubbub.model.lifecycle import ENDED, NOT_BEGUN, Status
-from hubbub.model.machines import NODE_PREFIX
+from hubbub.model.machines import AT, NODE_PREFIX
 from hubbub.model.records import Presence, Task
 from hubbub.store import artifacts, messages
 from hubbub.store import tasks as rows
@@ -192,7 +192,8 @@ def _hold(tx: Tx, task: Task, holder: str) -> Iterator[Fact]:
         )
         yield Fact("task.holder_waits", told, {"assignee": holder, "reason": task.note})
     if holder.startswith(NODE_PREFIX):
-        told = f"It is the machine's own work, done for {named(task.sender)}; it ends when that work does."
+        whose = "the work of a program beside its sender" if AT in holder else "the machine's own work"
+        told = f"It is {whose}, done for {named(task.sender)}; it ends when that work does."
         yield Fact("task.machine_work", told, {"sender": task.sender})
         return
     current = agents.presence(tx, task.project_id, holder)

@@ -6,7 +6,7 @@ from uuid import UUID
 from hubbub.core import dispatches
 from hubbub.core.why import presence
 from hubbub.core.why.account import Fact, ago, ahead, named, quoted
-from hubbub.model.approvals import ApprovalStatus
+from hubbub.model.approvals import Approval, ApprovalStatus
 from hubbub.model.dispatches import DispatchStatus
 from hubbub.model.machines import NODE_PREFIX
 from hubbub.store import approvals, nodes
@@ -34,13 +34,19 @@ def _approvals(tx: Tx, project_id: UUID, name: str) -> Iterator[Fact]:
             continue
         what = f" ({quoted(each.shown, SHOWN_LENGTH)})" if tx.actor.is_person else ""
         told = (
-            f"A call of {each.tool} on {named(each.node)} by {named(each.who)}{what} waits for a person's answer,"
+            f"A call of {each.tool} on {_place(each)} by {named(each.who)}{what} waits for a person's answer,"
             f" until {ahead(each.expires_at, tx.now)}: hubbub approve {each.id}, or hubbub deny {each.id}."
         )
         detail = {"approval_id": str(each.id), "node": each.node, "tool": each.tool, "who": each.who}
         yield Fact(
             "approval.pending", told, {**detail, "asked_at": each.created_at, "expires_at": each.expires_at}
         )
+
+
+def _place(approval: Approval) -> str:
+    """Where a call is to be done, and who says so."""
+    said = approval.said_node
+    return named(approval.node) if said is None else f"{named(said)} (so says the program beside that agent)"
 
 
 def _dispatches(tx: Tx, project_id: UUID, name: str) -> Iterator[Fact]:

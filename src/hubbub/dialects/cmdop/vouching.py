@@ -36,10 +36,11 @@ def _is_for(approval: Approval, order: Order, now: int) -> bool:
     """Whether a person has just let this call through. The machine that asked knew the caller by no token."""
     caller = replace(order.who, token_id=None)
     recent = now - milliseconds(approvals.GOOD_FOR)
+    node = approval.said_node or approval.node
     return (
         approval.kind is QuestionKind.CALL
         and approval.status is ApprovalStatus.SPENT
         and approval.answered_by not in (None, approvals.BY_CLIENT)
         and (approval.ended_at or 0) >= recent
-        and approval.digest == digest_of(caller, order.tool, order.arguments, approval.folder, approval.node)
+        and approval.digest == digest_of(caller, order.tool, order.arguments, approval.folder, node)
     )

@@ -68,8 +68,11 @@ def push(errand: Errand, happened: Activity, url: str) -> Push:
 
 
 def _asked(happened: Activity, _task: Task | None) -> str:
-    tool, node = (named(str(happened.detail.get(each, ""))) for each in ("tool", "node"))
-    return f"{_who(happened.agent or happened.actor)} waits for your yes or no: {tool} on {node}."
+    tool, node = (named(str(happened.detail.get(each) or "")) for each in ("tool", "node"))
+    who, said = _who(happened.agent or happened.actor), happened.detail.get("said_node")
+    if said is not None:
+        return f"{who}'s own program waits for your yes or no: {tool}, on {named(str(said))} as it says."
+    return f"{who} waits for your yes or no: {tool} on {node}."
 
 
 def _blocked(happened: Activity, task: Task | None) -> str:

@@ -11,8 +11,9 @@ from pydantic import BaseModel, Field
 from hubbub.core import access, approvals
 from hubbub.core.idempotency import Reply
 from hubbub.model.approvals import SHOWN_LENGTH, Approval, ApprovalStatus
+from hubbub.model.machines import beside
 from hubbub.model.orders import Principal, Question, QuestionKind
-from hubbub.model.rights import HUB, Right
+from hubbub.model.rights import Right
 from hubbub.serve.desk import until_answered
 from hubbub.serve.rest.agents import LONGEST_WAIT
 from hubbub.serve.rest.call import Call, RestCall
@@ -30,7 +31,10 @@ class ApprovalShape(Shape):
     id: UUID
     kind: QuestionKind = Field(description="whether one call may go on, or the machine's policy gets a rule")
     who: str = Field(description="whose call it is")
-    node: str = Field(description="the machine")
+    node: str = Field(description="the machine; where a program with a token asked, `{who}@{said_node}`")
+    said_node: str | None = Field(
+        description="the machine as that program says, which may be anything; null: the machine itself asked"
+    )
     tool: str
     arguments: dict[str, Any] = Field(description="for people: long texts are cut")
     folder: str
@@ -66,11 +70,11 @@ class NewApproval(OneApproval):
 
 
 class NewQuestion(Body):
-    """What a machine asks people before a call may go on."""
+    """What a program beside an agent asks people before a call may go on."""
 
     who: Name | None = Field(None, description="the agent whose call it is")
     kind: QuestionKind = QuestionKind.CALL
-    node: Name
+    node: Annotated[Name, Field(description="as the program calls the machine that it is on")]
     tool: Name
     arguments: dict[str, Any] = Field(default_factory=dict)
     folder: LongText = ""
@@ -123,19 +127,15 @@ async def list_approvals(
 
 @router.post("/approvals", status_code=HTTPStatus.CREATED)
 async def ask(call: Call, body: NewQuestion) -> NewApproval:
-    """Put a question before the people of the project."""
+    """Put a question before the people of the project, who see that a program of the caller's put it, no machine."""
 
     def put(tx: Tx) -> tuple[Reply, str]:
         project = call.enter(tx)
-        name = access.speak(tx, project.id, body.who)
-        is_named = name != HUB or not call.actor.is_person
-        who = Principal(
-            project=project.slug,
-            name=name if is_named else call.actor.label,
-            token_id=str(call.actor.token_id),
-            is_person=call.actor.is_person,
-        )
-        question = Question(who=who, **body.model_dump(exclude={"who", "patience_seconds", "elicitation"}))
+        name = access.programs_name(tx, access.speak(tx, project.id, body.who))
+        token_id = str(call.actor.token_id)
+        who = Principal(project=project.slug, name=name, token_id=token_id, is_person=call.actor.is_person)
+        said = body.model_dump(exclude={"who", "node", "patience_seconds", "elicitation"})
+        question = Question(who=who, node=beside(name, body.node), **said)
         patience = timedelta(seconds=body.patience_seconds)
         approval, receipt = approvals.put(tx, project, question, patience, elicitation=body.elicitation)
         return _shape(tx, approval).model_dump(mode="json"), receipt

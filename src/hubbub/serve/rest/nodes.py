@@ -112,7 +112,7 @@ class Dispatches(BaseModel):
 
 
 class Errand(Body):
-    """What a machine sets about for the caller."""
+    """What a program beside the caller sets about for them."""
 
     title: Name
     text: Text
@@ -214,16 +214,11 @@ async def list_dispatches(
 
 @router.post("/nodes/{name}/tasks", status_code=HTTPStatus.CREATED, response_model=TaskId)
 async def begin_task(call: Call, name: Name, body: Errand) -> Reply:
-    """Put what the machine sets about on the board: a task of the caller, begun by `node:` and the machine's name."""
+    """Put what a program beside the caller sets about on the board: their task, held by `node:{caller}@{name}`."""
 
     def begin(tx: Tx) -> Reply:
-        begun = nodes.begin_task(
-            tx,
-            call.enter(tx),
-            sender=body.who,
-            title=body.title,
-            description=body.text,
-            node=name,
+        begun = nodes.begin_task_beside(
+            tx, call.enter(tx), sender=body.who, title=body.title, description=body.text, name=name
         )
         return TaskId(task_id=begun.id).model_dump(mode="json")
 
@@ -236,8 +231,8 @@ async def end_task(call: Call, name: Name, ref: str, body: ErrandEnd) -> Reply:
 
     def end(tx: Tx) -> Reply:
         project, sender = call.enter(tx), call.actor.agent
-        ended = nodes.end_task(
-            tx, ref, text=body.text, failed=body.failed, project=project, sender=sender, node=name
+        ended = nodes.end_task_beside(
+            tx, project, ref, sender=sender, name=name, text=body.text, failed=body.failed
         )
         return TaskId(task_id=ended.id).model_dump(mode="json")
 

@@ -16,6 +16,9 @@ const SAID_ALREADY = new Set(["agent.timeout", "agent.checkout"]);
 
 /** Kinds that are told in another way where something is known, or not: kind -> [ending, when]. */
 const VARIANTS = {
+  "approval.asked": ["said", ({ detail }) => Boolean(detail.said_node)],
+  "approval.approved": ["client", byClient],
+  "approval.denied": ["client", byClient],
   "agent.scope_change": ["conflict", (activity) => activity.detail.conflicts?.length > 0],
   "file.claimed": ["conflict", (activity) => activity.detail.conflicts?.length > 0],
   "task.sent": ["open", (activity) => !activity.agent],
@@ -27,6 +30,11 @@ const VARIANTS = {
   "token.created": ["agent", (activity) => Boolean(activity.agent)],
   "token.revoked": ["agent", (activity) => Boolean(activity.agent)],
 };
+
+/** Whether the client that made the call answered, and no person. */
+function byClient({ detail }) {
+  return detail.answered_by === "elicitation";
+}
 
 /** The key of the sentence for an activity. @param {{kind: string, agent: string|null, detail: object}} activity */
 export function keyOf(activity) {

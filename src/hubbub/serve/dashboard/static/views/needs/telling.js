@@ -24,7 +24,7 @@ const line = (...parts) =>
 const OF_KIND = {
   approval: ({ approval }) => ({
     main: html`<${Command} key=${approval.id} approval=${approval} />`,
-    aside: html`${line(name(approval.who), name(approval.tool), name(approval.node))}
+    aside: html`${line(!approval.said_node && name(approval.who), name(approval.tool), whereAsked(approval))}
       ${approval.reason && html`<div><${Text} value=${approval.reason} lines=${3} /></div>`}`,
   }),
   question: ({ task, agent }) => ({
@@ -58,6 +58,11 @@ const OF_KIND = {
       html`<span>${lateBecause(task)}</span>`),
   }),
 };
+
+/** The machine that asks; where the agent's own program does, that it is only said. */
+function whereAsked({ who, node, said_node: said }) {
+  return said ? html`<span class="amber">${name(t("needs.own_program", { who, node: said }))}</span>` : name(node);
+}
 
 OF_KIND.expired = OF_KIND.approval;
 
