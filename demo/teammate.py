@@ -76,10 +76,11 @@ class Maker(Teammate):
         desk = Desk(Path(os.environ[VARIABLE]))
         execution = desk.ledger.begin(task=task["id"], attempt=ATTEMPT, agent=self.name)
         report = await anyio.to_thread.run_sync(perform, desk, task["title"])
-        if gate.HALFWAY in task["description"]:
+        description = task["description"] or ""
+        if gate.HALFWAY in description:
             held = await anyio.to_thread.run_sync(gate.stop, task["id"], ATTEMPT)
             held.close()
-        if REVIEWED in task["description"]:
+        if REVIEWED in description:
             report = await self._reviewed(task, report)
         desk.ledger.end(execution, exit_code=0, output=report)
         await self.call("send_message", to=self.name, content=report, thread_id=task["id"])  # is the result

@@ -276,6 +276,7 @@ def test_a_viewer_is_told_what_others_may(visit: Visit) -> None:
 def test_hostile_names_are_texts(visit: Visit, hub: Hub) -> None:
     """Markup and words without end in names stay texts, and move nothing."""
     name = "<b onclick=alert(1)>" + "w" * 150
+    hub.meet(name)
     hub.do(lambda tx: tokens.for_project(tx, hub.project, role=Role.MEMBER, agent=name), hub.owner)
     page = visit("/settings?tab=tokens", size=PHONE)
     expect(page.get_by_text("<b onclick").first).to_be_attached()

@@ -15,3 +15,4 @@ CREATE TABLE known_browsers (
     seen_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX known_browsers_by_user ON known_browsers (user_id);
+CREATE INDEX known_browsers_by_age ON known_browsers (seen_at);
