@@ -8,7 +8,8 @@ from hubbub.model.errors import Invalid, quoted
 LONGEST = 100  # characters of a name that are compared with those that there are
 GROUPS: Mapping[str, Sequence[str]] = {
     "agent": (
-        "changed", "checkin", "checkout", "described", "heartbeat", "met", "removed", "scope_change", "timeout", "woken",
+        "changed", "checkin", "checkout", "described", "heartbeat", "met", "removed", "scope_change", "timeout",
+        "woken",
     ),
     "approval": ("approved", "asked", "denied", "expired", "spent"),
     "area": ("put",),
