@@ -1,3 +1,3 @@
 """Hubbub: one coordination hub for fleets of AI agents."""
 
-__version__ = "0.1.0"
+__version__ = "0.1.1"
