@@ -72,9 +72,7 @@ def put(
     `machine` ends when that is gone for longer than `BACK`, and goes on when it is put again. Records `approval.asked`.
     Raises `Invalid`, and `Conflict` if too many wait already, or the id is another question's.
     """
-    _check(question, patience)
-    if elicitation and question.kind is QuestionKind.RULE:
-        raise Invalid("elicitation: whether a policy gets a rule is for people to say, never for a client")
+    _check(question, patience, elicitation=elicitation)
     known = rows.find(tx, approval_id, lock=True) if approval_id is not None else None
     if known is not None:
         return _put_again(tx, known, project, question)
@@ -219,7 +217,7 @@ def forget(tx: Tx) -> None:
     rows.forget(tx, tx.now - milliseconds(KEEP))
 
 
-def _check(question: Question, patience: timedelta) -> None:
+def _check(question: Question, patience: timedelta, *, elicitation: bool) -> None:
     if not timedelta() < patience <= PATIENCE:
         raise Invalid(
             f"a question waits for longer than nothing, and for up to {PATIENCE // timedelta(days=1)} days"
@@ -228,6 +226,8 @@ def _check(question: Question, patience: timedelta) -> None:
         raise Invalid("the digest of a call is 64 hex digits, in lower case")
     if not question.shown.strip():
         raise Invalid("a question shows what is asked for")
+    if elicitation and question.kind is QuestionKind.RULE:
+        raise Invalid("elicitation: whether a policy gets a rule is for people to say, never for a client")
 
 
 def _asked(tx: Tx, approval_id: UUID, receipt: str) -> Approval:
