@@ -2,7 +2,6 @@
 
 import asyncio
 from contextlib import ExitStack
-from dataclasses import replace
 from uuid import uuid4
 
 import pytest
@@ -33,6 +32,11 @@ def activity(kind: str = "task.sent", **values: object) -> Activity:
 
 def someone() -> Actor:
     return Actor(token_id=uuid4(), project_id=PROJECT)
+
+
+def signed_in() -> Actor:
+    """A person, by a browser."""
+    return Actor(token_id=uuid4(), user_id=uuid4(), is_browser=True)
 
 
 async def heard(followers: Followers, actor: Actor) -> list[str]:
@@ -105,13 +109,13 @@ async def test_a_reader_waits_for_what_comes() -> None:
 @pytest.mark.anyio
 async def test_a_browser_holds_only_so_many_open() -> None:
     """A login that has too many responses open gets no more until one ends; other logins and tokens do."""
-    followers, login = Followers(), replace(someone(), is_browser=True)
+    followers, login = Followers(), signed_in()
     with ExitStack() as open_ones:
         for _ in range(MOST_OF_BROWSER - 1):
             open_ones.enter_context(followers.open(login))
         with followers.open(login), pytest.raises(TooMany), followers.open(login):
             pass
-        for other in (login, replace(someone(), is_browser=True)):
+        for other in (login, signed_in()):
             open_ones.enter_context(followers.open(other))
     agent = someone()
     with ExitStack() as open_ones:

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from hubbub.core import agents
 from hubbub.model.errors import Forbidden, ProjectDenied, ProjectRequired, Unauthorized, WrongIdentity
+from hubbub.model.machines import NODE_PREFIX
 from hubbub.model.records import Project, Token
 from hubbub.model.rights import GRANTS, HUB, LINK_ONLY, Actor, Right, Role
 from hubbub.store import projects, tokens, users
@@ -125,12 +126,15 @@ def require_hub_owner(tx: Tx) -> None:
 def speak(tx: Tx, project_id: UUID, name: str | None = None) -> str:
     """The name that the caller acts by, which the project knows from now on.
 
-    A token bound to an agent is that agent; any other may be any agent, or else `hub`. Raises `WrongIdentity`.
+    A token bound to an agent is that agent; any other may be any agent, or else `hub`. Raises `WrongIdentity`, and
+    `Forbidden` for the name by which a machine's own work is on the board.
     """
     bound = tx.actor.agent
     if bound is not None and name not in (None, bound):
         raise WrongIdentity(bound, name or "")
     spoken = bound or name or HUB
+    if spoken.startswith(NODE_PREFIX):
+        raise Forbidden(f"a name that begins with {NODE_PREFIX!r} is a machine's, and no token speaks for it")
     if spoken != HUB:
         agents.meet(tx, project_id, spoken)
         tx.speaker = project_id, spoken
