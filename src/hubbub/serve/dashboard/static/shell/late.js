@@ -18,14 +18,17 @@ const PARTS = {
 };
 /** What is too large to be fetched before anybody asks. */
 const LARGE = ["dagre"];
+/** What is drawn where it is asked for, so that no keys are meant for it. */
+const IN_PLACE = ["dagre", "search", "why"];
+const FREE = [() => true, () => true];
 
 /**
- * What a part exports. Until it is there keys do nothing: they are meant for it.
+ * What a part exports. Until a dialog is there keys do nothing: they are meant for it.
  * @param {keyof typeof PARTS} part
  * @returns {Promise<object|null>} null: it did not come, which is told, or nobody waits for it any more
  */
 export async function late(part) {
-  const [end, fail] = hold();
+  const [end, fail] = IN_PLACE.includes(part) ? FREE : hold();
   try {
     const found = await PARTS[part]();
     return end() ? found : null;
