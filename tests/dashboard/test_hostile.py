@@ -167,7 +167,8 @@ def _name(number: int, text: str) -> str:
 def _come(tx: Tx, hub: Hub, name: str, text: str, number: int) -> None:
     """An agent and its machine, which say of themselves what they like."""
     line = visible(text[:190]).strip()[:190]
-    about = About(name=f"{line} {number}", machine_id=line, platform=line, version=line, sandbox=line)
+    machine = f"{line} {number}".replace("@", "(at)")  # which none may hold
+    about = About(name=machine, machine_id=line, platform=line, version=line, sandbox=line)
     nodes.report(tx, hub.project, about, labels=[line], ttl=NEVER)
     profile = Profile(
         doing=text, output=text, server=text, hostname=about.name, runtime=text, workdir=text, version=text,
