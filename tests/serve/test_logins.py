@@ -97,19 +97,14 @@ def test_guessing_is_slowed_down(browser: Browser) -> None:
 
 
 def test_nobody_is_shut_out_by_what_others_try(browser: Browser) -> None:
-    """Tries in a name slow down neither others of that address nor, where they signed in before, whose name it is."""
+    """Where somebody has signed in before, nothing that others try from the same address slows them down."""
     give_password(browser)
-    make_person(browser.hub, "eve", Role.MEMBER)
-    give_password(browser, "eve")
     right = {"name": "owner", "password": PASSWORD}
     assert browser.submit("/login", right).status_code == 303
     assert browser.submit("/logout", {"csrf": browser.csrf}).status_code == 303
     with browsing(browser.hub) as stranger:
         answers = [stranger.submit("/login", {"name": "owner", "password": "guess"}) for _ in range(TRIES)]
         assert {each.status_code for each in answers} == {401}
-        assert stranger.submit("/login", right).status_code == 429
-        assert stranger.submit("/login", {"name": "eve", "password": PASSWORD}).status_code == 303
-        assert stranger.submit("/logout", {"csrf": stranger.csrf}).status_code == 303
         assert stranger.submit("/login", right).status_code == 429
 
     assert browser.submit("/login", right).status_code == 303

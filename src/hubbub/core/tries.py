@@ -1,9 +1,9 @@
 """Tries to get in with what may be wrong: passwords, and the codes by which machines join.
 
 They are counted in the database, so that several hubs over it allow no more than one. A try counts before it is looked
-at, in one statement, so that many at once are no way around; one that was right is taken back. Passwords count by name
-and address, and, looser, by address: so nobody shuts out others by guessing from the same network. Nor do they shut out
-the person whose name they try, from a browser in which that person has signed in before: its tries count by themselves.
+at, in one statement, so that many at once are no way around; one that was right is taken back. Tries count by address,
+but those of a browser in which the person has signed in before count by themselves: nobody is shut out of their own
+browser by what others try from the same network.
 """
 
 import secrets
@@ -19,8 +19,7 @@ from hubbub.store import tries as rows
 from hubbub.store.tx import Tx
 
 WINDOW = timedelta(minutes=1)
-TRIES = 10  # in a window, of one name from one address
-OF_ADDRESS = 100  # in a window, of all names together
+TRIES = 10  # in a window, from one address
 KNOWN_FOR = timedelta(days=365)  # since a person has signed in with a browser last
 
 Subject = tuple[str, int]  # a hash, and how many tries it has in a window
@@ -32,10 +31,8 @@ def begin_login(tx: Tx, name: str, address: str, browsers: Sequence[str] = ()) -
     `browsers` are the secrets by which a browser says that it is known. Raises `TooMany`.
     """
     browser = _known(tx, name, browsers)
-    if browser is not None:
-        return count(tx, [(fingerprint(f"browser\0{browser}"), TRIES)])
-    by_name = fingerprint(f"login\0{address}\0{name.casefold()}"), TRIES
-    return count(tx, [by_name, (fingerprint(f"login\0{address}"), OF_ADDRESS)])
+    subject = f"login\0{address}" if browser is None else f"browser\0{browser}"
+    return count(tx, [(fingerprint(subject), TRIES)])
 
 
 def count_code(tx: Tx, address: str) -> None:
