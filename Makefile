@@ -13,10 +13,12 @@ ifneq ($(shell { $(USABLE); } >/dev/null 2>&1 && echo yes),yes)
 endif
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input
 
+PYTEST := $(BIN)/python -m pytest -n logical --maxprocesses 8 --dist worksteal
+
 LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
     --no-emit-index-url --no-emit-find-links --no-annotate --no-header
 
-.PHONY: help setup run test check lint conformance e2e fuzz demo bench docs screenshots vendor lock \
+.PHONY: help setup run test test-all soak check lint conformance e2e fuzz demo bench docs screenshots vendor lock \
     wheel package-check release-notes
 
 help:
@@ -28,10 +30,17 @@ setup: $(READY) ## prepare .venv; the command is then .venv/bin/hubbub
 run: $(READY) ## start a hub on 127.0.0.1:8420
 	@exec $(BIN)/hubbub serve
 
-test: $(READY) ## run the whole test suite
-	@$(BIN)/python -m pytest -n logical --maxprocesses 8 --dist worksteal
+test: $(READY) ## run the tests of every day; those of one folder with PART=store
+	@$(PYTEST) $(if $(PART),tests/$(PART),-m 'not system')
 
-check: lint test conformance ## everything that must pass: lint, types, layer rules, tests, protocol conformance
+test-all: $(READY) ## run all tests, also those that kill, fuzz, build wheels and walk through every view
+	@$(PYTEST)
+
+soak: $(READY) ## run TEST (or all) TIMES times in a chance order on 4 workers beside a busy process
+	@$(BIN)/python -m tests.soak $(or $(TIMES),20) $(TEST)
+
+check: $(READY) ## everything that must pass: lint, types, layer rules, all tests, conformance, the package
+	@$(BIN)/python -m tests.check lint test-all conformance package-check
 
 lint: $(READY) ## style, types and layer rules
 	@$(BIN)/ruff check

@@ -7,7 +7,6 @@ import signal
 import subprocess
 import tempfile
 import warnings
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
@@ -26,6 +25,8 @@ from hubbub.store.tx import Store, unix_ms
 from tests import zygote
 from tests.migrated import migrated
 
+pytest_plugins = ["tests.reporting", "tests.repeating"]
+
 # Shells have it ignored in the background, and the programs that tests start would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -41,13 +42,6 @@ subprocess.Popen = zygote.Popen  # type: ignore[misc]  # whoever starts the prog
 def pytest_xdist_auto_num_workers() -> int:
     """Half as many again as this machine has processors: for a third of its time a test waits, mostly for a disk."""
     return -(-3 * (os.cpu_count() or 1) // 2)
-
-
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say once for each reason how many tests were skipped for it."""
-    reasons = Counter(report.longrepr[2] for report in terminalreporter.stats.get("skipped", ()))
-    for reason, count in reasons.items():
-        terminalreporter.write_line(f"{count} tests were not run: {reason.removeprefix('Skipped: ')}")
 
 
 class MovableClock:

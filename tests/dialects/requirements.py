@@ -1,16 +1,16 @@
 """How a dialect's documents and its tests are kept together.
 
 Each documented sentence has an id; `requires` marks the tests that prove it. `test_requirements.py` compares
-both ways: a sentence without a test fails, and a test can only name sentences that there are.
+both ways: a sentence without a test fails, and a test can only name sentences that there are. Every run of the tests
+tells in the end which of them it has not proven (`tests/reporting.py`).
 """
 
 import ast
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
 
-Test = TypeVar("Test", bound=Callable[..., object])
+import pytest
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,16 +24,17 @@ class Section:
 class Requirements:
     """All sentences of a dialect, by ids such as `send_task.ttl_seconds.default`."""
 
-    def __init__(self, sections: Mapping[str, Section]) -> None:
+    def __init__(self, dialect: str, sections: Mapping[str, Section]) -> None:
+        self.dialect = dialect
         self.sections = sections
         self.ids = [f"{name}.{key}" for name, section in sections.items() for key in section.sentences]
 
-    def requires(self, *ids: str) -> Callable[[Test], Test]:
+    def requires(self, *ids: str) -> pytest.MarkDecorator:
         """Mark a test as the proof of these sentences. An id that does not exist fails at once."""
         unknown = set(ids) - set(self.ids)
         if unknown or not ids:
             raise LookupError(f"no such requirement: {', '.join(sorted(unknown))}")
-        return lambda test: test
+        return pytest.mark.requires(*(f"{self.dialect}: {each}" for each in ids))
 
 
 def proven(folder: Path) -> Iterator[tuple[str, list[str]]]:

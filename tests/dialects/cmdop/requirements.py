@@ -157,5 +157,5 @@ GATE = {
     }),
 }  # fmt: skip
 
-CMDOP = Requirements({**GENERAL, **BOARD, **META, **MACHINE, **GATE})
+CMDOP = Requirements("cmdop", {**GENERAL, **BOARD, **META, **MACHINE, **GATE})
 requires = CMDOP.requires

@@ -314,5 +314,5 @@ NOTES = {
     }),
 }  # fmt: skip
 
-COMMHUB = Requirements({**AGENT_SIDE, **TASK_MANAGEMENT, **QUERY, **NOTES})
+COMMHUB = Requirements("commhub", {**AGENT_SIDE, **TASK_MANAGEMENT, **QUERY, **NOTES})
 requires = COMMHUB.requires

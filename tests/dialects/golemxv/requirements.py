@@ -234,5 +234,5 @@ NOTES = {
     }),
 }  # fmt: skip
 
-GOLEMXV = Requirements({**COORDINATION, **WORK, **NOTES})
+GOLEMXV = Requirements("golemxv", {**COORDINATION, **WORK, **NOTES})
 requires = GOLEMXV.requires

@@ -4,7 +4,7 @@ from tests.dialects.requirements import Requirements, Section
 
 PAGE = "docs/dialects/hub.md"
 
-HUB = Requirements({
+HUB = Requirements("hub", {
     "all": Section(PAGE, {
         "eight": "there are eight tools, and their list takes at most 2,000 tokens in either vocabulary",
         "ids": "ids are short, M-9, T-4 and A-3; long ones are accepted too",

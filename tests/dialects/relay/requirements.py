@@ -348,5 +348,5 @@ WORLD = {
     }),
 }  # fmt: skip
 
-RELAY = Requirements({**AROUND, **RESULTS, **WORDS, **BEHAVIOUR, **WORLD})
+RELAY = Requirements("relay", {**AROUND, **RESULTS, **WORDS, **BEHAVIOUR, **WORLD})
 requires = RELAY.requires
