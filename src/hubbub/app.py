@@ -168,7 +168,7 @@ class Hub:
             feed=feed,
             followers=followers,
             notified=notified,
-            whispers=Whispers(),
+            whispers=Whispers(self.store),
             sightings=sightings,
             settings=self.settings,
             url=self.url,
@@ -189,6 +189,8 @@ class Hub:
         work: Sequence[Callable[[], Coroutine[None, None, None]]],
     ) -> AsyncIterator[None]:
         """What goes on while the hub is served."""
+        self.store.be_seen(parts.fleet.instance)
+        parts.whispers.start()
         await parts.feed.start()
         async with AsyncExitStack() as stack:
             await stack.enter_async_context(self._background(*work))

@@ -156,7 +156,12 @@ def running_hub(
     """A hub on `store` that runs until the context ends. Nothing in it happens by time, but when somebody calls."""
     owner = store.read_now(SYSTEM, lambda tx: access.authenticate(tx, _owner_secret(store)))
     transactions = Transactions(store)
-    feed, followers, notified, whispers = Feed(store), SeenFollowers(), SeenNotified(transactions), Whispers()
+    feed, followers, notified, whispers = (
+        Feed(store),
+        SeenFollowers(),
+        SeenNotified(transactions),
+        Whispers(store),
+    )
     feed.listen(followers.hear)
 
     @asynccontextmanager

@@ -4,14 +4,16 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from itertools import takewhile
+from queue import Queue
 
 import psycopg
 import pytest
 
 from hubbub.model.rights import SYSTEM
-from hubbub.store.postgres import Postgres
+from hubbub.store.postgres import Postgres, PostgresConnection
 from hubbub.store.tx import Tx
-from hubbub.store.wakeups import CHANNEL
+from hubbub.store.wakeups import CHANNEL, HUBS
+from tests.waiting import patience, until
 
 
 def record(tx: Tx) -> None:
@@ -115,3 +117,45 @@ def test_a_lost_notification_costs_a_moment_only(postgres_url: str, elsewhere: P
         elsewhere.write_now(SYSTEM, record)
         wait_for(alarm, store, 1)
         alarm.wait()  # nothing more is written: it is woken by looking every second
+
+
+def ended(store: Postgres, hub: str) -> bool:
+    """Whether the store takes the hub of that name for one that has ended."""
+    sql = f"SELECT {PostgresConnection.hub_has_ended} AS it FROM (SELECT :hub::text AS hub) AS asked"
+    return bool(store.read_now(SYSTEM, lambda tx: tx.all(sql, hub=hub))[0]["it"])
+
+
+def test_a_hub_is_seen_for_as_long_as_it_is_there(postgres_url: str, elsewhere: Postgres) -> None:
+    """Others see that a hub is there, also after its connection was cut, and that it has ended as soon as it has."""
+    with closing(Postgres.open(postgres_url)) as store:
+        store.be_seen("one")
+        store.on_activity(lambda: None)
+        until(lambda: not ended(elsewhere, "one"), "the hub to be seen")
+        assert ended(elsewhere, "another")
+        with psycopg.connect(postgres_url, autocommit=True) as db:
+            cut = """SELECT count(pg_terminate_backend(pid)) AS cut FROM pg_locks
+                     WHERE locktype = 'advisory' AND classid = %s"""
+            assert db.execute(cut, (HUBS,)).fetchone() == (1,)
+        until(lambda: not ended(elsewhere, "one"), "the hub to be seen again")
+
+    assert ended(elsewhere, "one")
+
+
+def test_news_reach_the_other_hubs(postgres_store: Postgres, elsewhere: Postgres) -> None:
+    """What one hub tells, the others hear whole and in order, and it does not hear itself."""
+    told = ["short", "x" * 50_000, "last"]
+    heard: Queue[str] = Queue()
+    own: list[str] = []
+    for store, hear in ((elsewhere, heard.put), (postgres_store, own.append)):
+        store.on_news(hear)
+        store.on_activity(lambda: None)
+    alarm = Alarm()
+    elsewhere.on_activity(alarm.ring)
+    postgres_store.write_now(SYSTEM, record)
+    alarm.wait()  # by now it listens
+
+    for news in told:
+        postgres_store.tell_hubs(news)
+
+    assert [heard.get(timeout=patience()) for _ in told] == told
+    assert own == []

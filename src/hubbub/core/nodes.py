@@ -178,6 +178,11 @@ def unlink(tx: Tx, machine_id: UUID, hub: str) -> None:
         record(tx, "node.offline", machine)
 
 
+def of_ended_hubs(tx: Tx, asking: str) -> list[tuple[UUID, str]]:
+    """The machines whose links are held by hubs that have ended, with these hubs; `asking` is the one that asks."""
+    return rows.of_ended_hubs(tx, asking)
+
+
 def remove(tx: Tx, project: Project, name: str) -> Machine:
     """Forget a machine: its key ends, and with it its link; so do links to look at it, and what it has not ended.
 

@@ -184,6 +184,15 @@ def unlink(tx: Tx, machine: UUID, hub: str) -> Machine | None:
     return _machine(row) if row else None
 
 
+def of_ended_hubs(tx: Tx, asking: str) -> list[tuple[UUID, str]]:
+    """The machines whose links are held by hubs that have ended, with these hubs; `asking` is the one that asks."""
+    rows = tx.all(
+        f"SELECT id, hub FROM machines WHERE hub IS NOT NULL AND hub <> :asking AND {tx.db.hub_has_ended} ORDER BY id",
+        asking=asking,
+    )
+    return [(row["id"], row["hub"]) for row in rows]
+
+
 def delete(tx: Tx, machine: UUID) -> None:
     """Forget a machine, to which nothing refers any more."""
     tx.run("DELETE FROM machines WHERE id = :id", id=machine)

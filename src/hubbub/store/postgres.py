@@ -23,7 +23,7 @@ from hubbub.model.errors import StoreRefused, StoreUnavailable
 from hubbub.model.rights import Actor
 from hubbub.store import migrate, tally
 from hubbub.store.tx import Clock, Operation, Row, Tx, WroteInRead, perform, unix_ms
-from hubbub.store.wakeups import CONNECT_TIMEOUT, NOTIFY_EVERY, Wakeups
+from hubbub.store.wakeups import CONNECT_TIMEOUT, HUB_HAS_ENDED, NOTIFY_EVERY, Wakeups
 
 T = TypeVar("T")
 Db = psycopg.Connection[DictRow]
@@ -82,6 +82,7 @@ class PostgresConnection:
     settled = "tx < pg_snapshot_xmin(pg_current_snapshot())::text::bigint"
     for_update = "FOR NO KEY UPDATE"  # keys never change: who only refers to the row need not wait
     skip_locked = "SKIP LOCKED"
+    hub_has_ended = HUB_HAS_ENDED
 
     def __init__(self, db: Db) -> None:
         self._db = db
@@ -156,6 +157,15 @@ class Postgres:
 
     def on_activity(self, wake: Callable[[], None]) -> None:
         self._wakeups.add(wake)
+
+    def be_seen(self, hub: str) -> None:
+        self._wakeups.hold(hub)
+
+    def tell_hubs(self, news: str) -> None:
+        self._wakeups.pass_on(news)
+
+    def on_news(self, hear: Callable[[str], None]) -> None:
+        self._wakeups.add_hearer(hear)
 
     def close(self) -> None:
         finishing = threading.Thread(target=self._threads.shutdown, name="hubbub-closing")

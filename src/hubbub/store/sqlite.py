@@ -62,6 +62,7 @@ class SQLiteConnection:
     settled = "1 = 1"
     for_update = ""
     skip_locked = ""
+    hub_has_ended = "1 = 1"  # there is one at a time
 
     def __init__(self, file: Path, busy_timeout: timedelta) -> None:
         self.db = apsw.Connection(str(file), statementcachesize=STATEMENTS)
@@ -209,6 +210,15 @@ class SQLite:
 
     def on_activity(self, wake: Callable[[], None]) -> None:
         self._listeners.add(wake)
+
+    def be_seen(self, hub: str) -> None:
+        """There is no other hub."""
+
+    def tell_hubs(self, news: str) -> None:
+        """There is no other hub."""
+
+    def on_news(self, hear: Callable[[str], None]) -> None:
+        """There is no other hub."""
 
     def backup(self, target: Path) -> None:
         """Write a consistent copy to the new file `target`; see `backup.copy`. Blocks; others read and write on."""

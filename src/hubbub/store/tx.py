@@ -44,14 +44,16 @@ class Connection(Protocol):
     """What the engines have in common, as far as operations need it.
 
     The fragments are the only SQL in which they differ: the number of the writing transaction, the condition under
-    which no earlier activity can still appear, the lock of a row that is about to be changed, and, after that, the
-    wish to leave out the rows that another transaction has locked.
+    which no earlier activity can still appear, the lock of a row that is about to be changed, after that the wish to
+    leave out the rows that another transaction has locked, and the condition under which the hub named in the column
+    `hub` has ended, which is not to be asked of the hub that asks.
     """
 
     transaction_number: str
     settled: str
     for_update: str
     skip_locked: str
+    hub_has_ended: str
 
     def query(self, sql: str, values: Mapping[str, object]) -> Sequence[Row]: ...
 
@@ -148,6 +150,15 @@ class Store(Protocol):
 
     def on_activity(self, wake: Callable[[], None]) -> None:
         """Have `wake` called, from any thread, soon after activities were committed here or by another hub."""
+
+    def be_seen(self, hub: str) -> None:
+        """Have the other hubs of this store see that this one, of that name, is there for as long as it runs."""
+
+    def tell_hubs(self, news: str) -> None:
+        """Tell the other hubs of this store `news`, in ASCII, that is kept nowhere: soon, or not at all."""
+
+    def on_news(self, hear: Callable[[str], None]) -> None:
+        """Have `hear` called, from any thread, with what other hubs tell."""
 
     def close(self) -> None:
         """Finish what was begun and let go of the database."""

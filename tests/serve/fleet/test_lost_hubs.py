@@ -2,6 +2,7 @@
 
 import signal
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -12,14 +13,12 @@ import pytest
 from psycopg.conninfo import conninfo_to_dict
 
 from tests.cli.processes import RunningHub
-from tests.fleet.fleet import paced
 from tests.serve.fleet.asking import asking, owner
 from tests.serve.fleet.machine import QUICK, Field, Json, Line, Machine, field_of
 from tests.serve.hub import running_hub
 
 EXEC: Json = {"operation": "exec", "hostname": "web1", "command": "true"}
 DONE: Json = {"stdout": "", "stderr": "", "exit_code": 0}
-PACE = 60.0  # times as fast as usual: that a machine is linked holds for a second and a half
 
 
 class Both(NamedTuple):
@@ -50,7 +49,6 @@ def both(tmp_path: Path, postgres_url: str) -> Iterator[Both]:
         doomed = RunningHub(
             tmp_path / "doomed",
             settings={"HUBBUB_DATABASE": database, "HUBBUB_NO_NODE": "1"},
-            program=paced(PACE),
         )
         field.closing.callback(doomed.close)
         doomed.start()
@@ -95,6 +93,20 @@ def test_a_machine_that_went_down_with_its_hub_is_offline(both: Both) -> None:
     line.end(order, DONE)
     line.kept(order)
     assert agent.call("connect", key="k", **EXEC) == DONE
+
+
+def test_a_hub_that_is_killed_is_missed(both: Both) -> None:
+    """Its machines are away once the database has let go of what it held, long before its last word is over."""
+    people = owner(both.field)
+    (before,) = people.get("/nodes")["nodes"]
+    assert before["online"]
+
+    both.kill()
+    with closing(people.follow(after="0")) as frames:
+        away = next(frame.data for frame in frames if frame.data["kind"] == "node.offline")
+
+    assert away["detail"]["node"] == both.machine.name
+    assert not people.get("/nodes")["nodes"][0]["online"]
 
 
 def test_what_waits_for_a_hub_that_is_gone_is_taken_back(both: Both) -> None:

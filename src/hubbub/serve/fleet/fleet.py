@@ -128,11 +128,8 @@ class Fleet:
             await self._let_go([link.machine.id])
 
     async def _let_go(self, machine_ids: Collection[UUID]) -> None:
-        def let_go(tx: Tx) -> None:
-            for each in sorted(machine_ids):
-                nodes.unlink(tx, each, self.instance)
-
-        await self.transactions.write(SYSTEM, let_go)
+        links = [(each, self.instance) for each in machine_ids]
+        await self.transactions.write(SYSTEM, partial(_unlink_all, links))
 
     async def close(self) -> None:
         """Wait a moment for the machines to be told that the hub closes, which their followers have heard."""
@@ -196,11 +193,12 @@ class Fleet:
     @asynccontextmanager
     async def alive(self) -> AsyncIterator[None]:
         """The store hears which machines are there; in the end, that none is linked here any more."""
-        beating = asyncio.create_task(self._beat())
+        beating = [asyncio.create_task(self._beat()), asyncio.create_task(self._miss_hubs())]
         try:
             yield
         finally:
-            beating.cancel()
+            for each in beating:
+                each.cancel()
             leaving = {*self._links, *self._leaving}
             for link in list(self._links.values()):
                 link.part(Parting.CLOSING)
@@ -210,6 +208,21 @@ class Fleet:
             with suppress(HubError):
                 await self._let_go(leaving)
 
+    async def _miss_hubs(self) -> None:
+        """Tell the store which machines went down with their hub, which could not; a hub is missed at the second look.
+
+        One that has just lost its connection to the store, and has it again, is there all the time.
+        """
+        missed: frozenset[tuple[UUID, str]] = frozenset()
+        while True:
+            await asyncio.sleep(self.pace.moment.total_seconds())
+            with suppress(HubError):  # the store is away; so may be all hubs for it
+                look = partial(nodes.of_ended_hubs, asking=self.instance)
+                found = frozenset(await self.transactions.read(SYSTEM, look))
+                if gone := found & missed:
+                    await self.transactions.write(SYSTEM, partial(_unlink_all, gone))
+                missed = found - gone
+
     async def _beat(self) -> None:
         while True:
             await asyncio.sleep(self.pace.beat.total_seconds())
@@ -217,3 +230,8 @@ class Fleet:
                 beat = partial(nodes.beat, machine_ids=there, ttl=self.pace.ttl)
                 with suppress(HubError):  # the store is away; it is told the next time
                     await self.transactions.write(SYSTEM, beat)
+
+
+def _unlink_all(links: Collection[tuple[UUID, str]], tx: Tx) -> None:
+    for machine_id, hub in sorted(links):
+        nodes.unlink(tx, machine_id, hub)
