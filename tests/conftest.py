@@ -5,6 +5,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import warnings
 from collections.abc import Iterator
@@ -35,6 +36,10 @@ settings.load_profile("busy")
 
 # What a hub usually logs, and not a line for each of the many thousand calls.
 structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.INFO))
+
+# A machine may forbid it; then each worker, and each program that a test starts, would compile all modules again.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 subprocess.Popen = zygote.Popen  # type: ignore[misc]  # whoever starts the program, the event loop too
 
