@@ -103,7 +103,9 @@ class Wakeups:
             self._speaker.execute("SELECT pg_notify(%s, %s)", (CHANNEL, self._name))
             while self._news:
                 pieces = list(_pieces(self._name, self._news.popleft()))
-                self._speaker.execute("SELECT pg_notify(%s, piece) FROM unnest(%s::text[]) AS piece", (NEWS, pieces))
+                self._speaker.execute(
+                    "SELECT pg_notify(%s, piece) FROM unnest(%s::text[]) AS piece", (NEWS, pieces)
+                )
         except psycopg.OperationalError:
             self._speaker = None  # the others look by themselves soon; the next notification connects anew
 
