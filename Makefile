@@ -18,8 +18,8 @@ PYTEST := $(BIN)/python -m pytest -n logical --maxprocesses 8 --dist worksteal
 LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
     --no-emit-index-url --no-emit-find-links --no-annotate --no-header
 
-.PHONY: help setup run test test-all soak check lint conformance e2e fuzz demo bench docs screenshots vendor lock \
-    wheel package-check release-notes
+.PHONY: help setup run test test-all soak mutants check lint conformance e2e fuzz demo bench docs screenshots vendor \
+    lock wheel package-check release-notes
 
 help:
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/make \1	\2/p' Makefile
@@ -38,6 +38,9 @@ test-all: $(READY) ## run all tests, also those that kill, fuzz, build wheels an
 
 soak: $(READY) ## run TEST (or all) TIMES times in a chance order on 4 workers beside a busy process
 	@$(BIN)/python -m tests.soak $(or $(TIMES),20) $(TEST)
+
+mutants: $(READY) ## see that the tests notice each wrong in mutants (ONLY=name some of them, WHOLE=1 with all tests)
+	@$(BIN)/python -m mutants.run $(if $(WHOLE),--reach all) $(ONLY)
 
 check: $(READY) ## everything that must pass: lint, types, layer rules, all tests, conformance, the package
 	@$(BIN)/python -m tests.check lint test-all conformance package-check

@@ -24,6 +24,21 @@ from tests.store.test_engines import add_user, user_names, write_all
 NOTHING_KEPT = "nothing of this call was kept$"
 
 
+# No power
+
+
+def test_what_was_answered_survives_a_power_cut(sqlite_store: SQLite) -> None:
+    """Each commit is answered once the disk has it, and not only the system: SQLite is told to wait for that."""
+    told = {name: sqlite_store.write_now(SYSTEM, _pragma(name)) for name in ("synchronous", "fullfsync")}
+
+    assert told == {"synchronous": 2, "fullfsync": 1}  # FULL, and on macOS too
+
+
+def _pragma(name: str) -> Operation[object]:
+    """What the connection that writes is set to."""
+    return lambda tx: (tx.one(f"PRAGMA {name}") or {}).get(name)
+
+
 # A full disk
 
 
