@@ -3,10 +3,10 @@
 import re
 from collections.abc import Iterator
 from dataclasses import fields
+from functools import cache
 from pathlib import Path
 
 import click
-import pytest
 
 from docs import kept, words
 from docs.png import LARGEST
@@ -27,13 +27,14 @@ POLICY = re.compile(r"^```toml\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 TEST = re.compile(r"`(tests/[\w/]+\.py)::(test_\w+)`")
 MAKE = re.compile(r"(?:^|`)make ([a-z][a-z0-9-]*)", re.MULTILINE)
 
-each_page = pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+TEXTS = {str(page.relative_to(ROOT)): page.read_text("utf-8") for page in PAGES}
 
 
 def _read(*path: str) -> str:
     return ROOT.joinpath(*path).read_text("utf-8")
 
 
+@cache
 def _anchors(page: Path) -> set[str]:
     """The names under which a page's headings can be linked to."""
     titles = re.findall(r"^#+ (.*)$", page.read_text("utf-8"), re.MULTILINE)
@@ -61,22 +62,25 @@ def _places(section: str) -> list[str]:
     return [section] if section.startswith("hubbub ") else section.splitlines()
 
 
-@each_page
-def test_links_lead_somewhere(page: Path) -> None:
+def _leads_somewhere(page: Path, link: str) -> bool:
+    name, _, anchor = link.partition("#")
+    target = (page.parent / name).resolve() if name else page
+    return target.exists() and (not anchor or anchor in _anchors(target))
+
+
+def test_links_lead_somewhere() -> None:
     """Every relative link of a page names a file that is there, and a heading that is in it."""
-    text = page.read_text("utf-8")
-    for link in LINK.findall(text) + SHOWN.findall(text):
-        if "://" in link:
-            continue
-        name, _, anchor = link.partition("#")
-        target = (page.parent / name) if name else page
-        assert target.exists(), link
-        assert not anchor or anchor in _anchors(target), link
+    assert not [
+        f"{page}: {link}"
+        for page, text in TEXTS.items()
+        for link in LINK.findall(text) + SHOWN.findall(text)
+        if "://" not in link and not _leads_somewhere(ROOT / page, link)
+    ]
 
 
 def test_every_picture_is_shown() -> None:
     """A picture that no page shows is not kept; and none is so large that readers wait for it."""
-    pages = "".join(page.read_text("utf-8") for page in PAGES)
+    pages = "".join(TEXTS.values())
     files = list(DOCS.joinpath("pictures").iterdir())
 
     assert files
@@ -84,19 +88,21 @@ def test_every_picture_is_shown() -> None:
     assert max(file.stat().st_size for file in files) <= LARGEST
 
 
-@each_page
-def test_make_can_do_what_the_pages_say(page: Path) -> None:
+def test_make_can_do_what_the_pages_say() -> None:
     """Every `make …` on a page is a target of the Makefile."""
     targets = set(re.findall(r"^([a-z0-9-]+):", _read("Makefile"), re.MULTILINE))
 
-    assert set(MAKE.findall(page.read_text("utf-8"))) <= targets
+    assert not {page: missing for page, text in TEXTS.items() if (missing := {*MAKE.findall(text)} - targets)}
 
 
-@each_page
-def test_a_test_that_a_page_names_is_there(page: Path) -> None:
+def test_a_test_that_a_page_names_is_there() -> None:
     """A proof that a page points to can be run."""
-    for file, name in TEST.findall(page.read_text("utf-8")):
-        assert re.search(rf"^(?:async )?def {name}\(", _read(file), re.MULTILINE), f"{file}::{name}"
+    assert not [
+        f"{page}: {file}::{name}"
+        for page, text in TEXTS.items()
+        for file, name in TEST.findall(text)
+        if not re.search(rf"^(?:async )?def {name}\(", _read(file), re.MULTILINE)
+    ]
 
 
 def test_every_threat_has_its_proof() -> None:
@@ -113,15 +119,19 @@ def test_every_threat_has_its_proof() -> None:
         assert TEST.findall(proof), threat
 
 
-@pytest.mark.parametrize("page", sorted(set(PAGES) - set(DOCS.glob("clients/*"))), ids=lambda path: path.stem)
-def test_a_policy_on_a_page_loads(page: Path, tmp_path: Path) -> None:
+def test_a_policy_on_a_page_loads(tmp_path: Path) -> None:
     """Whoever copies a policy from a page has one that holds, and no machine that denies everything."""
-    for block in POLICY.findall(page.read_text("utf-8")):
-        file = tmp_path / ("rules.toml" if "[[rule]]" in block else "node.toml")
-        file.write_text(block, "utf-8")
-        file.chmod(0o600)
-        assert policy.load(tmp_path / "node.toml", tmp_path).fault is None
-        file.unlink()
+    faults = {}
+    for page, text in TEXTS.items():
+        for block in () if page.startswith("docs/clients/") else POLICY.findall(text):
+            file = tmp_path / ("rules.toml" if "[[rule]]" in block else "node.toml")
+            file.write_text(block, "utf-8")
+            file.chmod(0o600)
+            faults[page, block] = policy.load(tmp_path / "node.toml", tmp_path).fault
+            file.unlink()
+
+    assert faults
+    assert not {where: fault for where, fault in faults.items() if fault is not None}
 
 
 def test_the_readme_begins_with_the_two_commands() -> None:
@@ -195,15 +205,14 @@ def test_the_page_of_kept_files_is_made_from_the_code() -> None:
     assert kept.page() == kept.PAGE.read_text("utf-8")
 
 
-@pytest.mark.parametrize("record", DECISIONS, ids=lambda path: path.stem)
-def test_a_decision_says_why(record: Path) -> None:
+def test_a_decision_says_why() -> None:
     """Every decision record tells its status, context, decision and consequences, in this order."""
-    assert re.findall(r"^## (.+)$", record.read_text("utf-8"), re.MULTILINE) == [
-        "Status",
-        "Context",
-        "Decision",
-        "Consequences",
-    ]
+    headings = {
+        record.name: re.findall(r"^## (.+)$", record.read_text("utf-8"), re.MULTILINE) for record in DECISIONS
+    }
+    whole = ["Status", "Context", "Decision", "Consequences"]
+
+    assert not {record: found for record, found in headings.items() if found != whole}
 
 
 def test_decisions_are_numbered_without_gaps() -> None:

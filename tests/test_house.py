@@ -7,6 +7,7 @@ import tomllib
 from collections.abc import Iterator
 from importlib.metadata import packages_distributions
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -24,20 +25,21 @@ SPEAKS_OF_SESSIONS = {"dialects", "mcp", "bridge"}
 # What the rooms below the edges may know beside the standard library.
 DRIVERS_AND_HASH = {"apsw", "psycopg", "argon2-cffi"}
 
-each_module = pytest.mark.parametrize("module", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
+
+Nodes = dict[str, list[ast.AST]]
 
 
-def _tree(module: Path) -> ast.Module:
-    return ast.parse(module.read_text("utf-8"))
+@pytest.fixture(scope="module")
+def nodes() -> Nodes:
+    """Every module of the product as Python reads it, by its path: the module itself, then all that is in it."""
+    return {
+        str(path.relative_to(SOURCE)): [*ast.walk(ast.parse(path.read_text("utf-8")))] for path in MODULES
+    }
 
 
-def _functions(tree: ast.Module) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
-    return (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
-
-
-def _own_names(tree: ast.Module) -> Iterator[str]:
-    """Every name that the module itself gives: functions, classes, arguments, variables, fields."""
-    for node in ast.walk(tree):
+def _own_names(nodes: list[ast.AST]) -> Iterator[str]:
+    """Every name that a module itself gives: functions, classes, arguments, variables, fields."""
+    for node in nodes:
         match node:
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
                 yield name
@@ -57,38 +59,51 @@ def _pyproject() -> dict[str, dict[str, object]]:
     return tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 
 
-@each_module
-def test_a_module_introduces_itself(module: Path) -> None:
+def test_a_module_introduces_itself(nodes: Nodes) -> None:
     """Every module begins with a docstring that says what it is."""
-    assert ast.get_docstring(_tree(module))
+    trees = {module: inside[0] for module, inside in nodes.items()}
+
+    assert trees
+    assert not [name for name, tree in trees.items() if not ast.get_docstring(cast("ast.Module", tree))]
 
 
-@each_module
-def test_a_module_fits_in_the_head(module: Path) -> None:
-    """No module has more than 400 lines, and no function more than 40 below its signature."""
-    too_long = {
-        function.name: lines
-        for function in _functions(_tree(module))
-        if (lines := (function.end_lineno or 0) - function.body[0].lineno + 1) > FUNCTION_LINES
+def test_a_module_fits_in_the_head() -> None:
+    """No module has more than 400 lines."""
+    lines = {str(path.relative_to(SOURCE)): path.read_text("utf-8").count("\n") for path in MODULES}
+
+    assert not {module: count for module, count in lines.items() if count > MODULE_LINES}
+
+
+def test_a_function_fits_on_the_screen(nodes: Nodes) -> None:
+    """No function has more than 40 lines below its signature."""
+    assert not {
+        f"{module}: {node.name}": lines
+        for module, inside in nodes.items()
+        for node in inside
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and (lines := (node.end_lineno or 0) - node.body[0].lineno + 1) > FUNCTION_LINES
     }
 
-    assert module.read_text("utf-8").count("\n") <= MODULE_LINES
-    assert not too_long
 
-
-@each_module
-def test_python_is_started_in_one_way(module: Path) -> None:
+def test_python_is_started_in_one_way(nodes: Nodes) -> None:
     """One module says how hubbub starts Python; elsewhere, something would come to import from any folder."""
-    names = {node.attr for node in ast.walk(_tree(module)) if isinstance(node, ast.Attribute)}
+    assert {
+        module
+        for module, inside in nodes.items()
+        for node in inside
+        if isinstance(node, ast.Attribute) and node.attr == "executable"
+    } == {"model/starting.py"}
 
-    assert ("executable" in names) == (module == SOURCE / "model" / "starting.py")
 
-
-@each_module
-def test_a_session_is_always_somebody_elses(module: Path) -> None:
+def test_a_session_is_always_somebody_elses(nodes: Nodes) -> None:
     """The bare word means four things in four dialects; it is used only where a dialect or MCP itself is spoken."""
-    if not SPEAKS_OF_SESSIONS & {*module.relative_to(SOURCE).parts}:
-        assert not [name for name in _own_names(_tree(module)) if re.search("session", name, re.IGNORECASE)]
+    assert not [
+        f"{module}: {name}"
+        for module, inside in nodes.items()
+        if not SPEAKS_OF_SESSIONS & {*Path(module).parts}
+        for name in _own_names(inside)
+        if re.search("session", name, re.IGNORECASE)
+    ]
 
 
 def test_the_lock_pins_every_package_by_hash_and_names_no_registry() -> None:

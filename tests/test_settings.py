@@ -65,9 +65,9 @@ def test_what_is_given_goes_before_the_environment() -> None:
     assert (found.port, found.host, found.no_node) == (2, "h", True)
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
+def test_a_bad_value_is_one_sentence() -> None:
+    """A value that is not allowed is refused with where it came from and what is allowed."""
+    for name, value in (
         ("port", "abc"),
         ("port", "-1"),
         ("port", "65536"),
@@ -79,19 +79,16 @@ def test_what_is_given_goes_before_the_environment() -> None:
         ("log_level", "loud"),
         ("log_format", "xml"),
         ("host", "a\0b"),
-    ],
-)
-def test_a_bad_value_is_one_sentence(name: str, value: str) -> None:
-    """A value that is not allowed is refused with where it came from and what is allowed."""
-    with pytest.raises(Invalid, match=f"^{settings.variable(name)} must be .*, not "):
-        settings.read({settings.variable(name): value})
-    with pytest.raises(Invalid, match=f"^--{name.replace('_', '-')} must be "):
-        settings.read({}, **{name: value})
+    ):
+        with pytest.raises(Invalid, match=f"^{settings.variable(name)} must be .*, not "):
+            settings.read({settings.variable(name): value})
+        with pytest.raises(Invalid, match=f"^--{name.replace('_', '-')} must be "):
+            settings.read({}, **{name: value})
 
 
-@pytest.mark.parametrize("value", ["ghp_ secret", "ghp_secret\n", "ghp_sécret"])
-def test_a_secret_is_never_shown(value: str) -> None:
+def test_a_secret_is_never_shown() -> None:
     """A token that cannot be one is refused without being quoted, and one that can be is not printed."""
-    with pytest.raises(Invalid, match=r"^HUBBUB_GITHUB_TOKEN must be a token, .*blanks$"):
-        settings.read({"HUBBUB_GITHUB_TOKEN": value})
+    for value in ("ghp_ secret", "ghp_secret\n", "ghp_sécret"):
+        with pytest.raises(Invalid, match=r"^HUBBUB_GITHUB_TOKEN must be a token, .*blanks$"):
+            settings.read({"HUBBUB_GITHUB_TOKEN": value})
     assert "ghp_" not in repr(settings.read({"HUBBUB_GITHUB_TOKEN": "ghp_secret"}))
