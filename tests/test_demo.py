@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
+from click.testing import CliRunner
 
 from demo.check import Books, PartOfTask, complaints
 from demo.gate import Gate
@@ -20,11 +21,12 @@ from demo.jobs.desk import Desk, Unable
 from demo.ledger import Execution, Ledger, digest
 from demo.orders import Letter
 from demo.planner import Note
+from demo.run import main
 from hubbub.client import ActivityReply
+from tests.waiting import patience
 
 ROOT = Path(__file__).resolve().parent.parent
 PROCESSES = Path("/proc")
-PATIENCE = 10  # seconds for a process that was killed to be gone
 PRINTED = "42 lines"
 
 
@@ -55,10 +57,11 @@ def _stays(environment: Path, folder: Path) -> bool:
             return False
     except OSError:  # somebody else's, or gone meanwhile
         return False
-    is_gone, _, _ = select.select([process], [], [], PATIENCE)
+    is_gone, _, _ = select.select([process], [], [], patience())
     return not is_gone
 
 
+@pytest.mark.system
 def test_the_demo_plays_to_the_end_and_finds_nothing_wrong(
     play: subprocess.Popen[str], tmp_path: Path
 ) -> None:
@@ -88,11 +91,11 @@ def test_the_demo_plays_to_the_end_and_finds_nothing_wrong(
 def test_who_asks_how_to_play_is_told_and_nothing_is_played() -> None:
     """`--help` says what the program does and takes, and ends; so does what it does not know, with a sentence."""
     for asked, code, told in (("--help", 0, "--encore"), ("--again", 2, "No such option")):
-        command = [sys.executable, "-m", "demo.run", asked]
-        ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-        assert (ended.returncode, told in ended.stdout + ended.stderr) == (code, True)
+        ended = CliRunner().invoke(main, [asked])
+        assert (ended.exit_code, told in ended.output) == (code, True)
 
 
+@pytest.mark.system
 def test_an_interrupted_demo_leaves_nothing_behind(play: subprocess.Popen[str], tmp_path: Path) -> None:
     """Ctrl-C in the middle of the story ends every process and takes the data away."""
     assert play.stdout is not None
@@ -322,7 +325,7 @@ def test_the_ledger_tells_runs_that_ended_from_runs_that_were_killed(tmp_path: P
 @pytest.mark.parametrize("phrase", [phrase for phrase in JOBS if phrase.endswith((" in", " of"))])
 def test_each_job_reports_on_this_source_tree(phrase: str, tmp_path: Path) -> None:
     """The agents' commands do real work: what they say of this project has numbers in it, and a first line to show."""
-    report = perform(Desk(tmp_path), f"{phrase} src/hubbub")
+    report = perform(Desk(tmp_path), f"{phrase} src/hubbub/core")
     first = report.splitlines()[0]
     assert any(character.isdigit() for character in first)
     assert [path.read_text("utf-8") for path in tmp_path.glob("*.txt")] == [report]
