@@ -1,15 +1,18 @@
 """A small project to try the core in: three agents that know each other, on either engine."""
 
+import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Concatenate, ParamSpec, TypeVar
 from uuid import UUID
 
-import psycopg
+import apsw
 import pytest
 
 from hubbub.core import access, agents, endings, inbox, presences, projects, sweep, tasks, users
@@ -19,8 +22,11 @@ from hubbub.model.records import Activity, Condition, Letter, Presence, Profile,
 from hubbub.model.rights import SYSTEM, Actor, Role
 from hubbub.store import activity
 from hubbub.store.postgres import Postgres
+from hubbub.store.sqlite import DATABASE, SQLite
 from hubbub.store.tx import Store, Tx
-from tests.conftest import EMPTY, MovableClock
+from tests.conftest import MovableClock
+from tests.emptying import Emptier
+from tests.migrated import migrated
 
 S, E = Status, Event
 P = ParamSpec("P")
@@ -29,6 +35,9 @@ T = TypeVar("T")
 CREW = ("ann", "bob", "代码1号")
 TEN_MINUTES = timedelta(minutes=10)
 RACERS = 8
+
+# For what is decided without the store: each value that is refused, each row of a table.
+on_one_engine = pytest.mark.parametrize("store", ["sqlite"], indirect=True)
 
 
 @dataclass(frozen=True)
@@ -204,14 +213,36 @@ def shared_postgres(postgres_database: str) -> Iterator[tuple[Postgres, Borrowed
         yield store, borrowed
 
 
+@pytest.fixture(scope="session")
+def shared_sqlite() -> Iterator[tuple[SQLite, Borrowed, Emptier]]:
+    """The same in a file, in memory where the system lets us: none of these tests is about what a disk keeps."""
+    borrowed, memory = Borrowed(), "/dev/shm"
+    with TemporaryDirectory(dir=memory if os.access(memory, os.W_OK) else None) as folder:
+        data = migrated(Path(folder))
+        with (
+            closing(SQLite.open(data, clock=borrowed)) as store,
+            closing(apsw.Connection(str(data / DATABASE))) as db,
+        ):
+            named = db.execute("SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'migrations'")
+            yield store, borrowed, Emptier(db.execute, [name for (name,) in named])
+
+
 @pytest.fixture
 def postgres_store(
-    shared_postgres: tuple[Postgres, Borrowed], emptier: psycopg.Connection, clock: MovableClock
+    shared_postgres: tuple[Postgres, Borrowed], postgres_emptier: Emptier, clock: MovableClock
 ) -> Iterator[Postgres]:
     store, borrowed = shared_postgres
     borrowed.clock = clock
     yield store
-    emptier.execute(EMPTY)
+    postgres_emptier.empty()
+
+
+@pytest.fixture
+def sqlite_store(shared_sqlite: tuple[SQLite, Borrowed, Emptier], clock: MovableClock) -> Iterator[SQLite]:
+    store, borrowed, emptier = shared_sqlite
+    borrowed.clock = clock
+    yield store
+    emptier.empty()
 
 
 @pytest.fixture
@@ -219,6 +250,5 @@ def world(store: Store, clock: MovableClock) -> World:
     """The project `lab`, in which ann, bob and 代码1号 are known, and whoever may act as any of them."""
     project = store.write_now(SYSTEM, lambda tx: projects.create(tx, "lab"))
     world = World(store, clock, project, member(project))
-    for name in CREW:
-        world.do(agents.meet, project.id, name)
+    world.do(lambda tx: [agents.meet(tx, project.id, name) for name in CREW])
     return world

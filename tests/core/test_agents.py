@@ -5,7 +5,7 @@ import pytest
 from hubbub.core import agents
 from hubbub.model.errors import Invalid, UnknownAgent
 from hubbub.model.records import Condition, Node
-from tests.core.conftest import CREW, RACERS, TEN_MINUTES, World
+from tests.core.conftest import CREW, RACERS, TEN_MINUTES, World, on_one_engine
 
 
 def test_a_name_is_met_once(world: World) -> None:
@@ -25,6 +25,7 @@ def test_a_name_met_by_many_at_once_is_met_once(world: World) -> None:
     assert world.kinds().count("agent.met") == len(CREW) + 1
 
 
+@on_one_engine
 @pytest.mark.parametrize("name", ["hub", " ann", "ann ", "a\nb", "a\x1b[31mb", "\t", ".", ".."])
 def test_some_names_are_nobodys(world: World, name: str) -> None:
     """No agent is named as the hub is, with control characters, with blanks at its ends, or as steps of a path are."""

@@ -14,7 +14,7 @@ from hubbub.model.machines import beside
 from hubbub.model.orders import Principal, Question, QuestionKind
 from hubbub.model.rights import SYSTEM, Role
 from hubbub.store.tx import Tx
-from tests.core.conftest import RACERS, World, errors_of, member, person
+from tests.core.conftest import RACERS, World, errors_of, member, on_one_engine, person
 
 S = ApprovalStatus
 MINUTE = timedelta(seconds=60)
@@ -121,6 +121,7 @@ def test_a_late_yes_may_still_be_used(world: World, ada: World) -> None:
     assert spent.status is S.SPENT
 
 
+@on_one_engine
 @pytest.mark.parametrize("role", list(Role))
 def test_an_agents_token_never_answers(world: World, role: Role) -> None:
     """Whatever the role of its token, also the one that asked, an agent can neither answer nor look at the queue."""
@@ -134,6 +135,7 @@ def test_an_agents_token_never_answers(world: World, role: Role) -> None:
     assert status(world, approval) is S.PENDING
 
 
+@on_one_engine
 @pytest.mark.parametrize(
     ("role", "may"), [(Role.OWNER, True), (Role.ADMIN, True), (Role.MEMBER, True), (Role.VIEWER, False)]
 )
@@ -279,6 +281,7 @@ def test_what_is_shown_is_what_is_there(world: World) -> None:
     assert world.do(approvals.find, [world.id], str(approval.id)) == approval
 
 
+@on_one_engine
 @pytest.mark.parametrize(
     ("patience", "more"),
     [

@@ -14,7 +14,7 @@ from hubbub.model.rights import SYSTEM
 from hubbub.model.scopes import Conflict, Scope
 from hubbub.store import pictures
 from hubbub.store.tx import Tx
-from tests.core.conftest import RACERS, World, errors_of, member
+from tests.core.conftest import RACERS, World, errors_of, member, on_one_engine
 
 HERE = "github.com/acme/shop"
 ELSEWHERE = "github.com/acme/docs"
@@ -281,6 +281,7 @@ def test_of_too_many_claims_the_oldest_are_let_go(world: World) -> None:
     assert held(world) == [*paths[1:], "one-more.py"]
 
 
+@on_one_engine
 @pytest.mark.parametrize("repository", ["", "a b", "a/../b", "*", "a:b", "x" * 301, "a//b", "/a"])
 def test_what_can_be_no_repository_is_refused(world: World, repository: str) -> None:
     """A repository is named like `github.com/owner/name`."""

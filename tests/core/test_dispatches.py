@@ -20,7 +20,7 @@ from hubbub.model.orders import About, Code, Order, Outcome, Principal, refused
 from hubbub.model.records import Project
 from hubbub.model.rights import SYSTEM, Role
 from hubbub.store.tx import Tx
-from tests.core.conftest import RACERS, World, errors_of, member, person
+from tests.core.conftest import RACERS, World, errors_of, member, on_one_engine, person
 
 DONE = Outcome(
     value={"stdout": "fine\n", "exit_code": 0}, texts=("fine", "a \ud800 \0 b"), structured={"n": 1}
@@ -102,6 +102,7 @@ def test_an_order_is_kept_as_it_was_given(world: World, machine: Machine) -> Non
     assert kept == dispatch
 
 
+@on_one_engine
 @pytest.mark.parametrize("status", list(S))
 def test_steps_are_those_of_the_table(world: World, machine: Machine, status: S) -> None:
     """What may happen to an order, and what it then is, is what the table says; anything else changes nothing."""
@@ -163,6 +164,7 @@ def test_a_lost_order_may_turn_up(world: World, machine: Machine) -> None:
     assert (ended.status, ended.code, ended.outcome) == (S.ENDED, None, DONE)
 
 
+@on_one_engine
 @pytest.mark.parametrize(
     ("outcome", "code"),
     [

@@ -11,7 +11,7 @@ from hubbub.model.errors import Invalid
 from hubbub.model.records import Profile
 from hubbub.model.rights import SYSTEM
 from hubbub.model.scopes import Scope
-from tests.core.conftest import World, member
+from tests.core.conftest import World, member, on_one_engine
 
 HERE = "github.com/acme/shop"
 ONE, TWO = "1" * 64, "2" * 64
@@ -197,6 +197,7 @@ def test_what_was_changed_long_ago_is_forgotten(world: World) -> None:
     assert "'ann'" not in verdict.sentence
 
 
+@on_one_engine
 @pytest.mark.parametrize("path", ["../a.py", "/etc/passwd", "a\nb", ""])
 def test_what_is_no_path_of_a_repository_is_refused(world: World, path: str) -> None:
     """A path is named from the root of the repository, and leads nowhere else."""

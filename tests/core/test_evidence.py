@@ -6,7 +6,7 @@ import pytest
 
 from hubbub.core import evidence, presences
 from hubbub.model.placements import Evidence
-from tests.core.conftest import World
+from tests.core.conftest import World, on_one_engine
 
 MINUTE = timedelta(minutes=1)
 
@@ -60,6 +60,7 @@ def test_a_moment_that_is_still_to_come_is_now(world: World) -> None:
     assert of(world).last_output_at == moment
 
 
+@on_one_engine
 @pytest.mark.parametrize(
     ("output", "line"),
     [

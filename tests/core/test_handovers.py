@@ -11,7 +11,7 @@ from hubbub.model.lifecycle import ENDED, OPEN, Event, Status
 from hubbub.model.records import Condition, Kind, Letter, Task
 from hubbub.store import messages as rows
 from hubbub.store.tx import Operation
-from tests.core.conftest import TEN_MINUTES, World, errors_of, in_status
+from tests.core.conftest import TEN_MINUTES, World, errors_of, in_status, on_one_engine
 
 S, E = Status, Event
 HOUR = timedelta(hours=1)
@@ -35,6 +35,7 @@ def released(world: World, task: Task) -> list[object]:
     ]
 
 
+@on_one_engine
 @pytest.mark.parametrize("status", [S.FAILED, S.CANCELLED, S.EXPIRED])
 def test_what_ended_badly_is_tried_again(world: World, status: Status) -> None:
     """A failed, cancelled or expired task is delivered again, like new."""
@@ -363,6 +364,7 @@ def move(world: World, task: Task, target: Status) -> Task:
     return world.on(task, handovers.move, target, by=task.assignee or "ann")
 
 
+@on_one_engine
 @pytest.mark.parametrize(
     ("status", "kind"), [*[(s, "task.released") for s in BEGUN], (S.COMPLETED, "task.reopened")]
 )
@@ -382,6 +384,7 @@ def test_what_has_begun_is_put_back(world: World, status: Status, kind: str) -> 
     assert (recorded.detail["before"], recorded.detail["after"]) == (status, "delivered")
 
 
+@on_one_engine
 @pytest.mark.parametrize("status", [S.QUEUED, S.DELIVERED, S.ACCEPTED])
 def test_what_has_not_begun_is_at_the_start(world: World, status: Status) -> None:
     """Putting back what nobody has begun changes nothing, and is not recorded."""
@@ -392,6 +395,7 @@ def test_what_has_not_begun_is_at_the_start(world: World, status: Status) -> Non
     assert world.log() == before
 
 
+@on_one_engine
 @pytest.mark.parametrize("status", LOST)
 def test_what_is_lost_is_not_steered(world: World, status: Status) -> None:
     """What failed, was cancelled or expired is neither put back, passed on nor moved: that takes a retry."""
@@ -430,6 +434,7 @@ def test_what_is_put_back_has_its_time_again(world: World) -> None:
     assert put_back(world, world.start(world.send())).expires_at is None
 
 
+@on_one_engine
 @pytest.mark.parametrize("status", [S.QUEUED, S.DELIVERED, S.ACCEPTED])
 def test_what_has_not_begun_is_passed_on_like_new(world: World, status: Status) -> None:
     """A task that nobody has begun is delivered to whom it is passed on, as in a reassignment."""
@@ -443,6 +448,7 @@ def test_what_has_not_begun_is_passed_on_like_new(world: World, status: Status) 
     assert (world.log()[-1].kind, world.log()[-1].actor) == ("task.reassigned", "ann")
 
 
+@on_one_engine
 @pytest.mark.parametrize("status", BEGUN)
 def test_what_has_begun_is_passed_on_as_it_is(world: World, status: Status) -> None:
     """Work that has begun keeps its status and times, and lies in its new agent's inbox, no lease of anybody's."""
@@ -473,6 +479,7 @@ def test_what_is_completed_is_passed_on_as_it_is(world: World) -> None:
     assert world.log()[-1].kind == "task.reassigned"
 
 
+@on_one_engine
 @pytest.mark.parametrize("status", sorted(set(Status) - {*LOST, S.QUEUED}))
 def test_who_had_it_is_refused(world: World, status: Status) -> None:
     """Whoever had a task that was passed on has it no more, and the log says from whom it was taken."""
@@ -497,6 +504,7 @@ def test_work_may_be_passed_on_to_who_is_yet_to_come(world: World) -> None:
 STEPS = {S.WORKING: "task.started", S.IN_REVIEW: "task.submitted", S.BLOCKED: "task.blocked"}
 
 
+@on_one_engine
 @pytest.mark.parametrize("target", STEPS)
 @pytest.mark.parametrize("status", sorted(set(Status) - set(LOST)))
 def test_a_task_is_moved_from_anywhere(world: World, status: Status, target: Status) -> None:

@@ -9,7 +9,7 @@ from hubbub.core import idempotency, sweep, tasks
 from hubbub.core.idempotency import KEY_LENGTH, Reply, once
 from hubbub.model.errors import Conflict, Invalid, UnknownAgent
 from hubbub.store.tx import Operation, Tx
-from tests.core.conftest import RACERS, World, errors_of, member
+from tests.core.conftest import RACERS, World, errors_of, member, on_one_engine
 
 
 def sending(world: World, to: str = "bob", text: str = "count the lines") -> Operation[Reply]:
@@ -95,6 +95,7 @@ def test_racing_calls_under_one_key(world: World) -> None:
     assert sent(world) == 1
 
 
+@on_one_engine
 @pytest.mark.parametrize(
     ("key", "is_good"), [("", False), ("k", True), ("键" * KEY_LENGTH, True), ("k" * 257, False)]
 )

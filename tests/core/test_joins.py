@@ -15,7 +15,7 @@ from hubbub.model.errors import Conflict, Forbidden, HubError, Invalid, ProjectD
 from hubbub.model.orders import About
 from hubbub.model.rights import SYSTEM, Actor, Role
 from hubbub.store.tx import Tx
-from tests.core.conftest import World, errors_of, member, person
+from tests.core.conftest import World, errors_of, member, on_one_engine, person
 
 FACTS: dict[str, Any] = {"machine_id": "m-1", "platform": "Linux 6.1", "version": "1.0", "sandbox": "bwrap"}
 HOUR = timedelta(hours=1)
@@ -201,6 +201,7 @@ def test_people_invite(world: World) -> None:
     assert "node.joined" not in world.kinds()
 
 
+@on_one_engine
 @pytest.mark.parametrize(
     "name",
     [

@@ -5,7 +5,7 @@ import pytest
 from hubbub.core import keys
 from hubbub.model.errors import Forbidden, Invalid
 from hubbub.model.rights import SYSTEM, Role
-from tests.core.conftest import World, member, person
+from tests.core.conftest import World, member, on_one_engine, person
 
 KEY = "sk-proj-0123456789abcdef"
 
@@ -31,6 +31,7 @@ def test_a_key_is_set_shown_masked_and_cleared(world: World, admin: World) -> No
     assert KEY[3:] not in repr(told)
 
 
+@on_one_engine
 @pytest.mark.parametrize(("secret", "masked"), [("12345678", "…"), ("sk-45678", "sk-…"), ("a" * 16, "…aaaa")])
 def test_a_short_key_shows_nothing_of_itself(admin: World, secret: str, masked: str) -> None:
     """Of a key that is short the end is not shown either."""
@@ -67,6 +68,7 @@ def test_only_the_hub_has_the_key_itself(world: World, admin: World) -> None:
             other.do(keys.use, world.project)
 
 
+@on_one_engine
 @pytest.mark.parametrize(
     "secret", ["", "short", "x" * 501, "with blank in it", "schlüssel-12", "key\n1234567"]
 )

@@ -20,7 +20,7 @@ from hubbub.model.orders import About, Principal, Question
 from hubbub.model.records import Task
 from hubbub.model.rights import Right, Role
 from hubbub.store.tx import Tx
-from tests.core.conftest import RACERS, World, errors_of, member, person
+from tests.core.conftest import RACERS, World, errors_of, member, on_one_engine, person
 
 FACTS: dict[str, Any] = {"machine_id": "m-1", "platform": "Linux 6.1", "version": "1.0", "sandbox": "bwrap"}
 
@@ -87,6 +87,7 @@ def test_nobody_takes_the_name_of_a_machine_that_is_there(world: World) -> None:
     assert report(world, "BOX", machine_id="m-2").machine_id == "m-2"
 
 
+@on_one_engine
 @pytest.mark.parametrize(
     "facts",
     [

@@ -28,7 +28,7 @@ from hubbub.model.parts import MAY, Part, Verb
 from hubbub.model.records import Task
 from hubbub.model.rights import HUB, Actor, Role
 from hubbub.store.tx import Tx
-from tests.core.conftest import World, in_status, member, person
+from tests.core.conftest import World, in_status, member, on_one_engine, person
 
 S, V = Status, Verb
 ANN, BOB, EVE, LEAD = "ann", "bob", "eve", "lead"  # sends, holds, has no part, coordinates
@@ -107,6 +107,7 @@ def ask_for_review(world: World, task: Task, by: str) -> None:
     world.do(ask)
 
 
+@on_one_engine
 @pytest.mark.parametrize("verb", DEEDS)
 def test_the_table_says_who_may(team: World, verb: Verb) -> None:
     """Each verb is done by those whose part lets them, and refused to all others, who change nothing."""
@@ -262,6 +263,7 @@ def attempts(task: Task, by: str, stay: str) -> list[tuple[str, str, dict[str, o
     ]
 
 
+@on_one_engine
 @pytest.mark.parametrize("status", [S.DELIVERED, S.WORKING, S.IN_REVIEW, S.COMPLETED, S.FAILED])
 def test_no_door_lets_a_stranger_in(team: World, status: Status) -> None:
     """By no tool of any dialect does an agent that has no part in a task change anything of it."""

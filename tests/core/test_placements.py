@@ -10,7 +10,7 @@ from hubbub.model.machines import Machine
 from hubbub.model.orders import About
 from hubbub.model.placements import Fares, Placement, PlacementStatus
 from hubbub.model.rights import Role
-from tests.core.conftest import RACERS, World, errors_of, person
+from tests.core.conftest import RACERS, World, errors_of, on_one_engine, person
 
 S = PlacementStatus
 FACTS: dict[str, Any] = {"platform": "Linux", "version": "1", "sandbox": "none"}
@@ -140,6 +140,7 @@ def test_only_people_place_agents(world: World, box: Machine) -> None:
         ordered(world, box)
 
 
+@on_one_engine
 @pytest.mark.parametrize("name", ["hub", "node:box", "a\nb", " "])
 def test_what_no_agent_is_called(people: World, box: Machine, name: str) -> None:
     """The names of the hub, of machines, and those that cannot be shown are refused."""
@@ -147,6 +148,7 @@ def test_what_no_agent_is_called(people: World, box: Machine, name: str) -> None
         ordered(people, box, name)
 
 
+@on_one_engine
 @pytest.mark.parametrize(
     "nonsense", [{"pid": 2**40}, {"restarts": -(2**40)}, {"since": -1}, {"since": 2**60}]
 )

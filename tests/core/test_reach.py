@@ -11,7 +11,7 @@ from hubbub.core import evidence, reach, wakes
 from hubbub.model.records import Condition
 from hubbub.model.wakes import BUSY, TURNS, Method, Moment, Outlook, Result, Waker, Way
 from hubbub.store.tx import Connection, Row, Tx
-from tests.core.conftest import TEN_MINUTES, World
+from tests.core.conftest import TEN_MINUTES, World, on_one_engine
 
 
 class Held:
@@ -36,6 +36,7 @@ def outlook(world: World, way: Way | None = None) -> tuple[str, bool]:
     return told(world.do(reach.outlook, world.id, "bob", Held(way) if way else None))
 
 
+@on_one_engine
 @pytest.mark.parametrize(
     ("method", "way"), [("monitor", "native"), ("queue", "native"), ("prompt", "native"), ("rewake", "hook")]
 )

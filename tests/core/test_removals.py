@@ -9,7 +9,7 @@ from hubbub.model.errors import Forbidden, Invalid, Unauthorized, UnknownAgent
 from hubbub.model.lifecycle import Status
 from hubbub.model.records import Condition
 from hubbub.model.rights import Role
-from tests.core.conftest import World, member, person
+from tests.core.conftest import World, member, on_one_engine, person
 
 
 @pytest.fixture
@@ -66,6 +66,7 @@ def test_only_people_who_manage_remove(world: World, boss: World) -> None:
         boss.do(removals.remove, world.project, "node:box")
 
 
+@on_one_engine
 @pytest.mark.parametrize("name", ["x y", "$(id)", "-x", "a/b", "a;b", "x" * 65, "a\nb"])
 def test_a_person_calls_an_agent_what_all_can_write(world: World, boss: World, name: str) -> None:
     """A person makes no agent whose name a shell or an address would not take; one that named itself is let be."""

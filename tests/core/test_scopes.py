@@ -13,7 +13,7 @@ from hubbub.model.rights import SYSTEM
 from hubbub.model.scopes import Area, Conflict, Declaration, Overlap, Scope
 from hubbub.store import scopes as rows
 from hubbub.store.tx import Tx
-from tests.core.conftest import RACERS, TEN_MINUTES, World, member
+from tests.core.conftest import RACERS, TEN_MINUTES, World, member, on_one_engine
 
 AUTH = Scope.of(None, ["src/auth.py"])
 
@@ -309,6 +309,7 @@ def test_a_changed_area_counts_at_once(world: World) -> None:
     assert check(world, files("app/x", "srv/x")) == [("bob", ("backend",), ("srv/x",))]
 
 
+@on_one_engine
 @pytest.mark.parametrize(
     ("slug", "name", "patterns", "reason"),
     [

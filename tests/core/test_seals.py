@@ -7,7 +7,7 @@ import pytest
 from hubbub.core import seals, sweep
 from hubbub.model.errors import Invalid
 from hubbub.model.machines import Head
-from tests.core.conftest import RACERS, World, errors_of
+from tests.core.conftest import RACERS, World, errors_of, on_one_engine
 
 
 def sealed(world: World, seq: int, digest: str, node: str = "box") -> bool:
@@ -70,6 +70,7 @@ def test_of_two_stories_at_once_one_is_broken_or_both_are_known(world: World) ->
     assert {each.hash[0] for each in heads(world)} == set("abcdef01"[:RACERS])
 
 
+@on_one_engine
 @pytest.mark.parametrize(
     ("node", "seq", "digest"),
     [("", 1, "a" * 64), ("box", 0, "a" * 64), ("box", 1, "a"), ("box", 1, "G" * 64)],

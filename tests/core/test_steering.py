@@ -12,7 +12,7 @@ from hubbub.model.records import Task
 from hubbub.model.rights import HUB
 from hubbub.model.scopes import Scope
 from hubbub.store.tx import Tx
-from tests.core.conftest import World, in_status, person
+from tests.core.conftest import World, in_status, on_one_engine, person
 
 S = Status
 
@@ -84,6 +84,7 @@ def test_its_holder_is_not_told_of_what_it_did(world: World) -> None:
     assert world.mail("bob") == []
 
 
+@on_one_engine
 @pytest.mark.parametrize("status", [S.QUEUED, S.DELIVERED, S.COMPLETED, S.WORKING])
 def test_only_what_is_blocked_can_be_unblocked(chief: World, status: Status) -> None:
     """To unblock anything else is refused, and so is to block what nobody has begun or what has ended."""
@@ -182,6 +183,7 @@ def test_changes_are_requested(chief: World) -> None:
     ]
 
 
+@on_one_engine
 @pytest.mark.parametrize("status", [each for each in S if each is not S.IN_REVIEW])
 def test_only_what_was_handed_in_is_reviewed(chief: World, status: Status) -> None:
     """What is not in review can be neither approved nor sent back."""
@@ -208,6 +210,7 @@ def test_what_is_being_checked_is_not_completed(chief: World) -> None:
         chief.on(task, steering.complete, by=HUB, result="done")
 
 
+@on_one_engine
 @pytest.mark.parametrize("status", sorted(HELD))
 def test_a_held_task_is_released_into_the_open_queue(chief: World, status: Status) -> None:
     """What is released anyone may claim; what its old holder still says of it is refused."""
@@ -224,6 +227,7 @@ def test_a_held_task_is_released_into_the_open_queue(chief: World, status: Statu
     assert chief.on(released, tasks.accept, "ann").assignee == "ann"
 
 
+@on_one_engine
 @pytest.mark.parametrize("status", [S.QUEUED, S.COMPLETED, S.CANCELLED])
 def test_what_nobody_has_is_not_released(chief: World, status: Status) -> None:
     """What is free or has ended cannot be released."""

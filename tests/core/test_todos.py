@@ -5,7 +5,7 @@ import pytest
 from hubbub.core import todos
 from hubbub.model.errors import Invalid
 from hubbub.model.todos import ITEM_LENGTH, MOST_ITEMS, TodoItem
-from tests.core.conftest import World
+from tests.core.conftest import World, on_one_engine
 
 ITEMS = (TodoItem("read 代码", done=True), TodoItem("write", done=False))
 
@@ -29,6 +29,7 @@ def test_a_list_may_be_empty(world: World) -> None:
     assert world.do(todos.write, world.id, "ann", ()).items == ()
 
 
+@on_one_engine
 @pytest.mark.parametrize(
     "items",
     [

@@ -11,7 +11,7 @@ from hubbub.model.errors import Forbidden, Invalid, NotFound, Unauthorized
 from hubbub.model.ids import new_id
 from hubbub.model.records import Token
 from hubbub.model.rights import GIVEN, Actor, Right, Role
-from tests.core.conftest import RACERS, TEN_MINUTES, World, errors_of, member, person
+from tests.core.conftest import RACERS, TEN_MINUTES, World, errors_of, member, on_one_engine, person
 
 
 @pytest.fixture
@@ -57,6 +57,7 @@ def test_a_token_makes_its_agent_known(world: World) -> None:
     world.do(agents.require_known, world.id, "dora")
 
 
+@on_one_engine
 @pytest.mark.parametrize(
     ("mine", "allowed"),
     [

@@ -441,15 +441,21 @@ def clock() -> TickingClock:
     return TickingClock()
 
 
-def test_whatever_happens_the_world_is_as_told(store: Store, clock: TickingClock) -> None:
+@pytest.mark.parametrize(
+    ("on_sqlite", "on_postgres"),
+    [(10, 2), pytest.param(60, 12, marks=pytest.mark.system)],
+    ids=["some stories", "many stories"],
+)
+def test_whatever_happens_the_world_is_as_told(
+    store: Store, clock: TickingClock, on_sqlite: int, on_postgres: int
+) -> None:
     """In any order of sending, reading, working, ending, leaving and waiting, nothing is lost, doubled or mixed up."""
-    is_slow = isinstance(store, Postgres)
     run_state_machine_as_test(
         cast(
             "type[Story]", partial(Story, store, clock)
         ),  # it asks for what makes a story, and calls it a class
         settings=settings(
-            max_examples=12 if is_slow else 60,
+            max_examples=on_postgres if isinstance(store, Postgres) else on_sqlite,
             stateful_step_count=40,
             derandomize=True,
             database=None,

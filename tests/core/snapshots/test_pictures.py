@@ -10,7 +10,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hubbub.core import agents, projects
@@ -89,25 +89,28 @@ def eve(world: World) -> Actor:
     return person(world, "eve", Role.MEMBER)
 
 
-@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(first=st.lists(steps, min_size=20, max_size=60), then=st.lists(steps, min_size=10, max_size=40))
-def test_the_log_tells_what_the_tables_tell(
-    world: World, eve: Actor, first: list[Step], then: list[Step]
-) -> None:
+@pytest.mark.parametrize("stories", [3, pytest.param(15, marks=pytest.mark.system)])
+def test_the_log_tells_what_the_tables_tell(world: World, eve: Actor, stories: int) -> None:
     """From nothing, and from a snapshot at any moment, the patches that follow lead to the picture as it is."""
-    project = new_project(world.store)
-    joining(world, project, eve)
-    act(world.store, world.clock, project, eve, first)
-    halfway = told(world.store, project.id)
-    act(world.store, world.clock, project, eve, then)
-    now = told(world.store, project.id)
 
-    assert folded(world.store, project.id, Fold()) == now.picture
-    onward = Fold.of(halfway.picture, halfway.seen)
-    assert folded(world.store, project.id, onward, halfway.position) == now.picture
+    @settings(max_examples=stories)
+    @given(first=st.lists(steps, min_size=20, max_size=60), then=st.lists(steps, min_size=10, max_size=40))
+    def play(first: list[Step], then: list[Step]) -> None:
+        project = new_project(world.store)
+        joining(world, project, eve)
+        act(world.store, world.clock, project, eve, first)
+        halfway = told(world.store, project.id)
+        act(world.store, world.clock, project, eve, then)
+        now = told(world.store, project.id)
+
+        assert folded(world.store, project.id, Fold()) == now.picture
+        onward = Fold.of(halfway.picture, halfway.seen)
+        assert folded(world.store, project.id, onward, halfway.position) == now.picture
+
+    play()
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.system)])
 def test_racing_writers_tell_the_same(world: World, eve: Actor, seed: int) -> None:
     """Whoever writes at the same time, the log and the tables agree, and so does each snapshot taken meanwhile."""
     project = new_project(world.store)
