@@ -92,13 +92,21 @@ def test_a_project_has_three_names(world: World) -> None:
 
 
 def test_a_token_is_pinned_to_its_project(world: World) -> None:
-    """Another project is denied by every name, in the same words as one that does not exist."""
+    """Another project is denied by every name, in the same words as one that does not exist: also to the program of
+    a person who belongs to both.
+    """
+    eve = world.acting(person(world, "eve", Role.MEMBER))
+    hers = eve.do(projects.create, "hers")
+    _token, secret = eve.do(tokens.for_project, world.project, role=Role.MEMBER)
+    program = eve.acting(eve.do(access.authenticate, secret))
     other = world.elsewhere("other").project
 
-    for ref in (*access.names(other), "nowhere", ""):
+    assert [each.id for each in program.do(access.visible)] == [world.id]
+    for ref in (*access.names(other), *access.names(hers), "nowhere", ""):
         for look in (access.enter, access.visible):
-            with pytest.raises(ProjectDenied, match="is not one of yours"):
-                world.do(look, ref)
+            for each in (world, program):
+                with pytest.raises(ProjectDenied, match="is not one of yours"):
+                    each.do(look, ref)
 
 
 def test_a_person_with_one_project_need_not_name_it(world: World) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from hubbub.clients.hook import claude_code, edits, hub, memory
+from hubbub.clients.hook import claude_code, edits, hub, main, memory
 from hubbub.clients.hook.target import Target
 from hubbub.clients.install.hooked import hook_command, program
 from tests.hook.workbench import Json, Workbench, bare_environment, patient, run
@@ -95,6 +95,24 @@ def test_a_hub_that_does_not_answer_is_not_waited_for(bench: Workbench, shop: Pa
     environment = {**bench.environment("ada"), "HUBBUB_URL": silent_hub}
 
     assert run(BEFORE, about(shop), environment, by=program()).is_silent
+
+
+@pytest.mark.parametrize(
+    ("name", "told", "seconds"),
+    [
+        ("PreToolUse", EDIT, 0.3),
+        ("PostToolUse", EDIT, 0.3),
+        ("PostToolUse", {**EDIT, "tool_name": "Bash", "tool_input": {"command": "git commit"}}, 3.0),
+        ("SessionStart", {**EDIT, "source": "compact"}, 1.0),
+        ("Stop", EDIT, 1.0),
+    ],
+)
+def test_a_hook_has_the_documented_time(name: str, told: Json, seconds: float) -> None:
+    """A tool waits 300 ms for a hook, 3 s after what may be a commit; a beginning or an end waits for one second."""
+    happened = claude_code.read(name, told)
+
+    assert happened is not None
+    assert main._patience(happened) == seconds
 
 
 def test_an_edit_that_went_on_unclaimed_is_counted(

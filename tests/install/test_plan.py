@@ -217,6 +217,20 @@ def test_a_hook_is_put_behind_those_of_others_and_matched_by_its_command(place: 
     assert file.read_text("utf-8") == '{"hooks": {"Stop": [{"command": "mine now"}]}}'
 
 
+def test_a_hook_that_came_behind_ours_stays(place: Place) -> None:
+    """What somebody has put into a list since, behind our element, is theirs: only ours goes."""
+    file = _config(place, '{"hooks": {"Stop": [{"command": "mine"}]}}')
+    ours = Item(file, "json", ("hooks", "Stop"), {"command": "hubbub-hook x stop"}, mark="hubbub-hook x stop")
+    done = _apply(place, _plan(ours))
+    settings = json.loads(file.read_text("utf-8"))
+    settings["hooks"]["Stop"].append({"command": "later"})
+    file.write_text(json.dumps(settings), "utf-8")
+
+    place.uninstall(done)
+
+    assert json.loads(file.read_text("utf-8"))["hooks"]["Stop"] == [{"command": "mine"}, {"command": "later"}]
+
+
 def test_a_program_that_fails_leaves_everything_as_it_was(place: Place) -> None:
     """All or nothing: a client's own command that fails takes the files back too."""
     file = _config(place)
