@@ -106,7 +106,7 @@ def test_a_yes_does_not_last(world: World, ada: World) -> None:
     """An approval that nobody spends within a minute has expired."""
     approval, receipt = put(world)
     ada.do(approvals.answer, str(approval.id), approved=True)
-    world.pass_time(approvals.GOOD_FOR)
+    world.pass_time(timedelta(minutes=1))
     assert status(world, approval) is S.EXPIRED
     with pytest.raises(Conflict):
         world.do(approvals.spend, approval.id, DIGEST, receipt=receipt)
