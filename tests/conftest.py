@@ -131,7 +131,7 @@ def postgres_emptier(postgres_database: str) -> Iterator[Emptier]:
         tables = db.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'").fetchall()
         sequences = db.execute("SELECT sequencename FROM pg_sequences WHERE schemaname = 'public'").fetchall()
         yield Emptier(
-            db.execute,  # type: ignore[arg-type]  # takes what is no literal as well
+            db.execute,
             [name for (name,) in tables if name != "migrations"],
             [name for (name,) in sequences],
         )

@@ -250,5 +250,10 @@ def world(store: Store, clock: MovableClock) -> World:
     """The project `lab`, in which ann, bob and 代码1号 are known, and whoever may act as any of them."""
     project = store.write_now(SYSTEM, lambda tx: projects.create(tx, "lab"))
     world = World(store, clock, project, member(project))
-    world.do(lambda tx: [agents.meet(tx, project.id, name) for name in CREW])
+    world.do(_meet_all, project.id)
     return world
+
+
+def _meet_all(tx: Tx, project_id: UUID) -> None:
+    for name in CREW:
+        agents.meet(tx, project_id, name)
