@@ -1,4 +1,4 @@
-"""The store's own tests bend a database: they get one each."""
+"""A database of its own for whoever bends one; all other tests share one, which is empty again after each."""
 
 from collections.abc import Iterator
 
@@ -8,7 +8,7 @@ from tests.conftest import postgres_copy
 
 
 @pytest.fixture
-def postgres_url(postgres_server: str, postgres_template: str) -> Iterator[str]:
-    """The URL of a database of its own, migrated and empty."""
+def own_database(postgres_server: str, postgres_template: str) -> Iterator[str]:
+    """The URL of a database that is migrated and empty, and nobody else's."""
     with postgres_copy(postgres_server, postgres_template) as url:
         yield url

@@ -218,14 +218,14 @@ def test_a_follower_misses_nothing_while_many_write(store: Store) -> None:
     assert set(seen) == expected
 
 
-def test_the_log_of_a_dump_from_an_older_server_is_settled_after_migrating(postgres_url: str) -> None:
+def test_the_log_of_a_dump_from_an_older_server_is_settled_after_migrating(own_database: str) -> None:
     """Transaction numbers that the server has not reached yet are forgotten, so that what was restored is read."""
-    with closing(Postgres.open(postgres_url)) as store:
+    with closing(Postgres.open(own_database)) as store:
         store.write_now(SYSTEM, record("restored"))
         store.write_now(SYSTEM, lambda tx: tx.run("UPDATE activity SET tx = :far", far=2**60))
         assert store.read_now(SYSTEM, lambda tx: activity.tail(tx, START, 10)).activities == []
 
-        Postgres.migrate(postgres_url)
+        Postgres.migrate(own_database)
 
         page = store.read_now(SYSTEM, lambda tx: activity.tail(tx, START, 10))
     assert kinds(page.activities) == ["restored"]

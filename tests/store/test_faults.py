@@ -24,6 +24,12 @@ from tests.store.test_engines import add_user, user_names, write_all
 NOTHING_KEPT = "nothing of this call was kept$"
 
 
+@pytest.fixture
+def postgres_url(own_database: str) -> str:
+    """A database that nobody else uses, as these tests cut off whoever does."""
+    return own_database
+
+
 # No power
 
 
@@ -285,7 +291,9 @@ def add_pair(name: str) -> Operation[None]:
 
 
 @pytest.mark.parametrize("engine", ["sqlite", "postgres"])
-@pytest.mark.parametrize("acknowledgements", [1, 40, 150])
+@pytest.mark.parametrize(
+    "acknowledgements", [40, *(pytest.param(each, marks=pytest.mark.system) for each in (1, 150))]
+)
 def test_what_was_acknowledged_survives_a_kill(
     engine: str, acknowledgements: int, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:

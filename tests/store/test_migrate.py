@@ -224,7 +224,7 @@ def test_two_programs_migrate_postgres_in_turns(empty_postgres: str) -> None:
     assert numbers == [migration.number for migration in migrate.known()]
 
 
-def test_a_migration_that_fails_on_postgres_changes_nothing(postgres_url: str, folder: Path) -> None:
+def test_a_migration_that_fails_on_postgres_changes_nothing(own_database: str, folder: Path) -> None:
     """On PostgreSQL too, one failing statement leaves the version and all tables as they were."""
     for file in migrate.FOLDER.glob("*.sql"):
         (folder / file.name).write_bytes(file.read_bytes())
@@ -233,21 +233,21 @@ def test_a_migration_that_fails_on_postgres_changes_nothing(postgres_url: str, f
     (folder / "9999_broken.sql").write_text(BROKEN)
 
     with pytest.raises(psycopg.errors.UndefinedTable):
-        migrate_postgres(postgres_url, folder)
+        migrate_postgres(own_database, folder)
 
-    with psycopg.connect(postgres_url) as db:
+    with psycopg.connect(own_database) as db:
         assert db.execute("SELECT to_regclass('ants')").fetchone() == (None,)
         migrate.check_postgres(db)
 
 
-def test_a_newer_postgres_database_is_refused(postgres_url: str) -> None:
+def test_a_newer_postgres_database_is_refused(own_database: str) -> None:
     """A newer PostgreSQL database is neither opened nor migrated, and the sentence does not advise to migrate."""
-    with psycopg.connect(postgres_url) as db:
+    with psycopg.connect(own_database) as db:
         db.execute("INSERT INTO migrations VALUES (9999, '9999_future.sql', '', 0)")
 
     for opening in (Postgres.open, Postgres.migrate):
         with pytest.raises(StoreRefused, match="at version 9999"):
-            opening(postgres_url)
+            opening(own_database)
 
 
 def test_sqlites_words_are_spelled_for_postgres() -> None:
@@ -427,10 +427,10 @@ INDEXES = """
     WHERE schemaname = 'public' AND indexname !~ '_(pkey|key)$'"""
 
 
-def test_both_engines_have_the_same_tables(tmp_path: Path, postgres_url: str) -> None:
+def test_both_engines_have_the_same_tables(tmp_path: Path, own_database: str) -> None:
     """Tables, columns, whether they may be empty, and indexes are the same on SQLite and PostgreSQL."""
     SQLite.open(tmp_path).close()
-    with closing(apsw.Connection(str(tmp_path / DATABASE))) as lite, psycopg.connect(postgres_url) as db:
+    with closing(apsw.Connection(str(tmp_path / DATABASE))) as lite, psycopg.connect(own_database) as db:
         columns = {str(name): empty for name, empty in lite.execute(LITE_COLUMNS)}
         indexes = {str(name): indexed(text) for name, text in lite.execute(LITE_INDEXES)}
 

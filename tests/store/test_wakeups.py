@@ -72,7 +72,7 @@ def notifications(url: str) -> Iterator[Callable[[], list[str]]]:
 
         def heard() -> list[str]:
             db.execute("SELECT pg_notify(%s, 'mark')", (CHANNEL,))
-            payloads = (notice.payload for notice in db.notifies(timeout=10))
+            payloads = (notice.payload for notice in db.notifies(timeout=patience()))
             return list(takewhile(lambda payload: payload != "mark", payloads))
 
         yield heard
