@@ -1,6 +1,7 @@
 """What tests of the dashboard may ask for: a hub, a believable team on it, and pages in a real browser."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page
@@ -10,11 +11,20 @@ from tests.dashboard.browser import Visit, Visitors, Watch, add_person, chromium
 from tests.dashboard.scene import Scene, fill
 from tests.serve.hub import Hub, running_hub
 
+HERE = Path(__file__).parent
 VIEWER, MEMBER = "vera", "mia"
 
 
-# One for each module, not for the whole run: while it is there, no other test could have an event loop.
-@pytest.fixture(scope="module")
+@pytest.hookimpl(tryfirst=True)  # before tests are chosen by their marks
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A page takes a second of the processors to open: of the tests that open one, only those marked `daily` are."""
+    for item in items:
+        opens_a_page = item.path.is_relative_to(HERE) and "browser" in getattr(item, "fixturenames", ())
+        if opens_a_page and not item.get_closest_marker("daily"):
+            item.add_marker("system")
+
+
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     """Chromium."""
     with chromium() as started:

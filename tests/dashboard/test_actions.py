@@ -71,6 +71,7 @@ TRUTH = [
 ]
 
 
+@pytest.mark.daily
 def test_actions_on_tasks_come_true(visit: Visit, hub: Hub, send: Callable[..., Task]) -> None:
     """What the page expects of an action on a task is what the hub makes of it, and no overlay stays behind."""
     page = visit("/board")
@@ -117,6 +118,7 @@ def test_what_the_hub_refuses_is_undone_with_its_sentence(
     assert status(page, "shown", task) == S.COMPLETED
 
 
+@pytest.mark.daily
 def test_a_viewer_changes_nothing(visit: Visit, watch: Watch, send: Callable[..., Task], hub: Hub) -> None:
     """Who may only look is refused by the hub, whatever a page would let them click."""
     watch.expect(403)

@@ -52,6 +52,7 @@ def test_every_part_of_every_sentence_is_known(page: Page) -> None:
     assert "activity.other" not in told
 
 
+@pytest.mark.daily
 def test_the_newest_comes_first_as_a_sentence_with_its_task(visit: Visit, hub: Hub) -> None:
     """A task that is sent shows at once, who to whom, with a link that opens it."""
     page = visit("/activity")

@@ -26,6 +26,7 @@ def entries(page: Page) -> Any:
     return page.get_by_role("region", name="Audit entries").get_by_role("row")
 
 
+@pytest.mark.daily
 def test_an_answer_tells_who_gave_it_and_how_long_it_took(visit: Visit, hub: Hub, scene: Scene) -> None:
     """A question that somebody answers while the page is open appears with their name and the time it waited."""
     page = visit("/audit?kind=approvals")

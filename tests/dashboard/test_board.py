@@ -17,6 +17,7 @@ HELD = """(card) => card.dispatchEvent(
 pytestmark = pytest.mark.usefixtures("scene")
 
 
+@pytest.mark.daily
 def test_a_card_says_how_its_task_is(visit: Visit, scene: Scene) -> None:
     """A blocked task stands in its column, with its number, its title, its holder and the reason."""
     task = scene.tasks["blocked"][0]
@@ -39,6 +40,7 @@ def test_the_strip_filters_by_agent(visit: Visit) -> None:
     expect(others.first).to_be_visible()
 
 
+@pytest.mark.daily
 def test_several_are_cancelled_by_keys(visit: Visit, hub: Hub, scene: Scene) -> None:
     """`x` chooses cards; what is done to all of them is told in one sentence."""
     page = visit("/board")

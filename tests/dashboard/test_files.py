@@ -52,6 +52,7 @@ def claims(page: Page, agents: list[dict[str, Any]], tasks: list[dict[str, Any]]
     )  # fmt: skip
 
 
+@pytest.mark.daily
 def test_conflicts_stand_first_and_say_how_many_agents(visit: Visit) -> None:
     """Files of two agents come first, marked, with their number of agents; then the others by name; all are counted."""
     page = visit("/files")
@@ -113,6 +114,7 @@ def test_a_cell_tells_in_words_who_overlaps_and_both_can_be_written_to(hub: Hub,
     }  # fmt: skip
 
 
+@pytest.mark.daily
 def test_releasing_a_claim_ends_the_conflict(hub: Hub, visit: Visit) -> None:
     """A person frees what one of two claims: the hub forgets the claim, and the conflict leaves the map."""
     claim(hub, "left", "ours.py")

@@ -74,6 +74,7 @@ def panel(page: Page) -> Locator:
     return page.get_by_role("complementary", name="Agent")
 
 
+@pytest.mark.daily
 def test_agents_stand_under_their_machine_with_what_they_are_at(visit: Visit) -> None:
     """Each agent is a card under its machine: its name, what it runs, its exact state in a word, its task."""
     page = visit("/fleet")
@@ -109,6 +110,7 @@ def test_an_agent_that_was_never_there_says_what_to_start(
     expect(page.get_by_role("complementary")).to_contain_text(said)
 
 
+@pytest.mark.daily
 def test_a_new_agent_appears_by_itself(hub: Hub, visit: Visit) -> None:
     """The fleet is live: whoever comes is there without a reload."""
     page = visit("/fleet")
@@ -334,6 +336,7 @@ def test_the_fleet_has_no_fault_that_axe_finds(visit: Visit) -> None:
     assert faults(page) == {}
 
 
+@pytest.mark.daily
 def test_on_a_phone_an_agent_takes_the_whole_page(visit: Visit) -> None:
     """On a phone the agent is a page of its own, in Chinese as well, and its cross leads back."""
     page = visit("/fleet?agent=ember", size=PHONE, language="zh-CN")

@@ -142,6 +142,7 @@ def board(visit: Visit) -> Page:
     return visit("/board")
 
 
+@pytest.mark.daily
 def test_live_replayed_and_told_are_the_same(board: Page, hub: Hub, deeds: Deeds) -> None:
     """Whatever happens while the page is open, its picture is the hub's own, and so is the one folded anew."""
 

@@ -21,6 +21,7 @@ def task_of(hub: Hub, task: Task) -> Task:
     return found
 
 
+@pytest.mark.daily
 def test_a_deep_link_opens_the_task(visit: Visit, scene: Scene) -> None:
     """`/t/NUMBER` is the board with the task at its side: its state, its life, why, and what happened."""
     task = scene.tasks["blocked"][0]
@@ -43,6 +44,7 @@ def test_escape_closes_it(visit: Visit, scene: Scene) -> None:
     expect(page).to_have_url(re.compile(r"/board\?q=docs&project=default$"))
 
 
+@pytest.mark.daily
 def test_work_in_review_is_approved(visit: Visit, hub: Hub, scene: Scene) -> None:
     """Approve work completes a task that is in review."""
     task = scene.tasks["review"][0]

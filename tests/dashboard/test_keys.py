@@ -19,6 +19,7 @@ def _scene(scene: Scene) -> None:
     """There are cards to move among."""
 
 
+@pytest.mark.daily
 def test_g_and_a_letter_go_to_a_view(page: Page) -> None:
     """Each view has its chord."""
     for letter, name in CHORDS.items():
@@ -27,6 +28,7 @@ def test_g_and_a_letter_go_to_a_view(page: Page) -> None:
         expect(page.get_by_role("heading", level=1)).to_have_text(name)
 
 
+@pytest.mark.daily
 def test_letters_are_letters_where_somebody_types(page: Page) -> None:
     """In a field no single letter acts; Esc leaves the field."""
     page.keyboard.press("g")
@@ -123,6 +125,7 @@ def test_esc_keeps_what_somebody_writes(visit: Visit) -> None:
     expect(field).to_have_value("half a sentence")
 
 
+@pytest.mark.daily
 def test_keys_do_nothing_behind_a_dialog(page: Page) -> None:
     """While a dialog is open, the keys of the page behind it do not act."""
     page.keyboard.press("?")

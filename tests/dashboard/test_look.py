@@ -167,6 +167,7 @@ def test_nothing_moves_for_who_wants_no_motion(visit: Visit) -> None:
     expect(spinner).to_have_css("animation-name", "none")
 
 
+@pytest.mark.daily
 def test_the_focus_is_always_to_be_seen(page: Page) -> None:
     """Whatever Tab reaches in the frame is outlined in teal, 2 px."""
     for _ in range(12):
@@ -175,6 +176,7 @@ def test_the_focus_is_always_to_be_seen(page: Page) -> None:
         assert "rgb(98, 214, 200)" in outline, page.evaluate("document.activeElement.outerHTML.slice(0, 200)")
 
 
+@pytest.mark.daily
 def test_a_hostile_sentence_breaks_no_toast(page: Page) -> None:
     """What agents wrote is text in a toast too, and stays inside it."""
     for hostile in HOSTILE:

@@ -52,6 +52,7 @@ def detail(page: Page, name: str) -> Any:
     return page.get_by_role("region", name=name, exact=True)
 
 
+@pytest.mark.daily
 def test_a_machine_is_shown_with_what_it_is(visit: Visit) -> None:
     """The list says whether a machine is there; a click shows the rest at its own address."""
     page = visit("/machines")

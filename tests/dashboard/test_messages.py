@@ -88,6 +88,7 @@ def deliveries_id(tx: Any, ref: str, hub: Hub) -> Any:
     return messages.deliveries(tx, messages.find(tx, [hub.project.id], ref))[0].id
 
 
+@pytest.mark.daily
 def test_a_reply_goes_to_the_other_end_and_stands_there_at_once(hub: Hub, visit: Visit) -> None:
     """What a person answers reaches whoever wrote, as an answer to it, and stands in the conversation."""
     ref = say(hub, "dune", HUB, "Which branch?")

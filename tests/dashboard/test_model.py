@@ -10,6 +10,8 @@ from hubbub.model.pictures import Fold
 from tests.dashboard.browser import Visitors, inside, until_ready
 from tests.dashboard.scene import Scene
 
+pytestmark = pytest.mark.daily  # all on one page
+
 NOW = 10_000_000_000
 MINUTE = 60_000
 HOUR = 60 * MINUTE

@@ -28,6 +28,7 @@ def task_of(hub: Hub, task: Task) -> Task:
     return found
 
 
+@pytest.mark.daily
 def test_a_stranger_finds_the_blocked_task_and_frees_it_on_a_phone(
     visit: Visit, hub: Hub, scene: Scene
 ) -> None:
@@ -104,6 +105,7 @@ def test_a_rule_is_for_those_who_manage(visit: Visit, hub: Hub) -> None:
         expect(card.get_by_role("button", name="Approve")).to_have_count(count)
 
 
+@pytest.mark.daily
 def test_an_approval_by_keys_alone(page: Page, hub: Hub, scene: Scene) -> None:
     """`a` goes to the first question; `a` on it approves."""
     asked = scene.approvals[0]
@@ -215,6 +217,7 @@ def test_a_refusal_says_why_and_undoes_itself(page: Page, hub: Hub, scene: Scene
     assert task_of(hub, task).status is Status.FAILED
 
 
+@pytest.mark.daily
 def test_viewers_see_no_buttons_that_would_fail(viewer_page: Page) -> None:
     """Who may only look sees what waits, and no button that the hub would refuse."""
     expect(viewer_page.locator(".need").first).to_be_visible()

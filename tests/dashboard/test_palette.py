@@ -25,6 +25,7 @@ def ask(page: Page, words: str) -> Locator:
     return page.get_by_role("option")
 
 
+@pytest.mark.daily
 def test_a_task_is_found_by_its_number_and_opens_at_the_side(page: Page, scene: Scene) -> None:
     """Typing T-12 and Enter shows that task, whatever view one is in."""
     task = scene.tasks["blocked"][0]

@@ -26,6 +26,7 @@ ADDRESSES = {
 }
 
 
+@pytest.mark.daily
 def test_an_address_says_the_view_and_what_is_asked_of_it(page: Page, scene: Scene) -> None:
     """Each view has its path, `/t/12` is a task on the board, and the rest is the query."""
     read = """(() => { history.pushState(null, "", x); dispatchEvent(new PopStateEvent("popstate"));

@@ -46,6 +46,7 @@ def row(page: Page, text: str) -> Any:
     return page.get_by_role("row").filter(has_text=text)
 
 
+@pytest.mark.daily
 def test_a_token_is_told_once_works_and_is_revoked(visit: Visit, hub: Hub) -> None:
     """The secret proves the agent it is bound to; it is nowhere on the page afterwards; revoked it opens nothing."""
     page = visit("/settings?tab=tokens")
@@ -273,6 +274,7 @@ def test_a_viewer_is_told_what_others_may(visit: Visit) -> None:
         expect(acting).to_have_count(0)
 
 
+@pytest.mark.daily
 def test_hostile_names_are_texts(visit: Visit, hub: Hub) -> None:
     """Markup and words without end in names stay texts, and move nothing."""
     name = "<b onclick=alert(1)>" + "w" * 150

@@ -22,6 +22,7 @@ def _scene(scene: Scene) -> None:
     """All these pages show a team at work."""
 
 
+@pytest.mark.daily
 def test_every_view_has_a_place_in_the_navigation_an_address_and_a_title(page: Page) -> None:
     """Each of the ten views is one click away, and says in the address and in the tab where one is."""
     for name, path in VIEWS.items():
@@ -118,6 +119,7 @@ def test_the_theme_is_chosen_once_and_stays(visit: Visit) -> None:
     expect(root).not_to_have_attribute("data-theme", re.compile("."))
 
 
+@pytest.mark.daily
 def test_the_language_is_chosen_once_and_stays(visit: Visit) -> None:
     """Chinese is two clicks away, changes every word at once, and is there after a reload."""
     page = visit("/board")
@@ -166,6 +168,7 @@ def test_the_account_says_who_looks_and_as_what(visit: Visit) -> None:
     expect(page.get_by_role("menu")).to_contain_text(f"{VIEWER}, viewer")
 
 
+@pytest.mark.daily
 def test_signing_out_ends_the_login(visit: Visit) -> None:
     """After signing out the page is the login's, and its address no longer leads in."""
     page = visit("/board", who=MEMBER)

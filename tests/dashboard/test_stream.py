@@ -64,6 +64,7 @@ def shown(page: Page) -> Json:
     return found
 
 
+@pytest.mark.daily
 def test_what_happened_while_the_hub_was_dead_is_there_when_it_is_back(
     killable: RunningHub, looking: Looking
 ) -> None:
@@ -106,6 +107,7 @@ def test_a_log_that_was_cut_makes_the_page_look_anew(killable: RunningHub, looki
     assert len(snapshots) == 1
 
 
+@pytest.mark.daily
 def test_who_is_signed_out_elsewhere_is_asked_to_sign_in(killable: RunningHub, looking: Looking) -> None:
     """When a login ends its page leaves for the form at once, and says where it was."""
     look, watch = looking
