@@ -1,73 +1,83 @@
 """How much a run may hold, where the hub's settings say so."""
 
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 from anyio.from_thread import BlockingPortal
 
+from hubbub.core import artifacts, reviews
 from hubbub.settings import Settings
-from hubbub.store.tx import Store
+from hubbub.store.tx import Store, Tx
 from tests.dialects.hub import Caller, Json, StillClock, running_hub
 from tests.dialects.relay.hub import Team, no, yes
 from tests.dialects.relay.requirements import requires
+from tests.dialects.tables import every_row
+
+CAPS = {
+    "send_message": "messages",
+    "create_task": "tasks",
+    "post_artifact": "artifacts",
+    "request_review": "reviews",
+}
 
 
-def _fill(caller: Caller, tool: str) -> Json:
-    """One more of what the tool makes."""
+@pytest.fixture
+def capped(store: Store, tmp_path: Path, portal: BlockingPortal) -> Iterator[Team]:
+    """A project of a hub, on either engine, whose runs hold two of everything."""
+    settings = Settings(data=tmp_path, run_messages=2, run_tasks=2, run_artifacts=2, run_reviews=2)
+    with running_hub(store, StillClock(), settings, portal) as hub, Team.fresh(hub) as team:
+        yield team
+
+
+def _call(caller: Caller, tool: str) -> Json:
+    """What a call of the tool needs in the run of the caller, to make one more of what it makes."""
     if tool == "request_review":
         posted = caller.post_artifact(name="spec", type="pr", content="c")
-        return caller.request_review(artifact_id=posted["artifact_id"], reviewer="qa")
+        return {"artifact_id": posted["artifact_id"], "reviewer": "qa"}
     arguments: dict[str, Json] = {
         "send_message": {"content": "c"},
         "create_task": {"title": "t", "priority": "low"},
         "post_artifact": {"name": "spec", "type": "pr", "content": "c"},
     }
-    return caller.ask(tool, arguments[tool])[0]
-
-
-CAPS = {
-    "send_message": ("run_messages", "messages"),
-    "create_task": ("run_tasks", "tasks"),
-    "post_artifact": ("run_artifacts", "artifacts"),
-    "request_review": ("run_reviews", "reviews"),
-}
+    return arguments[tool]
 
 
 @requires("caps.set", "caps.run", "envelope.clean")
-@pytest.mark.parametrize("tool", CAPS)
-def test_a_cap_is_hit(store: Store, tmp_path: Path, portal: BlockingPortal, tool: str) -> None:
+def test_a_cap_is_hit(capped: Team) -> None:
     """As many as the setting says are made, one more is refused and changes nothing, and another run has room."""
-    setting, noun = CAPS[tool]
-    settings = Settings(data=tmp_path, **{setting: 2})  # type: ignore[arg-type]
-    with running_hub(store, StillClock(), settings, portal) as hub, Team.fresh(hub) as team:
-        full = team.within("full")
-        for _ in range(2):
-            yes(_fill(full, tool))
-
-        before = team.world()
-        assert no(_fill(full, tool)) == f"this session has reached its limit of 2 {noun}"
-        if tool != "request_review":  # whose artifact was posted, and may be
-            assert team.world() == before
-
-        yes(_fill(team.within("empty"), tool))
+    with every_row() as row:
+        for tool, noun in CAPS.items():
+            full, empty = capped.within(f"full-{tool}"), capped.within(f"empty-{tool}")
+            once_more = partial(full.ask, tool, _call(full, tool))
+            with row(tool):
+                for _ in range(2):
+                    yes(once_more()[0])
+                with capped.unchanged():
+                    assert no(once_more()[0]) == f"this session has reached its limit of 2 {noun}"
+                yes(empty.ask(tool, _call(empty, tool))[0])
 
 
 @requires("caps.set", "creating.key_first")
-def test_a_known_key_needs_no_room(store: Store, tmp_path: Path, portal: BlockingPortal) -> None:
+def test_a_known_key_needs_no_room(capped: Team) -> None:
     """In a full run an idempotency_key that is known still gives its task."""
-    settings = Settings(data=tmp_path, run_tasks=1)
-    with running_hub(store, StillClock(), settings, portal) as hub, Team.fresh(hub) as team:
-        task = team.task(idempotency_key="k")
+    known = capped.task(idempotency_key="k")
+    capped.task()
 
-        assert team.task(idempotency_key="k") == task
+    assert capped.task(idempotency_key="k") == known
 
 
 @requires("caps.none")
 def test_there_is_no_cap_by_default(anywhere: Team) -> None:
-    """A hub whose settings say nothing takes more reviews of one run than the original did."""
-    artifact = anywhere.artifact()
-    asked = [{"artifact_id": artifact, "reviewer": "qa", "agent_id": "lead"}] * 501
+    """A hub whose settings say nothing takes more reviews of one run than the original did, which was 500."""
+    posted = anywhere.artifact()
 
-    answers = anywhere.program().at_once("request_review", asked)
+    def ask(tx: Tx) -> None:
+        artifact = artifacts.find(tx, [anywhere.project.id], posted)
+        for _ in range(500):
+            reviews.request(tx, artifact, by="lead", reviewer="qa", awaited=True)
 
-    assert len({yes(answer)["review_id"] for answer in answers}) == 501
+    anywhere.hub.do(ask)
+
+    yes(anywhere.agent("lead").request_review(artifact_id=posted, reviewer="qa"))

@@ -1,12 +1,14 @@
 """The contract of the 23 tools: their names, their parameters, and every limit, at it and one past it."""
 
-from typing import Any
+from itertools import product
 
 import pytest
 
-from tests.dialects.hub import Json, Place
+from tests.dialects.conftest import both_engines
+from tests.dialects.hub import Json, Place, call
 from tests.dialects.relay.hub import NOWHERE, Team, yes
 from tests.dialects.relay.requirements import requires
+from tests.dialects.tables import every_row
 
 TEXT = {"type": "string"}
 NAME = {
@@ -204,6 +206,14 @@ def _check_invalid(place: Place, tool: str, arguments: Json, names: str) -> None
     assert names in answer["error"]
 
 
+def _check_alike(place: Place, tool: str, more: Json) -> None:
+    """With those arguments too the tool answers as without them."""
+    plain, _ = place.program().ask(tool, CALLS[tool])
+    answer, is_error = place.program().ask(tool, {**CALLS[tool], **more})
+    assert not is_error, answer
+    assert answer.keys() == plain.keys()
+
+
 @requires("all.tools", "all.types", "all.agent_id")
 def test_the_tools_are_the_documented_ones(anywhere: Team) -> None:
     """There are 23 tools; each takes the documented parameters, of their types and limits."""
@@ -236,40 +246,39 @@ def test_every_tool_answers(team: Team) -> None:
           "get_session_summary.required", "save_orchestrator_state.required", "get_orchestrator_state.required",
           "list_agents.required", "list_pool_agents.required", "broadcast_thinking.required", "all.agent_id",
           "envelope.invalid", "envelope.null", "envelope.clean")  # fmt: skip
-@pytest.mark.parametrize("tool", CONTRACT)
-def test_what_is_required_cannot_be_omitted(anywhere: Team, tool: str) -> None:
+def test_what_is_required_cannot_be_omitted(anywhere: Team) -> None:
     """Without a required parameter, or with null for it, the call is invalid, and the error names it."""
     anywhere.program()
 
-    with anywhere.unchanged():
-        for missing in CONTRACT[tool][0]:
-            others = {name: value for name, value in CALLS[tool].items() if name != missing}
-            _check_invalid(anywhere, tool, others, missing)
-            _check_invalid(anywhere, tool, {**others, missing: None}, missing)
+    with anywhere.unchanged(), every_row() as row:
+        for tool, (required, _optional) in CONTRACT.items():
+            for missing in required:
+                others = {name: value for name, value in CALLS[tool].items() if name != missing}
+                for arguments in (others, {**others, missing: None}):
+                    with row(tool, missing, arguments):
+                        _check_invalid(anywhere, tool, arguments, missing)
 
 
 @requires("envelope.null")
-@pytest.mark.parametrize("tool", CONTRACT)
-def test_null_is_the_same_as_omitted(anywhere: Team, tool: str) -> None:
+def test_null_is_the_same_as_omitted(anywhere: Team) -> None:
     """With null for all that is optional a tool answers as without it."""
-    nulls = dict.fromkeys(CONTRACT[tool][1])
-
-    plain, _ = anywhere.program().ask(tool, CALLS[tool])
-    answer, is_error = anywhere.program().ask(tool, {**CALLS[tool], **nulls})
-    assert not is_error
-    assert answer.keys() == plain.keys()
+    with every_row() as row:
+        for tool, (_required, optional) in CONTRACT.items():
+            with row(tool):
+                _check_alike(anywhere, tool, dict.fromkeys(optional))
 
 
 @requires("all.types", "envelope.invalid", "envelope.clean")
-@pytest.mark.parametrize("tool", CONTRACT)
-def test_a_parameter_is_of_its_type(anywhere: Team, tool: str) -> None:
+def test_a_parameter_is_of_its_type(anywhere: Team) -> None:
     """A value of another type is invalid, not converted, and the error names the parameter."""
     anywhere.program()
 
-    with anywhere.unchanged():
-        for name, schema in {**CONTRACT[tool][0], **CONTRACT[tool][1]}.items():
-            for wrong in (_wrong_type(schema), [{"a": 1}]):
-                _check_invalid(anywhere, tool, {**CALLS[tool], name: wrong}, name)
+    with anywhere.unchanged(), every_row() as row:
+        for tool, (required, optional) in CONTRACT.items():
+            for name, schema in {**required, **optional}.items():
+                for wrong in (_wrong_type(schema), [{"a": 1}]):
+                    with row(tool, name, wrong):
+                        _check_invalid(anywhere, tool, {**CALLS[tool], name: wrong}, name)
 
 
 @requires("limits.agent_id", "limits.names", "limits.session_id", "limits.thread_id", "limits.depends_on.each",
@@ -279,49 +288,52 @@ def test_a_parameter_is_of_its_type(anywhere: Team, tool: str) -> None:
           "limits.memory", "limits.summary", "limits.state", "limits.thought", "create_task.priority",
           "update_task.status", "post_artifact.type", "submit_review.status", "envelope.range", "envelope.clean",
           "envelope.large")  # fmt: skip
-@pytest.mark.parametrize(
-    ("tool", "name", "at_limit", "past_it"), LIMITS, ids=[f"{tool}-{name}" for tool, name, *_rest in LIMITS]
-)
-def test_a_limit_is_where_it_is_documented(
-    team: Team, tool: str, name: str, at_limit: object, past_it: object
-) -> None:
+def test_a_limit_is_where_it_is_documented(anywhere: Team) -> None:
     """The value at the limit is taken; the next one is invalid, never clamped, and changes nothing."""
-    team.program()
+    program = anywhere.program()
 
-    with team.unchanged():
-        _check_invalid(team, tool, {**CALLS[tool], name: past_it}, name)
-    _answer, is_error = team.program().ask(tool, {**CALLS[tool], name: at_limit})
-    assert not is_error
+    with anywhere.unchanged(), every_row() as row:
+        for tool, name, _at_limit, past_it in LIMITS:
+            with row(tool, name, "past it"):
+                _check_invalid(anywhere, tool, {**CALLS[tool], name: past_it}, name)
+    with every_row() as row:
+        for tool, name, at_limit, _past_it in LIMITS:
+            with row(tool, name, "at the limit"):
+                answer, is_error = program.ask(tool, {**CALLS[tool], name: at_limit})
+                assert not is_error, answer
 
 
 @requires("limits.agent_id", "limits.agent_id.not", "limits.names")
-@pytest.mark.parametrize(
-    ("tool", "name"),
-    [*((tool, "agent_id") for tool in CALLS), ("send_message", "to"), ("create_task", "assignee")],
-)
-def test_a_name_is_letters_digits_underscores_and_hyphens(anywhere: Team, tool: str, name: str) -> None:
+def test_a_name_is_letters_digits_underscores_and_hyphens(anywhere: Team) -> None:
     """Names of any script are good; blanks, slashes, dots, controls and symbols are invalid and change nothing."""
-    anywhere.program()
+    program = anywhere.program()
+    named = [("send_message", "agent_id"), ("send_message", "to"), ("get_all_tasks", "agent_id"),
+             ("create_task", "assignee")]  # fmt: skip
+    every_tool = [(tool, "agent_id") for tool in CALLS]
 
-    with anywhere.unchanged():
-        for bad in BAD_NAMES:
-            _check_invalid(anywhere, tool, {**CALLS[tool], name: bad}, name)
-    for good in GOOD_NAMES:
-        assert not anywhere.program().ask(tool, {**CALLS[tool], name: good})[1], good
+    with anywhere.unchanged(), every_row() as row:
+        for (tool, name), bad in [*product(named, BAD_NAMES), *product(every_tool, ["a b"])]:
+            with row(tool, name, repr(bad)):
+                _check_invalid(anywhere, tool, {**CALLS[tool], name: bad}, name)
+    with every_row() as row:
+        for (tool, name), good in [*product(named, GOOD_NAMES), *product(every_tool, ["代码1号"])]:
+            with row(tool, name, repr(good)):
+                answer, is_error = program.ask(tool, {**CALLS[tool], name: good})
+                assert not is_error, answer
 
 
 @requires("limits.session_id")
-@pytest.mark.parametrize(
-    "tool", ["start_session", "save_session_summary", "get_session_summary", "list_agents"]
-)
-def test_a_session_id_is_ascii(anywhere: Team, tool: str) -> None:
+def test_a_session_id_is_ascii(anywhere: Team) -> None:
     """Letters of other scripts, blanks, slashes, dots and line breaks are invalid in a session_id."""
-    anywhere.program()
+    program = anywhere.program()
+    named = [tool for tool, arguments in CALLS.items() if "session_id" in arguments] + ["list_agents"]
 
-    with anywhere.unchanged():
-        for bad in BAD_RUNS:
-            _check_invalid(anywhere, tool, {**CALLS[tool], "session_id": bad}, "session_id")
-    assert not anywhere.program().ask(tool, {**CALLS[tool], "session_id": "2026-03-14-007_Ab"})[1]
+    with anywhere.unchanged(), every_row() as row:
+        for tool, bad in product(named, BAD_RUNS):
+            with row(tool, repr(bad)):
+                _check_invalid(anywhere, tool, {**CALLS[tool], "session_id": bad}, "session_id")
+    for tool in named:
+        assert not program.ask(tool, {**CALLS[tool], "session_id": "2026-03-14-007_Ab"})[1], tool
 
 
 @requires("limits.after_seq")
@@ -335,6 +347,7 @@ def test_any_integer_is_a_cursor(team: Team) -> None:
 
 
 @requires("envelope.unstorable", "envelope.clean")
+@both_engines
 @pytest.mark.parametrize("text", ["a\0b", "a\ud800b"], ids=["nul", "half of a pair"])
 def test_what_cannot_be_kept_is_invalid(team: Team, text: str) -> None:
     """NUL characters and halves of surrogate pairs are invalid wherever there is text, keys of metadata included."""
@@ -348,13 +361,7 @@ def test_what_cannot_be_kept_is_invalid(team: Team, text: str) -> None:
             {**body, "metadata": {"k": text}},
             {**body, "metadata": {text: "v"}},
         ):
-            message = {
-                "jsonrpc": "2.0",
-                "id": 1,
-                "method": "tools/call",
-                "params": {"name": "send_message", "arguments": arguments},
-            }
-            answer = team.post(message, secret)
+            answer = team.post(call("send_message", **arguments), secret)
             assert answer.status_code in {200, 400}, answer.text
             if answer.status_code == 200:
                 result = answer.json()["result"]
@@ -363,24 +370,20 @@ def test_what_cannot_be_kept_is_invalid(team: Team, text: str) -> None:
 
 
 @requires("envelope.extra")
-@pytest.mark.parametrize("tool", CALLS)
-def test_unknown_arguments_are_ignored(anywhere: Team, tool: str) -> None:
+def test_unknown_arguments_are_ignored(anywhere: Team) -> None:
     """A client that sends more than is documented is served as if it had not."""
-    extra: dict[str, Any] = {"verbose": True, "tx": "x", "call": {}, "": None}
-
-    plain, _ = anywhere.program().ask(tool, CALLS[tool])
-    answer, is_error = anywhere.program().ask(tool, {**CALLS[tool], **extra})
-    assert not is_error
-    assert answer.keys() == plain.keys()
+    with every_row() as row:
+        for tool in CALLS:
+            with row(tool):
+                _check_alike(anywhere, tool, {"verbose": True, "tx": "x", "call": {}, "": None})
 
 
 @requires("envelope.unknown_tool")
-@pytest.mark.parametrize("tool", ["no_such_tool", "Send_Message", "", "发任务", "__init__", "send_task"])
-def test_an_unknown_tool_is_said_to_be_unknown(anywhere: Team, tool: str) -> None:
+def test_an_unknown_tool_is_said_to_be_unknown(anywhere: Team) -> None:
     """A tool that is not there, or is another dialect's, is an error in Relay's envelope, and changes nothing."""
-    program = anywhere.program()
+    anywhere.program()
 
-    with anywhere.unchanged():
-        answer = program.wrong(tool, agent_id="lead")
-    assert answer == {"success": False, "error": answer["error"]}
-    assert repr(tool) in answer["error"]
+    with anywhere.unchanged(), every_row() as row:
+        for tool in ("no_such_tool", "Send_Message", "", "发任务", "__init__", "send_task"):
+            with row(repr(tool)):
+                _check_invalid(anywhere, tool, {"agent_id": "lead"}, repr(tool))

@@ -13,6 +13,7 @@ from hubbub.store.tx import Store
 from tests.dialects.hub import Json, StillClock, running_hub
 from tests.dialects.relay.hub import Team, yes
 from tests.dialects.relay.requirements import requires
+from tests.migrated import migrated
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -20,7 +21,7 @@ def reopen(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[
     """Opens the same store, in which only this test writes, whenever it is called."""
     clock = StillClock()
     if request.param == "sqlite":
-        yield lambda: SQLite.open(tmp_path / "data", clock=clock)
+        yield lambda: SQLite.open(migrated(tmp_path / "data"), clock=clock)
     else:
         url = request.getfixturevalue("postgres_url")
         yield lambda: Postgres.open(url, clock=clock)

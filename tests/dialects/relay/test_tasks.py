@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 
+from tests.dialects.conftest import both_engines
 from tests.dialects.hub import Json
 from tests.dialects.relay.hub import NOWHERE, Team, no, yes
 from tests.dialects.relay.requirements import requires
+from tests.dialects.tables import every_row
 
 STATUSES = ("todo", "in_progress", "in_review", "done")
-PAIRS = list(product(STATUSES, repeat=2))
 UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
@@ -89,10 +90,13 @@ def test_what_is_left_out_is_null(team: Team) -> None:
 
 
 @requires("create_task.priority", "words.priorities")
-@pytest.mark.parametrize("priority", ["critical", "high", "medium", "low"])
-def test_priorities_are_kept(anywhere: Team, priority: str) -> None:
+def test_priorities_are_kept(anywhere: Team) -> None:
     """Each of the four priorities comes back as it was given."""
-    assert anywhere.row(anywhere.task(priority=priority))["priority"] == priority
+    given = ["critical", "high", "medium", "low"]
+    for priority in given:
+        anywhere.task(priority=priority)
+
+    assert [row["priority"] for row in anywhere.tasks()] == given
 
 
 @requires("get_all_tasks.all", "get_all_tasks.assignee", "rows.status")
@@ -180,13 +184,16 @@ def test_a_need_counts_once(team: Team) -> None:
 
 
 @requires("create_task.unknown_parent", "creating.parent_third", "envelope.clean")
-@pytest.mark.parametrize("parent", [NOWHERE, "", "1", "名"])
-def test_an_unknown_parent_is_refused(team: Team, parent: str) -> None:
+@both_engines
+def test_an_unknown_parent_is_refused(team: Team) -> None:
     """A parent that the run does not have is refused after the dependencies were found, and nothing is made."""
     known = team.task()
 
-    with team.unchanged():
-        assert no(_create(team, depends_on=[known], parent_task_id=parent)) == "parent task not found"
+    with team.unchanged(), every_row() as row:
+        for parent in (NOWHERE, "", "1", "名"):
+            with row(repr(parent)):
+                refused = _create(team, depends_on=[known], parent_task_id=parent)
+                assert no(refused) == "parent task not found"
 
 
 @requires(
@@ -228,57 +235,69 @@ def test_siblings_that_race_are_three(team: Team) -> None:
 
 
 @requires("update_task.status", "update_task.reply", "updating.any")
-@pytest.mark.parametrize("assignee", [None, "fe"])
-@pytest.mark.parametrize(("before", "after"), PAIRS)
-def test_any_status_may_follow_any_other(team: Team, before: str, after: str, assignee: str | None) -> None:
+@both_engines
+def test_any_status_may_follow_any_other(team: Team) -> None:
     """From each of the four statuses a task comes to each, its assignee stays, and the answer is success."""
-    task = team.task(assignee=assignee)
     lead = team.agent("lead")
-    yes(lead.update_task(task_id=task, status=before))
+    moves = list(product(STATUSES, STATUSES, (None, "fe")))
+    made = [team.task(assignee=assignee) for _before, _after, assignee in moves]
+    for task, (before, _after, _assignee) in zip(made, moves, strict=True):
+        yes(lead.update_task(task_id=task, status=before))
     team.later(seconds=3)
 
-    answer = yes(lead.update_task(task_id=task, status=after))
+    answers = [
+        yes(lead.update_task(task_id=task, status=after))
+        for task, (_before, after, _assignee) in zip(made, moves, strict=True)
+    ]
 
-    assert answer.keys() <= {"hooks"}
-    row = team.row(task)
-    assert (row["status"], row["assignee"]) == (after, assignee)
-    assert row["created_at"] <= row["updated_at"] <= team.hub.clock() // 1000
+    with every_row() as told:
+        for row, answer, (before, after, assignee) in zip(team.tasks(), answers, moves, strict=True):
+            with told(before, "to", after, assignee):
+                assert answer.keys() <= {"hooks"}
+                assert (row["status"], row["assignee"]) == (after, assignee)
+                assert row["created_at"] <= row["updated_at"] <= team.hub.clock() // 1000
 
 
 @requires("updating.any")
-@pytest.mark.parametrize("order", list(permutations(STATUSES)), ids="-".join)
-def test_a_task_goes_any_way(anywhere: Team, order: tuple[str, ...]) -> None:
+def test_a_task_goes_any_way(anywhere: Team) -> None:
     """However it has come where it is, a task goes on from there as it is told."""
-    task = anywhere.task(assignee="fe")
+    fe = anywhere.agent("fe")
+    orders = list(permutations(STATUSES))
+    made = [anywhere.task(assignee="fe") for _order in orders]
 
-    for status in (*order, *order):
-        yes(anywhere.agent("fe").update_task(task_id=task, status=status))
-        assert anywhere.row(task)["status"] == status
+    for step in (*zip(*orders, strict=True),) * 2:
+        for task, status in zip(made, step, strict=True):
+            yes(fe.update_task(task_id=task, status=status))
+        assert [row["status"] for row in anywhere.tasks()] == [*step]
 
 
 @requires("update_task.assignee", "updating.who", "limits.names.awaited")
-@pytest.mark.parametrize("status", STATUSES)
-def test_a_task_is_given_to_another(team: Team, status: str) -> None:
+def test_a_task_is_given_to_another(anywhere: Team) -> None:
     """With assignee alone a task stays in its status and is another's, who need not have come yet."""
-    task = team.task(assignee="fe")
-    yes(team.agent("fe").update_task(task_id=task, status=status))
+    fe = anywhere.agent("fe")
+    made = [anywhere.task(assignee="fe") for _status in STATUSES]
+    for task, status in zip(made, STATUSES, strict=True):
+        yes(fe.update_task(task_id=task, status=status))
+        yes(fe.update_task(task_id=task, assignee="newcomer"))
 
-    yes(team.agent("fe").update_task(task_id=task, assignee="newcomer"))
-
-    assert (team.row(task)["status"], team.row(task)["assignee"]) == (status, "newcomer")
-    yes(team.agent("newcomer").update_task(task_id=task, status="in_progress"))
+    rows = [(row["status"], row["assignee"]) for row in anywhere.tasks()]
+    assert rows == [(status, "newcomer") for status in STATUSES]
+    for task in made:
+        yes(anywhere.agent("newcomer").update_task(task_id=task, status="in_progress"))
 
 
 @requires("update_task.assignee", "update_task.status")
-@pytest.mark.parametrize(("before", "after"), PAIRS)
-def test_both_change_at_once(anywhere: Team, before: str, after: str) -> None:
+def test_both_change_at_once(anywhere: Team) -> None:
     """With status and assignee both are as they were asked for afterwards."""
-    task = anywhere.task(assignee="fe")
-    yes(anywhere.agent("fe").update_task(task_id=task, status=before))
+    fe = anywhere.agent("fe")
+    moves = list(product(STATUSES, repeat=2))
+    for before, after in moves:
+        task = anywhere.task(assignee="fe")
+        yes(fe.update_task(task_id=task, status=before))
+        yes(fe.update_task(task_id=task, status=after, assignee="be"))
 
-    yes(anywhere.agent("fe").update_task(task_id=task, status=after, assignee="be"))
-
-    assert (anywhere.row(task)["status"], anywhere.row(task)["assignee"]) == (after, "be")
+    rows = [(row["status"], row["assignee"]) for row in anywhere.tasks()]
+    assert rows == [(after, "be") for _before, after in moves]
 
 
 @requires("updating.who", "updating.denied", "envelope.clean")
@@ -298,26 +317,29 @@ def test_who_may_update(team: Team) -> None:
 
 
 @requires("updating.who", "updating.any")
-@pytest.mark.parametrize("status", [status for status in STATUSES if status != "todo"])
-def test_an_update_does_not_wait_for_dependencies(team: Team, status: str) -> None:
+def test_an_update_does_not_wait_for_dependencies(anywhere: Team) -> None:
     """Anyone may move an unassigned task to any status, also one that could not be claimed yet."""
-    task = team.task(depends_on=[team.task()])
+    needed, moves = anywhere.task(), STATUSES[1:]
+    for status in moves:
+        task = anywhere.task(depends_on=[needed])
+        yes(anywhere.agent("be").update_task(task_id=task, status=status))
 
-    yes(team.agent("be").update_task(task_id=task, status=status))
-
-    assert (team.row(task)["status"], team.row(task)["assignee"]) == (status, "be")
+    rows = [(row["status"], row["assignee"]) for row in anywhere.tasks()[1:]]
+    assert rows == [(status, "be") for status in moves]
 
 
 @requires("updating.unknown", "envelope.clean")
-@pytest.mark.parametrize("task_id", [NOWHERE, "", "1", "名", "x" * 128])
-def test_an_unknown_task_is_not_found(team: Team, task_id: str) -> None:
+@both_engines
+def test_an_unknown_task_is_not_found(team: Team) -> None:
     """An id that the run does not have, a number among them, is no task, whatever is to be changed."""
     team.task()
-    team.agent("fe").get_all_tasks()
+    fe = team.agent("fe")
+    fe.get_all_tasks()
 
-    with team.unchanged():
-        assert no(team.agent("fe").update_task(task_id=task_id, status="done")) == "task not found"
-        assert no(team.agent("fe").update_task(task_id=task_id)) == "task not found"
+    with team.unchanged(), every_row() as row:
+        for task_id, change in product((NOWHERE, "", "1", "名", "x" * 128), ({"status": "done"}, {})):
+            with row(repr(task_id), change):
+                assert no(fe.update_task(task_id=task_id, **change)) == "task not found"
 
 
 @requires("updating.nothing", "envelope.clean")

@@ -2,14 +2,17 @@
 
 from dataclasses import replace
 from datetime import timedelta
+from itertools import product
 
 import pytest
 
 from hubbub.model.rights import Role
+from tests.dialects.conftest import both_engines
 from tests.dialects.hub import Json, call
 from tests.dialects.relay.hub import Team, no, yes
 from tests.dialects.relay.requirements import requires
 from tests.dialects.relay.test_contract import CALLS
+from tests.dialects.tables import every_row
 
 READS = {
     "get_server_info", "get_messages", "get_all_tasks", "get_artifact", "read_memory", "list_sessions",
@@ -18,8 +21,8 @@ READS = {
 WRITES = sorted({*CALLS} - READS)
 
 
-def _prepared(team: Team, tool: str) -> Json:
-    """What a call of the tool by `fe` needs in this project, right in everything."""
+def _prepared(team: Team) -> dict[str, Json]:
+    """A call of each tool by `fe` in this project, right in everything."""
     team.agent("fe").start_session(session_id="r")
     artifact = team.artifact("n")
     review = team.agent("lead").request_review(artifact_id=artifact, reviewer="fe")["review_id"]
@@ -30,7 +33,7 @@ def _prepared(team: Team, tool: str) -> Json:
         "request_review": {"artifact_id": artifact},
         "submit_review": {"review_id": review},
     }
-    return {**CALLS[tool], **own.get(tool, {}), "agent_id": "fe"}
+    return {tool: {**call, **own.get(tool, {}), "agent_id": "fe"} for tool, call in CALLS.items()}
 
 
 def _error(answer: tuple[Json, bool]) -> str:
@@ -40,40 +43,43 @@ def _error(answer: tuple[Json, bool]) -> str:
 
 
 @requires("tokens.viewer", "envelope.clean")
-@pytest.mark.parametrize("bound", [False, True], ids=["unbound", "bound"])
-@pytest.mark.parametrize("tool", WRITES)
-def test_a_viewer_changes_nothing(team: Team, tool: str, bound: bool) -> None:
+@both_engines
+def test_a_viewer_changes_nothing(team: Team) -> None:
     """Every tool that writes, or speaks, is denied to a viewer, whose call leaves no trace."""
-    arguments = _prepared(team, tool)
-    viewer = team.agent("fe", Role.VIEWER) if bound else team.watcher()
+    calls = _prepared(team)
+    viewers = {"unbound": team.watcher(), "bound": team.agent("fe", Role.VIEWER)}
 
-    with team.unchanged():
-        assert _error(viewer.ask(tool, arguments)).startswith("permission denied: ")
+    with team.unchanged(), every_row() as row:
+        for (kind, viewer), tool in product(viewers.items(), WRITES):
+            with row(kind, tool):
+                assert _error(viewer.ask(tool, calls[tool])).startswith("permission denied: ")
 
 
 @requires("tokens.viewer_reads")
-@pytest.mark.parametrize("tool", sorted(READS - {"list_pool_agents"}))
-def test_a_viewer_reads(team: Team, tool: str) -> None:
+@both_engines
+def test_a_viewer_reads(team: Team) -> None:
     """Every tool that reads answers a viewer, under any agent_id, and leaves no trace of it either."""
-    arguments = _prepared(team, tool)
+    calls = _prepared(team)
     viewer = team.watcher()
 
-    with team.unchanged():
-        for name in ("fe", "nobody"):
-            yes(viewer.ask(tool, {**arguments, "agent_id": name})[0])
+    with team.unchanged(), every_row() as row:
+        for tool, name in product(sorted(READS - {"list_pool_agents"}), ("fe", "nobody")):
+            with row(tool, name):
+                yes(viewer.ask(tool, {**calls[tool], "agent_id": name})[0])
 
 
 @requires("tokens.bound", "envelope.clean")
-@pytest.mark.parametrize("role", [Role.MEMBER, Role.VIEWER])
-@pytest.mark.parametrize("tool", sorted(CALLS))
-def test_a_bound_token_is_one_agent(anywhere: Team, tool: str, role: Role) -> None:
+@both_engines
+def test_a_bound_token_is_one_agent(team: Team) -> None:
     """A token bound to one agent that says another's agent_id, or hub, is denied by every tool, without a trace."""
-    arguments = _prepared(anywhere, tool)
-    other = anywhere.agent("be", role)
+    calls = _prepared(team)
+    others = {role: team.agent("be", role) for role in (Role.MEMBER, Role.VIEWER)}
 
-    with anywhere.unchanged():
-        for name in ("fe", "hub", "newcomer"):
-            assert _error(other.ask(tool, {**arguments, "agent_id": name})).startswith("permission denied")
+    with team.unchanged(), every_row() as row:
+        for (role, other), tool, name in product(others.items(), CALLS, ("fe", "hub", "newcomer")):
+            with row(role, tool, name):
+                denied = _error(other.ask(tool, {**calls[tool], "agent_id": name}))
+                assert denied.startswith("permission denied")
 
 
 @requires("tokens.bound")
@@ -119,18 +125,19 @@ def test_a_person_says_which_project(team: Team, elsewhere: Team) -> None:
 
 
 @requires("tokens.foreign", "envelope.clean")
-@pytest.mark.parametrize("tool", sorted(CALLS))
-def test_a_foreign_project_is_refused(anywhere: Team, tool: str) -> None:
+@both_engines
+def test_a_foreign_project_is_refused(team: Team, elsewhere: Team) -> None:
     """A token that names a project not its own, be it there or not, is refused by every tool, without a trace."""
-    with Team.fresh(anywhere.hub) as other:
-        person = other.person((other.project, Role.OWNER))
-        callers = [
-            replace(caller, headers={"X-Hubbub-Project": name})
-            for caller in (other.program(), person)
-            for name in (anywhere.project.slug, "no-such-project")
-        ]
-        with anywhere.unchanged(), other.unchanged():
-            for caller in callers:
+    owners = {"program": elsewhere.program(), "person": elsewhere.person((elsewhere.project, Role.OWNER))}
+    named = [team.project.slug, "no-such-project"]
+    callers = {
+        (kind, name): replace(caller, headers={"X-Hubbub-Project": name})
+        for (kind, caller), name in product(owners.items(), named)
+    }
+
+    with team.unchanged(), elsewhere.unchanged(), every_row() as row:
+        for (called, caller), tool in product(callers.items(), CALLS):
+            with row(*called, tool):
                 assert "is not one of yours" in _error(caller.ask(tool, CALLS[tool]))
 
 
