@@ -9,7 +9,7 @@ import threading
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, asynccontextmanager, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import cached_property, partial
 from typing import Any, ClassVar, Self, TypeVar
@@ -263,6 +263,12 @@ class Caller:
         """Call a tool in the background; what is returned waits for the answer."""
         asked = self.hub.portal.start_task_soon(_asked, self.client, tool, {**self.says, **arguments}, {})
         return lambda: asked.result(PATIENCE)[0]
+
+    def saying(self, **says: object) -> Self:
+        """The same caller, over the same connection, who says that in every call."""
+        other = replace(self, says=says)
+        vars(other)["client"] = self.client
+        return other
 
     @cached_property
     def client(self) -> Client:

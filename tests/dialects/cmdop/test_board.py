@@ -1,12 +1,12 @@
 """The board: the project's tasks as issues."""
 
-import pytest
-
 from hubbub.core import agents, endings, tasks
 from hubbub.model.lifecycle import Event, Status
 from hubbub.store.tx import Tx
 from tests.dialects.cmdop.hub import Board, refusal
 from tests.dialects.cmdop.requirements import requires
+from tests.dialects.conftest import both_engines
+from tests.dialects.tables import every_row
 
 MOVES = ["in_progress", "blocked", "in_review", "todo", "done", "todo", "failed", "todo", "cancelled"]
 
@@ -32,6 +32,7 @@ def test_an_issue_is_a_task(board: Board) -> None:
 
 
 @requires("issue_get.reply", "issue_get.comments", "issue_get.unknown", "all.comments")
+@both_engines
 def test_an_issue_has_its_comments(board: Board) -> None:
     """What was said in the thread of a task, in whatever dialect, are the comments on its issue, in order."""
     ada = board.agent("ada")
@@ -57,6 +58,7 @@ def test_an_issue_has_its_comments(board: Board) -> None:
 
 
 @requires("issue_list.reply", "issue_list.status", "issue_list.assignee", "all.arrays", "all.status")
+@both_engines
 def test_the_board_is_listed(board: Board) -> None:
     """The list has the newest first; a status, open, closed or an assignee narrow it. It is an array."""
     ada = board.agent("ada")
@@ -79,6 +81,7 @@ def test_the_board_is_listed(board: Board) -> None:
 
 
 @requires("issue_update.reply", "issue_update.status", "issue_update.illegal")
+@both_engines
 def test_an_issue_moves_over_the_board(board: Board) -> None:
     """Each status can be set where the way of a task leads there; else it is said from where to where not."""
     ada = board.agent("ada")
@@ -95,6 +98,7 @@ def test_an_issue_moves_over_the_board(board: Board) -> None:
 
 
 @requires("issue_update.body", "issue_update.assignee", "issue_update.nothing", "issue_update.unknown")
+@both_engines
 def test_an_issue_is_changed(board: Board) -> None:
     """Body and assignee can be changed, together with the status; a change of nothing is refused."""
     ada = board.agent("ada")
@@ -138,27 +142,26 @@ def test_an_issue_that_waits_for_others_says_so_in_the_boards_words(board: Board
 
 
 @requires("issue_close.reply", "issue_close.completes", "issue_close.cancels", "issue_close.unknown")
-@pytest.mark.parametrize(
-    ("reason", "status", "result"),
-    [
+def test_closing_completes_or_cancels(anywhere: Board) -> None:
+    """Closing an issue completes its task, or cancels it for a reason that begins so; once."""
+    ada = anywhere.agent("ada")
+    ends = [
         (None, "done", "done"),
         ("it holds now", "done", "it holds now"),
         ("cancelled: no time", "cancelled", "cancelled: no time"),
         ("Wontfix", "cancelled", "Wontfix"),
         ("duplicate of 3", "cancelled", "duplicate of 3"),
-    ],
-)
-def test_closing_completes_or_cancels(anywhere: Board, reason: str | None, status: str, result: str) -> None:
-    """Closing an issue completes its task, or cancels it for a reason that begins so; once."""
-    ada = anywhere.agent("ada")
-    ada.issue_create(title="t")
+    ]
 
-    assert ada.issue_close(id="1", **({"reason": reason} if reason else {})) == {"ok": True}
-
-    issue = ada.issue_get(id="1")
-    assert (issue["status"], issue["result"]) == (status, result)
-    assert refusal(ada.wrong("issue_close", id="1")) == "failed"
-    assert refusal(ada.wrong("issue_close", id="2")) == "not_found"
+    with every_row() as row:
+        for reason, status, result in ends:
+            made = ada.issue_create(title="t")["id"]
+            with row(reason):
+                assert ada.issue_close(id=made, **({"reason": reason} if reason else {})) == {"ok": True}
+                issue = ada.issue_get(id=made)
+                assert (issue["status"], issue["result"]) == (status, result)
+                assert refusal(ada.wrong("issue_close", id=made)) == "failed"
+    assert refusal(ada.wrong("issue_close", id="99")) == "not_found"
 
 
 @requires("issue_close.heard")

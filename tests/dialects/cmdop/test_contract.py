@@ -3,14 +3,13 @@
 from dataclasses import replace
 from typing import Any
 
-import pytest
-
 from hubbub.dialects.cmdop import DIALECT
 from hubbub.dialects.cmdop.words import STATUS
 from hubbub.model.lifecycle import Status
 from hubbub.model.rights import Role
 from tests.dialects.cmdop.hub import Board, refusal
 from tests.dialects.cmdop.requirements import requires
+from tests.dialects.tables import every_row
 
 # As in the reference: `?` marks what may be left out, `[]` an array.
 INPUTS = {
@@ -54,7 +53,6 @@ ASK_AGENTS = {
     "per_host_timeout_ms": {"type": "integer", "minimum": 1000, "maximum": 300_000},
     "total_timeout_ms": {"type": "integer", "minimum": 1000, "maximum": 600_000},
 }
-EVERY_TOOL = pytest.mark.parametrize("tool", INPUTS)
 
 
 def _inputs(schema: Any) -> str:
@@ -92,17 +90,18 @@ def test_limits_stand_in_the_schema_as_documented(anywhere: Board) -> None:
 
 
 @requires("all.refusal")
-@EVERY_TOOL
-def test_what_is_missing_is_named(anywhere: Board, tool: str) -> None:
+def test_what_is_missing_is_named(anywhere: Board) -> None:
     """A call without what a tool needs is refused by one sentence that names it, whatever the machine is like."""
     ada = anywhere.agent("ada")
-    required = [name.split(":")[0] for name in INPUTS[tool].split() if "?" not in name]
 
-    for name in required:
-        given: dict[str, Any] = {other: "x" for other in required if other != name}
-        refused = ada.wrong(tool, **given)
-        assert refusal(refused) == "invalid"
-        assert f"{name}: field required" in str(refused["error"])
+    with every_row() as row:
+        for tool, inputs in INPUTS.items():
+            required = [name.split(":")[0] for name in inputs.split() if "?" not in name]
+            for name in required:
+                with row(tool, name):
+                    refused = ada.wrong(tool, **{other: "x" for other in required if other != name})
+                    assert refusal(refused) == "invalid"
+                    assert f"{name}: field required" in str(refused["error"])
 
 
 @requires("all.unknown")
@@ -114,18 +113,24 @@ def test_an_unknown_tool_is_invalid(anywhere: Board) -> None:
     assert refused["error"] == "there is no tool 'format_disk'; tools/list names them"
 
 
-@requires("machine.none")
-@pytest.mark.parametrize("tool", sorted(DIALECT.of_machine - {"ask_agents"}))
-def test_without_a_machine_its_tools_are_offline(anywhere: Board, tool: str) -> None:
-    """A hub without a machine says so for whatever a machine would have to do; its own tools work."""
-    ada = anywhere.agent("ada")
+def _call(tool: str) -> dict[str, Any]:
+    """A call of the tool with nothing but what it needs."""
     required = [name for name in INPUTS[tool].split() if "?" not in name]
     given: dict[str, Any] = {name: "x" for name in required if ":" not in name}
     given |= {name.split(":")[0]: ["x"] for name in required if ":array" in name}
-    given |= {"operation": "list"} if tool == "ssh_session" else {}
-    given |= {"operation": "show_policy"} if tool == "permissions_helper" else {}
+    operations = {"ssh_session": "list", "permissions_helper": "show_policy"}
+    return given | ({"operation": operations[tool]} if tool in operations else {})
 
-    assert refusal(ada.wrong(tool, **given)) == "offline"
+
+@requires("machine.none")
+def test_without_a_machine_its_tools_are_offline(anywhere: Board) -> None:
+    """A hub without a machine says so for whatever a machine would have to do; its own tools work."""
+    ada = anywhere.agent("ada")
+
+    with every_row() as row:
+        for tool in sorted(DIALECT.of_machine - {"ask_agents"}):
+            with row(tool):
+                assert refusal(ada.wrong(tool, **_call(tool))) == "offline"
     assert ada.issue_list() == {"result": []}
 
 

@@ -1,10 +1,10 @@
 """The list of things to do."""
 
-import pytest
-
 from hubbub.core import todos
 from tests.dialects.cmdop.hub import Board, CmdopCaller, refusal
 from tests.dialects.cmdop.requirements import requires
+from tests.dialects.conftest import both_engines
+from tests.dialects.tables import every_row
 
 ITEMS = [{"text": "look", "done": True}, {"text": "mend\nit", "done": False}]
 RENDERED = "- [x] look\n- [ ] mend it"
@@ -27,20 +27,20 @@ def test_a_list_replaces_the_one_before(board: Board) -> None:
     assert ada.todo_write(items=[]) == {"rendered": "", "items": []}
 
 
-@pytest.mark.parametrize(
-    "items",
-    [
+@both_engines
+def test_what_is_no_list_is_refused(board: Board) -> None:
+    """Things to do have a text and whether they are done, and there are 200 of them at most."""
+    ada = board.agent("ada")
+    wrong: list[object] = [
         "look",
         [{"text": "look"}],
         [{"text": 1, "done": False}],
         [{"text": "look", "done": "no"}],
         [{"text": " ", "done": False}],
         [{"text": "look", "done": False}] * 201,
-    ],
-)
-def test_what_is_no_list_is_refused(anywhere: Board, items: object) -> None:
-    """Things to do have a text and whether they are done, and there are 200 of them at most."""
-    ada = anywhere.agent("ada")
+    ]
 
-    with anywhere.unchanged():
-        assert refusal(ada.wrong("todo_write", items=items)) == "invalid"
+    with board.unchanged(), every_row() as row:
+        for items in wrong:
+            with row(str(items)[:40]):
+                assert refusal(ada.wrong("todo_write", items=items)) == "invalid"

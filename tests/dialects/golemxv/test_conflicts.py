@@ -1,12 +1,15 @@
 """Conflicts: which scopes overlap, who hears of it, and who is kept out."""
 
 from collections.abc import Iterator
+from itertools import product
 
 import pytest
 
+from tests.dialects.conftest import both_engines
 from tests.dialects.golemxv.hub import NOWHERE, Crew, no, scope, token
 from tests.dialects.golemxv.requirements import requires
 from tests.dialects.hub import Hub, Json
+from tests.dialects.tables import every_row
 
 
 @pytest.fixture
@@ -28,27 +31,27 @@ def _conflict(areas: list[str], files: list[str], name: str = "ann") -> Json:
 
 
 OVERLAPS = [
-    pytest.param(scope("backend"), scope("backend"), (["backend"], []), id="the same area"),
-    pytest.param(scope(None, "a", "b"), scope(None, "b", "c"), ([], ["b"]), id="the same file"),
-    pytest.param(scope(None, "src/**"), scope(None, "src/x/y.py"), ([], ["src/x/y.py"]), id="**"),
-    pytest.param(scope(None, "src/*.py"), scope(None, "src/y.py"), ([], ["src/y.py"]), id="*"),
-    pytest.param(scope(None, "src/?.py"), scope(None, "src/y.py"), ([], ["src/y.py"]), id="?"),
-    pytest.param(scope(None, "src/y.py"), scope(None, "src/*.py"), ([], ["src/y.py"]), id="the other way"),
-    pytest.param(scope(None, "src/**"), scope(None, "**/y.py"), ([], ["src/**"]), id="two globs"),
-    pytest.param(scope("web"), scope(None, "web/a.ts"), (["web"], ["web/a.ts"]), id="a file in an area"),
-    pytest.param(scope(None, "web/*.ts"), scope("web"), (["web"], ["web/*.ts"]), id="a glob in an area"),
-    pytest.param(scope(None, "b"), scope(None, "./a/../b"), ([], ["b"]), id="another spelling"),
-    pytest.param(scope(None, "名/文.md"), scope(None, "名/*"), ([], ["名/文.md"]), id="any script"),
+    ("the same area", scope("backend"), scope("backend"), (["backend"], [])),
+    ("the same file", scope(None, "a", "b"), scope(None, "b", "c"), ([], ["b"])),
+    ("**", scope(None, "src/**"), scope(None, "src/x/y.py"), ([], ["src/x/y.py"])),
+    ("*", scope(None, "src/*.py"), scope(None, "src/y.py"), ([], ["src/y.py"])),
+    ("?", scope(None, "src/?.py"), scope(None, "src/y.py"), ([], ["src/y.py"])),
+    ("the other way", scope(None, "src/y.py"), scope(None, "src/*.py"), ([], ["src/y.py"])),
+    ("two globs", scope(None, "src/**"), scope(None, "**/y.py"), ([], ["src/**"])),
+    ("a file in an area", scope("web"), scope(None, "web/a.ts"), (["web"], ["web/a.ts"])),
+    ("a glob in an area", scope(None, "web/*.ts"), scope("web"), (["web"], ["web/*.ts"])),
+    ("another spelling", scope(None, "b"), scope(None, "./a/../b"), ([], ["b"])),
+    ("any script", scope(None, "名/文.md"), scope(None, "名/*"), ([], ["名/文.md"])),
 ]
 APART = [
-    pytest.param(scope("backend"), scope("web"), id="two areas"),
-    pytest.param(scope(None, "src/a.py"), scope(None, "src/b.py"), id="two files"),
-    pytest.param(scope(None, "src/A.py"), scope(None, "src/a.py"), id="another case"),
-    pytest.param(scope(None, "src/*.py"), scope(None, "src/x/y.py"), id="* stays in a folder"),
-    pytest.param(scope(None, "src/?.py"), scope(None, "src/xy.py"), id="? is one character"),
-    pytest.param(scope(None, "src/*.py"), scope(None, "src/*.ts"), id="globs that share no path"),
-    pytest.param(scope("web"), scope(None, "app/a.php"), id="a file of another area"),
-    pytest.param(scope(None), scope(None, "a"), id="nothing declared"),
+    ("two areas", scope("backend"), scope("web")),
+    ("two files", scope(None, "src/a.py"), scope(None, "src/b.py")),
+    ("another case", scope(None, "src/A.py"), scope(None, "src/a.py")),
+    ("* stays in a folder", scope(None, "src/*.py"), scope(None, "src/x/y.py")),
+    ("? is one character", scope(None, "src/?.py"), scope(None, "src/xy.py")),
+    ("globs that share no path", scope(None, "src/*.py"), scope(None, "src/*.ts")),
+    ("a file of another area", scope("web"), scope(None, "app/a.php")),
+    ("nothing declared", scope(None), scope(None, "a")),
 ]
 
 
@@ -60,44 +63,62 @@ def _areas(crew: Crew) -> None:
 @requires("conflicts.area", "conflicts.file", "conflicts.glob", "conflicts.globs", "conflicts.inside",
           "conflicts.normal", "conflicts.warn", "checkin.conflicts", "conflict_check.reply",
           "scope_update.conflicts")  # fmt: skip
-@pytest.mark.parametrize(("theirs", "mine", "met"), OVERLAPS)
-def test_what_overlaps_is_told(
-    crew: Crew, theirs: Json, mine: Json, met: tuple[list[str], list[str]]
-) -> None:
-    """Who overlaps is named with what they share, alike by conflict_check, checkin and scope_update."""
+def test_what_overlaps_is_told(anywhere: Crew) -> None:
+    """Who overlaps is named with what they share."""
+    _areas(anywhere)
+    ann = anywhere.checkin("ann")
+
+    with every_row() as row:
+        for what, theirs, mine, met in OVERLAPS:
+            ann.scope_update(**theirs | {"declared_area": theirs["declared_area"] or ""})
+            with row(what):
+                expected = {"has_conflicts": True, "conflicts": [_conflict(*met)]}
+                assert anywhere.viewer().conflict_check(**mine) == expected
+
+
+@requires("conflicts.warn", "checkin.conflicts", "conflict_check.reply", "scope_update.conflicts")
+@both_engines
+def test_all_tools_tell_of_the_same_conflicts(crew: Crew) -> None:
+    """Who overlaps is named alike by conflict_check, checkin and scope_update."""
     _areas(crew)
-    crew.checkin("ann", **theirs)
-    expected = [_conflict(*met)]
+    crew.checkin("ann", **scope("web", "app/a.php", "web/*.ts"))
+    mine = scope("backend", "web/a.ts")
+    expected = [_conflict(["backend", "web"], ["app/a.php", "web/a.ts"])]
 
     assert crew.viewer().conflict_check(**mine) == {"has_conflicts": True, "conflicts": expected}
     assert crew.member().checkin(agent_name="bob", **mine)["conflicts"] == expected
     crew.later(seconds=1)
-    cyd = crew.checkin("cyd")
-    told = cyd.scope_update(**mine)["conflicts"]
+    told = crew.checkin("cyd").scope_update(**mine)["conflicts"]
     assert [each for each in told if each["agent_name"] == "ann"] == expected
     assert [each["agent_name"] for each in told] == ["ann", "bob"]
 
 
 @requires("conflicts.case", "conflicts.glob", "conflicts.globs", "conflicts.inside", "conflict_check.reply")
-@pytest.mark.parametrize(("theirs", "mine"), APART)
-def test_what_does_not_overlap_is_not_told(crew: Crew, theirs: Json, mine: Json) -> None:
+def test_what_does_not_overlap_is_not_told(anywhere: Crew) -> None:
     """Scopes that share neither an area nor a path are no conflict."""
-    _areas(crew)
-    crew.checkin("ann", **theirs)
+    _areas(anywhere)
+    ann = anywhere.checkin("ann")
 
-    assert crew.viewer().conflict_check(**mine) == {"has_conflicts": False, "conflicts": []}
-    assert crew.member().checkin(agent_name="bob", **mine)["conflicts"] == []
+    with every_row() as row:
+        for what, theirs, mine in APART:
+            ann.scope_update(**theirs | {"declared_area": theirs["declared_area"] or ""})
+            with row(what):
+                told = anywhere.viewer().conflict_check(**mine)
+                assert told == {"has_conflicts": False, "conflicts": []}
+    assert anywhere.member().checkin(agent_name="bob", **scope("backend", "src/a.py"))["conflicts"] == []
 
 
 @requires("conflicts.outside", "envelope.clean")
-@pytest.mark.parametrize("path", ["../x", "a/../../x", "/etc/passwd", ""])
-def test_a_path_stays_in_the_repository(crew: Crew, path: str) -> None:
+@both_engines
+def test_a_path_stays_in_the_repository(crew: Crew) -> None:
     """A path that leaves the repository, or is none, is refused by every tool that takes one, and changes nothing."""
     ann, member = crew.checkin("ann", declared_files=["a"]), crew.member()
 
-    with crew.unchanged():
-        for caller, tool in ((member, "checkin"), (member, "conflict_check"), (ann, "scope_update")):
-            assert no(caller, tool, declared_files=["ok", path])
+    tools = ((member, "checkin"), (member, "conflict_check"), (ann, "scope_update"))
+    with crew.unchanged(), every_row() as row:
+        for path, (caller, tool) in product(("../x", "a/../../x", "/etc/passwd", ""), tools):
+            with row(repr(path), tool):
+                assert no(caller, tool, declared_files=["ok", path])
 
 
 @requires("conflicts.warn", "checkin.conflicts")
@@ -124,6 +145,7 @@ def test_in_mode_off_nobody_is_told(careless: Crew) -> None:
 
 
 @requires("conflicts.block", "envelope.clean", "events.committed")
+@both_engines
 def test_in_mode_block_nobody_overlaps(blocking: Crew) -> None:
     """Where the mode is block an overlapping checkin or scope_update is refused, with the conflicts, and undone."""
     blocking.checkin("ann", declared_files=["a"])
@@ -174,6 +196,7 @@ def test_in_mode_block_what_is_left_is_free(blocking: Crew, how: str) -> None:
 
 
 @requires("conflicts.race")
+@both_engines
 @pytest.mark.parametrize("how", ["file", "glob", "area"])
 def test_of_racing_checkins_one_succeeds(blocking: Crew, how: str) -> None:
     """When ten check in at once with scopes that all overlap exactly one succeeds, and nine are told of that one."""
@@ -201,6 +224,7 @@ def test_of_racing_checkins_one_succeeds(blocking: Crew, how: str) -> None:
 
 
 @requires("conflicts.race")
+@both_engines
 def test_of_racing_scope_updates_one_succeeds(blocking: Crew) -> None:
     """When ten agents turn to the same file at once exactly one does, and the others stay where they were."""
     agents = [blocking.checkin(f"ann-{number}", declared_files=[f"own/{number}"]) for number in range(10)]
@@ -215,6 +239,7 @@ def test_of_racing_scope_updates_one_succeeds(blocking: Crew) -> None:
 
 
 @requires("conflict_check.writes_nothing", "conflict_check.reply")
+@both_engines
 def test_a_check_writes_nothing(crew: Crew) -> None:
     """A conflict_check opens no presence, declares nothing, and leaves no line in the log."""
     crew.checkin("ann", declared_files=["a"])

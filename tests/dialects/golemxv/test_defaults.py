@@ -1,13 +1,14 @@
 """Where a call finds its project and its presence, when its arguments do not say."""
 
 from collections.abc import Mapping
-
-import pytest
+from itertools import product
 
 from hubbub.model.rights import Role
+from tests.dialects.conftest import both_engines
 from tests.dialects.golemxv.hub import EXPIRED, NOWHERE, Crew, no, token
 from tests.dialects.golemxv.requirements import requires
 from tests.dialects.hub import Caller, Json
+from tests.dialects.tables import every_row
 
 PROJECT, SESSION = "X-GXV-Project", "X-GXV-Session"
 OF_PROJECT = [
@@ -28,12 +29,15 @@ def _bare(crew: Crew, secret: str, headers: Mapping[str, str] | None = None) -> 
 
 
 @requires("defaults.project.token", "all.required")
-@pytest.mark.parametrize("tool", OF_PROJECT)
-def test_a_token_of_one_project_need_not_name_it(crew: Crew, tool: str) -> None:
+def test_a_token_of_one_project_need_not_name_it(anywhere: Crew) -> None:
     """Without argument and header it is the token's own project, also where the schema requires the argument."""
-    answer, is_error = _bare(crew, crew.token(role=Role.VIEWER)).ask(tool, {})
+    viewer = _bare(anywhere, anywhere.token(role=Role.VIEWER))
 
-    assert not is_error, answer
+    with every_row() as row:
+        for tool in OF_PROJECT:
+            answer, is_error = viewer.ask(tool, {})
+            with row(tool):
+                assert not is_error, answer
 
 
 @requires("defaults.project.token")
@@ -56,25 +60,30 @@ def test_the_argument_goes_before_the_header(crew: Crew, elsewhere: Crew) -> Non
 
 
 @requires("defaults.project.header", "checkin.unknown")
-@pytest.mark.parametrize("tool", [*OF_PROJECT, "checkin"])
-def test_a_header_that_names_a_foreign_project_is_refused(crew: Crew, elsewhere: Crew, tool: str) -> None:
+@both_engines
+def test_a_header_that_names_a_foreign_project_is_refused(crew: Crew, elsewhere: Crew) -> None:
     """A header with the name of a project that is not the token's is refused as an argument is."""
     caller = _bare(crew, crew.token(), {PROJECT: elsewhere.slug})
 
-    with crew.unchanged(), elsewhere.unchanged():
-        assert no(caller, tool) == "Project not found"
+    with crew.unchanged(), elsewhere.unchanged(), every_row() as row:
+        for tool in (*OF_PROJECT, "checkin"):
+            with row(tool):
+                assert no(caller, tool) == "Project not found"
 
 
 @requires("defaults.project.none", "tokens.person", "envelope.clean")
-@pytest.mark.parametrize("tool", [*OF_PROJECT, "checkin"])
-def test_a_person_of_several_must_say_which(crew: Crew, elsewhere: Crew, tool: str) -> None:
+@both_engines
+def test_a_person_of_several_must_say_which(crew: Crew, elsewhere: Crew) -> None:
     """Where nothing tells the project the error names project_slug and GXV_PROJECT_SLUG, and nothing is done."""
     person = crew.person((crew.project, Role.MEMBER), (elsewhere.project, Role.MEMBER))
+    caller = _bare(crew, person.secret)
 
-    with crew.unchanged(), elsewhere.unchanged():
-        error = no(_bare(crew, person.secret), tool)
-    assert "project_slug" in error
-    assert "GXV_PROJECT_SLUG" in error
+    with crew.unchanged(), elsewhere.unchanged(), every_row() as row:
+        for tool in (*OF_PROJECT, "checkin"):
+            with row(tool):
+                error = no(caller, tool)
+                assert "project_slug" in error
+                assert "GXV_PROJECT_SLUG" in error
 
 
 @requires("defaults.project.token", "tokens.person")
@@ -102,14 +111,16 @@ def test_the_argument_goes_before_the_header_and_that_before_the_only_one(crew: 
 
 
 @requires("defaults.token.only", "all.required")
-@pytest.mark.parametrize("tool", OF_SESSION)
-def test_the_only_presence_need_not_be_named(crew: Crew, tool: str) -> None:
+def test_the_only_presence_need_not_be_named(anywhere: Crew) -> None:
     """A bearer token that has opened one presence means that one, also where the schema requires the argument."""
-    secret = crew.token()
-    _bare(crew, secret).checkin(agent_name="ann")
-    crew.checkin("bob")
+    caller = _bare(anywhere, anywhere.token())
+    caller.checkin(agent_name="ann")
+    anywhere.checkin("bob")
 
-    assert _bare(crew, secret).ask(tool, {})[0]["ok"] is True
+    with every_row() as row:
+        for tool in OF_SESSION:
+            with row(tool):
+                assert caller.ask(tool, {})[0]["ok"] is True
 
 
 @requires("defaults.token.only", "heartbeat.gone")
@@ -127,24 +138,26 @@ def test_what_is_over_does_not_count(crew: Crew) -> None:
 
 
 @requires("defaults.token.several", "envelope.clean")
-@pytest.mark.parametrize("tool", [*OF_SESSION, "send_message", "claim_task", "update_task", "complete_task"])
-@pytest.mark.parametrize("names", [[], ["ann", "bob"]], ids=["none", "several"])
-def test_without_one_presence_it_must_be_named(crew: Crew, tool: str, names: list[str]) -> None:
+@both_engines
+def test_without_one_presence_it_must_be_named(crew: Crew) -> None:
     """Where nothing tells the presence the error names session_token and GXV_SESSION_TOKEN, and nothing is done."""
-    caller = _bare(crew, crew.token())
-    for name in names:
-        caller.checkin(agent_name=name)
-    arguments: dict[str, Json] = {
+    callers = {"none": _bare(crew, crew.token()), "several": _bare(crew, crew.token())}
+    for name in ("ann", "bob"):
+        callers["several"].checkin(agent_name=name)
+    calls: dict[str, Json] = {
+        **{tool: {} for tool in OF_SESSION},
         "send_message": {"to": "hub", "content": "c"},
         "claim_task": {"task_id": 1},
         "update_task": {"task_id": 1, "status": "failed"},
         "complete_task": {"task_id": 1, "result_summary": "s"},
     }
 
-    with crew.unchanged():
-        error = no(caller, tool, **arguments.get(tool, {}))
-    assert "session_token" in error
-    assert "GXV_SESSION_TOKEN" in error
+    with crew.unchanged(), every_row() as row:
+        for (present, caller), (tool, arguments) in product(callers.items(), calls.items()):
+            with row(present, tool):
+                error = no(caller, tool, **arguments)
+                assert "session_token" in error
+                assert "GXV_SESSION_TOKEN" in error
 
 
 @requires("defaults.token.only", "tokens.person")
@@ -180,6 +193,7 @@ def test_a_presence_tells_its_project(crew: Crew, elsewhere: Crew) -> None:
 
 
 @requires("defaults.token.header", "heartbeat.gone", "envelope.clean")
+@both_engines
 def test_a_header_that_is_over_is_not_passed_over(crew: Crew) -> None:
     """A header with a token that is over is refused, though the bearer token has a live presence."""
     ann = crew.checkin("ann")

@@ -1,13 +1,19 @@
 """Staying and going: heartbeats, time-out, checkout, and what becomes of the work that somebody held."""
 
+from dataclasses import replace
 from datetime import timedelta
+from itertools import product
 
 import pytest
 
 from hubbub.model.lifecycle import Status
+from tests.dialects.conftest import both_engines
 from tests.dialects.golemxv.hub import EXPIRED, NOWHERE, Crew, no, scope, token
 from tests.dialects.golemxv.requirements import requires
 from tests.dialects.hub import Json
+from tests.dialects.tables import every_row
+
+pytestmark = both_engines
 
 # What somebody may call with a session_token, beside it.
 BY_SESSION: dict[str, Json] = {
@@ -19,6 +25,11 @@ BY_SESSION: dict[str, Json] = {
     "update_task": {"task_id": 1, "status": "blocked"},
     "complete_task": {"task_id": 1, "result_summary": "s"},
 }
+
+
+def _says_why(line: Json, number: int) -> bool:
+    """Whether a line of the log tells of that task, and gives a reason."""
+    return line["details"].get("number") == number and "reason" in line["details"]
 
 
 @requires("heartbeat.reply", "heartbeat.extends", "leases.timeout")
@@ -51,25 +62,22 @@ def test_the_ttl_is_the_projects(crew: Crew) -> None:
 
 
 @requires("heartbeat.gone", "checkout.twice", "envelope.refusal", "envelope.clean")
-@pytest.mark.parametrize("how", ["unknown", "checked out", "timed out", "replaced"])
-@pytest.mark.parametrize("tool", BY_SESSION)
-def test_a_token_that_is_over_is_nobodys(crew: Crew, tool: str, how: str) -> None:
+def test_a_token_that_is_over_is_nobodys(crew: Crew) -> None:
     """A session_token that is unknown, checked out, timed out or replaced is refused by every tool, without a trace."""
     crew.task()
-    ann = crew.checkin("ann")
-    arguments = dict(BY_SESSION[tool])
-    if how == "checked out":
-        ann.checkout()
-    elif how == "timed out":
-        crew.later(seconds=180)
-    elif how == "replaced":
-        crew.checkin("ann", by=crew.of(ann.secret))
-    else:
-        arguments["session_token"] = NOWHERE
+    over = {"timed out": crew.checkin("ann")}
+    over["unknown"] = replace(crew.member(), says={"project_slug": crew.slug, "session_token": NOWHERE})
+    crew.later(seconds=180)
+    over["checked out"] = crew.checkin("bob")
+    over["checked out"].checkout()
+    over["replaced"] = crew.checkin("cyd")
+    crew.checkin("cyd", by=crew.of(over["replaced"].secret))
     crew.here()
 
-    with crew.unchanged():
-        assert no(ann, tool, **arguments) == EXPIRED
+    with crew.unchanged(), every_row() as row:
+        for (how, caller), (tool, arguments) in product(over.items(), BY_SESSION.items()):
+            with row(how, tool):
+                assert no(caller, tool, **arguments) == EXPIRED
 
 
 @requires("checkout.reply", "checkout.seconds", "checkout.outcome", "checkout.kept", "presence.live")
@@ -116,15 +124,15 @@ def test_of_two_checkouts_at_once_one_succeeds(crew: Crew) -> None:
 
 @requires("checkout.releases", "leases.timeout", "leases.released", "leases.late")
 @pytest.mark.parametrize("how", ["checkout", "timeout"])
-@pytest.mark.parametrize("status", ["assigned", "in_progress", "blocked"])
-def test_what_was_claimed_is_pending_again(crew: Crew, status: str, how: str) -> None:
+def test_what_was_claimed_is_pending_again(crew: Crew, how: str) -> None:
     """What an agent had claimed and not finished is free again when it is gone, for the reason that the log tells."""
-    number = crew.task("t")
+    held = {crew.task(): status for status in ("assigned", "in_progress", "blocked")}
     ann, bob = crew.checkin("ann"), crew.checkin("bob")
-    ann.claim_task(task_id=number)
-    if status != "assigned":
-        ann.update_task(task_id=number, status=status)
-    epoch = crew.kept(number).epoch
+    for number, status in held.items():
+        ann.claim_task(task_id=number)
+        if status != "assigned":
+            ann.update_task(task_id=number, status=status)
+    epochs = {number: crew.kept(number).epoch for number in held}
 
     if how == "checkout":
         ann.checkout()
@@ -133,15 +141,16 @@ def test_what_was_claimed_is_pending_again(crew: Crew, status: str, how: str) ->
         bob.heartbeat()
         crew.later(seconds=1)
 
-    row = crew.row(number)
-    assert (row["status"], row["assigned"]) == ("pending", None)
-    assert crew.kept(number).epoch > epoch
-    (line,) = [
-        each for each in crew.activity() if "reason" in each["details"] and each["details"].get("number")
-    ]
-    assert line["event_type"] == "task_updated"
-    assert "ann is gone" in line["details"]["reason"]
-    assert bob.claim_task(task_id=number)["claimed"] is True
+    with every_row() as row:
+        for number, status in held.items():
+            with row(status):
+                told = crew.row(number)
+                assert (told["status"], told["assigned"]) == ("pending", None)
+                assert crew.kept(number).epoch > epochs[number]
+                (line,) = [each for each in crew.activity() if _says_why(each, number)]
+                assert line["event_type"] == "task_updated"
+                assert "ann is gone" in line["details"]["reason"]
+                assert bob.claim_task(task_id=number)["claimed"] is True
 
 
 @requires("leases.late", "update_task.assignee", "complete_task.assignee", "envelope.clean")

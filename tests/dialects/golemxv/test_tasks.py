@@ -1,13 +1,18 @@
 """Tasks: which there are, how they go on, and how they end."""
 
+from itertools import product
+
 import pytest
 
 from hubbub.core import outbox
 from hubbub.model.lifecycle import Status
 from hubbub.model.parcels import ParcelKind
 from hubbub.model.records import Priority
+from tests.dialects.conftest import both_engines
 from tests.dialects.golemxv.hub import SAID, Crew, no
 from tests.dialects.golemxv.requirements import requires
+from tests.dialects.hub import Json
+from tests.dialects.tables import every_row
 
 MAY_MOVE = {"assigned", "in_progress", "blocked"}
 
@@ -43,6 +48,7 @@ def test_a_task_is_listed(crew: Crew) -> None:
 
 
 @requires("list_tasks.order", "list_tasks.priority")
+@both_engines
 def test_the_most_urgent_come_first(crew: Crew) -> None:
     """critical, high, medium, low, and inside one the oldest first, whatever their status; priority leaves one kind."""
     urgency = [Priority.LOW, Priority.MEDIUM, Priority.CRITICAL, Priority.HIGH] * 2
@@ -61,15 +67,18 @@ def test_the_most_urgent_come_first(crew: Crew) -> None:
 
 
 @requires("words.statuses", "list_tasks.status")
-@pytest.mark.parametrize("status", Status)
-def test_a_status_is_said_in_golemxvs_words(crew: Crew, status: Status) -> None:
+def test_a_status_is_said_in_golemxvs_words(anywhere: Crew) -> None:
     """Each status has its word, and is found by that word and no other."""
-    number = crew.task_of("ann", status)
+    made = {anywhere.task_of("ann", status): SAID[status] for status in Status}
 
-    assert crew.row(number)["status"] == SAID[status]
-    for word in set(SAID.values()):
-        found = {row["id"] for row in crew.viewer().list_tasks(status=word)["tasks"]}
-        assert (number in found) is (word == SAID[status]), word
+    with every_row() as row:
+        for word in sorted({*SAID.values()}):
+            with row(word):
+                found = anywhere.viewer().list_tasks(status=word, limit=50)["tasks"]
+                assert {each["status"] for each in found} == {word}
+                assert {each["id"] for each in found} & {*made} == {
+                    number for number in made if made[number] == word
+                }
 
 
 @requires("list_tasks.assigned_to", "list_tasks.status", "list_tasks.limit")
@@ -100,64 +109,76 @@ def test_at_most_fifty_are_listed(crew: Crew) -> None:
 
 
 @requires("envelope.refusal", "envelope.clean")
-@pytest.mark.parametrize("tool", ["claim_task", "update_task", "complete_task"])
-def test_what_is_not_there_is_not_found(crew: Crew, elsewhere: Crew, tool: str) -> None:
+@both_engines
+def test_what_is_not_there_is_not_found(crew: Crew, elsewhere: Crew) -> None:
     """A number that the project does not have, be it another project's, is not found."""
     for _ in range(3):
         elsewhere.task()
-    arguments = {"update_task": {"status": "failed"}, "complete_task": {"result_summary": "s"}}
+    calls: dict[str, Json] = {
+        "claim_task": {},
+        "update_task": {"status": "failed"},
+        "complete_task": {"result_summary": "s"},
+    }
     ann = crew.checkin("ann")
 
-    with crew.unchanged(), elsewhere.unchanged():
-        for number in (3, 2**53):
-            assert no(ann, tool, task_id=number, **arguments.get(tool, {})) == "Task not found"
+    with crew.unchanged(), elsewhere.unchanged(), every_row() as row:
+        for (tool, arguments), number in product(calls.items(), (3, 2**53)):
+            with row(tool, number):
+                assert no(ann, tool, task_id=number, **arguments) == "Task not found"
 
 
 @requires("update_task.reply", "update_task.statuses", "update_task.from", "update_task.refused",
           "words.statuses", "envelope.clean")  # fmt: skip
-@pytest.mark.parametrize("target", ["in_progress", "blocked", "failed"])
-@pytest.mark.parametrize("status", Status)
-def test_which_status_may_follow_which(crew: Crew, status: Status, target: str) -> None:
+@both_engines
+def test_which_status_may_follow_which(crew: Crew) -> None:
     """Assigned, in_progress and blocked may become each of the three; else both statuses are named."""
-    number = crew.task_of("ann", status)
+    made = [
+        (crew.task_of("ann", status), status, target)
+        for status, target in product(Status, ("in_progress", "blocked", "failed"))
+    ]
     ann = crew.checkin("ann")
+    may_move = {number for number, _status, _target in made if SAID[crew.kept(number).status] in MAY_MOVE}
 
-    if SAID[crew.kept(number).status] in MAY_MOVE:
-        told = ann.update_task(task_id=number, status=target, reason="r")
-        assert told == {"updated": True, "task": {"id": number, "title": "t", "status": target}}
-        assert (crew.row(number)["status"], crew.row(number)["assigned"]) == (target, "ann")
-    else:
-        with crew.unchanged():
-            error = no(ann, "update_task", task_id=number, status=target, reason="r")
-        assert SAID[status] in error
-        assert target in error
+    with crew.unchanged(), every_row() as row:
+        for number, status, target in made:
+            if number not in may_move:
+                with row(status, target):
+                    error = no(ann, "update_task", task_id=number, status=target, reason="r")
+                    assert SAID[status] in error
+                    assert target in error
+    with every_row() as row:
+        for number, status, target in made:
+            if number in may_move:
+                with row(status, target):
+                    told = ann.update_task(task_id=number, status=target, reason="r")
+                    assert told == {"updated": True, "task": {"id": number, "title": "t", "status": target}}
+                    assert (crew.row(number)["status"], crew.row(number)["assigned"]) == (target, "ann")
 
 
 @requires("update_task.reason")
-@pytest.mark.parametrize(
-    ("before", "target"),
-    [
+def test_a_reason_is_recorded(anywhere: Crew) -> None:
+    """Why a task is blocked, or goes on, is in the activity log, also when only the reason is new."""
+    ann = anywhere.checkin("ann")
+    moves = [
         ("assigned", "blocked"),
         ("assigned", "in_progress"),
         ("in_progress", "blocked"),
         ("blocked", "in_progress"),
         ("blocked", "blocked"),
         ("in_progress", "in_progress"),
-    ],
-)
-def test_a_reason_is_recorded(crew: Crew, before: str, target: str) -> None:
-    """Why a task is blocked, or goes on, is in the activity log, also when only the reason is new."""
-    number = crew.task()
-    ann = crew.checkin("ann")
-    ann.claim_task(task_id=number)
-    if before != "assigned":
-        ann.update_task(task_id=number, status=before, reason="earlier")
+    ]
 
-    ann.update_task(task_id=number, status=target, reason="waits for the 🔑")
-
-    line = crew.activity(event_type="task_updated")[0]
-    assert (line["agent_name"], line["details"]["number"]) == ("ann", number)
-    assert line["details"]["reason"] == "waits for the 🔑"
+    with every_row() as row:
+        for before, target in moves:
+            number = anywhere.task()
+            ann.claim_task(task_id=number)
+            if before != "assigned":
+                ann.update_task(task_id=number, status=before, reason="earlier")
+            ann.update_task(task_id=number, status=target, reason="waits for the 🔑")
+            with row(before, target):
+                line = anywhere.activity(event_type="task_updated")[0]
+                assert (line["agent_name"], line["details"]["number"]) == ("ann", number)
+                assert line["details"]["reason"] == "waits for the 🔑"
 
 
 @requires("update_task.reason", "world.told")
@@ -176,6 +197,7 @@ def test_why_a_task_has_failed_is_kept_and_told(crew: Crew, reason: str | None, 
 
 
 @requires("update_task.assignee", "complete_task.assignee", "envelope.clean")
+@both_engines
 @pytest.mark.parametrize("to", ["ann", None])
 def test_only_the_assignee_reports(crew: Crew, to: str | None) -> None:
     """Who is not the assignee, be it of a task that nobody has, neither updates nor completes it."""
@@ -211,22 +233,25 @@ def test_a_task_is_completed(crew: Crew, files: list[str] | None) -> None:
 
 
 @requires("update_task.refused", "envelope.clean", "complete_task.summary")
-@pytest.mark.parametrize("status", Status)
-def test_what_may_be_completed(crew: Crew, status: Status) -> None:
+@both_engines
+def test_what_may_be_completed(crew: Crew) -> None:
     """Assigned, in_progress and blocked may be completed; else both statuses are named and nothing changes."""
-    number = crew.task_of("ann", status)
+    made = {crew.task_of("ann", status): status for status in Status}
     ann = crew.checkin("ann")
+    may_move = {number for number in made if SAID[crew.kept(number).status] in MAY_MOVE}
 
-    if SAID[crew.kept(number).status] in MAY_MOVE:
+    with crew.unchanged(), every_row() as row:
+        for number in {*made} - may_move:
+            with row(made[number]):
+                error = no(ann, "complete_task", task_id=number, result_summary="s")
+                assert SAID[made[number]] in error
+                assert "completed" in error
+    for number in may_move:
         assert ann.complete_task(task_id=number, result_summary="s")["completed"] is True
-    else:
-        with crew.unchanged():
-            error = no(ann, "complete_task", task_id=number, result_summary="s")
-        assert SAID[status] in error
-        assert "completed" in error
 
 
 @requires("complete_task.assignee", "claim_task.once")
+@both_engines
 def test_an_update_and_a_completion_do_not_both_win(crew: Crew) -> None:
     """A task that is failed and completed at once has ended in one of the two, and the other call was refused."""
     ann = crew.checkin("ann")

@@ -1,45 +1,50 @@
 """Who may do what: persons, roles, and tokens that are bound to one agent."""
 
 from datetime import timedelta
+from itertools import product
 
 import pytest
 
 from hubbub.model.rights import Role
+from tests.dialects.conftest import both_engines
 from tests.dialects.golemxv.hub import EXPIRED, Crew, no, token
 from tests.dialects.golemxv.requirements import requires
 from tests.dialects.golemxv.test_contract import CALLS, READS, WRITES
 from tests.dialects.hub import call
+from tests.dialects.tables import every_row
 
 
 @requires("tokens.viewer", "envelope.clean")
-@pytest.mark.parametrize("bound", [False, True], ids=["unbound", "bound"])
-@pytest.mark.parametrize("tool", WRITES)
-def test_a_viewer_changes_nothing(crew: Crew, tool: str, bound: bool) -> None:
+@both_engines
+def test_a_viewer_changes_nothing(crew: Crew) -> None:
     """Every tool that writes is denied to a viewer, with a presence of an agent's and without, and leaves no trace."""
     crew.task()
     session = token(crew.checkin("ann"))
-    viewer = crew.of(crew.token("ann" if bound else None, role=Role.VIEWER))
+    viewers = {name: crew.of(crew.token(name, role=Role.VIEWER)) for name in ("ann", None)}
 
-    with crew.unchanged():
-        for more in ({}, {"session_token": session}):
-            assert "viewer" in no(viewer, tool, **CALLS[tool], **more)
+    with crew.unchanged(), every_row() as row:
+        for (name, viewer), tool, more in product(viewers.items(), WRITES, ({}, {"session_token": session})):
+            with row(name, tool, more):
+                assert "viewer" in no(viewer, tool, **CALLS[tool], **more)
 
 
 @requires("tokens.viewer_reads")
-@pytest.mark.parametrize("bound", [False, True], ids=["unbound", "bound"])
-@pytest.mark.parametrize("tool", sorted(READS))
-def test_a_viewer_reads(crew: Crew, tool: str, bound: bool) -> None:
+@both_engines
+def test_a_viewer_reads(crew: Crew) -> None:
     """Every tool that reads answers a viewer, and leaves no trace of it."""
     crew.task()
     crew.checkin("ann").send_message(to="ann", content="c")
-    viewer = crew.of(crew.token("stranger" if bound else None, role=Role.VIEWER))
+    viewers = {name: crew.of(crew.token(name, role=Role.VIEWER)) for name in ("stranger", None)}
 
-    with crew.unchanged():
-        answer, is_error = viewer.ask(tool, CALLS[tool])
-    assert not is_error, answer
+    with crew.unchanged(), every_row() as row:
+        for (name, viewer), tool in product(viewers.items(), READS):
+            with row(name, tool):
+                answer, is_error = viewer.ask(tool, CALLS[tool])
+                assert not is_error, answer
 
 
 @requires("tokens.bound", "envelope.clean")
+@both_engines
 def test_a_bound_token_is_one_agent(crew: Crew) -> None:
     """A token bound to an agent checks in under no other name, and acts by no other's presence."""
     crew.task()
@@ -66,27 +71,33 @@ def test_an_unbound_token_is_any_agent(crew: Crew) -> None:
 
 
 @requires("tokens.foreign", "envelope.clean")
-@pytest.mark.parametrize("tool", sorted(CALLS))
-def test_a_foreign_project_is_not_found(crew: Crew, elsewhere: Crew, tool: str) -> None:
+@both_engines
+def test_a_foreign_project_is_not_found(crew: Crew, elsewhere: Crew) -> None:
     """A token names no project but its own, and shows no presence of another, be it there or not; nothing changes."""
     crew.task()
     session = token(crew.checkin("ann"))
-    callers = [elsewhere.member(), elsewhere.person((elsewhere.project, Role.OWNER))]
+    callers = {
+        "program": elsewhere.member(),
+        "person": elsewhere.person((elsewhere.project, Role.OWNER)),
+    }
 
-    with crew.unchanged(), elsewhere.unchanged():
-        for caller in callers:
+    with crew.unchanged(), elsewhere.unchanged(), every_row() as row:
+        for (kind, caller), tool in product(callers.items(), CALLS):
             for slug in (crew.slug, str(crew.project.id), "no-such-project"):
-                error = no(caller, tool, **{**CALLS[tool], "project_slug": slug})
-                if tool in {"heartbeat", "scope_update", "checkout", "update_task", "complete_task"}:
-                    assert "session_token" in error
-                else:
-                    assert error == "Project not found"
+                with row(kind, tool, slug):
+                    error = no(caller, tool, **{**CALLS[tool], "project_slug": slug})
+                    if tool in {"heartbeat", "scope_update", "checkout", "update_task", "complete_task"}:
+                        assert "session_token" in error
+                    else:
+                        assert error == "Project not found"
             if tool in WRITES and tool != "checkin":
                 shown = {**CALLS[tool], "session_token": session, "project_slug": None}
-                assert no(caller, tool, **shown) == EXPIRED
+                with row(kind, tool, "by another's presence"):
+                    assert no(caller, tool, **shown) == EXPIRED
 
 
 @requires("tokens.person", "tokens.viewer")
+@both_engines
 def test_a_persons_role_is_that_of_the_project(crew: Crew, elsewhere: Crew) -> None:
     """Who is a viewer here and a member there may check in there only, and look in both."""
     person = crew.person((crew.project, Role.VIEWER), (elsewhere.project, Role.MEMBER))
@@ -110,6 +121,7 @@ def test_a_person_is_present_in_each_of_their_projects(crew: Crew, elsewhere: Cr
 
 
 @requires("tokens.revoked", "envelope.unauthorized", "envelope.clean")
+@both_engines
 @pytest.mark.parametrize("how", ["revoked", "expired"])
 def test_a_token_ends_at_once(crew: Crew, how: str) -> None:
     """The first call after a token was revoked, or ran out, is answered by 401 and does nothing."""

@@ -3,6 +3,7 @@
 import pytest
 
 from hubbub.model.records import title_of
+from tests.dialects.conftest import both_engines
 from tests.dialects.golemxv.hub import GONE, Crew, no
 from tests.dialects.golemxv.requirements import requires
 
@@ -121,6 +122,7 @@ def test_what_is_claimed_elsewhere_is_taken_here(crew: Crew) -> None:
 
 
 @requires("world.claimed", "claim_task.once")
+@both_engines
 def test_of_those_who_claim_in_two_dialects_one_wins(crew: Crew) -> None:
     """When a Relay agent and a GolemXV agent claim the same free task at once exactly one has it."""
     ann, fe = crew.checkin("ann"), crew.team.member("fe")
@@ -190,6 +192,7 @@ def test_a_result_of_elsewhere_is_a_message_here(crew: Crew, how: str) -> None:
 
 
 @requires("world.claimed", "leases.late", "words.statuses")
+@both_engines
 def test_what_is_steered_elsewhere_shows_here(crew: Crew) -> None:
     """What CommHub cancels or gives to another is cancelled or another's here, and its holder reports in vain."""
     crew.fleet.online("coder-1")

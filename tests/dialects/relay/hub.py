@@ -22,7 +22,7 @@ class Team(Place):
 
     def member(self, name: str) -> Caller:
         """An agent by a token that is bound to nobody."""
-        return self._known(("unbound", name), lambda: self._called(name, self.program().secret))
+        return self._known(("unbound", name), lambda: self.program().saying(agent_id=name))
 
     def watcher(self) -> Caller:
         """A viewer, who leaves no trace."""

@@ -4,8 +4,11 @@ from datetime import timedelta
 
 import pytest
 
+from tests.dialects.conftest import both_engines
 from tests.dialects.relay.hub import NOWHERE, Team, yes
 from tests.dialects.relay.requirements import requires
+
+pytestmark = both_engines
 
 
 def _refusal(team: Team, name: str, task_id: str) -> str:

@@ -5,6 +5,7 @@ from uuid import uuid4
 import pytest
 
 from hubbub.workspace.steps import CHECK, OUTPUT, STEP, Step
+from tests.dialects.conftest import both_engines
 from tests.dialects.hub import Caller, Json
 from tests.dialects.relay.hub import Team, no, yes
 
@@ -22,6 +23,7 @@ def begun(caller: Caller, task_id: str) -> str:
     return str(yes(say(caller, task_id, Step.BEGIN))["check"])
 
 
+@both_engines
 def test_a_check_is_kept_alive(team: Team) -> None:
     """A check holds for half a minute from the last time that its bridge said that it goes on."""
     task_id, lead, other = team.task(), team.agent("lead"), team.agent("be")
@@ -34,6 +36,7 @@ def test_a_check_is_kept_alive(team: Team) -> None:
     assert say(other, task_id, Step.BEGIN) == {"success": True}
 
 
+@both_engines
 @pytest.mark.parametrize("step", [Step.RENEW, Step.PASSED, Step.FAILED, Step.DROPPED])
 def test_a_check_that_has_lapsed(team: Team, step: Step) -> None:
     """After that half minute nothing that is said of a check counts any more, and the next one may begin."""

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from tests.dialects.conftest import both_engines
 from tests.dialects.relay.hub import Team, no, yes
 from tests.dialects.relay.requirements import requires
 
@@ -49,6 +50,7 @@ def test_memories_are_apart(team: Team) -> None:
 
 
 @requires("write_memory.replaces")
+@both_engines
 def test_a_section_is_replaced_in_its_place(team: Team) -> None:
     """Writing a key again changes its content, and neither its place nor any other section."""
     fe = team.agent("fe")
@@ -75,6 +77,7 @@ def test_content_is_not_torn(team: Team, text: str) -> None:
 
 
 @requires("memory.twenty")
+@both_engines
 @pytest.mark.parametrize("whose", [None, "fe"])
 def test_twenty_writes_at_once_keep_twenty_sections(team: Team, whose: str | None) -> None:
     """Of 20 writes of different keys at once, to a memory that was not there yet, none is lost."""
@@ -90,6 +93,7 @@ def test_twenty_writes_at_once_keep_twenty_sections(team: Team, whose: str | Non
 
 
 @requires("memory.twenty", "append_memory.appends")
+@both_engines
 def test_appends_and_writes_at_once_keep_everything(team: Team) -> None:
     """Of ten appends and ten writes to one memory at once none is lost."""
     team.begin()
@@ -132,6 +136,7 @@ def test_a_summary_is_kept(team: Team, text: str) -> None:
 
 
 @requires("list_sessions.newest_first", "summaries.empty")
+@both_engines
 def test_sessions_are_listed(team: Team) -> None:
     """The sessions with a summary are listed newest first, whatever they are called; at first there are none."""
     lead = team.agent("lead")

@@ -5,6 +5,7 @@ import re
 import pytest
 
 from hubbub.model.rights import Role
+from tests.dialects.conftest import both_engines
 from tests.dialects.hub import Json
 from tests.dialects.relay.hub import Team, no, yes
 from tests.dialects.relay.requirements import requires
@@ -54,6 +55,7 @@ def test_what_is_left_out_is_null(team: Team, nothing: Json) -> None:
 
 
 @requires("get_messages.both", "messages.order", "messages.own", "messages.others", "send_message.to")
+@both_engines
 def test_who_gets_what(team: Team) -> None:
     """Direct rows and broadcasts come in order; not one's own broadcasts, but what one sent to oneself."""
     lead, fe = team.agent("lead"), team.agent("fe")
@@ -70,6 +72,7 @@ def test_who_gets_what(team: Team) -> None:
 
 
 @requires("messages.kept", "messages.after_seq")
+@both_engines
 def test_reading_consumes_nothing(team: Team) -> None:
     """The same call gives the same rows again; after_seq gives those after that one, which it leaves out."""
     for number in range(5):
@@ -84,6 +87,7 @@ def test_reading_consumes_nothing(team: Team) -> None:
 
 
 @requires("messages.seq")
+@both_engines
 def test_seq_rises_strictly(team: Team) -> None:
     """Of many messages sent at once, to one or to all, each has a seq of its own; they are read in its order."""
     team.begin()
@@ -98,6 +102,7 @@ def test_seq_rises_strictly(team: Team) -> None:
 
 
 @requires("messages.seq", "messages.after_seq")
+@both_engines
 def test_a_cursor_misses_nothing(team: Team) -> None:
     """Who goes on from the last seq, while many send, in the end has read every message once."""
     team.begin()
@@ -126,6 +131,7 @@ def test_a_newcomer_gets_earlier_broadcasts(team: Team) -> None:
 
 
 @requires("limits.names.awaited", "limits.names")
+@both_engines
 def test_a_receiver_may_still_come(team: Team) -> None:
     """A well-formed name that nobody has is a legal receiver; one that is not well-formed is if an agent has it."""
     lead = team.agent("lead")
@@ -144,6 +150,7 @@ def test_a_receiver_may_still_come(team: Team) -> None:
 
 
 @requires("messages.bound", "tokens.bound")
+@both_engines
 @pytest.mark.parametrize("role", [Role.MEMBER, Role.VIEWER])
 def test_mail_is_private(team: Team, role: Role) -> None:
     """A token bound to one agent, a viewer's too, that reads as another: permission denied; an unbound one may."""

@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from tests.dialects.conftest import both_engines
 from tests.dialects.hub import Json
 from tests.dialects.relay.hub import NOWHERE, Team, no, yes
 from tests.dialects.relay.requirements import requires
@@ -57,6 +58,7 @@ def test_an_artifact_may_be_for_anything(team: Team, task_id: str | None, shown:
 
 
 @requires("artifacts.newest")
+@both_engines
 def test_the_newest_of_a_name_is_meant(team: Team) -> None:
     """Names repeat: each post has an id of its own, and the last one is what others get."""
     ids = [team.artifact("spec", by=name, content=name) for name in ("fe", "be", "fe2")]
@@ -69,6 +71,7 @@ def test_the_newest_of_a_name_is_meant(team: Team) -> None:
 
 
 @requires("get_artifact.not_found", "envelope.refusal")
+@both_engines
 @pytest.mark.parametrize("name", ["nothing", "Spec", "spec ", "%", "spe_"])
 def test_an_artifact_that_is_not_there(team: Team, name: str) -> None:
     """A name that nothing has, to the letter: success false, artifact null, artifact not found."""
@@ -119,6 +122,7 @@ def test_a_reviewer_of_another_dialect_is_told(team: Team) -> None:
 
 
 @requires("submit_review.only_reviewer", "envelope.clean")
+@both_engines
 def test_only_the_reviewer_reviews(team: Team) -> None:
     """Anyone but the named reviewer, who asked for it among them, is denied, and nothing is kept."""
     review = _review(team)
@@ -133,6 +137,7 @@ def test_only_the_reviewer_reviews(team: Team) -> None:
 
 
 @requires("submit_review.once", "reviews.once", "envelope.clean")
+@both_engines
 def test_a_review_is_given_once(team: Team) -> None:
     """After the first verdict a second one, and the same again, is refused and changes nothing."""
     review = _review(team)
@@ -145,6 +150,7 @@ def test_a_review_is_given_once(team: Team) -> None:
 
 
 @requires("reviews.once")
+@both_engines
 def test_of_many_verdicts_at_once_one_counts(team: Team) -> None:
     """Of twenty verdicts that come at once one is taken, the others are refused, and one message tells of it."""
     asked = {"agent_id": "qa", "review_id": _review(team), "status": "approved"}
@@ -159,6 +165,7 @@ def test_of_many_verdicts_at_once_one_counts(team: Team) -> None:
 
 
 @requires("reviews.artifact", "reviews.unknown", "limits.refs", "tokens.foreign", "envelope.clean")
+@both_engines
 def test_what_is_not_there_is_not_reviewed(team: Team, elsewhere: Team) -> None:
     """Ids of nothing, or of another project's: artifact not found, review not found."""
     foreign_artifact, foreign_review = elsewhere.artifact(), _review(elsewhere)

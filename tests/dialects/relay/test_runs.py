@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from hubbub.model.rights import Role
+from tests.dialects.conftest import both_engines
 from tests.dialects.hub import Caller, call
 from tests.dialects.relay.hub import Team, no, yes
 from tests.dialects.relay.requirements import requires
@@ -58,6 +59,7 @@ def test_a_run_is_made_where_there_is_none(team: Team, first: str) -> None:
 
 
 @requires("run.made.once")
+@both_engines
 def test_a_run_is_made_once(team: Team) -> None:
     """Of many first calls at once all take place in the same new run."""
     answers = team.program().at_once("get_server_info", [{"agent_id": f"fe{n}"} for n in range(20)])
@@ -67,6 +69,7 @@ def test_a_run_is_made_once(team: Team) -> None:
 
 
 @requires("run.made.once")
+@both_engines
 def test_a_named_run_is_made_once(team: Team) -> None:
     """Of many who start the same session at once all start the same one."""
     team.agent("lead").start_session(session_id="first")
@@ -92,6 +95,7 @@ def test_a_header_names_the_run(team: Team) -> None:
 
 
 @requires("run.header.bad", "envelope.invalid", "envelope.clean")
+@both_engines
 @pytest.mark.parametrize("bad", ["a b", "a/b", "../x", "a.b", "r" * 129])
 def test_a_header_must_be_a_session_id(team: Team, bad: str) -> None:
     """A call under a header that is no session_id is invalid, and changes nothing."""
@@ -162,6 +166,7 @@ def test_what_belongs_to_a_run_is_seen_in_it_only(team: Team) -> None:
 
 
 @requires("run.old", "get_orchestrator_state.reply")
+@both_engines
 def test_an_old_run_shows_its_rows_again(team: Team) -> None:
     """A run that is started again shows its tasks, messages, artifacts and state as they were."""
     lead = team.agent("lead")
@@ -194,6 +199,7 @@ def test_runs_of_two_projects_are_two(team: Team, elsewhere: Team) -> None:
 
 
 @requires("run.first", "run.work")
+@both_engines
 @pytest.mark.parametrize("by", ["header", "start_session", "nobody"])
 def test_earlier_work_belongs_to_the_first_run(team: Team, by: str) -> None:
     """What CommHub sent before there was a run is in the first one that is made, however that comes about."""
@@ -225,6 +231,7 @@ def test_later_work_belongs_to_the_current_run(team: Team) -> None:
 
 
 @requires("envelope.bare", "run.header", "envelope.unauthorized")
+@both_engines
 def test_a_bare_call_works(team: Team) -> None:
     """A tools/call that is posted without initialize is answered, in the run of its header; without a token by 401."""
     made = call("create_task", agent_id="lead", title="t", priority="low")
@@ -260,6 +267,7 @@ def test_a_repeated_call_happens_once(team: Team) -> None:
 
 
 @requires("run.made", "tokens.viewer_reads")
+@both_engines
 def test_a_viewer_makes_no_run(team: Team) -> None:
     """A viewer of a project without a run sees nothing yet, and leaves no trace."""
     viewer = team.agent("lead", Role.VIEWER)
@@ -272,6 +280,7 @@ def test_a_viewer_makes_no_run(team: Team) -> None:
 
 
 @requires("tokens.viewer_reads", "run.belongs")
+@both_engines
 def test_a_viewer_sees_nothing_in_a_run_that_is_not_there(team: Team) -> None:
     """Under the name of a run that nobody has made a viewer sees no rows of another."""
     team.task()

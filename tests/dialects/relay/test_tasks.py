@@ -100,6 +100,7 @@ def test_priorities_are_kept(anywhere: Team) -> None:
 
 
 @requires("get_all_tasks.all", "get_all_tasks.assignee", "rows.status")
+@both_engines
 def test_tasks_are_narrowed(team: Team) -> None:
     """All tasks are listed as they were made, ended ones too; by assignee and by status, and by both, some of them."""
     made = [team.task(str(n), assignee="fe" if n % 2 else None) for n in range(6)]
@@ -118,6 +119,7 @@ def test_tasks_are_narrowed(team: Team) -> None:
 
 
 @requires("create_task.idempotency_key", "creating.key_first", "creating.key_run", "creating.key_empty")
+@both_engines
 def test_a_key_is_known_in_its_run(team: Team) -> None:
     """A known key gives its task whatever else is asked, wrong names and all; in another run, or empty, it is none."""
     first = team.task("first", idempotency_key="k")
@@ -138,6 +140,7 @@ def test_a_key_is_known_in_its_run(team: Team) -> None:
 
 
 @requires("creating.key_once")
+@both_engines
 def test_a_key_is_taken_once(team: Team) -> None:
     """Of fifty who create under one key at once all get the id of one task, which is there once."""
     team.begin()
@@ -152,6 +155,7 @@ def test_a_key_is_taken_once(team: Team) -> None:
 
 
 @requires("create_task.unknown_needs", "creating.needs_second", "envelope.refusal", "envelope.clean")
+@both_engines
 def test_unknown_needs_are_named(team: Team) -> None:
     """depends_on with ids that the run does not have is refused with those ids, in their order, and nothing is made."""
     known = team.task()
@@ -164,6 +168,7 @@ def test_unknown_needs_are_named(team: Team) -> None:
 
 
 @requires("creating.needs_second", "tokens.foreign")
+@both_engines
 def test_another_projects_tasks_are_unknown(team: Team, elsewhere: Team) -> None:
     """A task of another project cannot be needed, nor be a parent, nor be claimed or changed."""
     foreign = elsewhere.task()
@@ -199,6 +204,7 @@ def test_an_unknown_parent_is_refused(team: Team) -> None:
 @requires(
     "create_task.breaker", "create_task.parent", "creating.depth_fourth", "creating.depth", "envelope.clean"
 )
+@both_engines
 def test_tasks_are_derived_one_deep(team: Team) -> None:
     """A derived task has depth 1, and none can be derived from it."""
     child = team.task(parent_task_id=team.task())
@@ -209,6 +215,7 @@ def test_tasks_are_derived_one_deep(team: Team) -> None:
 
 
 @requires("create_task.breaker", "create_task.parent", "creating.siblings_fifth", "envelope.clean")
+@both_engines
 def test_three_are_derived_of_a_parent(team: Team) -> None:
     """A fourth is refused, also when the first ones are done; another parent has room for its own."""
     parent, other = team.task(), team.task()
@@ -222,6 +229,7 @@ def test_three_are_derived_of_a_parent(team: Team) -> None:
 
 
 @requires("creating.siblings_once")
+@both_engines
 def test_siblings_that_race_are_three(team: Team) -> None:
     """Of twenty that are derived of one parent at once three are made, the others refused."""
     asked = {"title": "t", "priority": "low", "parent_task_id": team.task()}
@@ -301,6 +309,7 @@ def test_both_change_at_once(anywhere: Team) -> None:
 
 
 @requires("updating.who", "updating.denied", "envelope.clean")
+@both_engines
 def test_who_may_update(team: Team) -> None:
     """The assignee and the creator may, anyone else is denied; anyone may while the task is unassigned."""
     task, free = team.task(assignee="fe"), team.task()
@@ -343,6 +352,7 @@ def test_an_unknown_task_is_not_found(team: Team) -> None:
 
 
 @requires("updating.nothing", "envelope.clean")
+@both_engines
 def test_there_must_be_something_to_change(team: Team) -> None:
     """Neither status nor assignee: No valid fields to update."""
     task = team.task(assignee="fe")
@@ -353,6 +363,7 @@ def test_there_must_be_something_to_change(team: Team) -> None:
 
 
 @requires("updating.lost", "words.lost", "rows.status", "envelope.clean")
+@both_engines
 @pytest.mark.parametrize("how", ["failed", "cancelled", "expired"])
 def test_what_was_lost_stays_lost(team: Team, how: str) -> None:
     """What failed, was cancelled or expired elsewhere shows as that, and is not updated, nor claimed."""

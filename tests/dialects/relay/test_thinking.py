@@ -2,12 +2,14 @@
 
 from queue import SimpleQueue
 
+from tests.dialects.conftest import both_engines
 from tests.dialects.hub import PATIENCE
 from tests.dialects.relay.hub import Team, yes
 from tests.dialects.relay.requirements import requires
 
 
 @requires("broadcast_thinking.live", "broadcast_thinking.not_kept", "broadcast_thinking.reply")
+@both_engines
 def test_a_thought_is_heard_and_not_kept(team: Team) -> None:
     """Who watches the project hears the thought, whose it is and in which run; no row of it is written."""
     heard: SimpleQueue[object] = SimpleQueue()

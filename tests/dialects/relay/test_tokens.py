@@ -105,6 +105,7 @@ def test_an_unbound_token_is_any_agent(team: Team) -> None:
 
 
 @requires("tokens.person", "tokens.person.which", "tokens.foreign")
+@both_engines
 def test_a_person_says_which_project(team: Team, elsewhere: Team) -> None:
     """A person of several projects names one by X-Hubbub-Project, or is told which there are; of one they need not."""
     one = team.person((team.project, Role.MEMBER))
@@ -142,6 +143,7 @@ def test_a_foreign_project_is_refused(team: Team, elsewhere: Team) -> None:
 
 
 @requires("tokens.viewer", "tokens.person")
+@both_engines
 def test_a_persons_role_is_that_of_the_project(team: Team, elsewhere: Team) -> None:
     """Who is a viewer here and a member there may write there only, and read in both."""
     person = team.person((team.project, Role.VIEWER), (elsewhere.project, Role.MEMBER))
@@ -157,6 +159,7 @@ def test_a_persons_role_is_that_of_the_project(team: Team, elsewhere: Team) -> N
 
 
 @requires("tokens.revoked", "envelope.unauthorized")
+@both_engines
 @pytest.mark.parametrize("how", ["revoked", "expired"])
 def test_a_token_ends_at_once(team: Team, how: str) -> None:
     """The first call after a token was revoked, or ran out, is answered by 401 and does nothing."""

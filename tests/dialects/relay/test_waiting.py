@@ -10,6 +10,7 @@ from anyio.from_thread import BlockingPortal
 from hubbub.core import access, messages, tokens
 from hubbub.settings import Settings
 from hubbub.store.tx import Store, Tx
+from tests.dialects.conftest import both_engines
 from tests.dialects.hub import PATIENCE, StillClock, running_hub
 from tests.dialects.relay.hub import Team, no, yes
 from tests.dialects.relay.requirements import requires
@@ -18,6 +19,7 @@ LONG = 45  # seconds: longer than any test waits
 
 
 @requires("messages.wait")
+@both_engines
 @pytest.mark.parametrize("to", ["fe", None])
 def test_a_message_wakes(team: Team, to: str | None) -> None:
     """Who waits gets a message to it, or to everyone, as soon as it is sent, and nothing else."""
@@ -30,6 +32,7 @@ def test_a_message_wakes(team: Team, to: str | None) -> None:
 
 
 @requires("messages.wait", "messages.after_seq")
+@both_engines
 def test_only_what_is_new_wakes(team: Team) -> None:
     """With after_seq what came before it does not count, nor what is another's, in another run, or one's own."""
     fe, lead = team.agent("fe"), team.agent("lead")
@@ -46,6 +49,7 @@ def test_only_what_is_new_wakes(team: Team) -> None:
 
 
 @requires("messages.wait.task", "messages.wait")
+@both_engines
 @pytest.mark.parametrize("how", ["created", "free", "given", "ready", "commhub"])
 def test_a_task_wakes(team: Team, how: str) -> None:
     """A task for the agent, or for anyone, wakes it with no message: created, given, freed of its needs, or sent."""
@@ -79,6 +83,7 @@ def test_nobody_sleeps_over_what_has_happened(team: Team) -> None:
 
 
 @requires("messages.wait")
+@both_engines
 def test_many_wait_at_once(team: Team) -> None:
     """Fifty who wait are all woken by one broadcast."""
     waiting = [team.member(f"fe{n}").soon("get_messages", wait_seconds=LONG) for n in range(50)]
@@ -90,6 +95,7 @@ def test_many_wait_at_once(team: Team) -> None:
 
 
 @requires("messages.wait.at_once")
+@both_engines
 def test_what_is_there_is_given_at_once(team: Team) -> None:
     """Where there is something to read a call with wait_seconds answers without waiting, and follows nothing."""
     sent = yes(team.agent("lead").send_message(content="there"))["message"]
@@ -99,6 +105,7 @@ def test_what_is_there_is_given_at_once(team: Team) -> None:
 
 
 @requires("messages.wait.time")
+@both_engines
 def test_the_time_runs_out(team: Team) -> None:
     """When nothing happens for as long as was asked the answer is no messages, and no sooner."""
     began = time.monotonic()
@@ -123,6 +130,7 @@ def test_a_hub_that_stops_lets_go_who_waits(store: Store, tmp_path: Path, portal
 
 
 @requires("messages.wait.token", "tokens.revoked")
+@both_engines
 def test_a_revoked_token_waits_no_longer(team: Team) -> None:
     """Who waits by a token that is revoked meanwhile is let go, and is given nothing that came after."""
     fe = team.agent("fe")

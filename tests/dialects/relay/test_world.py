@@ -3,6 +3,7 @@
 import pytest
 
 from tests.dialects.commhub.hub import Fleet
+from tests.dialects.conftest import both_engines
 from tests.dialects.hub import Json
 from tests.dialects.relay.hub import Team, no, yes
 from tests.dialects.relay.requirements import requires
@@ -154,6 +155,7 @@ def test_the_creator_is_told_of_what_relay_did(team: Team) -> None:
 
 
 @requires("world.held", "claiming.met")
+@both_engines
 def test_a_dependent_task_comes_when_its_needs_are_done(team: Team) -> None:
     """It is in no inbox, and cannot be begun, until the last of what it needs is done; then it is delivered once."""
     coder = team.fleet.online("coder-1")
@@ -173,6 +175,7 @@ def test_a_dependent_task_comes_when_its_needs_are_done(team: Team) -> None:
 
 
 @requires("world.held")
+@both_engines
 def test_needs_that_are_done_at_once_deliver_once(team: Team) -> None:
     """When all that a task needs is done at the same moment it comes into the inbox once."""
     team.fleet.online("coder-1")
@@ -188,6 +191,7 @@ def test_needs_that_are_done_at_once_deliver_once(team: Team) -> None:
 
 
 @requires("world.held")
+@both_engines
 def test_a_need_that_is_done_meanwhile_holds_nothing_back(team: Team) -> None:
     """A task that is created at the moment when what it needs is done comes into the inbox all the same."""
     team.fleet.online("coder-1")
@@ -237,6 +241,7 @@ def test_broadcasts_cross(team: Team) -> None:
 
 
 @requires("world.events", "world.held", "world.broadcast")
+@both_engines
 def test_followers_of_an_inbox_hear_of_relay(team: Team) -> None:
     """A Relay message, broadcast and task are heard by who follows the inbox, a held task when it is delivered."""
     team.fleet.online("coder-1")
@@ -309,6 +314,7 @@ def test_relay_steers_commhubs_tasks(team: Team) -> None:
 
 
 @requires("world.tasks", "claiming.not")
+@both_engines
 def test_both_dialects_claim_at_once(team: Team) -> None:
     """Of a Relay agent and a CommHub agent who claim the same free task at once one gets it."""
     coder = team.fleet.online("coder-1")
