@@ -35,8 +35,15 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 settings.register_profile("busy", deadline=None)  # how long something takes says nothing on a busy machine
 settings.load_profile("busy")
 
-# What a hub usually logs, and not a line for each of the many thousand calls.
-structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.INFO))
+# What a hub usually logs, and not a line for each of the many thousand calls; errors as a hub tells them, without the
+# values of all that was there, which take seconds to draw.
+structlog.configure(
+    processors=[
+        *structlog.get_config()["processors"][:-1],
+        structlog.dev.ConsoleRenderer(colors=False, exception_formatter=structlog.dev.plain_traceback),
+    ],
+    wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
+)
 
 # A machine may forbid it; then each worker, and each program that a test starts, would compile all modules again.
 sys.dont_write_bytecode = False

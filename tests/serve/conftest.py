@@ -4,13 +4,16 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from argon2 import PasswordHasher
 
-from hubbub.serve import followers
-from tests.serve.hub import Hub, running_hub
+from hubbub.serve import followers, passwords
+from tests.conftest import postgres_copy
+from tests.serve.hub import Hub, anew, running_hub
 from tests.serve.outbox.receiver import FakeGitHub, Receiver
 from tests.serve.web import Visit, Web
 from tests.serve.wire import LEGACY, MODERN, Connect, Peer
@@ -18,23 +21,54 @@ from tests.serve.wire import LEGACY, MODERN, Connect, Peer
 HOUR = timedelta(hours=1)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def quick_passwords() -> Iterator[None]:
+    """Passwords are hashed as always, only with less work: it takes a tenth of a second each on purpose."""
+    with pytest.MonkeyPatch.context() as patch:
+        quick = partial(PasswordHasher, time_cost=1, memory_cost=8, parallelism=1)
+        patch.setattr(passwords, "PasswordHasher", quick)
+        yield
+
+
+@pytest.fixture(scope="session")
+def sqlite_hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
+    with running_hub(tmp_path_factory.mktemp("shared"), no_node=True) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def postgres_hub(
+    tmp_path_factory: pytest.TempPathFactory, postgres_server: str, postgres_template: str
+) -> Iterator[Hub]:
+    with (
+        postgres_copy(postgres_server, postgres_template) as url,
+        running_hub(tmp_path_factory.mktemp("shared"), database=url, no_node=True) as running,
+    ):
+        yield running
+
+
+# For what can come out differently on the two engines through all layers: races, waits, order, counters, rollback.
+both_engines = pytest.mark.parametrize("hub", ["sqlite", "postgres"], indirect=True)
+
+# For what stops its hub, breaks it, counts its streams, or wants its machine.
+with_own_hub = pytest.mark.parametrize("hub", ["own"], indirect=True)
+
+
 @pytest.fixture
-def hub(tmp_path: Path) -> Iterator[Hub]:
+def hub(request: pytest.FixtureRequest) -> Hub:
+    """A hub without a machine, over SQLite, which tests share one after the other: each begins in a new world.
+
+    Tests that are marked with `both_engines` or `with_own_hub` have another.
+    """
+    kind = getattr(request, "param", "sqlite")
+    running: Hub = request.getfixturevalue(f"{kind}_hub")
+    return running if kind == "own" else anew(running)
+
+
+@pytest.fixture
+def own_hub(tmp_path: Path) -> Iterator[Hub]:
     with running_hub(tmp_path / "hub") as running:
         yield running
-
-
-@pytest.fixture
-def postgres_hub(tmp_path: Path, postgres_url: str) -> Iterator[Hub]:
-    with running_hub(tmp_path / "hub", database=postgres_url) as running:
-        yield running
-
-
-@pytest.fixture(params=["hub", "postgres_hub"])
-def any_hub(request: pytest.FixtureRequest) -> Hub:
-    """A running hub; a test that asks for it runs on both engines."""
-    running: Hub = request.getfixturevalue(request.param)
-    return running
 
 
 @pytest.fixture

@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from hubbub import app
-from hubbub.core import access, agents, endings, messages, projects, tasks, tokens
+from hubbub.core import access, agents, endings, messages, projects, tasks, tokens, users
 from hubbub.dialects.dialect import Dialect, Reply
 from hubbub.model.errors import HubError, StoreUnavailable
 from hubbub.model.records import Project
 from hubbub.model.rights import SYSTEM, Actor, Role
 from hubbub.serve.fleet.pace import Pace
 from hubbub.settings import Settings
+from hubbub.store.sqlite import SQLite
 from hubbub.store.tx import Store, Tx
 from tests.migrated import migrated
 from tests.serving import serving
@@ -118,7 +119,40 @@ def running_hub(data: Path, pace: Pace | None = None, also: Dialect = TINY, **se
     served.dialects |= {TINY.name: TINY, also.name: also}
     served.pace = pace or served.pace
     with serving(served):
-        secret = (data / app.OWNER_TOKEN).read_text().strip()
-        owner = served.store.read_now(SYSTEM, lambda tx: access.authenticate(tx, secret))
-        project = served.store.read_now(owner, lambda tx: projects.show(tx, projects.DEFAULT))
-        yield Hub(served, served.url, served.store, owner, secret, project)
+        yield _known(served, (data / app.OWNER_TOKEN).read_text().strip())
+
+
+def anew(hub: Hub) -> Hub:
+    """The same hub, which runs on, in a world that is new: an owner with a project, and nobody and nothing else."""
+
+    def begin(tx: Tx) -> str:
+        _clear(tx, isinstance(hub.store, SQLite))
+        secret = users.first_start(tx)
+        assert secret is not None
+        return secret
+
+    return _known(hub.served, hub.do(begin))
+
+
+def _known(served: app.Hub, secret: str) -> Hub:
+    """A running hub and what its owner's token leads to."""
+    owner = served.store.read_now(SYSTEM, lambda tx: access.authenticate(tx, secret))
+    project = served.store.read_now(owner, lambda tx: projects.show(tx, projects.DEFAULT))
+    return Hub(served, served.url, served.store, owner, secret, project)
+
+
+def _clear(tx: Tx, is_sqlite: bool) -> None:
+    """Forget everything but that there were projects: what the hub still has to note of them finds its place."""
+    if is_sqlite:
+        tables = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'"
+        tx.run("PRAGMA defer_foreign_keys = ON")
+    else:
+        tables = "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public'"
+        tx.run("SET LOCAL session_replication_role = replica")
+    tx.run(
+        "UPDATE projects SET slug = 'gone-' || CAST(:now AS TEXT) || slug, number = NULL, run_id = NULL",
+        now=tx.now,
+    )
+    for row in tx.all(tables):
+        if row["name"] not in ("migrations", "projects"):
+            tx.run(f"DELETE FROM {row['name']}")

@@ -21,6 +21,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from hubbub.app import Hub
+from hubbub.serve.upkeep import Upkeep
 from hubbub.settings import Settings
 from tests.serve.hub import running_hub
 from tests.serve.streams import following
@@ -278,12 +279,15 @@ def test_a_bug_is_shown_to_us_and_not_to_the_caller(
 
 def test_what_fails_in_the_background_stops_the_hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A bug in what the hub does by itself stops it, rather than leaving it half alive."""
-
-    def broken(_tx: Any) -> bool:
-        raise RuntimeError("a bug")
-
     hub = Hub(Settings(data=tmp_path / "hub", port=0, no_node=True))
-    monkeypatch.setattr("hubbub.serve.upkeep.sweep.is_due", broken)
+    sweep = Upkeep.sweep
+
+    async def broken(upkeep: Upkeep) -> None:
+        if upkeep._store is hub.store:
+            raise RuntimeError("a bug")
+        await sweep(upkeep)  # of a hub that other tests share
+
+    monkeypatch.setattr(Upkeep, "sweep", broken)
     hub.serve()
     assert not (tmp_path / "hub" / "hub.json").exists()
 

@@ -10,7 +10,7 @@ import pytest
 from hubbub.core import logins
 from hubbub.model.rights import Role
 from tests.serve.browser import FORM, Browser, browsing
-from tests.serve.hub import Hub, running_hub
+from tests.serve.hub import Hub
 from tests.serve.streams import following
 from tests.serve.web import Visit, done, refusal
 
@@ -22,13 +22,6 @@ UPGRADE = {
     "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
 }
 MARKUP = "<html><script>alert(document.cookie)</script>"
-
-
-@pytest.fixture(scope="module")
-def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
-    """One hub for all tests here."""
-    with running_hub(tmp_path_factory.mktemp("attacks") / "hub") as running:
-        yield running
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ from hubbub.serve.auth import BODY_LIMIT, LARGE_BODY_LIMIT, Guard, actor_of, rea
 from hubbub.serve.hosts import Hosts
 from hubbub.serve.logins import Logins
 from hubbub.store.tx import Store
+from tests.serve.conftest import with_own_hub
 from tests.serve.hub import Hub
 from tests.serve.wire import call, post
 
@@ -204,6 +205,7 @@ def test_a_body_that_breaks_off_is_not_acted_upon() -> None:
     assert refusal.status_code == 400
 
 
+@with_own_hub
 def test_when_the_store_is_gone_nobody_is_let_in(hub: Hub) -> None:
     """A token that cannot be looked up is neither good nor bad: 503."""
     secret = hub.token()

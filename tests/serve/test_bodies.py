@@ -46,9 +46,9 @@ def test_values_are_counted_before_they_are_read(body: str, said: TooMuch | None
 @pytest.mark.parametrize(
     "path", ["/mcp/hub", "/mcp/relay", "/api/v1/scopes/check", "/_gxv/api/v1/tasks/claim"]
 )
-def test_no_route_reads_a_body_that_holds_too_much(any_hub: Hub, visit: Visit, path: str) -> None:
+def test_no_route_reads_a_body_that_holds_too_much(hub: Hub, visit: Visit, path: str) -> None:
     """Whichever address it is sent to, a body of too many values is 413, and one of too deep ones 400."""
-    web = visit(any_hub, any_hub.token("vera", role=Role.VIEWER), "")
+    web = visit(hub, hub.token("vera", role=Role.VIEWER), "")
 
     many = web.http.post(path, content=f'{{"x": {MANY}}}', headers=JSON)
     assert refusal(many) == (413, "too_large")
@@ -58,22 +58,22 @@ def test_no_route_reads_a_body_that_holds_too_much(any_hub: Hub, visit: Visit, p
 
 
 def test_a_question_with_deep_arguments_is_refused(
-    any_hub: Hub, visit: Visit, capsys: pytest.CaptureFixture[str]
+    hub: Hub, visit: Visit, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Arguments that are nested deep are refused by a sentence, and leave no trace in the log."""
-    web = visit(any_hub, any_hub.token("ann"))
+    web = visit(hub, hub.token("ann"))
     body = f'{{"node": "m", "tool": "t", "shown": "s", "reason": "r", "arguments": {{"a": {nested(900)}}}}}'
 
     assert refusal(web.http.post("/approvals", content=body, headers=JSON)) == (400, "invalid")
     assert "Traceback" not in capsys.readouterr().err
 
 
-def test_large_bodies_are_for_those_who_may_write(any_hub: Hub, visit: Visit) -> None:
+def test_large_bodies_are_for_those_who_may_write(hub: Hub, visit: Visit) -> None:
     """Of ten MiB a viewer may send one: also where members may send all of them."""
     body = b" " * (2 * 1024 * 1024) + b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}'
 
     sent = {
-        role: visit(any_hub, any_hub.token(role.value, role=role), "").http.post(
+        role: visit(hub, hub.token(role.value, role=role), "").http.post(
             "/mcp/relay", content=body, headers=JSON
         )
         for role in (Role.MEMBER, Role.VIEWER)

@@ -13,6 +13,7 @@ from hubbub.core import agents, completions, presences, users
 from hubbub.model.records import Condition, Node, Profile
 from hubbub.model.rights import Role
 from hubbub.serve import passwords
+from tests.serve.conftest import both_engines
 from tests.serve.hub import Hub, running_hub
 from tests.serve.web import Json, Visit, Web
 
@@ -35,10 +36,10 @@ def anyone(open_hub: Hub, visit: Visit) -> Web:
 
 
 @pytest.fixture
-def web(any_hub: Hub, visit: Visit) -> Web:
-    """An unbound token of a project that knows an agent, on either engine."""
-    any_hub.meet(NAME)
-    return visit(any_hub, any_hub.token(), root="/api")
+def web(hub: Hub, visit: Visit) -> Web:
+    """An unbound token of a project that knows an agent."""
+    hub.meet(NAME)
+    return visit(hub, hub.token(), root="/api")
 
 
 def yes(response: httpx2.Response) -> Json:
@@ -167,13 +168,13 @@ def test_the_eleventh_try_in_a_minute_has_to_wait(anyone: Web, monkeypatch: pyte
     assert 0 < int(answer.headers["retry-after"]) <= 60
 
 
-def test_a_program_gets_a_token_for_its_network(any_hub: Hub, web: Web, visit: Visit) -> None:
+def test_a_program_gets_a_token_for_its_network(hub: Hub, web: Web, visit: Visit) -> None:
     """A person gets an `ntok_` of role member for the network named, by which a node's agents act."""
-    owner = visit(any_hub, any_hub.owner_secret, root="/api")
-    made = yes(owner.post("/auth/node-token", {"network_id": network(any_hub), "node_name": "mac"}))
+    owner = visit(hub, hub.owner_secret, root="/api")
+    made = yes(owner.post("/auth/node-token", {"network_id": network(hub), "node_name": "mac"}))
     assert made["token"].startswith("ntok_")
-    assert (made["network_id"], made["node_name"]) == (network(any_hub), "mac")
-    me = yes(visit(any_hub, made["token"], root="/api").get("/auth/me"))
+    assert (made["network_id"], made["node_name"]) == (network(hub), "mac")
+    me = yes(visit(hub, made["token"], root="/api").get("/auth/me"))
     assert (me["token_type"], me["user"], me["networks"][0]["role"]) == ("network", None, "member")
     elsewhere = owner.post("/auth/node-token", {"network_id": "net_000000000000"})
     assert no(elsewhere) == (404, "access denied to requested network")
@@ -188,10 +189,10 @@ def test_viewers_get_no_token(hub: Hub, visit: Visit) -> None:
 # Work
 
 
-def test_a_task_is_sent_and_read(web: Web, any_hub: Hub) -> None:
+def test_a_task_is_sent_and_read(web: Web, hub: Hub) -> None:
     """`POST /api/task` sends like `send_task` and names the task; it is then in the list, and by itself."""
     body = {"alias": NAME, "task": "Sort it", "priority": "high", "from": "指挥室", "ttl_seconds": 60}
-    sent = yes(web.post("/task", {**body, "network_id": network(any_hub)}))
+    sent = yes(web.post("/task", {**body, "network_id": network(hub)}))
     assert sent["task_id"] == sent["message_id"]
     listed = yes(web.get("/tasks", alias=NAME, limit=1))
     assert [each["task_id"] for each in listed["tasks"]] == [sent["task_id"]]
@@ -201,6 +202,7 @@ def test_a_task_is_sent_and_read(web: Web, any_hub: Hub) -> None:
     assert yes(web.get(f"/task/{child['task_id']}"))["task"]["parent_task_id"] == sent["task_id"]
 
 
+@both_engines
 def test_a_task_sent_twice_with_a_key_is_sent_once(web: Web) -> None:
     """The header `Idempotency-Key` works here too."""
     body, key = {"alias": NAME, "task": "once"}, {"Idempotency-Key": "k"}
@@ -208,7 +210,7 @@ def test_a_task_sent_twice_with_a_key_is_sent_once(web: Web) -> None:
     assert yes(web.get("/tasks"))["count"] == 1
 
 
-def test_the_status_of_all_is_shown(web: Web, any_hub: Hub) -> None:
+def test_the_status_of_all_is_shown(web: Web, hub: Hub) -> None:
     """`GET /api/status` is `get_all_status`, and `GET /api/nodes` the machines that agents described."""
 
     def come(tx: Any) -> None:
@@ -216,28 +218,26 @@ def test_the_status_of_all_is_shown(web: Web, any_hub: Hub) -> None:
         ttl = timedelta(minutes=10)
         presences.report(
             tx,
-            any_hub.project.id,
+            hub.project.id,
             NAME,
             instance="i",
             condition=Condition.IDLE,
             profile=profile,
             ttl=ttl,
         )
-        node = Node(
-            project_id=any_hub.project.id, key="n_1", name="mac", model="m", runtime="r", seen_at=tx.now
-        )
+        node = Node(project_id=hub.project.id, key="n_1", name="mac", model="m", runtime="r", seen_at=tx.now)
         agents.describe_node(tx, node)
 
-    any_hub.do(come)
+    hub.do(come)
     assert [each["alias"] for each in yes(web.get("/status"))["sessions"]] == [NAME]
     assert yes(web.get("/status", filter_server="s2"))["sessions"] == []
     node = yes(web.get("/nodes"))["nodes"][0]
-    assert (node["node_id"], node["node_name"], node["network_id"]) == ("n_1", "mac", network(any_hub))
+    assert (node["node_id"], node["node_name"], node["network_id"]) == ("n_1", "mac", network(hub))
 
 
-def test_completions_and_messages_are_listed(web: Web, any_hub: Hub) -> None:
+def test_completions_and_messages_are_listed(web: Web, hub: Hub) -> None:
     """`GET /api/completions` is `get_completions`; `GET /api/messages` the history, newest first."""
-    any_hub.do(lambda tx: completions.report(tx, any_hub.project.id, NAME, task="any", result="done"))
+    hub.do(lambda tx: completions.report(tx, hub.project.id, NAME, task="any", result="done"))
     assert yes(web.get("/completions", alias=NAME))["completions"][0]["result"] == "done"
     assert yes(web.post("/broadcast", {"message": "first"}))["recipients"] == 0
     yes(web.post("/broadcast", {"message": "second"}))

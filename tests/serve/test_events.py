@@ -22,6 +22,7 @@ from hubbub.serve.archive import Archive
 from hubbub.serve.notified import Notified
 from hubbub.store import activity as log_of
 from hubbub.store.tx import Tx
+from tests.serve.conftest import both_engines
 from tests.serve.hub import Hub, running_hub
 from tests.serve.streams import following
 
@@ -49,11 +50,12 @@ def get(hub: Hub, path: str, secret: str | None = None, **headers: str) -> httpx
         return http.get(path, headers={**bearer, **headers})
 
 
-def test_the_project_stream_tells_everything(any_hub: Hub) -> None:
+@both_engines
+def test_the_project_stream_tells_everything(hub: Hub) -> None:
     """`/events` tells each activity with its id, kind, time, actor, agent, task, message and detail."""
-    with following(any_hub.url, any_hub.token()) as stream:
-        any_hub.meet(NAME)
-        task_id = any_hub.send_task(NAME)
+    with following(hub.url, hub.token()) as stream:
+        hub.meet(NAME)
+        task_id = hub.send_task(NAME)
         met, sent = stream.next(), stream.next()
     assert (met.data["kind"], met.data["agent"]) == ("agent.met", NAME)
     assert sent.data["kind"] == "task.sent"
@@ -114,24 +116,25 @@ def test_a_project_of_others_is_not_found(hub: Hub) -> None:
     assert (response.status_code, response.json()["error"]) == (404, "project_denied")
 
 
-def test_an_inbox_stream_greets(any_hub: Hub) -> None:
+def test_an_inbox_stream_greets(hub: Hub) -> None:
     """The first frame of an inbox stream says whose it is and of which network; the name may be of any script."""
-    any_hub.meet(NAME)
-    with following(any_hub.url, any_hub.token(NAME), inbox_of(NAME)) as stream:
-        network = f"net_{any_hub.project.id.hex[-12:]}"
+    hub.meet(NAME)
+    with following(hub.url, hub.token(NAME), inbox_of(NAME)) as stream:
+        network = f"net_{hub.project.id.hex[-12:]}"
         assert stream.next().data == {"type": "connected", "session": NAME, "network_id": network}
 
 
-def test_an_inbox_stream_tells_what_comes_into_the_inbox(any_hub: Hub) -> None:
+@both_engines
+def test_an_inbox_stream_tells_what_comes_into_the_inbox(hub: Hub) -> None:
     """Tasks, messages and replies to the agent are told in CommHub's words; nothing of what comes to others is."""
     for name in (NAME, "boss"):
-        any_hub.meet(name)
-    project_id = any_hub.project.id
-    with following(any_hub.url, any_hub.token(), inbox_of(NAME)) as stream:
+        hub.meet(name)
+    project_id = hub.project.id
+    with following(hub.url, hub.token(), inbox_of(NAME)) as stream:
         stream.next()
-        any_hub.send_task("boss")
-        task_id = any_hub.send_task(NAME)
-        any_hub.do(lambda tx: messages.send(tx, project_id, sender="boss", to=NAME, body="hello"))
+        hub.send_task("boss")
+        task_id = hub.send_task(NAME)
+        hub.do(lambda tx: messages.send(tx, project_id, sender="boss", to=NAME, body="hello"))
         task, message = stream.next().data, stream.next().data
     assert task == {
         "type": "new_task",
@@ -171,20 +174,21 @@ def test_the_token_may_come_in_the_query(hub: Hub) -> None:
     assert get(hub, f"/api/v1/me?token={hub.token()}").status_code == 401
 
 
-def test_who_comes_back_gets_what_it_missed(any_hub: Hub) -> None:
+@both_engines
+def test_who_comes_back_gets_what_it_missed(hub: Hub) -> None:
     """With `Last-Event-ID`, as a header or in the query, a client gets each frame after that one exactly once."""
-    any_hub.meet(NAME)
-    secret = any_hub.token()
-    with following(any_hub.url, secret, inbox_of(NAME)) as stream:
+    hub.meet(NAME)
+    secret = hub.token()
+    with following(hub.url, secret, inbox_of(NAME)) as stream:
         stream.next()
-        first = any_hub.send_task(NAME)
+        first = hub.send_task(NAME)
         seen = stream.next()
         assert seen.data["task_id"] == first
-    missed = [any_hub.send_task(NAME) for _ in range(5)]
+    missed = [hub.send_task(NAME) for _ in range(5)]
     for how in ({"after": seen.id}, {"last_event_id": str(seen.id)}):
-        with following(any_hub.url, secret, inbox_of(NAME), **how) as stream:
+        with following(hub.url, secret, inbox_of(NAME), **how) as stream:
             stream.next()
-            last = any_hub.send_task(NAME)
+            last = hub.send_task(NAME)
             told = [frame["task_id"] for frame in stream.until(task_id=last)]
         missed.append(last)
         assert told == missed
@@ -218,62 +222,60 @@ def test_an_id_that_is_unknown_resets_and_begins_now(hub: Hub, query: dict[str, 
         assert stream.next().data["agent"] == "b"
 
 
+@both_engines
 @pytest.mark.parametrize("query", [{}, {"project": "default"}, {"patches": "true"}])
-def test_what_was_cut_out_of_the_log_is_not_passed_over_in_silence(
-    any_hub: Hub, query: dict[str, str]
-) -> None:
+def test_what_was_cut_out_of_the_log_is_not_passed_over_in_silence(hub: Hub, query: dict[str, str]) -> None:
     """After an id that the log still holds, while something that followed is gone, the stream says `reset` too."""
-    any_hub.do(
-        lambda tx: tx.record("user.created", project_id=None)
-    )  # of no project, so it is not cut with one
-    before = any_hub.do(log_of.head)
-    any_hub.meet("missed")
-    cut_log(any_hub)
-    any_hub.meet("held")
-    assert any_hub.do(lambda tx: log_of.position_of(tx, before.seq)) == before
+    hub.do(lambda tx: tx.record("user.created", project_id=None))  # of no project, so it is not cut with one
+    before = hub.do(log_of.head)
+    hub.meet("missed")
+    cut_log(hub)
+    hub.meet("held")
+    assert hub.do(lambda tx: log_of.position_of(tx, before.seq)) == before
 
-    with following(any_hub.url, any_hub.owner_secret, after=before.seq, **query) as stream:
-        any_hub.meet("next")
+    with following(hub.url, hub.owner_secret, after=before.seq, **query) as stream:
+        hub.meet("next")
         assert stream.next().data["kind"] == "reset"
         assert stream.next().data["agent"] == "next"
 
 
-def test_a_log_that_was_cut_goes_on_from_what_it_holds(any_hub: Hub) -> None:
+@both_engines
+def test_a_log_that_was_cut_goes_on_from_what_it_holds(hub: Hub) -> None:
     """After the id 0, and after one since which nothing was cut, the stream tells what there is."""
-    any_hub.meet("missed")
-    any_hub.do(lambda tx: tx.record("user.created", project_id=None))
-    cut_log(any_hub)
-    any_hub.meet("held")
-    held = any_hub.do(log_of.head)
-    any_hub.meet("last")
-    with following(any_hub.url, any_hub.owner_secret, after=held.seq) as stream:
+    hub.meet("missed")
+    hub.do(lambda tx: tx.record("user.created", project_id=None))
+    cut_log(hub)
+    hub.meet("held")
+    held = hub.do(log_of.head)
+    hub.meet("last")
+    with following(hub.url, hub.owner_secret, after=held.seq) as stream:
         assert stream.next().data["agent"] == "last"
-    with following(any_hub.url, any_hub.owner_secret, after=0) as stream:
+    with following(hub.url, hub.owner_secret, after=0) as stream:
         assert [stream.next().data["agent"] for _ in range(2)] == ["held", "last"]
 
 
-def test_a_project_older_than_pictures_is_told_whole(any_hub: Hub) -> None:
+def test_a_project_older_than_pictures_is_told_whole(hub: Hub) -> None:
     """Where the log is whole, who comes back gets what it missed, though its first picture was taken later."""
-    any_hub.meet("seen")
-    seen = any_hub.do(log_of.head)
-    any_hub.meet("missed")
-    any_hub.do(lambda tx: tx.run("DELETE FROM keyframes"))
-    asyncio.run(Archive(any_hub.store, None).keep())
-    with following(any_hub.url, any_hub.owner_secret, after=seen.seq) as stream:
+    hub.meet("seen")
+    seen = hub.do(log_of.head)
+    hub.meet("missed")
+    hub.do(lambda tx: tx.run("DELETE FROM keyframes"))
+    asyncio.run(Archive(hub.store, None).keep())
+    with following(hub.url, hub.owner_secret, after=seen.seq) as stream:
         assert stream.next().data["agent"] == "missed"
-    with following(any_hub.url, any_hub.owner_secret, after=seen.seq, patches="true") as stream:
+    with following(hub.url, hub.owner_secret, after=seen.seq, patches="true") as stream:
         assert stream.next().data["kind"] == "reset"
 
 
-def test_patches_are_told_to_whoever_asks(any_hub: Hub) -> None:
+def test_patches_are_told_to_whoever_asks(hub: Hub) -> None:
     """With `patches=true` each frame says what the activity made of the picture; streams without stay as they are."""
-    token = any_hub.token()
+    token = hub.token()
     with (
-        following(any_hub.url, token, patches="true") as patched,
-        following(any_hub.url, token) as plain,
+        following(hub.url, token, patches="true") as patched,
+        following(hub.url, token) as plain,
     ):
-        any_hub.meet(NAME)
-        any_hub.do(lambda tx: tx.record("nothing.shown", project_id=any_hub.project.id))
+        hub.meet(NAME)
+        hub.do(lambda tx: tx.record("nothing.shown", project_id=hub.project.id))
         met, other = patched.next().data, patched.next().data
         assert "patch" not in plain.next().data
     assert met["patch"]["agents"][NAME]["condition"] == "offline"
@@ -307,14 +309,15 @@ def test_letters_told_are_noted_as_notified(hub: Hub, monkeypatch: pytest.Monkey
         assert [str(noted.get(timeout=10).task_id) for _ in range(2)] == [done, told]
 
 
-def test_a_stream_ends_when_its_token_is_revoked(any_hub: Hub) -> None:
+@both_engines
+def test_a_stream_ends_when_its_token_is_revoked(hub: Hub) -> None:
     """Revoking a token ends the streams it opened, and what happens afterwards is not told there."""
-    secret = any_hub.token()
-    with following(any_hub.url, secret) as stream:
-        any_hub.meet("before")
+    secret = hub.token()
+    with following(hub.url, secret) as stream:
+        hub.meet("before")
         assert stream.next().data["agent"] == "before"
-        any_hub.revoke(secret)
-        any_hub.meet("after")
+        hub.revoke(secret)
+        hub.meet("after")
         assert "after" not in [frame["agent"] for frame in stream.rest()]
 
 

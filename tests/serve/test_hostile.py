@@ -202,13 +202,18 @@ def test_no_request_holds_the_loop(hub: Hub, visit: Visit, name: str) -> None:
     owner = visit(hub, hub.owner_secret, "")
     web = visit(hub, hub.token("mia" if role is Role.MEMBER else "vera", role=role), "")
     content = body().encode()
-    held(owner)
 
-    if content:
-        answer = web.http.post(path, content=content, headers={**BOTH, "Content-Type": "application/json"})
-    else:
-        answer = web.http.get(path)
-    took = held(owner)
+    def shoot() -> float:
+        held(owner)
+        if content:
+            answer = web.http.post(
+                path, content=content, headers={**BOTH, "Content-Type": "application/json"}
+            )
+        else:
+            answer = web.http.get(path)
+        assert answer.status_code == status, answer.text[:300]
+        return held(owner)
 
-    assert answer.status_code == status, answer.text[:300]
-    assert took < LONGEST
+    assert any(
+        shoot() < LONGEST for _ in range(3)
+    )  # a processor that is shared is slower at times, never faster

@@ -11,6 +11,7 @@ from hubbub.model.rights import SYSTEM
 from hubbub.serve import feed, live
 from hubbub.serve.feed import Reading
 from hubbub.store.tx import Tx
+from tests.serve.conftest import both_engines
 from tests.serve.hub import Hub
 from tests.serve.watching import PATIENCE, Team, watching
 from tests.serve.web import Json
@@ -20,9 +21,9 @@ NAME = "代码1号"
 
 
 @pytest.fixture
-def team(any_hub: Hub) -> Team:
-    """Agents of one project on either engine, in the run `first`."""
-    team = Team(any_hub, any_hub.token())
+def team(hub: Hub) -> Team:
+    """Agents of one project, in the run `first`."""
+    team = Team(hub, hub.token())
     team.do("start_session", "lead", session_id="first")
     return team
 
@@ -44,7 +45,8 @@ def rows(frame: Json, kind: str) -> list[str]:
 # The snapshot
 
 
-def test_the_first_frame_is_all_that_there_is(any_hub: Hub, team: Team) -> None:
+@both_engines
+def test_the_first_frame_is_all_that_there_is(hub: Hub, team: Team) -> None:
     """The snapshot has the run, its tasks, messages, artifacts and reviews, the agents, and which hub it is."""
     needed = create(team, "needed", description="all of it")
     task = create(team, "task", depends_on=[needed], assignee=NAME)
@@ -54,7 +56,7 @@ def test_the_first_frame_is_all_that_there_is(any_hub: Hub, team: Team) -> None:
     team.do("claim_task", "worker", task_id=needed)
     server = team.do("get_server_info", "lead")
 
-    with watching(any_hub, team.secret) as watch:
+    with watching(hub, team.secret) as watch:
         first = watch.next()
 
     assert (first["type"], first["sessionId"]) == ("session:snapshot", "first")
@@ -69,25 +71,26 @@ def test_the_first_frame_is_all_that_there_is(any_hub: Hub, team: Team) -> None:
     assert first["timestamp"] // 1000 >= first["tasks"][0]["created_at"]
 
 
-def test_a_project_without_a_run_is_shown_too(any_hub: Hub) -> None:
+def test_a_project_without_a_run_is_shown_too(hub: Hub) -> None:
     """While nobody has named a run its id is null; what belongs to it is shown."""
-    any_hub.meet("a")
-    task_id = any_hub.send_task("a")
-    with watching(any_hub, any_hub.token()) as watch:
+    hub.meet("a")
+    task_id = hub.send_task("a")
+    with watching(hub, hub.token()) as watch:
         first = watch.next()
     assert first["sessionId"] is None
     assert rows(first, "tasks") == [task_id]
 
 
-def test_nothing_is_missing_and_nothing_comes_twice(any_hub: Hub, team: Team) -> None:
+@both_engines
+def test_nothing_is_missing_and_nothing_comes_twice(hub: Hub, team: Team) -> None:
     """Whoever begins to watch while others write sees each message once: in the snapshot, or after it."""
     number, watchers = 60, 6
 
     def write(each: int) -> None:
-        any_hub.do(lambda tx: say(any_hub, tx, f"m{each}"))
+        hub.do(lambda tx: say(hub, tx, f"m{each}"))
 
     def see() -> list[str]:
-        with watching(any_hub, team.secret) as watch:
+        with watching(hub, team.secret) as watch:
             seen = [row["content"] for row in watch.next()["messages"]]
             while len(seen) < number:
                 frame = watch.next()
@@ -103,41 +106,43 @@ def test_nothing_is_missing_and_nothing_comes_twice(any_hub: Hub, team: Team) ->
             assert sorted(each.result()) == sorted(f"m{number}" for number in range(number))
 
 
+@both_engines
 def test_what_happens_around_the_snapshot_is_told_once(
-    any_hub: Hub, team: Team, monkeypatch: pytest.MonkeyPatch
+    hub: Hub, team: Team, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What happens after the view has begun to listen and before it looks is in the snapshot, and only there."""
     show = live.Watcher._show
 
     async def beset(watcher: live.Watcher, reading: Reading) -> None:
-        await any_hub.store.write(SYSTEM, lambda tx: say(any_hub, tx, "before"))
+        await hub.store.write(SYSTEM, lambda tx: say(hub, tx, "before"))
         await show(watcher, reading)
-        await any_hub.store.write(SYSTEM, lambda tx: say(any_hub, tx, "after"))
+        await hub.store.write(SYSTEM, lambda tx: say(hub, tx, "after"))
 
     monkeypatch.setattr(live.Watcher, "_show", beset)
-    with watching(any_hub, team.secret) as watch:
+    with watching(hub, team.secret) as watch:
         assert [row["content"] for row in watch.next()["messages"]] == ["before"]
         assert watch.the("message:new")["message"]["content"] == "after"
 
 
-def test_what_the_log_tells_late_is_told_once(postgres_hub: Hub) -> None:
+@pytest.mark.parametrize("hub", ["postgres"], indirect=True)
+def test_what_the_log_tells_late_is_told_once(hub: Hub) -> None:
     """What is in the snapshot already, though the log holds it back for a slower writer, does not come again."""
     slow, is_writing, may_end = ThreadPoolExecutor(1), Event(), Event()
 
     def dawdle(tx: Tx) -> None:
-        agents.meet(tx, postgres_hub.project.id, "slow")
+        agents.meet(tx, hub.project.id, "slow")
         is_writing.set()
         assert may_end.wait(PATIENCE)
 
     with slow:
-        writing = slow.submit(postgres_hub.do, dawdle)
+        writing = slow.submit(hub.do, dawdle)
         assert is_writing.wait(PATIENCE)
-        postgres_hub.do(lambda tx: say(postgres_hub, tx, "quick"))
-        with watching(postgres_hub, postgres_hub.token()) as watch:
+        hub.do(lambda tx: say(hub, tx, "quick"))
+        with watching(hub, hub.token()) as watch:
             assert [row["content"] for row in watch.next()["messages"]] == ["quick"]
             may_end.set()
             writing.result()
-            postgres_hub.do(lambda tx: say(postgres_hub, tx, "last"))
+            hub.do(lambda tx: say(hub, tx, "last"))
             told = watch.until("message:new")
     assert [each.get("agentId") or each["message"]["content"] for each in told] == ["slow", "last"]
 
@@ -145,9 +150,9 @@ def test_what_the_log_tells_late_is_told_once(postgres_hub: Hub) -> None:
 # What happens
 
 
-def test_tasks_are_told_as_they_change(any_hub: Hub, team: Team) -> None:
+def test_tasks_are_told_as_they_change(hub: Hub, team: Team) -> None:
     """`task:updated` comes with the whole task when it is made, claimed, moved and done."""
-    with watching(any_hub, team.secret) as watch:
+    with watching(hub, team.secret) as watch:
         watch.next()
         needed = create(team, "needed")
         assert watch.the("task:updated")["task"]["status"] == "todo"
@@ -161,23 +166,24 @@ def test_tasks_are_told_as_they_change(any_hub: Hub, team: Team) -> None:
         assert watch.the("task:updated")["task"]["status"] == "done"
 
 
-def test_messages_are_told(any_hub: Hub, team: Team) -> None:
+@both_engines
+def test_messages_are_told(hub: Hub, team: Team) -> None:
     """`message:new` comes with the message, as `get_messages` shows it, whatever dialect it was sent in."""
-    with watching(any_hub, team.secret) as watch:
+    with watching(hub, team.secret) as watch:
         watch.next()
         sent = team.do("send_message", "lead", to="worker", content="hi", metadata={"k": "v"})["message"]
         assert watch.the("message:new")["message"] == sent
-        any_hub.do(lambda tx: say(any_hub, tx, "theirs"))
+        hub.do(lambda tx: say(hub, tx, "theirs"))
         told = watch.the("message:new")["message"]
         assert (told["from_agent"], told["to_agent"], told["content"]) == ("writer", "hub", "theirs")
 
 
-def test_a_broadcast_is_told_once(any_hub: Hub, team: Team) -> None:
+def test_a_broadcast_is_told_once(hub: Hub, team: Team) -> None:
     """A message to everyone is one `message:new`, into however many inboxes it goes."""
     for name in ("a", "b"):
         report = call("report_status", resume_id=f"{name}-1", alias=name, status="idle", task="t")
-        assert post(any_hub, team.secret, report, path="/mcp/commhub").is_success
-    with watching(any_hub, team.secret) as watch:
+        assert post(hub, team.secret, report, path="/mcp/commhub").is_success
+    with watching(hub, team.secret) as watch:
         watch.next()
         team.do("send_message", "lead", content="to all")
         team.do("send_message", "lead", to="a", content="to a")
@@ -185,9 +191,9 @@ def test_a_broadcast_is_told_once(any_hub: Hub, team: Team) -> None:
     assert [(each["to_agent"], each["content"]) for each in told] == [(None, "to all"), ("a", "to a")]
 
 
-def test_artifacts_and_reviews_are_told(any_hub: Hub, team: Team) -> None:
+def test_artifacts_and_reviews_are_told(hub: Hub, team: Team) -> None:
     """`artifact:posted`, `review:requested` and `review:updated` come with the artifact, or the review."""
-    with watching(any_hub, team.secret) as watch:
+    with watching(hub, team.secret) as watch:
         watch.next()
         artifact = team.do("post_artifact", "lead", name="n", type="pr", content="text")["artifact_id"]
         posted = watch.the("artifact:posted")["artifact"]
@@ -200,21 +206,21 @@ def test_artifacts_and_reviews_are_told(any_hub: Hub, team: Team) -> None:
         assert (given["id"], given["status"], given["comments"]) == (review, "approved", "fine")
 
 
-def test_agents_and_their_memory_are_told(any_hub: Hub, team: Team) -> None:
+def test_agents_and_their_memory_are_told(hub: Hub, team: Team) -> None:
     """`agent:joined` tells of a new agent, `memory:updated` whose memory was written; null is the project's."""
-    with watching(any_hub, team.secret) as watch:
+    with watching(hub, team.secret) as watch:
         watch.next()
         team.do("write_memory", NAME, key="k", content="c")
         assert watch.the("agent:joined")["agentId"] == NAME
         assert watch.the("memory:updated")["agentId"] == NAME
-        answer = post(any_hub, team.secret, call("write_memory", key="k", content="c"), path="/mcp/relay")
+        answer = post(hub, team.secret, call("write_memory", key="k", content="c"), path="/mcp/relay")
         assert answer.is_success
         assert watch.the("memory:updated")["agentId"] is None
 
 
-def test_frames_carry_the_time(any_hub: Hub, team: Team) -> None:
+def test_frames_carry_the_time(hub: Hub, team: Team) -> None:
     """Each frame has the moment of what it tells, in milliseconds."""
-    with watching(any_hub, team.secret) as watch:
+    with watching(hub, team.secret) as watch:
         began = watch.next()["timestamp"]
         team.do("send_message", "lead", content="x")
         told = watch.the("message:new")
@@ -222,29 +228,29 @@ def test_frames_carry_the_time(any_hub: Hub, team: Team) -> None:
     assert told["timestamp"] >= began
 
 
-def test_how_agents_are_is_told(any_hub: Hub, team: Team, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_how_agents_are_is_told(hub: Hub, team: Team, monkeypatch: pytest.MonkeyPatch) -> None:
     """`agent:status` follows from what agents report, and from the tasks that they begin and end."""
     monkeypatch.setattr(live, "STATUS_PAUSE", timedelta(milliseconds=1))
     task = create(team, "task")
-    with watching(any_hub, team.secret) as watch:
+    with watching(hub, team.secret) as watch:
         watch.next()
         team.do("claim_task", "worker", task_id=task)
         watch.the("agent:status", agentId="worker", status="working")
         team.do("update_task", "worker", task_id=task, status="done")
         watch.the("agent:status", agentId="worker", status="idle")
         report = call("report_status", resume_id="b-1", alias="b", status="blocked", task="t")
-        post(any_hub, team.secret, report, path="/mcp/commhub")
+        post(hub, team.secret, report, path="/mcp/commhub")
         watch.the("agent:status", agentId="b", status="blocked")
 
 
 def test_of_an_agent_that_keeps_changing_little_is_told(
-    any_hub: Hub, team: Team, monkeypatch: pytest.MonkeyPatch
+    hub: Hub, team: Team, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of one agent there is one `agent:status` within a pause, of five seconds; others need not wait for it."""
     assert timedelta(seconds=5) == live.STATUS_PAUSE
     monkeypatch.setattr(live, "STATUS_PAUSE", timedelta(hours=1))
     first, second = create(team, "first"), create(team, "second")
-    with watching(any_hub, team.secret) as watch:
+    with watching(hub, team.secret) as watch:
         watch.next()
         team.do("claim_task", "worker", task_id=first)
         told = watch.until("agent:status", agentId="worker")
@@ -255,9 +261,9 @@ def test_of_an_agent_that_keeps_changing_little_is_told(
     assert [each["agentId"] for each in told if each["type"] == "agent:status"] == ["worker", "other"]
 
 
-def test_thoughts_are_told(any_hub: Hub, team: Team) -> None:
+def test_thoughts_are_told(hub: Hub, team: Team) -> None:
     """`agent:thinking` tells what an agent of the run thinks, and nothing of what those of other runs do."""
-    with watching(any_hub, team.secret) as watch:
+    with watching(hub, team.secret) as watch:
         watch.next()
         team.do("broadcast_thinking", "lead", run="aside", content="elsewhere")
         team.do("broadcast_thinking", "lead", content="here")
@@ -266,9 +272,9 @@ def test_thoughts_are_told(any_hub: Hub, team: Team) -> None:
     assert told["timestamp"] > 0
 
 
-def test_who_thinks_works(any_hub: Hub, team: Team) -> None:
+def test_who_thinks_works(hub: Hub, team: Team) -> None:
     """After the first thought of an agent comes `agent:status` `working`, and within the pause no other of it."""
-    with watching(any_hub, team.secret) as watch:
+    with watching(hub, team.secret) as watch:
         watch.next()
         for thought in ("first", "second"):
             team.do("broadcast_thinking", "lead", content=thought)
@@ -287,9 +293,9 @@ def test_who_thinks_works(any_hub: Hub, team: Team) -> None:
 # Which run
 
 
-def test_other_runs_are_not_told(any_hub: Hub, team: Team) -> None:
+def test_other_runs_are_not_told(hub: Hub, team: Team) -> None:
     """Tasks, messages, artifacts and reviews of other runs are not shown."""
-    with watching(any_hub, team.secret) as watch:
+    with watching(hub, team.secret) as watch:
         watch.next()
         team.do("create_task", "lead", run="aside", title="t", priority="low")
         team.do("send_message", "lead", run="aside", content="m")
@@ -303,9 +309,9 @@ def test_other_runs_are_not_told(any_hub: Hub, team: Team) -> None:
     assert {each["type"] for each in told[:-1]} <= {"agent:joined"}
 
 
-def test_the_view_goes_from_run_to_run(any_hub: Hub, team: Team) -> None:
+def test_the_view_goes_from_run_to_run(hub: Hub, team: Team) -> None:
     """When a run is started, `session:started` comes, and a snapshot of it; then what happens in it."""
-    with watching(any_hub, team.secret) as watch:
+    with watching(hub, team.secret) as watch:
         watch.next()
         team.do("start_session", "lead", session_id="second")
         create(team, "task")
@@ -318,11 +324,11 @@ def test_the_view_goes_from_run_to_run(any_hub: Hub, team: Team) -> None:
 
 
 def test_a_thought_of_a_run_that_has_just_begun_is_told_in_it(
-    any_hub: Hub, team: Team, monkeypatch: pytest.MonkeyPatch
+    hub: Hub, team: Team, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However fast a thought follows upon the start of its run, and slow the log is, the view is there first."""
     monkeypatch.setattr(feed, "GATHER", timedelta(milliseconds=300))
-    with watching(any_hub, team.secret) as watch:
+    with watching(hub, team.secret) as watch:
         watch.next()
         for each in ("second", "third"):
             team.do("start_session", "lead", session_id=each)
@@ -331,20 +337,20 @@ def test_a_thought_of_a_run_that_has_just_begun_is_told_in_it(
             assert [frame["sessionId"] for frame in told if frame["type"] == "session:snapshot"] == [each]
 
 
-def test_the_first_name_of_a_run_is_told(any_hub: Hub) -> None:
+def test_the_first_name_of_a_run_is_told(hub: Hub) -> None:
     """A view of the run that nobody has named begins anew when somebody does."""
-    team = Team(any_hub, any_hub.token())
-    with watching(any_hub, team.secret) as watch:
+    team = Team(hub, hub.token())
+    with watching(hub, team.secret) as watch:
         assert watch.next()["sessionId"] is None
         team.do("send_message", "lead", run="named", content="x")
         watch.the("session:started", sessionId="named")
         assert [row["content"] for row in watch.next()["messages"]] == ["x"]
 
 
-def test_a_run_can_be_chosen(any_hub: Hub, team: Team) -> None:
+def test_a_run_can_be_chosen(hub: Hub, team: Team) -> None:
     """With `?session=` that run is shown, and stays, whichever becomes the current one."""
     team.do("send_message", "lead", run="aside", content="then")
-    with watching(any_hub, team.secret, session="aside") as watch:
+    with watching(hub, team.secret, session="aside") as watch:
         first = watch.next()
         assert (first["sessionId"], [row["content"] for row in first["messages"]]) == ("aside", ["then"])
         team.do("start_session", "lead", session_id="second")
@@ -356,11 +362,11 @@ def test_a_run_can_be_chosen(any_hub: Hub, team: Team) -> None:
         watch.the("session:started", sessionId="aside")
 
 
-def test_projects_are_apart(any_hub: Hub, team: Team) -> None:
+def test_projects_are_apart(hub: Hub, team: Team) -> None:
     """A view shows one project; a person names which."""
-    elsewhere = any_hub.other_project()
-    other = Team(any_hub, any_hub.token(project=elsewhere))
-    with watching(any_hub, any_hub.owner_secret, project="elsewhere") as watch:
+    elsewhere = hub.other_project()
+    other = Team(hub, hub.token(project=elsewhere))
+    with watching(hub, hub.owner_secret, project="elsewhere") as watch:
         watch.next()
         team.do("send_message", "lead", content="here")
         other.do("send_message", "lead", run="r", content="there")

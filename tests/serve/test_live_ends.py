@@ -17,6 +17,7 @@ from hubbub.model.errors import StoreUnavailable
 from hubbub.model.rights import Role
 from hubbub.serve import live, server
 from hubbub.serve.followers import Followers
+from tests.serve.conftest import both_engines, with_own_hub
 from tests.serve.hub import Hub, running_hub
 from tests.serve.watching import PATIENCE, refused, watching
 
@@ -59,9 +60,9 @@ def test_a_view_needs_a_project_that_is_ones_own(hub: Hub) -> None:
 
 
 @pytest.mark.parametrize("name", ["nowhere", "no\0where", "代码", " "])
-def test_a_run_that_is_not_there_cannot_be_watched(any_hub: Hub, name: str) -> None:
+def test_a_run_that_is_not_there_cannot_be_watched(hub: Hub, name: str) -> None:
     """A run that was never there, whatever it is called, is a 404."""
-    assert refused(any_hub, any_hub.token(), session=name)[:2] == (404, "not_found")
+    assert refused(hub, hub.token(), session=name)[:2] == (404, "not_found")
 
 
 def test_viewers_may_watch_and_leave_no_trace(hub: Hub) -> None:
@@ -90,15 +91,16 @@ def test_elsewhere_there_is_no_websocket(hub: Hub) -> None:
 # How it ends
 
 
-def test_a_view_ends_when_its_token_is_revoked(any_hub: Hub) -> None:
+@both_engines
+def test_a_view_ends_when_its_token_is_revoked(hub: Hub) -> None:
     """Revoking the token closes the view with 1008, and what happens afterwards is not told."""
-    secret = any_hub.token()
-    with watching(any_hub, secret) as watch:
+    secret = hub.token()
+    with watching(hub, secret) as watch:
         watch.next()
-        any_hub.meet("before")
+        hub.meet("before")
         assert watch.next()["agentId"] == "before"
-        any_hub.revoke(secret)
-        any_hub.meet("after")
+        hub.revoke(secret)
+        hub.meet("after")
         told, code = watch.end()
     assert (code, [each["agentId"] for each in told if each["agentId"] == "after"]) == (1008, [])
 
@@ -158,6 +160,7 @@ def test_a_flood_closes_the_view(hub: Hub) -> None:
         assert watch.end() == ([], 1008)
 
 
+@with_own_hub
 def test_a_watcher_that_leaves_is_forgotten(hub: Hub, left: "Queue[object]") -> None:
     """Nothing is held for a watcher that has gone, whether it said so or not."""
     with watching(hub, hub.token()) as watch:

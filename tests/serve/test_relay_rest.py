@@ -3,21 +3,22 @@
 import pytest
 
 from hubbub.model.rights import Role
+from tests.serve.conftest import both_engines
 from tests.serve.hub import Hub
 from tests.serve.watching import Team
 from tests.serve.web import Visit, Web
 
 
 @pytest.fixture
-def team(any_hub: Hub) -> Team:
-    """Those who speak Relay, on either engine."""
-    return Team(any_hub, any_hub.token())
+def team(hub: Hub) -> Team:
+    """Those who speak Relay."""
+    return Team(hub, hub.token())
 
 
 @pytest.fixture
-def web(any_hub: Hub, visit: Visit) -> Web:
+def web(hub: Hub, visit: Visit) -> Web:
     """A viewer of the same project."""
-    return visit(any_hub, any_hub.token(role=Role.VIEWER), root="/api/relay")
+    return visit(hub, hub.token(role=Role.VIEWER), root="/api/relay")
 
 
 def create(team: Team, title: str) -> str:
@@ -52,6 +53,7 @@ def test_looking_names_no_run(web: Web) -> None:
     assert [web.get("/session").json()["sessionId"] for _ in range(2)] == [None, None]
 
 
+@both_engines
 def test_completion_counts_what_is_done(web: Web, team: Team) -> None:
     """`completion-check` counts the tasks of a run, and lists those that are not done."""
     team.do("start_session", "lead", session_id="r")
@@ -96,14 +98,14 @@ def test_a_run_that_is_not_there_is_not_found(web: Web, name: str) -> None:
     assert (answer.status_code, answer.json()) == (404, {"success": False, "error": "session not found"})
 
 
-def test_refusals_are_in_relays_envelope(any_hub: Hub, visit: Visit) -> None:
+def test_refusals_are_in_relays_envelope(hub: Hub, visit: Visit) -> None:
     """A project of others is a 404; several and none named a 400, whose sentence names them."""
-    any_hub.other_project()
-    stranger = visit(any_hub, any_hub.token(), root="/api/relay")
+    hub.other_project()
+    stranger = visit(hub, hub.token(), root="/api/relay")
     for path in ("/session", "/sessions/r/completion-check"):
         foreign = stranger.get(path, project="elsewhere")
         assert (foreign.status_code, foreign.json()["success"]) == (404, False)
-        unsaid = visit(any_hub, any_hub.owner_secret, root="/api/relay").get(path)
+        unsaid = visit(hub, hub.owner_secret, root="/api/relay").get(path)
         assert (unsaid.status_code, unsaid.json()["success"]) == (400, False)
         assert "default, elsewhere" in unsaid.json()["error"]
 

@@ -13,6 +13,7 @@ import pytest
 from hubbub.core import inbox, tasks
 from hubbub.model.rights import Role
 from hubbub.serve.mcp import push
+from tests.serve.conftest import with_own_hub
 from tests.serve.hub import Hub
 from tests.serve.wire import LEGACY, MODERN, Connect, Peer
 
@@ -202,6 +203,7 @@ def test_an_expiring_token_ends_its_streams(
         assert [frame for frame in frames if "method" in frame] == []
 
 
+@with_own_hub
 def test_the_hub_closes_with_streams_open(hub: Hub, connect: Connect, revision: str) -> None:
     """When the hub is asked to stop, its streams end properly and it stops."""
     with connect(hub.token(), revision).following("hubbub://tasks") as frames:
@@ -209,6 +211,7 @@ def test_the_hub_closes_with_streams_open(hub: Hub, connect: Connect, revision: 
         assert [frame for frame in frames if "method" in frame] == []
 
 
+@with_own_hub
 def test_a_transport_session_that_ends_leaves_nothing_behind(hub: Hub, connect: Connect) -> None:
     """With a transport session ends what was subscribed in it."""
     peer = connect(hub.owner_secret, LEGACY)

@@ -9,6 +9,7 @@ from uuid import uuid4
 import pytest
 
 from hubbub.model.rights import Role
+from tests.serve.conftest import both_engines
 from tests.serve.hub import Hub
 from tests.serve.web import Json, Visit, Web, done, refusal
 
@@ -19,10 +20,10 @@ Acting = Callable[..., Web]
 
 
 @pytest.fixture
-def web(any_hub: Hub, visit: Visit) -> Web:
-    """The owner of a hub on either engine; the project knows an agent."""
-    any_hub.meet(NAME)
-    return visit(any_hub, any_hub.owner_secret)
+def web(hub: Hub, visit: Visit) -> Web:
+    """The owner of the hub; the project knows an agent."""
+    hub.meet(NAME)
+    return visit(hub, hub.owner_secret)
 
 
 @pytest.fixture
@@ -38,10 +39,10 @@ def acting(hub: Hub, visit: Visit) -> Acting:
 # Who asks, projects, people, tokens
 
 
-def test_me_says_whom_a_token_stands_for(web: Web, any_hub: Hub, visit: Visit) -> None:
+def test_me_says_whom_a_token_stands_for(web: Web, hub: Hub, visit: Visit) -> None:
     """`/me` names the person or the agent, and the projects with the role in each."""
     person = done(web.get("/me"))
-    agent = done(visit(any_hub, any_hub.token(NAME)).get("/me"))
+    agent = done(visit(hub, hub.token(NAME)).get("/me"))
     assert (person["user"], person["owns_hub"], person["agent"]) == ("owner", True, None)
     assert (agent["user"], agent["owns_hub"], agent["agent"], agent["role"]) == (None, False, NAME, "member")
     assert [(each["slug"], each["role"]) for each in agent["projects"]] == [("default", "member")]
@@ -58,27 +59,28 @@ def test_a_project_is_created_shown_and_listed(web: Web) -> None:
     assert [each["slug"] for each in done(web.get("/projects"))["projects"]] == ["default", "web"]
 
 
-def test_refusals_about_projects(web: Web, any_hub: Hub, visit: Visit) -> None:
+@both_engines
+def test_refusals_about_projects(web: Web, hub: Hub, visit: Visit) -> None:
     """A taken slug is a conflict, a bad one invalid, a foreign project not found, and agents make none."""
     assert refusal(web.post("/projects", {"slug": "default"})) == (409, "conflict")
     assert refusal(web.post("/projects", {"slug": "No!"})) == (400, "invalid")
     assert refusal(web.get("/projects/elsewhere")) == (404, "project_denied")
-    agent = visit(any_hub, any_hub.token())
+    agent = visit(hub, hub.token())
     assert refusal(agent.post("/projects", {"slug": "mine"})) == (403, "forbidden")
 
 
-def test_a_user_is_created_with_a_token_that_works(web: Web, any_hub: Hub, visit: Visit) -> None:
+def test_a_user_is_created_with_a_token_that_works(web: Web, hub: Hub, visit: Visit) -> None:
     """The owner of the hub makes a person, whose token is told once and enters the project named."""
     made = done(web.post("/users", {"name": "张三", "project": "default", "role": "viewer"}))
-    theirs = done(visit(any_hub, made["token"]).get("/me"))
+    theirs = done(visit(hub, made["token"]).get("/me"))
     assert (theirs["user"], theirs["owns_hub"]) == ("张三", False)
     assert [(each["slug"], each["role"]) for each in theirs["projects"]] == [("default", "viewer")]
     assert [each["name"] for each in done(web.get("/users"))["users"]] == ["owner", "张三"]
 
 
-def test_only_the_owner_of_the_hub_manages_people(web: Web, any_hub: Hub, visit: Visit) -> None:
+def test_only_the_owner_of_the_hub_manages_people(web: Web, hub: Hub, visit: Visit) -> None:
     """People are listed and made by the owner of the hub alone."""
-    other = visit(any_hub, done(web.post("/users", {"name": "other"}))["token"])
+    other = visit(hub, done(web.post("/users", {"name": "other"}))["token"])
     assert refusal(other.get("/users")) == (403, "forbidden")
     assert refusal(other.post("/users", {"name": "friend"})) == (403, "forbidden")
 
@@ -88,10 +90,10 @@ def test_an_invitation_is_a_code(web: Web) -> None:
     assert done(web.post("/users/invites"))["code"].startswith("inv_")
 
 
-def test_a_token_is_created_listed_and_revoked(web: Web, any_hub: Hub, visit: Visit) -> None:
+def test_a_token_is_created_listed_and_revoked(web: Web, hub: Hub, visit: Visit) -> None:
     """A token works until it is revoked; its secret is in the first answer only."""
     made = done(web.post("/tokens", {"agent": NAME, "expires_seconds": 3600}))
-    agent = visit(any_hub, made["secret"])
+    agent = visit(hub, made["secret"])
     assert done(agent.get("/me"))["agent"] == NAME
     assert made["token"]["expires_at"] - made["token"]["created_at"] == 3_600_000
     listed = web.get("/tokens")
@@ -134,6 +136,7 @@ def test_an_agent_that_was_never_seen_is_not_found(web: Web) -> None:
     assert NAME in answer.json()["message"]
 
 
+@both_engines
 def test_one_name_is_one_presence(web: Web) -> None:
     """Who takes a name that somebody else is live by is refused, with who it is; a dead instance may be replaced."""
     done(web.put("/agents/a/presence", {"instance": "x", "take": True}))
@@ -166,6 +169,7 @@ def test_an_agent_leaves(web: Web) -> None:
     assert done(web.delete("/agents/a/presence", instance="x"))["presence"] is None
 
 
+@both_engines
 def test_letters_wait_until_they_are_acknowledged(web: Web) -> None:
     """The inbox gives the most urgent first, again and again, until a letter is acknowledged."""
     low = done(web.post("/tasks", {"text": "later", "to": NAME, "priority": "low"}))["task"]
@@ -177,22 +181,23 @@ def test_letters_wait_until_they_are_acknowledged(web: Web) -> None:
     assert done(web.get(f"/tasks/{high['id']}"))["task"]["status"] == "accepted"
 
 
-def test_reading_an_inbox_notes_it_as_seen_by_its_agent_only(any_hub: Hub, web: Web, visit: Visit) -> None:
+def test_reading_an_inbox_notes_it_as_seen_by_its_agent_only(hub: Hub, web: Web, visit: Visit) -> None:
     """A letter is seen when its agent reads it, not when a person looks on."""
     done(web.post("/messages", {"to": NAME, "text": "hello"}))
-    agent = visit(any_hub, any_hub.token(NAME))
+    agent = visit(hub, hub.token(NAME))
     inbox = f"/agents/{NAME}/inbox"
     done(web.get(inbox))
     assert done(agent.get(inbox))["letters"][0]["seen_at"] is None
     assert done(agent.get(inbox))["letters"][0]["seen_at"] is not None
 
 
-def test_reading_can_wait_for_something_to_come(any_hub: Hub, web: Web, visit: Visit) -> None:
+@both_engines
+def test_reading_can_wait_for_something_to_come(hub: Hub, web: Web, visit: Visit) -> None:
     """An empty inbox that is read with `wait_seconds` answers as soon as something comes."""
     answers: list[Json] = []
 
     def wait() -> None:
-        reader = visit(any_hub, any_hub.token(NAME))
+        reader = visit(hub, hub.token(NAME))
         answers.append(done(reader.get(f"/agents/{NAME}/inbox", wait_seconds=30)))
 
     waiting = threading.Thread(target=wait)
@@ -202,6 +207,7 @@ def test_reading_can_wait_for_something_to_come(any_hub: Hub, web: Web, visit: V
     assert [each["id"] for each in answers[0]["letters"]] == [task["id"]]
 
 
+@both_engines
 def test_waiting_ends_without_a_letter(web: Web) -> None:
     """Where nothing comes in time, the answer is an empty inbox."""
     assert done(web.get(f"/agents/{NAME}/inbox", wait_seconds=0.05)) == {"letters": []}
@@ -225,6 +231,7 @@ def test_the_inbox_of_nobody_is_not_found(acting: Acting) -> None:
 # Tasks
 
 
+@both_engines
 def test_a_task_goes_its_way(web: Web) -> None:
     """A task is sent, accepted, started, reported on, completed; its reply is in the thread, each step in the log."""
     done(web.put(f"/agents/{NAME}/presence", {"instance": "x", "take": True}))
@@ -255,6 +262,7 @@ def test_a_long_result_is_kept_whole_by_its_completion(web: Web) -> None:
     assert len(done(web.get("/completions"))["completions"][0]["result"]) == 5_000
 
 
+@both_engines
 def test_a_free_task_is_claimed_by_one(web: Web) -> None:
     """A task without a receiver waits in the open queue until somebody accepts it; then it is theirs alone."""
     done(web.post("/tasks", {"text": "for anyone"}))
@@ -266,6 +274,7 @@ def test_a_free_task_is_claimed_by_one(web: Web) -> None:
     assert refusal(web.post("/tasks/1/progress", {"by": "b", "progress": 1})) == (409, "not_holder")
 
 
+@both_engines
 def test_a_late_report_is_refused(web: Web) -> None:
     """After a task changed hands, what is said of its old epoch is a conflict and changes nothing."""
     old = done(web.post("/tasks", {"text": "x", "to": NAME}))["task"]
@@ -279,6 +288,7 @@ def test_a_late_report_is_refused(web: Web) -> None:
     assert done(web.get("/tasks/1"))["task"]["status"] == "delivered"
 
 
+@both_engines
 def test_failing_cancelling_and_retrying(web: Web) -> None:
     """A task fails with its reason, is tried again, and is cancelled; each where its status allows it."""
     done(web.post("/tasks", {"text": "x", "to": NAME, "ttl_seconds": 60}))
@@ -296,6 +306,7 @@ def test_failing_cancelling_and_retrying(web: Web) -> None:
     assert refusal(web.post("/tasks/1/complete", {"by": NAME})) == (409, "invalid_transition")
 
 
+@both_engines
 def test_tasks_are_listed_newest_first(web: Web) -> None:
     """Tasks can be narrowed by status, assignee and sender, and read page by page."""
     for number in range(1, 6):
@@ -353,6 +364,7 @@ def test_what_belongs_to_another_project_is_not_found(hub: Hub, acting: Acting) 
 # Doing it once
 
 
+@both_engines
 def test_the_same_key_is_done_once(web: Web) -> None:
     """A write sent again with its `Idempotency-Key` is answered alike and done once; another write is a conflict."""
     key = {"Idempotency-Key": "k"}
@@ -363,6 +375,7 @@ def test_the_same_key_is_done_once(web: Web) -> None:
     assert refusal(web.post("/tasks", {"text": "x"}, **{"Idempotency-Key": "k" * 257})) == (400, "invalid")
 
 
+@both_engines
 def test_a_step_is_done_once(web: Web) -> None:
     """A report that is sent again with its key gets its first answer, though the task has ended since."""
     done(web.post("/tasks", {"text": "x", "to": NAME}))
@@ -414,6 +427,7 @@ def test_a_broadcast_reaches_who_is_there(web: Web) -> None:
     assert reached(condition="offline") == []
 
 
+@both_engines
 def test_activity_is_read_both_ways(web: Web) -> None:
     """The log is read newest first before an id, oldest first after one, and narrowed to an agent or a task."""
     done(web.post("/tasks", {"text": "x", "to": NAME}))
@@ -433,6 +447,7 @@ def test_activity_is_read_both_ways(web: Web) -> None:
     assert refusal(web.get("/activity", after=1, before=2)) == (400, "invalid")
 
 
+@both_engines
 def test_status_counts(web: Web) -> None:
     """`/status` counts tasks by status, agents by condition, and the activities of the log, which is kept for ever."""
     done(web.post("/tasks", {"text": "x", "to": NAME}))
@@ -457,9 +472,10 @@ def test_a_backup_is_a_whole_database(hub: Hub, acting: Acting, tmp_path: Path) 
     assert refusal(acting().get("/backup")) == (403, "forbidden")
 
 
-def test_postgres_is_backed_up_elsewhere(postgres_hub: Hub, visit: Visit) -> None:
+@pytest.mark.parametrize("hub", ["postgres"], indirect=True)
+def test_postgres_is_backed_up_elsewhere(hub: Hub, visit: Visit) -> None:
     """On PostgreSQL the answer names the tool that makes backups there."""
-    answer = visit(postgres_hub, postgres_hub.owner_secret).get("/backup")
+    answer = visit(hub, hub.owner_secret).get("/backup")
     assert refusal(answer) == (409, "conflict")
     assert "pg_dump" in answer.json()["message"]
 

@@ -9,6 +9,7 @@ import pytest
 from hubbub.core import nodes, tokens, users
 from hubbub.model.orders import About
 from hubbub.model.rights import GIVEN, Role
+from tests.serve.conftest import with_own_hub
 from tests.serve.hub import Hub
 from tests.serve.web import Json, Visit, Web, done, refusal
 
@@ -226,6 +227,7 @@ def test_a_yes_is_spent_once_however_many_try(agent: Web, owner: Web) -> None:
     assert statuses == [200] + [409] * 5
 
 
+@with_own_hub
 def test_a_wait_ends_with_the_token(hub: Hub, visit: Visit, owner: Web) -> None:
     """Whoever waits with a token that is revoked hears no more of the answer."""
     secret = hub.token("ann")

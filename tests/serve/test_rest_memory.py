@@ -6,6 +6,7 @@ from uuid import UUID
 import pytest
 
 from hubbub.model.rights import Role
+from tests.serve.conftest import both_engines
 from tests.serve.hub import Hub
 from tests.serve.web import Json, Visit, Web, done, refusal
 
@@ -13,9 +14,9 @@ NAME = "代码/1号"
 
 
 @pytest.fixture
-def web(any_hub: Hub, visit: Visit) -> Web:
-    """Who may act as any agent of the project, at a hub on either engine."""
-    return visit(any_hub, any_hub.token())
+def web(hub: Hub, visit: Visit) -> Web:
+    """Who may act as any agent of the project."""
+    return visit(hub, hub.token())
 
 
 def put(web: Web, whose: str, **body: object) -> Json:
@@ -23,14 +24,14 @@ def put(web: Web, whose: str, **body: object) -> Json:
     return document
 
 
-def test_a_memory_is_written_and_read(web: Web, any_hub: Hub) -> None:
+def test_a_memory_is_written_and_read(web: Web, hub: Hub) -> None:
     """A memory is put as parts, and read as parts and as text, with a version that rises."""
     parts = [{"key": None, "content": "# Notes"}, {"key": "style", "content": "## not a section\ntabs"}]
     written = put(web, f"agents/{NAME}", parts=parts, version=0)
     assert done(web.get(f"/memory/agents/{NAME}"))["document"] == written
     assert (written["agent"], written["version"], written["parts"]) == (NAME, 1, parts)
     assert written["text"] == "# Notes\n\n## style\n\n## not a section\ntabs\n"
-    assert UUID(written["project_id"]) == any_hub.project.id
+    assert UUID(written["project_id"]) == hub.project.id
 
 
 def test_a_memory_that_nobody_has_written_is_empty(web: Web) -> None:
@@ -46,7 +47,7 @@ def test_a_memory_that_nobody_has_written_is_empty(web: Web) -> None:
     assert done(web.get("/memory"))["documents"] == []
 
 
-def test_memories_are_listed(web: Web, any_hub: Hub) -> None:
+def test_memories_are_listed(web: Web, hub: Hub) -> None:
     """The list names the project's own memory, then those of agents, each with its version."""
     for whose in ("agents/bob", "project", "agents/ann", "project"):
         put(web, whose, parts=[])
@@ -56,7 +57,7 @@ def test_memories_are_listed(web: Web, any_hub: Hub) -> None:
         ("ann", 1),
         ("bob", 1),
     ]
-    assert UUID(listed["project_id"]) == any_hub.project.id
+    assert UUID(listed["project_id"]) == hub.project.id
 
 
 def test_an_edited_text_is_understood(web: Web) -> None:
@@ -66,6 +67,7 @@ def test_an_edited_text_is_understood(web: Web) -> None:
     assert changed["parts"] == [{"key": "a", "content": "one\n\n## inside"}, {"key": "b", "content": "two"}]
 
 
+@both_engines
 def test_who_comes_late_is_told(web: Web) -> None:
     """A document made from an older version is a conflict, and changes nothing; without a version it counts."""
     put(web, "project", text="first")
@@ -134,6 +136,7 @@ def test_summaries_of_runs(web: Web) -> None:
     assert listed == [{"run": "one/two", "version": 1}, {"run": "2026-03-14-007", "version": 2}]
 
 
+@both_engines
 def test_a_late_summary_is_a_conflict(web: Web) -> None:
     """A summary made from another version than there is is a conflict; of a run without one that is version 0."""
     done(web.put("/summaries/one", {"text": "first", "version": 0}))

@@ -9,6 +9,7 @@ from hubbub.core import nodes, todos
 from hubbub.model.orders import About
 from hubbub.model.rights import Role
 from hubbub.model.todos import TodoItem
+from tests.serve.conftest import with_own_hub
 from tests.serve.hub import Hub
 from tests.serve.web import Visit, Web, done, refusal
 
@@ -39,6 +40,7 @@ def test_machines_are_listed(hub: Hub, agent: Web, visit: Visit) -> None:
     assert refusal(other.get("/nodes/Box")) == (404, "not_found")
 
 
+@with_own_hub
 def test_the_hubs_own_machine_tells_how_busy_it_is(agent: Web) -> None:
     """How many processors it has, and how much they and its memory have to do."""
     (own,) = done(agent.get("/nodes"))["nodes"]

@@ -5,6 +5,7 @@ from uuid import uuid4
 import pytest
 
 from hubbub.model.rights import Role
+from tests.serve.conftest import both_engines
 from tests.serve.hub import Hub
 from tests.serve.watching import Team
 from tests.serve.web import Json, Visit, Web, done, refusal
@@ -14,16 +15,16 @@ LONGEST = 524_288  # characters of an artifact's content
 
 
 @pytest.fixture
-def web(any_hub: Hub, visit: Visit) -> Web:
-    """An unbound token of a project that knows an agent, on either engine."""
-    any_hub.meet(NAME)
-    return visit(any_hub, any_hub.token())
+def web(hub: Hub, visit: Visit) -> Web:
+    """An unbound token of a project that knows an agent."""
+    hub.meet(NAME)
+    return visit(hub, hub.token())
 
 
 @pytest.fixture
-def team(any_hub: Hub) -> Team:
+def team(hub: Hub) -> Team:
     """Those who speak Relay in the same project."""
-    return Team(any_hub, any_hub.token())
+    return Team(hub, hub.token())
 
 
 def new_task(web: Web, **more: object) -> Json:
@@ -40,6 +41,7 @@ def post(web: Web, **more: object) -> Json:
 # Tasks that depend on others
 
 
+@both_engines
 def test_a_task_waits_for_what_it_depends_on(web: Web) -> None:
     """Named by id or number, what must come first is kept in order; the task reaches its inbox when it is done."""
     first, second = new_task(web), new_task(web)
@@ -65,9 +67,9 @@ def test_a_list_shows_what_tasks_depend_on(web: Web) -> None:
     assert [(each["depends_on"], each["ready"]) for each in listed] == [([first["id"]], False), ([], True)]
 
 
-def test_a_task_depends_on_tasks_of_its_project(any_hub: Hub, web: Web, visit: Visit) -> None:
+def test_a_task_depends_on_tasks_of_its_project(hub: Hub, web: Web, visit: Visit) -> None:
     """What is not there, or in another project, cannot be depended on; then no task is made."""
-    other = visit(any_hub, any_hub.token(project=any_hub.other_project()))
+    other = visit(hub, hub.token(project=hub.other_project()))
     theirs = new_task(other)
     for ref in (theirs["id"], str(uuid4()), "7", "nonsense"):
         assert refusal(web.post("/tasks", {"text": "x", "depends_on": [ref]})) == (404, "not_found")
@@ -90,6 +92,7 @@ def test_a_task_shows_its_place(web: Web, team: Team) -> None:
 # Runs
 
 
+@both_engines
 def test_runs_are_listed_newest_first(web: Web, team: Team) -> None:
     """A project has a run from its birth, nameless until it is named; the current one is marked."""
     (first,) = done(web.get("/runs"))["runs"]
@@ -101,10 +104,10 @@ def test_runs_are_listed_newest_first(web: Web, team: Team) -> None:
     assert listed[1]["id"] == first["id"]
 
 
-def test_runs_are_those_of_one_project(any_hub: Hub, visit: Visit) -> None:
+def test_runs_are_those_of_one_project(hub: Hub, visit: Visit) -> None:
     """A person of several projects has to name one."""
-    any_hub.other_project()
-    person = visit(any_hub, any_hub.owner_secret)
+    hub.other_project()
+    person = visit(hub, hub.owner_secret)
     assert refusal(person.get("/runs")) == (400, "project_required")
     assert len(done(person.get("/runs", project="elsewhere"))["runs"]) == 1
 
@@ -122,6 +125,7 @@ def test_an_artifact_is_posted_listed_and_shown(web: Web, team: Team) -> None:
     assert (theirs["id"], theirs["content"]) == (made["id"], "all of it")
 
 
+@both_engines
 def test_artifacts_are_paged(web: Web) -> None:
     """Pages of artifacts go on before a number, newest first, also where names repeat."""
     made = [post(web)["number"] for _ in range(5)]
@@ -140,6 +144,7 @@ def test_an_artifact_can_be_posted_in_a_run(web: Web, team: Team) -> None:
     assert refusal(web.post("/artifacts", {"name": "n", "content": "", "run": "x"})) == (404, "not_found")
 
 
+@both_engines
 def test_an_artifact_may_be_large(web: Web) -> None:
     """A content of 524,288 characters is kept whole, in whatever script; one more is refused."""
     content = "🦊" * LONGEST
@@ -150,9 +155,9 @@ def test_an_artifact_may_be_large(web: Web) -> None:
     assert len(answer.text) < 200
 
 
-def test_an_artifact_of_others_is_not_found(any_hub: Hub, web: Web, visit: Visit) -> None:
+def test_an_artifact_of_others_is_not_found(hub: Hub, web: Web, visit: Visit) -> None:
     """Artifacts of another project, and what is none, are not found."""
-    other = visit(any_hub, any_hub.token(project=any_hub.other_project()))
+    other = visit(hub, hub.token(project=hub.other_project()))
     theirs = post(other)["id"]
     for ref in (theirs, str(uuid4()), "nonsense"):
         assert refusal(web.get(f"/artifacts/{ref}")) == (404, "not_found")
@@ -162,6 +167,7 @@ def test_an_artifact_of_others_is_not_found(any_hub: Hub, web: Web, visit: Visit
 # Reviews
 
 
+@both_engines
 def test_a_review_is_asked_for_and_given_once(web: Web) -> None:
     """The reviewer is told by a message; the one verdict it gives is kept, and told to who asked."""
     web_post = done(web.post("/reviews", {"artifact": post(web)["id"], "reviewer": NAME, "by": "asker"}))
@@ -179,11 +185,11 @@ def test_a_review_is_asked_for_and_given_once(web: Web) -> None:
     assert done(web.get("/reviews"))["reviews"] == [given]
 
 
-def test_only_who_was_asked_may_give_a_verdict(any_hub: Hub, web: Web, visit: Visit) -> None:
+def test_only_who_was_asked_may_give_a_verdict(hub: Hub, web: Web, visit: Visit) -> None:
     """Another agent is refused, whether it says who it is or pretends."""
     asked = {"artifact": post(web)["id"], "reviewer": NAME}
     path = f"/reviews/{done(web.post('/reviews', asked))['review']['id']}"
-    other = visit(any_hub, any_hub.token("other"))
+    other = visit(hub, hub.token("other"))
     assert refusal(other.post(path, {"verdict": "approved"})) == (403, "not_reviewer")
     assert refusal(other.post(path, {"verdict": "approved", "by": NAME})) == (403, "wrong_identity")
     assert refusal(web.post(path, {"verdict": "perhaps", "by": NAME})) == (400, "invalid")
@@ -204,10 +210,10 @@ def test_reviews_are_those_of_a_run(web: Web, team: Team) -> None:
     assert refusal(web.get("/reviews", run="three")) == (404, "not_found")
 
 
-def test_viewers_look_and_change_nothing(any_hub: Hub, web: Web, visit: Visit) -> None:
+def test_viewers_look_and_change_nothing(hub: Hub, web: Web, visit: Visit) -> None:
     """A viewer sees runs, artifacts and reviews, and makes none."""
     made = post(web)
-    viewer = visit(any_hub, any_hub.token(role=Role.VIEWER))
+    viewer = visit(hub, hub.token(role=Role.VIEWER))
     for path in ("/runs", "/artifacts", "/reviews", f"/artifacts/{made['id']}"):
         done(viewer.get(path))
     for path, body in (
@@ -218,6 +224,7 @@ def test_viewers_look_and_change_nothing(any_hub: Hub, web: Web, visit: Visit) -
         assert refusal(viewer.post(path, body)) == (403, "forbidden")
 
 
+@both_engines
 @pytest.mark.parametrize("path", ["/artifacts", "/reviews"])
 def test_what_is_made_twice_by_one_key_is_made_once(web: Web, path: str) -> None:
     """With the same Idempotency-Key a call is answered as before, and nothing new is made."""

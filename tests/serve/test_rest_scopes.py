@@ -8,6 +8,7 @@ from hubbub.core import projects, stays
 from hubbub.model.rights import Role
 from hubbub.model.scopes import Scope
 from hubbub.store.tx import Tx
+from tests.serve.conftest import both_engines
 from tests.serve.hub import Hub
 from tests.serve.web import Json, Visit, Web, done, refusal
 
@@ -16,9 +17,9 @@ AREA = "/projects/default/areas/backend"
 
 
 @pytest.fixture
-def web(any_hub: Hub, visit: Visit) -> Web:
-    """The owner of a hub on either engine."""
-    return visit(any_hub, any_hub.owner_secret)
+def web(hub: Hub, visit: Visit) -> Web:
+    """The owner of the hub."""
+    return visit(hub, hub.owner_secret)
 
 
 def come(hub: Hub, name: str, area: str | None, *files: str) -> None:
@@ -63,24 +64,25 @@ def test_an_area_that_cannot_be_is_refused(web: Web, wrong: Any) -> None:
     assert done(web.get("/projects/default/areas"))["areas"] == []
 
 
-def test_who_may_see_and_change_areas(web: Web, any_hub: Hub, visit: Visit) -> None:
+def test_who_may_see_and_change_areas(web: Web, hub: Hub, visit: Visit) -> None:
     """Whoever may see a project sees its areas; only who manages it changes them; others find no project."""
-    member = visit(any_hub, any_hub.token("ada"))
+    member = visit(hub, hub.token("ada"))
     assert refusal(member.put(AREA, BACKEND)) == (403, "forbidden")
     done(web.put(AREA, BACKEND))
-    assert done(visit(any_hub, any_hub.token(role=Role.VIEWER)).get(AREA))["area"]["slug"] == "backend"
+    assert done(visit(hub, hub.token(role=Role.VIEWER)).get(AREA))["area"]["slug"] == "backend"
     done(web.post("/projects", {"slug": "other"}))
     assert refusal(member.get("/projects/other/areas"))[0] == 404
     assert refusal(web.get("/projects/default/areas/nothing")) == (404, "not_found")
 
 
-def test_scopes_are_listed_with_their_conflicts(web: Web, any_hub: Hub) -> None:
+@both_engines
+def test_scopes_are_listed_with_their_conflicts(web: Web, hub: Hub) -> None:
     """Who is there and has said where they work is listed by agent, with those they are in conflict with."""
     done(web.put(AREA, BACKEND))
-    come(any_hub, "ada", "backend")
-    come(any_hub, "bob", None, "app/a.php", "README.md")
-    come(any_hub, "cleo", None, "docs/")
-    come(any_hub, "dora", None)
+    come(hub, "ada", "backend")
+    come(hub, "bob", None, "app/a.php", "README.md")
+    come(hub, "cleo", None, "docs/")
+    come(hub, "dora", None)
     meeting = {"areas": ["backend"], "files": ["app/a.php"]}
     assert done(web.get("/scopes", project="default"))["scopes"] == [
         {"agent": "ada", "area": "backend", "files": [], "conflicts": [{"agent": "bob", **meeting}]},
@@ -94,18 +96,19 @@ def test_scopes_are_listed_with_their_conflicts(web: Web, any_hub: Hub) -> None:
     ]
 
 
-def test_a_declaration_outlives_what_made_it_legal(web: Web, any_hub: Hub) -> None:
+@both_engines
+def test_a_declaration_outlives_what_made_it_legal(web: Web, hub: Hub) -> None:
     """An agent that declared any slug while the project had no areas is still listed when it has some."""
-    come(any_hub, "ada", "anything")
+    come(hub, "ada", "anything")
     done(web.put(AREA, BACKEND))
     (listed,) = done(web.get("/scopes"))["scopes"]
     assert (listed["agent"], listed["area"], listed["conflicts"]) == ("ada", "anything", [])
 
 
-def test_a_scope_is_checked_without_a_trace(web: Web, any_hub: Hub, visit: Visit) -> None:
+def test_a_scope_is_checked_without_a_trace(web: Web, hub: Hub, visit: Visit) -> None:
     """A check says with whom a scope would be in conflict; a viewer may ask, and nothing is declared."""
-    come(any_hub, "ada", None, "src/auth.ts")
-    viewer = visit(any_hub, any_hub.token(role=Role.VIEWER))
+    come(hub, "ada", None, "src/auth.ts")
+    viewer = visit(hub, hub.token(role=Role.VIEWER))
     found = done(viewer.post("/scopes/check", {"files": ["src/**"]}))["conflicts"]
     assert found == [{"agent": "ada", "areas": [], "files": ["src/auth.ts"]}]
     assert done(viewer.post("/scopes/check", {"files": ["docs/"]}))["conflicts"] == []
@@ -130,9 +133,9 @@ def test_a_task_is_in_an_area_of_the_project(web: Web) -> None:
     assert len(done(web.get("/tasks"))["tasks"]) == 2
 
 
-def test_an_agent_shows_where_it_works(web: Web, any_hub: Hub) -> None:
+def test_an_agent_shows_where_it_works(web: Web, hub: Hub) -> None:
     """An agent's row has the area and the files that it has declared."""
-    come(any_hub, "ada", "core", "a.py", "b.py")
+    come(hub, "ada", "core", "a.py", "b.py")
     shown = done(web.get("/agents/ada"))["agent"]
     assert (shown["area"], shown["files"]) == ("core", ["a.py", "b.py"])
 

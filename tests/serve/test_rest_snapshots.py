@@ -13,6 +13,7 @@ from hubbub.model.rights import Role
 from hubbub.serve.archive import Archive
 from hubbub.store import projects
 from hubbub.store.tx import Tx
+from tests.serve.conftest import both_engines
 from tests.serve.hub import Hub
 from tests.serve.streams import following
 from tests.serve.web import Visit, Web, done, refusal
@@ -21,11 +22,11 @@ NAME = "代码1号"
 
 
 @pytest.fixture
-def web(any_hub: Hub, visit: Visit) -> Web:
-    """The owner of a hub on either engine, with a task for an agent."""
-    any_hub.meet(NAME)
-    any_hub.send_task(NAME, "count the lines")
-    return visit(any_hub, any_hub.owner_secret)
+def web(hub: Hub, visit: Visit) -> Web:
+    """The owner of the hub, with a task for an agent."""
+    hub.meet(NAME)
+    hub.send_task(NAME, "count the lines")
+    return visit(hub, hub.owner_secret)
 
 
 def fold(start: Fold, activities: Iterable[dict[str, Any]]) -> dict[str, Any]:
@@ -34,23 +35,25 @@ def fold(start: Fold, activities: Iterable[dict[str, Any]]) -> dict[str, Any]:
     return start.picture
 
 
-def test_a_snapshot_and_the_events_after_it_are_the_next_snapshot(any_hub: Hub, web: Web) -> None:
+@both_engines
+def test_a_snapshot_and_the_events_after_it_are_the_next_snapshot(hub: Hub, web: Web) -> None:
     """What `/events?patches=true` tells after the snapshot's id leads from it to the next, for any change."""
     before = done(web.get("/snapshot"))
     assert before["project"] == "default"
     assert [task["title"] for task in before["picture"]["tasks"].values()] == ["count the lines"]
     assert set(before["picture"]) == set(NOUNS)
 
-    any_hub.cancel_task(any_hub.send_task(NAME, "and the words"))
-    any_hub.meet("last")
-    with following(any_hub.url, any_hub.token(), after=before["id"], patches="true") as stream:
+    hub.cancel_task(hub.send_task(NAME, "and the words"))
+    hub.meet("last")
+    with following(hub.url, hub.token(), after=before["id"], patches="true") as stream:
         told = stream.until(agent="last")
     after = done(web.get("/snapshot"))
 
     assert fold(Fold.of(before["picture"], before["seen"]), told) == after["picture"]
 
 
-def test_a_young_project_is_replayed_from_nothing(any_hub: Hub, web: Web) -> None:
+@both_engines
+def test_a_young_project_is_replayed_from_nothing(hub: Hub, web: Web) -> None:
     """A reel begins with a keyframe, of a young project the empty picture, and all that followed it leads to now."""
     reel, now = done(web.get("/replay")), done(web.get("/snapshot"))
     assert not any(reel["start"]["picture"].values())
@@ -62,15 +65,16 @@ def test_a_young_project_is_replayed_from_nothing(any_hub: Hub, web: Web) -> Non
     assert done(web.get("/replay", until=until))["activities"] == reel["activities"][:3]
 
 
+@both_engines
 def test_replay_goes_back_from_keyframe_to_keyframe(
-    any_hub: Hub, web: Web, monkeypatch: pytest.MonkeyPatch
+    hub: Hub, web: Web, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Between two keyframes lies a reel; the one before ends where the next begins."""
     monkeypatch.setattr(keyframes, "EVERY", 2)
-    archive = Archive(any_hub.store, None)
+    archive = Archive(hub.store, None)
     asyncio.run(archive.keep())
     middle = done(web.get("/snapshot"))["picture"]
-    any_hub.meet("another")
+    hub.meet("another")
     last = done(web.get("/replay"))
     assert last["start"]["picture"] == middle
     assert [each["agent"] for each in last["activities"]] == ["another"]
@@ -81,15 +85,17 @@ def test_replay_goes_back_from_keyframe_to_keyframe(
     assert fold(Fold.of(first["start"]["picture"]), first["activities"]) == middle
 
 
+@both_engines
 def test_what_is_not_in_the_log_is_not_replayed(web: Web) -> None:
     """A moment that the log does not hold is a 404."""
     assert refusal(web.get("/replay", until=10**12)) == (404, "not_found")
 
 
-def test_only_who_may_look_sees_pictures(any_hub: Hub, web: Web, visit: Visit) -> None:
+@both_engines
+def test_only_who_may_look_sees_pictures(hub: Hub, web: Web, visit: Visit) -> None:
     """A viewer sees a project's picture; a token of another project does not."""
-    viewer = visit(any_hub, any_hub.token(role=Role.VIEWER))
-    stranger = visit(any_hub, any_hub.token(project=any_hub.other_project()))
+    viewer = visit(hub, hub.token(role=Role.VIEWER))
+    stranger = visit(hub, hub.token(project=hub.other_project()))
     assert (
         done(viewer.get("/snapshot"))["picture"] == done(web.get("/snapshot", project="default"))["picture"]
     )
@@ -97,7 +103,8 @@ def test_only_who_may_look_sees_pictures(any_hub: Hub, web: Web, visit: Visit) -
         assert refusal(stranger.get(path, project="default"))[0] in (403, 404)
 
 
-def test_the_activity_is_told_with_patches(any_hub: Hub, web: Web) -> None:
+@both_engines
+def test_the_activity_is_told_with_patches(hub: Hub, web: Web) -> None:
     """`/activity` says what each made of the picture, if asked to."""
     plain = done(web.get("/activity", limit=1))["activity"]
     patched = done(web.get("/activity", limit=1, patches="true"))["activity"]
@@ -106,17 +113,18 @@ def test_the_activity_is_told_with_patches(any_hub: Hub, web: Web) -> None:
     assert patched[0]["id"] == plain[0]["id"]
 
 
+@both_engines
 def test_who_comes_back_after_the_log_was_cut_starts_anew(
-    any_hub: Hub, web: Web, monkeypatch: pytest.MonkeyPatch
+    hub: Hub, web: Web, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An id from before the first keyframe that is left is answered by `reset`: the patches in between are gone."""
     before = done(web.get("/snapshot"))
-    any_hub.meet("another")
+    hub.meet("another")
     monkeypatch.setattr(keyframes, "EVERY", 2)
-    asyncio.run(Archive(any_hub.store, None).keep())
-    any_hub.do(lambda tx: keyframes.forget(tx, timedelta()))
+    asyncio.run(Archive(hub.store, None).keep())
+    hub.do(lambda tx: keyframes.forget(tx, timedelta()))
 
-    with following(any_hub.url, any_hub.token(), after=before["id"], patches="true") as stream:
+    with following(hub.url, hub.token(), after=before["id"], patches="true") as stream:
         assert stream.next().data["kind"] == "reset"
     after = done(web.get("/snapshot"))
     assert after["first"]["id"] >= before["id"]
@@ -133,16 +141,15 @@ def cut_whole(tx: Tx) -> None:
         pass
 
 
+@both_engines
 @pytest.mark.parametrize("is_of_another", [False, True])
-def test_a_snapshot_is_followed_where_all_before_it_was_cut(
-    any_hub: Hub, web: Web, is_of_another: bool
-) -> None:
+def test_a_snapshot_is_followed_where_all_before_it_was_cut(hub: Hub, web: Web, is_of_another: bool) -> None:
     """The place of a snapshot is in the log, whatever was cut: else who came back would begin anew for ever."""
     if is_of_another:
-        any_hub.other_project()
-    any_hub.do(cut_whole)
+        hub.other_project()
+    hub.do(cut_whole)
     place = done(web.get("/snapshot", project="default"))["id"]
-    token = any_hub.owner_secret
-    with following(any_hub.url, token, after=place, patches="true", project="default") as stream:
-        any_hub.meet("next")
+    token = hub.owner_secret
+    with following(hub.url, token, after=place, patches="true", project="default") as stream:
+        hub.meet("next")
         assert stream.next().data["agent"] == "next"

@@ -11,10 +11,14 @@ from hubbub.core import evidence
 from hubbub.model.placements import Evidence
 from hubbub.serve.sightings import Sightings
 from hubbub.store.tx import unix_ms
+from tests.serve.conftest import with_own_hub
 from tests.serve.hub import Hub
 from tests.serve.wire import call, post
+from tests.waiting import patience
 
 Noted = Callable[[str], Evidence]
+
+pytestmark = with_own_hub  # what was called elsewhere may be written down here
 
 
 @pytest.fixture
@@ -28,7 +32,7 @@ def noted(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> Noted:
         written.set()
 
     def wait(agent: str) -> Evidence:
-        assert written.wait(10)
+        assert written.wait(patience())
         written.clear()
         found: Evidence = hub.do(lambda tx: evidence.of(tx, hub.project.id, agent))
         return found
