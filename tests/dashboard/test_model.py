@@ -72,6 +72,18 @@ STATES: list[tuple[Any, str]] = [
 ]
 
 
+def test_an_older_change_overwrites_no_newer_one(page: Page) -> None:
+    """Of two racing changes of one card that with the greater id stays, in whichever order the log tells of them."""
+    done, begun = (
+        {"id": place, "patch": {"tasks": {"t": {**TASK, "status": status}}}}
+        for place, status in ((8, "completed"), (7, "working"))
+    )
+    both = "(fold.apply(p, x[1]), fold.apply(p, x[2]), p.tasks.get('t').status)"
+
+    assert ask(page, "model/fold.js", both, picture(), done, begun) == "completed"
+    assert ask(page, "model/fold.js", both, picture(), begun, done) == "completed"
+
+
 def test_a_task_is_in_one_of_eleven_states(page: Page) -> None:
     """A state is the status in other words; a task whose holder cannot go on without a person waits."""
     for cards, state in STATES:
