@@ -11,7 +11,7 @@ import httpx2
 import pytest
 
 from hubbub.client import owner_token, running_hub
-from hubbub.store.lock import FILE, FolderLock
+from hubbub.store.lock import FILE, FolderLock, holder_of
 from tests.cli.processes import RunningHub, ends, hubbub
 
 
@@ -35,8 +35,8 @@ def test_up_and_down(data: Path) -> None:
     down = hubbub("down", data=data)
 
     assert (down.returncode, down.stdout) == (0, "the hub has stopped\n")
+    assert (running_hub(data), holder_of(data)) == (None, None)
     assert ends(pid)
-    assert running_hub(data) is None
 
 
 def test_each_is_done_once(data: Path) -> None:
