@@ -110,6 +110,22 @@ def test_the_log_tells_what_the_tables_tell(world: World, eve: Actor, stories: i
     play()
 
 
+def test_every_deed_is_told(world: World, eve: Actor) -> None:
+    """What each deed makes of the picture is in the log: nothing that can be done is left out."""
+    project = new_project(world.store)
+    joining(world, project, eve)
+    every = range(len(DEEDS))
+    act(
+        world.store,
+        world.clock,
+        project,
+        eve,
+        [(deed, (turn, turn, turn), 0) for turn in range(6) for deed in every],
+    )
+
+    assert folded(world.store, project.id, Fold()) == told(world.store, project.id).picture
+
+
 @pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.system)])
 def test_racing_writers_tell_the_same(world: World, eve: Actor, seed: int) -> None:
     """Whoever writes at the same time, the log and the tables agree, and so does each snapshot taken meanwhile."""
