@@ -2,8 +2,11 @@
 
 import random
 from secrets import randbelow
+from typing import Any
 
 import pytest
+
+SEED = "hubbub_seed"  # under which a worker is told the seed
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -14,8 +17,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    if config.getoption("shuffle") == "any":  # before the workers are started, which have to agree on it
-        config.option.shuffle = str(randbelow(10**6))
+    if config.getoption("shuffle") == "any":
+        config.option.shuffle = getattr(config, "workerinput", {}).get(SEED) or str(randbelow(10**6))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Tell a worker the seed that was chosen: it is given the arguments as they were, and has to agree."""
+    node.workerinput[SEED] = node.config.getoption("shuffle")
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:

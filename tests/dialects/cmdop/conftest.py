@@ -25,10 +25,18 @@ def anywhere(sqlite_hub: Hub) -> Iterator[Board]:
 
 
 @pytest.fixture(scope="module")
-def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workshop]:
-    """A hub with a machine whose policy is the shipped one."""
+def shared_machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workshop]:
+    """A hub with a machine, for the tests of a module."""
     with workshop(tmp_path_factory.mktemp("machine")) as made:
         yield made
+
+
+@pytest.fixture
+def machine(shared_machine: Workshop) -> Workshop:
+    """A hub with a machine whose policy is the shipped one, and whose folder is empty."""
+    shared_machine.policy("")
+    shared_machine.clear()
+    return shared_machine
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from shutil import rmtree
 from typing import Any
 
 import httpx2
@@ -15,9 +16,10 @@ from hubbub.core import access, idempotency
 from hubbub.dialects.dialect import digest
 from hubbub.model.records import Project
 from hubbub.model.rights import Role
-from tests.dialects.hub import NO_TLS, PATIENCE, Json
+from tests.dialects.hub import NO_TLS, Json
 from tests.serve.hub import Hub, running_hub
 from tests.serve.streams import Stream, following
+from tests.waiting import patience
 
 PATH = "/mcp/cmdop"
 
@@ -36,6 +38,14 @@ class Workshop:
     def policy(self, text: str, tables: str = "") -> None:
         """What the operator writes into node.toml; the root stays the same."""
         write_policy(self.config, self.root, text, tables)
+
+    def clear(self) -> None:
+        """Leave nothing in the root."""
+        for each in self.root.iterdir():
+            if each.is_dir() and not each.is_symlink():
+                rmtree(each)
+            else:
+                each.unlink()
 
     def agent(self, name: str = "ada", project: Project | None = None) -> "Agent":
         """An agent with a token of its own."""
@@ -132,7 +142,7 @@ class Agent:
         params = {"name": tool, "arguments": arguments}
         message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
         response = httpx2.post(
-            self.url + self.path, json=message, headers=headers, timeout=PATIENCE, verify=NO_TLS
+            self.url + self.path, json=message, headers=headers, timeout=patience(), verify=NO_TLS
         )
         result: Json = response.json()["result"]
         return result

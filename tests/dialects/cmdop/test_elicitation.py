@@ -16,9 +16,10 @@ from hubbub.core import approvals
 from hubbub.model.approvals import ApprovalStatus
 from tests.dialects.cmdop.machine import PATH, Workshop
 from tests.dialects.cmdop.requirements import requires
-from tests.dialects.hub import NEWEST, NO_TLS, PATIENCE, Json
+from tests.dialects.hub import NEWEST, NO_TLS, Json
+from tests.waiting import patience
 
-OPTED_IN = "elicitation = true\napproval_timeout = 20"
+OPTED_IN = "elicitation = true\napproval_timeout = 600"
 TOUCH = {"command": "touch asked"}
 EACH_ERA = pytest.mark.parametrize("mode", [NEWEST, "legacy"])
 
@@ -43,7 +44,7 @@ class Desk:
 async def connected(workshop: Workshop, mode: ConnectMode, desk: Desk | None) -> AsyncIterator[Client]:
     """The official client, with or without somebody who can be asked."""
     headers = {"Authorization": f"Bearer {workshop.agent().secret}"}
-    http = httpx2.AsyncClient(headers=headers, timeout=PATIENCE, verify=NO_TLS)
+    http = httpx2.AsyncClient(headers=headers, timeout=patience(), verify=NO_TLS)
     transport = streamable_http_client(f"{workshop.hub.url}{PATH}", http_client=http)
     callback = desk.answer if desk is not None else None
     async with http, Client(transport, mode=mode, elicitation_callback=callback) as client:

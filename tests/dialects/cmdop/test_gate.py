@@ -10,6 +10,7 @@ from hubbub.client import HubRefused
 from tests.dialects.cmdop.hub import refusal
 from tests.dialects.cmdop.machine import Agent, Workshop
 from tests.dialects.cmdop.requirements import requires
+from tests.waiting import patience, until
 
 BYPASS = 'mode = "bypass"'
 IMPATIENT = "approval_timeout = 0.05"
@@ -37,7 +38,7 @@ def test_a_denied_call_says_why(machine: Workshop) -> None:
 @requires("gate.approved", "gate.person_denied", "gate.spent")
 def test_a_person_decides(machine: Workshop) -> None:
     """What is asked about runs if a person says yes, once for each yes; a no is a person's denial."""
-    machine.policy("approval_timeout = 20")
+    machine.policy(f"approval_timeout = {patience()}")
     ada, made = machine.agent(), machine.root / "made"
 
     with machine.answering("approve"):
@@ -69,7 +70,7 @@ def test_an_unanswered_question_is_over(machine: Workshop) -> None:
 @requires("gate.agent")
 def test_no_agent_answers(machine: Workshop) -> None:
     """An agent's token cannot answer, whatever its role; not its own question, and not another's."""
-    machine.policy("approval_timeout = 20")
+    machine.policy(f"approval_timeout = {patience()}")
     ada = machine.agent()
     refused: list[str] = []
 
@@ -177,8 +178,9 @@ def test_a_suggested_rule_holds_once_a_person_says_so(own_machine: Workshop) -> 
     with own_machine.hearing("approval.spent") as spent:
         person.post(f"/approvals/{told['approval_id']}/approve")
         spent.next()
-    rules = (ada.permissions_helper(operation="show_policy")["rules"] for _ in range(500))
-    assert any(rule in each["allow"] for each in rules)  # it is written a moment after the yes is spent
+    until(  # the file is written a moment after the yes is spent
+        lambda: rule in ada.permissions_helper(operation="show_policy")["rules"]["allow"], "the rule"
+    )
     assert ada.execute_command(**TOUCH)["exit_code"] == 0
 
 
@@ -233,7 +235,7 @@ def refusal_code(answer: dict[str, Any]) -> str:
 
 def test_what_a_person_saw_is_what_is_done(machine: Workshop) -> None:
     """If a path leads elsewhere by the time they say yes, nothing is written, there or here."""
-    machine.policy("approval_timeout = 20")
+    machine.policy(f"approval_timeout = {patience()}")
     ada, way = machine.agent(), machine.root / "way"
     for name in ("one", "two", ".git"):
         (machine.root / name).mkdir()

@@ -7,7 +7,8 @@ import httpx2
 import pytest
 
 from tests.dialects.cmdop.hub import Board
-from tests.dialects.hub import NO_TLS, PATIENCE, Json, call
+from tests.dialects.hub import NO_TLS, Json, call
+from tests.waiting import patience
 
 HELLO: Json = {
     "jsonrpc": "2.0",
@@ -38,7 +39,7 @@ def test_a_transport_session_is_served_as_its_client_takes_it(
 ) -> None:
     """From the handshake to the end of the session each request is answered in a form that the client takes."""
     headers = {"Authorization": f"Bearer {anywhere.agent('ada').secret}", "Accept": accept}
-    with httpx2.Client(base_url=anywhere.hub.url, headers=headers, timeout=PATIENCE, verify=NO_TLS) as http:
+    with httpx2.Client(base_url=anywhere.hub.url, headers=headers, timeout=patience(), verify=NO_TLS) as http:
         hello = http.post(anywhere.path, json=HELLO)
         assert _content(hello)["result"]["serverInfo"]["name"] == "cmdop"
         session = {"Mcp-Session-Id": hello.headers["mcp-session-id"], "MCP-Protocol-Version": "2025-11-25"}

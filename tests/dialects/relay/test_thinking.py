@@ -3,9 +3,9 @@
 from queue import SimpleQueue
 
 from tests.dialects.conftest import both_engines
-from tests.dialects.hub import PATIENCE
 from tests.dialects.relay.hub import Team, yes
 from tests.dialects.relay.requirements import requires
+from tests.waiting import patience
 
 
 @requires("broadcast_thinking.live", "broadcast_thinking.not_kept", "broadcast_thinking.reply")
@@ -20,7 +20,7 @@ def test_a_thought_is_heard_and_not_kept(team: Team) -> None:
         assert yes(fe.broadcast_thinking(content="读代码 🦊\n## now")) == {}
 
     thought = {"type": "thought", "run": "r", "agent": "fe", "text": "读代码 🦊\n## now"}
-    assert heard.get(timeout=PATIENCE) == thought
+    assert heard.get(timeout=patience()) == thought
     assert heard.empty()
 
 
@@ -35,5 +35,5 @@ def test_a_thought_stays_in_its_project(team: Team, elsewhere: Team) -> None:
         yes(elsewhere.agent("fe").broadcast_thinking(content="theirs"))
         elsewhere.agent("fe").broadcast_thinking(agent_id="be", content="not mine")
 
-    assert "theirs" in str(heard.get(timeout=PATIENCE))
+    assert "theirs" in str(heard.get(timeout=patience()))
     assert heard.empty()

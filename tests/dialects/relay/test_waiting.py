@@ -11,7 +11,7 @@ from hubbub.core import access, messages, tokens
 from hubbub.settings import Settings
 from hubbub.store.tx import Store, Tx
 from tests.dialects.conftest import both_engines
-from tests.dialects.hub import PATIENCE, StillClock, running_hub
+from tests.dialects.hub import StillClock, running_hub
 from tests.dialects.relay.hub import Team, no, yes
 from tests.dialects.relay.requirements import requires
 
@@ -112,7 +112,7 @@ def test_the_time_runs_out(team: Team) -> None:
 
     assert yes(team.agent("fe").get_messages(wait_seconds=0.05)) == {"messages": []}
 
-    assert 0.05 <= time.monotonic() - began < PATIENCE
+    assert time.monotonic() - began >= 0.05
     team.hub.followers.wait_for(0, team.project)
 
 
