@@ -147,7 +147,7 @@ class Hub:
         quotas = Quotas(_limits(self.settings))
         transactions = Transactions(self.store, quotas)
         feed, followers, notified = Feed(self.store), Followers(quotas), Notified(transactions)
-        sightings = Sightings(transactions)
+        sightings, usage = Sightings(transactions), Usage(self.store, quotas)
         fleet = Fleet(transactions, str(new_id()), self.pace)
         workspace, slug = _workspace(), os.environ.get("HUBBUB_PROJECT") or projects.DEFAULT
         leaving = outbox.build(self.store, self.settings, self.settings.public_url or self.url)
@@ -155,8 +155,7 @@ class Hub:
             feed.listen(hear)
         archive = Archive(self.store, self.settings.keep_log_days)
         upkeep = Upkeep(self.store, timedelta(hours=self.settings.dead_letter_hours))
-        work = [feed.run, notified.run, sightings.run, leaving.run, archive.run, upkeep.run]
-        work.append(Usage(self.store, quotas).run)
+        work = [feed.run, notified.run, sightings.run, leaving.run, archive.run, upkeep.run, usage.run]
         if workspace is not None:
             work.append(partial(keep_in_step, transactions, feed, workspace, slug))
         desk_of = partial(Desk, transactions, LiveNews(feed, followers), slug, url=self.url)
@@ -311,6 +310,7 @@ def _limits(settings: Settings) -> Limits:
         rate=settings.token_rate,
         burst=settings.token_burst,
         streams=settings.token_streams,
+        connections=settings.mcp_connections,
         stored=settings.token_megabytes * MIB,
     )
 

@@ -23,7 +23,7 @@ def test_all_is_well(own_hub: RunningHub) -> None:
     assert {line[:4] for line in done.stdout.splitlines()} == {"ok  "}
     subjects = [each["subject"] for each in own_hub.json("doctor")]
     assert subjects == [
-        "versions", "open files", "data folder", "rights", "disk", "database", "lock", "hub", "token",
+        "versions", "open files", "data folder", "rights", "disk", "database", "lock", "hub", "token", "quotas",
     ]  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 
 from hubbub.core import quotas
-from hubbub.core.quotas import MIB, MOST_OF_BROWSER, Limits, Quota, Quotas
+from hubbub.core.quotas import MIB, MOST_OF_BROWSER, Limits, Measure, Quota, Quotas
 from hubbub.model.errors import TooMany
 from hubbub.model.rights import SYSTEM, Actor
 from hubbub.store.tx import Store
@@ -143,3 +143,18 @@ def test_what_could_not_be_added_up_is_not_lost(store: Store, clock: MovableCloc
     add_up(store, counted)
     rows = store.read_now(SYSTEM, lambda tx: tx.all("SELECT subject, stored FROM usage"))
     assert [(row["subject"], row["stored"]) for row in rows] == [(agent.token_id, 7)]
+
+
+def test_it_is_told_how_fast_calls_come(time: Time) -> None:
+    """How many calls a second come is told over the last ten seconds, and with it how near the limit is."""
+    counted, agent = Quotas(Limits(rate=10, burst=1000)), replace(someone(), rate=5)
+    assert agent.token_id is not None
+    for _ in range(40):
+        counted.spend(agent)
+    assert counted.measures(agent.token_id)[Quota.CALLS] == Measure(4.0, 5)
+    assert counted.measures(agent.token_id)[Quota.CALLS].is_near
+    time.now += 15
+    assert counted.measures(agent.token_id)[Quota.CALLS] == Measure(2.0, 5)
+    assert not counted.measures(agent.token_id)[Quota.CALLS].is_near
+    time.now += 5
+    assert counted.measures(agent.token_id)[Quota.CALLS].used == 0

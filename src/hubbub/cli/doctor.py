@@ -9,6 +9,7 @@ from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import apsw
 import click
@@ -35,7 +36,18 @@ CONNECT_SECONDS = 5  # for a database to let us in
 LEAST_FILES = 4096  # a live stream is an open file
 OTHERS = 0o077
 RECENT = 24 * 3600  # seconds in which what went wrong with a hook is worth a look
-NEARLY = 0.8  # of what a token may store in a day
+AMOUNTS = {
+    "calls": "calls a second",
+    "streams": "streams and waiting calls",
+    "connections": "MCP sessions",
+    "stored": "MiB stored a day",
+}
+MORE = {
+    "calls": "look for a loop in what uses it, or make it a token with more by: hubbub token create --rate",
+    "streams": "end what nobody follows, or allow more by HUBBUB_TOKEN_STREAMS",
+    "connections": "of more the one idle longest is ended; give each agent a token, or set HUBBUB_MCP_CONNECTIONS",
+    "stored": "it is refused at the limit; allow more by HUBBUB_TOKEN_MEGABYTES",
+}
 WAKERS = frozenset({*Method})
 
 
@@ -178,30 +190,50 @@ def _token(hub: Hub) -> Finding:
 
 
 def _quotas(hub: Hub) -> Iterator[Finding]:
-    """Every token that was refused for what it used, or has nearly used up what it may store today."""
+    """What tokens may use, and every token that uses nearly as much, or was refused more."""
     try:
         reply = hub.get("/tokens")
     except HubRefused:
         return  # which the token above says already
-    most = reply["limits"]["stored"]
-    for each in reply["tokens"]:
-        use = each["use"]
-        if use is None or each["revoked_at"] is not None:
-            continue
-        whose = f"quota of token {each['id']} ({each['agent'] or 'a person or any agent'})"
-        stored = f"{use['stored_today'] // MIB:,} of {most // MIB:,} MiB stored today"
-        if use["refused_at"] is not None:
-            counts = ", ".join(f"{number:,} for {quota}" for quota, number in use["refused"].items())
-            since = terminal.brief(use["refused_since"])
-            last = terminal.brief(use["refused_at"])
-            advice = "look for a loop in what uses it, or allow more by HUBBUB_TOKEN_…"
-            yield Finding(
-                whose, False, f"calls were refused since {since} ({counts}), last {last}; {stored}", advice
-            )
-        elif most and use["stored_today"] >= most * NEARLY:
-            yield Finding(
-                whose, False, stored, "it is refused at the limit; allow more by HUBBUB_TOKEN_MEGABYTES"
-            )
+    used = [each for each in reply["tokens"] if each["use"] is not None and each["revoked_at"] is None]
+    found = [finding for each in used if (finding := _quota(each)) is not None]
+    if not found:
+        most = ", ".join(_amount(quota, number) for quota, number in _most(reply["limits"]))
+        told = f"a token may use {most or 'as much as it likes'}; none of {len(used):,} in use is near that"
+        yield Finding("quotas", True, told)
+    yield from found
+
+
+def _quota(token: dict[str, Any]) -> Finding | None:
+    """A token that uses nearly what it may, or was refused more; None for any other."""
+    use, limits = token["use"], token["limits"]
+    used = {"calls": use["rate"], **{each: use[each] for each in ("streams", "connections")}}
+    used["stored"] = use["stored_today"]
+    near = [(quota, most) for quota, most in _most(limits) if quota in use["near"]]
+    told = [_amount(quota, used[quota], most) for quota, most in near]
+    advice = [MORE[quota] for quota, _most in near]
+    if use["refused_at"] is not None:
+        counts = ", ".join(f"{number:,} for {quota}" for quota, number in use["refused"].items())
+        since, last = terminal.brief(use["refused_since"]), terminal.brief(use["refused_at"])
+        told.insert(0, f"calls were refused since {since} ({counts}), last {last}")
+        advice = ["look for a loop in what uses it, or allow more by HUBBUB_TOKEN_…"]
+    if not told:
+        return None
+    whose = f"quota of token {token['id']} ({token['agent'] or 'a person or any agent'})"
+    return Finding(whose, False, "; ".join(told), "; ".join(advice))
+
+
+def _most(limits: dict[str, int]) -> list[tuple[str, int]]:
+    """What there is a limit of, by quota."""
+    each = {"calls": limits["rate"], **{name: limits[name] for name in ("streams", "connections", "stored")}}
+    return [(quota, most) for quota, most in each.items() if most]
+
+
+def _amount(quota: str, number: float, most: int | None = None) -> str:
+    """How much of a quota: `12 of 500 calls a second`."""
+    unit = MIB if quota == "stored" else 1
+    of = f" of {most // unit:,}" if most is not None else ""
+    return f"{number / unit:,.0f}{of} {AMOUNTS[quota]}"
 
 
 def _clients() -> Iterator[Finding]:

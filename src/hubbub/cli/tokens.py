@@ -36,10 +36,19 @@ def token() -> None:
     "--role", type=ROLES, default="member", show_default=True, help="What it may do in the project."
 )
 @click.option("--expires", callback=seconds, metavar="30d", help="When it ends. [default: never]")
+@click.option(
+    "--rate",
+    type=click.IntRange(1, 1_000_000),
+    metavar="N",
+    help="How many calls a second it may make. [default: as many as all]",
+)
 @uses_project
-def create(*, hub: Hub, agent: str | None, role: str, expires: float | None, as_json: bool) -> None:
+def create(
+    *, hub: Hub, agent: str | None, role: str, expires: float | None, rate: int | None, as_json: bool
+) -> None:
     """Make a token of the project. Prints it, and only that."""
-    made = hub.post("/tokens", {"agent": agent, "role": role, "expires_seconds": expires})
+    wanted = {"agent": agent, "role": role, "expires_seconds": expires, "rate": rate}
+    made = hub.post("/tokens", wanted)
     if as_json:
         terminal.show_json(made)
     else:
@@ -64,10 +73,11 @@ def list_(*, hub: Hub, as_json: bool) -> None:
             terminal.brief(each["created_at"]),
             terminal.brief(each["expires_at"]),
             terminal.brief(each["revoked_at"]),
+            each["rate"],
         )
         for each in found
     ]
-    titles = ("id", "for", "project", "role", "made by", "created", "expires", "revoked")
+    titles = ("id", "for", "project", "role", "made by", "created", "expires", "revoked", "calls a second")
     terminal.show_table(titles, rows)
 
 

@@ -50,6 +50,7 @@ def _actor(tx: Tx, token: Token | None) -> Actor:
         role=token.role,
         agent=token.agent,
         expires_at=token.expires_at,
+        rate=token.rate,
     )
 
 

@@ -31,13 +31,15 @@ def for_project(
     agent: str | None = None,
     program: str | None = None,
     ttl: timedelta | None = None,
+    rate: int | None = None,
 ) -> tuple[Token, str]:
     """A token for the project, bound to `agent` if named, and its secret: `ntok_` and 32 hex digits.
 
     `program` is what will be the agent, if that is known: who waits for it is told what to start.
 
     A person who is a member may make tokens that do as much or less, for their own programs. A program may do so only
-    with the right to manage, and none that outlives its own: what gets hold of an agent's token gets no other.
+    with the right to manage, and none that outlives its own or calls faster: what gets hold of an agent's token gets no
+    other. `rate` is how many calls a second it may make, where that is not as many as all may.
     Records `token.created`. Raises `Forbidden`, and `Invalid` for the role that is a machine's alone.
     """
     require_given(role)
@@ -49,13 +51,17 @@ def for_project(
     end = None if tx.actor.is_person else tx.actor.expires_at
     if end is not None and (ttl is None or tx.now + milliseconds(ttl) > end):
         raise Forbidden("a token cannot outlive the one that makes it; let it expire earlier")
+    if tx.actor.rate is not None and (rate is None or rate > tx.actor.rate):
+        raise Forbidden(f"a token gives no other more calls a second than it has itself: {tx.actor.rate:,}")
     if tx.actor.agent is not None and agent != tx.actor.agent:
         raise Forbidden(f"this token acts as {tx.actor.agent!r} only, and can only make tokens for it")
     if agent is not None:
         agents.make(tx, project.id, agent)
         if program is not None:
             evidence.saw(tx, project.id, agent, runtime=program)
-    return _create(tx, AGENT, user_id=tx.actor.user_id, project=project, agent=agent, role=role, ttl=ttl)
+    return _create(
+        tx, AGENT, user_id=tx.actor.user_id, project=project, agent=agent, role=role, ttl=ttl, rate=rate
+    )
 
 
 def granted(tx: Tx, project: Project, *, role: Role, agent: str) -> tuple[Token, str]:
@@ -118,8 +124,11 @@ def _create(
     agent: str | None = None,
     role: Role | None = None,
     ttl: timedelta | None = None,
+    rate: int | None = None,
 ) -> tuple[Token, str]:
-    token, secret = _insert(tx, prefix, user_id=user_id, project=project, agent=agent, role=role, ttl=ttl)
+    token, secret = _insert(
+        tx, prefix, user_id=user_id, project=project, agent=agent, role=role, ttl=ttl, rate=rate
+    )
     detail = {"token_id": str(token.id), "role": role}
     tx.record("token.created", project_id=token.project_id, agent=agent, detail=detail)
     return token, secret
@@ -134,6 +143,7 @@ def _insert(
     agent: str | None = None,
     role: Role | None = None,
     ttl: timedelta | None = None,
+    rate: int | None = None,
 ) -> tuple[Token, str]:
     if ttl is not None and ttl <= timedelta(0):
         raise Invalid("a token must expire in the future")
@@ -147,6 +157,7 @@ def _insert(
             project_id=project.id if project else None,
             agent=agent,
             role=role,
+            rate=rate,
             created_at=tx.now,
             expires_at=tx.now + int(ttl.total_seconds() * 1000) if ttl else None,
             revoked_at=None,

@@ -78,6 +78,7 @@ class Token:
     project_id: UUID | None
     agent: str | None
     role: Role | None
+    rate: int | None  # calls a second, where it is not the hub's common limit
     created_at: int
     expires_at: int | None
     revoked_at: int | None

@@ -54,6 +54,7 @@ class Actor:
     role: Role | None = None
     agent: str | None = None
     expires_at: int | None = None
+    rate: int | None = None  # calls a second, where the token has a limit of its own
     is_browser: bool = False  # they have signed in there, and show a cookie instead of a token
 
     @property

@@ -81,9 +81,9 @@ class Parts:
 def application(parts: Parts, alive: Alive) -> ASGIApp:
     """The application. What `alive` does goes on while it is served."""
     settings, transactions = parts.settings, parts.transactions
-    connections = Connections(settings.mcp_connections)
+    connections = Connections(transactions.quotas)
     metrics = Metrics(transactions, lambda: len(parts.followers), lambda: len(connections), parts.fleet)
-    metrics.refusals(transactions.quotas)
+    metrics.quotas(transactions.quotas)
     news = LiveNews(parts.feed, parts.followers)
     site = _site(parts, news)
     protocol = _protocol(parts, site, connections, metrics)

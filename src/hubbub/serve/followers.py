@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import contextmanager
 from uuid import UUID
 
-from hubbub.core.quotas import Limits, Quotas
+from hubbub.core.quotas import Limits, Quota, Quotas
 from hubbub.model.records import Activity
 from hubbub.model.rights import Actor
 from hubbub.serve.resources import Topic, touched
@@ -70,6 +70,7 @@ class Followers:
 
     def __init__(self, quotas: Quotas | None = None) -> None:
         self._quotas = quotas or Quotas(Limits())
+        self._quotas.hold(Quota.STREAMS, self.number_of)
         self._open: dict[UUID | None, set[Follower]] = {}
         self._wanted: dict[Topic, set[Follower]] = {}
         self._revoked: set[UUID | None] = set()

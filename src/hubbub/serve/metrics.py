@@ -18,7 +18,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 
 from hubbub.core import tasks
-from hubbub.core.quotas import Quota, Quotas
+from hubbub.core.quotas import NEAR, Quota, Quotas
 from hubbub.core.transaction import Transactions
 from hubbub.dialects.dialect import Dialect
 from hubbub.model.lifecycle import Status
@@ -31,8 +31,8 @@ OK = "ok"
 SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
 
 
-class _Refusals(Collector):
-    """Refusals by quota, of all tokens together."""
+class _Quotas(Collector):
+    """What tokens use of their quotas, and were refused, of all of them together."""
 
     def __init__(self, quotas: Quotas) -> None:
         self._quotas = quotas
@@ -49,6 +49,20 @@ class _Refusals(Collector):
             "Tokens of which calls were refused in the last hour",
             self._quotas.number_refused(),
         )
+        highest = GaugeMetricFamily(
+            "hubbub_token_use_highest",
+            "The largest share of its limit that a token uses now",
+            labels=["quota"],
+        )
+        near = GaugeMetricFamily(
+            "hubbub_tokens_near_quota",
+            f"Tokens that use {NEAR:.0%} of their limit now, or more",
+            labels=["quota"],
+        )
+        for quota, shares in self._quotas.shares().items():
+            highest.add_metric([quota], max(shares, default=0.0))
+            near.add_metric([quota], sum(share >= NEAR for share in shares))
+        yield from (highest, near)
 
 
 class Metrics:
@@ -94,9 +108,9 @@ class Metrics:
             registry=self._registry,
         )
 
-    def refusals(self, quotas: Quotas) -> None:
-        """Show how often tokens were refused more than they may use, and how many of them in the last hour."""
-        self._registry.register(_Refusals(quotas))
+    def quotas(self, quotas: Quotas) -> None:
+        """Show how much tokens use of what they may, how often they were refused more, and how many of late."""
+        self._registry.register(_Quotas(quotas))
 
     def request(self, route: str, status: int) -> None:
         """Count an answered request; `route` is the pattern it matched, not its path."""

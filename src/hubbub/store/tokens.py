@@ -7,7 +7,9 @@ from hubbub.model.records import Token
 from hubbub.model.rights import Role
 from hubbub.store.tx import Row, Tx
 
-_COLUMNS = "t.id, t.hash, t.user_id, t.project_id, t.agent, t.role, t.created_at, t.expires_at, t.revoked_at"
+_COLUMNS = (
+    "t.id, t.hash, t.user_id, t.project_id, t.agent, t.role, t.rate, t.created_at, t.expires_at, t.revoked_at"
+)
 
 
 def _token(row: Row) -> Token:
@@ -16,14 +18,17 @@ def _token(row: Row) -> Token:
 
 def insert(tx: Tx, token: Token) -> Token:
     tx.run(
-        """INSERT INTO tokens (id, hash, user_id, project_id, agent, role, created_at, expires_at, revoked_at)
-           VALUES (:id, :hash, :user_id, :project_id, :agent, :role, :created_at, :expires_at, :revoked_at)""",
+        """INSERT INTO tokens
+               (id, hash, user_id, project_id, agent, role, rate, created_at, expires_at, revoked_at)
+           VALUES
+               (:id, :hash, :user_id, :project_id, :agent, :role, :rate, :created_at, :expires_at, :revoked_at)""",
         id=token.id,
         hash=token.hash,
         user_id=token.user_id,
         project_id=token.project_id,
         agent=token.agent,
         role=token.role,
+        rate=token.rate,
         created_at=token.created_at,
         expires_at=token.expires_at,
         revoked_at=token.revoked_at,

@@ -1,4 +1,6 @@
-"""How many transport sessions a token may have open: each is kept for half an hour after it was used last.
+"""How many transport sessions a token may have open, and how many requests may be under way in one.
+
+A session is kept for half an hour after it was used last.
 
 Clients that come again and again without saying goodbye are many, so a new session is not refused: the one that was
 used longest ago gives way, unless something is under way in all of them.
@@ -10,21 +12,17 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from uuid import UUID, uuid4
 
+from hubbub.core.quotas import Quota, Quotas
 from hubbub.model.errors import TooMany
+from hubbub.model.rights import Actor
 
 Token = UUID | None
 Close = Callable[[str], Awaitable[None]]  # ends the session of that id
 
 IDLE = 30 * 60.0  # seconds after which a session that nobody uses has ended by itself
 RETRY = 30  # seconds until one may be idle
-
-
-class AllInUse(TooMany):
-    """A token wants one session more than it may have, and uses all that it has."""
-
-    def __init__(self, many: int) -> None:
-        super().__init__(RETRY)
-        self.args = (f"this token has {many} MCP sessions open, and all of them are in use; end one first",)
+UNDER_WAY = 200  # requests of one session that are not answered yet
+SOON = 1  # seconds until one of them may be
 
 
 @dataclass(eq=False, slots=True)
@@ -43,26 +41,35 @@ class _Session:
 
 
 class Connections:
-    """The transport sessions of a hub, of all its dialects, by token; of each at most so `many`."""
+    """The transport sessions of a hub, of all its dialects, by token; each has as many as the quotas let it."""
 
-    def __init__(self, many: int, now: Callable[[], float] = time.monotonic) -> None:
-        self.many = many
+    def __init__(self, quotas: Quotas, now: Callable[[], float] = time.monotonic) -> None:
+        self.many = quotas.limits.connections
+        self._quotas = quotas
         self._now = now
         self._open: dict[Token, dict[str, _Session]] = {}  # the one that was used longest ago first
+        quotas.hold(Quota.CONNECTIONS, self.number_of)
 
     def __len__(self) -> int:
         return sum(map(len, self._open.values()))
 
+    def number_of(self, token: Token) -> int:
+        """How many sessions the token has open. For all threads."""
+        before = self._now() - IDLE
+        sessions = list(self._open.get(token, {}).values())
+        return sum(session.in_use > 0 or session.used >= before for session in sessions)
+
     @asynccontextmanager
-    async def beginning(self, token: Token, close: Close) -> AsyncIterator["Opening"]:
-        """Make room for one more, which counts when the context ends. Raises `AllInUse` if there is none to be made."""
+    async def beginning(self, actor: Actor, close: Close) -> AsyncIterator["Opening"]:
+        """Make room for one more, which counts when the context ends. Raises `TooMany` if there is none to be made."""
         self._forget_ended()
-        own = self._open.setdefault(token, {})
+        own = self._open.setdefault(actor.token_id, {})
         given_up: list[tuple[str, _Session]] = []
-        while len(own) >= self.many:
+        while self.many and len(own) >= self.many:
             idle = next((each for each, session in own.items() if not session.in_use), None)
             if idle is None:
-                raise AllInUse(self.many)
+                sentence = f"this token has {self.many:,} MCP sessions open, and all of them are in use; end one first"
+                raise self._quotas.refusal(actor, Quota.CONNECTIONS, RETRY, sentence)
             given_up.append((idle, own.pop(idle)))
         opening, session = Opening(), _Session(close, self._now(), in_use=1)
         own[opening.place] = session
@@ -77,12 +84,21 @@ class Connections:
                 own[opening.name] = session
 
     @contextmanager
-    def using(self, token: Token, name: str | None) -> Iterator[None]:
-        """A request of the session of that id is answered meanwhile, if the token has it."""
-        session = self._open.get(token, {}).pop(name or "", None)
+    def using(self, token: Token, name: str | None, *, asks: bool) -> Iterator[None]:
+        """A request of the session of that id is answered meanwhile, if the token has it.
+
+        Raises `TooMany` where it `asks` for an answer and as many requests of the session wait for theirs as may. What
+        calls them off, answers the hub or ends the session is let through.
+        """
+        session = self._open.get(token, {}).get(name or "")
         if session is None or name is None:
             yield
             return
+        if asks and session.in_use >= UNDER_WAY:
+            raise TooMany(
+                SOON, f"this MCP session has {UNDER_WAY} requests under way, which are all that it may"
+            )
+        del self._open[token][name]
         self._open[token][name] = session  # at the end now
         session.in_use += 1
         try:

@@ -111,21 +111,25 @@ class Endpoint:
             await (await bare.answer(self.server, message, request))(scope, receive, send)
         else:
             begins = message.get("method") == "initialize"
+            asks = "method" in message and "id" in message
             del message  # the SDK reads the body for itself
-            await self._pass_on(_tidied(scope, takes_events), replay(body, receive), send, begins=begins)
+            passed = replay(body, receive)
+            await self._pass_on(_tidied(scope, takes_events), passed, send, begins=begins, asks=asks)
 
-    async def _pass_on(self, scope: Scope, receive: Receive, send: Send, *, begins: bool = False) -> None:
-        """Give a request to the SDK. Raises `AllInUse` for one session too many."""
-        request, token = Request(scope), actor_of(scope).token_id
+    async def _pass_on(
+        self, scope: Scope, receive: Receive, send: Send, *, begins: bool = False, asks: bool = False
+    ) -> None:
+        """Give a message to the SDK. Raises `TooMany` for one session, or one that `asks`, too many."""
+        request, actor = Request(scope), actor_of(scope)
         sdk, name = self._sdk(request), request.headers.get(SESSION)
         if not begins or name is not None:
-            with self.sessions.using(token, name):
+            with self.sessions.using(actor.token_id, name, asks=asks):
                 await sdk.handle_request(scope, receive, send)
             if scope["method"] == "DELETE":
-                self.sessions.end(token, name)
+                self.sessions.end(actor.token_id, name)
             return
         noted = _Noted(send)
-        async with self.sessions.beginning(token, partial(_end, sdk, scope)) as opening:
+        async with self.sessions.beginning(actor, partial(_end, sdk, scope)) as opening:
             await sdk.handle_request(scope, receive, noted)
             opening.name = noted.session
 

@@ -1,6 +1,6 @@
 """Who asks, the people of the hub, and tokens."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import timedelta
 from http import HTTPStatus
@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 
 from hubbub.core import access, projects, tokens, users
 from hubbub.core.idempotency import Reply
-from hubbub.core.quotas import Quota, Use
+from hubbub.core.quotas import Limits, Measure, Quota, Use
 from hubbub.model.errors import NotFound
 from hubbub.model.ids import parse_id
 from hubbub.model.records import Project, Token
@@ -76,15 +76,14 @@ class Invite(BaseModel):
 class UseShape(BaseModel):
     """What a token has used of this hub lately, and what it was refused for that."""
 
+    rate: float = Field(description="calls a second, over the last ten seconds")
     streams: int = Field(description="streams and waiting calls that it holds open now")
+    connections: int = Field(description="MCP sessions that it has open now")
     stored_today: int = Field(description="bytes of text, at all hubs, since midnight UTC")
+    near: list[Quota] = Field(description="the quotas of which it uses four fifths, or more")
     refused: dict[Quota, int] = Field(description="calls that were refused, by quota, since the hub started")
     refused_since: int | None
     refused_at: int | None = Field(description="the last time")
-
-
-class ListedToken(TokenShape):
-    use: UseShape | None = Field(description="null if it was not used since the hub started")
 
 
 class LimitsShape(BaseModel):
@@ -93,7 +92,17 @@ class LimitsShape(BaseModel):
     rate: int = Field(description="calls a second, over a while")
     burst: int = Field(description="calls at once, after a pause")
     streams: int = Field(description="streams and waiting calls at a time")
+    connections: int = Field(description="MCP sessions at a time")
     stored: int = Field(description="bytes of text in a day, UTC")
+
+    @classmethod
+    def of(cls, limits: Limits) -> "LimitsShape":
+        return cls(**asdict(limits))
+
+
+class ListedToken(TokenShape):
+    use: UseShape | None = Field(description="null if it was not used since the hub started")
+    limits: LimitsShape = Field(description="what it may use: as all, but for a rate of its own")
 
 
 class Tokens(BaseModel):
@@ -108,6 +117,13 @@ class NewToken(Body):
     )
     role: GivenRole = Role.MEMBER
     expires_seconds: Seconds | None = None
+    rate: int | None = Field(
+        None,
+        strict=True,
+        ge=1,
+        le=1_000_000,
+        description="calls a second, if not as many as all; more than these the owner of the hub alone may give",
+    )
 
 
 class OneToken(BaseModel):
@@ -158,14 +174,14 @@ async def invite(call: Call, body: NewInvite) -> Invite:
 
 
 @router.get("/tokens")
-async def list_tokens(request: Request, call: Call) -> Tokens:
+async def list_tokens(call: Call) -> Tokens:
     """The tokens of the caller's projects, and for the owner of the hub those of people: never their secrets."""
-    quotas, followers = call.transactions.quotas, request.app.state.news.followers
+    quotas = call.transactions.quotas
 
     def shown(token: Token, **names: str | None) -> ListedToken:
-        use = quotas.of(token.id)
-        listed = _use(use, followers.number_of(token.id)) if use is not None else None
-        made: ListedToken = ListedToken.of(token, use=listed, **names)
+        use, limits = quotas.of(token.id), LimitsShape.of(quotas.limits_of(token.rate))
+        listed = _use(use, quotas.measures(token.id)) if use is not None else None
+        made: ListedToken = ListedToken.of(token, use=listed, limits=limits, **names)
         return made
 
     def look(tx: Tx) -> list[ListedToken]:
@@ -177,18 +193,24 @@ async def list_tokens(request: Request, call: Call) -> Tokens:
             shown(token, user=names[token.user_id], project=slugs.get(token.project_id)) for token in found
         ]
 
-    limits = LimitsShape(**asdict(quotas.limits))
-    return Tokens(tokens=await call.read(look), limits=limits)
+    return Tokens(tokens=await call.read(look), limits=LimitsShape.of(quotas.limits))
 
 
 @router.post("/tokens", status_code=HTTPStatus.CREATED)
 async def create_token(call: Call, body: NewToken) -> CreatedToken:
     """Make a token of the project, bound to `agent` if it is named."""
+    call.transactions.quotas.require_rate(call.actor, body.rate)
     ttl = timedelta(seconds=body.expires_seconds) if body.expires_seconds is not None else None
 
     def create(tx: Tx) -> tuple[Reply, str]:
         token, secret = tokens.for_project(
-            tx, call.enter(tx), role=body.role, agent=body.agent, program=body.program, ttl=ttl
+            tx,
+            call.enter(tx),
+            role=body.role,
+            agent=body.agent,
+            program=body.program,
+            ttl=ttl,
+            rate=body.rate,
         )
         return _kept(TokenShape.of(token)), secret
 
@@ -209,10 +231,13 @@ async def revoke_token(call: Call, token_id: str) -> OneToken:
     return OneToken(token=TokenShape.of(await call.write(revoke)))
 
 
-def _use(use: Use, streams: int) -> UseShape:
+def _use(use: Use, measures: Mapping[Quota, Measure]) -> UseShape:
     return UseShape(
-        streams=streams,
+        rate=round(measures[Quota.CALLS].used, 1),
+        streams=int(measures[Quota.STREAMS].used),
+        connections=int(measures[Quota.CONNECTIONS].used),
         stored_today=use.stored,
+        near=[quota for quota, measure in measures.items() if measure.is_near],
         refused=dict(use.refused),
         refused_since=use.refused_since,
         refused_at=use.refused_at,

@@ -149,6 +149,7 @@ class TokenShape(Shape):
     project: str | None = Field(None, description="the slug of its project; in lists")
     agent: str | None
     role: Role | None
+    rate: int | None = Field(description="calls a second, where it is not as many as all may make")
     created_at: int
     expires_at: int | None
     revoked_at: int | None

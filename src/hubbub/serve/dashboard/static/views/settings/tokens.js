@@ -61,7 +61,8 @@ function Token({ token, people }) {
   const whose = token.agent ?? (person || t("settings.token_unbound"));
   return html`<tr class=${word === "good" ? "" : "is-over"}>
     <td class="clip"><bdi>${whose}</bdi></td>
-    <td>${token.role ? t(`shell.role_${token.role}`) : ""}</td>
+    <td>${token.role ? t(`shell.role_${token.role}`) : ""}${token.rate && html`
+      <span class="small muted">${t("settings.token_rate", { count: token.rate })}</span>`}</td>
     <td><${Ago} at=${token.created_at} /></td>
     <td>${t(`settings.token_${word}`)} ${at && html`<${Ago} at=${at} />`}</td>
     <td>${word === "good" && could.value.write && html`<${Button} small kind="danger" disabled=${!may.value.write}
