@@ -58,6 +58,15 @@ def named(content: str) -> bytes:
     return f'{{"name": "x", "content": {content}}}'.encode()
 
 
+def wide(size: int) -> str:
+    """Text of that many bytes, of which one character has it take four times as many when it is read."""
+    return "\U0001f600" + "x" * size
+
+
+def worded(size: int) -> bytes:
+    return named(f'"{wide(size)}"')
+
+
 def opening(size: int) -> bytes:
     """An `initialize` of that many bytes."""
     params = {
@@ -124,6 +133,13 @@ SHOTS = (
             "create_artifact", '{"title": "x", "content": "' + "\\ud83d\\ude00" * (10 * MIB // 12 - 50) + '"}'
         ),
     ),
+    Shot(
+        "10 MiB of wide text to a tool",
+        "member",
+        "/mcp/relay",
+        lambda: call("create_artifact", f'{{"title": "x", "content": "{wide(10 * MIB - 500)}"}}'),
+    ),
+    Shot("10 MiB of wide text as an artifact", "member", "/api/v1/artifacts", lambda: worded(10 * MIB - 500)),
     Shot("1 MiB of [] over REST", "viewer", CHECK, lambda: named(filled(MIB - 50, "[]"))),
     Shot(
         "10 MiB of [] as an artifact",

@@ -178,6 +178,12 @@ SHOTS: dict[str, Shot] = {
         lambda: json.dumps({"name": "x", "content": "x" * (10 * MIB - 500)}),
         400,
     ),
+    "10 MiB of wide text as an artifact": (
+        Role.MEMBER,
+        ARTIFACTS,
+        lambda: f'{{"name": "x", "content": "\U0001f600{"x" * (10 * MIB - 500)}"}}',
+        400,
+    ),
     "the largest artifact": (
         Role.MEMBER,
         ARTIFACTS,

@@ -203,20 +203,17 @@ async def _weighed(scope: Scope, body: bytes) -> Response | None:
 
 async def read_body(receive: Receive, limit: int) -> bytes | Response:
     """The whole body of a request, or the refusal of one that is longer than `limit` bytes or ends too early."""
-    chunks: list[bytes] = []
-    size = 0
+    body = bytearray()  # and no list of pieces, whose memory would stay with the process
     while True:
         message = await receive()
         if message["type"] == "http.disconnect":
             return error_response(HTTPStatus.BAD_REQUEST, "incomplete_body", "the body ended too early")
-        chunk: bytes = message.get("body", b"")
-        size += len(chunk)
-        if size > limit:
+        body += message.get("body", b"")
+        if len(body) > limit:
             sentence = f"the body is larger than {limit // MIB} MiB"
             return error_response(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "too_large", sentence)
-        chunks.append(chunk)
         if not message.get("more_body", False):
-            return b"".join(chunks)
+            return bytes(body)
 
 
 def replay(body: bytes, receive: Receive) -> Receive:

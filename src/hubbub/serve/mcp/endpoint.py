@@ -29,6 +29,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from hubbub.model.errors import Invalid
 from hubbub.model.rights import Actor
+from hubbub.serve import bodies
 from hubbub.serve.auth import LARGE_BODY_LIMIT, actor_of, replay
 from hubbub.serve.followers import Follower, Followers
 from hubbub.serve.mcp import bare, narrowed
@@ -96,7 +97,7 @@ class Endpoint:
         request = Request(scope, receive)
         body = await request.body()
         try:
-            message = decoded(body)
+            message = await bodies.beside(decoded, body)
         except MCPError as error:
             await _rejected(error)(scope, receive, send)
             return

@@ -11,11 +11,12 @@ from hubbub.core.idempotency import Reply
 from hubbub.model.records import Artifact
 from hubbub.model.rights import Right
 from hubbub.serve.rest.call import Call
+from hubbub.serve.rest.large import LargeRoute
 from hubbub.serve.rest.runs import named
 from hubbub.serve.rest.shapes import ArtifactShape, Body, Name, Storable
 from hubbub.store.tx import Tx
 
-router = APIRouter(tags=["artifacts"])
+router = APIRouter(tags=["artifacts"], route_class=LargeRoute)
 
 LONGEST = 524_288  # characters of a content
 
