@@ -3,6 +3,7 @@
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
+from unittest.mock import ANY
 from uuid import uuid4
 
 import pytest
@@ -633,7 +634,7 @@ def test_words_of_an_account() -> None:
         "2 hours",
         "2 days",
     ]
-    assert ago(0, 60_000) == "1970-01-01 00:00:00 UTC (1 minute ago)"
+    assert str(ago(0, 60_000)) == "1970-01-01 00:00:00 UTC (1 minute ago)"
     assert [named("代码1号"), named("a b"), named("bob.")] == ["代码1号", '"a b"', '"bob."']
     assert quoted("x" * 200).startswith('"xxx')
     assert len(quoted("\u202e" * 200)) < 200
@@ -658,3 +659,26 @@ def test_since_when_is_told_by_the_log(world: World, event: Event) -> None:
 
     kind = f"task.{moved.status}"
     assert fact(world, task.number, kind).sentence.endswith("(1 minute ago).")
+
+
+def test_a_fact_can_be_told_in_another_language(world: World) -> None:
+    """Beside its sentence a fact has the key of its words and their values: text, several, moments, other words."""
+    task = world.send(None)
+    for name in ("bob", "ann"):
+        world.report(name)
+
+    assert fact(world, task.number, "task.free").words == {
+        "key": "free_several",
+        "values": {"names": ["ann", "bob"]},
+    }
+    queued = fact(world, task.number, "task.queued").words
+    assert queued == {
+        "key": "task",
+        "values": {
+            "number": "1",
+            "title": '"count the lines"',
+            "status": {"key": "task_queued", "values": {}},
+            "whose": "",
+            "since": {"at": task.created_at, "span": ANY, "is_past": True},
+        },
+    }

@@ -10,6 +10,19 @@ from hubbub.store import agents, evidence, pictures, wakes
 from hubbub.store.tx import Tx
 
 WORKER = "work"  # the runtime of what `hubbub work` runs
+NOTES = {
+    "people": "People read it when they look at the dashboard.",
+    "worker": "hubbub work runs it and takes what comes.",
+    "here": "It is here, but nothing wakes it: it sees this when it looks into its inbox by itself.",
+    "away": "It is not here: this waits in its inbox until it comes back.",
+    "acts": "It keeps no heartbeat here: it sees this when it looks into its inbox by itself.",
+    "door": "Its client wakes it, also while it is idle.",
+    "wait": "It waits for mail in a call at this moment.",
+    "stream": "Its program follows its inbox.",
+    "hook": "A hook of its client wakes it, also while idle.",
+    "busy": "It is busy, and is told at the next step of its turn.",
+    "idle": "It is idle, and is told when its next turn begins.",
+}
 
 
 def outlook(tx: Tx, project_id: UUID, agent: str, ways: Ways | None = None) -> Outlook:
@@ -22,40 +35,37 @@ def outlook(tx: Tx, project_id: UUID, agent: str, ways: Ways | None = None) -> O
     acted_at = evidence.last_act(tx, project_id, agent) if agent != HUB and not is_live else None
     is_known = is_live or acted_at is not None
     if agent == HUB or (not is_known and pictures.is_person(tx, project_id, agent)):
-        return Outlook(wake="none", likely_seen=False, note="People read it when they look at the dashboard.")
+        return Outlook(wake="none", likely_seen=False, note=NOTES["people"])
     if is_live and presence is not None and presence.runtime == WORKER:
-        return Outlook(wake="worker", likely_seen=True, note="hubbub work runs it and takes what comes.")
+        return Outlook(wake="worker", likely_seen=True, note=NOTES["worker"])
     asking = wakes.wakers(tx, project_id, agent) if is_known else []  # who has wakers is known
     there = [waker for waker in asking if waker.is_there(tx.now)]
     known = next(_known(tx, there, ways.way_to(project_id, agent) if ways else None), None)
     if known is not None:
         return known
     if is_live:
-        note = "It is here, but nothing wakes it: it sees this when it looks into its inbox by itself."
-        return Outlook(wake="none", likely_seen=False, note=note)
-    note = "It is not here: this waits in its inbox until it comes back."
-    if acted_at:
-        note = "It keeps no heartbeat here: it sees this when it looks into its inbox by itself."
-    return Outlook(wake="none", likely_seen=False, note=note)
+        return Outlook(wake="none", likely_seen=False, note=NOTES["here"])
+    return Outlook(wake="none", likely_seen=False, note=NOTES["acts" if acted_at else "away"])
+
+
+def key_of(outlook: Outlook) -> str:
+    """The key of what an outlook notes."""
+    return next(key for key, note in NOTES.items() if note == outlook.note)
 
 
 def _known(tx: Tx, there: list[Waker], way: Way | None) -> Iterator[Outlook]:
     """What can be expected by each of the ways there are, the surest first."""
     able = [waker for waker in there if waker.idle and waker.can_wake(tx.now)]
     if any(waker.method in DOORS for waker in able):
-        yield Outlook(wake="native", likely_seen=True, note="Its client wakes it, also while it is idle.")
+        yield Outlook(wake="native", likely_seen=True, note=NOTES["door"])
     if way is Way.WAIT:
-        yield Outlook(wake="native", likely_seen=True, note="It waits for mail in a call at this moment.")
+        yield Outlook(wake="native", likely_seen=True, note=NOTES["wait"])
     if way is Way.STREAM:
-        yield Outlook(wake="native", likely_seen=True, note="Its program follows its inbox.")
+        yield Outlook(wake="native", likely_seen=True, note=NOTES["stream"])
     if able:
-        yield Outlook(wake="hook", likely_seen=True, note="A hook of its client wakes it, also while idle.")
+        yield Outlook(wake="hook", likely_seen=True, note=NOTES["hook"])
     turns = [waker for waker in there if waker.method in (Method.TURN, Method.REWAKE)]
     if any(waker.busy and waker.asked_at + milliseconds(BUSY) > tx.now for waker in turns):
-        yield Outlook(
-            wake="hook", likely_seen=True, note="It is busy, and is told at the next step of its turn."
-        )
+        yield Outlook(wake="hook", likely_seen=True, note=NOTES["busy"])
     if turns:
-        yield Outlook(
-            wake="hook", likely_seen=False, note="It is idle, and is told when its next turn begins."
-        )
+        yield Outlook(wake="hook", likely_seen=False, note=NOTES["idle"])

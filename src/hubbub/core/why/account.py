@@ -9,12 +9,56 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum, auto
+from typing import TypeAlias
 
+from hubbub.core.why.words import WORDS
 from hubbub.model.approvals import cut, visible
 from hubbub.model.moments import span
 
 NAME_LENGTH = 80  # characters of a name in a sentence
+_VALUE = re.compile(r"\{(\w+)\}")
 _PLAIN = re.compile(r"[\w:@/+-]+(\.[\w:@/+-]+)*")
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """When something was, or will be, and how far that is from now, in milliseconds."""
+
+    at: int
+    span: int
+    is_past: bool
+
+    def __str__(self) -> str:
+        return _filled(
+            WORDS["ago" if self.is_past else "ahead"], {"at": moment(self.at), "span": span(self.span)}
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """Words by their key, and the values that they are filled with; as text it is English."""
+
+    key: str
+    values: Mapping[str, "Value"]
+
+    def __str__(self) -> str:
+        text = WORDS.get(self.key)
+        if text is None:
+            text = WORDS[f"{self.key}_{'one' if self.values['count'] == 1 else 'other'}"]
+        return _filled(text, {name: _told(value) for name, value in self.values.items()})
+
+    def shape(self) -> dict[str, object]:
+        """The phrase as JSON."""
+        return {"key": self.key, "values": {name: _shape(value) for name, value in self.values.items()}}
+
+
+Value: TypeAlias = "str | int | Moment | Phrase | Sequence[Value]"
+NOTHING = ""  # in a sentence, where there is nothing to be said
+
+
+def say(key: str, **values: Value) -> Phrase:
+    """The words of that key, filled with these values."""
+    return Phrase(key, values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,8 +66,18 @@ class Fact:
     """One thing that the hub knows: its `kind` is stable, its `detail` is JSON; moments in it are Unix milliseconds."""
 
     kind: str
-    sentence: str
+    phrase: Phrase
     detail: Mapping[str, object]
+
+    @property
+    def sentence(self) -> str:
+        """The phrase in English, as tools tell it."""
+        return str(self.phrase)
+
+    @property
+    def words(self) -> dict[str, object]:
+        """The phrase for those who tell it in another language."""
+        return self.phrase.shape()
 
 
 class Kind(StrEnum):
@@ -68,20 +122,37 @@ def listed(names: Iterable[str]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
-def counted(number: int, noun: str) -> str:
-    """`1 task`, `2 tasks`."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
 def moment(at: int) -> str:
     return datetime.fromtimestamp(at / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
-def ago(at: int, now: int) -> str:
+def ago(at: int, now: int) -> Moment:
     """A moment that has passed, and how long ago."""
-    return f"{moment(at)} ({span(now - at)} ago)"
+    return Moment(at, now - at, is_past=True)
 
 
-def ahead(at: int, now: int) -> str:
+def ahead(at: int, now: int) -> Moment:
     """A moment that is to come, and in how long."""
-    return f"{moment(at)} (in {span(at - now)})"
+    return Moment(at, at - now, is_past=False)
+
+
+def _filled(text: str, values: Mapping[str, str]) -> str:
+    return _VALUE.sub(lambda name: values[name[1]], text)
+
+
+def _told(value: Value) -> str:
+    if isinstance(value, (str, int, Moment, Phrase)):
+        return str(value)
+    return listed(map(_told, value))
+
+
+def _shape(value: Value) -> object:
+    match value:
+        case str() | int():
+            return value
+        case Moment(at, away, is_past):
+            return {"at": at, "span": away, "is_past": is_past}
+        case Phrase():
+            return value.shape()
+        case _:
+            return [_shape(each) for each in value]

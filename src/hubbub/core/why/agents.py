@@ -5,7 +5,7 @@ from uuid import UUID
 
 from hubbub.core import inbox, reach, wakes
 from hubbub.core.why import presence, tasks, waiting
-from hubbub.core.why.account import Fact, ago, counted, listed, named
+from hubbub.core.why.account import NOTHING, Fact, ago, named, say
 from hubbub.model.machines import Machine, board_name
 from hubbub.model.placements import LIVE
 from hubbub.model.records import Letter
@@ -30,7 +30,7 @@ def of_machine(tx: Tx, machine: Machine) -> Iterator[Fact]:
     yield from waiting.of_agent(tx, machine.project_id, own)
     placed = [each for each in placements.of_machine(tx, machine.id) if each.status in LIVE]
     if placed:
-        told = f"{listed(named(each.agent) for each in placed)} {'is' if len(placed) == 1 else 'are'} placed on it."
+        told = say("machine_agents", agents=[named(each.agent) for each in placed], count=len(placed))
         yield Fact("machine.agents", told, {"agents": [each.agent for each in placed]})
 
 
@@ -40,23 +40,23 @@ def _inbox(tx: Tx, project_id: UUID, name: str) -> Iterator[Fact]:
     letters = inbox.read(tx, project_id, name, MOST)
     unread = [each for each in letters if each.delivery.seen_at is None]
     if not number:
-        yield Fact("inbox.empty", "Nothing waits in its inbox.", {"pending": 0})
+        yield Fact("inbox.empty", say("inbox_empty"), {"pending": 0})
         return
     if unread:
         oldest = min(each.delivery.stored_at for each in unread)
-        more = " or more" if number > MOST else ""
-        they_are = "it is" if len(unread) == 1 else "they are"
-        told = (
-            f"{counted(len(unread), 'letter')}{more} in its inbox did not reach it yet,"
-            f" the oldest since {ago(oldest, tx.now)}: {they_are} delivered when it reads its inbox."
-            f" {reach.outlook(tx, project_id, name).note}"
+        told = say(
+            "inbox_undelivered",
+            count=len(unread),
+            more=say("or_more") if number > MOST else NOTHING,
+            since=ago(oldest, tx.now),
+            note=say(f"note_{reach.key_of(reach.outlook(tx, project_id, name))}"),
         )
         yield Fact("inbox.undelivered", told, {"undelivered": len(unread), "oldest_at": oldest})
         yield from _woken(tx, project_id, name)
         yield from _dead(unread)
     read = len(letters) - len(unread)
     if read:
-        told = f"It has read {counted(read, 'letter')} that it did not acknowledge."
+        told = say("inbox_unacknowledged", count=read)
         yield Fact("inbox.unacknowledged", told, {"unacknowledged": read})
 
 
@@ -65,7 +65,12 @@ def _woken(tx: Tx, project_id: UUID, name: str) -> Iterator[Fact]:
     last = wakes.last(tx, project_id, name)
     if last is None or last.taken_at is None:
         return
-    told = f"The last wake was brought by {named(last.client or '')} {ago(last.taken_at, tx.now)}: {last.status}."
+    told = say(
+        "agent_woken",
+        client=named(last.client or ""),
+        at=ago(last.taken_at, tx.now),
+        status=say(f"wake_{last.status}"),
+    )
     detail = {"wake_id": str(last.id), "status": last.status, "client": last.client, "method": last.method}
     yield Fact("agent.woken", told, {**detail, "taken_at": last.taken_at, "answered_at": last.answered_at})
 
@@ -73,5 +78,4 @@ def _woken(tx: Tx, project_id: UUID, name: str) -> Iterator[Fact]:
 def _dead(unread: Sequence[Letter]) -> Iterator[Fact]:
     dead = sum(each.delivery.dead_at is not None for each in unread)
     if dead:
-        told = f"Of these, {counted(dead, 'letter')} lay there so long that the sender was told: nobody came."
-        yield Fact("inbox.dead", told, {"dead": dead})
+        yield Fact("inbox.dead", say("inbox_dead", count=dead), {"dead": dead})

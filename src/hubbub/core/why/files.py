@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from hubbub.core import agents, claims, scopes
-from hubbub.core.why.account import Fact, ago, ahead, listed, named, quoted
+from hubbub.core.why.account import NOTHING, Fact, Value, ago, ahead, named, quoted, say
 from hubbub.model.automata import STEPS, Effort
 from hubbub.model.claims import Claim
 from hubbub.model.records import Presence, Project
@@ -13,11 +13,6 @@ from hubbub.store.tx import Tx
 PATH_LENGTH = 200
 EFFORT = 10 * STEPS  # it reads beside others, and looks at all who are there
 SHOWN = 5  # declared files, or claims, of an agent
-MODES = {
-    "block": "Others who declare that they work there are refused meanwhile.",
-    "warn": "Others may declare the same, and are told of it.",
-    "off": "The project does not mind overlaps.",
-}
 
 
 def account(tx: Tx, project: Project, path: str) -> Iterator[Fact]:
@@ -27,7 +22,7 @@ def account(tx: Tx, project: Project, path: str) -> Iterator[Fact]:
     file = quoted(scope.files[0], PATH_LENGTH)
     inside = sorted(each for each in known if overlap(scope, Scope(each), known) is not None)
     if inside:
-        told = f"{file} lies in the area{'s' if len(inside) > 1 else ''} {listed(map(named, inside))}."
+        told = say("file_area", file=file, areas=list(map(named, inside)), count=len(inside))
         yield Fact("file.area", told, {"areas": inside})
     ground = Ground(scope, known, Effort(EFFORT))
     held = [
@@ -39,10 +34,9 @@ def account(tx: Tx, project: Project, path: str) -> Iterator[Fact]:
     yield from held
     if held:
         mode = project.conflict_mode
-        yield Fact("file.mode", MODES[mode], {"conflict_mode": mode})
+        yield Fact("file.mode", say(f"mode_{mode}"), {"conflict_mode": mode})
     else:
-        told = f"Nobody who is here has said that they work on {file}: it is free."
-        yield Fact("file.free", told, {"file": scope.files[0]})
+        yield Fact("file.free", say("file_free", file=file), {"file": scope.files[0]})
 
 
 def is_declared(tx: Tx, project: Project, path: str) -> bool:
@@ -69,7 +63,7 @@ def _held(tx: Tx, project: Project, file: str, by: str, ground: Ground) -> Itera
     for each in claimed[:SHOWN]:
         yield _claimed(tx, current, each)
     if len(claimed) > SHOWN:
-        told = f"{named(by)} has claimed {len(claimed) - SHOWN} more there."
+        told = say("file_claimed_more", by=named(by), count=len(claimed) - SHOWN)
         yield Fact(
             "file.claimed_more", told, {"agent": by, "entries": [each.entry for each in claimed[SHOWN:]]}
         )
@@ -80,14 +74,16 @@ def _held(tx: Tx, project: Project, file: str, by: str, ground: Ground) -> Itera
 
 def _claimed(tx: Tx, current: Presence, claim: Claim) -> Fact:
     """A claim, and everything that ends it."""
-    by, is_edited = named(claim.agent), claim.instance is not None
-    where = f", on branch {named(claim.branch)}" if claim.branch else ""
-    where += f", in {quoted(claim.worktree, PATH_LENGTH)}" if claim.worktree else ""
-    told = (
-        f"{by} has claimed {quoted(claim.entry, PATH_LENGTH)} {'by editing it' if is_edited else 'with the tool files'}"
-        f" at {ago(claim.claimed_at, tx.now)}{where}. That ends {'with a commit, ' if is_edited else ''}when it is not"
-        f" edited until {ahead(claim.expires_at, tx.now)}, when {by} lets go of it, leaves, or is silent until"
-        f" {ahead(current.expires_at, tx.now)}, or when a person releases what {by} has declared."
+    worktree = quoted(claim.worktree, PATH_LENGTH) if claim.worktree else ""
+    told = say(
+        "file_claimed_editing" if claim.instance is not None else "file_claimed",
+        by=named(claim.agent),
+        file=quoted(claim.entry, PATH_LENGTH),
+        at=ago(claim.claimed_at, tx.now),
+        branch=say("on_branch", branch=named(claim.branch)) if claim.branch else NOTHING,
+        worktree=say("in_worktree", worktree=worktree) if worktree else NOTHING,
+        until=ahead(claim.expires_at, tx.now),
+        silent=ahead(current.expires_at, tx.now),
     )
     detail = {"agent": claim.agent, "file": claim.entry, "branch": claim.branch, "worktree": claim.worktree}
     times = {"since": claim.claimed_at, "edited_at": claim.edited_at, "expires_at": claim.expires_at}
@@ -96,12 +92,15 @@ def _claimed(tx: Tx, current: Presence, claim: Claim) -> Fact:
 
 def _declared(tx: Tx, current: Presence, file: str, declared: Scope) -> Fact:
     by = current.agent
-    what = [f"the area {named(declared.area)}"] if declared.area is not None else []
+    what: list[Value] = [say("area", area=named(declared.area))] if declared.area is not None else []
     what += [quoted(each, PATH_LENGTH) for each in declared.files[:SHOWN]]
-    told = (
-        f"{named(by)} says that it works on {file}: it has declared {listed(what)}, and is here since"
-        f" {ago(current.opened_at, tx.now)}. That ends when it leaves, declares something else, or is silent"
-        f" until {ahead(current.expires_at, tx.now)}, or when a person releases it."
+    told = say(
+        "file_held",
+        by=named(by),
+        file=file,
+        what=what,
+        since=ago(current.opened_at, tx.now),
+        until=ahead(current.expires_at, tx.now),
     )
     detail = {"agent": by, "area": declared.area, "files": list(declared.files)}
     return Fact("file.held", told, {**detail, "since": current.opened_at, "expires_at": current.expires_at})

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from uuid import UUID
 
 from hubbub.core import agents, evidence
-from hubbub.core.why.account import Fact, ago, counted, named, quoted
+from hubbub.core.why.account import NOTHING, Fact, ago, named, quoted, say
 from hubbub.model.machines import AT, NODE_PREFIX, Machine
 from hubbub.model.placements import Placement, PlacementStatus
 from hubbub.model.records import Presence
@@ -12,12 +12,15 @@ from hubbub.store import activity, nodes, placements
 from hubbub.store import evidence as rows
 from hubbub.store.tx import Tx
 
-ENDS = {
-    "silent": "its heartbeat stopped",
-    "left": "it left",
-    "replaced": "another instance took its name",
-}
-
+ENDS = frozenset({"silent", "left", "replaced"})  # of the ways in which a stay ended, those with a word
+ARRIVED = frozenset(
+    {
+        PlacementStatus.RUNNING,
+        PlacementStatus.RESTARTING,
+        PlacementStatus.FAILED,
+        PlacementStatus.STOPPED,
+    }
+)
 SENT = ("message.sent", "task.sent")  # what an agent may have done that the log tells of others
 
 
@@ -46,39 +49,36 @@ def of_machine(tx: Tx, machine: Machine) -> Fact:
     """Whether a machine is there."""
     name, detail = named(machine.name), {"node": machine.name, "seen_at": machine.seen_at}
     if machine.is_online(tx.now):
-        told = f"The machine {name} is online; it was heard {ago(machine.seen_at, tx.now)}."
+        told = say("machine_online", name=name, seen=ago(machine.seen_at, tx.now))
         return Fact("machine.online", told, {**detail, "expires_at": machine.expires_at})
-    told = (
-        f"The machine {name} is offline since {ago(machine.expires_at, tx.now)}:"
-        " what runs there is heard again when it is back."
-    )
+    told = say("machine_offline", name=name, since=ago(machine.expires_at, tx.now))
     return Fact("machine.offline", told, {**detail, "offline_at": machine.expires_at})
 
 
 def _unknown_machine(name: str) -> Fact:
     node = name.removeprefix(NODE_PREFIX)
     if AT in node:
-        told = f"{named(node)} is no machine of the project, but a program beside an agent, which named it."
-        return Fact("machine.said", told, {"node": node})
-    told = f"The project has no machine {named(node)} (any more)."
-    return Fact("machine.unknown", told, {"node": node})
+        return Fact("machine.said", say("machine_said", name=named(node)), {"node": node})
+    return Fact("machine.unknown", say("machine_unknown", name=named(node)), {"node": node})
 
 
 def _presence(tx: Tx, name: str, presence: Presence | None) -> Fact:
     if presence is None:
-        told = f"{named(name)} has never been here: the project knows the name alone."
-        return Fact("agent.never_came", told, {"agent": name})
+        return Fact("agent.never_came", say("agent_never_came", name=named(name)), {"agent": name})
     if not presence.is_live(tx.now):
         ended_at = presence.ended_at if presence.ended_at is not None else presence.expires_at
-        reason = ENDS.get(presence.end_reason or "silent", "its stay ended")
-        told = f"{named(name)} is offline since {ago(ended_at, tx.now)}: {reason}."
+        how = presence.end_reason or "silent"
+        reason = say(f"end_{how if how in ENDS else 'other'}")
+        told = say("agent_offline", name=named(name), since=ago(ended_at, tx.now), reason=reason)
         detail = {"agent": name, "offline_at": ended_at, "reason": presence.end_reason}
         return Fact("agent.offline", told, {**detail, "seen_at": presence.seen_at})
-    where = f" on {named(presence.hostname)}" if presence.hostname else ""
-    doing = f", doing {quoted(presence.doing)}" if presence.doing else ""
-    told = (
-        f"{named(name)} is here{where} and says it is {presence.condition}{doing};"
-        f" its last heartbeat came {ago(presence.seen_at, tx.now)}."
+    told = say(
+        "agent_here",
+        name=named(name),
+        where=say("here_on", machine=named(presence.hostname)) if presence.hostname else NOTHING,
+        condition=say(f"condition_{presence.condition}"),
+        doing=say("here_doing", doing=quoted(presence.doing)) if presence.doing else NOTHING,
+        seen=ago(presence.seen_at, tx.now),
     )
     detail = {"agent": name, "condition": presence.condition, "doing": presence.doing}
     times = {"since": presence.opened_at, "seen_at": presence.seen_at, "expires_at": presence.expires_at}
@@ -97,30 +97,20 @@ def _acted_at(tx: Tx, project_id: UUID, name: str, presence: Presence | None) ->
 
 
 def _acted(tx: Tx, name: str, presence: Presence | None, at: int) -> Fact:
-    if presence is None:
-        told = f"{named(name)} keeps no heartbeat here; it was last seen to act at {ago(at, tx.now)}."
-    else:
-        told = f"It has acted since, without a heartbeat, at {ago(at, tx.now)}."
+    when = ago(at, tx.now)
+    told = say("agent_acts", name=named(name), at=when) if presence is None else say("agent_acted", at=when)
     return Fact("agent.acted", told, {"agent": name, "at": at})
 
 
 def _placement(tx: Tx, placed: Placement) -> Fact:
-    where, since = named(placed.node), ago(placed.since, tx.now)
-    died = f" (exit code {placed.exit_code})" if placed.exit_code is not None else ""
-    times = f" after {counted(placed.restarts, 'restart')}" if placed.restarts else ""
-    match placed.status:
-        case PlacementStatus.RUNNING:
-            told = f"It runs on the machine {where} since {since}{times}."
-        case PlacementStatus.RESTARTING:
-            told = f"Its program on {where} died{died} and is started again{times}, since {since}."
-        case PlacementStatus.FAILED:
-            told = (
-                f"Its program on {where} failed{died}{times} at {since}; start it again: hubbub agent start."
-            )
-        case PlacementStatus.STOPPED:
-            told = f"Its program on {where} was stopped at {since}; start it again: hubbub agent start."
-        case _:
-            told = f"It was ordered to the machine {where} at {since}, which has not said that it runs."
+    code = placed.exit_code
+    told = say(
+        f"placement_{placed.status if placed.status in ARRIVED else 'ordered'}",
+        where=named(placed.node),
+        since=ago(placed.since, tx.now),
+        died=say("placed_died", code=str(code)) if code is not None else NOTHING,
+        times=say("placed_times", count=placed.restarts) if placed.restarts else NOTHING,
+    )
     detail = {"node": placed.node, "status": placed.status, "since": placed.since}
     kind = f"placement.{placed.status}"
     return Fact(kind, told, {**detail, "restarts": placed.restarts, "exit_code": placed.exit_code})
@@ -129,8 +119,8 @@ def _placement(tx: Tx, placed: Placement) -> Fact:
 def _evidence(tx: Tx, project_id: UUID, name: str) -> Iterator[Fact]:
     seen = evidence.of(tx, project_id, name)
     if seen.last_tool is not None and seen.last_tool_at is not None:
-        told = f"It last called a tool ({named(seen.last_tool)}) at {ago(seen.last_tool_at, tx.now)}."
+        told = say("agent_called", tool=named(seen.last_tool), at=ago(seen.last_tool_at, tx.now))
         yield Fact("agent.called", told, {"tool": seen.last_tool, "at": seen.last_tool_at})
     if seen.last_output is not None and seen.last_output_at is not None:
-        told = f"Its last output was {quoted(seen.last_output)} at {ago(seen.last_output_at, tx.now)}."
+        told = say("agent_said", output=quoted(seen.last_output), at=ago(seen.last_output_at, tx.now))
         yield Fact("agent.said", told, {"output": seen.last_output, "at": seen.last_output_at})

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from hubbub.core import activity, agents, checks, dependencies, tasks
 from hubbub.core.why import presence, waiting
-from hubbub.core.why.account import Fact, ago, ahead, counted, listed, named, quoted
+from hubbub.core.why.account import NOTHING, Fact, Phrase, Value, ago, ahead, named, quoted, say
 from hubbub.model.lifecycle import ENDED, NOT_BEGUN, Status
 from hubbub.model.machines import AT, NODE_PREFIX
 from hubbub.model.records import Presence, Task
@@ -16,18 +16,6 @@ from hubbub.store.tx import Tx
 SHOWN = 5  # names of agents, of tasks that are waited for
 RESULT_LENGTH = 200
 HISTORY = 200  # activities of a task that are looked through
-TOLD = {
-    Status.QUEUED: "is queued",
-    Status.DELIVERED: "is delivered",
-    Status.ACCEPTED: "is accepted",
-    Status.WORKING: "is being worked on",
-    Status.BLOCKED: "is blocked",
-    Status.IN_REVIEW: "is in review",
-    Status.COMPLETED: "is completed",
-    Status.FAILED: "has failed",
-    Status.CANCELLED: "is cancelled",
-    Status.EXPIRED: "has expired",
-}
 
 
 def account(tx: Tx, task: Task) -> Iterator[Fact]:
@@ -45,16 +33,21 @@ def account(tx: Tx, task: Task) -> Iterator[Fact]:
     if task.status is Status.IN_REVIEW:
         yield from _review(tx, task)
     if task.expires_at is not None and task.status in NOT_BEGUN:
-        told = f"If nobody begins it, it expires at {ahead(task.expires_at, tx.now)}."
+        told = say("task_expires", at=ahead(task.expires_at, tx.now))
         yield Fact("task.expires", told, {"expires_at": task.expires_at})
 
 
 def _status(tx: Tx, task: Task) -> Fact:
-    whose = ""
-    if task.assignee is not None and task.status in (Status.ACCEPTED, Status.WORKING, Status.BLOCKED):
-        whose = f" by {named(task.assignee)}" if task.status is not Status.BLOCKED else ""
+    is_held = task.assignee is not None and task.status in (Status.ACCEPTED, Status.WORKING)
     since = _since(tx, task)
-    told = f"Task #{task.number} {quoted(task.title)} {TOLD[task.status]}{whose} since {ago(since, tx.now)}."
+    told = say(
+        "task",
+        number=str(task.number),
+        title=quoted(task.title),
+        status=say(f"task_{task.status}"),
+        whose=say("by", name=named(task.assignee or "")) if is_held else NOTHING,
+        since=ago(since, tx.now),
+    )
     detail = {"id": str(task.id), "number": task.number, "title": task.title, "status": task.status}
     return Fact(f"task.{task.status}", told, {**detail, "assignee": task.assignee, "since": since})
 
@@ -71,18 +64,15 @@ def _end(tx: Tx, task: Task) -> Iterator[Fact]:
     happened = activity.latest(tx, task.project_id, task_id=task.id, limit=HISTORY)
     by = next((each.actor for each in happened if each.detail.get("after") == task.status), None)
     if task.status is Status.EXPIRED:
-        told = "Nobody began it within its time."
-        yield Fact("task.not_begun", told, {"expires_at": task.expires_at})
+        yield Fact("task.not_begun", say("task_not_begun"), {"expires_at": task.expires_at})
     elif by is not None:
-        how = {Status.COMPLETED: "completed", Status.FAILED: "given up", Status.CANCELLED: "cancelled"}
-        yield Fact("task.ended_by", f"It was {how[task.status]} by {named(by)}.", {"by": by})
+        yield Fact("task.ended_by", say(f"ended_{task.status}", by=named(by)), {"by": by})
     if task.result:
-        word = "Its result" if task.status is Status.COMPLETED else "The reason"
-        result = task.result[:RESULT_LENGTH]
-        yield Fact("task.result", f"{word}: {quoted(task.result, RESULT_LENGTH)}.", {"result": result})
+        key = "task_result" if task.status is Status.COMPLETED else "task_reason"
+        told = say(key, result=quoted(task.result, RESULT_LENGTH))
+        yield Fact("task.result", told, {"result": task.result[:RESULT_LENGTH]})
     if task.status is not Status.COMPLETED:
-        told = f"It goes on if it is tried again: hubbub task retry {task.number}."
-        yield Fact("task.retry", told, {"number": task.number})
+        yield Fact("task.retry", say("task_retry", number=str(task.number)), {"number": task.number})
 
 
 def _needs(tx: Tx, task: Task) -> Iterator[Fact]:
@@ -93,24 +83,27 @@ def _needs(tx: Tx, task: Task) -> Iterator[Fact]:
     unmet = [each for each in found if each is not None and each.status is not Status.COMPLETED]
     if not unmet:
         return
-    told = [_need(each) for each in unmet[:SHOWN]]
+    told: list[Value] = [_need(each) for each in unmet[:SHOWN]]
     if len(unmet) > SHOWN:
-        told.append(f"{len(unmet) - SHOWN} more")
+        told.append(say("more", count=len(unmet) - SHOWN))
     detail = [
         {"id": str(each.id), "number": each.number, "status": each.status, "assignee": each.assignee}
         for each in unmet
     ]
-    yield Fact("task.waits", f"It waits for {listed(told)} to be completed first.", {"unmet": detail})
+    yield Fact("task.waits", say("task_waits", needs=told), {"unmet": detail})
     over = [each for each in unmet if each.status in ENDED]
     if over:
-        numbers = listed([f"#{each.number}" for each in over[:SHOWN]])
-        told_so = f"That will not happen by itself: {numbers} must be tried again (hubbub task retry)."
-        yield Fact("task.stuck", told_so, {"numbers": [each.number for each in over]})
+        stuck = say("task_stuck", numbers=[f"#{each.number}" for each in over[:SHOWN]])
+        yield Fact("task.stuck", stuck, {"numbers": [each.number for each in over]})
 
 
-def _need(task: Task) -> str:
-    with_whom = f", with {named(task.assignee)}" if task.assignee is not None else ""
-    return f"#{task.number} ({task.status.replace('_', ' ')}{with_whom})"
+def _need(task: Task) -> Phrase:
+    return _named(task, say("with", name=named(task.assignee)) if task.assignee is not None else NOTHING)
+
+
+def _named(task: Task, whom: Value = NOTHING) -> Phrase:
+    """A task by its number, and how it is."""
+    return say("named_task", number=str(task.number), status=say(f"state_{task.status}"), whom=whom)
 
 
 def _way_back(tx: Tx, task: Task) -> Iterator[Fact]:
@@ -120,10 +113,14 @@ def _way_back(tx: Tx, task: Task) -> Iterator[Fact]:
     for each in activity.latest(tx, task.project_id, task_id=task.id, limit=HISTORY):
         if each.kind in ("task.released", "task.reassigned", "task.retried", "task.reopened"):
             reason, taken_from = each.detail.get("reason"), each.detail.get("taken_from")
-            why = f": {quoted(reason)}" if isinstance(reason, str) else ""
-            whose = f" from {named(taken_from)}" if isinstance(taken_from, str) else ""
             how = each.kind.removeprefix("task.")
-            told = f"It was {how}{whose} at {ago(each.at, tx.now)}{why}; this is attempt {task.attempt}."
+            told = say(
+                f"again_{how}",
+                whose=say("from", name=named(taken_from)) if isinstance(taken_from, str) else NOTHING,
+                at=ago(each.at, tx.now),
+                reason=say("reason", reason=quoted(reason)) if isinstance(reason, str) else NOTHING,
+                attempt=str(task.attempt),
+            )
             yield Fact(
                 "task.again", told, {"how": how, "at": each.at, "reason": reason, "attempt": task.attempt}
             )
@@ -136,19 +133,20 @@ def _free(tx: Tx, task: Task) -> Iterator[Fact]:
     if not tasks.is_ready(tx, task):
         return
     if not here:
-        told = "It is free, and nobody is here: it begins when an agent comes and claims it."
+        told = say("free_nobody")
+    elif len(here) == 1:
+        told = say("free_alone", name=named(here[0]))
     else:
-        shown = [named(each) for each in sorted(here)[:SHOWN]]
-        more = [f"{len(here) - SHOWN} more"] if len(here) > SHOWN else []
-        told = f"It is free, and nobody has claimed it; {listed(shown + more)} could: they are here."
-        if len(here) == 1:
-            told = f"It is free, and nobody has claimed it; {shown[0]} could, being the only one here."
+        names: list[Value] = [named(each) for each in sorted(here)[:SHOWN]]
+        if len(here) > SHOWN:
+            names.append(say("more", count=len(here) - SHOWN))
+        told = say("free_several", names=names)
     yield Fact("task.free", told, {"here": sorted(here)})
 
 
 def _held(tx: Tx, task: Task, holder: str) -> Iterator[Fact]:
     if task.status is Status.QUEUED:
-        told = f"It is addressed to {named(holder)}, in whose inbox it is not yet."
+        told = say("task_addressed", name=named(holder))
         yield Fact("task.addressed", told, {"assignee": holder})
     elif task.status is Status.DELIVERED:
         yield _delivery(tx, task, holder)
@@ -167,13 +165,13 @@ def _delivery(tx: Tx, task: Task, holder: str) -> Fact:
     stored_at = row.stored_at if row is not None else task.delivered_at or task.created_at
     seen_at = row.seen_at if row is not None else None
     notified_at = row.notified_at if row is not None else None
+    lies: dict[str, Value] = {"name": named(holder), "since": ago(stored_at, tx.now)}
     if seen_at is not None:
-        how = f"which read it at {ago(seen_at, tx.now)}, and has not accepted it"
+        told = say("inbox_read", **lies, at=ago(seen_at, tx.now))
     elif notified_at is not None:
-        how = f"which was told of it at {ago(notified_at, tx.now)}, and has not read it"
+        told = say("inbox_told", **lies, at=ago(notified_at, tx.now))
     else:
-        how = "which has not read it"
-    told = f"It lies in the inbox of {named(holder)} since {ago(stored_at, tx.now)}, {how}."
+        told = say("inbox_unread", **lies)
     detail = {"assignee": holder, "stored_at": stored_at, "notified_at": notified_at, "seen_at": seen_at}
     return Fact("task.unread" if seen_at is None else "task.read", told, detail)
 
@@ -181,38 +179,24 @@ def _delivery(tx: Tx, task: Task, holder: str) -> Fact:
 def _hold(tx: Tx, task: Task, holder: str) -> Iterator[Fact]:
     """By what the holder has it, and when that ends."""
     if task.status is Status.BLOCKED:
-        said = (
-            f"what was said of that is {quoted(task.note, RESULT_LENGTH)}"
-            if task.note
-            else "says that it cannot go on"
-        )
-        told = (
-            f"{named(holder)} holds it, and {said}; it goes on when {named(holder)} or a person unblocks it, or it is"
-            " released or reassigned."
-        )
+        told = say("holder_waits", name=named(holder))
+        if task.note:
+            told = say("holder_waits_for", name=named(holder), note=quoted(task.note, RESULT_LENGTH))
         yield Fact("task.holder_waits", told, {"assignee": holder, "reason": task.note})
     if holder.startswith(NODE_PREFIX):
-        whose = "the work of a program beside its sender" if AT in holder else "the machine's own work"
-        told = f"It is {whose}, done for {named(task.sender)}; it ends when that work does."
+        told = say("work_of_program" if AT in holder else "work_of_machine", name=named(task.sender))
         yield Fact("task.machine_work", told, {"sender": task.sender})
         return
     current = agents.presence(tx, task.project_id, holder)
     detail: dict[str, object] = {"assignee": holder}
     if not task.leased or not _lease_counts(task, current):
-        told = f"{named(holder)} holds it without a lease: silence does not end that; it can be reassigned."
-        yield Fact("task.held", told, detail)
+        yield Fact("task.held", say("task_held", name=named(holder)), detail)
     elif current is not None and current.is_live(tx.now):
-        where = "waits for it to come back" if task.addressed else "goes back to the open queue"
-        told = (
-            f"{named(holder)} holds it by a lease until {ahead(current.expires_at, tx.now)}, renewed by each"
-            f" heartbeat; after that it {where}."
-        )
+        key = "task_leased_to" if task.addressed else "task_leased"
+        told = say(key, name=named(holder), until=ahead(current.expires_at, tx.now))
         yield Fact("task.leased", told, {**detail, "expires_at": current.expires_at})
     else:
-        told = (
-            f"It is addressed to {named(holder)}, and is delivered again when that is back; or reassign it."
-        )
-        yield Fact("task.lease_ended", told, detail)
+        yield Fact("task.lease_ended", say("lease_ended", name=named(holder)), detail)
 
 
 def _lease_counts(task: Task, presence: Presence | None) -> bool:
@@ -227,7 +211,7 @@ def _busy(tx: Tx, task: Task, holder: str) -> Iterator[Fact]:
     others = tasks.search(tx, [task.project_id], status=[Status.WORKING], assignee=holder, limit=SHOWN)
     if others:
         numbers = [each.number for each in others]
-        told = f"{named(holder)} works on {listed([f'#{each}' for each in numbers])} meanwhile."
+        told = say("agent_busy", name=named(holder), numbers=[f"#{each}" for each in numbers])
         yield Fact("agent.busy", told, {"numbers": numbers})
 
 
@@ -235,13 +219,12 @@ def _review(tx: Tx, task: Task) -> Iterator[Fact]:
     """Who looks at it."""
     check = checks.running(tx, task)
     if check is not None:
-        told = f"{named(check.agent)} is checking it, until {ahead(check.expires_at, tx.now)} at the latest."
+        told = say("task_checked", name=named(check.agent), until=ahead(check.expires_at, tx.now))
         yield Fact("task.checked", told, {"agent": check.agent, "expires_at": check.expires_at})
     pending = list(_reviews(tx, task))
     yield from pending
     if check is None and not pending:
-        told = "It was handed in, and nobody was asked by name to look at it; whoever does completes it."
-        yield Fact("task.handed_in", told, {"number": task.number})
+        yield Fact("task.handed_in", say("task_handed_in"), {"number": task.number})
 
 
 def _reviews(tx: Tx, task: Task) -> Iterator[Fact]:
@@ -251,9 +234,11 @@ def _reviews(tx: Tx, task: Task) -> Iterator[Fact]:
         artifact = artifacts.find(tx, review.artifact_id) if review.verdict is None else None
         if artifact is None or artifact.task not in names:
             continue
-        told = (
-            f"{named(review.reviewer)} was asked to review {quoted(artifact.name)} for it at"
-            f" {ago(review.created_at, tx.now)}, and has not answered."
+        told = say(
+            "review_pending",
+            name=named(review.reviewer),
+            artifact=quoted(artifact.name),
+            at=ago(review.created_at, tx.now),
         )
         detail = {"review_id": str(review.id), "reviewer": review.reviewer, "asked_at": review.created_at}
         yield Fact("review.pending", told, {**detail, "artifact": artifact.name})
@@ -265,11 +250,8 @@ def of_agent(tx: Tx, project_id: UUID, name: str) -> Iterator[Fact]:
         tx, [project_id], status=[Status.ACCEPTED, Status.WORKING, Status.BLOCKED], assignee=name, limit=50
     )
     if held:
-        told = [f"#{each.number} ({each.status})" for each in held[:SHOWN]]
-        more = [f"{len(held) - SHOWN} more"] if len(held) > SHOWN else []
+        told: list[Value] = [_named(each) for each in held[:SHOWN]]
+        if len(held) > SHOWN:
+            told.append(say("more", count=len(held) - SHOWN))
         numbers = [each.number for each in held]
-        yield Fact(
-            "agent.holds",
-            f"It holds {counted(len(held), 'task')}: {listed(told + more)}.",
-            {"numbers": numbers},
-        )
+        yield Fact("agent.holds", say("agent_holds", count=len(held), tasks=told), {"numbers": numbers})

@@ -5,20 +5,14 @@ from uuid import UUID
 
 from hubbub.core import dispatches
 from hubbub.core.why import presence
-from hubbub.core.why.account import Fact, ago, ahead, named, quoted
+from hubbub.core.why.account import NOTHING, Fact, Value, ago, ahead, named, quoted, say
 from hubbub.model.approvals import Approval, ApprovalStatus
-from hubbub.model.dispatches import DispatchStatus
 from hubbub.model.machines import NODE_PREFIX
 from hubbub.store import approvals, nodes
 from hubbub.store.tx import Tx
 
 MOST = 200  # questions that are looked through
 SHOWN_LENGTH = 120
-UNDER_WAY = {
-    DispatchStatus.QUEUED: "has not been sent yet",
-    DispatchStatus.SENT: "was sent and is not confirmed yet",
-    DispatchStatus.TAKEN: "is under way there",
-}
 
 
 def of_agent(tx: Tx, project_id: UUID, name: str) -> Iterator[Fact]:
@@ -32,10 +26,15 @@ def _approvals(tx: Tx, project_id: UUID, name: str) -> Iterator[Fact]:
     for each in approvals.search(tx, project_id, status=ApprovalStatus.PENDING, limit=MOST):
         if name not in (each.who, f"{NODE_PREFIX}{each.node}"):
             continue
-        what = f" ({quoted(each.shown, SHOWN_LENGTH)})" if tx.actor.is_person else ""
-        told = (
-            f"A call of {each.tool} on {_place(each)} by {named(each.who)}{what} waits for a person's answer,"
-            f" until {ahead(each.expires_at, tx.now)}: hubbub approve {each.id}, or hubbub deny {each.id}."
+        shown = say("approval_shown", shown=quoted(each.shown, SHOWN_LENGTH))
+        told = say(
+            "approval_pending",
+            tool=each.tool,
+            place=_place(each),
+            who=named(each.who),
+            what=shown if tx.actor.is_person else NOTHING,
+            until=ahead(each.expires_at, tx.now),
+            id=str(each.id),
         )
         detail = {"approval_id": str(each.id), "node": each.node, "tool": each.tool, "who": each.who}
         yield Fact(
@@ -43,10 +42,10 @@ def _approvals(tx: Tx, project_id: UUID, name: str) -> Iterator[Fact]:
         )
 
 
-def _place(approval: Approval) -> str:
-    """Where a call is to be done, and who says so."""
+def _place(approval: Approval) -> Value:
+    """The place where a call is to be done, and who says so."""
     said = approval.said_node
-    return named(approval.node) if said is None else f"{named(said)} (so says the program beside that agent)"
+    return named(approval.node) if said is None else say("approval_place", place=named(said))
 
 
 def _dispatches(tx: Tx, project_id: UUID, name: str) -> Iterator[Fact]:
@@ -54,9 +53,13 @@ def _dispatches(tx: Tx, project_id: UUID, name: str) -> Iterator[Fact]:
         for each in dispatches.open_of(tx, machine.id):
             if name not in (each.order.who.name, f"{NODE_PREFIX}{machine.name}"):
                 continue
-            told = (
-                f"An order of {named(each.order.who.name)} to {named(machine.name)} ({each.order.tool}), given"
-                f" {ago(each.created_at, tx.now)}, {UNDER_WAY[each.status]}."
+            told = say(
+                "order",
+                who=named(each.order.who.name),
+                machine=named(machine.name),
+                tool=each.order.tool,
+                at=ago(each.created_at, tx.now),
+                status=say(f"order_{each.status}"),
             )
             detail = {"dispatch_id": str(each.id), "node": machine.name, "tool": each.order.tool}
             more = {"status": each.status, "who": each.order.who.name, "created_at": each.created_at}

@@ -18,6 +18,9 @@ router = APIRouter(tags=["why"])
 class FactShape(Shape):
     kind: str = Field(description="stable; what the detail holds goes by it")
     sentence: str
+    words: dict[str, Any] = Field(
+        description="the sentence by the `key` of its words and their `values`, for who tells it in another language"
+    )
     detail: dict[str, Any] = Field(description="what the sentence is made from; times are Unix milliseconds")
 
 

@@ -5,7 +5,7 @@ import { read } from "../../hub/reads.js";
 import { Button } from "../../ui/button.js";
 import { Icon } from "../../ui/icon.js";
 import { Skeleton } from "../../ui/empty.js";
-import { t } from "../../words.js";
+import { fullTime, language, list, span, t } from "../../words.js";
 
 const AT_FIRST = 3; // facts: how it is, who holds it, what would free it
 
@@ -27,11 +27,25 @@ export function Why({ of, at }) {
       <${Icon} name="circle-help" size=${15} />
       ${answer.refused ? html`<p>${answer.refused}</p>` : html`
         <ul class="stack">
-          ${answer.facts.slice(0, all ? undefined : AT_FIRST).map(({ sentence }) => html`
-            <li key=${sentence}><bdi>${sentence}</bdi></li>`)}
+          ${answer.facts.slice(0, all ? undefined : AT_FIRST).map((fact) => html`
+            <li key=${fact.sentence}><bdi>${told(fact)}</bdi></li>`)}
           ${!all && answer.facts.length > AT_FIRST && html`<li>
             <${Button} small kind="quiet" icon="chevron-down" onClick=${() => setAll(true)}>
               ${t("needs.more_facts", { count: answer.facts.length - AT_FIRST })}<//></li>`}
         </ul>`}
     </div>`;
+}
+
+/** A fact as the page speaks: in English the hub's own sentence, else made anew from its words. */
+const told = ({ sentence, words }) => (language.value === "en" ? sentence : said(words));
+
+/** A value in a sentence: text, a number, several, a moment, or words with values of their own. */
+function said(value) {
+  if (Array.isArray(value)) return list(value.map(said));
+  if (value?.key) {
+    const values = Object.entries(value.values).map(([name, each]) => [name, said(each)]);
+    return t(`why.${value.key}`, Object.fromEntries(values));
+  }
+  if (value?.span === undefined) return value;
+  return t(value.is_past ? "why.ago" : "why.ahead", { at: fullTime(value.at), span: span(value.span) });
 }
