@@ -96,6 +96,8 @@ def test_hosts_that_are_ours(hub: Hub, host: str) -> None:
         "evil.example",
         "127.0.0.1.evil.example",
         "localhost.evil.example:8420",
+        "evil-localhost:8420",
+        "evil.hub.example.org",
         "a@localhost",
         "localhost:x",
         "-",

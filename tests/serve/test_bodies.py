@@ -33,6 +33,7 @@ def nested(depth: int, opens: str = "[", closes: str = "]") -> str:
         ("[" * 3_000, TOO_DEEP),
         ("[" * 50_000, TOO_DEEP),
         (nested(900, '{"a":', "}").replace(":}", ":1}"), TOO_DEEP),
+        (nested(DEPTH + 1, '{"a":[],"b":', "}").replace(":}", ":1}"), TOO_DEEP),
         ("[[],[[]],{}" + ",[[]]" * 100 + "]", None),
         ("no JSON, " * 10, None),
         ("", None),
