@@ -1,12 +1,14 @@
 """claim_task: who may begin a task, when, and that it is one of many."""
 
 from datetime import timedelta
+from itertools import product
 
 import pytest
 
 from tests.dialects.conftest import both_engines
 from tests.dialects.relay.hub import NOWHERE, Team, yes
 from tests.dialects.relay.requirements import requires
+from tests.dialects.tables import every_row
 
 pytestmark = both_engines
 
@@ -81,16 +83,17 @@ def test_an_update_and_a_claim_do_not_both_win(team: Team) -> None:
 
 
 @requires("claiming.not", "claim_task.from", "envelope.clean")
-@pytest.mark.parametrize("status", ["in_progress", "in_review", "done"])
-def test_what_has_begun_is_not_claimed(team: Team, status: str) -> None:
+def test_what_has_begun_is_not_claimed(team: Team) -> None:
     """A task that is not todo is not claimed, by its own assignee neither, and the reason is its status."""
-    task = team.task(assignee="fe")
-    yes(team.agent("fe").update_task(task_id=task, status=status))
+    made = {status: team.task(assignee="fe") for status in ("in_progress", "in_review", "done")}
+    for status, task in made.items():
+        yes(team.agent("fe").update_task(task_id=task, status=status))
     team.agent("be").get_all_tasks()
 
-    with team.unchanged():
-        for name in ("fe", "be"):
-            assert _refusal(team, name, task) == f"task is {status}"
+    with team.unchanged(), every_row() as row:
+        for (status, task), name in product(made.items(), ("fe", "be")):
+            with row(status, name):
+                assert _refusal(team, name, task) == f"task is {status}"
 
 
 @requires("claiming.not", "claim_task.from", "envelope.clean")
@@ -103,13 +106,14 @@ def test_what_is_anothers_is_not_claimed(team: Team) -> None:
 
 
 @requires("claiming.not", "envelope.clean")
-@pytest.mark.parametrize("task_id", [NOWHERE, "", "1", "名", "x" * 128])
-def test_what_is_not_there_is_not_claimed(team: Team, task_id: str) -> None:
+def test_what_is_not_there_is_not_claimed(team: Team) -> None:
     """An unknown id, a number among them, is said to be unknown; the call itself succeeds."""
     team.task()
 
-    with team.unchanged():
-        assert _refusal(team, "lead", task_id) == "task not found"
+    with team.unchanged(), every_row() as row:
+        for task_id in (NOWHERE, "", "1", "名", "x" * 128):
+            with row(repr(task_id)):
+                assert _refusal(team, "lead", task_id) == "task not found"
 
 
 @requires("claiming.unmet", "claiming.met", "create_task.depends_on", "envelope.clean")

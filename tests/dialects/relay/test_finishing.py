@@ -8,6 +8,7 @@ from hubbub.workspace.steps import CHECK, OUTPUT, STEP, Step
 from tests.dialects.conftest import both_engines
 from tests.dialects.hub import Caller, Json
 from tests.dialects.relay.hub import Team, no, yes
+from tests.dialects.tables import every_row
 
 
 def say(caller: Caller, task_id: str, step: Step, **more: object) -> Json:
@@ -48,14 +49,17 @@ def test_a_check_that_has_lapsed(team: Team, step: Step) -> None:
     assert begun(lead, task_id) != check
 
 
-@pytest.mark.parametrize("step", [Step.RENEW, Step.PASSED, Step.FAILED, Step.DROPPED])
-def test_whose_check_it_is(team: Team, step: Step) -> None:
+def test_whose_check_it_is(team: Team) -> None:
     """Only the agent that has begun a check says what becomes of it, and only of one that there is."""
-    task_id, lead = team.task(), team.agent("lead")
+    task_id, other_id, lead, be = team.task(), team.task(), team.agent("lead"), team.agent("be")
     check = begun(lead, task_id)
-    assert no(say(team.agent("be"), task_id, step, **{CHECK: check})) == "permission denied"
-    assert no(say(lead, task_id, step, **{CHECK: str(uuid4())})) == "check not found"
-    assert no(say(lead, team.task(), step, **{CHECK: check})) == "check not found"
+
+    with every_row() as row:
+        for step in (Step.RENEW, Step.PASSED, Step.FAILED, Step.DROPPED):
+            with row(step):
+                assert no(say(be, task_id, step, **{CHECK: check})) == "permission denied"
+                assert no(say(lead, task_id, step, **{CHECK: str(uuid4())})) == "check not found"
+                assert no(say(lead, other_id, step, **{CHECK: check})) == "check not found"
 
 
 def test_a_check_that_came_to_nothing(team: Team) -> None:

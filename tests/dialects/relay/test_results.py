@@ -8,6 +8,7 @@ from tests.dialects.conftest import both_engines
 from tests.dialects.hub import Json
 from tests.dialects.relay.hub import NOWHERE, Team, no, yes
 from tests.dialects.relay.requirements import requires
+from tests.dialects.tables import every_row
 
 UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 TYPES = ("figma_spec", "pr", "report", "analytics_plan", "design", "document")
@@ -21,40 +22,42 @@ def _review(team: Team, reviewer: str = "qa") -> str:
 
 @requires("post_artifact.reply", "post_artifact.type", "post_artifact.task_id", "get_artifact.reply",
           "rows.get_artifact", "artifacts.verbatim", "all.times", "all.ids")  # fmt: skip
-@pytest.mark.parametrize("kind", TYPES)
-def test_an_artifact_is_posted_and_retrieved(team: Team, kind: str) -> None:
+def test_an_artifact_is_posted_and_retrieved(anywhere: Team) -> None:
     """post_artifact answers the id, and anyone in the run gets all that was posted, to the letter."""
-    team.agent("lead").start_session(session_id="r")
-    task = team.task()
+    anywhere.agent("lead").start_session(session_id="r")
+    fe, be, task = anywhere.agent("fe"), anywhere.agent("be"), anywhere.task()
     content = '{"a": "🦊\\n"}\r\n\n## Ünïcode\t '
 
-    posted = yes(team.agent("fe").post_artifact(name="login/fe pr", type=kind, content=content, task_id=task))
-
-    assert posted.keys() == {"artifact_id"}
-    assert UUID.fullmatch(posted["artifact_id"])
-    assert yes(team.agent("be").get_artifact(name="login/fe pr")) == {
-        "artifact": {
-            "id": posted["artifact_id"],
-            "name": "login/fe pr",
-            "type": kind,
-            "content": content,
-            "created_by": "fe",
-            "task_id": task,
-            "created_at": team.hub.clock() // 1000,
-            "session_id": "r",
-        }
-    }
+    with every_row() as row:
+        for kind in TYPES:
+            with row(kind):
+                posted = yes(fe.post_artifact(name="login/fe pr", type=kind, content=content, task_id=task))
+                assert posted.keys() == {"artifact_id"}
+                assert UUID.fullmatch(posted["artifact_id"])
+                assert yes(be.get_artifact(name="login/fe pr")) == {
+                    "artifact": {
+                        "id": posted["artifact_id"],
+                        "name": "login/fe pr",
+                        "type": kind,
+                        "content": content,
+                        "created_by": "fe",
+                        "task_id": task,
+                        "created_at": anywhere.hub.clock() // 1000,
+                        "session_id": "r",
+                    }
+                }
 
 
 @requires("post_artifact.task_id", "limits.refs")
-@pytest.mark.parametrize(
-    ("task_id", "shown"), [(None, None), ("", None), ("LOGIN-7", "LOGIN-7"), (NOWHERE, NOWHERE), ("7", "7")]
-)
-def test_an_artifact_may_be_for_anything(team: Team, task_id: str | None, shown: str | None) -> None:
+def test_an_artifact_may_be_for_anything(anywhere: Team) -> None:
     """task_id may be left out, or name what no hub has: it comes back as it was given."""
-    yes(team.agent("fe").post_artifact(name="n", type="pr", content="", task_id=task_id))
+    fe = anywhere.agent("fe")
 
-    assert yes(team.agent("fe").get_artifact(name="n"))["artifact"]["task_id"] == shown
+    with every_row() as row:
+        for task_id in (None, "", "LOGIN-7", NOWHERE, "7"):
+            yes(fe.post_artifact(name="n", type="pr", content="", task_id=task_id))
+            with row(repr(task_id)):
+                assert yes(fe.get_artifact(name="n"))["artifact"]["task_id"] == (task_id or None)
 
 
 @requires("artifacts.newest")
@@ -72,13 +75,15 @@ def test_the_newest_of_a_name_is_meant(team: Team) -> None:
 
 @requires("get_artifact.not_found", "envelope.refusal")
 @both_engines
-@pytest.mark.parametrize("name", ["nothing", "Spec", "spec ", "%", "spe_"])
-def test_an_artifact_that_is_not_there(team: Team, name: str) -> None:
+def test_an_artifact_that_is_not_there(team: Team) -> None:
     """A name that nothing has, to the letter: success false, artifact null, artifact not found."""
     team.artifact("spec")
 
-    answer = team.agent("lead").get_artifact(name=name)
-    assert answer == {"success": False, "artifact": None, "error": "artifact not found"}
+    with every_row() as row:
+        for name in ("nothing", "Spec", "spec ", "%", "spe_"):
+            with row(repr(name)):
+                answer = team.agent("lead").get_artifact(name=name)
+                assert answer == {"success": False, "artifact": None, "error": "artifact not found"}
 
 
 @requires(
