@@ -15,11 +15,11 @@ from watchfiles import watch
 from tests.cli.peers import MODERN, StdioPeer
 from tests.cli.processes import PROGRAM, RunningHub, plain_environment
 from tests.fleet.network import Network, Place
+from tests.waiting import patience
 
 Json = dict[str, Any]
 
 PACED = Path(__file__).with_name("paced.py")
-PATIENCE = 60.0  # seconds with the hub
 LOOK = 500  # milliseconds at most until we look again
 BYPASS = 'mode = "bypass"'
 
@@ -72,7 +72,7 @@ class FleetHub(RunningHub):
             f"{self.url}/mcp/cmdop",
             json={"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params},
             headers=headers | ({"X-Hubbub-Node": node} if node else {}),
-            timeout=PATIENCE,
+            timeout=patience(60),
             trust_env=False,
         )
         result: Json = response.json()["result"]

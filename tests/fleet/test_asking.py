@@ -15,6 +15,8 @@ from tests.cli.peers import LEGACY, MODERN, Message
 from tests.cli.processes import ends
 from tests.fleet.fleet import BYPASS, Fleet, FleetClient, Machine
 
+pytestmark = pytest.mark.system
+
 Json = dict[str, Any]
 
 EACH_ERA = pytest.mark.parametrize("revision", [LEGACY, MODERN])

@@ -11,6 +11,8 @@ from hubbub.dialects import discover
 from tests.cli.processes import PROGRAM
 from tests.fleet.fleet import Fleet, Json
 
+pytestmark = pytest.mark.system
+
 FAR = ("web1", "web2", "db1")
 
 

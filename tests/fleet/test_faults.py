@@ -16,6 +16,8 @@ from tests.fleet.fleet import Fleet
 from tests.fleet.network import Relay
 from tests.fleet.working import DONE, Work, answer
 
+pytestmark = pytest.mark.system
+
 HOUR = 3600  # seconds
 MILLISECONDS = 1000  # in one
 SNAPS = 6

@@ -10,6 +10,8 @@ import pytest
 
 from tests.fleet.fleet import Fleet, Machine
 
+pytestmark = pytest.mark.system
+
 
 @pytest.fixture
 def fleet(shared_fleet: Fleet) -> Iterator[Fleet]:

@@ -16,6 +16,8 @@ import pytest
 from tests.fleet.fleet import Fleet, Json
 from tests.fleet.working import DONE, Work, answer
 
+pytestmark = pytest.mark.system
+
 KILLED = [
     pytest.param(("hub",), id="hub"),
     pytest.param(("machine",), id="machine"),

@@ -1,11 +1,10 @@
 """Which addresses are everybody's."""
 
-import pytest
-
 from hubbub.model.addresses import Reach, is_public, reach
+from tests.rows import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     "address",
     [
         "1.1.1.1",
@@ -22,7 +21,7 @@ def test_public_addresses(address: str) -> None:
     assert is_public(address)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "address",
     [
         *("127.0.0.1", "127.8.8.8", "0.0.0.0", "10.1.2.3", "172.16.0.1", "192.168.1.1", "100.64.0.1"),
@@ -67,7 +66,7 @@ def test_private_addresses(address: str) -> None:
     assert not is_public(address)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("address", "expected"),
     [
         *(

@@ -2,17 +2,16 @@
 
 from datetime import timedelta
 
-import pytest
-
 from hubbub.model import asking
 from hubbub.model.orders import Code, Order, Outcome, Principal, refused
+from tests.rows import each_row
 
 ANSWER = {"text": "hello", "tool_calls": []}
 NO = {"error": "no", "code": "denied"}
 NONSENSE = {"error": "the machine's answer makes no sense", "code": "failed"}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("outcome", "entry"),
     [
         (Outcome(value={**ANSWER, "more": 1}), ANSWER),
@@ -39,7 +38,7 @@ def test_who_is_late_is_named() -> None:
     assert late["error"] == "the agent of 'db1' did not answer within 2 seconds"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("given", "seconds"),
     [
         ({}, 120),

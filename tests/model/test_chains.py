@@ -4,6 +4,7 @@ import pytest
 
 from hubbub.model import chains
 from hubbub.model.errors import Invalid
+from tests.rows import each_row
 
 
 def test_it_begins_with_the_caller() -> None:
@@ -40,7 +41,7 @@ def test_it_survives_the_environment() -> None:
     assert chains.read(None) == chains.read("") == ()
 
 
-@pytest.mark.parametrize(
+@each_row(
     "told",
     ["ada > web1", "{}", '"ada"', "[1]", '[""]', "[" * 10_000, '["' + "a" * 201 + '"]', str(["a"] * 33)],
 )

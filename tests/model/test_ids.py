@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from hubbub.model import ids
 from hubbub.model.ids import new_id, parse_id
+from tests.rows import each_row
 
 
 def test_ids_sort_as_they_were_made() -> None:
@@ -70,7 +71,7 @@ def test_an_id_is_read_as_it_is_written(spell: "type[str]") -> None:
     assert parse_id(spell(made)) == made
 
 
-@pytest.mark.parametrize(
+@each_row(
     "nonsense",
     [
         "",

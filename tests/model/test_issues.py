@@ -5,6 +5,7 @@ import pytest
 from hubbub.model import issues
 from hubbub.model.errors import Invalid
 from hubbub.model.issues import Issue
+from tests.rows import each_row
 
 
 def test_an_issue_is_owner_repository_and_number() -> None:
@@ -13,7 +14,7 @@ def test_an_issue_is_owner_repository_and_number() -> None:
     assert str(Issue("octo", "parser", 7)) == "octo/parser#7"
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     ["", "octo/parser", "octo/parser#", "octo/parser#0", "octo/parser#007", "octo/parser#7 ", "octo#7",
      "a/b/c#7", "octo/..#7", "-octo/parser#7", "octo/par ser#7", "öcto/parser#7", "octo/parser#٧",

@@ -20,6 +20,7 @@ from hubbub.model.lifecycle import (
     as_mermaid,
     route,
 )
+from tests.rows import each_row
 
 S, E = Status, Event
 ENDINGS = (E.COMPLETE, E.FAIL, E.CANCEL)
@@ -31,7 +32,7 @@ def test_every_event_has_its_row() -> None:
     assert all(sources and sources <= set(Status) for sources, _target in LIFECYCLE.values())
 
 
-@pytest.mark.parametrize(("status", "event"), list(product(Status, Event)))
+@each_row(("status", "event"), list(product(Status, Event)))
 def test_every_status_answers_to_every_event(status: Status, event: Event) -> None:
     """Each of all pairs of status and event either leads where the table says, or is refused by name."""
     sources, target = LIFECYCLE[event]
@@ -53,7 +54,7 @@ def test_the_groups_of_statuses_divide_the_life() -> None:
     assert {S.ACCEPTED, S.WORKING, S.BLOCKED} == UNDER_WAY
 
 
-@pytest.mark.parametrize("event", ENDINGS)
+@each_row("event", ENDINGS)
 def test_what_is_open_can_end(event: Event) -> None:
     """Completing, failing and cancelling end a task from any status in which it has not ended, and from no other."""
     assert {status for status in Status if status in LIFECYCLE[event][0]} == OPEN
@@ -145,8 +146,8 @@ def test_a_route_leads_there_by_the_shortest_way(status: Status, target: Status)
         assert len(route(status, target)) == steps
 
 
-@pytest.mark.parametrize("status", sorted(set(Status) - LOST))
-@pytest.mark.parametrize("target", [S.QUEUED, S.ACCEPTED, S.WORKING, S.BLOCKED, S.IN_REVIEW])
+@each_row("status", sorted(set(Status) - LOST))
+@each_row("target", [S.QUEUED, S.ACCEPTED, S.WORKING, S.BLOCKED, S.IN_REVIEW])
 def test_whatever_is_not_lost_can_be_moved(status: Status, target: Status) -> None:
     """From all statuses but the lost ones a way leads to the start and to each in which a task is under way."""
     assert advance(status, *route(status, target)) is target
@@ -163,8 +164,8 @@ def test_a_route_never_tells_a_lie_on_its_way(status: Status, target: Status) ->
     assert not set(passed) & ENDED
 
 
-@pytest.mark.parametrize("target", sorted(set(Status) - LOST))
-@pytest.mark.parametrize("status", sorted(LOST))
+@each_row("target", sorted(set(Status) - LOST))
+@each_row("status", sorted(LOST))
 def test_what_is_lost_is_not_moved(status: Status, target: Status) -> None:
     """No route leads out of failed, cancelled or expired; that takes a retry."""
     with pytest.raises(InvalidTransition):

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from hubbub.model.errors import Invalid
 from hubbub.model.memory import Part, appended, parse, render, require_key, require_parts
+from tests.rows import each_row
 
 NOON = 1_795_262_400_000  # 2026-11-21 12:00 UTC
 
@@ -163,7 +164,7 @@ def test_what_is_no_heading() -> None:
         assert parse(f"{line}\ntext\n", []) == [Part(None, f"{line}\ntext")]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("key", "is_good"),
     [("k" * 256, True), ("a#", True), ("文", True), ("", False), ("k" * 257, False), ("#a", False)]
     + [(f"a{each}b", False) for each in "\n\r\v\f\x85\u2028\u2029"],

@@ -19,6 +19,7 @@ from hubbub.model.patterns import (
     more_specific,
     normalise,
 )
+from tests.rows import each_row
 
 SEGMENTS = ("a", "b", "ab", "*", "?", "a*", "*b", "?a", "**", "a**b", "***")
 SHORT = [pattern for depth in (1, 2) for pattern in map("/".join, product(SEGMENTS, repeat=depth))]
@@ -87,7 +88,7 @@ def test_an_entry_meets_itself(entry: str) -> None:
     assert intersects(written, written)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("pattern", "path", "fits"),
     [
         ("src/*", "src/a.py", True),
@@ -115,7 +116,7 @@ def test_examples(pattern: str, path: str, *, fits: bool) -> None:
     assert matches(pattern, path) is fits
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("one", "other", "meet"),
     [
         ("*a" * 512, "*b" * 512, False),
@@ -146,7 +147,7 @@ def test_normalising_again_changes_nothing(entry: str) -> None:
     assert written == "." or not {"", ".", ".."} & {*written.removesuffix("/").split("/")}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("entry", "written"),
     [
         ("./a/../b", "b"),
@@ -171,7 +172,7 @@ def test_one_way_to_write(entry: str, written: str) -> None:
     assert normalise(entry) == written
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("entry", "reason"),
     [
         ("", "is empty"),
@@ -226,7 +227,7 @@ def test_folders() -> None:
     assert not is_glob("src/a.py")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("less", "more"),
     [
         (".", "src/"),

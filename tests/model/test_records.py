@@ -20,6 +20,7 @@ from hubbub.model.records import (
     joined,
     title_of,
 )
+from tests.rows import each_row
 
 
 def a_task(**given: object) -> Task:
@@ -43,7 +44,7 @@ def a_presence(*, expires_at: int, ended_at: int | None = None) -> Presence:
     )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "title"),
     [
         ("count the lines", "count the lines"),
@@ -63,7 +64,7 @@ def test_the_title_is_the_first_line(text: str, title: str) -> None:
     assert title_of(text) == title
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("title", "description", "text"),
     [
         ("Count", "the lines", "Count\n\nthe lines"),
@@ -112,7 +113,7 @@ def test_priorities_sort_by_urgency() -> None:
     assert sorted(Priority) == [Priority.CRITICAL, Priority.HIGH, Priority.MEDIUM, Priority.LOW]
 
 
-@pytest.mark.parametrize("status", Status)
+@each_row("status", Status)
 def test_a_task_knows_whether_it_has_ended(status: Status) -> None:
     """A task has ended in exactly the statuses that end it."""
     assert a_task(status=status).is_ended == (status in ENDED)

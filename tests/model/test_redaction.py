@@ -9,6 +9,7 @@ import pytest
 from hypothesis import strategies
 
 from hubbub.model.redaction import REDACTED, Redactor
+from tests.rows import each_row
 
 CODE = Path(__file__).resolve().parents[2] / "src"
 KNOWN = "correct-horse-battery"
@@ -50,7 +51,7 @@ def test_a_secret_is_taken_out_wherever_it_stands(secret: str, around: str) -> N
     assert text == around.format(REDACTED) or secret.startswith("-----")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("line", "secret"),
     [
         ("password=hunter2", "hunter2"),
@@ -74,7 +75,7 @@ def test_what_a_secret_is_set_to_is_taken_out(line: str, secret: str) -> None:
     assert text.startswith(line[:3])
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "commit 3f2a9c1d0b8e7f6a5d4c3b2a19080706f5e4d3c2",
@@ -143,7 +144,7 @@ def test_what_is_known_is_never_there_afterwards(before: str, after: str, secret
     assert secret not in Redactor([secret]).text(f"{before}{secret}{after}")
 
 
-@pytest.mark.parametrize(
+@each_row(
     "piece",
     [
         "-eyJaaaaaaaa",

@@ -1,12 +1,11 @@
 """Who somebody is, and what their role allows."""
 
-import pytest
-
 from hubbub.model.ids import new_id
 from hubbub.model.rights import GRANTS, HUB, SYSTEM, Actor, Right, Role
+from tests.rows import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("role", "rights"),
     [
         (Role.OWNER, {Right.READ, Right.WRITE, Right.MANAGE}),

@@ -11,6 +11,7 @@ from hubbub.model.automata import TooCostly
 from hubbub.model.errors import Invalid, ScopeConflict
 from hubbub.model.patterns import matches
 from hubbub.model.scopes import FILES, PLACE, Area, Conflict, Ground, Overlap, Scope, overlap, place_of
+from tests.rows import each_row
 
 LONG = "n" * (PLACE - 3)
 SEGMENTS = st.sampled_from(["a", "b", "a-b", "é", "*", "?", "a*", "**", LONG])
@@ -84,7 +85,7 @@ def test_places_fit_into_an_index(entry: str) -> None:
     assert place.endswith("/") or matches(written, written)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("one", "other", "common"),
     [
         (Scope(None, ("src/a.py",)), Scope(None, ("src/a.py", "src/b.py")), ((), ("src/a.py",))),
@@ -121,7 +122,7 @@ def test_a_scope_is_written_in_one_way() -> None:
     assert not Scope.of(None, [])
 
 
-@pytest.mark.parametrize("slug", ["", " ", "a b", "/src", "-a", ".a", "a/b", "a\n", "a" * 65])
+@each_row("slug", ["", " ", "a b", "/src", "-a", ".a", "a/b", "a\n", "a" * 65])
 def test_what_is_no_slug(slug: str) -> None:
     """An area's slug is one short word; anything else is refused by a sentence that says so."""
     with pytest.raises(Invalid, match="1 to 64 letters"):
@@ -151,7 +152,7 @@ def patterns(make: str) -> Scope:
     return Scope.of(None, [make.format(number) for number in range(FILES)])
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("make", "other", "common"),
     [
         ("**/test_{}_*.py", "**/part_*_{}.py", 0),

@@ -3,18 +3,19 @@ import ssl
 import pytest
 
 from hubbub.model.ways import authorities, trusts_environment
+from tests.rows import each_row
 
 HERE = ("http://127.0.0.1:8420", "http://[::1]:8420", "http://localhost")
 
 
-@pytest.mark.parametrize("url", HERE)
+@each_row("url", HERE)
 def test_this_machine_needs_no_proxy(url: str) -> None:
     """Proxies of the environment are for other machines, not for the way to this one."""
     assert not trusts_environment(url)
     assert trusts_environment("https://hub.example.com")
 
 
-@pytest.mark.parametrize("url", HERE)
+@each_row("url", HERE)
 def test_nobody_vouches_for_this_machine(url: str) -> None:
     """Where there is no TLS, no authorities are read; should there be TLS after all, nobody is believed."""
     context = authorities(url)

@@ -12,6 +12,7 @@ import pytest
 from hubbub.model.errors import Invalid
 from hubbub.model.records import Activity
 from hubbub.model.webhooks import Webhook, host_of, require_events, require_url, signature
+from tests.rows import each_row
 
 
 def webhook(*events: str, url: str = "https://example.org/hook") -> Webhook:
@@ -56,7 +57,7 @@ def test_a_webhook_wants_what_its_patterns_say() -> None:
     assert webhook("*").wants(happened("agent.met"))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("kind", "agent", "detail", "is_needed"),
     [("approval.asked", "bob", {}, True), ("approval.approved", "bob", {}, False), ("task.blocked", "bob", {}, True),
      ("task.failed", "bob", {}, True), ("task.completed", "bob", {}, False), ("agent.timeout", "bob", {}, True),
@@ -77,7 +78,7 @@ def test_no_webhook_is_told_of_deliveries() -> None:
     assert not webhook("*").wants(happened("outbox.delivered"))
 
 
-@pytest.mark.parametrize(
+@each_row(
     "pattern",
     ["", "task", "task.", ".sent", "*.sent", "task.*.x", "Task.sent", "task.se*", "outbox.*", "outbox.dead"],
 )
@@ -87,7 +88,7 @@ def test_a_pattern_that_means_nothing_is_refused(pattern: str) -> None:
         require_events(["task.sent", pattern])
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("pattern", "near"),
     [
         ("task.complete", r"did you mean task\.completed\?"),
@@ -114,7 +115,7 @@ def test_events_are_kept_once_and_needed() -> None:
         require_events([])
 
 
-@pytest.mark.parametrize(
+@each_row(
     "url",
     ["", "example.org", "ftp://example.org/", "https://", "https:///path", "http://host:0/", "http://host:99999/",
      "https://a b/", "https://example.org/\n", "https://user@example.org/", "https://user:pass@example.org/",

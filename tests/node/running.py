@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -10,6 +9,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
+
+import pytest
 
 from hubbub.model.orders import Order, Outcome, Principal
 from hubbub.node.kernel import landlock_abi
@@ -21,9 +22,9 @@ from hubbub.node.sandbox.none import NoSandbox
 from hubbub.node.tools.commands import TOOLS
 from tests.node.places import SOMEBODY
 from tests.tools import needed
+from tests.waiting import until
 
-WALLS = ("bwrap", "landlock", "none")
-SECONDS = 10.0  # within which what was begun has to have happened
+WALLS = ("bwrap", *(pytest.param(each, marks=pytest.mark.system) for each in ("landlock", "none")))
 FORKER = b"hubbub.node.commands.forker"
 
 
@@ -85,10 +86,8 @@ def row(here: Place, task_id: str, who: Principal = SOMEBODY) -> dict[str, Any]:
 
 
 def eventually(happened: Callable[[], object]) -> None:
-    """Ask, which takes work enough to be a pause, until it has happened."""
-    deadline = time.monotonic() + SECONDS
-    while not happened():
-        assert time.monotonic() < deadline, "it has not happened"
+    """Look until it has happened."""
+    until(happened, "what was begun")
 
 
 class Marked:

@@ -9,6 +9,7 @@ import structlog
 from hubbub.model.errors import Invalid
 from hubbub.node.gate.decision import Effect, Mode
 from hubbub.node.policy import APPROVED, AdaptedRuntime, CommandRuntime, PolicyFile, add, load
+from tests.rows import each_row
 
 
 @pytest.fixture
@@ -80,7 +81,7 @@ def test_everything_that_can_be_said(file: Path, tmp_path: Path) -> None:
     assert policy.runtime == CommandRuntime(("claude", "-p"))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("program", "found"),
     [
         ("", None),
@@ -102,7 +103,7 @@ def test_a_program_that_we_know_needs_only_its_kind(
     assert policy.runtime.name == "claude big"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "why"),
     [
         ("mode = 'lax'", "mode must be one of default, strict, bypass"),

@@ -10,8 +10,9 @@ from typing import Any
 import httpx2
 import pytest
 
-from tests.fleet.fleet import PATIENCE, Fleet, Machine
+from tests.fleet.fleet import Fleet, Machine
 from tests.fleet.network import Relays
+from tests.waiting import patience
 
 Json = dict[str, Any]
 
@@ -40,7 +41,7 @@ class Agent:
             self._address,
             json={"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params},
             headers=self._headers | ({"X-Hubbub-Node": on} if on else {}),
-            timeout=PATIENCE,
+            timeout=patience(60),
             trust_env=False,
         )
         content: Json = response.json()["result"]["structuredContent"]

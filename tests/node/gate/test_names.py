@@ -1,18 +1,18 @@
 import unicodedata
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from hubbub.model import triggers
 from hubbub.node.gate import names
+from tests.rows import each_row
 
 HOME, MAC_HOME, ROOT_HOME = "/home/ada", "/Users/ada", "/root"
 PROTECTED = (".env", ".git", ".ssh", ".bashrc", ".mcp.json", "Keychains")
 INVISIBLE = "\u200b\u200c\u200d\u2060\ufeff\u00ad\u202e"
 
 
-@pytest.mark.parametrize(
+@each_row(
     "path",
     [
         "/w/.env",
@@ -64,7 +64,7 @@ def test_what_people_only_write(path: str) -> None:
     assert names.unwritten(names.components(path.upper()))
 
 
-@pytest.mark.parametrize(
+@each_row(
     "path",
     [
         "/w/.env.example",
@@ -112,7 +112,7 @@ def test_what_only_looks_alike_may_be_written(path: str) -> None:
     assert names.unwritten(names.components(path)) is None
 
 
-@pytest.mark.parametrize(
+@each_row(
     "path",
     [
         "/etc",
@@ -144,7 +144,7 @@ def test_what_is_closed(path: str) -> None:
     assert names.unread(names.components(path.swapcase()))
 
 
-@pytest.mark.parametrize(
+@each_row(
     "path",
     [
         "/",
@@ -169,17 +169,13 @@ def test_what_only_looks_alike_may_be_read(path: str) -> None:
     assert names.unread(names.components(path)) is None
 
 
-@pytest.mark.parametrize(
-    "path", ["/w/.env", "/w/.env.local", "/w/id_rsa", "/w/a/server.pem", "/h/.aws/credentials"]
-)
+@each_row("path", ["/w/.env", "/w/.env.local", "/w/id_rsa", "/w/a/server.pem", "/h/.aws/credentials"])
 def test_what_may_hold_secrets(path: str) -> None:
     """Environment files and keys, so that a person is asked before they are read."""
     assert names.may_be_secret(names.components(path))
 
 
-@pytest.mark.parametrize(
-    "path", ["/", "/w/.env.example", "/w/id_rsa.pub", "/w/pem.py", "/w/credentials.py", "/w/keys"]
-)
+@each_row("path", ["/", "/w/.env.example", "/w/id_rsa.pub", "/w/pem.py", "/w/credentials.py", "/w/keys"])
 def test_what_holds_none(path: str) -> None:
     """Templates, public keys, and code about them."""
     assert not names.may_be_secret(names.components(path))

@@ -7,6 +7,7 @@ from hubbub.node.gate.decision import Effect, Source
 from hubbub.node.gate.paths import Access
 from hubbub.node.gate.world import World
 from tests.node.gate.worlds import world
+from tests.rows import each_row
 
 BOB, SHARED = "/home/bob", "/tmp"
 
@@ -239,7 +240,7 @@ def test_a_link_to_a_vital_folder_is_vital(here: World) -> None:
     assert paths.vital("h/..", here)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "name",
     [
         "sda", "sda1", "sdab", "hda", "vda2", "xvda", "nvme0n1", "nvme0n1p3", "mmcblk0", "mmcblk0p1", "loop0", "md0",
@@ -252,7 +253,7 @@ def test_disks_are_known_by_name(name: str) -> None:
     assert paths.is_block_device(f"/dev/{name}")
 
 
-@pytest.mark.parametrize(
+@each_row(
     "name",
     ["null", "zero", "full", "random", "urandom", "tty", "tty1", "stdout", "fd/1", "pts/0", "shm/x", "ptmx"],
 )

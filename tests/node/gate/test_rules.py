@@ -8,6 +8,7 @@ from hubbub.model.errors import Invalid
 from hubbub.node.gate.matching import Base, Touch, covers, touches
 from hubbub.node.gate.reading import Part
 from hubbub.node.gate.rules import TOOLS, parse
+from tests.rows import each_row
 
 BASE = Base(home="/Home/ada", roots=("/Home/ada/proj",))
 
@@ -44,7 +45,7 @@ def test_both_spellings_say_the_same(rule: str) -> None:
     assert not is_covered(rule, command("git", "status"))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("rule", "words", "covered"),
     [
         ("Bash(npm run build)", ("npm", "run", "build"), True),
@@ -89,7 +90,7 @@ def test_what_is_not_what_it_looks_like_is_never_covered() -> None:
     assert is_touched("Bash(git log)", part)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("rule", "words"),
     [
         ("Bash(git push *)", ("git", "push", "origin")),
@@ -110,7 +111,7 @@ def test_a_deny_rule_means_all_that_it_can_mean(rule: str, words: tuple[str, ...
     assert is_touched(rule, command(*words))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("rule", "words"),
     [
         ("Bash(git push *)", ("git", "log", "push")),
@@ -126,7 +127,7 @@ def test_a_deny_rule_leaves_others_alone(rule: str, words: tuple[str, ...]) -> N
     assert not is_touched(rule, command(*words))
 
 
-@pytest.mark.parametrize(
+@each_row(
     "words", [("git", None), ("git", None, "x"), (None, "push", "x"), ("git", "-C", None), ("git", "pu*")]
 )
 def test_what_may_be_forbidden_is_told_apart(words: tuple[str | None, ...]) -> None:
@@ -140,7 +141,7 @@ def test_an_unknown_word_does_not_make_all_of_it_unknown(words: tuple[str | None
     assert touches(parse("Bash(git push --force)"), command(*words), BASE) is Touch.NO
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("rule", "path", "covered"),
     [
         ("read_file(src/**)", "/Home/ada/proj/src/a/b.py", True),
@@ -182,7 +183,7 @@ def test_where_a_link_leads_is_what_is_allowed() -> None:
     assert is_touched("Read(~/private)", linked)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("rule", "path"),
     [
         ("Read(secret)", "/Home/ada/proj/secret/deep/a"),
@@ -238,7 +239,7 @@ def test_other_tools_are_ruled_by_their_text() -> None:
     assert is_covered("ask_agent(dev-*)", Part(tool="ask_agent", target="dev-2"))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("rule", "why"),
     [
         ("", "must be a tool"),

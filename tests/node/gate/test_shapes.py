@@ -1,9 +1,8 @@
-import pytest
-
 from hubbub.node.gate import shapes
+from tests.rows import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("pattern", "fitting", "others"),
     [
         ("*", ["a", "a.b"], [".a"]),
@@ -42,7 +41,7 @@ def test_no_pattern_is_slow() -> None:
     assert not shapes.component("*a" * 100 + "b")("a" * 5000)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("pattern", "split"),
     [
         ("*.py", ("", "*.py")),
@@ -60,7 +59,7 @@ def test_a_pattern_is_split_where_it_begins_to_be_one(pattern: str, split: tuple
     assert shapes.split(pattern) == split
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("pattern", "spelled_out"),
     [
         ("a", ["a"]),

@@ -28,6 +28,7 @@ from hubbub.node.link.line import LinkRefused, Pace
 from hubbub.node.link.orders import Bounds
 from hubbub.node.node import LocalNode
 from hubbub.node.policy import FILE
+from tests.waiting import patience
 
 KEY = "ntok_the-key-of-this-machine"
 PROJECT = "shop"
@@ -43,7 +44,6 @@ QUICK = Pace(
     late=timedelta(),
     parting=timedelta(milliseconds=200),
 )
-PATIENCE = 20.0  # seconds, within which what is waited for has to come
 
 Message = dict[str, Any]
 
@@ -87,7 +87,7 @@ class Talk:
             if _fits(each, kind, having):
                 self._aside.remove(each)
                 return each
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(patience()):
             while (message := await self._heard.get()) is not None:
                 if _fits(message, kind, having):
                     return message
@@ -117,7 +117,7 @@ class Talk:
 
     async def ends(self) -> None:
         """Wait until the machine has let go of the line."""
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(patience()):
             await self.socket.wait_closed()
 
     async def cut(self) -> None:
@@ -164,7 +164,7 @@ class EvilHub:
 
     async def met(self) -> Talk:
         """The next line, as it stands when the machine has said hello."""
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(patience()):
             return await self._talks.get()
 
     async def talk(self, socket: ServerConnection) -> None:
@@ -242,7 +242,7 @@ class Machine:
 
 async def until(happened: Callable[[], object]) -> None:
     """Let the machine go on until something has happened."""
-    async with asyncio.timeout(PATIENCE):
+    async with asyncio.timeout(patience()):
         while not happened():  # noqa: ASYNC110 - what happens in a file or a process sets no event
             await asyncio.sleep(0)
 

@@ -5,6 +5,7 @@ import pytest
 
 from hubbub.node.skills import skill
 from hubbub.node.skills.skill import MOST_FILES, SIZE, Origin, Skill, Unusable
+from tests.rows import each_row
 
 GOOD = "---\nname: tidy\ndescription: Tidies up.\n---\nPut things away.\n"
 
@@ -31,7 +32,7 @@ def test_a_skill_is_front_matter_and_text(tmp_path: Path) -> None:
     assert found.text == "# Tidy\r\n\r\n---\r\nend"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("content", "why"),
     [
         ("Put things away.", "does not begin with YAML"),

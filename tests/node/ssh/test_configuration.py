@@ -10,6 +10,7 @@ from hubbub.node.ssh.host import Host
 from hubbub.node.ssh.refusals import NotConnected
 from tests.node.ssh.conftest import Desk
 from tests.node.ssh.sshd import ADDRESS, Server, User, key, served
+from tests.rows import each_row
 
 
 @pytest.fixture
@@ -49,7 +50,7 @@ def test_what_the_caller_names_comes_before(user: User) -> None:
     assert (found.port, found.user) == (2203, "bob")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("line", "is_meant"),
     [
         ("Host web", True),
@@ -141,7 +142,7 @@ def test_a_program_that_is_not_meant_is_no_matter(user: User) -> None:
     assert described(user, text="ProxyJump gate\nProxyCommand nc %h\n").jumps == (parse("gate"),)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         'Host "web\n',

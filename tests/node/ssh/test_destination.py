@@ -4,9 +4,10 @@ import pytest
 
 from hubbub.model.errors import Invalid
 from hubbub.node.ssh.destination import Destination, parse
+from tests.rows import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("written", "expected", "names"),
     [
         ("web1", Destination("web1"), ("web1",)),

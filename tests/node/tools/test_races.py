@@ -20,7 +20,6 @@ from hubbub.node.place import Place
 from tests.node.filework import done
 from tests.node.places import place
 
-SWAPS = 200_000
 KEY = "a key that nobody is to see"
 ONLY_THERE = "authorized_keys"  # a name in the closed folder, and in no other
 SWAPPING = """
@@ -70,10 +69,10 @@ def here(tmp_path: Path) -> Place:
 
 
 @contextmanager
-def swapping(work: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """Another process at its work, which ends after `SWAPS` of them."""
+def swapping(work: Path, swaps: int) -> Iterator[subprocess.Popen[bytes]]:
+    """Another process at its work, which ends after so many swaps."""
     names = [str(work / name) for name in ("folder", "file", "twin")]
-    with subprocess.Popen([sys.executable, "-c", SWAPPING, str(SWAPS), *names]) as process:
+    with subprocess.Popen([sys.executable, "-c", SWAPPING, str(swaps), *names]) as process:
         try:
             yield process
         finally:
@@ -89,17 +88,21 @@ def outcomes(here: Place, calls: Calls) -> Iterator[tuple[str, Outcome]]:
 
 
 @pytest.mark.parametrize(
-    ("calls", "opened"),
-    [(FILES, beneath.folder), (FILES, beneath.by_steps), (SEARCHES, beneath.folder)],
-    ids=["files", "files-without-openat2", "searches"],
+    ("calls", "opened", "swaps"),
+    [
+        pytest.param(FILES, beneath.folder, 60_000, id="files"),
+        pytest.param(FILES, beneath.folder, 200_000, id="files-for-long", marks=pytest.mark.system),
+        pytest.param(FILES, beneath.by_steps, 200_000, id="files-without-openat2", marks=pytest.mark.system),
+        pytest.param(SEARCHES, beneath.folder, 200_000, id="searches", marks=pytest.mark.system),
+    ],
 )
 def test_nothing_leaks_while_names_are_swapped(
-    here: Place, calls: Calls, opened: object, monkeypatch: pytest.MonkeyPatch
+    here: Place, calls: Calls, opened: object, swaps: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A call is done on what was decided about, or not at all: nothing closed is read, shown, made or changed."""
     monkeypatch.setattr(beneath, "folder", opened)
     done_by, shown = set(), ""
-    with swapping(Path(here.world.cwd)) as process:
+    with swapping(Path(here.world.cwd), swaps) as process:
         while process.poll() is None:
             for tool, outcome in outcomes(here, calls):
                 shown += "" if outcome.is_error else str(outcome.value)

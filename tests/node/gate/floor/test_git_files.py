@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from hubbub.node.gate.floor import git_files
+from tests.rows import each_row
 
 
 def git(folder: Path, *words: str) -> str:
@@ -26,7 +27,7 @@ def git(folder: Path, *words: str) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "[core]\n\tpager = less\n",
@@ -54,7 +55,7 @@ def _folded(key: str) -> str:
     return f"{section}.{name.lower()}"
 
 
-@pytest.mark.parametrize("text", ["[core\n", '[core]\nx = "a\n', "[core]\nx = \\q\n", "[core]\n1 = 2\n"])
+@each_row("text", ["[core\n", '[core]\nx = "a\n', "[core]\nx = \\q\n", "[core]\n1 = 2\n"])
 def test_what_git_refuses_has_no_settings(text: str, tmp_path: Path) -> None:
     """A file that git would not read is one that cannot be told."""
     (tmp_path / "x").write_text(text)
@@ -81,9 +82,7 @@ def test_an_index_has_the_names_that_git_lists(version: int, tmp_path: Path) -> 
     assert git_files.index(data) == tuple(git(tmp_path, "ls-files", "-z").split("\0")[:-1])
 
 
-@pytest.mark.parametrize(
-    "data", [b"", b"DIRC", b"DIRC\0\0\0\x09\0\0\0\0", b"DIRC\0\0\0\x02\0\0\0\x01" + b"x" * 80]
-)
+@each_row("data", [b"", b"DIRC", b"DIRC\0\0\0\x09\0\0\0\0", b"DIRC\0\0\0\x02\0\0\0\x01" + b"x" * 80])
 def test_what_is_no_index_has_no_names(data: bytes) -> None:
     """A file that is cut short, or of a form that nobody knows, tells nothing."""
     assert git_files.index(data) is None

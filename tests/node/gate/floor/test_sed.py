@@ -1,12 +1,11 @@
 """The scripts of `sed`."""
 
-import pytest
-
 from hubbub.node.gate.floor.deeds import Shell, Touch, Use, Verdict
 from hubbub.node.gate.floor.readers.sed import commands
+from tests.rows import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     "script",
     [
         "s/w/r/g",
@@ -28,9 +27,7 @@ def test_editing_does_nothing_else(script: str) -> None:
     assert list(commands(script)) == []
 
 
-@pytest.mark.parametrize(
-    "script", ["w x", "1w x", "/a/w x", "s/a/b/w x", "s/a/b/gw x", "$!{w x\n}", "/a/!w x", "p;w x"]
-)
+@each_row("script", ["w x", "1w x", "/a/w x", "s/a/b/w x", "s/a/b/gw x", "$!{w x\n}", "/a/!w x", "p;w x"])
 def test_finds_what_is_written(script: str) -> None:
     """`w` as a command and as a flag, behind any address."""
     assert [(each.word.value, each.use) for each in commands(script) if isinstance(each, Touch)] == [

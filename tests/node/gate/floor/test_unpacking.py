@@ -5,13 +5,12 @@ import tarfile
 import zipfile
 from pathlib import Path
 
-import pytest
-
 from hubbub.node.gate.decide import decide
 from hubbub.node.gate.decision import Mode
 from hubbub.node.gate.floor import archives, commands
 from hubbub.node.policy import Policy
 from tests.node.gate.worlds import world
+from tests.rows import each_row
 
 
 def tar(*names: str, mode: str = "w", links: tuple[str, ...] = ()) -> bytes:
@@ -44,7 +43,7 @@ def decided(command: str, data: bytes, folder: Path) -> tuple[str, str]:
     return decision.effect.word, decision.rule_id
 
 
-@pytest.mark.parametrize("mode", ["w", "w:gz", "w:bz2", "w:xz"])
+@each_row("mode", ["w", "w:gz", "w:bz2", "w:xz"])
 def test_a_tar_archive_of_harmless_names_goes_into_a_home(mode: str, tmp_path: Path) -> None:
     """An archive with nothing protected in it is unpacked unasked wherever its names are read, packed or not."""
     data = tar("notes/a.txt", "b", mode=mode)
@@ -57,9 +56,7 @@ def test_a_zip_archive_of_harmless_names_goes_into_a_home(tmp_path: Path) -> Non
     assert decided("unzip a -d ~", zipped("notes/a.txt"), tmp_path)[0] == "allow"
 
 
-@pytest.mark.parametrize(
-    "name", [".bashrc", "x/.bashrc", ".ssh/authorized_keys", "x/.config/fish/config.fish"]
-)
+@each_row("name", [".bashrc", "x/.bashrc", ".ssh/authorized_keys", "x/.config/fish/config.fish"])
 def test_a_protected_name_in_an_archive_is_asked_about(name: str, tmp_path: Path) -> None:
     """It does not matter how many folders are cut off before it, nor which kind of archive it is."""
     for command, data in (("tar xf a -C ~", tar("b", name)), ("unzip a -d ~", zipped("b", name))):
@@ -78,7 +75,7 @@ def test_names_that_lead_anywhere_are_followed(tmp_path: Path) -> None:
     assert decided("tar xPf a", tar("src/a.py"), tmp_path)[0] == "allow"
 
 
-@pytest.mark.parametrize(
+@each_row(
     "command",
     [
         "make a && tar xf a -C ~",

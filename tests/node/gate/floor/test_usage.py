@@ -6,6 +6,7 @@ from hubbub.node.gate.floor.deeds import Use
 from hubbub.node.gate.floor.programs import USAGES, name_of, usage_of
 from hubbub.node.gate.floor.usage import arguments, table
 from hubbub.node.gate.floor.words import plain
+from tests.rows import each_row
 
 COPY = table("""
 copy | r* w | t,target=w S,suffix=t i,in-place?=t | descends=r,recursive
@@ -63,7 +64,7 @@ def test_no_pattern_where_an_option_gives_it() -> None:
     assert USAGES["grep"].uses(found) == (Use.READ,)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("path", "name"),
     [
         ("/bin/rm", "rm"),

@@ -7,14 +7,16 @@ from hubbub.node.gate.shell.known import Ends, State, Value
 from tests.node.gate.shell.fuzzer.fuzzing import Fuzzer
 
 
-def test_bash_calls_nothing_that_the_reader_did_not_see(tmp_path: Path) -> None:
-    """Of 300 programs, odd ones and broken ones among them, no call of real bash is missed without a doubt."""
-    found = Fuzzer(tmp_path).run(seed=1, programs=300)
+@pytest.mark.parametrize("programs", [80, pytest.param(300, marks=pytest.mark.system)])
+def test_bash_calls_nothing_that_the_reader_did_not_see(tmp_path: Path, programs: int) -> None:
+    """Of made-up programs, odd ones and broken ones among them, no call of real bash is missed without a doubt."""
+    found = Fuzzer(tmp_path).run(seed=1, programs=programs)
     assert found.misses == []
     assert found.doubted < found.programs / 2
     assert found.clear_calls > found.programs / 2
 
 
+@pytest.mark.system
 def test_a_kind_of_command_that_is_not_walked_is_found_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -23,6 +25,7 @@ def test_a_kind_of_command_that_is_not_walked_is_found_out(
     assert Fuzzer(tmp_path, made_small=0).run(seed=1, programs=150).misses
 
 
+@pytest.mark.system
 def test_a_variable_that_is_believed_too_long_is_found_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

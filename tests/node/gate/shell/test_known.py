@@ -1,17 +1,16 @@
 from pathlib import Path
 
-import pytest
-
 from hubbub.node.gate.shell.program import Glob, Program, Text, Unknown
 from hubbub.node.gate.shell.read import read
 from tests.node.gate.shell.worlds import world
+from tests.rows import each_row
 
 
 def read_here(text: str) -> Program:
     return read(text, world())
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "folders"),
     [
         ("cd / && x", ["/"]),
@@ -54,7 +53,7 @@ def test_a_change_of_folder_over_a_link_leads_to_both_places(tmp_path: Path) -> 
     ]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "a=m; if x; then a=y; fi; $a",

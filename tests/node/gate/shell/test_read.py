@@ -3,6 +3,7 @@ import pytest
 from hubbub.node.gate.shell.program import Glob, Place, Program, SimpleCommand, Text, Unknown
 from hubbub.node.gate.shell.read import read
 from tests.node.gate.shell.worlds import world
+from tests.rows import each_row
 
 
 def seen(text: str, **variables: str) -> Program:
@@ -21,7 +22,7 @@ def command(text: str, name: str) -> SimpleCommand:
     return next(each for each in seen(text).commands if each.name is not None and each.name.value == name)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "r'm' x",
@@ -57,7 +58,7 @@ def test_braces_are_expanded() -> None:
     assert called("x {a,b{1..3}}") == [["x", "a", "b1", "b2", "b3"]]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "echo $(rm x)",
@@ -105,7 +106,7 @@ def test_a_command_is_found_wherever_it_stands(text: str) -> None:
     assert ["rm", "x"] in called(text)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "echo '$(rm x)'",
@@ -124,7 +125,7 @@ def test_text_that_is_not_run_is_no_command(text: str) -> None:
     assert ["rm", "x"] not in called(text)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "cat <<E | sh\nx\nE\n",
@@ -178,7 +179,7 @@ def test_what_bash_may_understand_otherwise_is_a_doubt(text: str) -> None:
     assert seen(text).doubts
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     ["x" * 65537, "x;" * 501, "$(" * 33 + "x" + ")" * 33, "( " * 33 + "x" + " )" * 33, "echo " + "é" * 32768],
 )
@@ -187,7 +188,7 @@ def test_what_is_too_large_is_not_read(text: str) -> None:
     assert seen(text).too_large
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "export PS4='$(rm y)'; set -x; x",
@@ -267,7 +268,7 @@ def test_functions_say_whom_they_call_and_how() -> None:
     assert (second.is_background, second.is_piped) == (True, True)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "is_endless"),
     [
         ("while true; do x; done", True),
@@ -300,7 +301,7 @@ def test_reading_can_go_on_inside_another_program() -> None:
     assert read("(x)", world(), depth=32).too_large
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "$((" * 40 + "1" + "))" * 40,
