@@ -73,13 +73,13 @@ def find(hub: Hub, whole: str) -> Approval:
 
 
 def said(approval: Approval) -> str:
-    """What was approved or denied, on one line, with the id that says which question it was."""
+    """Return on one line the call that was approved or denied, with the id that says which question it was."""
     about = f"{approval['who']} {place(approval)}, {approval['tool']}: {approval['shown']}"
     return f"{approval['status']} {approval['id']} ({about})"
 
 
 def place(approval: Approval) -> str:
-    """Where a call is to be done; where no machine asked, that it is only said."""
+    """Return the place where a call is to be done; where no machine asked, that it is only said."""
     said_node = approval.get("said_node")  # which an older hub does not tell
     return f"on {approval['node']}" if said_node is None else f"on {said_node}, as its own program says"
 
@@ -115,7 +115,7 @@ def _asker(approval: Approval) -> str:
 
 
 def standing(approval: Approval) -> str:
-    """How far a question is, and how long that lasts or is ago."""
+    """Tell how far a question is, and how long that lasts or is ago."""
     now, by = approval["now"], approval["answered_by"]
     if approval["status"] == "pending":
         return f"{span(approval['expires_at'] - now)} left"
@@ -158,7 +158,7 @@ def _tell(answered: Approval, *, as_json: bool) -> None:
 
 
 def _open(hub: Hub) -> Sequence[Approval]:
-    """What waits, and what of late nobody answered in time."""
+    """List the questions that wait, and those that of late nobody answered in time."""
     found: Sequence[Approval] = hub.get("/approvals", status="open", limit=500)["approvals"]
     return found
 

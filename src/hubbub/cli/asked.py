@@ -85,7 +85,7 @@ class _Waiting:
             _say(str(error))
 
     def _answered(self, approval: Approval) -> bool | None:
-        """What the person types; None if the question is answered elsewhere, or its time is over."""
+        """Return the text that the person types; None if the question is answered elsewhere, or its time is over."""
         over = time.monotonic() + (approval["expires_at"] - approval["now"]) / 1000
         with _keys() as typed:
             is_yes = self._typed(typed, over, "yes or no?")

@@ -30,7 +30,7 @@ class Unreachable(click.ClickException):
 
 
 def sentence(refusal: HubRefused) -> str:
-    """What the hub said no with, in words of the command line."""
+    """Return the hub's refusal in words of the command line."""
     if refusal.code != Unauthorized.code:
         return str(refusal)
     return (

@@ -190,7 +190,7 @@ def _token(hub: Hub) -> Finding:
 
 
 def _quotas(hub: Hub) -> Iterator[Finding]:
-    """What tokens may use, and every token that uses nearly as much, or was refused more."""
+    """Report the limits of tokens, or every token that uses nearly as much, or was refused more."""
     try:
         reply = hub.get("/tokens")
     except HubRefused:
@@ -224,13 +224,13 @@ def _quota(token: dict[str, Any]) -> Finding | None:
 
 
 def _most(limits: dict[str, int]) -> list[tuple[str, int]]:
-    """What there is a limit of, by quota."""
+    """List the limits that there are, by quota."""
     each = {"calls": limits["rate"], **{name: limits[name] for name in ("streams", "connections", "stored")}}
     return [(quota, most) for quota, most in each.items() if most]
 
 
 def _amount(quota: str, number: float, most: int | None = None) -> str:
-    """How much of a quota: `12 of 500 calls a second`."""
+    """Write an amount of a quota: `12 of 500 calls a second`."""
     unit = MIB if quota == "stored" else 1
     of = f" of {most // unit:,}" if most is not None else ""
     return f"{number / unit:,.0f}{of} {AMOUNTS[quota]}"

@@ -118,7 +118,7 @@ def _changed(wish: Wish, files: Sequence[str]) -> list[str]:
 
 
 def _deed(file: str) -> str:
-    """What was done to a file, as it is seen now."""
+    """Tell from a file as it is now what was done to it."""
     return "changed" if Path(file).exists() else "removed"
 
 

@@ -130,7 +130,7 @@ def find(tx: Tx, project_ids: Sequence[UUID], ref: str) -> Approval:
 def search(
     tx: Tx, project_ids: Sequence[UUID], *, status: ApprovalStatus | None = None, limit: int = 200
 ) -> list[Approval]:
-    """What was asked in the projects, oldest first, or what has one status. Raises `Forbidden` for agents' tokens."""
+    """List the projects' questions, oldest first, or those of one status. Raises `Forbidden` for agents' tokens."""
     access.require_person(tx, "look at what people are asked")
     found = [
         each for project_id in project_ids for each in rows.search(tx, project_id, status=status, limit=limit)
@@ -139,7 +139,7 @@ def search(
 
 
 def open_or_missed(tx: Tx, project_ids: Sequence[UUID], *, limit: int = 200) -> list[Approval]:
-    """What waits for an answer in the projects, and what of late nobody answered in time; oldest first.
+    """List the projects' questions that wait, and those that of late nobody answered in time; oldest first.
 
     Raises `Forbidden` for agents' tokens.
     """

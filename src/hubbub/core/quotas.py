@@ -33,7 +33,7 @@ KNOWN = 10_000  # subjects, before those are forgotten that have used nothing of
 
 
 class Quota(StrEnum):
-    """What there is not enough of."""
+    """A kind of use that is limited."""
 
     CALLS = "calls"
     STREAMS = "streams"
@@ -43,7 +43,7 @@ class Quota(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """How much a token may; 0 is as much as it likes."""
+    """The limits of a token; 0 is as much as it likes."""
 
     rate: int = 0  # calls a second, over a while
     burst: int = 0  # calls at once, after a pause
@@ -54,7 +54,7 @@ class Limits:
 
 @dataclass(slots=True)
 class Use:
-    """What one subject has used; `at` and `left` are its bucket, times are Unix milliseconds.
+    """The use of one subject; `at` and `left` are its bucket, times are Unix milliseconds.
 
     `came` are the calls of the window that goes on, `before` those of the window before it.
     """
@@ -75,7 +75,7 @@ class Use:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """How much of a quota a token uses now, and how much it may; 0 is as much as it likes."""
+    """A token's use of a quota now, and its limit; 0 is as much as it likes."""
 
     used: float
     most: int
@@ -171,7 +171,7 @@ class Quotas:
             use.unsaved += stored
 
     def take_unsaved(self) -> dict[UUID, int]:
-        """What each subject has stored today and the database does not know of; it counts as saved from now on."""
+        """Take what each subject has stored today and the database does not know of; it counts as saved from now on."""
         today, taken = self._today(), {}
         with self._lock:
             for subject, use in self._uses.items():
@@ -180,7 +180,7 @@ class Quotas:
         return taken
 
     def give_back(self, taken: Mapping[UUID, int]) -> None:
-        """What was taken could not be saved."""
+        """Count again as unsaved what was taken and could not be saved."""
         with self._lock:
             for subject, stored in taken.items():
                 if (use := self._uses.get(subject)) is not None:
@@ -206,14 +206,14 @@ class Quotas:
         self._held[quota] = held
 
     def of(self, token_id: UUID) -> Use | None:
-        """What is known of a token's use at this hub."""
+        """Return the use of a token at this hub, as far as it is known."""
         use = self._uses.get(token_id)
         if use is not None and use.day != self._today():
             use.stored = 0
         return use
 
     def measures(self, token_id: UUID) -> dict[Quota, Measure]:
-        """How much of each quota the token uses now, beside what it may."""
+        """Measure the token's use of each quota, beside its limit."""
         use = self.of(token_id)
         limits = self.limits_of(use.rate if use is not None else None)
         used = {quota: float(held(token_id)) for quota, held in self._held.items()}
@@ -228,7 +228,7 @@ class Quotas:
         return {quota: Measure(used.get(quota, 0), most[quota]) for quota in Quota}
 
     def shares(self) -> dict[Quota, list[float]]:
-        """Of each quota, what share of what it may each token uses now that has called since the hub started."""
+        """List for each quota the shares of their limits that the tokens use now which have called since the start."""
         all_of_them = [self.measures(subject) for subject in list(self._uses)]
         return {quota: [each[quota].share for each in all_of_them] for quota in Quota}
 
@@ -247,7 +247,7 @@ class Quotas:
         return self.read(tx)
 
     def read(self, tx: Tx) -> dict[UUID, int]:
-        """What the database has of today, by subject."""
+        """Return what the database has of today, by subject."""
         return rows.of_day(tx, self._today())
 
     def _today(self) -> int:
@@ -284,7 +284,7 @@ def forget(tx: Tx) -> None:
 
 
 def subject_of(actor: Actor) -> UUID | None:
-    """Who is counted: a token, or the person who has signed in; None for the hub itself."""
+    """Return the id of whom a call counts for: a token, or a person signed in; None for the hub itself."""
     return actor.user_id if actor.is_browser else actor.token_id
 
 
@@ -296,13 +296,13 @@ def _count(use: Use, now: float) -> None:
 
 
 def _pace(use: Use, now: float) -> float:
-    """How many calls a second came of late: the window that goes on, and what is still recent of the one before."""
+    """Return the calls a second of late: the window that goes on, and what is still recent of the one before."""
     came, before = _recent(use, int(now // WINDOW))
     return (came + before * (1 - now % WINDOW / WINDOW)) / WINDOW
 
 
 def _recent(use: Use, window: int) -> tuple[int, int]:
-    """How many calls came in a window, which is the last or goes on, and in the one before it."""
+    """Count the calls of a window, which is the last or goes on, and of the one before it."""
     if window == use.window:
         return use.came, use.before
     return 0, use.came if window == use.window + 1 else 0

@@ -32,7 +32,7 @@ SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
 
 
 class _Quotas(Collector):
-    """What tokens use of their quotas, and were refused, of all of them together."""
+    """The use of quotas and the refusals of all tokens together."""
 
     def __init__(self, quotas: Quotas) -> None:
         self._quotas = quotas

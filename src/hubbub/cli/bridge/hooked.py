@@ -128,7 +128,7 @@ class Hooked:
                 return
 
     def _denial(self, command: str, root: Path) -> str | None:
-        """What the machine has against a hook. The gate is loaded where there are hooks, and only there."""
+        """Return the machine's objection to a hook, if any. The gate is loaded only where there are hooks."""
         from hubbub.node import hooks as judged
 
         return judged.denial(command, root, self._data)

@@ -220,7 +220,7 @@ class Watch(App[None]):
         return str(table.coordinate_to_cell_key(table.cursor_coordinate).row_key.value)
 
     def _logged(self) -> dict[str, Any] | None:
-        """What happened in the line of the log that is marked."""
+        """Return the activity in the line of the log that is marked."""
         marked = self.query_one("#feed", Choices).marked if self._pane() == "log" else None
         with self.following.watched.lock:
             feed = list(self.following.watched.feed)

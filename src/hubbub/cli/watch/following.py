@@ -15,7 +15,7 @@ REMEMBERED = 500  # activities of the feed
 
 
 class Connection(StrEnum):
-    """How the picture stands to the hub."""
+    """The relation of the picture to the hub."""
 
     CONNECTING = "connecting…"
     LIVE = "live"

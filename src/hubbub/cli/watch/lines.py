@@ -57,7 +57,7 @@ def span(milliseconds: int) -> str:
 
 
 def ref(task: Card) -> str:
-    """What a task is called."""
+    """Return the name by which a task is shown."""
     return f"T-{task['number']}"
 
 
@@ -131,7 +131,7 @@ def agent_cells(agent: Card, standing: Standing) -> tuple[Text, ...]:
 
 
 def subject(activity: dict[str, Any]) -> tuple[str, str | None, str]:
-    """What something that happened is about, for the question why: its kind, its name, and what it is called."""
+    """Return the subject of something that happened, for the question why: its kind, its name, and its title."""
     if activity["task_id"]:
         number = activity["detail"].get("number")
         return "task", activity["task_id"], f"T-{number}" if number else "the task"

@@ -111,7 +111,7 @@ class Standing:
         return sorted(tasks, key=lambda task: (URGENCY[task["priority"]], task["number"]))
 
     def needs(self) -> list[Need]:
-        """What waits for a person, the most urgent first."""
+        """List the things that wait for a person, the most urgent first."""
         kinds = (self._approvals, self._questions, self._letters, self._stale, self._conflicts, self._ended)
         found = [need for kind in kinds for need in kind()]
         return sorted(found, key=lambda need: (URGENT_FIRST.index(need.kind), need.at))
@@ -156,7 +156,7 @@ class Standing:
             yield Need("conflict", 0, overlap)
 
     def _ended(self) -> Iterator[Need]:
-        """What failed of late, and what nobody gets on with."""
+        """List the tasks that failed of late, and those that nobody gets on with."""
         for task in self.picture["tasks"].values():
             if task["status"] == "failed" and (task["ended_at"] or 0) > self.now - FAILED_WITHIN:
                 yield Need("failed", task["ended_at"], task, task)

@@ -22,7 +22,7 @@ _PLAIN = re.compile(r"[\w:@/+-]+(\.[\w:@/+-]+)*")
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """When something was, or will be, and how far that is from now, in milliseconds."""
+    """A moment that was, or will be, and how far that is from now, in milliseconds."""
 
     at: int
     span: int

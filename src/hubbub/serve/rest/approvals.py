@@ -70,7 +70,7 @@ class NewApproval(OneApproval):
 
 
 class NewQuestion(Body):
-    """What a program beside an agent asks people before a call may go on."""
+    """A question of a program beside an agent, for people, before a call may go on."""
 
     who: Name | None = Field(None, description="the agent whose call it is")
     kind: QuestionKind = QuestionKind.CALL
@@ -109,7 +109,7 @@ async def list_approvals(
     status: ApprovalStatus | Literal["open"] | None = None,
     limit: Annotated[int, Query(ge=1, le=500)] = 200,
 ) -> Approvals:
-    """What people are asked, oldest first; with `status=pending` what waits for an answer. For people.
+    """List the questions to people, oldest first; with `status=pending` those that wait for an answer. For people.
 
     With `status=open` also what nobody answered in the last ten minutes, which is `expired`: it is to be asked again.
     """

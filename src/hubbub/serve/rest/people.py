@@ -74,7 +74,7 @@ class Invite(BaseModel):
 
 
 class UseShape(BaseModel):
-    """What a token has used of this hub lately, and what it was refused for that."""
+    """The use that a token has made of this hub lately, and its refusals."""
 
     rate: float = Field(description="calls a second, over the last ten seconds")
     streams: int = Field(description="streams and waiting calls that it holds open now")
@@ -87,7 +87,7 @@ class UseShape(BaseModel):
 
 
 class LimitsShape(BaseModel):
-    """What a token may use of the hub; 0 is as much as it likes."""
+    """The limits of a token at the hub; 0 is as much as it likes."""
 
     rate: int = Field(description="calls a second, over a while")
     burst: int = Field(description="calls at once, after a pause")
