@@ -42,10 +42,10 @@ def run(
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("--help",),
-        ("--version",),
-        ("nonsense",),
-        ("agents",),
+        pytest.param(("--help",), marks=pytest.mark.system),
+        pytest.param(("--version",), marks=pytest.mark.system),
+        pytest.param(("nonsense",), marks=pytest.mark.system),
+        pytest.param(("agents",), marks=pytest.mark.system),
         ("gate", "check", "--policy", "policy.toml"),
         ("gate", "check", "--policy", "away.toml"),
     ],
@@ -69,7 +69,14 @@ def test_an_environment_of_its_own(tmp_path: Path) -> None:
     assert away.encode() not in run(PROGRAM, tmp_path, "agents")[2]
 
 
-@pytest.mark.parametrize("own_hub", [PROGRAM, STARTED], ids=["forked", "started"], indirect=True)
+@pytest.mark.parametrize(
+    "own_hub",
+    [
+        pytest.param(PROGRAM, id="forked"),
+        pytest.param(STARTED, id="started", marks=pytest.mark.system),
+    ],
+    indirect=True,
+)
 def test_a_child_of_the_test(own_hub: RunningHub) -> None:
     """It is the child of whoever started it, in the same group, and the hub says the same of itself."""
     process = own_hub.process
@@ -110,7 +117,9 @@ def test_started_from_many_threads(tmp_path: Path) -> None:
     assert sorted(codes) == [0, 0, 0, 0, 2, 2, 2, 2]
 
 
-@pytest.mark.parametrize("environment", [{"LC_ALL": "C"}, {"PYTHONUTF8": "1"}])
+@pytest.mark.parametrize(
+    "environment", [{"LC_ALL": "C"}, pytest.param({"PYTHONUTF8": "1"}, marks=pytest.mark.system)]
+)
 def test_what_python_reads_as_it_starts(tmp_path: Path, environment: dict[str, str]) -> None:
     """Where the environment changes how Python starts, Python is started."""
     with subprocess.Popen(

@@ -20,10 +20,10 @@ import httpx2
 
 from hubbub.client import Hub, HubUnreachable, TaskReply, owner_token
 from hubbub.model.ways import authorities
+from tests.cli import inside
+from tests.waiting import PAUSE, patience, until
 
 PROGRAM = (sys.executable, "-m", "hubbub")
-
-ENDS_WITHIN = 10.0  # seconds
 
 
 def plain_environment(data: Path, **more: str) -> dict[str, str]:
@@ -35,7 +35,16 @@ def plain_environment(data: Path, **more: str) -> dict[str, str]:
 def hubbub(
     *arguments: str, data: Path, given: str = "", environment: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """Run a command to its end."""
+    """Run a command to its end, in a process only where that makes a difference."""
+    if inside.can_run(arguments, environment or {}):
+        return inside.run(arguments, plain_environment(data, **(environment or {})), given)
+    return run_process(*arguments, data=data, given=given, environment=environment)
+
+
+def run_process(
+    *arguments: str, data: Path, given: str = "", environment: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run a command to its end in a process of its own."""
     return subprocess.run(
         [*PROGRAM, *arguments],
         env=plain_environment(data, **(environment or {})),
@@ -69,16 +78,13 @@ def is_alive(pid: int) -> bool:
 def ends(pid: int) -> bool:
     """Whether the process has ended, or does within seconds: a kill takes effect a moment after it was sent."""
     if not hasattr(os, "pidfd_open"):
-        deadline = time.monotonic() + ENDS_WITHIN
-        while is_alive(pid) and time.monotonic() < deadline:
-            pass  # asking takes a process of its own, which is pause enough
-        return not is_alive(pid)
+        return until(lambda: not is_alive(pid), f"the end of process {pid}")
     try:
         descriptor = os.pidfd_open(pid)
     except ProcessLookupError:
         return True
     with os.fdopen(descriptor) as process:
-        return bool(select.select([process], [], [], ENDS_WITHIN)[0])
+        return bool(select.select([process], [], [], patience())[0])
 
 
 def run_python(code: str) -> subprocess.CompletedProcess[str]:
@@ -225,14 +231,18 @@ class RunningHub:
                         if seen == times:
                             return frame.data
             except HubUnreachable:
-                continue
+                time.sleep(PAUSE)
 
     def until_followed(self) -> None:
         """Wait until somebody follows the hub, or waits for something to come."""
         told = {"Authorization": f"Bearer {self.client().token}"}
-        with httpx2.Client(base_url=self.url, headers=told, verify=authorities(self.url)) as http:
-            while "hubbub_open_streams 0.0" in http.get("/metrics").text:
-                pass
+        with httpx2.Client(
+            base_url=self.url, headers=told, verify=authorities(self.url), timeout=patience()
+        ) as http:
+            until(
+                lambda: "hubbub_open_streams 0.0" not in http.get("/metrics").text,
+                "somebody who follows the hub",
+            )
 
     def task(self, number: int) -> Any:
         return self.client().task(str(number))

@@ -16,6 +16,7 @@ from watchfiles import watch
 from hubbub.model.ways import authorities
 from tests.cli.peers import MODERN, StdioPeer
 from tests.cli.processes import RunningHub, hubbub
+from tests.waiting import patience
 
 Json = dict[str, Any]
 RUN = "2026-03-14-007"
@@ -96,7 +97,7 @@ class Team:
             f"{self.hub.url}/mcp/{dialect}",
             json={"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params},
             headers={"Authorization": f"Bearer {secret}", "X-Relay-Session": RUN},
-            timeout=60,
+            timeout=patience(),
             verify=authorities(self.hub.url),
         )
         content: Json = response.json()["result"]["structuredContent"]

@@ -39,6 +39,7 @@ def test_up_and_down(data: Path) -> None:
     assert ends(pid)
 
 
+@pytest.mark.system
 def test_each_is_done_once(data: Path) -> None:
     """A second `up` says that the hub runs already, a second `down` that none runs; both with code 0."""
     first = json.loads(hubbub("up", "--port", "0", "--json", data=data).stdout)
@@ -51,6 +52,7 @@ def test_each_is_done_once(data: Path) -> None:
     assert (again.returncode, again.stdout) == (0, "no hub runs on the data folder\n")
 
 
+@pytest.mark.system
 def test_agents_work_where_it_was_started(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -72,6 +74,7 @@ def test_agents_work_where_it_was_started(
     assert answer.json()["result"]["structuredContent"]["content"] == "hello\n"
 
 
+@pytest.mark.system
 def test_a_port_that_is_taken(data: Path) -> None:
     """A hub that does not start is said with its reason, in one sentence, and code 1."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
@@ -82,6 +85,7 @@ def test_a_port_that_is_taken(data: Path) -> None:
     assert len(done.stderr.splitlines()) == 1
 
 
+@pytest.mark.system
 def test_down_stops_a_hub_however_it_was_started(own_hub: RunningHub) -> None:
     """Also one that a person runs in a terminal, which then ends with code 0."""
     done = own_hub.run("down")
@@ -91,6 +95,7 @@ def test_down_stops_a_hub_however_it_was_started(own_hub: RunningHub) -> None:
     assert own_hub.process.wait() == 0
 
 
+@pytest.mark.system
 def test_down_stops_what_a_client_has_started(data: Path) -> None:
     """Also one that `hubbub mcp` has started, and left running when its client went."""
     hubbub("mcp", "commhub", data=data, environment={"HUBBUB_PORT": "0"})

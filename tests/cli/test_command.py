@@ -10,13 +10,14 @@ import pytest
 from click.testing import CliRunner
 
 from hubbub.cli import ENTRIES, hubbub
-from tests.cli import processes
+from tests.cli import inside, processes
 from tests.cli.processes import RunningHub, plain_environment
 
+WHOLE = click.Context(hubbub, **hubbub.context_settings)  # what a command first sees of it, it keeps
 LEAVES = [
     (name, sub)
     for name in ENTRIES
-    for command in [hubbub.get_command(click.Context(hubbub), name)]
+    for command in [hubbub.get_command(WHOLE, name)]
     for sub in (command.commands if isinstance(command, click.Group) else [""])
 ]
 
@@ -24,11 +25,11 @@ LEAVES = [
 @pytest.mark.parametrize(("name", "sub"), LEAVES)
 def test_help_has_an_example(name: str, sub: str) -> None:
     """Every command takes --json, and its help shows an example that begins with the command itself."""
-    command = hubbub.get_command(click.Context(hubbub), name)
+    command = hubbub.get_command(WHOLE, name)
     if isinstance(command, click.Group):
         command = command.commands[sub]
     assert command is not None
-    context = click.Context(command, info_name=f"hubbub {name} {sub}".strip())
+    context = click.Context(command, WHOLE, info_name=f"hubbub {name} {sub}".strip())
     text = command.get_help(context)
     assert "--json" in text
     assert f"hubbub {name} {sub}".strip() in text.partition("Example:")[2]
@@ -37,7 +38,7 @@ def test_help_has_an_example(name: str, sub: str) -> None:
 def test_list_says_what_the_commands_say() -> None:
     """The list of commands, which is shown without loading them, says what each says of itself."""
     for name, entry in ENTRIES.items():
-        command = hubbub.get_command(click.Context(hubbub), name)
+        command = hubbub.get_command(WHOLE, name)
         assert command is not None
         assert command.short_help == entry.about
 
@@ -180,6 +181,18 @@ def on_terminal(hub: RunningHub, *arguments: str) -> str:
     process.wait()
     os.close(ours)
     return shown.decode()
+
+
+def test_a_process_says_the_same(hub: RunningHub) -> None:
+    """What tests run inside their own process says, as a process of its own, the same and with the same exit code."""
+    missing = {"deny": ["nonsense"], "inbox": ["ada"], "task": ["show", "99"], "why": ["nobody"]}
+    several = {word: ["list"] for word in ("project", "token", "user", "webhook")}
+    environment = {"HUBBUB_PROJECT": hub.project}
+    for word in sorted(inside.TALK):
+        words = (word, *{**missing, **several}.get(word, []))
+        here = inside.run(words, plain_environment(hub.data, **environment), "")
+        there = processes.run_process(*words, data=hub.data, environment=environment)
+        assert (here.returncode, here.stdout, here.stderr) == (there.returncode, there.stdout, there.stderr)
 
 
 def test_text_is_utf8(hub: RunningHub) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from hubbub.client import quoted
 from tests.cli.processes import PROGRAM, RunningHub, hubbub, plain_environment
+from tests.tools import needed
 
 # What each shell does when Tab is pressed, without a line to edit; the words stand for it.
 PRESSED = {
@@ -32,7 +33,6 @@ PRESSED = {
         complete -C 'hubbub %s' | cut -f 1
     """,
 }
-SHELLS = [shell for shell in PRESSED if shutil.which(shell)]
 
 
 def _offered(hub: RunningHub, *words: str) -> list[str]:
@@ -81,7 +81,8 @@ def test_a_hub_that_is_away_completes_nothing(tmp_path: Path) -> None:
     assert (done.stdout.split(), done.stderr) == ([], "")
 
 
-@pytest.mark.parametrize("shell", SHELLS)
+@pytest.mark.system
+@pytest.mark.parametrize("shell", PRESSED)
 @pytest.mark.parametrize(
     ("words", "offered"),
     [
@@ -92,7 +93,8 @@ def test_a_hub_that_is_away_completes_nothing(tmp_path: Path) -> None:
     ],
 )
 def test_shells_complete(hub: RunningHub, tmp_path: Path, shell: str, words: str, offered: list[str]) -> None:
-    """With the script for it, each shell that is here completes commands, options, clients and names of agents."""
+    """With the script for it, each shell completes commands, options, clients and names of agents."""
+    path_of_shell = needed(shutil.which(shell), shell)
     hub.meet("coder-1")
     program = tmp_path / "hubbub"
     program.write_text(f'#!/bin/sh\nexec {PROGRAM[0]} -m hubbub "$@"\n')
@@ -100,7 +102,11 @@ def test_shells_complete(hub: RunningHub, tmp_path: Path, shell: str, words: str
     path = f"{tmp_path}:{os.environ['PATH']}"
     environment = plain_environment(hub.data, HUBBUB_PROJECT=hub.project, PATH=path, HOME=str(tmp_path))
     done = subprocess.run(
-        [shell, "-c", PRESSED[shell] % words], env=environment, capture_output=True, text=True, check=False
+        [path_of_shell, "-c", PRESSED[shell] % words],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
     )
 
     assert (done.stdout.split(), done.stderr) == (offered, "")

@@ -77,6 +77,7 @@ def test_folder_that_is_a_file(tmp_path: Path) -> None:
     assert "is a file; choose a folder with --data" in done.stdout
 
 
+@pytest.mark.system
 def test_looks_at_postgres(tmp_path: Path, postgres_url: str) -> None:
     """With HUBBUB_DATABASE that database is looked at, not one in the data folder."""
     data = tmp_path / "data"

@@ -343,6 +343,7 @@ def test_an_uninstall_works_without_the_hub(desk: Desk) -> None:
     assert desk.tree() == before
 
 
+@pytest.mark.system
 def test_a_hub_is_started_where_none_runs(desk: Desk, tmp_path: Path) -> None:
     """The first install on a fresh machine brings the hub with it."""
     data = tmp_path / "fresh"

@@ -69,6 +69,7 @@ def test_wait_for_nobody(hub: RunningHub) -> None:
     assert "no agent named 'nobody'" in done.stderr
 
 
+@pytest.mark.system
 def test_wait_survives_a_restart(own_hub: RunningHub) -> None:
     """A hub that restarts meanwhile is waited for."""
     own_hub.meet("ada")

@@ -158,6 +158,7 @@ def test_news_come_through(hub: RunningHub, connect: Connect, revision: str) -> 
     assert peer.hear(UPDATED)["params"]["uri"] == AGENTS
 
 
+@pytest.mark.system
 def test_survives_a_restart_of_the_hub(own_hub: RunningHub, connect: Connect, revision: str) -> None:
     """A request made while the hub is away is answered when it is back, and what was watched goes on being watched."""
     peer = connect(own_hub, revision)
@@ -183,6 +184,7 @@ def test_waits_for_a_hub_that_is_just_starting(own_hub: RunningHub, connect: Con
     peer.close()
 
 
+@pytest.mark.system
 def test_hub_that_never_was(tmp_path: Path) -> None:
     """Where no hub was ever reached the bridge ends with code 3, rather than to wait for one."""
     for token in ("utok_1", "ntok_1"):
@@ -349,6 +351,7 @@ def test_person_acts_as_member(hub: RunningHub, connect: Connect) -> None:
     assert {file.stat().st_mode & 0o777 for file in kept} == {0o600}
 
 
+@pytest.mark.system
 def test_starts_a_hub_and_leaves_it_running(tmp_path: Path, connect: Connect) -> None:
     """With no hub on the data folder and no --url, one is started, and goes on when the bridge has ended."""
     place = RunningHub(tmp_path / "data")

@@ -200,6 +200,7 @@ def test_the_client_answers_since_2026(site: Site) -> None:
     assert peer.result("execute_command", TOUCH, **answered)["resultType"] == "input_required"
 
 
+@pytest.mark.system
 def test_it_works_on_while_the_hub_is_away(own_site: Site) -> None:
     """What the machine alone does needs no hub; what the hub does waits for it to come back."""
     own_site.policy(BYPASS)

@@ -139,6 +139,7 @@ def test_two_servers_meet_in_one_file(hub: RunningHub, start: Start) -> None:
     ]
 
 
+@pytest.mark.system
 def test_the_stay_outlives_its_server_and_the_hub(own_hub: RunningHub, start: Start) -> None:
     """A session token is good after `kill -9` of the server and of the hub: both keep nothing that counts."""
     token = secret(own_hub, "ada")
@@ -161,6 +162,7 @@ def test_what_no_header_can_hold_is_wrong_usage(tmp_path: Path, name: str) -> No
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.system
 def test_a_hub_that_is_started_does_not_get_the_secrets(tmp_path: Path, start: Start) -> None:
     """The hub that is started for everyone, and left running, knows nothing of who caused it."""
     place = RunningHub(tmp_path / "data")

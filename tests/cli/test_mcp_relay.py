@@ -209,6 +209,7 @@ def test_prompts_stay_here(team: Team) -> None:
 # ---- the process ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("revision", [LEGACY, MODERN])
 def test_nothing_is_lost(own_team: Team, revision: str) -> None:
     """What was answered before the hub was killed is there when it is back, and the client just goes on."""
@@ -238,6 +239,7 @@ def test_ends_with_its_input(team: Team) -> None:
     assert [json.loads(line)["id"] for line in rest.splitlines()] == [number]
 
 
+@pytest.mark.system
 def test_starts_a_hub_of_no_folder(tmp_path: Path) -> None:
     """With no hub on the data folder one is started, which serves whoever comes: the client's folder is not its own."""
     with closing(RunningHub(tmp_path / "data")) as place, Team.at(place, tmp_path / "work") as team:

@@ -168,6 +168,7 @@ def test_a_folder_that_is_none(tmp_path: Path) -> None:
     assert "choose another folder with --data" in done.stderr
 
 
+@pytest.mark.system
 def test_a_full_disk_uses_up_no_code(hub: RunningHub, tmp_path: Path) -> None:
     """Where the key could not be kept the hub is not even asked: nobody has joined, and the code is still good."""
     joining = ("node", "run", "--name", "web1", "--join", hub.secret("node", "invite"))

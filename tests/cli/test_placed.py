@@ -72,6 +72,7 @@ def test_an_agent_is_placed_works_and_is_stopped(machine: RunningHub) -> None:
     assert machine.run("agent", "stop", "nobody").returncode == 1
 
 
+@pytest.mark.system
 def test_its_key_ends_with_it(machine: RunningHub, tmp_path: Path) -> None:
     """What it acts with is its own, in no file of the machine, and worth nothing once it was stopped."""
     start(machine, 'printf %s "$HUBBUB_TOKEN" > token')
@@ -87,6 +88,7 @@ def test_its_key_ends_with_it(machine: RunningHub, tmp_path: Path) -> None:
     assert "a valid token is needed" in refused.stderr
 
 
+@pytest.mark.system
 def test_it_is_started_again_when_it_was_killed(machine: RunningHub) -> None:
     """Whoever kills its process finds it back a moment later, and it says so."""
     begun = start(machine)
@@ -100,6 +102,7 @@ def test_it_is_started_again_when_it_was_killed(machine: RunningHub) -> None:
     machine.until("task.completed")
 
 
+@pytest.mark.system
 def test_it_survives_the_machines_own_process(machine: RunningHub, tmp_path: Path) -> None:
     """Killed with its machine's process, it leaves nothing behind, and works again when that is back."""
     start(machine, "setsid sleep 1000 & echo $$ $! > pids; wait; sleep 1000")
@@ -113,6 +116,7 @@ def test_it_survives_the_machines_own_process(machine: RunningHub, tmp_path: Pat
     assert fifo.read_text().split() != pids
 
 
+@pytest.mark.system
 def test_what_is_denied_by_then_is_not_started_again(machine: RunningHub, policy: Path) -> None:
     """A rule against it that was written meanwhile holds: it has failed, and says why."""
     start(machine)
@@ -125,6 +129,7 @@ def test_what_is_denied_by_then_is_not_started_again(machine: RunningHub, policy
     assert "execute_command(cat *)" in logged(machine)[-1]
 
 
+@pytest.mark.system
 def test_a_task_under_way_is_handed_back(machine: RunningHub) -> None:
     """What an agent is at when it is stopped, and cannot end soon, stays to be done, and is when it is back."""
     start(machine, "sleep 1000")
@@ -136,6 +141,7 @@ def test_a_task_under_way_is_handed_back(machine: RunningHub) -> None:
     machine.until("task.completed")
 
 
+@pytest.mark.system
 def test_the_log_is_followed_until_the_agent_ends(machine: RunningHub) -> None:
     """`logs -f` shows lines as they come, harmless to a terminal, and ends with the agent."""
     start(machine, r"printf '\033[2J\aboo\n'")
@@ -158,6 +164,7 @@ def test_the_log_is_followed_until_the_agent_ends(machine: RunningHub) -> None:
     assert (following.returncode, why) == (0, "it has ended\n")
 
 
+@pytest.mark.system
 @pytest.mark.parametrize(("key", "code"), [("y", 0), ("n", 1)])
 def test_the_person_who_starts_it_is_asked(machine: RunningHub, policy: Path, key: str, code: int) -> None:
     """Where its machine asks, the question stands at the terminal with its id and the time left; `y` or `n` answers."""
@@ -178,6 +185,7 @@ def test_the_person_who_starts_it_is_asked(machine: RunningHub, policy: Path, ke
     )
 
 
+@pytest.mark.system
 def test_without_a_terminal_the_id_is_told(machine: RunningHub, policy: Path) -> None:
     """Only where its machine really asks, and with what is asked, it is told what to approve."""
     quiet = machine.run("agent", "start", "calm", "--node", socket.gethostname(), "--run", "cat")

@@ -20,6 +20,7 @@ from hubbub.clients.install.registry import CLIENTS
 from hubbub.model.starting import program
 from tests.cli.peers import LEGACY, StdioPeer
 from tests.cli.processes import RunningHub, plain_environment
+from tests.waiting import until
 
 OF_PYTHON = {*sys.stdlib_module_names, "sitecustomize", "usercustomize", "__main__"}
 INSTALLED = {name for name in packages_distributions() if name.isidentifier()}
@@ -104,7 +105,8 @@ class Planted:
 def planted(tmp_path: Path) -> Iterator[Planted]:
     place = Planted(tmp_path)
     yield place
-    place.run([*program(), "down"])
+    if answering(place.data):
+        place.run([*program(), "down"])
     assert place.imported == []
 
 
@@ -117,6 +119,14 @@ def allow_all(planted: Planted) -> None:
     file.chmod(0o600)
 
 
+def test_a_command_and_a_hook_import_nothing(planted: Planted) -> None:
+    """What a person types, and what a client runs at each step, looks for no module where it is called."""
+    told = planted.run([*CONSOLE, "agents"])
+    assert (told.returncode, "no hub runs" in told.stderr) == (3, True)
+    assert planted.run(shlex.split(hook_command("codex", "SessionStart")), given="{}").returncode == 0
+
+
+@pytest.mark.system
 def test_a_hub_in_the_background_and_its_agents_import_nothing(planted: Planted) -> None:
     """`hubbub up` starts a hub, that an agent, and that its commands, of the modules that are installed alone."""
     allow_all(planted)
@@ -133,6 +143,7 @@ def test_a_hub_in_the_background_and_its_agents_import_nothing(planted: Planted)
         hub.until("task.completed")
 
 
+@pytest.mark.system
 def test_a_bridge_and_what_it_starts_import_nothing(planted: Planted) -> None:
     """`hubbub mcp` starts a hub where none runs, and what it runs commands with, of what is installed alone."""
     allow_all(planted)
@@ -149,6 +160,7 @@ def test_a_bridge_and_what_it_starts_import_nothing(planted: Planted) -> None:
             assert peer.connect().call("execute_command", command="echo here")["stdout"] == "here\n"
 
 
+@pytest.mark.system
 @pytest.mark.parametrize(
     "kept", [("install-service", "--port", "0"), ("node", "install-service")], ids=" ".join
 )
@@ -164,13 +176,15 @@ def test_a_unit_starts_what_is_installed(planted: Planted, kept: tuple[str, ...]
         env=planted.environment(PYTHONPATH=EVERYWHERE),
     )
     try:
-        while process.poll() is None and answering(planted.data) is None:
-            pass  # asking is pause enough; a node that has joined no hub ends by itself
+        until(  # a node that has joined no hub ends by itself
+            lambda: process.poll() is not None or answering(planted.data), "a hub that answers"
+        )
     finally:
         process.terminate()
         process.wait()
 
 
+@pytest.mark.system
 def test_every_other_command_imports_nothing(planted: Planted) -> None:
     """No command of the whole tree looks for modules where it is called, nor what it installs for clients."""
     up = planted.run([*program(), "up", "--port", "0"], PYTHONPATH=EVERYWHERE)

@@ -121,6 +121,7 @@ def test_a_task_with_an_issue(hub: RunningHub) -> None:
     assert (refused.returncode, refused.stderr.count("owner/repository#number")) == (1, 1)
 
 
+@pytest.mark.system
 def test_a_hub_that_is_killed_before_it_knows_comments_once(
     killable: tuple[RunningHub, str | None], github: FakeGitHub
 ) -> None:
@@ -138,6 +139,7 @@ def test_a_hub_that_is_killed_before_it_knows_comments_once(
     assert delivered["detail"]["attempt"] == 2
 
 
+@pytest.mark.system
 def test_a_hub_that_is_killed_while_it_delivers_loses_nothing(
     killable: tuple[RunningHub, str | None], receiver: Receiver
 ) -> None:
@@ -158,6 +160,7 @@ def test_a_hub_that_is_killed_while_it_delivers_loses_nothing(
     assert len({received.headers["Hubbub-Delivery"] for received in receiver.received}) == 5
 
 
+@pytest.mark.system
 def test_a_hub_that_is_stopped_ends_in_time(
     killable: tuple[RunningHub, str | None], receiver: Receiver
 ) -> None:

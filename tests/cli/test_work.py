@@ -6,6 +6,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.cli.processes import RunningHub, ends
 
 
@@ -129,6 +131,7 @@ def test_broadcast_is_run_once(hub: RunningHub, tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.system
 def test_result_of_a_broadcast_outlives_hub_and_worker(own_hub: RunningHub, tmp_path: Path) -> None:
     """The result of a broadcast that the hub could not take is handed in by a later worker, without a second run."""
     began, ledger = fifo(tmp_path), tmp_path / "ledger"
@@ -279,6 +282,7 @@ def test_result_outlives_hub_and_worker(own_hub: RunningHub, tmp_path: Path) -> 
     assert ledger.read_text() == "once\n"
 
 
+@pytest.mark.system
 def test_works_on_while_the_hub_is_away(own_hub: RunningHub, tmp_path: Path) -> None:
     """A command goes on while the hub is away, and its result is delivered when the hub is back."""
     began, ledger = fifo(tmp_path), tmp_path / "ledger"
@@ -299,6 +303,7 @@ def test_works_on_while_the_hub_is_away(own_hub: RunningHub, tmp_path: Path) -> 
     assert ledger.read_text() == "run\nrun\n"
 
 
+@pytest.mark.system
 def test_thought_gone_it_carries_on(own_hub: RunningHub, tmp_path: Path) -> None:
     """A worker that the hub had thought gone takes its task again and goes on: the command is not run a second time."""
     began, ledger = fifo(tmp_path), tmp_path / "ledger"

@@ -11,8 +11,8 @@ import pytest
 from hubbub.clients.install.hooked import program
 from hubbub.store import wakes
 from tests.hook.workbench import Workbench, bare_environment
+from tests.waiting import patience, until
 
-WITHIN = 30  # seconds
 STORY = {"CLAUDE_CODE_SESSION_ID": "run-1", "CLAUDE_CODE_ENTRYPOINT": "cli"}
 WOKEN = "hubbub: 1 unread (T-…). Read your hubbub inbox.\n"
 Start = Callable[..., subprocess.Popen[str]]
@@ -55,15 +55,14 @@ def waited_for(bench: Workbench, name: str) -> bool:
 
 
 def until_waited_for(bench: Workbench, name: str) -> None:
-    while not waited_for(bench, name):
-        pass
+    until(lambda: waited_for(bench, name), f"somebody who wakes {name}")
 
 
 def test_a_hook_that_waited_ends_with_the_code_that_wakes(bench: Workbench, start: Start) -> None:
     """It says on stderr what the hub says, and nothing of the letter."""
     waiting = start("rewake", bench.environment("ember"))
     bench.hub.send_task("ember", "three files are left")
-    out, told = waiting.communicate(timeout=WITHIN)
+    out, told = waiting.communicate(timeout=patience())
 
     assert (waiting.returncode, out, pointer(told)) == (2, "", WOKEN)
 
@@ -74,11 +73,11 @@ def test_a_newer_hook_takes_the_place_of_one_that_waits(bench: Workbench, start:
     older = start("rewake", environment)
     until_waited_for(bench, "flint")
     newer = start("rewake", environment)
-    out, told = older.communicate(timeout=WITHIN)
+    out, told = older.communicate(timeout=patience())
     bench.hub.send_task("flint")
 
     assert (older.returncode, out, told) == (0, "", "")
-    assert pointer(newer.communicate(timeout=WITHIN)[1]) == WOKEN
+    assert pointer(newer.communicate(timeout=patience())[1]) == WOKEN
 
 
 def test_a_monitor_prints_a_line_for_a_letter_and_goes_on(bench: Workbench, start: Start) -> None:
@@ -94,7 +93,7 @@ def test_a_monitor_prints_a_line_for_a_letter_and_goes_on(bench: Workbench, star
 def test_a_hook_without_a_hub_does_not_wait(tmp_path: Path, start: Start) -> None:
     """Where nothing was installed, or not for this folder, the client hears nothing."""
     waiting = start("rewake", bare_environment(tmp_path))
-    out, told = waiting.communicate(timeout=WITHIN)
+    out, told = waiting.communicate(timeout=patience())
 
     assert (waiting.returncode, out, told) == (0, "", "")
 
@@ -107,7 +106,7 @@ def test_a_client_that_takes_one_turn_is_not_kept_waiting(bench: Workbench, tmp_
         env={**bench.environment("onyx"), **STORY, "CLAUDE_CODE_ENTRYPOINT": "sdk-cli"},
         stdin=subprocess.DEVNULL,
         capture_output=True,
-        timeout=WITHIN,
+        timeout=patience(),
         check=False,
     )
 
@@ -122,7 +121,7 @@ def test_a_waiter_that_is_ended_tells_the_hub(bench: Workbench, start: Start, co
     waiting = start(command, environment)
     until_waited_for(bench, name)
     os.kill(waiting.pid, signal.SIGTERM)
-    waiting.communicate(timeout=WITHIN)
+    waiting.communicate(timeout=patience())
 
     assert waiting.returncode == 0
     assert not waited_for(bench, name)

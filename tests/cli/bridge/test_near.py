@@ -8,6 +8,7 @@ from hubbub.cli.bridge import near
 from hubbub.cli.bridge.carrier import Away
 from hubbub.cli.bridge.near import READ_AHEAD, Near
 from tests.cli.bridge.desk import Desk, Say, desk, say
+from tests.waiting import until_soon
 
 
 async def asked(carrier: Near) -> bytes:
@@ -53,8 +54,9 @@ def test_address_is_asked_anew(first: Say) -> None:
             addresses = [here.url, there.url]
             carrier = Near(lambda: addresses.pop(0), {})
             assert await asked(carrier) == b"1"
-            while carrier._idle and carrier._idle[0].is_free:  # noqa: ASYNC110  # no event tells of it
-                await asyncio.sleep(0)
+            await until_soon(
+                lambda: not carrier._idle or not carrier._idle[0].is_free, "the end of the connection"
+            )
             assert await asked(carrier) == b"2"
             await carrier.aclose()
 

@@ -5,6 +5,8 @@ import signal
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 
+import pytest
+
 from hubbub.cli.bridge.news import changes
 from hubbub.workspace.documents import PROJECT, Kind, Subject
 from tests.cli.processes import RunningHub
@@ -29,6 +31,7 @@ def test_what_changes(hub: RunningHub) -> None:
     assert asyncio.run(listen()) == [None, PROJECT, Subject(Kind.AGENT, "fe"), Subject(Kind.RUN, "r1")]
 
 
+@pytest.mark.system
 def test_hub_that_was_away(own_hub: RunningHub) -> None:
     """When the hub was away anything may have changed."""
 

@@ -2,6 +2,8 @@
 
 import signal
 
+import pytest
+
 from tests.cli.team import Team, edit, until
 
 
@@ -49,6 +51,7 @@ def test_edits_are_noticed_without_a_call(team: Team) -> None:
     assert team.over_http("fe", "read_memory", agent_id=None)["content"] == "## stack\n\nrust\n"
 
 
+@pytest.mark.system
 def test_news_are_noticed_without_a_call(own_team: Team) -> None:
     """What others remember reaches the file though no agent here asks for it, also after the hub was away."""
     own_team.agent("fe")
@@ -89,6 +92,7 @@ def test_file_that_cannot_be_read(team: Team) -> None:
     assert file.read_bytes() == b"\xff\xfe"
 
 
+@pytest.mark.system
 def test_read_while_the_hub_is_away(own_team: Team) -> None:
     """A read that has to wait for the hub finds what was written into the file meanwhile."""
     agent = own_team.agent("fe")

@@ -1,6 +1,5 @@
 """The screen of `hubbub watch`, driven by keys against a real hub."""
 
-import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from hubbub.model.records import Condition, Profile
 from hubbub.model.rights import SYSTEM, Role
 from hubbub.store.tx import Tx
 from tests.serve.hub import Hub, running_hub
+from tests.waiting import until_soon
 
 pytestmark = pytest.mark.anyio
 
@@ -46,9 +46,7 @@ class Screen:
 
     async def until(self, condition: Callable[[], object]) -> None:
         """Wait until the screen has come so far."""
-        async with asyncio.timeout(20):
-            while not condition():
-                await self.pilot.pause()
+        await until_soon(condition, "the screen", seen=self.shown)
 
     def text(self, list_id: str) -> str:
         """What stands in one of the lists."""
@@ -56,6 +54,9 @@ class Screen:
         return "\n".join(
             str(choices.get_option_at_index(each).prompt) for each in range(choices.option_count)
         )
+
+    def shown(self) -> object:
+        return self.status(), [str(each.render()) for each in self.app.screen.query(Static)]
 
     def status(self) -> str:
         return str(self.app.screen_stack[0].query_one("#status", Static).render())
@@ -129,6 +130,7 @@ async def test_what_happens_appears_by_itself(hub: Hub) -> None:
         assert "Move the schema" in screen.text("#column-2")
 
 
+@pytest.mark.system
 async def test_what_an_agent_waits_for_is_said(hub: Hub) -> None:
     """The task of an agent that waits for a person stands there with the agent's question."""
 
@@ -159,6 +161,7 @@ async def test_a_blocked_task_is_answered_by_a_key(hub: Hub) -> None:
     assert [each.body for each in said][:1] == ["the new"]
 
 
+@pytest.mark.system
 async def test_a_task_is_cancelled_with_its_reason(hub: Hub) -> None:
     """`c` asks why, and cancels what is marked; Esc leaves it as it is."""
     task = blocked(hub)
@@ -173,6 +176,7 @@ async def test_a_task_is_cancelled_with_its_reason(hub: Hub) -> None:
     assert found(hub, task).note == "no need"
 
 
+@pytest.mark.system
 async def test_why_is_one_key_away(hub: Hub) -> None:
     """`y`, or Enter, says in a paragraph why what is marked is as it is."""
     blocked(hub)
@@ -187,6 +191,7 @@ async def test_why_is_one_key_away(hub: Hub) -> None:
         assert "ember holds it" in said
 
 
+@pytest.mark.system
 async def test_a_blocked_task_stays_beside_an_approval(hub: Hub) -> None:
     """A blocked task waits for its answer, though a call of its agent waits for a person as well."""
     blocked(hub)
@@ -197,6 +202,7 @@ async def test_a_blocked_task_stays_beside_an_approval(hub: Hub) -> None:
         assert "Which one?" in screen.text("#needs-list")
 
 
+@pytest.mark.system
 async def test_what_is_dangerous_takes_a_second_key(hub: Hub) -> None:
     """A dangerous approval is marked; the first `a` says that another is needed, which approves it."""
     asked(hub, dangerous=True)
@@ -238,6 +244,7 @@ async def test_nothing_is_said_of_what_is_not_known(hub: Hub) -> None:
     client.close()
 
 
+@pytest.mark.system
 async def test_a_letter_is_done_with(hub: Hub) -> None:
     """`x` acknowledges a letter to people, which is then gone."""
     hub.do(lambda tx: messages.send(tx, hub.project.id, sender="ember", to="hub", body="May I?"))
@@ -262,6 +269,7 @@ async def test_what_agents_write_cannot_steer_the_terminal(hub: Hub) -> None:
     assert "\u202e" not in shown
 
 
+@pytest.mark.system
 async def test_a_refusal_is_told_and_nothing_changes(hub: Hub) -> None:
     """Whoever may only look on is told the hub's own sentence."""
     task = blocked(hub)
@@ -276,6 +284,7 @@ async def test_a_refusal_is_told_and_nothing_changes(hub: Hub) -> None:
     assert found(hub, task).status == "blocked"
 
 
+@pytest.mark.system
 async def test_a_lost_hub_is_said_and_found_again(tmp_path: Path) -> None:
     """While the hub is away the screen says so, and goes on by itself where it was."""
     with running_hub(tmp_path / "hub", public_url=None) as hub:
@@ -293,6 +302,7 @@ async def test_a_lost_hub_is_said_and_found_again(tmp_path: Path) -> None:
         await stack.aclose()
 
 
+@pytest.mark.system
 async def test_it_is_left_while_news_comes_in(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
     """What was still to be drawn when the screen is left is not drawn any more, and is no error."""
     monkeypatch.setattr("hubbub.cli.watch.app.DRAW_AFTER", 0.001)  # due while the widgets are taken down
@@ -302,6 +312,7 @@ async def test_it_is_left_while_news_comes_in(hub: Hub, monkeypatch: pytest.Monk
     assert not screen.app.is_running
 
 
+@pytest.mark.system
 async def test_a_narrow_screen_says_how_to_be_helped(hub: Hub) -> None:
     """At 80 columns the footer shows the keys for help and for leaving."""
     client = Client(hub.url, hub.owner_secret, project="default")
@@ -316,6 +327,7 @@ async def test_a_narrow_screen_says_how_to_be_helped(hub: Hub) -> None:
     client.close()
 
 
+@pytest.mark.system
 async def test_a_line_of_the_log_tells_what_it_is_about(hub: Hub) -> None:
     """Enter on a line of the log says why its task or its agent is as it is."""
     blocked(hub)
