@@ -1,8 +1,12 @@
 """A machine with nobody's files on it, and what an installer is told about it."""
 
+import functools
+import inspect
 import stat
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
 
 import pytest
 
@@ -12,6 +16,8 @@ from hubbub.clients.install.plan import Facts, Plan
 from hubbub.clients.install.undo import undo
 
 SECRET = "ntok_00112233445566778899aabbccddeeff"
+OF_SAMPLE = ("place", "sample")  # what a test is given of each
+CORPUS = Path(__file__).parent / "corpus"
 Tree = dict[str, tuple[int, bytes | str | None]]
 
 
@@ -22,6 +28,14 @@ class Place:
     home: Path
     project: Path
     config: Path
+
+    @classmethod
+    def fresh(cls, folder: Path) -> Self:
+        """A machine in a folder."""
+        found = cls(folder / "home", folder / "project", folder / "config")
+        found.home.mkdir(parents=True)
+        found.project.mkdir()
+        return found
 
     def request(self, scope: str, *, platform: str = "linux", **environment: str) -> Request:
         """What an installer is told."""
@@ -83,7 +97,25 @@ def files_of(place: Place, client: Client, scope: str) -> list[tuple[Path, str]]
 @pytest.fixture
 def place(tmp_path: Path) -> Place:
     """A machine for one test."""
-    found = Place(tmp_path / "home", tmp_path / "project", tmp_path / "config")
-    found.home.mkdir()
-    found.project.mkdir()
-    return found
+    return Place.fresh(tmp_path)
+
+
+def each_sample(check: Callable[..., None]) -> Callable[..., None]:
+    """Try a test with every file of the corpus, each on a machine of its own; it tells of all that are wrong."""
+
+    @functools.wraps(check)
+    def test(tmp_path: Path, **more: object) -> None:
+        samples = {str(sample.relative_to(CORPUS)): sample for sample in sorted(CORPUS.glob("*/*"))}
+        wrong = {}
+        for name, sample in samples.items():
+            try:
+                check(Place.fresh(tmp_path / name), sample, **more)
+            except Exception as error:  # noqa: BLE001  # all of them are told
+                wrong[name] = repr(error)
+        assert samples
+        assert not wrong
+
+    kept = [each for name, each in inspect.signature(check).parameters.items() if name not in OF_SAMPLE]
+    folder = inspect.Parameter("tmp_path", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    test.__signature__ = inspect.Signature([folder, *kept])  # type: ignore[attr-defined]
+    return test

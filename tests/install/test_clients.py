@@ -13,15 +13,12 @@ from hubbub.clients.install.plan import Plan
 from hubbub.clients.install.registry import CLIENTS
 from hubbub.model.starting import program
 from hubbub.node.gate.names import components, unwritten
-from tests.install.conftest import SECRET, Place, files_of, scopes
+from tests.install.conftest import SECRET, Place, each_sample, files_of, scopes
 
-CORPUS = Path(__file__).parent / "corpus"
-SAMPLES = sorted(each for each in CORPUS.glob("*/*"))
 PLACES = [(name, scope) for name, client in CLIENTS.items() for scope in scopes(client)]
 URL = "http://127.0.0.1:8420/mcp"
 
 each_place = pytest.mark.parametrize(("name", "scope"), PLACES)
-each_sample = pytest.mark.parametrize("sample", SAMPLES, ids=lambda path: str(path.relative_to(CORPUS)))
 
 TABLE: list[tuple[str, str, str, dict[str, Any]]] = [
     (

@@ -14,10 +14,8 @@ from hubbub.clients.install.editors.languages import EDITORS
 from hubbub.clients.install.plan import Plan
 from hubbub.clients.install.registry import CLIENTS
 from hubbub.clients.install.undo import held, undo
-from tests.install.conftest import Place, files_of
+from tests.install.conftest import Place, each_sample, files_of
 
-CORPUS = Path(__file__).parent / "corpus"
-SAMPLES = sorted(each for each in CORPUS.glob("*/*"))
 MARKS = {
     "jsonc": "/* noted */",
     "yaml": "# noted",
@@ -29,8 +27,6 @@ OURS = re.compile(
     r"""(?m)^.*?(?="hub(bub)?":[ ]) | ^[ ]*(?=hub:\s+enabled) | ^(?=\[mcp_servers\.hubbub\]\s+url[ ]=[ ]"http)""",
     re.VERBOSE,
 )
-
-each_sample = pytest.mark.parametrize("sample", SAMPLES, ids=lambda path: str(path.relative_to(CORPUS)))
 
 
 def laid(place: Place, sample: Path) -> tuple[Client, list[tuple[Path, str]]]:
@@ -94,8 +90,8 @@ def test_a_second_install_over_other_line_ends_can_be_taken_back_too(place: Plac
     assert {read(file) for file, _ in files} == {ended(read(sample), end)}
 
 
-@each_sample
 @pytest.mark.parametrize("where", ["first", "last", "before ours", "behind ours"])
+@each_sample
 def test_a_comment_that_was_added_meanwhile_stays(place: Place, sample: Path, where: str) -> None:
     """Whatever a person noted beside our entry is theirs, and what the file says otherwise is the same."""
     client, files = laid(place, sample)

@@ -7,9 +7,11 @@ import zipfile
 from pathlib import Path
 
 import httpx2
+import pytest
 
 from hubbub import __version__
 from tests.packaging.package import ROOT, Installed, build
+from tests.waiting import patience
 
 SOURCE = ROOT / "src"
 COMPILED = ".pyc"
@@ -52,6 +54,7 @@ def test_it_says_what_it_is(wheel: Path) -> None:
     assert {"hubbub", "hubbub-hook"} <= set(programs)
 
 
+@pytest.mark.system
 def test_it_can_be_built_again(wheel: Path, source: Path, tmp_path: Path) -> None:
     """Whoever builds the same sources gets the same bytes, also from the source distribution alone, at any time."""
     for file in source.rglob("*"):
@@ -60,6 +63,7 @@ def test_it_can_be_built_again(wheel: Path, source: Path, tmp_path: Path) -> Non
     assert build("wheel", tmp_path, source=source).read_bytes() == wheel.read_bytes()
 
 
+@pytest.mark.system
 def test_a_release_holds_no_leftovers(source: Path) -> None:
     """What lies about in a checkout beside its files, such as caches and environments, does not get into a release."""
     names = {file.name for file in source.rglob("*")}
@@ -76,12 +80,13 @@ def test_a_release_holds_no_leftovers(source: Path) -> None:
     }
 
 
+@pytest.mark.system
 def test_it_works_where_it_is_installed(installed: Installed) -> None:
     """Without the sources, from another folder: a hub starts, shows its pages, takes a message, and stops."""
     up = installed.run("hubbub", "up", "--port", "0", "--json")
     assert up.returncode == 0, up.stderr
     try:
-        page = httpx2.get(f"{json.loads(up.stdout)['url']}/login", trust_env=False)
+        page = httpx2.get(f"{json.loads(up.stdout)['url']}/login", trust_env=False, timeout=patience())
         sent = installed.run("hubbub", "send", "hub", "All is here.")
         letters = json.loads(installed.run("hubbub", "inbox", "hub", "--json").stdout)
     finally:
@@ -92,6 +97,7 @@ def test_it_works_where_it_is_installed(installed: Installed) -> None:
     assert [each["text"] for each in letters] == ["All is here."]
 
 
+@pytest.mark.system
 def test_it_is_the_installed_one_that_works(installed: Installed) -> None:
     """What these tests have run is the wheel, and not the checkout beside it."""
     where = installed.run("python", "-c", "import hubbub; print(hubbub.__file__)").stdout
@@ -99,6 +105,7 @@ def test_it_is_the_installed_one_that_works(installed: Installed) -> None:
     assert Path(where.strip()).is_relative_to(installed.environment)
 
 
+@pytest.mark.system
 def test_the_programs_are_there(installed: Installed) -> None:
     """`hubbub` says its version, and `hubbub-hook` answers a client without a hub as it should: not at all."""
     assert installed.run("hubbub", "--version").stdout.startswith(f"hubbub {__version__} (")
@@ -107,6 +114,7 @@ def test_the_programs_are_there(installed: Installed) -> None:
     assert (hook.returncode, hook.stdout) == (0, "")
 
 
+@pytest.mark.system
 def test_clients_can_call_the_hook_of_it(installed: Installed) -> None:
     """The command that installers write into a client's configuration runs the hook of the wheel."""
     code = "import json; from hubbub.clients.install.hooked import program; print(json.dumps(program()))"
