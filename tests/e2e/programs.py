@@ -5,14 +5,13 @@ import subprocess
 from pathlib import Path
 
 import platformdirs
-import pytest
+
+from tests.tools import needed
 
 
 def program(package: str, version: str, name: str) -> Path:
     """The executable of an npm package, fetched once and kept in the user's cache; skips where npm is absent."""
-    npm = shutil.which("npm")
-    if npm is None:
-        pytest.skip("the real clients come from the npm registry, and npm is not installed here")
+    npm = needed(shutil.which("npm"), "npm")
     folder = Path(platformdirs.user_cache_dir("hubbub-e2e", appauthor=False), name, version)
     found = folder / "node_modules" / ".bin" / name
     if not found.exists():

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,6 +13,7 @@ from hubbub.clients import hook
 from hubbub.clients.install.hooked import program
 from hubbub.core import claims, projects
 from tests.serve.hub import Hub
+from tests.tools import needed
 
 Json = dict[str, Any]
 
@@ -46,7 +48,7 @@ class Answer:
 
 def git(folder: Path, *arguments: str) -> str:
     """Run git in a folder; what it says."""
-    command = ["git", "-C", str(folder), *arguments]
+    command = [needed(shutil.which("git"), "git"), "-C", str(folder), *arguments]
     done = subprocess.run(command, check=True, capture_output=True, text=True, env={**os.environ, **GIT})
     return done.stdout.strip()
 
