@@ -6,7 +6,6 @@ import pytest
 
 from tests.dialects.commhub.hub import Fleet
 from tests.dialects.commhub.requirements import requires
-from tests.dialects.conftest import both_engines
 from tests.dialects.hub import Json
 
 COLUMNS = [
@@ -25,7 +24,6 @@ def _completions(fleet: Fleet, **narrowed: object) -> list[Json]:
     return rows
 
 
-@both_engines
 @requires("report_completion.reply", "get_completions.row", "get_completions.artifacts")
 def test_a_completion_is_kept_whole(fleet: Fleet) -> None:
     """The answer names the completion; its row has the nine columns, the artifacts as JSON text."""
@@ -56,7 +54,6 @@ def test_a_completion_is_kept_whole(fleet: Fleet) -> None:
     }
 
 
-@both_engines
 @requires("get_completions.artifacts", "report_completion.any_text")
 def test_what_was_not_told_is_null(fleet: Fleet) -> None:
     """Without artifacts, score and duration these are null; a text that fits no task is no mistake."""
@@ -66,7 +63,6 @@ def test_what_was_not_told_is_null(fleet: Fleet) -> None:
     assert [row["artifacts"], row["score"], row["duration_minutes"], row["result"]] == [None, None, None, ""]
 
 
-@both_engines
 @requires("report_completion.rests")
 def test_a_completion_puts_the_session_to_rest(fleet: Fleet) -> None:
     """Whoever reports a completion is idle, with no task and progress 0, and otherwise as before."""
@@ -79,7 +75,6 @@ def test_a_completion_puts_the_session_to_rest(fleet: Fleet) -> None:
     assert (row["score"], row["model"], row["resume_id"]) == (5, "m", "run of coder-1")
 
 
-@both_engines
 @requires("report_completion.replies", "report_completion.by_id", "report_completion.by_text", "report_completion.logs",
           "life.result", "life.activity", "get_task.times")  # fmt: skip
 @pytest.mark.parametrize("by", ["id", "text"])
@@ -110,7 +105,6 @@ def test_a_completion_ends_its_task(fleet: Fleet, by: str, status: str) -> None:
     )
 
 
-@both_engines
 @requires("report_completion.by_id", "life.completes.which")
 def test_the_id_goes_before_the_text(fleet: Fleet) -> None:
     """A task whose text is the id of another one is not meant by that id."""
@@ -123,7 +117,6 @@ def test_the_id_goes_before_the_text(fleet: Fleet) -> None:
     assert [fleet.task(each)["status"] for each in (meant, other)] == ["replied", "delivered"]
 
 
-@both_engines
 @requires("life.completes.which", "report_completion.by_text")
 def test_of_tasks_with_one_text_the_running_one_is_completed(fleet: Fleet) -> None:
     """Of several tasks with the text the running one is meant, else the newest; never another agent's."""
@@ -140,7 +133,6 @@ def test_of_tasks_with_one_text_the_running_one_is_completed(fleet: Fleet) -> No
     assert fleet.task(foreign)["status"] == "delivered"
 
 
-@both_engines
 @requires("report_completion.truncates", "life.truncated")
 def test_a_long_result_is_cut_for_the_task_only(fleet: Fleet) -> None:
     """A task keeps 4,000 characters of a result, the completion and the reply all; the answer says it was cut."""
@@ -160,7 +152,6 @@ def test_a_long_result_is_cut_for_the_task_only(fleet: Fleet) -> None:
     assert "truncated" not in coder.report_completion(alias="coder-1", task="no task", result=longer)
 
 
-@both_engines
 @requires("report_completion.any_text")
 def test_a_task_that_has_ended_stays_as_it_ended(fleet: Fleet) -> None:
     """A completion of a task that has ended is kept, and the task is left alone."""
@@ -173,7 +164,6 @@ def test_a_task_that_has_ended_stays_as_it_ended(fleet: Fleet) -> None:
     assert len(_completions(fleet)) == 1
 
 
-@both_engines
 @requires("life.old_hands", "life.claim.once")
 def test_somebody_elses_task_cannot_be_completed(fleet: Fleet) -> None:
     """Who never had the task, or has it no more, is refused, and no completion is kept."""
@@ -188,7 +178,6 @@ def test_somebody_elses_task_cannot_be_completed(fleet: Fleet) -> None:
     assert fleet.task(task_id)["result"] == "mine"
 
 
-@both_engines
 @requires("get_completions.order", "get_completions.limit", "get_completions.alias")
 def test_completions_are_listed_newest_first(fleet: Fleet) -> None:
     """They come newest first, 50 of them by default, of one agent if named."""
@@ -204,7 +193,6 @@ def test_completions_are_listed_newest_first(fleet: Fleet) -> None:
     assert _completions(fleet, alias="nobody") == []
 
 
-@both_engines
 @requires("get_completions.since.default")
 def test_without_since_a_day_is_shown(fleet: Fleet) -> None:
     """A completion is listed for 24 hours, and after that if since reaches back to it."""
@@ -218,7 +206,6 @@ def test_without_since_a_day_is_shown(fleet: Fleet) -> None:
     assert len(_completions(fleet, since="2020-01-01")) == 1
 
 
-@both_engines
 @requires("get_completions.since", "inbox.since_forms")
 def test_since_is_a_moment_however_it_is_written(fleet: Fleet) -> None:
     """With T or a blank, a zone or none (then it is UTC), a fraction or none, it is the same moment."""

@@ -9,10 +9,7 @@ from hubbub.model.rights import Role
 from hubbub.serve import events
 from tests.dialects.commhub.hub import Fleet, Frames
 from tests.dialects.commhub.requirements import requires
-from tests.dialects.conftest import both_engines
 from tests.dialects.hub import NO_TLS, PATIENCE
-
-pytestmark = both_engines
 
 
 def _denied(fleet: Fleet, name: str, secret: str | None, query: str = "") -> int:

@@ -8,9 +8,6 @@ from hubbub.core import agents
 from hubbub.model.rights import Role
 from tests.dialects.commhub.hub import Fleet
 from tests.dialects.commhub.requirements import requires
-from tests.dialects.conftest import both_engines
-
-pytestmark = both_engines
 
 
 @requires(

@@ -9,7 +9,6 @@ from hubbub.model.rights import Role
 from hubbub.store.tx import Tx
 from tests.dialects.commhub.hub import Fleet
 from tests.dialects.commhub.requirements import requires
-from tests.dialects.conftest import both_engines
 from tests.dialects.hub import Json
 
 LISTED = [
@@ -65,7 +64,6 @@ def test_a_task_is_shown_whole(fleet: Fleet) -> None:
 
 
 @requires("list_tasks.row", "list_tasks.count", "list_tasks.filters", "list_tasks.limit")
-@both_engines
 def test_tasks_are_listed(fleet: Fleet) -> None:
     """A row has nine columns; alias, status and from_name narrow the list, alone and together."""
     for name in ("coder-1", "coder-2"):
@@ -105,7 +103,6 @@ def test_twenty_tasks_are_listed_by_default(fleet: Fleet) -> None:
 
 
 @requires("list_tasks.stats", "list_tasks.network_id", "tokens.person_reads_all", "words.slug")
-@both_engines
 def test_stats_count_what_is_in_scope(fleet: Fleet, elsewhere: Fleet) -> None:
     """The stats count by status what the caller may see, or the network named, and takes no notice of filters."""
     for each in (fleet, elsewhere):
@@ -214,7 +211,6 @@ def test_an_unknown_session_is_null(fleet: Fleet) -> None:
 
 
 @requires("get_completions.network_id", "tokens.person_reads_all", "tokens.foreign")
-@both_engines
 def test_completions_of_a_network(fleet: Fleet, elsewhere: Fleet) -> None:
     """A person sees the completions of all their networks, or of the one named; a network token its own."""
     for each in (fleet, elsewhere):

@@ -10,7 +10,6 @@ from hubbub.core import users
 from hubbub.model.rights import Role
 from tests.dialects.commhub.hub import Fleet
 from tests.dialects.commhub.requirements import requires
-from tests.dialects.conftest import both_engines
 from tests.dialects.hub import NO_TLS, PATIENCE, Json
 
 PASSWORD = "正确的马电池订书钉"
@@ -114,7 +113,6 @@ def test_a_person_gets_a_token_for_a_node(fleet: Fleet) -> None:
 
 
 @requires("rest.task", "rest.reads", "rest.broadcast")
-@both_engines
 def test_the_same_world_over_rest(fleet: Fleet) -> None:
     """What is sent over REST is what the tools show, and the other way round."""
     coder = fleet.online("代码1号", node_id="n_1")

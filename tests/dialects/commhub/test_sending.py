@@ -4,7 +4,6 @@ import pytest
 
 from tests.dialects.commhub.hub import Fleet
 from tests.dialects.commhub.requirements import requires
-from tests.dialects.conftest import both_engines
 
 TEXTS = [
     "sort",
@@ -59,7 +58,6 @@ def test_who_is_known_may_be_written_to(fleet: Fleet) -> None:
         ("send_reply", {"alias": "coder-11", "text": "r"}),
     ],
 )
-@both_engines
 def test_an_alias_that_was_never_seen_is_refused(fleet: Fleet, tool: str, arguments: dict[str, str]) -> None:
     """A name the network never saw is alias_not_found, with at most 3 names that are near it, and nothing is kept."""
     for name in ("coder-1", "coder-2", "coder-12", "Coder-10", "代码1号", "zzz"):
@@ -128,7 +126,6 @@ def test_a_text_arrives_to_the_letter(fleet: Fleet, text: str) -> None:
 @pytest.mark.parametrize(
     ("ttl", "seconds"), [({}, 3_600), ({"ttl_seconds": 86_400}, 86_400), ({"ttl_seconds": 90}, 90)]
 )
-@both_engines
 def test_a_task_expires_when_its_time_is_over(fleet: Fleet, ttl: dict[str, int], seconds: int) -> None:
     """A task lives as long as ttl_seconds says, an hour by default; then, to the second, it is expired."""
     fleet.online("coder-1")
@@ -251,7 +248,6 @@ def test_a_reply_to_nothing_is_refused(fleet: Fleet, elsewhere: Fleet) -> None:
 
 @requires("life.reply.terminal")
 @pytest.mark.parametrize("end", ["replied", "failed", "cancelled", "expired"])
-@both_engines
 def test_a_reply_to_a_terminal_task_is_refused(fleet: Fleet, end: str) -> None:
     """A task that has ended in whatever way takes no reply: reply_task_terminal, and nothing is sent."""
     coder, boss = fleet.online("coder-1"), fleet.agent("commander")
@@ -268,7 +264,6 @@ def test_a_reply_to_a_terminal_task_is_refused(fleet: Fleet, end: str) -> None:
 
 
 @requires("broadcast.online", "broadcast.reply", "broadcast.from_hub")
-@both_engines
 def test_a_broadcast_reaches_everyone_who_is_online(fleet: Fleet, elsewhere: Fleet) -> None:
     """It reaches each agent that is not offline, once, from hub whoever sends it; the answer has an id for each."""
     for number, status in enumerate(["working", "idle", "blocked", "error", "waiting_input", "offline"]):
@@ -310,7 +305,6 @@ def test_a_broadcast_can_be_narrowed(fleet: Fleet) -> None:
 
 @requires("life.idempotent")
 @pytest.mark.parametrize("tool", ["send_task", "send_message", "broadcast"])
-@both_engines
 def test_a_write_that_is_repeated_under_its_key_happens_once(fleet: Fleet, tool: str) -> None:
     """The same call under the same key gets the same answer and does nothing; another call is a conflict."""
     fleet.online("coder-1")

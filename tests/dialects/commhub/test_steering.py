@@ -7,7 +7,6 @@ import pytest
 
 from tests.dialects.commhub.hub import Fleet
 from tests.dialects.commhub.requirements import requires
-from tests.dialects.conftest import both_engines
 from tests.dialects.hub import Json
 
 TERMINAL = ["replied", "failed", "cancelled", "expired"]
@@ -75,7 +74,6 @@ def test_send_ack_of_what_is_not_ones_own_changes_nothing(fleet: Fleet) -> None:
 
 @requires("life.send_ack.created", "life.claim.working")
 @pytest.mark.parametrize("by", ["send_ack", "report_status"])
-@both_engines
 def test_a_free_task_is_claimed(fleet: Fleet, by: str) -> None:
     """A created task that is addressed to nobody belongs to who acknowledges it or begins to work on it."""
     fleet.online("coder-1")
@@ -121,7 +119,6 @@ def test_hub_cannot_claim_for_nobody(fleet: Fleet) -> None:
 
 
 @requires("life.claim.once")
-@both_engines
 def test_one_of_many_gets_a_free_task(fleet: Fleet) -> None:
     """Of agents that claim a free task at the same moment exactly one is told that it has it, and has it."""
     agents = {f"coder-{number}": fleet.online(f"coder-{number}") for number in range(6)}
@@ -145,7 +142,6 @@ def test_one_of_many_gets_a_free_task(fleet: Fleet) -> None:
 @requires("retry_task.from", "retry_task.same_task", "retry_task.new_row", "retry_task.reply", "retry_task.ttl",
           "life.keeps", "get_task.times", "retry_task.required")  # fmt: skip
 @pytest.mark.parametrize("status", ["failed", "cancelled", "expired"])
-@both_engines
 def test_a_task_is_tried_again(fleet: Fleet, status: str) -> None:
     """A failed, cancelled or expired task is delivered again, with a row of its own and one fresh hour to live."""
     task_id = _brought_to(fleet, status)
@@ -205,7 +201,6 @@ def test_a_created_task_can_be_cancelled_but_not_retried(fleet: Fleet) -> None:
     "cancel_task.from", "cancel_task.reply", "life.cancel.reason", "life.out_of_inbox", "cancel_task.required"
 )
 @pytest.mark.parametrize("status", OPEN)
-@both_engines
 def test_a_task_is_cancelled(fleet: Fleet, status: str) -> None:
     """An unfinished task is cancelled: the reason is its result, and it is in nobody's inbox any more."""
     task_id = _brought_to(fleet, status)
@@ -234,7 +229,6 @@ def test_a_terminal_task_cannot_be_cancelled(fleet: Fleet, status: str) -> None:
           "reassign_task.new_row", "reassign_task.ttl", "life.keeps", "life.out_of_inbox",
           "reassign_task.required")  # fmt: skip
 @pytest.mark.parametrize("status", OPEN)
-@both_engines
 def test_a_task_is_reassigned(fleet: Fleet, status: str) -> None:
     """An unfinished task goes to the new alias as if it had just been sent; its expiry stays, the old one loses it."""
     task_id = _brought_to(fleet, status)
@@ -296,7 +290,6 @@ def test_a_task_is_reassigned_to_somebody_known(fleet: Fleet) -> None:
 
 
 @requires("life.old_hands")
-@both_engines
 def test_old_hands_have_no_say(fleet: Fleet) -> None:
     """Who had a task before it was reassigned can neither end nor accept nor begin it; its sender and hub can."""
     task_id = _brought_to(fleet, "running")

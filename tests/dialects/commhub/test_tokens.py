@@ -2,16 +2,13 @@
 
 import re
 from datetime import timedelta
-from itertools import product
 
 import pytest
 
 from hubbub.model.rights import Role
 from tests.dialects.commhub.hub import Fleet
 from tests.dialects.commhub.requirements import requires
-from tests.dialects.conftest import both_engines
 from tests.dialects.hub import Json, call
-from tests.dialects.tables import every_row
 
 WRITES: dict[str, Json] = {
     "report_status": {"resume_id": "r", "alias": "coder-1", "status": "idle"},
@@ -56,53 +53,56 @@ def _says(answer: tuple[Json, bool], error: str, *words: str) -> None:
 
 
 @requires("tokens.viewer", "send_task.viewer", "all.permission_denied", "transport.refusal")
-def test_a_viewer_changes_nothing(anywhere: Fleet) -> None:
+@pytest.mark.parametrize("bound", [False, True], ids=["unbound", "bound"])
+@pytest.mark.parametrize("tool", WRITES)
+def test_a_viewer_changes_nothing(fleet: Fleet, tool: str, bound: bool) -> None:
     """Every tool that writes is permission_denied to a viewer, whose call leaves no trace."""
-    calls = {tool: _prepared(anywhere, tool) for tool in WRITES}
-    viewers = {"bound": anywhere.agent("coder-1", Role.VIEWER), "unbound": anywhere.program(Role.VIEWER)}
+    arguments = _prepared(fleet, tool)
+    viewer = fleet.agent("coder-1", Role.VIEWER) if bound else fleet.program(Role.VIEWER)
 
-    with anywhere.unchanged(), every_row() as row:
-        for (kind, viewer), (tool, arguments) in product(viewers.items(), calls.items()):
-            with row(kind, tool):
-                _says(viewer.ask(tool, arguments), "permission_denied", "viewer")
+    with fleet.unchanged():
+        _says(viewer.ask(tool, arguments), "permission_denied", "viewer")
 
 
 @requires("tokens.viewer_reads")
-def test_a_viewer_reads(anywhere: Fleet) -> None:
+@pytest.mark.parametrize("tool", READS)
+def test_a_viewer_reads(anywhere: Fleet, tool: str) -> None:
     """Every tool that reads answers a viewer, and leaves no trace of it either."""
-    calls = {tool: _prepared(anywhere, tool) for tool in READS}
+    arguments = _prepared(anywhere, tool)
     viewer = anywhere.program(Role.VIEWER)
 
-    with anywhere.unchanged(), every_row() as row:
-        for tool, arguments in calls.items():
-            with row(tool):
-                assert viewer.ask(tool, arguments)[0]["ok"] is True
+    with anywhere.unchanged():
+        assert viewer.ask(tool, arguments)[0]["ok"] is True
 
 
 @requires("tokens.pinned", "tokens.network_id")
-def test_a_network_token_is_pinned(anywhere: Fleet, anywhere_else: Fleet) -> None:
+@pytest.mark.parametrize("tool", [*WRITES, *READS])
+def test_a_network_token_is_pinned(anywhere: Fleet, anywhere_else: Fleet, tool: str) -> None:
     """With another network_id, of a network that is there or not, every tool refuses a network token."""
-    calls = {tool: _prepared(anywhere, tool) for tool in (*WRITES, *READS)}
+    arguments = _prepared(anywhere, tool)
     program = anywhere.program()
-    others = (anywhere_else.network_id, anywhere_else.project.slug, "net_000000000000", "net_xxx", "")
 
-    with anywhere.unchanged(), anywhere_else.unchanged(), every_row() as row:
-        for (tool, arguments), other in product(calls.items(), others):
-            with row(tool, repr(other)):
-                answer, is_error = program.ask(tool, {**arguments, "network_id": other})
-                assert answer == {"ok": False, "error": "access denied to requested network"}
-                assert not is_error
+    with anywhere.unchanged(), anywhere_else.unchanged():
+        for other in (
+            anywhere_else.network_id,
+            anywhere_else.project.slug,
+            "net_000000000000",
+            "net_xxx",
+            "",
+        ):
+            answer, is_error = program.ask(tool, {**arguments, "network_id": other})
+            assert answer == {"ok": False, "error": "access denied to requested network"}
+            assert not is_error
 
 
 @requires("tokens.network_id", "words.slug")
-def test_every_tool_takes_its_network(anywhere: Fleet) -> None:
+@pytest.mark.parametrize("tool", [*WRITES, *READS])
+def test_every_tool_takes_its_network(anywhere: Fleet, tool: str) -> None:
     """A network token may name its own network in every tool."""
-    with every_row() as row:
-        for tool in (*WRITES, *READS):
-            with row(tool):
-                arguments = {**_prepared(anywhere, tool), "network_id": anywhere.network_id}
-                answer, _ = anywhere.program().ask(tool, arguments)
-                assert answer["ok"] is True, answer
+    arguments = _prepared(anywhere, tool)
+
+    answer, _ = anywhere.program().ask(tool, {**arguments, "network_id": anywhere.network_id})
+    assert answer["ok"] is True, answer
 
 
 @requires("words.slug", "words.network_id")
@@ -164,7 +164,6 @@ def test_a_task_implies_its_network(fleet: Fleet, elsewhere: Fleet, tool: str) -
 
 
 @requires("tokens.task_implies")
-@both_engines
 def test_a_reply_implies_its_network(fleet: Fleet, elsewhere: Fleet) -> None:
     """A reply goes to the network of the task, or of the message, that it answers."""
     two = fleet.person((fleet.project, Role.MEMBER), (elsewhere.project, Role.MEMBER))
@@ -178,17 +177,18 @@ def test_a_reply_implies_its_network(fleet: Fleet, elsewhere: Fleet) -> None:
 
 
 @requires("tokens.mismatch", "broadcast.from_hub")
-def test_a_bound_token_is_one_agent(anywhere: Fleet) -> None:
+@pytest.mark.parametrize("tool", sorted({*WRITES} - {"ack_inbox", "broadcast"}))
+def test_a_bound_token_is_one_agent(anywhere: Fleet, tool: str) -> None:
     """A token that is bound to an agent cannot act as another one, nor as hub, and its try leaves no trace."""
-    calls = {tool: _prepared(anywhere, tool) for tool in sorted({*WRITES} - {"ack_inbox", "broadcast"})}
+    arguments = _prepared(anywhere, tool)
     other = anywhere.agent("coder-2")
+    speaks_as = "alias" if tool in ("report_status", "report_completion") else "from_session"
 
-    with anywhere.unchanged(), every_row() as row:
-        for (tool, arguments), name in product(calls.items(), ("coder-1", "hub", "newcomer")):
-            speaks_as = "alias" if tool in ("report_status", "report_completion") else "from_session"
-            with row(tool, name):
-                said = other.ask(tool, {**arguments, speaks_as: name})
-                _says(said, "from_session_identity_mismatch", "coder-2")
+    with anywhere.unchanged():
+        for name in ("coder-1", "hub", "newcomer"):
+            _says(
+                other.ask(tool, {**arguments, speaks_as: name}), "from_session_identity_mismatch", "coder-2"
+            )
 
 
 @requires("tokens.bound_default")

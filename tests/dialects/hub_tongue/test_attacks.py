@@ -3,7 +3,6 @@
 import pytest
 
 from hubbub.model.rights import Role
-from tests.dialects.conftest import both_engines
 from tests.dialects.hub import Json
 from tests.dialects.hub_tongue.team import Team
 
@@ -18,7 +17,6 @@ WRITES: dict[str, Json] = {
 }
 
 
-@both_engines
 def test_nobody_acknowledges_the_mail_of_others(team: Team) -> None:
     """Neither by "all" nor by any id that somebody knows."""
     ada, eve = team.joined("ada"), team.joined("eve")
@@ -32,7 +30,6 @@ def test_nobody_acknowledges_the_mail_of_others(team: Team) -> None:
     assert [each["id"] for each in ada.inbox()["letters"]] == [letter["id"]]
 
 
-@both_engines
 def test_all_is_what_was_seen(team: Team) -> None:
     """What came after one looked is not acknowledged unseen."""
     ada, lead = team.joined("ada"), team.joined("lead")
@@ -64,7 +61,6 @@ def test_ids_of_other_projects_are_ids_of_nothing(anywhere: Team, tool: str) -> 
     assert (is_error, answer["error"]) == (True, "not_found")
 
 
-@both_engines
 def test_a_key_is_that_of_its_token(team: Team) -> None:
     """What somebody else did with the same key is neither told nor in the way."""
     ada, eve = team.joined("ada"), team.joined("eve")

@@ -10,7 +10,6 @@ from splintr import Tokenizer
 from hubbub.dialects.hub import DIALECT
 from hubbub.model.lifecycle import Status
 from hubbub.model.rights import Role
-from tests.dialects.conftest import both_engines
 from tests.dialects.hub import call
 from tests.dialects.hub_tongue.requirements import requires
 from tests.dialects.hub_tongue.team import NOWHERE, Team
@@ -64,7 +63,6 @@ def test_ids_are_short_or_long(team: Team) -> None:
 
 
 @requires("all.unread")
-@both_engines
 def test_every_reply_counts_unread_mail(team: Team) -> None:
     """Whatever an agent calls, it hears of mail that it has not looked at; and no more once it has."""
     ember, ada = team.joined("ember"), team.joined("ada")
@@ -254,7 +252,6 @@ def test_nobody_is_refused(anywhere: Team, tool: str) -> None:
 
 
 @requires("all.key")
-@both_engines
 def test_a_key_makes_it_once(team: Team) -> None:
     """A repeated call gets the first answer and changes nothing; another call with the same key is a conflict."""
     ada = team.joined("ada")

@@ -12,14 +12,12 @@ from splintr import Tokenizer
 from hubbub.core import agents, scopes
 from hubbub.core import projects as core_projects
 from tests.dialects.commhub.hub import Fleet
-from tests.dialects.conftest import both_engines
 from tests.dialects.hub import call
 from tests.dialects.hub_tongue.requirements import requires
 from tests.dialects.hub_tongue.team import Team
 
 
 @requires("join.standing")
-@both_engines
 def test_join_tells_how_things_stand(team: Team) -> None:
     """After a compaction one call tells an agent all that it needs to go on."""
     team.joined("ada", doing="the parser")
@@ -68,17 +66,8 @@ WRITINGS = {
 }
 
 
-DAILY = ("words", "chinese")  # each fills a project, which takes a second
-
-
 @requires("join.short")
-@pytest.mark.parametrize(
-    "writing",
-    [
-        pytest.param(writing, id=name, marks=() if name in DAILY else pytest.mark.system)
-        for name, writing in WRITINGS.items()
-    ],
-)
+@pytest.mark.parametrize("writing", WRITINGS.values(), ids=WRITINGS)
 def test_join_stays_short(anywhere: Team, writing: Callable[[int], str]) -> None:
     """However large the team is, whatever it is called, does and writes, the reply has less than 300 tokens."""
     ember, lead = anywhere.joined(writing(0)[:12].strip()), anywhere.joined("lead")
@@ -152,7 +141,6 @@ def test_a_scope_is_declared(team: Team) -> None:
 
 
 @requires("join.conflicts")
-@both_engines
 def test_conflicts_are_told(team: Team) -> None:
     """Whoever works where another does hears of it; a project that blocks conflicts refuses the scope."""
     team.joined("ada", files=["src/*.py"])

@@ -5,7 +5,6 @@ from datetime import timedelta
 import pytest
 
 from hubbub.model.wakes import Result
-from tests.dialects.conftest import both_engines
 from tests.dialects.hub import Json
 from tests.dialects.hub_tongue.requirements import requires
 from tests.dialects.hub_tongue.team import NOWHERE, Team
@@ -32,7 +31,6 @@ def test_a_letter(team: Team) -> None:
 
 
 @requires("inbox.again", "inbox.ack")
-@both_engines
 def test_mail_comes_again_until_it_is_acknowledged(team: Team) -> None:
     """What was not acknowledged is there the next time; what was is not, and doing it again changes nothing."""
     ada, ember = team.joined("ada"), team.joined("ember")
@@ -86,7 +84,6 @@ def test_a_broadcast_is_acknowledged_by_each(team: Team) -> None:
 
 
 @requires("inbox.wait")
-@both_engines
 def test_waiting(team: Team) -> None:
     """Who waits is woken by a message and by a task, and not by what it has seen before."""
     ada, ember = team.joined("ada"), team.joined("ember")
@@ -111,7 +108,6 @@ def test_waiting_ends(anywhere: Team) -> None:
 
 
 @requires("inbox.ack_first")
-@both_engines
 def test_what_is_acknowledged_while_waiting_is_kept(team: Team) -> None:
     """An acknowledgement counts from the beginning of the call, and does not touch what comes meanwhile."""
     ada, ember = team.joined("ada"), team.joined("ember")
@@ -154,7 +150,6 @@ def test_who_waits_will_see_it(team: Team) -> None:
 
 
 @requires("inbox.history")
-@both_engines
 def test_history(team: Team) -> None:
     """Of what was said one sees how far it got with each receiver, newest first, page by page."""
     ada, ember = team.joined("ada"), team.joined("ember")
@@ -276,7 +271,6 @@ def test_a_task(team: Team) -> None:
 
 
 @requires("send.needs")
-@both_engines
 def test_a_task_that_needs_others(team: Team) -> None:
     """It is held back, its sender hears that, and it is delivered when what it needs is completed."""
     ada, ember = team.joined("ada"), team.joined("ember")
@@ -356,7 +350,6 @@ def test_what_a_sender_may_expect(team: Team) -> None:
 
 
 @requires("send.dead")
-@both_engines
 def test_what_nobody_came_to_read(team: Team) -> None:
     """A letter to an agent that never comes back is shown as dead to its sender, and is alive again once it is read."""
     ada = team.joined("ada")

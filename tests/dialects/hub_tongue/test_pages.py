@@ -49,7 +49,6 @@ def test_a_way_that_the_table_names_is_there(tool: tuple[str, str], here: str) -
             assert not (value and allowed) or value.strip('"') in allowed, argument
 
 
-@pytest.mark.system  # counts every list in two vocabularies
 def test_the_token_table_is_as_the_code_has_it() -> None:
     """The page was made after the last change of any tool list: `make docs` writes it."""
     assert tokens.PAGE.read_text("utf-8") == tokens.page()

@@ -3,13 +3,11 @@
 import pytest
 
 from hubbub.core import projects, runs
-from tests.dialects.conftest import both_engines
 from tests.dialects.hub_tongue.requirements import requires
 from tests.dialects.hub_tongue.team import Team
 
 
 @requires("files.claim")
-@both_engines
 def test_claiming_files(team: Team) -> None:
     """What one claims the next one hears of, with the name of whoever has it."""
     ada, ember = team.joined("ada"), team.joined("ember")

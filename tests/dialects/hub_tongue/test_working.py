@@ -3,13 +3,11 @@
 import pytest
 
 from hubbub.model.rights import Role
-from tests.dialects.conftest import both_engines
 from tests.dialects.hub_tongue.requirements import requires
 from tests.dialects.hub_tongue.team import Team
 
 
 @requires("task.claim")
-@both_engines
 def test_of_several_one_gets_it(team: Team) -> None:
     """When many claim a task at once one of them has it, and the others are told who."""
     ref = team.work()
@@ -23,7 +21,6 @@ def test_of_several_one_gets_it(team: Team) -> None:
 
 
 @requires("task.next")
-@both_engines
 def test_the_next_task(team: Team) -> None:
     """Who just claims gets the most urgent task that is free and waits for nothing, each another one."""
     team.work("low", priority="low")
