@@ -3,7 +3,6 @@
 import threading
 from collections.abc import Callable, Iterator
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -14,7 +13,7 @@ from hubbub.model.records import Condition, Node, Profile
 from hubbub.model.rights import Role
 from hubbub.serve import passwords
 from tests.serve.conftest import both_engines
-from tests.serve.hub import Hub, running_hub
+from tests.serve.hub import Hub, anew, running_hub
 from tests.serve.web import Json, Visit, Web
 
 NAME = "代码1号"
@@ -22,11 +21,16 @@ PASSWORD = "correct horse battery"
 ACCOUNT = {"username": "张三", "password": PASSWORD}
 
 
-@pytest.fixture
-def open_hub(tmp_path: Path) -> Iterator[Hub]:
-    """A hub where anyone may register, and which no proxy stands before."""
-    with running_hub(tmp_path / "open", open_registration=True, public_url=None) as running:
+@pytest.fixture(scope="module")
+def open_hub_for_all(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
+    with running_hub(tmp_path_factory.mktemp("open_hub"), open_registration=True, public_url=None) as running:
         yield running
+
+
+@pytest.fixture
+def open_hub(open_hub_for_all: Hub) -> Hub:
+    """A hub where anyone may register, and which no proxy stands before."""
+    return anew(open_hub_for_all)
 
 
 @pytest.fixture

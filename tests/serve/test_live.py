@@ -13,9 +13,10 @@ from hubbub.serve.feed import Reading
 from hubbub.store.tx import Tx
 from tests.serve.conftest import both_engines
 from tests.serve.hub import Hub
-from tests.serve.watching import PATIENCE, Team, watching
+from tests.serve.watching import Team, watching
 from tests.serve.web import Json
 from tests.serve.wire import call, post
+from tests.waiting import patience
 
 NAME = "代码1号"
 
@@ -132,11 +133,11 @@ def test_what_the_log_tells_late_is_told_once(hub: Hub) -> None:
     def dawdle(tx: Tx) -> None:
         agents.meet(tx, hub.project.id, "slow")
         is_writing.set()
-        assert may_end.wait(PATIENCE)
+        assert may_end.wait(patience())
 
     with slow:
         writing = slow.submit(hub.do, dawdle)
-        assert is_writing.wait(PATIENCE)
+        assert is_writing.wait(patience())
         hub.do(lambda tx: say(hub, tx, "quick"))
         with watching(hub, hub.token()) as watch:
             assert [row["content"] for row in watch.next()["messages"]] == ["quick"]

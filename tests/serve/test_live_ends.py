@@ -19,7 +19,8 @@ from hubbub.serve import live, server
 from hubbub.serve.followers import Followers
 from tests.serve.conftest import both_engines, with_own_hub
 from tests.serve.hub import Hub, running_hub
-from tests.serve.watching import PATIENCE, refused, watching
+from tests.serve.watching import refused, watching
+from tests.waiting import patience
 
 KEEPALIVE_TIMEOUT = (1011).to_bytes(2, "big")  # as it stands in a frame
 
@@ -165,11 +166,11 @@ def test_a_watcher_that_leaves_is_forgotten(hub: Hub, left: "Queue[object]") -> 
     """Nothing is held for a watcher that has gone, whether it said so or not."""
     with watching(hub, hub.token()) as watch:
         watch.next()
-    assert left.get(timeout=PATIENCE)
+    assert left.get(timeout=patience())
     with watching(hub, hub.token()) as watch:
         watch.next()
         watch.connection.socket.shutdown(socket.SHUT_RDWR)
-        assert left.get(timeout=PATIENCE)
+        assert left.get(timeout=patience())
     hub.meet("a")
     assert "hubbub_open_streams 0.0" in httpx2.get(hub.url + "/metrics", headers=bearer(hub)).text
 
@@ -195,7 +196,7 @@ def test_a_watcher_that_takes_nothing_holds_up_nobody(
             body = f"{each} {text}"
             hub.do(lambda tx, body=body: messages.send(tx, hub.project.id, sender="w", to="hub", body=body))
             assert quick.next()["message"]["content"] == body
-        assert left.get(timeout=PATIENCE)
+        assert left.get(timeout=patience())
         received = b"".join(iter(lambda: stuck.recv(1 << 20), b""))
     assert b'"session:snapshot"' in received
     assert f'"content":"{number - 1} '.encode() not in received
@@ -225,7 +226,7 @@ def opened(hub: Hub, secret: str, host: str | None = None) -> socket.socket:
     assert address.hostname is not None
     assert address.port is not None
     connection = socket.socket()
-    connection.settimeout(PATIENCE)
+    connection.settimeout(patience())
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     connection.connect((address.hostname, address.port))
     key = base64.b64encode(os.urandom(16)).decode()

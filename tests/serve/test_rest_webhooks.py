@@ -10,7 +10,7 @@ import pytest
 from hubbub.model.rights import Role
 from tests.serve.hub import Hub, running_hub
 from tests.serve.outbox.receiver import Answer, FakeGitHub, Receiver
-from tests.serve.web import Json, Visit, Web, done, refusal
+from tests.serve.web import Json, Visit, Web, done, not_refused, refusal
 
 
 @pytest.fixture
@@ -65,17 +65,21 @@ def test_without_events_a_webhook_is_told_everything(admin: Web) -> None:
     assert refusal(admin.post("/webhooks", {"url": "https://example.org/", "events": []})) == (400, "invalid")
 
 
-@pytest.mark.parametrize(
-    "body",
-    [{}, {"url": ""}, {"url": "example.org"}, {"url": "https://u:p@example.org/"}, {"url": "https://x\x00.org/"},
-     {"url": "https://xn--\u00e4.org/"}, {"url": "https://example.org/", "events": ["outbox.*"]},
-     {"url": "https://example.org/", "events": "task.*"},
-     {"url": "https://example.org/", "events": ["task.sent", "task.zz"]},
-     {"url": "https://example.org/", "events": ["tasks.*"]}],
-)  # fmt: skip
-def test_what_will_not_do_is_refused(admin: Web, body: Json) -> None:
+def test_what_will_not_do_is_refused(admin: Web) -> None:
     """A bad address or a bad event is refused in a sentence, and nothing is kept."""
-    assert refusal(admin.post("/webhooks", body)) == (400, "invalid")
+    table: list[Json] = [
+        {},
+        {"url": ""},
+        {"url": "example.org"},
+        {"url": "https://u:p@example.org/"},
+        {"url": "https://x\x00.org/"},
+        {"url": "https://xn--\u00e4.org/"},
+        {"url": "https://example.org/", "events": ["outbox.*"]},
+        {"url": "https://example.org/", "events": "task.*"},
+        {"url": "https://example.org/", "events": ["task.sent", "task.zz"]},
+        {"url": "https://example.org/", "events": ["tasks.*"]},
+    ]
+    assert not_refused(lambda body: admin.post("/webhooks", body), table) == []
     assert done(admin.get("/webhooks"))["webhooks"] == []
 
 

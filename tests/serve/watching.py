@@ -13,8 +13,7 @@ from websockets.sync.client import ClientConnection, connect
 from tests.serve.hub import Hub
 from tests.serve.web import Json
 from tests.serve.wire import call, post
-
-PATIENCE = 20  # seconds; what does not come by then is missed
+from tests.waiting import patience
 
 
 class Watch:
@@ -25,7 +24,7 @@ class Watch:
 
     def next(self) -> Json:
         """The next frame."""
-        frame: Json = json.loads(self.connection.recv(timeout=PATIENCE))
+        frame: Json = json.loads(self.connection.recv(timeout=patience()))
         return frame
 
     def until(self, event: str, **wanted: object) -> list[Json]:

@@ -1,6 +1,7 @@
 """A client of plain HTTP with a token, for tests."""
 
-from typing import Any, Protocol
+from collections.abc import Callable, Iterable
+from typing import Any, Protocol, TypeVar
 
 import httpx2
 
@@ -8,6 +9,7 @@ from hubbub.model.ways import authorities
 from tests.serve.hub import Hub
 
 Json = dict[str, Any]
+T = TypeVar("T")
 
 
 class Web:
@@ -49,6 +51,20 @@ def refusal(response: httpx2.Response) -> tuple[int, str]:
     assert set(content) == {"error", "message"}, content
     assert content["message"]
     return response.status_code, content["error"]
+
+
+def not_refused(
+    call: Callable[[T], httpx2.Response], table: Iterable[T], status: int = 400, code: str = "invalid"
+) -> list[tuple[T, str]]:
+    """What of the table is not refused with this code and a sentence, each with the answer that came instead."""
+    found = []
+    for each in table:
+        answer = call(each)
+        content = answer.json()
+        is_refusal = content.keys() == {"error", "message"} and content["message"]
+        if not is_refusal or (answer.status_code, content["error"]) != (status, code):
+            found.append((each, answer.text))
+    return found
 
 
 class Visit(Protocol):

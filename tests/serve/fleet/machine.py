@@ -21,9 +21,9 @@ from hubbub.model.ways import authorities
 from hubbub.serve.fleet.pace import Pace
 from tests.serve.hub import Hub
 from tests.serve.wire import ENVELOPE, MODERN
+from tests.waiting import patience
 
 Json = dict[str, Any]
-PATIENCE = 20  # seconds; what does not come by then is missed
 
 QUICK = Pace(
     moment=timedelta(milliseconds=200),
@@ -53,7 +53,7 @@ class Line:
     def hear(self) -> Json:
         """The next message of the hub."""
         while True:
-            piece = self.socket.recv(timeout=PATIENCE)
+            piece = self.socket.recv(timeout=patience())
             assert isinstance(piece, str)
             found = self._assembly.add(piece)
             if found is not None:
@@ -205,7 +205,7 @@ class Agent:
             f"{self.url}{self.path}",
             json=body,
             headers=headers,
-            timeout=PATIENCE,
+            timeout=patience(),
             verify=authorities(self.url),
         )
         return read(response.text)
@@ -230,7 +230,7 @@ class Agent:
             f"{self.url}/mcp/cmdop",
             json=body,
             headers=headers,
-            timeout=PATIENCE,
+            timeout=patience(),
             verify=authorities(self.url),
         )
         told = [json.loads(line[6:]) for line in response.text.splitlines() if line.startswith("data: ")]

@@ -2,7 +2,7 @@
 
 import signal
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -12,10 +12,13 @@ from uuid import uuid4
 import pytest
 from psycopg.conninfo import conninfo_to_dict
 
+from hubbub.serve.fleet.pace import Pace
 from tests.cli.processes import RunningHub
 from tests.serve.fleet.asking import asking, owner
 from tests.serve.fleet.machine import QUICK, Field, Json, Line, Machine, field_of
 from tests.serve.hub import running_hub
+
+pytestmark = pytest.mark.system
 
 EXEC: Json = {"operation": "exec", "hostname": "web1", "command": "true"}
 DONE: Json = {"stdout": "", "stderr": "", "exit_code": 0}
@@ -38,22 +41,37 @@ class Both(NamedTuple):
         return replace(self.machine, hub=self.field.hub).linked(**holds)
 
 
-@pytest.fixture
-def both(tmp_path: Path, postgres_url: str) -> Iterator[Both]:
+@contextmanager
+def _both(folder: Path, postgres_url: str, pace: Pace) -> Iterator[Both]:
+    """Of the two hubs the one that stays has this pace."""
     with (
-        running_hub(tmp_path / "stays", QUICK, database=postgres_url, no_node=True) as stays,
+        running_hub(folder / "stays", pace, database=postgres_url, no_node=True) as stays,
         field_of(stays) as field,
     ):
         parts = conninfo_to_dict(postgres_url)
         database = f"postgresql:///{parts.pop('dbname')}?{urlencode(parts)}"
         doomed = RunningHub(
-            tmp_path / "doomed",
+            folder / "doomed",
             settings={"HUBBUB_DATABASE": database, "HUBBUB_NO_NODE": "1"},
         )
         field.closing.callback(doomed.close)
         doomed.start()
         machine = replace(field.machine(), hub=doomed)
         yield Both(field, doomed, machine, machine.linked())
+
+
+@pytest.fixture
+def both(tmp_path: Path, postgres_url: str) -> Iterator[Both]:
+    """Whoever waits for the machine has the usual patience, however long it takes the machine to come back."""
+    with _both(tmp_path, postgres_url, replace(QUICK, back=Pace().back)) as made:
+        yield made
+
+
+@pytest.fixture
+def hasty(tmp_path: Path, postgres_url: str) -> Iterator[Both]:
+    """Nobody waits for the machine for long."""
+    with _both(tmp_path, postgres_url, QUICK) as made:
+        yield made
 
 
 def test_who_waits_at_the_other_hub_has_the_outcome(both: Both) -> None:
@@ -79,17 +97,17 @@ def test_what_the_machine_has_not_noted_goes_by_the_other_hub(both: Both) -> Non
     assert coming.result() == DONE
 
 
-def test_a_machine_that_went_down_with_its_hub_is_offline(both: Both) -> None:
+def test_a_machine_that_went_down_with_its_hub_is_offline(hasty: Both) -> None:
     """Nobody waits for ever: the caller hears of which order, and has its result by the same key later."""
-    agent = both.field.agent()
+    agent = hasty.field.agent()
     coming = agent.soon("connect", key="k", **EXEC)
-    order = both.line.take()
-    both.kill()
+    order = hasty.line.take()
+    hasty.kill()
     told = coming.result()
     assert told["code"] == "offline"
     assert order["order"] in told["error"]
 
-    line = both.moved(ended=[order["order"]])
+    line = hasty.moved(ended=[order["order"]])
     line.end(order, DONE)
     line.kept(order)
     assert agent.call("connect", key="k", **EXEC) == DONE
@@ -109,13 +127,13 @@ def test_a_hub_that_is_killed_is_missed(both: Both) -> None:
     assert not people.get("/nodes")["nodes"][0]["online"]
 
 
-def test_what_waits_for_a_hub_that_is_gone_is_taken_back(both: Both) -> None:
+def test_what_waits_for_a_hub_that_is_gone_is_taken_back(hasty: Both) -> None:
     """An order that no hub has sent is offline after a moment, and is not sent when the machine comes."""
-    both.kill()
-    agent = both.field.agent()
+    hasty.kill()
+    agent = hasty.field.agent()
     assert agent.call("connect", **EXEC)["code"] == "offline"
 
-    line = both.moved()
+    line = hasty.moved()
     coming = agent.soon("connect", operation="exec", hostname="web1", command="echo new")
     order = line.take()
     assert order["arguments"]["command"] == "echo new"

@@ -19,8 +19,8 @@ from hubbub.serve.outbox.webhooks import Webhooks
 from hubbub.store import activity as log_of
 from hubbub.store.tx import Store, Tx
 from tests.serve.outbox.receiver import Receiver
+from tests.waiting import patience
 
-PATIENCE = 30  # seconds until a test gives up waiting
 TOKEN = "ghp_secret"
 HUB_URL = "https://hub.example.org"
 
@@ -69,7 +69,7 @@ class Desk:
 
     async def until(self, kind: str, times: int = 1) -> Activity:
         """Wait until that has happened so many times; the last of them."""
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(patience()):
             while len(found := self.log(kind)) < times:
                 await self._changed.wait()
                 self._changed.clear()
