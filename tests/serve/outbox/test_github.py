@@ -7,11 +7,18 @@ import pytest
 from hubbub.model.parcels import LONGEST_WAIT, Outcome
 from hubbub.serve.outbox import github as courier
 from hubbub.serve.outbox import runner
+from hubbub.store.sqlite import SQLite
 from tests.conftest import MovableClock
 from tests.serve.outbox.desk import TOKEN, Desk
 from tests.serve.outbox.receiver import CUTS, HANGS, Answer, FakeGitHub
 
 pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def issues(sqlite_store: SQLite, github: FakeGitHub) -> Desk:
+    """A project whose comments go to the fake GitHub; how an outbox works on either engine is tried in test_runner."""
+    return Desk(sqlite_store, github)
 
 
 async def test_a_result_becomes_a_comment(issues: Desk, github: FakeGitHub) -> None:
