@@ -24,9 +24,9 @@ from hubbub.core import logins, users
 from hubbub.model.rights import Role
 from tests.serve.hub import Hub
 from tests.tools import needed
+from tests.waiting import patience
 
 DESKTOP, TABLET, PHONE = (1440, 900), (900, 1100), (390, 844)
-PATIENCE = 15_000  # milliseconds for what is to come
 AXE = resources.files("axe_playwright_python") / "axe.min.js"
 RULES = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice")
 OF_COLOUR = ("color-contrast", "link-in-text-block", "target-size")  # all else is the same in the other theme
@@ -52,8 +52,6 @@ UNNEEDED = (  # whose pages, one for each window, take as long to begin as the p
     "PreconnectToSearch",
     "ThirdPartyStoragePartitioning",
 )
-
-expect.set_options(timeout=PATIENCE)
 
 
 @contextmanager
@@ -161,6 +159,9 @@ class Visitors:
             is_mobile=is_phone,
             timezone_id="UTC",
         )
+        milliseconds = 1000 * patience()
+        context.set_default_timeout(milliseconds)
+        expect.set_options(timeout=milliseconds)
         chosen = {"hubbub_theme": theme, "hubbub_language": language}
         context.add_cookies(
             [{"name": name, "value": value, "url": self.url} for name, value in chosen.items()]
@@ -200,7 +201,6 @@ def visiting(visitors: Visitors) -> Iterator[tuple[Visit, Watch]]:
         ready: bool = True,
     ) -> Page:
         context = visitors.context(who, size, theme, language)
-        context.set_default_timeout(PATIENCE)
         contexts.append(context)
         page = context.new_page()
         watch.follow(page)

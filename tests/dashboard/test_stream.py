@@ -44,7 +44,7 @@ def looking(killable: RunningHub, browser: Browser) -> Iterator[Looking]:
 
 
 def wait_for(page: Page, connection: str) -> None:
-    expect(page.locator("html")).to_have_attribute("data-connection", connection, timeout=20_000)
+    expect(page.locator("html")).to_have_attribute("data-connection", connection)
 
 
 def caught_up(page: Page, hub: RunningHub) -> None:
