@@ -188,7 +188,6 @@ class Hub:
         work: Sequence[Callable[[], Coroutine[None, None, None]]],
     ) -> AsyncIterator[None]:
         """What goes on while the hub is served."""
-        self.store.be_seen(parts.fleet.instance)
         parts.whispers.start()
         await parts.feed.start()
         async with AsyncExitStack() as stack:
@@ -339,9 +338,8 @@ def _listen(host: str, port: int) -> socket.socket:
             sentence = f"port {port} of {host} is in use, perhaps by a hub that runs already; choose another"
             raise Conflict(f"{sentence} with --port") from error
         if error.errno == errno.EACCES:
-            raise Forbidden(
-                f"port {port} needs rights that this user does not have; choose another"
-            ) from error
+            sentence = f"port {port} needs rights that this user does not have; choose another"
+            raise Forbidden(sentence) from error
         raise Invalid(f"the hub cannot listen on {host!r}; name an address of this machine") from error
     return listening
 

@@ -27,6 +27,7 @@ from hubbub.model.errors import StoreUnavailable
 from hubbub.model.moments import milliseconds
 from hubbub.model.rights import Actor
 from hubbub.store import backup, migrate, tally
+from hubbub.store.alone import Alone
 from hubbub.store.listeners import Listeners
 from hubbub.store.lock import FolderLock
 from hubbub.store.tx import Clock, Operation, Row, Tx, WroteInRead, perform, unix_ms
@@ -129,7 +130,7 @@ class _Call:
             self._future.set_exception(self.error)
 
 
-class SQLite:
+class SQLite(Alone):
     """The embedded engine: `Store` over one file in one folder, held by one hub at a time."""
 
     def __init__(self, file: Path, lock: FolderLock, busy_timeout: timedelta, clock: Clock) -> None:
@@ -210,15 +211,6 @@ class SQLite:
 
     def on_activity(self, wake: Callable[[], None]) -> None:
         self._listeners.add(wake)
-
-    def be_seen(self, hub: str) -> None:
-        """There is no other hub."""
-
-    def tell_hubs(self, news: str) -> None:
-        """There is no other hub."""
-
-    def on_news(self, hear: Callable[[str], None]) -> None:
-        """There is no other hub."""
 
     def backup(self, target: Path) -> None:
         """Write a consistent copy to the new file `target`; see `backup.copy`. Blocks; others read and write on."""
