@@ -5,9 +5,10 @@ it, which is what most clients put before every turn of their model; how a clien
 """
 
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 
-from splintr import Tokenizer
+from splintr import AnyTokenizer, Tokenizer
 
 from docs.words import table
 from hubbub.dialects import discover
@@ -36,9 +37,15 @@ def listed(tool: Tool) -> Mapping[str, object]:
     }
 
 
+@cache
+def vocabulary(name: str) -> AnyTokenizer:
+    """The vocabulary of that name; each takes long to read."""
+    return Tokenizer.from_pretrained(name)
+
+
 def tokens(text: str) -> list[int]:
     """How many tokens the text has in each vocabulary."""
-    return [len(Tokenizer.from_pretrained(name).encode(text)) for name in VOCABULARIES]
+    return [len(vocabulary(name).encode(text)) for name in VOCABULARIES]
 
 
 def row(dialect: Dialect) -> list[str]:

@@ -16,7 +16,9 @@ from typing import Any, ClassVar, Self, TypeVar
 from uuid import UUID, uuid4
 
 import httpx2
+import pytest
 from anyio.from_thread import BlockingPortal
+from argon2 import PasswordHasher
 from mcp.client import Client
 from mcp.client.client import ConnectMode
 from mcp.client.streamable_http import streamable_http_client
@@ -26,6 +28,7 @@ from hubbub.core.transaction import Transactions
 from hubbub.dialects import discover
 from hubbub.model.records import Project
 from hubbub.model.rights import SYSTEM, Actor, Role
+from hubbub.serve import passwords
 from hubbub.serve.application import Parts, application
 from hubbub.serve.feed import Feed
 from hubbub.serve.fleet.fleet import Fleet
@@ -48,6 +51,7 @@ T = TypeVar("T")
 NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # the clients' default takes 30 ms to make, each time
 NEWEST: ConnectMode = "2026-07-28"  # the revision of the protocol that needs no handshake
 PATIENCE = 20.0  # seconds after which what a test waits for will not come any more
+CHEAP = partial(PasswordHasher, time_cost=1, memory_cost=64, parallelism=1)  # argon2id all the same
 TABLE = re.compile(r"CREATE TABLE (\w+) \((.*?)\n\)", re.DOTALL)
 TABLES = {
     name: "project_id" in columns  # whether its rows belong to projects
@@ -195,7 +199,9 @@ def running_hub(
         async def release() -> None:
             followers.close()
 
-        server = HubServer(configured(application(parts, alive), host, port), release)
+        with pytest.MonkeyPatch.context() as cheap:
+            cheap.setattr(passwords, "PasswordHasher", CHEAP)
+            server = HubServer(configured(application(parts, alive), host, port), release)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
         thread.start()
 

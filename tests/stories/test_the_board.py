@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.dialects.cmdop.hub import refusal
+from tests.dialects.conftest import both_engines
 from tests.dialects.golemxv.hub import GONE, no
 from tests.dialects.relay.hub import yes
 from tests.stories.world import TEXT, World
@@ -82,6 +83,7 @@ def test_what_relay_left_open_is_taken_from_the_board(world: World) -> None:
     assert (told["from_agent"], told["content"]) == ("cleo", RESULT)
 
 
+@both_engines
 def test_what_is_withdrawn_is_withdrawn_for_everyone(world: World) -> None:
     """An issue that is closed as not to be done is cancelled in every tongue, and what comes late is refused."""
     made = world.cleo.issue_create(title="t", assignee="gil")
@@ -122,6 +124,7 @@ def test_a_thread_is_the_comments_of_its_issue(world: World) -> None:
     assert comments == [("rhea", "begin with the lexer"), ("gil", RESULT)]
 
 
+@both_engines
 def test_what_waits_for_others_waits_on_the_board_too(world: World) -> None:
     """An issue cannot be begun before what it needs is done, whoever does that."""
     first = world.send("gil", "first")
@@ -134,6 +137,7 @@ def test_what_waits_for_others_waits_on_the_board_too(world: World) -> None:
     assert world.cleo.issue_update(id=second, status="in_progress") == {"ok": True}
 
 
+@both_engines
 def test_what_was_taken_on_the_board_does_not_lapse(world: World) -> None:
     """Agents of the board have no heartbeat, so that no silence takes from them what they have begun."""
     task_id = world.team.task("for anyone", by="rhea")

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.dialects.conftest import both_engines
 from tests.dialects.golemxv.hub import Crew
 from tests.dialects.hub import Caller, Hub
 from tests.dialects.hub_tongue.team import Team
@@ -54,6 +55,7 @@ def test_it_writes_to_each_and_each_writes_back(world: World, ember: Caller) -> 
     ]
 
 
+@both_engines
 def test_it_takes_work_of_each(world: World, ember: Caller) -> None:
     """A task that any of them made is on the board; it is done here, and its sender gets the result in its own way."""
     given = {

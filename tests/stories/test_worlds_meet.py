@@ -5,6 +5,7 @@ from operator import itemgetter
 
 import pytest
 
+from tests.dialects.conftest import both_engines
 from tests.dialects.golemxv.hub import GONE, no
 from tests.dialects.hub import Json
 from tests.dialects.relay.hub import yes
@@ -13,6 +14,7 @@ from tests.stories.world import TEXT, World
 TTL = 180  # seconds of silence, after which GolemXV takes an agent to be gone
 
 
+@both_engines
 def test_a_task_for_which_another_waits_is_done_in_three_tongues(world: World) -> None:
     """A GolemXV agent does what CommHub sent and a Relay task depends on; each hears of it in its own words."""
     gil, rhea = world.gil, world.rhea
@@ -83,6 +85,7 @@ def test_everyone_is_seen_by_everyone(world: World) -> None:
     assert [each["content"] for each in world.team.mail("rhea")] == ["from GolemXV", "from CommHub"]
 
 
+@both_engines
 def test_a_presence_ends_in_every_tongue(world: World) -> None:
     """Who checks out, or reports to be offline, or falls silent is gone for everyone, and counted as that."""
     world.gil.checkout(outcome_status="partial", work_summary="half of it")
@@ -99,6 +102,7 @@ def test_a_presence_ends_in_every_tongue(world: World) -> None:
     assert ended == {"gil": "checked_out", "gus": "timed_out", "commander": "checked_out"}
 
 
+@both_engines
 def test_a_whole_life_in_four_tongues(world: World) -> None:
     """Through every status that there is, each dialect says of a task what is true, as far as its words go."""
     gil, as_relay = world.gil, world.relay_as("gil")
@@ -161,6 +165,7 @@ def test_priorities(world: World, relay: str, commhub: str) -> None:
     assert world.fleet.task(made)["priority"] == commhub
 
 
+@both_engines
 def test_the_most_urgent_comes_first_whoever_sent_it(world: World) -> None:
     """GolemXV's list has the tasks of all dialects, the most urgent first, then in the order of their making."""
     world.send("gil", "low", priority="low")
@@ -170,6 +175,7 @@ def test_the_most_urgent_comes_first_whoever_sent_it(world: World) -> None:
     assert [each["title"] for each in world.listed()] == ["critical", "normal", "medium", "low"]
 
 
+@both_engines
 def test_one_history_of_messages(world: World) -> None:
     """GolemXV's history has what was said in every dialect, newest first; a broadcast is to all."""
     gil, rhea = world.gil, world.rhea
@@ -194,6 +200,7 @@ def test_one_history_of_messages(world: World) -> None:
     assert [each["content"] for each in world.fleet.inbox("commander")] == ["two", "three", "four", "five"]
 
 
+@both_engines
 def test_who_falls_silent_loses_what_it_had_claimed(world: World) -> None:
     """A GolemXV agent that times out loses a free task, a Relay agent takes it, and no late report gets through."""
     gil, rhea = world.gil, world.rhea

@@ -4,7 +4,10 @@ import pytest
 
 from tests.dialects.commhub.hub import Fleet
 from tests.dialects.commhub.requirements import requires
+from tests.dialects.conftest import both_engines
 from tests.dialects.hub import Caller
+
+pytestmark = both_engines
 
 
 def _send(sender: Caller, to: str, text: str, parent: str | None = None) -> str:

@@ -6,6 +6,7 @@ import pytest
 
 from tests.dialects.commhub.hub import Fleet
 from tests.dialects.commhub.requirements import requires
+from tests.dialects.conftest import both_engines
 from tests.dialects.hub import Json
 
 COLUMNS = [
@@ -25,6 +26,7 @@ def _completions(fleet: Fleet, **narrowed: object) -> list[Json]:
 
 
 @requires("report_completion.reply", "get_completions.row", "get_completions.artifacts")
+@both_engines
 def test_a_completion_is_kept_whole(fleet: Fleet) -> None:
     """The answer names the completion; its row has the nine columns, the artifacts as JSON text."""
     coder = fleet.online("代码1号")
@@ -118,6 +120,7 @@ def test_the_id_goes_before_the_text(fleet: Fleet) -> None:
 
 
 @requires("life.completes.which", "report_completion.by_text")
+@both_engines
 def test_of_tasks_with_one_text_the_running_one_is_completed(fleet: Fleet) -> None:
     """Of several tasks with the text the running one is meant, else the newest; never another agent's."""
     coder = fleet.online("coder-1")
@@ -165,6 +168,7 @@ def test_a_task_that_has_ended_stays_as_it_ended(fleet: Fleet) -> None:
 
 
 @requires("life.old_hands", "life.claim.once")
+@both_engines
 def test_somebody_elses_task_cannot_be_completed(fleet: Fleet) -> None:
     """Who never had the task, or has it no more, is refused, and no completion is kept."""
     coder, other = fleet.online("coder-1"), fleet.online("coder-2")
@@ -179,6 +183,7 @@ def test_somebody_elses_task_cannot_be_completed(fleet: Fleet) -> None:
 
 
 @requires("get_completions.order", "get_completions.limit", "get_completions.alias")
+@both_engines
 def test_completions_are_listed_newest_first(fleet: Fleet) -> None:
     """They come newest first, 50 of them by default, of one agent if named."""
     coder, other = fleet.online("coder-1"), fleet.online("coder-2")
@@ -194,6 +199,7 @@ def test_completions_are_listed_newest_first(fleet: Fleet) -> None:
 
 
 @requires("get_completions.since.default")
+@both_engines
 def test_without_since_a_day_is_shown(fleet: Fleet) -> None:
     """A completion is listed for 24 hours, and after that if since reaches back to it."""
     fleet.online("coder-1").report_completion(alias="coder-1", task="old", result="r")

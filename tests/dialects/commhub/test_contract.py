@@ -2,11 +2,10 @@
 
 from typing import Any
 
-import pytest
-
 from tests.dialects.commhub.hub import Fleet
 from tests.dialects.commhub.requirements import requires
 from tests.dialects.hub import Json
+from tests.dialects.tables import every_row
 
 TEXT = {"type": "string"}
 NUMBER = {"type": "number"}
@@ -183,30 +182,32 @@ def test_every_tool_answers(fleet: Fleet) -> None:
           "send_message.required", "send_reply.required", "send_ack.required", "retry_task.required",
           "cancel_task.required", "reassign_task.required", "get_task.required", "get_session_status.required",
           "broadcast.required", "transport.invalid", "transport.null")  # fmt: skip
-@pytest.mark.parametrize("tool", CONTRACT)
-def test_what_is_required_cannot_be_omitted(anywhere: Fleet, tool: str) -> None:
+def test_what_is_required_cannot_be_omitted(anywhere: Fleet) -> None:
     """Without a required parameter, or with null for it, the call is invalid, and the message names it."""
     anywhere.online("coder-1")
     anywhere.program()
 
-    with anywhere.unchanged():
-        for missing in CONTRACT[tool][0]:
-            others = {name: value for name, value in CALLS[tool].items() if name != missing}
-            _check_invalid(anywhere, tool, others, missing)
-            _check_invalid(anywhere, tool, {**others, missing: None}, missing)
+    with every_row() as row, anywhere.unchanged():
+        for tool, (required, _optional) in CONTRACT.items():
+            for missing in required:
+                others = {name: value for name, value in CALLS[tool].items() if name != missing}
+                with row(tool, missing):
+                    _check_invalid(anywhere, tool, others, missing)
+                    _check_invalid(anywhere, tool, {**others, missing: None}, missing)
 
 
 @requires("all.types")
-@pytest.mark.parametrize("tool", CONTRACT)
-def test_a_parameter_is_of_its_type(anywhere: Fleet, tool: str) -> None:
+def test_a_parameter_is_of_its_type(anywhere: Fleet) -> None:
     """A value of another type is invalid, not converted, and the message names the parameter."""
     anywhere.online("coder-1")
     anywhere.program()
 
-    with anywhere.unchanged():
-        for name, schema in {**CONTRACT[tool][0], **CONTRACT[tool][1], "network_id": TEXT}.items():
-            for wrong in (_wrong_type(schema), True, [{"a": 1}]):
-                _check_invalid(anywhere, tool, {**CALLS[tool], name: wrong}, name)
+    with every_row() as row, anywhere.unchanged():
+        for tool, (required, optional) in CONTRACT.items():
+            for name, schema in {**required, **optional, "network_id": TEXT}.items():
+                for wrong in (_wrong_type(schema), True, [{"a": 1}]):
+                    with row(tool, name, wrong):
+                        _check_invalid(anywhere, tool, {**CALLS[tool], name: wrong}, name)
 
 
 @requires("report_status.resume_id", "report_status.alias", "report_status.status", "report_status.task.limit",
@@ -216,41 +217,44 @@ def test_a_parameter_is_of_its_type(anywhere: Fleet, tool: str) -> None:
           "send_task.priority", "send_task.ttl_seconds.limit", "send_message.message.limit", "send_reply.text.limit",
           "send_reply.status", "cancel_task.reason.limit", "list_tasks.limit", "get_completions.limit",
           "broadcast.message.limit", "transport.range")  # fmt: skip
-@pytest.mark.parametrize(
-    ("tool", "name", "at_limit", "past_it"), LIMITS, ids=[f"{tool}-{name}" for tool, name, *_rest in LIMITS]
-)
-def test_a_limit_is_where_it_is_documented(
-    fleet: Fleet, tool: str, name: str, at_limit: object, past_it: object
-) -> None:
+def test_a_limit_is_where_it_is_documented(anywhere: Fleet) -> None:
     """The value at the limit is taken; the next one is invalid, never clamped, and changes nothing."""
-    fleet.online("coder-1")
-    fleet.program()
+    anywhere.online("coder-1")
+    program = anywhere.program()
 
-    with fleet.unchanged():
-        _check_invalid(fleet, tool, {**CALLS[tool], name: past_it}, name)
-    _answer, is_error = fleet.program().ask(tool, {**CALLS[tool], name: at_limit})
-    assert not is_error
+    with every_row() as row:
+        with anywhere.unchanged():
+            for tool, name, _at_limit, past_it in LIMITS:
+                with row(tool, name, "past it"):
+                    _check_invalid(anywhere, tool, {**CALLS[tool], name: past_it}, name)
+        for tool, name, at_limit, _past_it in LIMITS:
+            with row(tool, name, "at it"):
+                answer, is_error = program.ask(tool, {**CALLS[tool], name: at_limit})
+                assert not is_error, answer
 
 
 @requires("transport.extra")
-@pytest.mark.parametrize("tool", CALLS)
-def test_unknown_arguments_are_ignored(anywhere: Fleet, tool: str) -> None:
+def test_unknown_arguments_are_ignored(anywhere: Fleet) -> None:
     """A client that sends more than is documented is served as if it had not."""
     anywhere.online("coder-1")
     extra: dict[str, Any] = {"verbose": True, "tx": "x", "": None}
 
-    plain, _ = anywhere.program().ask(tool, CALLS[tool])
-    answer, is_error = anywhere.program().ask(tool, {**CALLS[tool], **extra})
-    assert not is_error
-    assert answer.keys() == plain.keys()
+    with every_row() as row:
+        for tool, arguments in CALLS.items():
+            plain, _ = anywhere.program().ask(tool, arguments)
+            answer, is_error = anywhere.program().ask(tool, {**arguments, **extra})
+            with row(tool):
+                assert not is_error
+                assert answer.keys() == plain.keys()
 
 
 @requires("transport.unknown_tool")
-@pytest.mark.parametrize("tool", ["no_such_tool", "Send_Task", "", "发任务", "__init__"])
-def test_an_unknown_tool_is_said_to_be_unknown(anywhere: Fleet, tool: str) -> None:
+def test_an_unknown_tool_is_said_to_be_unknown(anywhere: Fleet) -> None:
     """A tool that is not there is an error in CommHub's envelope, and changes nothing."""
     program = anywhere.program()
 
-    with anywhere.unchanged():
-        answer = program.wrong(tool, alias="coder-1")
-    assert (answer["ok"], answer["error"]) == (False, "unknown_tool")
+    with every_row() as row, anywhere.unchanged():
+        for tool in ("no_such_tool", "Send_Task", "", "发任务", "__init__"):
+            with row(tool):
+                answer = program.wrong(tool, alias="coder-1")
+                assert (answer["ok"], answer["error"]) == (False, "unknown_tool")

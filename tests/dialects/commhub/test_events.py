@@ -9,6 +9,7 @@ from hubbub.model.rights import Role
 from hubbub.serve import events
 from tests.dialects.commhub.hub import Fleet, Frames
 from tests.dialects.commhub.requirements import requires
+from tests.dialects.conftest import both_engines
 from tests.dialects.hub import NO_TLS, PATIENCE
 
 
@@ -33,6 +34,7 @@ def test_a_stream_says_hello(fleet: Fleet, name: str) -> None:
 
 
 @requires("events.new_task", "send_task.event", "retry_task.event", "reassign_task.event")
+@both_engines
 def test_a_new_task_is_heard_of(fleet: Fleet) -> None:
     """A task that is sent, retried or reassigned is a new_task to who gets it: inbox_count, priority, from, task_id."""
     fleet.online("coder-1")
@@ -94,6 +96,7 @@ def test_a_reply_is_heard_of(fleet: Fleet, status: str) -> None:
 
 @requires("events.chained_reply", "report_completion.chains", "life.chain")
 @pytest.mark.parametrize("how", ["report_completion", "send_reply"])
+@both_engines
 def test_a_chained_reply_is_heard_of(fleet: Fleet, how: str) -> None:
     """The end of a child is told to the parent's originator: parent_task_id, child_task_id, child_alias."""
     lead, coder = fleet.online("lead"), fleet.online("coder-1")
@@ -121,6 +124,7 @@ def test_a_chained_reply_is_heard_of(fleet: Fleet, how: str) -> None:
 
 
 @requires("events.replay")
+@both_engines
 def test_what_was_missed_comes_after_the_last_id(fleet: Fleet) -> None:
     """A follower that comes back with the id it saw last gets what it missed, in order, once, and then what is new."""
     fleet.online("coder-1")
@@ -142,6 +146,7 @@ def test_what_was_missed_comes_after_the_last_id(fleet: Fleet) -> None:
 
 
 @requires("events.committed", "events.private")
+@both_engines
 def test_only_what_happened_is_heard_of(fleet: Fleet, elsewhere: Fleet) -> None:
     """Refused calls, other inboxes, other networks and one's own acknowledgements are not heard of."""
     coder = fleet.online("coder-1")
@@ -217,6 +222,7 @@ def test_a_silent_stream_is_kept_alive(fleet: Fleet, monkeypatch: pytest.MonkeyP
 
 
 @requires("inbox.offline_told", "inbox.ten_minutes")
+@both_engines
 def test_an_absence_is_told_to_who_follows_the_network(fleet: Fleet) -> None:
     """Who follows the whole network hears that an agent came, left, or fell silent."""
     headers = {"Authorization": f"Bearer {fleet.program().secret}"}
@@ -268,6 +274,7 @@ def test_a_stream_ends_with_its_token(fleet: Fleet) -> None:
 
 
 @requires("life.back_again", "inbox.ten_minutes")
+@both_engines
 def test_redelivered_work_is_heard_of(fleet: Fleet) -> None:
     """Work that comes again to an agent that was gone is a new_task to it."""
     coder = fleet.online("coder-1")

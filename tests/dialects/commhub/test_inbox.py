@@ -8,6 +8,7 @@ from hubbub.core import agents
 from hubbub.model.rights import Role
 from tests.dialects.commhub.hub import Fleet
 from tests.dialects.commhub.requirements import requires
+from tests.dialects.conftest import both_engines
 
 
 @requires(
@@ -61,6 +62,7 @@ def test_what_an_inbox_holds(fleet: Fleet) -> None:
 
 
 @requires("get_inbox.order")
+@both_engines
 def test_the_urgent_comes_first(fleet: Fleet) -> None:
     """High goes before normal before low, and within each the order is that of arrival, however close together."""
     coder = fleet.online("coder-1")
@@ -78,6 +80,7 @@ def test_the_urgent_comes_first(fleet: Fleet) -> None:
 
 
 @requires("get_inbox.limit")
+@both_engines
 def test_ten_are_read_at_once_by_default(fleet: Fleet) -> None:
     """get_inbox gives 10 unless it is asked for more or fewer, and the same ones again until they are acknowledged."""
     coder = fleet.online("coder-1")
@@ -108,6 +111,7 @@ def test_what_is_acknowledged_is_gone(fleet: Fleet) -> None:
 
 
 @requires("ack_inbox.removes")
+@both_engines
 def test_each_receiver_acknowledges_a_broadcast_for_itself(fleet: Fleet) -> None:
     """The rows of one broadcast are acknowledged one by one, by the ids that broadcast gave."""
     first, second = fleet.online("coder-1"), fleet.online("coder-2")
@@ -121,6 +125,7 @@ def test_each_receiver_acknowledges_a_broadcast_for_itself(fleet: Fleet) -> None
 
 
 @requires("ack_inbox.not_yours", "inbox.private_ack")
+@both_engines
 def test_only_its_receiver_acknowledges(fleet: Fleet, elsewhere: Fleet) -> None:
     """An id that is unknown, no id, another alias's or another network's: message not found or not yours."""
     coder, other = fleet.online("coder-1"), fleet.online("coder-2")
@@ -214,6 +219,7 @@ def test_a_task_is_acknowledged_by_its_id_or_its_row(fleet: Fleet) -> None:
         assert fleet.inbox("coder-1") == []
 
 
+@both_engines
 def test_a_sender_is_told_of_what_nobody_read(fleet: Fleet) -> None:
     """The hub's note is a message whose context says what it is about; no status is claimed of that."""
     fleet.online("commander")

@@ -9,6 +9,7 @@ from hubbub.model.rights import Role
 from hubbub.store.tx import Tx
 from tests.dialects.commhub.hub import Fleet
 from tests.dialects.commhub.requirements import requires
+from tests.dialects.conftest import both_engines
 from tests.dialects.hub import Json
 
 LISTED = [
@@ -64,6 +65,7 @@ def test_a_task_is_shown_whole(fleet: Fleet) -> None:
 
 
 @requires("list_tasks.row", "list_tasks.count", "list_tasks.filters", "list_tasks.limit")
+@both_engines
 def test_tasks_are_listed(fleet: Fleet) -> None:
     """A row has nine columns; alias, status and from_name narrow the list, alone and together."""
     for name in ("coder-1", "coder-2"):
@@ -103,6 +105,7 @@ def test_twenty_tasks_are_listed_by_default(fleet: Fleet) -> None:
 
 
 @requires("list_tasks.stats", "list_tasks.network_id", "tokens.person_reads_all", "words.slug")
+@both_engines
 def test_stats_count_what_is_in_scope(fleet: Fleet, elsewhere: Fleet) -> None:
     """The stats count by status what the caller may see, or the network named, and takes no notice of filters."""
     for each in (fleet, elsewhere):
@@ -154,6 +157,7 @@ def test_every_status_and_priority_has_its_word(fleet: Fleet) -> None:
 
 
 @requires("get_all_status.filters", "get_all_status.summary", "get_all_status.network_id")
+@both_engines
 def test_sessions_are_narrowed_and_counted(fleet: Fleet, elsewhere: Fleet) -> None:
     """filter_status and filter_server narrow the sessions; summary counts them all, of the network if one is named."""
     fleet.online("a", "idle", server="s1")

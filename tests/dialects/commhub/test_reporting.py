@@ -5,6 +5,7 @@ import pytest
 from hubbub.model.rights import Role
 from tests.dialects.commhub.hub import Fleet
 from tests.dialects.commhub.requirements import requires
+from tests.dialects.conftest import both_engines
 
 DESCRIBED = {
     "server": "机房-1", "hostname": "box", "agent": "agent-node:codex-sdk", "project_dir": "/srv/x",
@@ -90,6 +91,7 @@ def test_a_node_is_described_by_its_agents(fleet: Fleet, agent: str | None, runt
 
 
 @requires("report_status.needs_network_token")
+@both_engines
 def test_a_heartbeat_needs_a_token_of_a_network(fleet: Fleet) -> None:
     """A person's token cannot report, whether or not it names a network, and nothing is kept of the try."""
     person = fleet.person((fleet.project, Role.OWNER))
@@ -148,6 +150,7 @@ def test_only_working_starts_a_task(fleet: Fleet, status: str) -> None:
 
 
 @requires("life.starts.oldest")
+@both_engines
 def test_of_tasks_with_one_text_the_oldest_is_started(fleet: Fleet) -> None:
     """A text that several tasks have starts the oldest that has not begun, each time the next."""
     fleet.online("coder-1")
@@ -208,6 +211,7 @@ def test_who_reports_offline_is_offline(fleet: Fleet) -> None:
 
 
 @requires("get_all_status.offline", "inbox.ten_minutes")
+@both_engines
 def test_ten_silent_minutes_make_an_agent_offline(fleet: Fleet) -> None:
     """Up to 10 minutes after its last report an agent is as it said; then it is offline, and the log says so, once."""
     fleet.online("coder-1", status="working")

@@ -4,15 +4,25 @@ from typing import Any
 from uuid import uuid4
 
 import httpx2
-import pytest
 
 from hubbub.core import users
 from hubbub.model.rights import Role
 from tests.dialects.commhub.hub import Fleet
 from tests.dialects.commhub.requirements import requires
 from tests.dialects.hub import NO_TLS, PATIENCE, Json
+from tests.dialects.tables import every_row
 
 PASSWORD = "正确的马电池订书钉"
+REFUSED: list[tuple[str, str, object, int]] = [
+    ("GET", "/api/task/none", None, 404),
+    ("GET", "/api/tasks?limit=101", None, 400),
+    ("GET", "/api/status?network_id=net_000000000000", None, 404),
+    ("POST", "/api/task", {"alias": "nobody", "task": "t"}, 404),
+    ("POST", "/api/task", {"alias": "coder-1", "task": "t" * 10_001}, 400),
+    ("POST", "/api/task", {"alias": "coder-1", "task": "t", "parent_task_id": "none"}, 404),
+    ("POST", "/api/task", [], 400),
+    ("POST", "/api/broadcast", {}, 400),
+]
 
 
 def _ask(fleet: Fleet, method: str, path: str, secret: str | None = None, **more: Any) -> httpx2.Response:
@@ -145,26 +155,15 @@ def test_the_same_world_over_rest(fleet: Fleet) -> None:
 
 
 @requires("rest.task", "rest.reads")
-@pytest.mark.parametrize(
-    ("method", "path", "body", "status"),
-    [
-        ("GET", "/api/task/none", None, 404),
-        ("GET", "/api/tasks?limit=101", None, 400),
-        ("GET", "/api/status?network_id=net_000000000000", None, 404),
-        ("POST", "/api/task", {"alias": "nobody", "task": "t"}, 404),
-        ("POST", "/api/task", {"alias": "coder-1", "task": "t" * 10_001}, 400),
-        ("POST", "/api/task", {"alias": "coder-1", "task": "t", "parent_task_id": "none"}, 404),
-        ("POST", "/api/task", [], 400),
-        ("POST", "/api/broadcast", {}, 400),
-    ],
-)
-def test_a_refusal_over_rest(fleet: Fleet, method: str, path: str, body: object, status: int) -> None:
+def test_a_refusal_over_rest(fleet: Fleet) -> None:
     """A refusal has its HTTP status and CommHub's words, and leaves no trace."""
     fleet.online("coder-1")
     secret = fleet.program().secret
 
-    with fleet.unchanged():
-        answer = _ask(fleet, method, path, secret, **({} if body is None else {"json": body}))
-    assert answer.status_code == status, answer.text
-    assert answer.json()["ok"] is False
-    assert answer.json()["error"]
+    with fleet.unchanged(), every_row() as row:
+        for method, path, body, status in REFUSED:
+            answer = _ask(fleet, method, path, secret, **({} if body is None else {"json": body}))
+            with row(method, path, str(body)[:60]):
+                assert answer.status_code == status, answer.text
+                assert answer.json()["ok"] is False
+                assert answer.json()["error"]

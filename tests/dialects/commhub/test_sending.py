@@ -4,6 +4,7 @@ import pytest
 
 from tests.dialects.commhub.hub import Fleet
 from tests.dialects.commhub.requirements import requires
+from tests.dialects.conftest import both_engines
 
 TEXTS = [
     "sort",
@@ -58,6 +59,7 @@ def test_who_is_known_may_be_written_to(fleet: Fleet) -> None:
         ("send_reply", {"alias": "coder-11", "text": "r"}),
     ],
 )
+@both_engines
 def test_an_alias_that_was_never_seen_is_refused(fleet: Fleet, tool: str, arguments: dict[str, str]) -> None:
     """A name the network never saw is alias_not_found, with at most 3 names that are near it, and nothing is kept."""
     for name in ("coder-1", "coder-2", "coder-12", "Coder-10", "代码1号", "zzz"):
@@ -107,19 +109,20 @@ def test_a_sent_task_is_delivered(fleet: Fleet) -> None:
 
 
 @requires("life.content")
-@pytest.mark.parametrize("text", TEXTS)
-def test_a_text_arrives_to_the_letter(fleet: Fleet, text: str) -> None:
+def test_a_text_arrives_to_the_letter(fleet: Fleet) -> None:
     """What is sent is what is read: blanks, empty lines and long first lines too, in tasks, messages and replies."""
     fleet.online("coder-1")
     program = fleet.program()
-    task_id = program.send_task(alias="coder-1", task=text, context=text)["message_id"]
-    program.send_message(alias="coder-1", message=text)
-    program.send_reply(alias="coder-1", text=text)
+    for text in TEXTS:
+        program.send_task(alias="coder-1", task=text, context=text)
+        program.send_message(alias="coder-1", message=text)
+        program.send_reply(alias="coder-1", text=text)
 
     rows = fleet.inbox("coder-1")
-    assert [row["content"] for row in rows] == [text] * 3
-    assert rows[0]["context"] == text
-    assert fleet.task(task_id)["content"] == fleet.program().list_tasks()["tasks"][0]["content"] == text
+    assert [row["content"] for row in rows] == [text for text in TEXTS for _ in range(3)]
+    assert [row["context"] for row in rows if row["type"] == "task"] == TEXTS
+    assert [row["content"] for row in program.list_tasks()["tasks"]] == TEXTS[::-1]
+    assert [fleet.task(row["id"])["content"] for row in rows if row["type"] == "task"] == TEXTS
 
 
 @requires("send_task.ttl_seconds.default", "send_task.ttl_seconds.limit", "life.expires")
@@ -227,6 +230,7 @@ def test_a_reply_to_a_message_links_the_two(fleet: Fleet) -> None:
 
 
 @requires("life.reply.not_found", "tokens.foreign")
+@both_engines
 def test_a_reply_to_nothing_is_refused(fleet: Fleet, elsewhere: Fleet) -> None:
     """in_reply_to what is neither a task nor a message of the network: reply_task_not_found, and nothing is sent."""
     coder = fleet.online("coder-1")
@@ -248,6 +252,7 @@ def test_a_reply_to_nothing_is_refused(fleet: Fleet, elsewhere: Fleet) -> None:
 
 @requires("life.reply.terminal")
 @pytest.mark.parametrize("end", ["replied", "failed", "cancelled", "expired"])
+@both_engines
 def test_a_reply_to_a_terminal_task_is_refused(fleet: Fleet, end: str) -> None:
     """A task that has ended in whatever way takes no reply: reply_task_terminal, and nothing is sent."""
     coder, boss = fleet.online("coder-1"), fleet.agent("commander")
@@ -282,6 +287,7 @@ def test_a_broadcast_reaches_everyone_who_is_online(fleet: Fleet, elsewhere: Fle
 
 
 @requires("broadcast.filter_server", "broadcast.filter_status", "inbox.filter_offline", "broadcast.online")
+@both_engines
 def test_a_broadcast_can_be_narrowed(fleet: Fleet) -> None:
     """By server, by status or both; the offline are reached when they are asked for; nobody is an answer too."""
     fleet.online("a", "idle", server="s1")
@@ -305,6 +311,7 @@ def test_a_broadcast_can_be_narrowed(fleet: Fleet) -> None:
 
 @requires("life.idempotent")
 @pytest.mark.parametrize("tool", ["send_task", "send_message", "broadcast"])
+@both_engines
 def test_a_write_that_is_repeated_under_its_key_happens_once(fleet: Fleet, tool: str) -> None:
     """The same call under the same key gets the same answer and does nothing; another call is a conflict."""
     fleet.online("coder-1")

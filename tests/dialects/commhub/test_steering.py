@@ -7,6 +7,7 @@ import pytest
 
 from tests.dialects.commhub.hub import Fleet
 from tests.dialects.commhub.requirements import requires
+from tests.dialects.conftest import both_engines
 from tests.dialects.hub import Json
 
 TERMINAL = ["replied", "failed", "cancelled", "expired"]
@@ -55,6 +56,7 @@ def test_send_ack_accepts_a_task(fleet: Fleet, by: str) -> None:
 
 
 @requires("life.send_ack.refused")
+@both_engines
 def test_send_ack_of_what_is_not_ones_own_changes_nothing(fleet: Fleet) -> None:
     """Somebody else's task, or one that is accepted, running or ended already: updated 0, and nothing is changed."""
     task_id = _send(fleet)
@@ -74,6 +76,7 @@ def test_send_ack_of_what_is_not_ones_own_changes_nothing(fleet: Fleet) -> None:
 
 @requires("life.send_ack.created", "life.claim.working")
 @pytest.mark.parametrize("by", ["send_ack", "report_status"])
+@both_engines
 def test_a_free_task_is_claimed(fleet: Fleet, by: str) -> None:
     """A created task that is addressed to nobody belongs to who acknowledges it or begins to work on it."""
     fleet.online("coder-1")
@@ -95,6 +98,7 @@ def test_a_free_task_is_claimed(fleet: Fleet, by: str) -> None:
 
 
 @requires("life.claim.working", "life.send_ack.refused")
+@both_engines
 def test_a_task_that_waits_for_others_is_not_claimed(fleet: Fleet) -> None:
     """Whoever says to work on a task that waits for dependencies has sent a heartbeat, and not claimed it."""
     task_id = fleet.free_task(needs=[fleet.free_task()])
@@ -119,6 +123,7 @@ def test_hub_cannot_claim_for_nobody(fleet: Fleet) -> None:
 
 
 @requires("life.claim.once")
+@both_engines
 def test_one_of_many_gets_a_free_task(fleet: Fleet) -> None:
     """Of agents that claim a free task at the same moment exactly one is told that it has it, and has it."""
     agents = {f"coder-{number}": fleet.online(f"coder-{number}") for number in range(6)}
@@ -216,6 +221,7 @@ def test_a_task_is_cancelled(fleet: Fleet, status: str) -> None:
 
 @requires("cancel_task.terminal")
 @pytest.mark.parametrize("status", TERMINAL)
+@both_engines
 def test_a_terminal_task_cannot_be_cancelled(fleet: Fleet, status: str) -> None:
     """A task that has ended is not cancelled, and the answer is ok false, cancelled false, and nothing else."""
     task_id = _brought_to(fleet, status)
@@ -290,6 +296,7 @@ def test_a_task_is_reassigned_to_somebody_known(fleet: Fleet) -> None:
 
 
 @requires("life.old_hands")
+@both_engines
 def test_old_hands_have_no_say(fleet: Fleet) -> None:
     """Who had a task before it was reassigned can neither end nor accept nor begin it; its sender and hub can."""
     task_id = _brought_to(fleet, "running")

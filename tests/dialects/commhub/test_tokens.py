@@ -8,7 +8,9 @@ import pytest
 from hubbub.model.rights import Role
 from tests.dialects.commhub.hub import Fleet
 from tests.dialects.commhub.requirements import requires
+from tests.dialects.conftest import both_engines
 from tests.dialects.hub import Json, call
+from tests.dialects.tables import every_row
 
 WRITES: dict[str, Json] = {
     "report_status": {"resume_id": "r", "alias": "coder-1", "status": "idle"},
@@ -53,56 +55,56 @@ def _says(answer: tuple[Json, bool], error: str, *words: str) -> None:
 
 
 @requires("tokens.viewer", "send_task.viewer", "all.permission_denied", "transport.refusal")
-@pytest.mark.parametrize("bound", [False, True], ids=["unbound", "bound"])
-@pytest.mark.parametrize("tool", WRITES)
-def test_a_viewer_changes_nothing(fleet: Fleet, tool: str, bound: bool) -> None:
+@both_engines
+def test_a_viewer_changes_nothing(fleet: Fleet) -> None:
     """Every tool that writes is permission_denied to a viewer, whose call leaves no trace."""
-    arguments = _prepared(fleet, tool)
-    viewer = fleet.agent("coder-1", Role.VIEWER) if bound else fleet.program(Role.VIEWER)
+    calls = {tool: _prepared(fleet, tool) for tool in WRITES}
+    unbound, bound = fleet.program(Role.VIEWER), fleet.agent("coder-1", Role.VIEWER)
 
-    with fleet.unchanged():
-        _says(viewer.ask(tool, arguments), "permission_denied", "viewer")
+    with every_row() as row, fleet.unchanged():
+        for tool, arguments in calls.items():
+            for viewer in (unbound, bound):
+                with row(tool, "bound" if viewer is bound else "unbound"):
+                    _says(viewer.ask(tool, arguments), "permission_denied", "viewer")
 
 
 @requires("tokens.viewer_reads")
-@pytest.mark.parametrize("tool", READS)
-def test_a_viewer_reads(anywhere: Fleet, tool: str) -> None:
+def test_a_viewer_reads(anywhere: Fleet) -> None:
     """Every tool that reads answers a viewer, and leaves no trace of it either."""
-    arguments = _prepared(anywhere, tool)
+    calls = {tool: _prepared(anywhere, tool) for tool in READS}
     viewer = anywhere.program(Role.VIEWER)
 
-    with anywhere.unchanged():
-        assert viewer.ask(tool, arguments)[0]["ok"] is True
+    with every_row() as row, anywhere.unchanged():
+        for tool, arguments in calls.items():
+            with row(tool):
+                assert viewer.ask(tool, arguments)[0]["ok"] is True
 
 
 @requires("tokens.pinned", "tokens.network_id")
-@pytest.mark.parametrize("tool", [*WRITES, *READS])
-def test_a_network_token_is_pinned(anywhere: Fleet, anywhere_else: Fleet, tool: str) -> None:
+def test_a_network_token_is_pinned(anywhere: Fleet, anywhere_else: Fleet) -> None:
     """With another network_id, of a network that is there or not, every tool refuses a network token."""
-    arguments = _prepared(anywhere, tool)
+    calls = {tool: _prepared(anywhere, tool) for tool in (*WRITES, *READS)}
     program = anywhere.program()
+    others = (anywhere_else.network_id, anywhere_else.project.slug, "net_000000000000", "net_xxx", "")
 
-    with anywhere.unchanged(), anywhere_else.unchanged():
-        for other in (
-            anywhere_else.network_id,
-            anywhere_else.project.slug,
-            "net_000000000000",
-            "net_xxx",
-            "",
-        ):
-            answer, is_error = program.ask(tool, {**arguments, "network_id": other})
-            assert answer == {"ok": False, "error": "access denied to requested network"}
-            assert not is_error
+    with every_row() as row, anywhere.unchanged(), anywhere_else.unchanged():
+        for tool, arguments in calls.items():
+            for other in others:
+                with row(tool, other):
+                    answer, is_error = program.ask(tool, {**arguments, "network_id": other})
+                    assert answer == {"ok": False, "error": "access denied to requested network"}
+                    assert not is_error
 
 
 @requires("tokens.network_id", "words.slug")
-@pytest.mark.parametrize("tool", [*WRITES, *READS])
-def test_every_tool_takes_its_network(anywhere: Fleet, tool: str) -> None:
+def test_every_tool_takes_its_network(anywhere: Fleet) -> None:
     """A network token may name its own network in every tool."""
-    arguments = _prepared(anywhere, tool)
-
-    answer, _ = anywhere.program().ask(tool, {**arguments, "network_id": anywhere.network_id})
-    assert answer["ok"] is True, answer
+    with every_row() as row:
+        for tool in (*WRITES, *READS):
+            arguments = _prepared(anywhere, tool)
+            with row(tool):
+                answer, _ = anywhere.program().ask(tool, {**arguments, "network_id": anywhere.network_id})
+                assert answer["ok"] is True, answer
 
 
 @requires("words.slug", "words.network_id")
@@ -116,22 +118,29 @@ def test_a_network_has_several_names(fleet: Fleet) -> None:
 
 
 @requires("tokens.only_membership", "tokens.network_required", "all.permission_denied", "broadcast.network")
-@pytest.mark.parametrize("tool", sorted({*WRITES} - NAMES_A_TASK - {"report_status", "ack_inbox"}))
-def test_a_person_says_which_network(fleet: Fleet, elsewhere: Fleet, tool: str) -> None:
+def test_a_person_says_which_network(fleet: Fleet, elsewhere: Fleet) -> None:
     """A person's write goes to their only network; with several, or none, it must be said which: permission_denied."""
-    arguments = _prepared(fleet, tool)
+    calls = {
+        tool: _prepared(fleet, tool)
+        for tool in sorted({*WRITES} - NAMES_A_TASK - {"report_status", "ack_inbox"})
+    }
     elsewhere.online("coder-1")
     one = fleet.person((fleet.project, Role.MEMBER))
     two = fleet.person((fleet.project, Role.MEMBER), (elsewhere.project, Role.OWNER))
     nobody = fleet.person()
 
-    with fleet.unchanged(), elsewhere.unchanged():
-        _says(two.ask(tool, arguments), "permission_denied", "network_id is required")
-        _says(nobody.ask(tool, arguments), "permission_denied", "network_id is required")
-        assert nobody.ask(tool, {**arguments, "network_id": fleet.network_id})[0]["ok"] is False
-    with elsewhere.unchanged():
-        assert one.ask(tool, arguments)[0]["ok"] is True
-        assert two.ask(tool, {**arguments, "network_id": fleet.network_id})[0]["ok"] is True
+    with every_row() as row:
+        with fleet.unchanged(), elsewhere.unchanged():
+            for tool, arguments in calls.items():
+                with row(tool, "refused"):
+                    _says(two.ask(tool, arguments), "permission_denied", "network_id is required")
+                    _says(nobody.ask(tool, arguments), "permission_denied", "network_id is required")
+                    assert nobody.ask(tool, {**arguments, "network_id": fleet.network_id})[0]["ok"] is False
+        with elsewhere.unchanged():
+            for tool, arguments in calls.items():
+                with row(tool, "allowed"):
+                    assert one.ask(tool, arguments)[0]["ok"] is True
+                    assert two.ask(tool, {**arguments, "network_id": fleet.network_id})[0]["ok"] is True
 
 
 @requires("tokens.membership_role")
@@ -177,18 +186,18 @@ def test_a_reply_implies_its_network(fleet: Fleet, elsewhere: Fleet) -> None:
 
 
 @requires("tokens.mismatch", "broadcast.from_hub")
-@pytest.mark.parametrize("tool", sorted({*WRITES} - {"ack_inbox", "broadcast"}))
-def test_a_bound_token_is_one_agent(anywhere: Fleet, tool: str) -> None:
+def test_a_bound_token_is_one_agent(anywhere: Fleet) -> None:
     """A token that is bound to an agent cannot act as another one, nor as hub, and its try leaves no trace."""
-    arguments = _prepared(anywhere, tool)
+    calls = {tool: _prepared(anywhere, tool) for tool in sorted({*WRITES} - {"ack_inbox", "broadcast"})}
     other = anywhere.agent("coder-2")
-    speaks_as = "alias" if tool in ("report_status", "report_completion") else "from_session"
 
-    with anywhere.unchanged():
-        for name in ("coder-1", "hub", "newcomer"):
-            _says(
-                other.ask(tool, {**arguments, speaks_as: name}), "from_session_identity_mismatch", "coder-2"
-            )
+    with every_row() as row, anywhere.unchanged():
+        for tool, arguments in calls.items():
+            speaks_as = "alias" if tool in ("report_status", "report_completion") else "from_session"
+            for name in ("coder-1", "hub", "newcomer"):
+                with row(tool, name):
+                    answer = other.ask(tool, {**arguments, speaks_as: name})
+                    _says(answer, "from_session_identity_mismatch", "coder-2")
 
 
 @requires("tokens.bound_default")
@@ -234,6 +243,7 @@ def test_a_token_is_shown_once_and_kept_hashed(fleet: Fleet) -> None:
 
 @requires("tokens.revoked", "transport.unauthorized")
 @pytest.mark.parametrize("how", ["revoked", "expired"])
+@both_engines
 def test_a_token_ends_at_once(fleet: Fleet, how: str) -> None:
     """The first call after a token was revoked, or ran out, is answered by 401 and does nothing."""
     fleet.online("coder-1")

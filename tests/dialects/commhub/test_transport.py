@@ -3,6 +3,7 @@
 import asyncio
 import json
 from functools import partial
+from itertools import product
 from typing import Any
 
 import httpx2
@@ -13,7 +14,9 @@ from mcp.client.streamable_http import streamable_http_client
 from hubbub.model.rights import Role
 from tests.dialects.commhub.hub import Fleet
 from tests.dialects.commhub.requirements import requires
+from tests.dialects.conftest import both_engines
 from tests.dialects.hub import NO_TLS, PATIENCE, Json, call
+from tests.dialects.tables import every_row
 
 SEND = call("send_message", alias="coder-1", message="🦊")
 FORGED = ["x", "ntok_", "ntok_" + "0" * 32, "utok_" + "f" * 32, "名", "ntok_" + "0" * 10_000, "' OR 1=1 --"]
@@ -25,6 +28,13 @@ def _content(answer: Json) -> Json:
     assert content["type"] == "text"
     parsed: Json = json.loads(content["text"])
     return parsed
+
+
+def _strange(text: str) -> list[str]:
+    """What stands in the text that Python takes for a number, and JSON does not."""
+    found: list[str] = []
+    json.loads(text, parse_constant=found.append)
+    return found
 
 
 @requires("transport.bare", "all.post_mcp", "transport.paths", "all.content")
@@ -88,17 +98,18 @@ def test_clients_of_both_revisions_work(fleet: Fleet, mode: str) -> None:
 
 
 @requires("transport.unauthorized")
-@pytest.mark.parametrize("secret", FORGED, ids=[str(number) for number in range(len(FORGED))])
-def test_a_forged_token_is_refused(fleet: Fleet, secret: str) -> None:
+def test_a_forged_token_is_refused(fleet: Fleet) -> None:
     """No token, or one that nobody gave out, is 401, in every tool and however it looks; nothing happens."""
     fleet.online("coder-1")
     url = f"{fleet.hub.url}/mcp/commhub"
 
-    with fleet.unchanged():
-        headers = {b"Authorization": f"Bearer {secret}".encode()}
-        answer = httpx2.post(url, json=SEND, headers=headers, timeout=PATIENCE, verify=NO_TLS)
-        assert answer.status_code == 401
-        assert answer.json()["error"] == "unauthorized"
+    with fleet.unchanged(), every_row() as row:
+        for secret in FORGED:
+            headers = {b"Authorization": f"Bearer {secret}".encode()}
+            answer = httpx2.post(url, json=SEND, headers=headers, timeout=PATIENCE, verify=NO_TLS)
+            with row(secret[:40]):
+                assert answer.status_code == 401
+                assert answer.json()["error"] == "unauthorized"
         assert httpx2.post(url, json=SEND, timeout=PATIENCE, verify=NO_TLS).status_code == 401
 
 
@@ -167,22 +178,23 @@ BODIES: dict[str, bytes] = {
 
 
 @requires("transport.invalid")
-@pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
-def test_a_broken_message_breaks_nothing(fleet: Fleet, body: bytes) -> None:
+def test_a_broken_message_breaks_nothing(fleet: Fleet) -> None:
     """What is no call of a tool is answered by one clear sentence, never by a 5xx or a trace, and changes nothing."""
     fleet.online("coder-1")
     secret = fleet.program().secret
 
-    with fleet.unchanged():
-        answer = fleet.post(body, secret)
-    assert answer.status_code in (200, 400)
-    told = answer.json()
-    if "error" in told:
-        assert told["error"]["message"]
-    else:
-        assert (told["result"]["isError"], _content(told)["error"]) == (True, "invalid_arguments")
-    assert "Traceback" not in answer.text
-    assert "site-packages" not in answer.text
+    with fleet.unchanged(), every_row() as row:
+        for what, body in BODIES.items():
+            answer = fleet.post(body, secret)
+            with row(what):
+                assert answer.status_code in (200, 400)
+                told = answer.json()
+                if "error" in told:
+                    assert told["error"]["message"]
+                else:
+                    assert (told["result"]["isError"], _content(told)["error"]) == (True, "invalid_arguments")
+                assert "Traceback" not in answer.text
+                assert "site-packages" not in answer.text
 
 
 @requires("transport.range")
@@ -208,33 +220,31 @@ def test_a_body_is_bounded(fleet: Fleet, size: int) -> None:
 
 
 @requires("transport.range")
-@pytest.mark.parametrize("number", ["1e999", "1" + "0" * 400, "-0.0001"])
-@pytest.mark.parametrize(
-    ("tool", "name"),
-    [
+def test_numbers_beyond_numbers(fleet: Fleet) -> None:
+    """A number that is too large for any number, or too small, is invalid or taken as what it is, never a 5xx."""
+    fleet.online("coder-1")
+    needed: dict[str, Json] = {
+        "report_status": {"resume_id": "run of coder-1", "alias": "coder-1", "status": "idle"},
+        "report_completion": {"alias": "coder-1", "task": "t", "result": "r"},
+        "send_task": {"alias": "coder-1", "task": "t"},
+        "list_tasks": {},
+    }
+    taken = [
         ("report_status", "score"),
         ("report_status", "progress"),
         ("report_completion", "duration_minutes"),
         ("send_task", "ttl_seconds"),
         ("list_tasks", "limit"),
-    ],
-)
-def test_numbers_beyond_numbers(fleet: Fleet, tool: str, name: str, number: str) -> None:
-    """A number that is too large for any number, or too small, is invalid or taken as what it is, never a 5xx."""
-    fleet.online("coder-1")
-    needed = {
-        "report_status": {"resume_id": "run of coder-1", "alias": "coder-1", "status": "idle"},
-        "report_completion": {"alias": "coder-1", "task": "t", "result": "r"},
-        "send_task": {"alias": "coder-1", "task": "t"},
-        "list_tasks": {},
-    }[tool]
-    body = json.dumps(call(tool, **needed, **{name: 777.125})).replace("777.125", number).encode()
+    ]
 
-    answer = fleet.post(body)
-
-    assert answer.status_code in (200, 400)
-    assert "-32603" not in answer.text
-    json.loads(answer.text, parse_constant=pytest.fail)
+    with every_row() as row:
+        for (tool, name), number in product(taken, ("1e999", "1" + "0" * 400, "-0.0001")):
+            body = json.dumps(call(tool, **needed[tool], **{name: 777.125})).replace("777.125", number)
+            answer = fleet.post(body.encode())
+            with row(tool, name, number[:9]):
+                assert answer.status_code in (200, 400)
+                assert "-32603" not in answer.text
+                assert not _strange(answer.text)
     for look in ("get_all_status", "get_completions", "list_tasks"):
         assert getattr(fleet.program(Role.VIEWER), look)()["ok"] is True
 
@@ -261,6 +271,7 @@ def test_nothing_of_another_network_is_seen(fleet: Fleet, elsewhere: Fleet) -> N
 
 
 @requires("transport.bare")
+@both_engines
 def test_many_bare_calls_at_once(fleet: Fleet) -> None:
     """Calls that come at the same time are each answered, and each is done once."""
     fleet.online("coder-1")

@@ -3,12 +3,11 @@
 import re
 from pathlib import Path
 
-import pytest
-
 from docs import tokens
 from hubbub.dialects import discover
 from hubbub.dialects.hub import DIALECT
 from tests.dialects.hub_tongue.team import Team
+from tests.dialects.tables import every_row
 
 MAPPING = (Path(tokens.__file__).parent / "dialects" / "mapping.md").read_text("utf-8")
 TITLES = {"CommHub": "commhub", "Relay": "relay", "GolemXV": "golemxv", "cmdop": "cmdop"}
@@ -34,19 +33,27 @@ def test_every_documented_tool_has_its_row() -> None:
     assert len(ROW.findall(MAPPING)) == len(others)
 
 
-@pytest.mark.parametrize(("tool", "here"), _rows().items(), ids=lambda each: "-".join(each)[:40])
-def test_a_way_that_the_table_names_is_there(tool: tuple[str, str], here: str) -> None:
+def test_a_way_that_the_table_names_is_there() -> None:
     """Each call that a row shows is one of ours, with its arguments and values; what is left out names who has it."""
-    ways = WAY.findall(here)
-    assert ways or f"`/mcp/{tool[0]}`" in here
-    for name, given in ways:
-        properties = DIALECT.tools[name].schema["properties"]
-        assert isinstance(properties, dict)
-        for argument in filter(None, given.split(", ")):
-            key, _, value = argument.partition("=")
-            assert key in properties, argument
-            allowed = properties[key].get("enum")
-            assert not (value and allowed) or value.strip('"') in allowed, argument
+    with every_row() as row:
+        for (dialect, tool), here in _rows().items():
+            with row(dialect, tool):
+                ways = WAY.findall(here)
+                assert ways or f"`/mcp/{dialect}`" in here
+                for name, given in ways:
+                    _check_way(name, given)
+
+
+def _check_way(name: str, given: str) -> None:
+    """The tool is there, and has the arguments, and they may have the values."""
+    assert name in DIALECT.tools
+    properties = DIALECT.tools[name].schema["properties"]
+    assert isinstance(properties, dict)
+    for argument in filter(None, given.split(", ")):
+        key, _, value = argument.partition("=")
+        assert key in properties, argument
+        allowed = properties[key].get("enum")
+        assert not (value and allowed) or value.strip('"') in allowed, argument
 
 
 def test_the_token_table_is_as_the_code_has_it() -> None:
@@ -54,9 +61,11 @@ def test_the_token_table_is_as_the_code_has_it() -> None:
     assert tokens.PAGE.read_text("utf-8") == tokens.page()
 
 
-@pytest.mark.parametrize("name", ["hub", *TITLES.values()])
-def test_what_is_counted_is_what_is_sent(anywhere: Team, name: str) -> None:
+def test_what_is_counted_is_what_is_sent(anywhere: Team) -> None:
     """The table counts the tools as they go over the line."""
-    answer = anywhere.post({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}, path=f"/mcp/{name}")
-    counted = [tokens.listed(tool) for tool in discover()[name].tools.values()]
-    assert answer.json()["result"]["tools"] == counted
+    with every_row() as row:
+        for name in ("hub", *TITLES.values()):
+            answer = anywhere.post({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}, path=f"/mcp/{name}")
+            counted = [tokens.listed(tool) for tool in discover()[name].tools.values()]
+            with row(name):
+                assert answer.json()["result"]["tools"] == counted

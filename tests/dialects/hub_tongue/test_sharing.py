@@ -1,13 +1,24 @@
 """`files` and `share`: what agents must not both change, and what they show to each other."""
 
-import pytest
-
 from hubbub.core import projects, runs
+from tests.dialects.conftest import both_engines
 from tests.dialects.hub_tongue.requirements import requires
 from tests.dialects.hub_tongue.team import Team
+from tests.dialects.tables import every_row
+
+MISSING: list[tuple[dict[str, object], str]] = [
+    ({"action": "post", "text": "x"}, "name"),
+    ({"action": "post", "name": "x"}, "text"),
+    ({"action": "read"}, "name"),
+    ({"action": "review", "artifact": "A-1"}, "to"),
+    ({"action": "verdict", "artifact": "A-1"}, "verdict"),
+    ({"action": "remember", "text": "x"}, "name"),
+    ({"action": "append"}, "text"),
+]
 
 
 @requires("files.claim")
+@both_engines
 def test_claiming_files(team: Team) -> None:
     """What one claims the next one hears of, with the name of whoever has it."""
     ada, ember = team.joined("ada"), team.joined("ember")
@@ -36,6 +47,7 @@ def test_checking_files(team: Team) -> None:
 
 
 @requires("files.release")
+@both_engines
 def test_releasing_files(team: Team) -> None:
     """What is let go is free for others: some of it, or all."""
     ada, ember = team.joined("ada"), team.joined("ember")
@@ -47,6 +59,7 @@ def test_releasing_files(team: Team) -> None:
 
 
 @requires("files.block")
+@both_engines
 def test_a_project_that_blocks(team: Team) -> None:
     """Where conflicts are blocked a claim that meets another is refused, and nothing of it is held."""
     team.hub.do(lambda tx: projects.change(tx, team.project, {"conflict_mode": "block"}))
@@ -168,20 +181,10 @@ def test_memory(team: Team) -> None:
 
 
 @requires("share.missing")
-@pytest.mark.parametrize(
-    ("said", "argument"),
-    [
-        ({"action": "post", "text": "x"}, "name"),
-        ({"action": "post", "name": "x"}, "text"),
-        ({"action": "read"}, "name"),
-        ({"action": "review", "artifact": "A-1"}, "to"),
-        ({"action": "verdict", "artifact": "A-1"}, "verdict"),
-        ({"action": "remember", "text": "x"}, "name"),
-        ({"action": "append"}, "text"),
-    ],
-)
-def test_what_is_missing(anywhere: Team, said: dict[str, object], argument: str) -> None:
+def test_what_is_missing(anywhere: Team) -> None:
     """What an action needs and is not given is asked for by name."""
     ada = anywhere.joined("ada")
-    with anywhere.unchanged():
-        assert ada.wrong("share", **said)["message"].startswith(f"{argument} is missing: ")
+    with every_row() as row, anywhere.unchanged():
+        for said, argument in MISSING:
+            with row(said):
+                assert ada.wrong("share", **said)["message"].startswith(f"{argument} is missing: ")

@@ -1,13 +1,26 @@
 """`task` and `board`: work."""
 
-import pytest
-
 from hubbub.model.rights import Role
+from tests.dialects.conftest import both_engines
 from tests.dialects.hub_tongue.requirements import requires
 from tests.dialects.hub_tongue.team import Team
+from tests.dialects.tables import every_row
+
+MISSING: list[tuple[dict[str, object], str]] = [
+    ({"action": "show"}, "task"),
+    ({"action": "block", "task": "T-1"}, "text"),
+    ({"action": "fail", "task": "T-1"}, "text"),
+    ({"action": "complete", "task": "T-1", "text": "  "}, "text"),
+    ({"action": "comment", "task": "T-1"}, "text"),
+    ({"action": "describe", "task": "T-1"}, "text"),
+    ({"action": "revise", "task": "T-1"}, "text"),
+    ({"action": "reassign", "task": "T-1"}, "to"),
+    ({"action": "progress", "task": "T-1"}, "progress"),
+]
 
 
 @requires("task.claim")
+@both_engines
 def test_of_several_one_gets_it(team: Team) -> None:
     """When many claim a task at once one of them has it, and the others are told who."""
     ref = team.work()
@@ -21,6 +34,7 @@ def test_of_several_one_gets_it(team: Team) -> None:
 
 
 @requires("task.next")
+@both_engines
 def test_the_next_task(team: Team) -> None:
     """Who just claims gets the most urgent task that is free and waits for nothing, each another one."""
     team.work("low", priority="low")
@@ -35,6 +49,7 @@ def test_the_next_task(team: Team) -> None:
 
 
 @requires("task.life")
+@both_engines
 def test_a_task_lives(team: Team) -> None:
     """Its holder says how far it is, and every step is answered by its status."""
     ref = team.work()
@@ -104,6 +119,7 @@ def test_cancelling_and_trying_again(team: Team) -> None:
 
 
 @requires("task.hands")
+@both_engines
 def test_changing_hands(team: Team) -> None:
     """A task goes to another agent, or back to everyone."""
     ref = team.work()
@@ -119,15 +135,16 @@ def test_changing_hands(team: Team) -> None:
 
 
 @requires("task.holder")
-@pytest.mark.parametrize("action", ["start", "block", "submit", "complete", "fail", "progress", "release"])
-def test_strangers_keep_off(anywhere: Team, action: str) -> None:
+def test_strangers_keep_off(anywhere: Team) -> None:
     """What somebody else works on nobody moves on for them."""
     ref = anywhere.work()
     anywhere.joined("ember").task(action="start", task=ref)
     bob = anywhere.joined("bob")
-    with anywhere.unchanged():
-        refused = bob.wrong("task", action=action, task=ref, text="x", progress=5)
-    assert refused["error"] == "not_holder"
+    with every_row() as row, anywhere.unchanged():
+        for action in ("start", "block", "submit", "complete", "fail", "progress", "release"):
+            with row(action):
+                refused = bob.wrong("task", action=action, task=ref, text="x", progress=5)
+                assert refused["error"] == "not_holder"
 
 
 @requires("task.talk")
@@ -203,26 +220,14 @@ def test_how_far_a_task_is(team: Team) -> None:
 
 
 @requires("task.missing")
-@pytest.mark.parametrize(
-    ("said", "argument"),
-    [
-        ({"action": "show"}, "task"),
-        ({"action": "block", "task": "T-1"}, "text"),
-        ({"action": "fail", "task": "T-1"}, "text"),
-        ({"action": "complete", "task": "T-1", "text": "  "}, "text"),
-        ({"action": "comment", "task": "T-1"}, "text"),
-        ({"action": "describe", "task": "T-1"}, "text"),
-        ({"action": "revise", "task": "T-1"}, "text"),
-        ({"action": "reassign", "task": "T-1"}, "to"),
-        ({"action": "progress", "task": "T-1"}, "progress"),
-    ],
-)
-def test_what_an_action_needs(anywhere: Team, said: dict[str, object], argument: str) -> None:
+def test_what_an_action_needs(anywhere: Team) -> None:
     """What is missing is asked for by name."""
     anywhere.work(to="lead")
-    with anywhere.unchanged():
-        refused = anywhere.agent("lead").wrong("task", **said)
-    assert refused["message"].startswith(f"{argument} is missing: ")
+    with every_row() as row, anywhere.unchanged():
+        for said, argument in MISSING:
+            with row(said):
+                refused = anywhere.agent("lead").wrong("task", **said)
+                assert refused["message"].startswith(f"{argument} is missing: ")
 
 
 def test_a_person_works_on_no_task(anywhere: Team) -> None:
@@ -256,6 +261,7 @@ def test_the_board(team: Team) -> None:
 
 
 @requires("board.filter")
+@both_engines
 def test_finding_work(team: Team) -> None:
     """It is found by its words, its number, its status, whose it is, who sent it, and its area."""
     team.work("mend the fence", area="garden")
@@ -276,6 +282,7 @@ def test_finding_work(team: Team) -> None:
 
 
 @requires("board.pages")
+@both_engines
 def test_pages(team: Team) -> None:
     """As long as there is more a page says from where, and together the pages are the whole."""
     for number in range(5):
