@@ -76,8 +76,10 @@ def test_what_happened_while_the_hub_was_dead_is_there_when_it_is_back(
     snapshots = requests_for(page, "/snapshot")
     killable.stop(signal.SIGKILL)
     wait_for(page, "reconnecting")
+    page.context.set_offline(True)  # so that it is not back before that is sent
     killable.start()
     killable.send("ann", "after")
+    page.context.set_offline(False)
     wait_for(page, "live")
     caught_up(page, killable)
     assert shown(page) == {"before": "delivered", "after": "delivered"}
