@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from hubbub.core import projects, stays
+from hubbub.core import stays
 from hubbub.dialects.dialect import Dialect, Reply
 from hubbub.model.errors import HubError
 from hubbub.model.rights import Role
 from hubbub.model.scopes import Scope
 from hubbub.store.tx import Tx
-from tests.serve.hub import Hub, running_hub
+from tests.serve.hub import Hub, anew, running_hub
 from tests.serve.web import Visit, Web
 from tests.serve.wire import BOTH, message
 
@@ -64,17 +64,24 @@ def longest(_tx: Tx) -> Reply:
 
 
 @pytest.fixture(scope="module")
-def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
-    """A hub that tells how long its loop was held, and in which somebody has declared what is costly to compare."""
+def watched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
+    """A hub that tells how long its loop was held."""
     with running_hub(tmp_path_factory.mktemp("hostile") / "hub", also=WATCH) as running:
-        costly = Scope.of(None, [f"**/{'*a' * 470}*q{number}" for number in range(MANY)])
-        running.do(lambda tx: stays.begin(tx, projects.find(tx, "default"), "ann", costly))
         with Web(
             running.url, running.owner_secret
         ).http as http:  # the first calls of a hub build what it is made of
             http.post("/api/v1/artifacts", json={})
             http.post("/mcp/relay", json=message("tools/list"))
         yield running
+
+
+@pytest.fixture
+def hub(watched: Hub) -> Hub:
+    """The same, in which somebody has declared what is costly to compare, and nobody anything else."""
+    new = anew(watched)
+    costly = Scope.of(None, [f"**/{'*a' * 470}*q{number}" for number in range(MANY)])
+    new.do(lambda tx: stays.begin(tx, new.project, "ann", costly))
+    return new
 
 
 def held(web: Web) -> float:

@@ -1,6 +1,7 @@
 """How many transport sessions a token may have, and what opening one may bring."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import httpx2
 import pytest
@@ -14,10 +15,10 @@ MANY = 3
 SESSION = "mcp-session-id"
 
 
-@pytest.fixture(scope="module")
-def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
-    """A hub at which a token may have few sessions."""
-    with running_hub(tmp_path_factory.mktemp("sessions") / "hub", mcp_connections=MANY) as running:
+@pytest.fixture
+def hub(tmp_path: Path) -> Iterator[Hub]:
+    """A hub at which a token may have few sessions; it counts them all, so that each test has its own."""
+    with running_hub(tmp_path / "hub", no_node=True, mcp_connections=MANY) as running:
         yield running
 
 
