@@ -222,3 +222,13 @@ def test_decisions_are_numbered_without_gaps() -> None:
     assert [int(record.name[:4]) for record in DECISIONS] == list(range(1, len(DECISIONS) + 1))
     assert DECISIONS
     assert all(record.name in listed for record in DECISIONS)
+
+
+def test_the_tests_that_are_shown_are_there() -> None:
+    """Each example of the page about the tests stands so in the module that it is from."""
+    shown = re.findall(
+        r"From `(tests/[\w/]+\.py)`:\n\n```python\n(.*?)\n```", TEXTS["docs/tests.md"], re.DOTALL
+    )
+
+    assert len(shown) > 5
+    assert not [file for file, example in shown if f"\n{example}\n" not in _read(file)]

@@ -133,9 +133,10 @@ def test_a_hub_is_seen_for_as_long_as_it_is_there(postgres_url: str, elsewhere: 
         until(lambda: not ended(elsewhere, "one"), "the hub to be seen")
         assert ended(elsewhere, "another")
         with psycopg.connect(postgres_url, autocommit=True) as db:
-            cut = """SELECT count(pg_terminate_backend(pid)) AS cut FROM pg_locks
-                     WHERE locktype = 'advisory' AND classid = %s"""
-            assert db.execute(cut, (HUBS,)).fetchone() == (1,)
+            cut = f"""SELECT count(pg_terminate_backend(pid)) AS cut FROM pg_locks
+                      WHERE locktype = 'advisory' AND classid = {HUBS} AND database = (
+                          SELECT oid FROM pg_database WHERE datname = current_database())"""
+            assert db.execute(cut).fetchone() == (1,)
         until(lambda: not ended(elsewhere, "one"), "the hub to be seen again")
 
     assert ended(elsewhere, "one")
