@@ -188,6 +188,7 @@ def test_each_test_is_run_so_many_times(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.system
 def test_an_order_of_chance_can_be_had_again(tmp_path: Path) -> None:
     """`--shuffle` tells its seed, by which the order is the same again; the tests of a module stay together."""
     several = "".join(f"def test_{number}(): pass\n" for number in range(6))

@@ -40,7 +40,6 @@ def drag(page: Page, share: float) -> None:
     page.mouse.up()
 
 
-@pytest.mark.daily
 def test_dragging_shows_a_moment_and_the_pill_leads_back(page: Page) -> None:
     """The past is shown with how long ago it was, and a strip that says that it cannot be changed."""
     expect(handle(page)).to_have_attribute("aria-valuetext", re.compile("Live, event"))

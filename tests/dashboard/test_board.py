@@ -40,7 +40,6 @@ def test_the_strip_filters_by_agent(visit: Visit) -> None:
     expect(others.first).to_be_visible()
 
 
-@pytest.mark.daily
 def test_several_are_cancelled_by_keys(visit: Visit, hub: Hub, scene: Scene) -> None:
     """`x` chooses cards; what is done to all of them is told in one sentence."""
     page = visit("/board")

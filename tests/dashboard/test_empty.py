@@ -70,7 +70,6 @@ def test_nothing_is_said_to_be_empty_before_it_is_known(
     expect(page.locator(".skeleton")).to_have_count(0)
 
 
-@pytest.mark.daily
 def test_a_filter_that_leaves_no_machine_says_so(visit: Visit) -> None:
     """Where there are machines, none that matches is no reason to join one."""
     page = visit("/machines?q=nowhere")

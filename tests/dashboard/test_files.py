@@ -52,7 +52,6 @@ def claims(page: Page, agents: list[dict[str, Any]], tasks: list[dict[str, Any]]
     )  # fmt: skip
 
 
-@pytest.mark.daily
 def test_conflicts_stand_first_and_say_how_many_agents(visit: Visit) -> None:
     """Files of two agents come first, marked, with their number of agents; then the others by name; all are counted."""
     page = visit("/files")

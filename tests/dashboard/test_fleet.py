@@ -74,7 +74,6 @@ def panel(page: Page) -> Locator:
     return page.get_by_role("complementary", name="Agent")
 
 
-@pytest.mark.daily
 def test_agents_stand_under_their_machine_with_what_they_are_at(visit: Visit) -> None:
     """Each agent is a card under its machine: its name, what it runs, its exact state in a word, its task."""
     page = visit("/fleet")

@@ -3,7 +3,6 @@
 import re
 from typing import Any
 
-import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from hubbub.core import endings, tasks
@@ -83,7 +82,6 @@ def test_the_layout_depends_on_nothing_but_the_shape(page: Page) -> None:
     )
 
 
-@pytest.mark.daily
 def test_what_waits_is_drawn_as_waiting_until_it_no_longer_does(hub: Hub, visit: Visit) -> None:
     """Tasks stand from left to right as they wait for each other; an arrow is dashed until its source is completed."""
     hub.meet("ember")

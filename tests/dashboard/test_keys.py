@@ -19,7 +19,6 @@ def _scene(scene: Scene) -> None:
     """There are cards to move among."""
 
 
-@pytest.mark.daily
 def test_g_and_a_letter_go_to_a_view(page: Page) -> None:
     """Each view has its chord."""
     for letter, name in CHORDS.items():

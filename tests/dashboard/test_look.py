@@ -167,7 +167,6 @@ def test_nothing_moves_for_who_wants_no_motion(visit: Visit) -> None:
     expect(spinner).to_have_css("animation-name", "none")
 
 
-@pytest.mark.daily
 def test_the_focus_is_always_to_be_seen(page: Page) -> None:
     """Whatever Tab reaches in the frame is outlined in teal, 2 px."""
     for _ in range(12):

@@ -105,7 +105,6 @@ def test_a_rule_is_for_those_who_manage(visit: Visit, hub: Hub) -> None:
         expect(card.get_by_role("button", name="Approve")).to_have_count(count)
 
 
-@pytest.mark.daily
 def test_an_approval_by_keys_alone(page: Page, hub: Hub, scene: Scene) -> None:
     """`a` goes to the first question; `a` on it approves."""
     asked = scene.approvals[0]

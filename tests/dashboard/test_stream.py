@@ -109,7 +109,6 @@ def test_a_log_that_was_cut_makes_the_page_look_anew(killable: RunningHub, looki
     assert len(snapshots) == 1
 
 
-@pytest.mark.daily
 def test_who_is_signed_out_elsewhere_is_asked_to_sign_in(killable: RunningHub, looking: Looking) -> None:
     """When a login ends its page leaves for the form at once, and says where it was."""
     look, watch = looking

@@ -75,6 +75,7 @@ def test_line_ends_that_were_changed_meanwhile_stay_changed(place: Place, sample
     assert {read(file) for file, _ in files} == {ended(read(sample), end)}
 
 
+@pytest.mark.system
 @each_sample
 def test_a_second_install_over_other_line_ends_can_be_taken_back_too(place: Place, sample: Path) -> None:
     """An install over an earlier one leaves as little, where the line ends changed between the two."""
@@ -90,6 +91,7 @@ def test_a_second_install_over_other_line_ends_can_be_taken_back_too(place: Plac
     assert {read(file) for file, _ in files} == {ended(read(sample), end)}
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("where", ["first", "last", "before ours", "behind ours"])
 @each_sample
 def test_a_comment_that_was_added_meanwhile_stays(place: Place, sample: Path, where: str) -> None:

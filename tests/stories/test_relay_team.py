@@ -122,6 +122,7 @@ def team(own_hub: RunningHub, tmp_path: Path) -> Iterator[Team]:
         yield Team(own_hub, tmp_path, olga, dora, ben, tim, rita, counter)
 
 
+@pytest.mark.system
 def test_a_team_works_through_its_plan_while_the_hub_dies(team: Team) -> None:
     """A graph of tasks is done to the end by Relay's agents and a worker, each task once, though the hub dies."""
     make_the_plan(team)

@@ -279,6 +279,7 @@ def test_a_command_is_lost_with_its_keeper(here: Place) -> None:
         )
 
 
+@pytest.mark.system
 def test_after_its_forker_was_killed_the_next_command_gets_another(bare: Place) -> None:
     """Nothing has to be started anew by hand."""
     with marked() as processes:

@@ -130,6 +130,7 @@ def test_a_machine_has_so_many_requests(restarting: Restarting) -> None:
     line.cut()
 
 
+@pytest.mark.system
 def test_a_machine_that_takes_nothing_loses_its_link(restarting: Restarting) -> None:
     """A link that takes nothing for too long is given up, and its machine may come back."""
     field = restarting.start(replace(QUICK, stall=timedelta(milliseconds=100), moment=timedelta()))
