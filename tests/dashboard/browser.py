@@ -230,11 +230,15 @@ def settle(page: Page) -> None:
 
 
 def inside(page: Page, module: str, expression: str, argument: object = None) -> Any:
-    """Evaluate `expression` in the page, where `m` is one of the dashboard's own modules, and `x` the argument."""
+    """Evaluate `expression` in the page, where `m` is one of the dashboard's own modules, and `x` the argument.
+
+    A promise is waited for, and not for ever.
+    """
     code = f"""async (x) => {{
         const root = document.querySelector("script[type=module]").src.replace(/app\\.js$/, "");
         const m = await import(root + {module!r});
-        return ({expression});
+        const late = new Promise((_, fail) => setTimeout(fail, {1000 * patience()}, new Error("it never came")));
+        return Promise.race([{expression}, late]);
     }}"""
     return page.evaluate(code, argument)
 
