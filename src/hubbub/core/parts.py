@@ -94,5 +94,5 @@ def say(tx: Tx, task: Task, text: str, *, by: str, to: str) -> Message:
 
 
 def label(tx: Tx, by: str) -> str:
-    """Whoever acts, by the name that the log has for them."""
+    """Return the name that the log has for the one who acts."""
     return tx.actor.label if by == HUB else by

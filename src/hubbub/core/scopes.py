@@ -169,7 +169,7 @@ def _require(area: str, known: Mapping[str, Area]) -> None:
 def _met(
     tx: Tx, project: Project, scope: Scope, known: Mapping[str, Area], but: UUID | None
 ) -> Iterator[Conflict]:
-    """Whose scopes overlap with `scope`, where the project minds. Raises `TooCostly`."""
+    """Yield the conflicts of `scope` with other scopes, where the project minds. Raises `TooCostly`."""
     if not scope or project.conflict_mode == "off":
         return
     ground = Ground(scope, known)

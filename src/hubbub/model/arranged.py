@@ -43,7 +43,7 @@ class _Entry(NamedTuple):
         return len(self.tokens) - cut == len(EVERYTHING) and [*self.tokens[cut:]] == EVERYTHING
 
     def laid(self, cut: int) -> str:
-        """What follows these characters, as an automaton takes it."""
+        """Return the rest after these characters, laid out as an automaton reads it."""
         return self.text[cut:] if self.is_path else laid(self.tokens[cut:])
 
 
@@ -133,7 +133,7 @@ class Arranged:
         return self._at[folder]
 
     def _group_below(self, folder: str) -> "_Group":
-        """What is in the folder, at any depth, paths and patterns."""
+        """Return the paths and patterns in the folder, at any depth."""
         if folder not in self._below:
             inside = [*_beginning(self._sorted_paths, folder)]
             for each in _beginning(self._folders, folder):

@@ -39,7 +39,7 @@ class TooCostly(Invalid):
 
 
 class Effort:
-    """What a comparison may still cost, in steps. Raises `TooCostly` when that is spent."""
+    """The steps that a comparison may still take. Raises `TooCostly` when they are spent."""
 
     def __init__(self, steps: int = STEPS) -> None:
         self.left = steps
@@ -139,7 +139,7 @@ class Automaton:
         return int(self._layout.translate(_Only(characters)), 2)
 
     def walk(self, tokens: Sequence[Token], begin: int, places: int, effort: Effort) -> int:
-        """Where one may be, from `places`, when the other has read its tokens from `begin` on; 0 if nowhere."""
+        """Return the places reached from `places` when the other has read its tokens from `begin` on; 0 if none."""
         places = self._settled(places)
         at = begin
         for at in range(begin, len(tokens)):
@@ -156,7 +156,7 @@ class Automaton:
         return places | (places & self._somes) << 1
 
     def _after(self, token: Token, places: int) -> int:
-        """Where one may be, from `places`, when the other has read `token`."""
+        """Return the places reached from `places` when the other has read `token`."""
         if token is Wild.DEEP:
             # Below each spacer the difference is what completes the places there to it: with them, all bits from the
             # first place on. Where there is none, it is the spacer itself.
@@ -200,5 +200,5 @@ def _before_each(layout: str) -> dict[str, int]:
 
 
 def price(patterns: Sequence[str]) -> int:
-    """What it costs to have an automaton of these, in steps."""
+    """Return the cost of an automaton of these, in steps."""
     return sum(len(each) // (32 if each.isascii() else 4) for each in patterns) + 1

@@ -16,7 +16,7 @@ def board_name(node: str) -> str:
 
 
 def beside(who: str, name: str) -> str:
-    """What is kept for the machine's name where a program beside `who` gives it: no machine is called so."""
+    """Return the name under which the hub keeps what a program beside `who` says of `name`: no machine is called so."""
     return f"{who}{AT}{name}"
 
 

@@ -93,7 +93,7 @@ def frames(tx: Tx, run: Run, activities: Sequence[Activity], known: Collection[i
 
 
 def thinking(run: Run, whisper: Mapping[str, object], at: int) -> list[Frame]:
-    """What is told of a whisper: the thought, and that whoever has it works; nothing of another run's."""
+    """Return the frames of a whisper: the thought, and that its agent works; none for another run's."""
     if whisper["type"] != "thought" or whisper["run"] != run.name:
         return []
     name = str(whisper["agent"])
