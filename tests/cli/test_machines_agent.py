@@ -1,7 +1,10 @@
 """The agent of a machine, asked through `hubbub mcp cmdop`: what it leaves on the board, and what people are asked."""
 
+import json
 import os
+import shlex
 import signal
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
@@ -13,6 +16,8 @@ from tests.cli.peers import MODERN, StdioPeer
 from tests.cli.processes import RunningHub, ends
 
 ANSWERS = 'cat; echo "task $HUBBUB_TASK_ID"'
+# Does by tools of its own what it is told, and says with which token.
+ERRAND = shlex.join([sys.executable, str(Path(__file__).with_name("errand.py"))])
 ENDLESS = "echo $$ > begun; exec tail -f /dev/null"
 
 
@@ -73,6 +78,31 @@ def test_delegated_work_is_on_the_board(machine: Machine) -> None:
     assert call(ada, "task_status", task_id=done["task_id"]) == {"status": "done", "result": done["text"]}
     task = machine.hub.client().task(done["task_id"])
     assert (task["sender"], task["title"], task["result"]) == ("ada", "mend it", done["text"])
+
+
+@pytest.mark.parametrize("tool", ["ask_agent", "delegate_task"])
+def test_a_program_acts_as_whoever_asked_while_it_works(machine: Machine, tool: str) -> None:
+    """It has a token of its own for the order: the caller's name, cmdop's tools alone, and not a moment longer."""
+    machine.has_agent(ERRAND, 'mode = "bypass"')
+    ada = machine.client()
+    make, look = ["issue_create", {"title": "by a program"}], ["connect", {"operation": "list"}]
+    where = {"hostname": "localhost"} if tool == "ask_agent" else {}
+
+    done = json.loads(call(ada, tool, prompt=json.dumps(make), **where)["text"])
+    again = json.loads(call(ada, tool, prompt=json.dumps(look), **where)["text"])
+
+    (issue,) = [
+        each for each in machine.hub.client().get("/tasks")["tasks"] if each["title"] == "by a program"
+    ]
+    assert (done["answer"]["id"], issue["sender"]) == (str(issue["number"]), "ada")
+    secrets = [each["token"].replace(" ", "") for each in (done, again)]
+    assert len({*secrets}) == 2
+    assert not [secret for secret in secrets if secret in done["words"] or secret in again["words"]]
+    for secret in secrets:
+        refused = machine.hub.run("agents", HUBBUB_TOKEN=secret, HUBBUB_URL=machine.hub.url)
+        assert refused.returncode != 0
+        assert "token" in refused.stderr
+    assert "order" not in {each["role"] for each in machine.hub.client().get("/tokens")["tokens"]}
 
 
 def test_work_of_a_machine_that_was_killed_is_ended(machine: Machine) -> None:

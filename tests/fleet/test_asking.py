@@ -178,7 +178,7 @@ def test_agents_that_ask_in_a_circle_are_told_so(team: Team, client: Client) -> 
     program = team.fleet.folder / "asks.py"
     program.write_text(ASKS)
     for machine, following in ((team.good, "slow"), (team.slow, "good")):
-        team.says(machine, _asking(team, program, machine, following))
+        team.says(machine, _asking(program, machine, following))
     try:
         answer = client.call("ask_agent", hostname="good", prompt="go")
     finally:
@@ -211,11 +211,9 @@ def _told(peer: Client) -> object:
     return heard["params"]["message"]
 
 
-def _asking(team: Team, program: Path, machine: Machine, following: str) -> str:
-    """The program on a machine that asks the agent of the following one, with a token of its operator's."""
+def _asking(program: Path, machine: Machine, following: str) -> str:
+    """The program on a machine that asks the agent of the following one, with the token of its order."""
     own = {
-        "HUBBUB_URL": machine.url,
-        "HUBBUB_TOKEN": team.fleet.agent("operator"),
         "HUBBUB_DATA": str(machine.data),
         "HUBBUB_CONFIG": str(machine.config),
     }

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from hubbub.model.errors import Invalid
 from hubbub.model.orders import Code, Outcome, ToolSpec, refused
+from hubbub.model.placements import Credentials
 from hubbub.node.runtimes.conversation import Hands
 
 
@@ -44,12 +45,19 @@ class Record:
             return refused(Code.DENIED, "permission_denied", reason="it recursively deletes a home folder")
         return Outcome(value={"content": "green", "truncated": False})
 
-    def hands(self, tools: Sequence[ToolSpec] = CATALOGUE, *, is_limited: bool = False) -> Hands:
+    def hands(
+        self,
+        tools: Sequence[ToolSpec] = CATALOGUE,
+        *,
+        is_limited: bool = False,
+        lent: Credentials | None = None,
+    ) -> Hands:
         return Hands(
             node="here",
             folder=self.folder,
             tools=tools,
             call=self.call,
             task_id="7",
+            lent=lent,
             is_limited=is_limited,
         )

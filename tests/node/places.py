@@ -42,6 +42,8 @@ class NotingHub:
     tasks: dict[str, NotedTask] = field(default_factory=dict)
     api_key: str | None = None
     refuses: HubError | None = None  # what it answers to everything about tasks
+    lends_nothing: HubError | None = None  # what it answers to who needs a token
+    lent: int = 0  # tokens that are out
 
     async def ask(self, question: Question, patience: timedelta) -> Answered:
         raise AssertionError("nobody is to be asked")
@@ -72,6 +74,15 @@ class NotingHub:
         if self.refuses is not None:
             raise self.refuses
         self.tasks[task_id].text, self.tasks[task_id].failed = text, failed
+
+    async def lend(self, who: Principal, task_id: str | None = None) -> Credentials:
+        if self.lends_nothing is not None:
+            raise self.lends_nothing
+        self.lent += 1
+        return Credentials("http://127.0.0.1:1", f"lent for {who.name} and {task_id}")
+
+    async def give_back(self, lent: Credentials) -> None:
+        self.lent -= 1
 
     async def credentials(self, agent: str) -> Credentials:
         raise AssertionError("no agent was placed here")

@@ -8,12 +8,12 @@ from uuid import uuid4
 import httpx2
 import pytest
 
-from hubbub.core import nodes, tokens, users
+from hubbub.core import access, loans, nodes, tokens, users
 from hubbub.core.transaction import Transactions
-from hubbub.model.orders import About
+from hubbub.model.orders import About, Principal
 from hubbub.model.records import Project
 from hubbub.model.rights import Actor, Role
-from hubbub.store.tx import Operation
+from hubbub.store.tx import Operation, Tx
 from tests.serve.hub import Hub, running_hub
 from tests.serve.web import Web, done
 
@@ -24,28 +24,29 @@ DIGEST = "0" * 64
 NOBODY, NODE = "nobody", "the key of a machine"
 AGENTS = A_VIEWER, AN_AGENT, AN_ADMIN_AGENT = "an agent that looks on", "an agent", "an agent that manages"
 PEOPLE = A_READER, A_MEMBER, AN_ADMIN, THE_OWNER = "a viewer", "a member", "an admin", "the owner of the hub"
+LENT = "the program that is the agent of a machine, for an order"
 STRANGERS = A_STRANGE_PERSON, A_STRANGE_AGENT = "a person of elsewhere", "an agent of elsewhere"
-EVERYBODY = (NOBODY, NODE, *AGENTS, *PEOPLE, *STRANGERS)
+EVERYBODY = (NOBODY, NODE, LENT, *AGENTS, *PEOPLE, *STRANGERS)
 
 # Who may.
-ANYONE = frozenset(EVERYBODY) - {
-    NOBODY,
-    NODE,
-}  # with a token: it is about themselves, or about what they may see
+MYSELF = frozenset(EVERYBODY) - {NOBODY, NODE}  # with a token: it is about themselves
+ANYONE = MYSELF - {LENT}  # or about what they may see
 A_PERSON = frozenset({*PEOPLE, A_STRANGE_PERSON})
 READ = frozenset({*AGENTS, *PEOPLE})
 WRITE = READ - {A_VIEWER, A_READER}
+WORK = WRITE | {LENT}  # on an order, by `hubbub mcp cmdop`
 MANAGE = frozenset({AN_ADMIN_AGENT, AN_ADMIN, THE_OWNER})
 PERSON_READS, PERSON_WRITES, PERSON_MANAGES = (each & frozenset(PEOPLE) for each in (READ, WRITE, MANAGE))
 OWNER = frozenset({THE_OWNER})
 
 RIGHTS: Mapping[str, frozenset[str]] = {
-    "GET /me": ANYONE,
+    "GET /me": MYSELF,
     "GET /users": OWNER,
     "POST /users": OWNER,
     "POST /users/invites": PERSON_MANAGES,
     "GET /tokens": READ,
     "POST /tokens": PERSON_WRITES | MANAGE,
+    "POST /tokens/lent": WORK,
     "DELETE /tokens/{token_id}": MANAGE,
     "GET /logins": A_PERSON,
     "DELETE /logins": A_PERSON,
@@ -133,20 +134,20 @@ RIGHTS: Mapping[str, frozenset[str]] = {
     "POST /webhooks/deliveries/{delivery_id}/retry": MANAGE,
     "DELETE /webhooks/{webhook_id}": MANAGE,
     "GET /approvals": PERSON_READS,
-    "POST /approvals": WRITE,
-    "GET /approvals/{approval_id}": READ,
+    "POST /approvals": WORK,
+    "GET /approvals/{approval_id}": READ | {LENT},
     "POST /approvals/{approval_id}/approve": PERSON_WRITES,
     "POST /approvals/{approval_id}/deny": PERSON_WRITES,
-    "POST /approvals/{approval_id}/spend": WRITE,
-    "POST /approvals/{approval_id}/resolve": WRITE,
+    "POST /approvals/{approval_id}/spend": WORK,
+    "POST /approvals/{approval_id}/resolve": WORK,
     "GET /nodes": READ,
     "GET /nodes/{name}": READ,
     "DELETE /nodes/{name}": PERSON_WRITES,
     "POST /nodes/invites": PERSON_WRITES,
     "POST /nodes/join": PERSON_WRITES,  # or who has a code
     "GET /nodes/{name}/dispatches": PERSON_READS,
-    "POST /nodes/{name}/tasks": WRITE,
-    "POST /nodes/{name}/tasks/{ref}/end": WRITE,
+    "POST /nodes/{name}/tasks": WORK,
+    "POST /nodes/{name}/tasks/{ref}/end": WORK,
     "POST /nodes/{name}/run": PERSON_WRITES,
     "GET /nodes/{name}/policy": PERSON_WRITES,
     "GET /shares": READ,
@@ -156,7 +157,7 @@ RIGHTS: Mapping[str, frozenset[str]] = {
     "GET /audit/entries.jsonl": READ,
     "GET /audit/entries.csv": READ,
     "GET /audit/heads": MANAGE,
-    "POST /audit/heads": WRITE,
+    "POST /audit/heads": WORK,
     "GET /why/{ref}": READ,
     "GET /snapshot": READ,
     "GET /replay": READ,
@@ -172,6 +173,7 @@ BODIES: Mapping[str, Mapping[str, object]] = {
     "POST /edits": {"instance": "i", "repository": "example.org/a/b", "path": "a.py", "moment": "before"},
     "POST /edits/release": {"instance": "i"},
     "POST /tokens": {"agent": "ada"},
+    "POST /tokens/lent": {"node": "far"},
     "PUT /users/{name}/password": {"password": "correct horse battery"},
     "POST /projects": {"slug": "new"},
     "PATCH /projects/{slug}": {"description": "words"},
@@ -226,6 +228,17 @@ def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
         yield running
 
 
+def lent_from(hub: Hub, secret: str) -> str:
+    """What a program is given that works on an order of who has this token."""
+
+    def lend(tx: Tx) -> str:
+        who = Principal(project="default", name="ada")
+        lender = access.authenticate(tx, secret)
+        return loans.lend_from(tx, hub.project, lender, who, node="far", purpose=uuid4())[1]
+
+    return str(hub.do(lend, hub.owner))
+
+
 @pytest.fixture(scope="module")
 def callers(hub: Hub) -> Iterator[Mapping[str, Web]]:
     """Everybody who tries, by what they are."""
@@ -239,6 +252,7 @@ def callers(hub: Hub) -> Iterator[Mapping[str, Web]]:
         NODE: hub.do(lambda tx: tokens.granted(tx, hub.project, role=Role.NODE, agent="node:far"), hub.owner)[
             1
         ],
+        LENT: lent_from(hub, hub.token("ada")),
         A_VIEWER: hub.token("ada", role=Role.VIEWER),
         AN_AGENT: hub.token("ada"),
         AN_ADMIN_AGENT: hub.token("ada", role=Role.ADMIN),

@@ -51,6 +51,7 @@ def _actor(tx: Tx, token: Token | None) -> Actor:
         agent=token.agent,
         expires_at=token.expires_at,
         rate=token.rate,
+        lent_from=token.lent_from,
     )
 
 
@@ -153,5 +154,8 @@ def reads_for_agent(tx: Tx) -> bool:
 
 
 def may_read_inbox(tx: Tx, name: str) -> bool:
-    """Whether the caller may read what is addressed to `name`: a bound token only its own agent's mail."""
-    return tx.actor.agent in (None, name)
+    """Whether the caller may read what is addressed to `name`.
+
+    A token that is bound reads its own agent's mail, and one that was lent for an order nobody's.
+    """
+    return tx.actor.role is not Role.ORDER and tx.actor.agent in (None, name)

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from datetime import timedelta
 from uuid import UUID
 
-from hubbub.core import access, idempotency
+from hubbub.core import access, idempotency, loans
 from hubbub.model.dispatches import Dispatch, DispatchStatus, DispatchStep
 from hubbub.model.errors import Conflict
 from hubbub.model.ids import new_id, parse_id
@@ -93,6 +93,7 @@ def end(tx: Tx, dispatch_id: UUID, outcome: Outcome) -> Dispatch | None:
         frees_key=outcome.is_undone,
     )
     if ended is not None:
+        loans.end(tx, dispatch_id)
         _record(tx, "dispatch.ended", ended, actor=board_name(ended.node))
     return ended
 
@@ -109,6 +110,7 @@ def lose(tx: Tx, dispatch_id: UUID) -> bool:
     """Note that nobody can say whether an order was done; False if it has ended. Records `dispatch.ended`."""
     lost = rows.move(tx, dispatch_id, DispatchStep.LOSE, code=Code.FAILED)
     if lost is not None:
+        loans.end(tx, dispatch_id)
         _record(tx, "dispatch.ended", lost)
     return lost is not None
 

@@ -187,3 +187,4 @@ def _end(tx: Tx, login: Login) -> None:
         user = users.find(tx, login.user_id)
         detail = {"token_id": str(login.id), "user": user.name if user else None}
         tx.record("login.ended", project_id=None, detail=detail)
+        tokens.end_lent(tx, login.id)

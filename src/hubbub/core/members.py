@@ -5,7 +5,7 @@ Nobody gives more than they have, and a project keeps an owner.
 
 from uuid import UUID
 
-from hubbub.core import access, tokens, users
+from hubbub.core import access, loans, tokens, users
 from hubbub.model.errors import Conflict, Forbidden, NotFound
 from hubbub.model.records import Project
 from hubbub.model.rights import Right, Role
@@ -37,6 +37,7 @@ def put(tx: Tx, project: Project, name: str, role: Role) -> tuple[UUID, str, Rol
         _require_owner_left(known, name)
     if before is None or before[1] is not role:
         projects.put_member(tx, project.id, user.id, role)
+        loans.end_of(tx, project, user.id)
         tx.record("member.put", project_id=project.id, detail=_detail(user.id, name, role))
     return user.id, name, role
 
@@ -50,6 +51,7 @@ def remove(tx: Tx, project: Project, name: str) -> tuple[UUID, str, Role]:
     _require_may(tx, project, {role})
     _require_owner_left(known, name)
     projects.remove_member(tx, project.id, user_id)
+    loans.end_of(tx, project, user_id)
     tx.record("member.removed", project_id=project.id, detail=_detail(user_id, name, role))
     return user_id, name, role
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import timedelta
 from uuid import UUID
 
-from hubbub.core import access, agents, completions, dispatches, endings, placements, tasks, tokens
+from hubbub.core import access, agents, completions, dispatches, endings, loans, placements, tasks, tokens
 from hubbub.core.snapshots import cards, patches
 from hubbub.model.approvals import visible
 from hubbub.model.errors import Conflict, Forbidden, Invalid, NotFound, NotHolder, Unauthorized
@@ -295,6 +295,7 @@ def end_task(
     is_theirs = sender in (None, task.sender) and (node is None or board_name(node) == holder)
     if not holder.startswith(NODE_PREFIX) or not is_theirs:
         raise NotHolder(task.assignee)
+    loans.end(tx, task.id)
     if task.is_ended:
         return task
     if failed:

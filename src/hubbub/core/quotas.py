@@ -285,7 +285,7 @@ def forget(tx: Tx) -> None:
 
 def subject_of(actor: Actor) -> UUID | None:
     """Return the id of whom a call counts for: a token, or a person signed in; None for the hub itself."""
-    return actor.user_id if actor.is_browser else actor.token_id
+    return actor.user_id if actor.is_browser else actor.lent_from or actor.token_id
 
 
 def _count(use: Use, now: float) -> None:

@@ -8,6 +8,7 @@ from hubbub.core import (
     endings,
     idempotency,
     joins,
+    loans,
     logins,
     nodes,
     outbox,
@@ -58,5 +59,6 @@ def forget(tx: Tx) -> None:
     joins.forget(tx)
     logins.forget(tx)
     dispatches.forget(tx)
+    loans.forget(tx)
     quotas.forget(tx)
     tries.forget(tx)

@@ -10,7 +10,7 @@ from hubbub.model.errors import Forbidden, Invalid, NotFound
 from hubbub.model.ids import new_id
 from hubbub.model.moments import milliseconds
 from hubbub.model.records import Project, Token
-from hubbub.model.rights import GIVEN, GRANTS, Right, Role
+from hubbub.model.rights import GIVEN, GRANTS, Actor, Right, Role
 from hubbub.store import tokens
 from hubbub.store.tx import Tx
 
@@ -72,17 +72,47 @@ def granted(tx: Tx, project: Project, *, role: Role, agent: str) -> tuple[Token,
     return _create(tx, AGENT, user_id=None, project=project, agent=agent, role=role)
 
 
+def lent(
+    tx: Tx, project: Project, lender: Actor, *, agent: str, purpose: UUID, lasts: timedelta
+) -> tuple[Token, str]:
+    """A token that does less than the lender's, as `agent`, and its secret: it ends before theirs, or with it.
+
+    Records `token.created`.
+    """
+    assert lender.token_id is not None  # it is who gave an order
+    token, secret = _insert(
+        tx,
+        AGENT,
+        user_id=lender.user_id,
+        project=project,
+        agent=agent,
+        role=Role.ORDER,
+        ttl=lasts,
+        rate=lender.rate,
+        until=lender.expires_at,
+        lent=(lender.token_id, purpose),
+    )
+    _record_created(tx, token)
+    return token, secret
+
+
 def end(tx: Tx, token_id: UUID) -> None:
     """Take back what was `granted`: what it was given for is over. Records `token.revoked`, the first time."""
     token = tokens.find(tx, token_id)
-    if token is not None and tokens.revoke(tx, token_id):
-        _record_revoked(tx, token)
+    if token is not None:
+        _end(tx, token)
+
+
+def end_lent(tx: Tx, token_id: UUID) -> None:
+    """End what was lent from a token, which has ended. Records `token.revoked`."""
+    for lent in tokens.lent_from(tx, token_id):
+        _end(tx, lent)
 
 
 def require_given(role: Role) -> None:
     """Raise `Invalid` for a role that people cannot give."""
     if role not in GIVEN:
-        raise Invalid(f"the role is one of {', '.join(GIVEN)}; a machine has its own, by joining")
+        raise Invalid(f"the role is one of {', '.join(GIVEN)}; the others are the hub's to give")
 
 
 def visible(tx: Tx, projects: Sequence[Project]) -> list[Token]:
@@ -102,8 +132,7 @@ def revoke(tx: Tx, token_id: UUID) -> Token:
         raise NotFound("token", token_id)
     if not _may_revoke(tx, token):
         raise Forbidden("only whoever made the token, or an admin of its project, may revoke it")
-    if tokens.revoke(tx, token_id):
-        _record_revoked(tx, token)
+    _end(tx, token)
     return token
 
 
@@ -129,8 +158,7 @@ def _create(
     token, secret = _insert(
         tx, prefix, user_id=user_id, project=project, agent=agent, role=role, ttl=ttl, rate=rate
     )
-    detail = {"token_id": str(token.id), "role": role}
-    tx.record("token.created", project_id=token.project_id, agent=agent, detail=detail)
+    _record_created(tx, token)
     return token, secret
 
 
@@ -144,9 +172,14 @@ def _insert(
     role: Role | None = None,
     ttl: timedelta | None = None,
     rate: int | None = None,
+    until: int | None = None,
+    lent: tuple[UUID | None, UUID | None] = (None, None),
 ) -> tuple[Token, str]:
+    """`until` is when it ends at the latest; `lent` from which token, and for what."""
     if ttl is not None and ttl <= timedelta(0):
         raise Invalid("a token must expire in the future")
+    ends = [tx.now + milliseconds(ttl)] if ttl is not None else []
+    ends += [until] if until is not None else []
     secret = f"{prefix}{secrets.token_hex(16)}"
     token = tokens.insert(
         tx,
@@ -159,16 +192,26 @@ def _insert(
             role=role,
             rate=rate,
             created_at=tx.now,
-            expires_at=tx.now + int(ttl.total_seconds() * 1000) if ttl else None,
+            expires_at=min(ends, default=None),
             revoked_at=None,
+            lent_from=lent[0],
+            lent_for=lent[1],
         ),
     )
     return token, secret
 
 
-def _record_revoked(tx: Tx, token: Token) -> None:
-    detail = {"token_id": str(token.id)}
-    tx.record("token.revoked", project_id=token.project_id, agent=token.agent, detail=detail)
+def _record_created(tx: Tx, token: Token) -> None:
+    detail = {"token_id": str(token.id), "role": token.role}
+    tx.record("token.created", project_id=token.project_id, agent=token.agent, detail=detail)
+
+
+def _end(tx: Tx, token: Token) -> None:
+    """End a token, and what was lent from it; nothing if it has ended already."""
+    if tokens.revoke(tx, token.id):
+        detail = {"token_id": str(token.id)}
+        tx.record("token.revoked", project_id=token.project_id, agent=token.agent, detail=detail)
+        end_lent(tx, token.id)
 
 
 def _may_see(tx: Tx, token: Token) -> bool:
@@ -180,4 +223,5 @@ def _may_see(tx: Tx, token: Token) -> bool:
 def _may_revoke(tx: Tx, token: Token) -> bool:
     made_it = tx.actor.is_person and token.user_id is not None and token.user_id == tx.actor.user_id
     manages = {project.id for project, role in access.memberships(tx) if Right.MANAGE in GRANTS[role]}
-    return made_it or tx.actor.owns_hub or token.id == tx.actor.token_id or token.project_id in manages
+    is_own = tx.actor.token_id is not None and tx.actor.token_id in (token.id, token.lent_from)
+    return made_it or tx.actor.owns_hub or is_own or token.project_id in manages

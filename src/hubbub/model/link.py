@@ -33,6 +33,7 @@ end_task     task_id, text, failed                              {}
 seal         seq, digest                                        {}
 key          -                                                  key, a text or null
 credentials  agent                                              url, token
+lend         task_id, a text or null                            url, token; from version 2 on
 
 `order` is the order for which it is needed, null where there is none: for `seal`, `key`, `end_task`, and for the
 credentials of an agent that is started anew. An order counts as held by its machine until it has ended, and for as long
@@ -113,6 +114,7 @@ class Need(StrEnum):
     BEGIN_TASK = "begin_task"
     END_TASK = "end_task"
     CREDENTIALS = "credentials"  # for an agent that was placed on the machine
+    LEND = "lend"  # for the program that is the machine's agent, for an order
 
 
 class Parting(StrEnum):

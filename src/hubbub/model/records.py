@@ -82,6 +82,8 @@ class Token:
     created_at: int
     expires_at: int | None
     revoked_at: int | None
+    lent_from: UUID | None = None  # the token with which it ends
+    lent_for: UUID | None = None  # the order, or the task in the background, with which it ends
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -204,10 +206,7 @@ class Task:
 
 
 def joined(title: str, description: str) -> str:
-    """Title and description as one text; the description alone when it already starts with the title.
-
-    A title is without the blanks that a text may begin with, so they do not count.
-    """
+    """Title and description as one text; the description alone where it begins with the title, after any blanks."""
     if description.lstrip().startswith(title):
         return description
     return f"{title}\n\n{description}" if description else title

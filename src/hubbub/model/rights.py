@@ -13,12 +13,14 @@ class Role(StrEnum):
     MEMBER = auto()
     VIEWER = auto()
     NODE = auto()  # the key of a machine: it opens the machine's link, and nothing else
+    ORDER = auto()  # lent to the agent of a machine for one order: cmdop's tools, and nothing else
 
 
-GIVEN = tuple(role for role in Role if role is not Role.NODE)  # by people; a machine has its own by joining
+GIVEN = (Role.OWNER, Role.ADMIN, Role.MEMBER, Role.VIEWER)  # by people; the others are the hub's to give
 
 
 LINK_ONLY = "a machine's key opens its link to the hub, and nothing else"
+TOOLS_ONLY = "a token that was lent for an order is for the tools of cmdop, and nothing else"
 
 
 class Right(StrEnum):
@@ -35,6 +37,7 @@ GRANTS: dict[Role, frozenset[Right]] = {
     Role.MEMBER: frozenset({Right.READ, Right.WRITE}),
     Role.VIEWER: frozenset({Right.READ}),
     Role.NODE: frozenset(),
+    Role.ORDER: frozenset({Right.READ, Right.WRITE}),
 }
 
 
@@ -55,6 +58,7 @@ class Actor:
     agent: str | None = None
     expires_at: int | None = None
     rate: int | None = None  # calls a second, where the token has a limit of its own
+    lent_from: UUID | None = None  # the token whose use counts for this one, which was lent for an order
     is_browser: bool = False  # they have signed in there, and show a cookie instead of a token
 
     @property

@@ -1,16 +1,24 @@
 """The agent of a machine, asked on behalf of somebody: what it may call, how deep that goes, and as a hub's task."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 
+import structlog
+
 from hubbub.model import chains
-from hubbub.model.errors import Invalid
+from hubbub.model.errors import HubError, Invalid
 from hubbub.model.orders import Order, Outcome
+from hubbub.model.placements import Credentials
 from hubbub.node.place import Place
+from hubbub.node.policy import AdaptedRuntime, CommandRuntime
 from hubbub.node.runtimes import conversation
 from hubbub.node.runtimes.conversation import Answer, Hands, Hear, RuntimeFailed
+from hubbub.node.runtimes.program import TOKEN
+
+log = structlog.get_logger("hubbub")
 
 TITLE_LENGTH = 80
 
@@ -32,7 +40,8 @@ async def ask(
     _require_shallow(order)
     hands = _hands(place, order, only, task_id)
     talk = await conversation(place.policy.runtime, await place.hub.key())
-    return await talk.say(prompt, hands, hear)
+    async with _lent(place, order, task_id) as lent:
+        return await talk.say(prompt, replace(hands, lent=lent), hear)
 
 
 async def start(
@@ -62,6 +71,29 @@ async def start(
 def said(answer: Answer) -> dict[str, object]:
     """An answer as callers are told of it."""
     return {"text": answer.text, "tool_calls": [asdict(call) for call in answer.tool_calls]}
+
+
+@asynccontextmanager
+async def _lent(place: Place, order: Order, task_id: str | None) -> AsyncIterator[Credentials | None]:
+    """With what the agent acts at the hub while it works, where it is a program that was given nothing else for that.
+
+    One that gets nothing works all the same: it may have no use for the hub.
+    """
+    runtime = place.policy.runtime
+    if not isinstance(runtime, CommandRuntime | AdaptedRuntime) or runtime.key == TOKEN:
+        yield None
+        return
+    try:
+        lent = await place.hub.lend(order.who, task_id)
+    except HubError as error:
+        log.warning("the agent gets no token for its order", reason=str(error))
+        yield None
+        return
+    try:
+        yield lent
+    finally:
+        with suppress(HubError):  # it ends by itself
+            await place.hub.give_back(lent)
 
 
 def _hands(place: Place, order: Order, only: Sequence[str] | None, task_id: str | None) -> Hands:

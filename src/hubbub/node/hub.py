@@ -56,6 +56,15 @@ class Hub(Protocol):
     async def end_task(self, task_id: str, *, text: str, failed: bool) -> None:
         """End a task with its result, or with why there is none."""
 
+    async def lend(self, who: Principal, task_id: str | None = None) -> Credentials:
+        """With what a program acts that is this machine's agent, while it works for `who`, or on a task of theirs.
+
+        It ends with the order or the task.
+        """
+
+    async def give_back(self, lent: Credentials) -> None:
+        """Tell that what was lent is not needed any more, where the hub does not see that by itself."""
+
     async def credentials(self, agent: str) -> Credentials:
         """With what an agent that was placed on this machine acts; what it had before is worth nothing from now on."""
 

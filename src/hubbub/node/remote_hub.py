@@ -19,6 +19,7 @@ from hubbub.model.errors import Conflict, Forbidden, HubError, Invalid, StoreUna
 from hubbub.model.machines import NODE_PREFIX
 from hubbub.model.orders import Answered, Principal, Question, Ruling
 from hubbub.model.placements import Credentials, Fares
+from hubbub.model.rights import HUB
 from hubbub.model.ways import authorities, trusts_environment
 from hubbub.node.hub import NO_AGENTS, TEXT_LENGTH, TITLE_LENGTH
 
@@ -49,6 +50,7 @@ class RemoteHub:
         self._address, self._node = address, node
         self._query = {"project": project} if project is not None else {}
         self._asked: dict[str, _Asked] = {}
+        self._lent: dict[str, str] = {}  # ids of tokens, by their secrets
         self._http = httpx2.AsyncClient(
             headers={"Authorization": f"Bearer {token}"},
             limits=httpx2.Limits(max_connections=None),
@@ -137,6 +139,17 @@ class RemoteHub:
         """End a task with its result, or with why there is none."""
         path = f"/nodes/{quoted(self._node)}/tasks/{quoted(task_id)}/end"
         await self._call("POST", path, {"text": cut(text, TEXT_LENGTH), "failed": failed})
+
+    async def lend(self, who: Principal, task_id: str | None = None) -> Credentials:
+        """With what a program acts that is this machine's agent, while it works for `who`."""
+        body = {"node": self._node, "who": None if who.is_person or who.name == HUB else who.name}
+        reply = await self._call("POST", "/tokens/lent", body)
+        self._lent[reply["secret"]] = reply["token"]["id"]
+        return Credentials(url=self._address(), token=reply["secret"])
+
+    async def give_back(self, lent: Credentials) -> None:
+        """Tell that what was lent is not needed any more: it ends."""
+        await self._call("DELETE", f"/tokens/{quoted(self._lent.pop(lent.token))}", None)
 
     async def credentials(self, agent: str) -> Credentials:
         """Raises `Forbidden`: it ends with its client, and no agent lives there."""

@@ -19,7 +19,7 @@ from hubbub.core.access import authenticate
 from hubbub.core.transaction import Transactions
 from hubbub.model.errors import Forbidden, HubError, StoreUnavailable, TooMany, Unauthorized
 from hubbub.model.link import PATH as LINK
-from hubbub.model.rights import LINK_ONLY, SYSTEM, Actor, Role
+from hubbub.model.rights import LINK_ONLY, SYSTEM, TOOLS_ONLY, Actor, Role
 from hubbub.serve import bodies
 from hubbub.serve.dashboard import addresses
 from hubbub.serve.hosts import Hosts
@@ -39,6 +39,10 @@ REFUSED: Mapping[type[HubError], HTTPStatus] = {
     StoreUnavailable: HTTPStatus.SERVICE_UNAVAILABLE,
     TooMany: HTTPStatus.TOO_MANY_REQUESTS,
 }
+# What `hubbub mcp cmdop` needs, which is for whoever works on an order.
+LENT = re.compile(
+    r"/mcp/cmdop|/api/v1/(?:me|approvals(?:/[^/]+(?:/resolve|/spend)?)?|audit/heads|nodes/[^/]+/tasks(?:/[^/]+/end)?|tokens/[^/]+)"
+)
 SHARED = re.compile(r"/share/[^/]+")  # the link itself is the secret
 TAKES_TOKEN_IN_QUERY = re.compile(r"/events(/.*)?|/ws")  # a browser cannot send headers to either
 
@@ -124,6 +128,8 @@ class Guard:
         actor = await self.transactions.store.read(SYSTEM, lambda tx: authenticate(tx, secret))
         if actor.role is Role.NODE and scope["path"] != LINK:
             raise Forbidden(LINK_ONLY)
+        if actor.role is Role.ORDER and not LENT.fullmatch(scope["path"]):
+            raise Forbidden(TOOLS_ONLY)
         return actor
 
 

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from datetime import timedelta
 from uuid import UUID
 
-from hubbub.core import approvals, keys, nodes, placements, projects, seals
+from hubbub.core import approvals, keys, loans, nodes, placements, projects, seals
 from hubbub.core.transaction import Transactions
 from hubbub.model.approvals import Approval, ApprovalStatus
 from hubbub.model.errors import Conflict, NotFound
+from hubbub.model.ids import new_id, parse_id
 from hubbub.model.moments import milliseconds
 from hubbub.model.orders import Answered, Principal, Question, Ruling
 from hubbub.model.placements import Credentials, Fares
@@ -45,6 +46,7 @@ class Desk:
         self._project = project
         self._node, self._url = node, url
         self._asked: dict[str, _Asked] = {}
+        self._lent: dict[str, UUID] = {}  # for what, by the tokens' secrets
 
     async def ask(self, question: Question, patience: timedelta) -> Answered:
         """Put a question before people and wait for their answer, `patience` at most."""
@@ -150,6 +152,25 @@ class Desk:
         await self._transactions.write(
             SYSTEM, lambda tx: nodes.end_task(tx, task_id, text=text, failed=failed)
         )
+
+    async def lend(self, who: Principal, task_id: str | None = None) -> Credentials:
+        """With what a program acts that is this machine's agent, while it works for `who`, or on a task of theirs."""
+        purpose = parse_id(task_id or "") or new_id()
+
+        def lend(tx: Tx) -> str:
+            _token, secret = loans.lend(
+                tx, projects.find(tx, who.project), who, node=self._node, purpose=purpose
+            )
+            return secret
+
+        lent = Credentials(self._url, await self._transactions.write(SYSTEM, lend))
+        self._lent[lent.token] = purpose
+        return lent
+
+    async def give_back(self, lent: Credentials) -> None:
+        """Tell that what was lent is not needed any more: it ends."""
+        purpose = self._lent.pop(lent.token)
+        await self._transactions.write(SYSTEM, lambda tx: loans.end(tx, purpose))
 
     async def credentials(self, agent: str) -> Credentials:
         """With what an agent that was placed on this machine acts; what it had before is worth nothing from now on."""

@@ -8,8 +8,10 @@ from hubbub.model.rights import Role
 from hubbub.store.tx import Row, Tx
 
 _COLUMNS = (
-    "t.id, t.hash, t.user_id, t.project_id, t.agent, t.role, t.rate, t.created_at, t.expires_at, t.revoked_at"
+    "t.id, t.hash, t.user_id, t.project_id, t.agent, t.role, t.rate, t.created_at, t.expires_at, t.revoked_at,"
+    " t.lent_from, t.lent_for"
 )
+_GOOD = "t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > :now)"
 
 
 def _token(row: Row) -> Token:
@@ -19,9 +21,11 @@ def _token(row: Row) -> Token:
 def insert(tx: Tx, token: Token) -> Token:
     tx.run(
         """INSERT INTO tokens
-               (id, hash, user_id, project_id, agent, role, rate, created_at, expires_at, revoked_at)
+               (id, hash, user_id, project_id, agent, role, rate, created_at, expires_at, revoked_at,
+                lent_from, lent_for)
            VALUES
-               (:id, :hash, :user_id, :project_id, :agent, :role, :rate, :created_at, :expires_at, :revoked_at)""",
+               (:id, :hash, :user_id, :project_id, :agent, :role, :rate, :created_at, :expires_at, :revoked_at,
+                :lent_from, :lent_for)""",
         id=token.id,
         hash=token.hash,
         user_id=token.user_id,
@@ -32,6 +36,8 @@ def insert(tx: Tx, token: Token) -> Token:
         created_at=token.created_at,
         expires_at=token.expires_at,
         revoked_at=token.revoked_at,
+        lent_from=token.lent_from,
+        lent_for=token.lent_for,
     )
     return token
 
@@ -39,8 +45,7 @@ def insert(tx: Tx, token: Token) -> Token:
 def find_valid(tx: Tx, token_hash: str) -> Token | None:
     """The token of that hash, unless it is revoked or has expired."""
     row = tx.one(
-        f"""SELECT {_COLUMNS} FROM tokens t
-            WHERE t.hash = :hash AND t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > :now)""",
+        f"SELECT {_COLUMNS} FROM tokens t WHERE t.hash = :hash AND {_GOOD}",
         hash=token_hash,
         now=tx.now,
     )
@@ -54,11 +59,14 @@ def is_valid(tx: Tx, token_id: UUID) -> bool:
 
 
 def of_projects(tx: Tx, project_ids: Sequence[UUID]) -> list[Token]:
-    """The agents' tokens of the projects, oldest first."""
+    """The agents' tokens of the projects, oldest first: of those that were lent, what is still good."""
     found: list[Token] = []
     for project_id in project_ids:
         rows = tx.all(
-            f"SELECT {_COLUMNS} FROM tokens t WHERE t.project_id = :id ORDER BY t.id", id=project_id
+            f"""SELECT {_COLUMNS} FROM tokens t
+                WHERE t.project_id = :id AND (t.lent_from IS NULL OR {_GOOD}) ORDER BY t.id""",
+            id=project_id,
+            now=tx.now,
         )
         found += [_token(row) for row in rows]
     return found
@@ -86,3 +94,36 @@ def revoke(tx: Tx, token_id: UUID) -> bool:
         now=tx.now,
     )
     return row is not None
+
+
+def lent_from(tx: Tx, token_id: UUID) -> list[Token]:
+    """What was lent from a token, and is still good."""
+    rows = tx.all(
+        f"SELECT {_COLUMNS} FROM tokens t WHERE t.lent_from = :id AND {_GOOD}", id=token_id, now=tx.now
+    )
+    return [_token(row) for row in rows]
+
+
+def lent_for(tx: Tx, purpose: UUID) -> list[Token]:
+    """What was lent for an order or a task, and is still good."""
+    rows = tx.all(
+        f"SELECT {_COLUMNS} FROM tokens t WHERE t.lent_for = :id AND {_GOOD}", id=purpose, now=tx.now
+    )
+    return [_token(row) for row in rows]
+
+
+def lent_to(tx: Tx, project_id: UUID, user_id: UUID) -> list[Token]:
+    """What was lent in a project for a person's orders, and is still good."""
+    rows = tx.all(
+        f"""SELECT {_COLUMNS} FROM tokens t
+            WHERE t.project_id = :project_id AND t.user_id = :user_id AND t.lent_from IS NOT NULL AND {_GOOD}""",
+        project_id=project_id,
+        user_id=user_id,
+        now=tx.now,
+    )
+    return [_token(row) for row in rows]
+
+
+def forget_lent(tx: Tx, before: int) -> None:
+    """Drop what was lent and whose time was over before `before`."""
+    tx.run("DELETE FROM tokens WHERE lent_from IS NOT NULL AND expires_at < :before", before=before)

@@ -336,6 +336,14 @@ async def test_without_a_hub_nothing_is_granted() -> None:
     assert (await hub.ask(QUESTION, MOMENT)).ruling is Ruling.EXPIRED
 
 
+async def test_an_older_hub_is_asked_for_no_token() -> None:
+    """It does not know of such a request, which would end the link: who works for an order does without."""
+    hub = LinkHub(Voice(), QUICK)
+
+    with pytest.raises(Conflict, match="older than this machine"):
+        await hub.lend(ADA)
+
+
 async def test_when_there_will_be_no_line_nobody_waits_for_one() -> None:
     """Who waits is told at once, and who asks then does not wait."""
     hub = LinkHub(Voice(), QUICK)

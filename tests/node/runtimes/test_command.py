@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from hubbub.model.placements import Credentials
 from hubbub.node.policy import OpenAIRuntime, Runtime
 from hubbub.node.runtimes import conversation
 from hubbub.node.runtimes.command import CommandConversation
@@ -59,7 +60,7 @@ def test_a_program_that_reads_nothing_is_no_trouble(record: Record) -> None:
 def test_a_program_works_in_the_folder_and_knows_its_task(
     record: Record, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its folder is the machine's; of the environment it sees what it needs, never a token of the hub."""
+    """Its folder is the machine's; of the environment it sees what it needs, never a token of the operator's."""
     monkeypatch.setenv("HUBBUB_TOKEN", "utok_secret")
     monkeypatch.setenv("HUBBUB_GITHUB_TOKEN", "ghp_secret")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
@@ -74,6 +75,20 @@ def test_a_program_works_in_the_folder_and_knows_its_task(
     assert "MODEL_KEY=sk-model" in environment
     assert not [line for line in environment if "secret" in line]
     assert not [line for line in environment if line.startswith("HUBBUB_TOOLS")]
+
+
+def test_a_program_is_given_what_was_lent(record: Record, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It finds in its environment, and nowhere else, where the hub is and with what it acts there."""
+    monkeypatch.setenv("HUBBUB_URL", "http://operator")
+    monkeypatch.setenv("HUBBUB_TOKEN", "utok_secret")
+    agent = program('echo "$HUBBUB_URL $HUBBUB_TOKEN"; tr "\\0" " " < /proc/$$/cmdline', "word")
+    hands = record.hands(lent=Credentials("http://hub", "ntok_lent"))
+
+    said, words = asyncio.run(agent.say("", hands)).text.splitlines()
+
+    assert said == "http://hub ntok_lent"
+    assert "word" in words
+    assert "ntok_lent" not in words
 
 
 def test_a_program_is_told_the_tools_it_is_limited_to(record: Record) -> None:

@@ -1,10 +1,12 @@
 """What machines need of their hub: done for whoever gave the order, with their rights, and once."""
 
+from dataclasses import replace
 from datetime import timedelta
 from uuid import uuid4
 
 import pytest
 
+from hubbub.client import Hub as Rest
 from hubbub.client import HubRefused
 from hubbub.core import keys, nodes, placements, seals, tasks
 from hubbub.model.link import Kind
@@ -20,6 +22,13 @@ def ordered(field: Field, line: Line, tool: str = "ask_agent", name: str = "ada"
     """An order that the machine has taken."""
     field.agent(name).soon(tool, hostname="web1", prompt="do it")
     return line.take()
+
+
+def acting(field: Field, secret: str) -> Rest:
+    """REST, as who has that token."""
+    rest = Rest(field.hub.url, secret)
+    field.closing.callback(rest.close)
+    return rest
 
 
 def act(tool: str, arguments: Json, chain: tuple[str, ...] = ()) -> Json:
@@ -272,6 +281,48 @@ def test_credentials_are_for_agents_that_are_placed_there(field: Field) -> None:
     value = line.granted()
     assert value["url"] == "https://hub.example.org"
     assert value["token"].startswith("ntok_")
+
+
+def test_a_token_is_lent_for_an_order(field: Field) -> None:
+    """Its agent's program acts as the caller until the order has ended, whatever the machine says of its caller."""
+    line = field.machine().linked()
+    order = ordered(field, line)
+    line.ask("lend", order, task_id=None)
+    value = line.granted()
+    program, rest = replace(field.agent(), secret=value["token"]), acting(field, value["token"])
+    assert value["url"] == "https://hub.example.org"
+
+    made = program.call("issue_create", title="by a program")
+    with following(field.hub.url, field.hub.owner_secret, kind="token.revoked") as ends:
+        line.end(order)
+        line.kept(order)
+        assert ends.next().data["agent"] == "ada"
+    assert owner(field).task(made["id"])["sender"] == "ada"
+    with pytest.raises(HubRefused, match="a valid token is needed"):
+        rest.get("/me")
+    line.ask("lend", order, "r2", task_id=None)
+    assert line.refusal("r2")[0] == "forbidden"
+
+
+def test_a_token_is_lent_for_a_task_in_the_background(field: Field) -> None:
+    """It ends with the task, and not with the order that began it; for no task that is another's."""
+    line = field.machine().linked()
+    order = ordered(field, line)
+    line.ask("begin_task", order, title="t", description="d")
+    task_id = line.granted()["task_id"]
+    line.ask("lend", order, "r2", task_id=task_id)
+    program = acting(field, line.granted("r2")["token"])
+    other = owner(field).post("/tasks", {"text": "mine", "to": "ada"})["task"]["id"]
+    line.ask("lend", order, "r3", task_id=other)
+    assert line.refusal("r3")[0] == "forbidden"
+
+    line.end(order)
+    line.kept(order)
+    assert program.get("/me")["agent"] == "ada"
+    line.ask("end_task", request="r4", task_id=task_id, text="done", failed=False)
+    assert line.granted("r4") == {}
+    with pytest.raises(HubRefused, match="a valid token is needed"):
+        program.get("/me")
 
 
 def test_a_viewer_reaches_no_machine(field: Field) -> None:

@@ -196,8 +196,10 @@ class _Link:
             _part(message)
         if message["kind"] != Kind.WELCOME:
             raise LineLost("the hub does not speak the language of links")
-        if message.get("version", FIRST) not in VERSIONS:
-            raise LineLost(_other_version(message.get("version")))
+        version = message.get("version", FIRST)
+        if type(version) is not int or version not in VERSIONS:
+            raise LineLost(_other_version(version))
+        self.hub.version = version
 
     async def _repeat(self) -> None:
         """Over a new line, say again what the hub may not have heard."""

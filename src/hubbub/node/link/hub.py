@@ -23,6 +23,7 @@ from hubbub.model.ids import new_id
 from hubbub.model.link import Kind, Message, Need
 from hubbub.model.orders import Answered, Order, Outcome, Principal, Question, Ruling
 from hubbub.model.placements import Credentials, Fares
+from hubbub.model.versions import FIRST, LENDS
 from hubbub.node.hub import TEXT_LENGTH, TITLE_LENGTH
 from hubbub.node.link.line import Pace, Voice
 
@@ -59,6 +60,7 @@ class LinkHub:
         self._pending: dict[str, _Pending] = {}
         self._asked: dict[str, _Asked] = {}
         self._is_closed = False
+        self.version = FIRST  # of the language of links, that both ends speak
         self.fares: dict[str, Fares] = {}  # of the agents that were placed here, by name
 
     # ---- the link ------------------------------------------------------------------------------------------------
@@ -196,6 +198,16 @@ class LinkHub:
         await self._request(
             Need.END_TASK, self._pace.need, task_id=task_id, text=cut(text, TEXT_LENGTH), failed=failed
         )
+
+    async def lend(self, who: Principal, task_id: str | None = None) -> Credentials:
+        """With what a program acts that is this machine's agent, while it works on the order at work, or on a task."""
+        if self.version < LENDS:
+            raise Conflict("the hub is older than this machine, and lends no tokens")
+        reply = await self._request(Need.LEND, self._pace.need, order=at_work.get(), task_id=task_id)
+        return Credentials(url=text_of(reply, "url"), token=text_of(reply, "token"))
+
+    async def give_back(self, lent: Credentials) -> None:
+        """Say nothing: the hub ends it with the order, or the task, of whose end it is told."""
 
     async def credentials(self, agent: str) -> Credentials:
         """With what an agent that was placed on this machine acts."""

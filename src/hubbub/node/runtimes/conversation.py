@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Protocol
 
 from hubbub.model.orders import Outcome, ToolSpec
+from hubbub.model.placements import Credentials
 
 PATIENCE = timedelta(minutes=30)  # with one prompt; a runtime that takes longer is stopped
 
@@ -44,6 +45,7 @@ class Hands:
     call: Callable[[str, Mapping[str, object]], Awaitable[Outcome]]  # one of them, behind the gate
     task_id: str | None = None  # the hub's task that it works on
     chain: tuple[str, ...] = ()  # who asked whom, up to this agent; what it does goes on from there
+    lent: Credentials | None = None  # with what it acts at the hub, where it is a program
     is_limited: bool = False  # whether `tools` is less than there is
 
 

@@ -22,6 +22,7 @@ CUT = "\n[the answer was longer and is cut here]"
 CHUNK = 65_536
 TAIL = 2_000  # bytes of what it says on standard error that are kept to tell why it failed
 GRACE = timedelta(seconds=2)  # between asking it to end and ending it
+TOKEN = "HUBBUB_TOKEN"  # in the environment: with what it acts at the hub
 GUARD = Path(__file__).with_name("lifeline.py")
 DRAIN = timedelta(seconds=5)  # for the rest of its output once it has ended
 
@@ -118,6 +119,8 @@ def surroundings(ours: Mapping[str, str], key: str | None, hands: Hands) -> dict
         told[chains.VARIABLE] = chains.written(hands.chain)
     if hands.task_id is not None:
         told["HUBBUB_TASK_ID"] = hands.task_id
+    if hands.lent is not None:
+        told |= {"HUBBUB_URL": hands.lent.url, TOKEN: hands.lent.token}
     if hands.is_limited:
         told["HUBBUB_TOOLS"] = ",".join(tool.name for tool in hands.tools)
     return trusted(ours, str(Path.home()), () if key is None else (key,)) | told

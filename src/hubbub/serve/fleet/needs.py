@@ -12,7 +12,18 @@ from datetime import timedelta
 from functools import partial
 from uuid import UUID
 
-from hubbub.core import access, approvals, dispatches, idempotency, keys, nodes, placements, seals, tasks
+from hubbub.core import (
+    access,
+    approvals,
+    dispatches,
+    idempotency,
+    keys,
+    loans,
+    nodes,
+    placements,
+    seals,
+    tasks,
+)
 from hubbub.dialects.call import Call, Site
 from hubbub.dialects.cmdop.gated import Gated
 from hubbub.dialects.cmdop.tongue import AGENT_HEADER, PROJECT_HEADER
@@ -21,7 +32,7 @@ from hubbub.model import chains
 from hubbub.model import link as language
 from hubbub.model.dispatches import ENDED, Dispatch
 from hubbub.model.errors import Conflict, Forbidden, HubError, Invalid, Unauthorized
-from hubbub.model.given import number_of, object_of, text_of, word_of
+from hubbub.model.given import number_of, object_of, text_of, text_or_none, word_of
 from hubbub.model.ids import parse_id
 from hubbub.model.lifecycle import OPEN
 from hubbub.model.link import (
@@ -35,6 +46,7 @@ from hubbub.model.link import (
 )
 from hubbub.model.machines import board_name
 from hubbub.model.orders import Order, Question
+from hubbub.model.records import Task
 from hubbub.model.rights import HUB, SYSTEM, Actor
 from hubbub.serve.desk import Desk
 from hubbub.serve.fleet.fleet import Fleet
@@ -83,6 +95,7 @@ class Needs:
             Need.SEAL: self._seal,
             Need.KEY: self._key,
             Need.CREDENTIALS: self._credentials,
+            Need.LEND: self._lend,
         }
 
     def hear(self, link: Link, message: Message) -> None:
@@ -234,6 +247,20 @@ class Needs:
         self._delegated[str(value["task_id"])] = dispatch.id
         return value
 
+    async def _lend(self, link: Link, _request_id: str, message: Message) -> Value:
+        """A token for the machine's agent, which works on an order, or on a task that was begun for who gave it."""
+        dispatch, task_id = await self._order(link, message), text_or_none(message, "task_id")
+
+        def lend(tx: Tx) -> str:
+            begun = {str(task.id): task.id for task in _begun(tx, link, dispatch)}
+            if task_id is not None and task_id not in begun:
+                raise Forbidden("the machine is not at work on such a task")
+            purpose = begun[task_id] if task_id is not None else dispatch.id
+            who, node = dispatch.order.who, link.machine.name
+            return loans.lend(tx, link.project, who, node=node, purpose=purpose)[1]
+
+        return {"url": link.url, "token": await self._fleet.transactions.write(SYSTEM, lend)}
+
     async def _caller(self, dispatch: Dispatch) -> Actor:
         """Whoever gave the order. Raises `Unauthorized` if their token has ended since."""
         token_id = parse_id(dispatch.order.who.token_id or "")
@@ -285,8 +312,13 @@ def _own(tx: Tx, link: Link, wanted: UUID) -> Dispatch | None:
         return None
     if found.status not in ENDED:
         return found
-    sender = HUB if found.order.who.is_person else found.order.who.name
+    return found if _begun(tx, link, found) else None
+
+
+def _begun(tx: Tx, link: Link, dispatch: Dispatch) -> list[Task]:
+    """The tasks that go on at the machine for whoever gave the order."""
+    sender = HUB if dispatch.order.who.is_person else dispatch.order.who.name
     begun = tasks.search(
-        tx, [found.project_id], status=OPEN, assignee=board_name(link.machine.name), limit=MOST
+        tx, [dispatch.project_id], status=OPEN, assignee=board_name(link.machine.name), limit=MOST
     )
-    return found if any(task.sender == sender for task in begun) else None
+    return [task for task in begun if task.sender == sender]
