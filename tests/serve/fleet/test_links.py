@@ -96,16 +96,16 @@ def test_nonsense_ends_the_link(field: Field, nonsense: str | bytes) -> None:
 def test_a_version_is_agreed_on(field: Field) -> None:
     """The hub goes on in a version that the machine speaks, the first if it names none; else it says its own."""
     machine = field.machine()
-    for versions in (None, [1], [7, 1]):
+    for versions, agreed in ((None, 1), ([1], 1), ([7, 1], 1), ([7, 1, 2], 2)):
         line = machine.dial()
         named = {} if versions is None else {"versions": versions}
         line.say(Kind.HELLO, **machine.hello(**named))
-        assert line.the(Kind.WELCOME)["version"] == 1
+        assert line.the(Kind.WELCOME)["version"] == agreed
         line.cut()
     line = machine.dial()
-    line.say(Kind.HELLO, versions=[2, 3])  # of which it need not understand more
+    line.say(Kind.HELLO, versions=[3, 4])  # of which it need not understand more
     farewell = line.the(Kind.BYE)
-    assert (farewell["why"], farewell["versions"]) == ("version", [1])
+    assert (farewell["why"], farewell["versions"]) == ("version", [1, 2])
     for nonsense in ([], ["1"], [True], 1):
         line = machine.dial()
         line.say(Kind.HELLO, **machine.hello(versions=nonsense))
