@@ -276,6 +276,31 @@ def test_so_they_do_when_its_hub_was_killed_or_it_was_removed(world: World) -> N
     assert how(world, second) is ApprovalStatus.EXPIRED
 
 
+def test_a_machine_that_was_started_anew_has_its_questions_withdrawn(world: World) -> None:
+    """What it does not ask any more ends, also what ended as it was gone; what it, or another, still asks waits."""
+    machine, ada = joined(world).machine, world.acting(person(world, "ada", Role.MEMBER))
+    link(world, machine)
+    gone, own = asked(world, machine, uuid4()), asked(world, None)
+    world.do(nodes.unlink, machine.id, "h1")
+    world.pass_time(approvals.BACK)
+    link(world, machine)
+    dropped, kept, answered = (asked(world, machine, uuid4()) for _each in range(3))
+    ada.do(approvals.answer, str(answered.id), approved=False)
+
+    world.do(approvals.withdraw, machine.id, but=[kept.id])
+
+    assert [how(world, each) for each in (gone, dropped, kept, own, answered)] == [
+        ApprovalStatus.WITHDRAWN,
+        ApprovalStatus.WITHDRAWN,
+        ApprovalStatus.PENDING,
+        ApprovalStatus.PENDING,
+        ApprovalStatus.DENIED,
+    ]
+    assert world.kinds()[-2:] == ["approval.withdrawn"] * 2
+    with pytest.raises(Conflict, match="was started anew since, and does not ask this any more"):
+        ada.do(approvals.answer, str(dropped.id), approved=True)
+
+
 def test_a_question_goes_on_when_its_machine_is_back(world: World) -> None:
     """Put again under its id it waits for what is left of its time, and is answered; after that it stays expired."""
     machine, ada = joined(world).machine, world.acting(person(world, "ada", Role.MEMBER))

@@ -218,6 +218,22 @@ def test_a_question_that_the_hub_cannot_bring_an_answer_to(work: Work) -> None:
     assert not (work.machine.work / "count").exists()
 
 
+def test_a_question_of_a_process_that_was_killed(work: Work) -> None:
+    """The next one does not ask it any more: it ends at once, and who answers hears why."""
+    work.machine.policy("approval_timeout = 3600")
+    call = work.again()
+    question = work.fleet.hub.asked(work.machine)
+    work.machine.stop(signal.SIGKILL)
+    work.machine.start()
+
+    work.fleet.hub.until("approval.withdrawn", lambda line: line["detail"]["approval_id"] == question)
+    assert work.fleet.hub.json("approve") == []
+    told = work.fleet.hub.run("approve", question)
+    assert told.returncode != 0
+    assert "its machine was started anew since" in told.stderr
+    assert answer(call)["code"] == "failed"
+
+
 @pytest.mark.parametrize("hours", [-6, 6])
 def test_a_machine_whose_clock_is_wrong(fleet: Fleet, hours: int) -> None:
     """Orders, keys and questions do not depend on the machine's clock, however far off it is."""

@@ -59,7 +59,11 @@ def test_arguments_of_any_form_can_be_kept(value: object) -> None:
 
 
 def test_what_has_ended_stays_so() -> None:
-    """Only what was not answered may go on after its end, and wait again; some step leads to every status."""
+    """Only what nobody answered goes on after its end, to wait again or be withdrawn; a step leads to every status."""
     leaving = {step: (allowed & ENDED, to) for step, (allowed, to) in STEPS.items() if allowed & ENDED}
-    assert leaving == {ApprovalStep.RESUME: (frozenset({ApprovalStatus.EXPIRED}), ApprovalStatus.PENDING)}
+    unanswered = frozenset({ApprovalStatus.EXPIRED})
+    assert leaving == {
+        ApprovalStep.RESUME: (unanswered, ApprovalStatus.PENDING),
+        ApprovalStep.WITHDRAW: (unanswered, ApprovalStatus.WITHDRAWN),
+    }
     assert {to for _allowed, to in STEPS.values()} == set(ApprovalStatus)

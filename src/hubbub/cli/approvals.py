@@ -119,6 +119,8 @@ def standing(approval: Approval) -> str:
     now, by = approval["now"], approval["answered_by"]
     if approval["status"] == "pending":
         return f"{span(approval['expires_at'] - now)} left"
+    if approval["status"] == "withdrawn":
+        return f"its machine was started anew {span(now - approval['ended_at'])} ago, and asks it no more"
     if by is None:
         return f"expired {span(now - (approval['ended_at'] or now))} ago, ask again"
     verb = "denied" if approval["status"] == "denied" else "approved"

@@ -11,7 +11,7 @@ anything: its questions are kept under a name that no machine has (`hubbub.model
 import hmac
 import re
 import secrets
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import timedelta
 from uuid import UUID, uuid4
 
@@ -51,6 +51,7 @@ KINDS = {
     ApprovalStep.EXPIRE: "approval.expired",
     ApprovalStep.SPEND: "approval.spent",
     ApprovalStep.RESUME: "approval.asked",
+    ApprovalStep.WITHDRAW: "approval.withdrawn",
 }
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 
@@ -212,6 +213,16 @@ def forsake(tx: Tx, limit: int) -> None:
         expire(tx, approval)
 
 
+def withdraw(tx: Tx, machine: UUID, *, but: Collection[UUID]) -> None:
+    """End the questions of a machine that is back and does not ask them any more, all `but` those that it still asks.
+
+    Those that ended as it was gone are over for good, too. Records `approval.withdrawn`.
+    """
+    for approval in rows.unanswered(tx, machine):
+        if approval.id not in but:
+            _move(tx, approval, ApprovalStep.WITHDRAW)
+
+
 def forget(tx: Tx) -> None:
     """Drop what ended a while ago."""
     rows.forget(tx, tx.now - milliseconds(KEEP))
@@ -245,6 +256,10 @@ def _require(approval: Approval, now: int, status: ApprovalStatus) -> None:
     if approval.is_forsaken:
         raise Conflict(
             "its machine is gone, and nobody waits for the answer; it is asked again if that comes back"
+        )
+    if approval.status is ApprovalStatus.WITHDRAWN:
+        raise Conflict(
+            "its machine was started anew since, and does not ask this any more: nobody waits for the answer"
         )
     if approval.status is ApprovalStatus.EXPIRED or (
         approval.status is status and approval.expires_at <= now

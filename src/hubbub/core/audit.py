@@ -11,6 +11,7 @@ PAGE = 500  # entries that are read at once where all are wanted
 GROUPS: Mapping[str, Sequence[str]] = {
     "approvals": (
         "approval.asked", "approval.approved", "approval.denied", "approval.expired", "approval.spent",
+        "approval.withdrawn",
     ),
     "tokens": ("token.created", "token.revoked", "key.set", "key.cleared"),
     "terminal": ("terminal.input",),

@@ -21,6 +21,7 @@ class ApprovalStatus(StrEnum):
     DENIED = auto()
     EXPIRED = auto()  # nobody answered in time, or the yes was not used in time
     SPENT = auto()  # the one call that was approved goes on
+    WITHDRAWN = auto()  # its machine was started anew, and does not ask it any more
 
 
 class ApprovalStep(StrEnum):
@@ -31,6 +32,7 @@ class ApprovalStep(StrEnum):
     EXPIRE = auto()
     SPEND = auto()
     RESUME = auto()  # its machine is back
+    WITHDRAW = auto()  # so it is, and has forgotten it
 
 
 S = ApprovalStatus
@@ -42,8 +44,9 @@ STEPS: Mapping[ApprovalStep, tuple[frozenset[ApprovalStatus], ApprovalStatus]] =
     ApprovalStep.EXPIRE: (frozenset({S.PENDING, S.APPROVED}), S.EXPIRED),
     ApprovalStep.SPEND: (frozenset({S.APPROVED}), S.SPENT),
     ApprovalStep.RESUME: (frozenset({S.EXPIRED}), S.PENDING),
+    ApprovalStep.WITHDRAW: (frozenset({S.PENDING, S.EXPIRED}), S.WITHDRAWN),
 }
-ENDED = frozenset({S.DENIED, S.EXPIRED, S.SPENT})
+ENDED = frozenset({S.DENIED, S.EXPIRED, S.SPENT, S.WITHDRAWN})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ GROUPS: Mapping[str, Sequence[str]] = {
         "changed", "checkin", "checkout", "described", "heartbeat", "met", "removed", "scope_change", "timeout",
         "woken",
     ),
-    "approval": ("approved", "asked", "denied", "expired", "spent"),
+    "approval": ("approved", "asked", "denied", "expired", "spent", "withdrawn"),
     "area": ("put",),
     "artifact": ("posted",),
     "audit": ("broken",),

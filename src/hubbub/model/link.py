@@ -146,6 +146,7 @@ class Hello:
     running: tuple[UUID, ...] = ()
     ended: tuple[UUID, ...] = ()
     fares: tuple[Fares, ...] = ()
+    asked: tuple[UUID, ...] | None = None  # the questions that it waits for; None if it does not say
 
 
 def message(kind: Kind, **content: object) -> str:
@@ -343,10 +344,8 @@ def answered_of(given: Message) -> Answered:
 
 
 def hello_json(hello: Hello) -> Mapping[str, object]:
-    return asdict(hello) | {
-        "running": list(map(str, hello.running)),
-        "ended": list(map(str, hello.ended)),
-    }
+    ids = {"running": hello.running, "ended": hello.ended, "asked": hello.asked or ()}
+    return asdict(hello) | {name: list(map(str, each)) for name, each in ids.items()}
 
 
 def hello_of(given: Message) -> Hello:
@@ -360,6 +359,7 @@ def hello_of(given: Message) -> Hello:
         running=ids_of(given, "running"),
         ended=ids_of(given, "ended"),
         fares=fares_of(given),
+        asked=ids_of(given, "asked") if "asked" in given else None,
     )
 
 

@@ -166,6 +166,21 @@ def forsaken(tx: Tx, gone: int, limit: int) -> list[Approval]:
     return [_approval(row) for row in rows]
 
 
+def unanswered(tx: Tx, machine: UUID) -> list[Approval]:
+    """A machine's questions that wait, or would if it had not been gone; oldest first."""
+    rows = tx.all(
+        f"""SELECT {_COLUMNS} FROM approvals
+            WHERE machine = :machine AND (status = :pending OR (status = :expired AND ended_at < expires_at
+              AND answered_by IS NULL)) AND expires_at > :now
+            ORDER BY created_at {tx.db.for_update}""",
+        machine=machine,
+        pending=ApprovalStatus.PENDING,
+        expired=ApprovalStatus.EXPIRED,
+        now=tx.now,
+    )
+    return [_approval(row) for row in rows]
+
+
 def forget(tx: Tx, before: int) -> None:
     """Drop those that ended before `before`."""
     tx.run("DELETE FROM approvals WHERE ended_at < :before", before=before)

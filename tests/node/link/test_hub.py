@@ -50,6 +50,27 @@ async def test_a_yes_lets_its_call_through(tmp_path: Path) -> None:
         assert box.ran() == 1
 
 
+async def test_a_machine_says_what_it_still_asks(tmp_path: Path) -> None:
+    """Whenever it is linked it names the questions that it waits for, and no other; its next process knows of none."""
+    async with evil_hub() as hub:
+        async with machine(tmp_path, hub, policy=ASKS):
+            talk = await hub.linked()
+            assert talk.hello["asked"] == []
+            _order, question = await asked(talk)
+            await talk.cut()
+            talk = await hub.linked()
+            assert talk.hello["asked"] == [question["approval_id"]]
+            again = await talk.need(Need.ASK)
+            await talk.rule(again, "denied")
+            await talk.hear(Kind.ENDED)
+            await talk.cut()
+            talk = await hub.linked()
+            assert talk.hello["asked"] == []
+            await asked(talk)
+        async with machine(tmp_path, hub, policy=ASKS):
+            assert (await hub.linked()).hello["asked"] == []
+
+
 @pytest.mark.parametrize(("patience_ms", "seconds"), [(2_000, 2), (60_000, 5), (None, 5)])
 async def test_a_caller_may_wait_for_less(tmp_path: Path, patience_ms: int | None, seconds: int) -> None:
     """People have as long as the policy lets them, and no longer than the caller of the order waits."""

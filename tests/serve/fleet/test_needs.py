@@ -78,6 +78,24 @@ def test_a_question_outlives_its_link(field: Field) -> None:
         line.cut()
 
 
+def test_a_machine_says_what_it_still_asks(field: Field) -> None:
+    """Of the questions of a process that was killed nobody is kept waiting for: they end as the next one is linked."""
+    machine, forgotten, other = field.machine(), str(uuid4()), str(uuid4())
+    line, people = machine.linked(asked=[]), owner(field)
+    order = ordered(field, line)
+    for number, approval_id in enumerate((forgotten, other)):
+        line.ask("put", order, f"r{number}", **asking(approval_id))
+        assert line.granted(f"r{number}") == {}
+    line.cut()
+    machine.linked(running=[order["order"]]).cut()  # an older one does not say
+    with following(field.hub.url, field.hub.owner_secret, kind="approval.withdrawn") as told:
+        machine.again().linked(asked=[other])
+        assert told.next().data["detail"]["approval_id"] == forgotten
+    with pytest.raises(HubRefused, match="was started anew since"):
+        people.post(f"/approvals/{forgotten}/approve")
+    assert people.post(f"/approvals/{other}/approve")["approval"]["status"] == "approved"
+
+
 def test_a_question_of_a_machine_that_is_gone(field: Field, monkeypatch: pytest.MonkeyPatch) -> None:
     """Who answers it hears that its machine is gone; when that is back, and asks by the same request, it goes on."""
     monkeypatch.setattr("hubbub.core.approvals.BACK", timedelta(0))

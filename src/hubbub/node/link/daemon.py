@@ -185,6 +185,7 @@ class _Link:
             running=tuple(running),
             ended=tuple(ended),
             fares=tuple(self.hub.fares.values()),
+            asked=self.hub.asked,
         )
         try:
             async with asyncio.timeout(self.pace.opening.total_seconds()):

@@ -59,6 +59,7 @@ class LinkHub:
         self._voice, self._pace = voice, pace
         self._pending: dict[str, _Pending] = {}
         self._asked: dict[str, _Asked] = {}
+        self._awaited: set[str] = set()  # questions whose answer somebody waits for
         self._is_closed = False
         self.version = FIRST  # of the language of links, that both ends speak
         self.fares: dict[str, Fares] = {}  # of the agents that were placed here, by name
@@ -125,6 +126,11 @@ class LinkHub:
             raise
         return approval_id
 
+    @property
+    def asked(self) -> tuple[UUID, ...]:
+        """The questions to which an answer still counts here."""
+        return tuple(map(UUID, {*self._asked, *self._awaited}))
+
     async def answer(self, approval_id: str) -> Answered:
         """What became of a question that was put here; waits until it is answered or its time is over."""
         asked = self._asked.pop(approval_id, None)
@@ -133,6 +139,7 @@ class LinkHub:
         left = timedelta(seconds=asked.until - asyncio.get_running_loop().time())
         if left <= timedelta():
             return Answered(Ruling.EXPIRED, approval_id)
+        self._awaited.add(approval_id)
         try:
             reply = await self._request(
                 Need.ASK,
@@ -142,6 +149,8 @@ class LinkHub:
             )
         except StoreUnavailable:  # the hub was away for all of the time
             return Answered(Ruling.EXPIRED, approval_id)
+        finally:
+            self._awaited.discard(approval_id)
         answered = link.answered_of(reply)
         if (answered.approval_id, reply.get("digest")) != (approval_id, asked.question.digest):
             log.error("the hub brought the answer to another question", approval_id=approval_id)

@@ -32,7 +32,7 @@ from hubbub.store.tx import Tx
 
 log = logging.getLogger(__name__)
 
-MOST_HELD = 5_000  # orders that a machine may say that it holds
+MOST_HELD = 5_000  # orders and questions that a machine may say that it holds
 LONGEST_INSTANCE = 200  # characters
 PARTINGS: Mapping[type[HubError], Parting] = {
     Invalid: Parting.BROKEN,
@@ -104,8 +104,9 @@ class Links:
         if version is None:
             raise OtherVersion(disagreement(hub=VERSIONS, machine=theirs))
         hello = hello_of(said)
-        if len(hello.instance) > LONGEST_INSTANCE or len(hello.running) + len(hello.ended) > MOST_HELD:
-            raise Invalid(f"a machine holds at most {MOST_HELD} orders")
+        held = (*hello.running, *hello.ended, *(hello.asked or ()))
+        if len(hello.instance) > LONGEST_INSTANCE or len(held) > MOST_HELD:
+            raise Invalid(f"a machine holds at most {MOST_HELD} orders and questions")
         return hello, version
 
     async def _stand(self, link: Link, line: Line, hello: Hello, version: int) -> None:

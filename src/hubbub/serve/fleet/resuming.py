@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from uuid import UUID
 
-from hubbub.core import dispatches
+from hubbub.core import approvals, dispatches
 from hubbub.model.dispatches import Dispatch, DispatchStatus
 from hubbub.model.link import Hello
 from hubbub.model.machines import Machine
@@ -41,7 +41,10 @@ class Resumed:
 
 
 def resume(tx: Tx, machine: Machine, hello: Hello, known: Known) -> Resumed:
-    """Compare the two. An order that nobody here waits for is sent only while it is young."""
+    """Compare the two. An order that nobody here waits for is sent only while it is young.
+
+    Questions that the machine asks no more are withdrawn.
+    """
     resumed, here = Resumed(), {*hello.running, *hello.ended}
     opened = dispatches.open_of(tx, machine.id)
     own = {dispatch.id for dispatch in opened}
@@ -59,6 +62,8 @@ def resume(tx: Tx, machine: Machine, hello: Hello, known: Known) -> Resumed:
             resumed.send.append(sent)
             continue
         resumed.over.append(dispatches.find(tx, dispatch.id) or dispatch)
+    if hello.asked is not None:
+        approvals.withdraw(tx, machine.id, but=hello.asked)
     resumed.unwanted = [each for each in hello.running if each not in own and _is_unwanted(tx, machine, each)]
     return resumed
 

@@ -76,7 +76,7 @@ export function missed(log, now) {
   for (const { kind, at, agent, detail } of log) {
     if (at > now || !kind.startsWith("approval.")) continue;
     const call = [agent, detail.node, detail.shown].join("\n");
-    if (kind === "approval.asked") found.delete(call);
+    if (kind === "approval.asked" || kind === "approval.withdrawn") found.delete(call);
     else if (kind === "approval.expired" && !detail.answered_by && at > now - EXPIRED_WITHIN) {
       found.set(call, { ...detail, id: detail.approval_id, who: agent });
     }
