@@ -35,7 +35,7 @@ from hubbub.serve.mcp.context import (
     resource_not_found,
     surroundings,
 )
-from hubbub.serve.mcp.narrowed import chosen, tells_unread
+from hubbub.serve.mcp.narrowed import wanted
 from hubbub.serve.mcp.push import Push
 
 PROMPT = "work-here"
@@ -104,20 +104,13 @@ class DialectServer:
         return dict(tool.schema) if tool else None
 
     async def list_tools(self, ctx: Context, params: object) -> types.ListToolsResult:
-        wanted = self._chosen(ctx)
-        if wanted is None:
-            return self.tools
-        return types.ListToolsResult(tools=[tool for tool in self.tools.tools if tool.name in wanted])
-
-    def _chosen(self, ctx: Context) -> frozenset[str] | None:
-        """The tools that the request's address names; None for all."""
-        return chosen(ctx.request.query_params, self.dialect.tools) if ctx.request is not None else None
+        asked = wanted(ctx.request)
+        return types.ListToolsResult(tools=[tool for tool in self.tools.tools if asked.has(tool.name)])
 
     async def call_tool(
         self, ctx: Context, params: types.CallToolRequestParams
     ) -> types.CallToolResult | types.InputRequiredResult:
-        wanted = self._chosen(ctx)
-        if wanted is not None and params.name not in wanted:
+        if not wanted(ctx.request).has(params.name):
             return _result(Answer(self.dialect.unknown(params.name), is_error=True))
         call = surroundings(ctx, self.site)
         call.client, call.progress = client_of(ctx, params), progress(ctx)
@@ -145,7 +138,7 @@ class DialectServer:
     async def _mail(self, ctx: Context, call: Call) -> str | None:
         """What the caller is to be told of its mail, where its address asks for that."""
         speaker = _speaker(caller(ctx), call)
-        if speaker is None or ctx.request is None or not tells_unread(ctx.request.query_params):
+        if speaker is None or not wanted(ctx.request).unread:
             return None
         return await self.transactions.read(caller(ctx), lambda tx: wakes.mention(tx, *speaker))
 

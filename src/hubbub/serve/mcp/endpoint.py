@@ -75,9 +75,7 @@ class Endpoint:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         scope["user"] = _owner(actor_of(scope))
         try:
-            query = Request(scope).query_params
-            narrowed.chosen(query, self.tools)
-            narrowed.tells_unread(query)
+            narrowed.judge(scope, self.tools)
         except Invalid as error:
             await _rejected(MCPError(types.INVALID_REQUEST, str(error)))(scope, receive, send)
             return

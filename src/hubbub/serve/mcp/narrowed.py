@@ -6,8 +6,12 @@ holds in every revision of the protocol and for calls on their own.
 """
 
 from collections.abc import Collection
+from dataclasses import dataclass
+from typing import cast
 
 from starlette.datastructures import QueryParams
+from starlette.requests import Request
+from starlette.types import Scope
 
 from hubbub.model.errors import Invalid
 
@@ -16,7 +20,29 @@ MOST, LONGEST = 5, 64  # names that a refusal repeats, and characters of each
 UNREAD = "unread"
 
 
-def chosen(query: QueryParams, known: Collection[str]) -> frozenset[str] | None:
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What an address asks for; `tools` is None where it asks for all."""
+
+    tools: frozenset[str] | None = None
+    unread: bool = False
+
+    def has(self, tool: str) -> bool:
+        return self.tools is None or tool in self.tools
+
+
+def judge(scope: Scope, known: Collection[str]) -> None:
+    """Note what the address of a request asks for, as `wanted` tells. Raises `Invalid`."""
+    query = Request(scope).query_params
+    scope.setdefault("state", {})["wanted"] = Wanted(_chosen(query, known), _tells_unread(query))
+
+
+def wanted(request: Request | None) -> Wanted:
+    """What the address of a request asks for, once it was judged."""
+    return Wanted() if request is None else cast(Wanted, request.state.wanted)
+
+
+def _chosen(query: QueryParams, known: Collection[str]) -> frozenset[str] | None:
     """The tools that the address names; None if it names none, and means all.
 
     Raises `Invalid` for one that is not among the `known`, with a sentence that says which there are.
@@ -33,7 +59,7 @@ def chosen(query: QueryParams, known: Collection[str]) -> frozenset[str] | None:
     raise Invalid(f"?{TOOLS}= names the tools to have, by commas: {wrong}; there are {', '.join(known)}")
 
 
-def tells_unread(query: QueryParams) -> bool:
+def _tells_unread(query: QueryParams) -> bool:
     """Whether the address asks to be told of unread mail. Raises `Invalid` for what is neither true nor false."""
     wanted = query.getlist(UNREAD)
     if not set(wanted) <= {"true", "false"}:

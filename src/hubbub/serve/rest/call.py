@@ -78,14 +78,19 @@ async def _call(
     for value in (*request.query_params.values(), *request.path_params.values()):
         _require_storable(str(value))
     _require_storable(idempotency_key or "")
-    asked = f"{request.method} {request.url.path} {project}\n".encode() + await request.body()
     return RestCall(
         actor=actor_of(request.scope),
         transactions=request.app.state.transactions,
         project=project,
         key=idempotency_key,
-        digest=hashlib.sha256(asked).hexdigest(),
+        digest=await _digest(request, project) if idempotency_key is not None else "",
     )
+
+
+async def _digest(request: Request, project: str | None) -> str:
+    """What stands for what is asked, where two calls with one key are compared."""
+    asked = f"{request.method} {request.url.path} {project}\n".encode() + await request.body()
+    return hashlib.sha256(asked).hexdigest()
 
 
 def _require_storable(value: str) -> None:
