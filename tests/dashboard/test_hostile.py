@@ -22,11 +22,11 @@ from hubbub.core import (
     tasks,
 )
 from hubbub.core.messages import Thread
-from hubbub.model.approvals import visible
 from hubbub.model.lifecycle import Event
 from hubbub.model.orders import About, Principal, Question, digest_of
 from hubbub.model.records import Condition, Profile, Task, Verdict
 from hubbub.model.scopes import Scope
+from hubbub.model.shown import visible
 from hubbub.store.tx import Tx
 from tests.dashboard.browser import DESKTOP, PHONE, Visit, inside, settle
 from tests.dashboard.looks import WIDER

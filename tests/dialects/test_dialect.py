@@ -9,9 +9,10 @@ from pydantic import Field
 from hubbub.core.transaction import Transactions
 from hubbub.dialects import discover, names
 from hubbub.dialects.commhub import words
-from hubbub.dialects.dialect import Answer, Dialect, Reply
+from hubbub.dialects.dialect import Dialect, Reply
 from hubbub.model.errors import Conflict, HubError, Invalid, NotFound, UnknownAgent
 from hubbub.model.lifecycle import Status
+from hubbub.model.orders import Outcome
 from hubbub.model.records import Condition, Kind, Priority
 from hubbub.model.rights import SYSTEM
 from hubbub.store.tx import Store, Tx
@@ -76,8 +77,8 @@ def transactions(store: Store) -> Transactions:
     return Transactions(store)
 
 
-def _call(transactions: Transactions, tool: str, key: str | None = None, **arguments: object) -> Answer:
-    async def calling() -> Answer:
+def _call(transactions: Transactions, tool: str, key: str | None = None, **arguments: object) -> Outcome:
+    async def calling() -> Outcome:
         return await CURT.call(transactions, SYSTEM, tool, arguments, key)
 
     return asyncio.run(calling())
@@ -111,7 +112,7 @@ def test_arguments_are_taken_as_they_are_meant(transactions: Transactions) -> No
     """Null is omitted, what is unknown is ignored, and what is omitted has its default."""
     answer = _call(transactions, "look", name="x", size=None, tags=None, colour="red")
 
-    assert answer == Answer({"yes": True, "name": "x", "size": "small", "most": 5, "tags": None})
+    assert answer == Outcome({"yes": True, "name": "x", "size": "small", "most": 5, "tags": None})
 
 
 @pytest.mark.parametrize(
@@ -149,7 +150,7 @@ def test_an_unknown_tool_is_unknown(transactions: Transactions) -> None:
     """A tool that the dialect does not have is an error in its own words."""
     answer = _call(transactions, "sing", name="x")
 
-    assert answer == Answer({"yes": False, "why": "unknown", "tool": "sing"}, is_error=True)
+    assert answer == Outcome({"yes": False, "why": "unknown", "tool": "sing"}, is_error=True)
 
 
 @pytest.mark.parametrize(
@@ -190,7 +191,7 @@ def test_a_tool_that_reads_cannot_write(transactions: Transactions) -> None:
 def test_a_key_makes_a_write_happen_once(transactions: Transactions) -> None:
     """The same call under the same key has the answer of the first; another call under it is refused."""
     first = _call(transactions, "make", "k", name="名")
-    assert _call(transactions, "make", "k", name="名") == first == Answer({"yes": True, "made": "名"})
+    assert _call(transactions, "make", "k", name="名") == first == Outcome({"yes": True, "made": "名"})
     assert _call(transactions, "make", "k", name="other").content["why"] == "conflict"
     _call(transactions, "make", "k 2", name="名")
     _call(transactions, "make", name="名")
@@ -215,7 +216,7 @@ def test_a_refused_write_may_be_tried_again_under_its_key(transactions: Transact
 
 def test_an_answer_is_json_in_every_script() -> None:
     """The text of an answer is compact JSON, its letters as they are."""
-    assert Answer({"a": "代码", "b": [1, None]}).shown == ('{"a":"代码","b":[1,null]}',)
+    assert Outcome({"a": "代码", "b": [1, None]}).shown == ('{"a":"代码","b":[1,null]}',)
 
 
 def test_every_dialect_is_found() -> None:

@@ -6,7 +6,8 @@ import unicodedata
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hubbub.model.approvals import ENDED, STEPS, ApprovalStatus, ApprovalStep, abridged, cut, visible
+from hubbub.model.approvals import ENDED, STEPS, ApprovalStatus, ApprovalStep
+from hubbub.model.shown import abridged, cut, visible
 
 TEXTS = st.text(st.characters(codec=None))
 

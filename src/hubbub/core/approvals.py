@@ -17,21 +17,14 @@ from uuid import UUID, uuid4
 
 from hubbub.core import access
 from hubbub.core.snapshots import patches
-from hubbub.model.approvals import (
-    SHOWN_LENGTH,
-    Approval,
-    ApprovalStatus,
-    ApprovalStep,
-    abridged,
-    cut,
-    visible,
-)
+from hubbub.model.approvals import Approval, ApprovalStatus, ApprovalStep
 from hubbub.model.errors import Conflict, Forbidden, Invalid, NotFound
 from hubbub.model.ids import parse_id
 from hubbub.model.moments import milliseconds, span
 from hubbub.model.orders import Question, QuestionKind
 from hubbub.model.records import Project
 from hubbub.model.rights import Right
+from hubbub.model.shown import SHOWN_LENGTH, abridged, cut, visible
 from hubbub.store import approvals as rows
 from hubbub.store.tx import Tx
 

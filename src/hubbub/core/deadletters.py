@@ -10,10 +10,10 @@ from datetime import timedelta
 from uuid import UUID
 
 from hubbub.core import messages
-from hubbub.model.approvals import visible
 from hubbub.model.moments import milliseconds
 from hubbub.model.records import Task
 from hubbub.model.rights import HUB
+from hubbub.model.shown import visible
 from hubbub.store import deadletters
 from hubbub.store.deadletters import DeadLetter
 from hubbub.store.tx import Tx

@@ -11,12 +11,12 @@ from datetime import UTC, datetime, timedelta
 from enum import StrEnum, auto
 
 from hubbub.core import agents, claims, presences
-from hubbub.model.approvals import visible
 from hubbub.model.claims import TTL, Claim
 from hubbub.model.errors import ScopeConflict
 from hubbub.model.moments import milliseconds
 from hubbub.model.records import Condition, Presence, Profile, Project
 from hubbub.model.scopes import Conflict, entries
+from hubbub.model.shown import visible
 from hubbub.store import claims as claim_rows
 from hubbub.store.tx import Tx
 

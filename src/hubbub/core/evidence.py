@@ -6,8 +6,8 @@ gets anywhere. All of it is the agent's own text: it is kept as one short line i
 
 from uuid import UUID
 
-from hubbub.model.approvals import cut, visible
 from hubbub.model.placements import Evidence
+from hubbub.model.shown import cut, visible
 from hubbub.store import evidence as rows
 from hubbub.store.tx import Tx
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from datetime import timedelta
 
 from hubbub.model.errors import Conflict, Invalid
+from hubbub.model.orders import Outcome
 from hubbub.store import idempotency
 from hubbub.store.tx import Operation, Tx
 
@@ -59,8 +60,8 @@ def _known(kept: str, told_once: str | None) -> Reply:
     return known
 
 
-def begin(tx: Tx, key: str, digest: str, speaker: str | None = None) -> Reply | None:
-    """The answer of the earlier call with the key; None if there was none: then this is the one, until it is ended.
+def begin(tx: Tx, key: str, digest: str, speaker: str | None = None) -> Outcome | None:
+    """The outcome of the earlier call with the key; None if there was none: then this is the one, until it is ended.
 
     For calls whose work is not done in a transaction. Raises `Conflict` if the earlier one was another call, or has
     not ended: it may be under way, or whoever did it is gone, and nobody knows how far it came.
@@ -73,15 +74,19 @@ def begin(tx: Tx, key: str, digest: str, speaker: str | None = None) -> Reply | 
     if claimed["reply"] == _BEGUN:
         raise Conflict(f"an earlier call with the key {key!r} was begun, and it is not known how it ended")
     if claimed["reply"]:
-        known: Reply = json.loads(claimed["reply"])
-        return known
+        known = json.loads(claimed["reply"])
+        texts = tuple(known["texts"]) if known.get("texts") is not None else None
+        return Outcome(known["content"], is_error=known["is_error"], texts=texts)
     idempotency.keep(tx, owner, key, _BEGUN)
     return None
 
 
-def end(tx: Tx, key: str, reply: Reply | None, speaker: str | None = None) -> None:
-    """Keep the answer of a call that was begun; None if nothing was done, so that it may be tried again."""
-    kept = json.dumps(reply, ensure_ascii=False) if reply is not None else ""
+def end(tx: Tx, key: str, outcome: Outcome | None, speaker: str | None = None) -> None:
+    """Keep the outcome of a call that was begun; None if nothing was done, so that it may be tried again."""
+    kept = ""
+    if outcome is not None:
+        told = {"content": outcome.content, "is_error": outcome.is_error, "texts": outcome.shown}
+        kept = json.dumps(told, ensure_ascii=False)
     idempotency.keep(tx, _owner(tx, speaker), key, kept)
 
 

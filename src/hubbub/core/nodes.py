@@ -12,7 +12,6 @@ from uuid import UUID
 
 from hubbub.core import access, agents, completions, dispatches, endings, loans, placements, tasks, tokens
 from hubbub.core.snapshots import cards, patches
-from hubbub.model.approvals import visible
 from hubbub.model.errors import Conflict, Forbidden, Invalid, NotFound, NotHolder, Unauthorized
 from hubbub.model.ids import new_id, parse_id
 from hubbub.model.lifecycle import Event
@@ -22,6 +21,7 @@ from hubbub.model.orders import About
 from hubbub.model.pictures import Patch
 from hubbub.model.records import Project, Task
 from hubbub.model.rights import Right, Role
+from hubbub.model.shown import visible
 from hubbub.store import nodes as rows
 from hubbub.store import projects, shares
 from hubbub.store import tasks as task_rows

@@ -5,12 +5,12 @@ so that nobody works on for nothing, whichever door it came by.
 """
 
 from hubbub.core import artifacts, messages, reviews
-from hubbub.model.approvals import cut, visible
 from hubbub.model.errors import Forbidden, NotHolder
 from hubbub.model.lifecycle import HELD, Status
 from hubbub.model.parts import CALLED, MAY, Part, Verb
 from hubbub.model.records import Kind, Message, Task
 from hubbub.model.rights import HUB
+from hubbub.model.shown import cut, visible
 from hubbub.store import coordinators
 from hubbub.store.tx import Tx
 

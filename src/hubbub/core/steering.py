@@ -7,12 +7,12 @@ from collections.abc import Sequence
 
 from hubbub.core import agents as names
 from hubbub.core import claims, completions, endings, handovers, messages, parts, scopes, tasks
-from hubbub.model.approvals import cut
 from hubbub.model.errors import Conflict, Forbidden, Invalid, InvalidTransition
 from hubbub.model.lifecycle import HELD, Event, Status, advance
 from hubbub.model.parts import Verb
 from hubbub.model.records import Message, Project, Task
 from hubbub.model.scopes import Scope
+from hubbub.model.shown import cut
 from hubbub.store.tx import Tx
 
 HAS_SAID_YES = HELD - {Status.DELIVERED}

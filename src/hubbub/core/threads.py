@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from hubbub.model.approvals import cut
 from hubbub.model.errors import NotFound
 from hubbub.model.ids import parse_id
 from hubbub.model.records import Message, Task, title_of
+from hubbub.model.shown import cut
 from hubbub.store import messages, tasks
 from hubbub.store.tx import Tx
 

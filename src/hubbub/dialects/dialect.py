@@ -19,6 +19,7 @@ from hubbub.core import access, idempotency
 from hubbub.core.transaction import Transactions
 from hubbub.dialects.call import Call, NotYet
 from hubbub.model.errors import HubError, Invalid
+from hubbub.model.orders import Outcome
 from hubbub.model.records import Activity, Project
 from hubbub.model.rights import Actor
 from hubbub.store.tx import Operation, Tx
@@ -30,29 +31,6 @@ Run = TypeVar("Run", bound=Callable[..., Reply])
 _MEANT = "null_is_meant"
 NULLABLE = Field(json_schema_extra={_MEANT: True})  # of an argument that the document writes as `X | null`
 _STRICT = ConfigDict(strict=True, allow_inf_nan=False)  # JSON has no infinite numbers to answer with
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What a tool call comes to: a JSON object, and whether the protocol is to call it an error.
-
-    `refusal` is what the hub refused it with, for edges that have words of their own for that. `texts`, where given,
-    are what people and models read instead of the JSON.
-    """
-
-    content: Reply
-    is_error: bool = False
-    refusal: HubError | None = None
-    texts: tuple[str, ...] | None = None
-
-    @property
-    def shown(self) -> tuple[str, ...]:
-        return self.texts if self.texts is not None else (as_json(self.content),)
-
-
-def as_json(value: object) -> str:
-    """JSON as it goes over the line, without blanks."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 class BadArguments(Exception):
@@ -181,19 +159,19 @@ class Dialect:
         arguments: Mapping[str, object],
         key: str | None = None,
         call: Call | None = None,
-    ) -> Answer:
+    ) -> Outcome:
         """Call a tool as `actor`, in one transaction; `call` is what surrounds it, for tools that ask for that.
 
         With an idempotency `key`, a repeated write gets the answer of the first and changes nothing.
         """
         tool = self.tools.get(name)
         if tool is None:
-            return Answer(self.unknown(name), is_error=True)
+            return Outcome(self.unknown(name), is_error=True)
         try:
             arguments = self.understood(tool, arguments)
             operation = tool.bound(arguments, call, self.name)
         except BadArguments as error:
-            return Answer(self.invalid(str(error)), is_error=True)
+            return Outcome(self.invalid(str(error)), is_error=True)
 
         async def attempt() -> Reply:
             if tool.reads:
@@ -208,7 +186,7 @@ class Dialect:
         except HubError as error:
             return self.refuse(error, tool.refusals)
         texts = (tool.shown(reply),) if tool.shown is not None else None
-        return Answer(self.success(reply), texts=texts)
+        return Outcome(self.success(reply), texts=texts)
 
     def understood(self, _tool: Tool, arguments: Mapping[str, object]) -> Mapping[str, object]:
         """Return the arguments as they are meant. Raises `BadArguments`."""
@@ -218,14 +196,14 @@ class Dialect:
         """Who makes a call, where its token and its arguments do not tell: keys of several agents are kept apart."""
         return None
 
-    def refuse(self, error: HubError, refusals: Mapping[type[HubError], Refusal] | None = None) -> Answer:
+    def refuse(self, error: HubError, refusals: Mapping[type[HubError], Refusal] | None = None) -> Outcome:
         """`error` in this dialect's words."""
         known = self.refusals if refusals is None else refusals
         if isinstance(error, Invalid):
-            return Answer(self.invalid(str(error)), is_error=True, refusal=error)
+            return Outcome(self.invalid(str(error)), is_error=True, refusal=error)
         for kind in type(error).__mro__:
             if kind in known:
-                return Answer(known[kind](error), is_error=self.refusals_are_errors, refusal=error)
+                return Outcome(known[kind](error), is_error=self.refusals_are_errors, refusal=error)
         raise error
 
 

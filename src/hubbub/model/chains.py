@@ -8,8 +8,8 @@ longer; what a call may do never depends on it.
 
 import json
 
-from hubbub.model.approvals import visible
 from hubbub.model.errors import Invalid
+from hubbub.model.shown import visible
 
 DEEPEST = 3  # machines' agents, one asked by the other
 META = "hubbub/chain"  # in `_meta` of a call, as a list of texts

@@ -7,7 +7,7 @@ what is allowed.
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
-from hubbub.model.approvals import cut
+from hubbub.model.shown import cut
 
 if TYPE_CHECKING:  # which itself refuses by these errors
     from hubbub.model import scopes

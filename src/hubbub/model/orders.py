@@ -3,10 +3,12 @@
 import hashlib
 import json
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from datetime import timedelta
 from enum import StrEnum
 from typing import Protocol
+
+from hubbub.model.errors import HubError
 
 
 class Code(StrEnum):
@@ -119,14 +121,37 @@ class Order:
     patience: timedelta | None = None  # with a person who is asked first, if less than the machine's
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+def as_json(value: object) -> str:
+    """JSON as it goes over the line, without blanks."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a call comes to. `texts`, where given, are what people and models read instead of the JSON."""
+    """What a call of a tool comes to, and whether the protocol is to call it an error.
+
+    `texts`, where given, are what people and models read instead of the JSON. `refusal` is what the hub refused it
+    with, for edges that have words of their own for that: it goes no further than this process.
+    """
 
     value: object  # JSON: an object or an array
+    _: KW_ONLY
     is_error: bool = False
     texts: tuple[str, ...] | None = None
     structured: Mapping[str, object] | None = None  # where it says more than `value` does
+    refusal: HubError | None = None
+
+    @property
+    def content(self) -> Mapping[str, object]:
+        """The JSON object that programs read; an array stands in one."""
+        if self.structured is not None:
+            return self.structured
+        return self.value if isinstance(self.value, Mapping) else {"result": self.value}
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """What people and models read: an array stands alone."""
+        return self.texts if self.texts is not None else (as_json(self.value),)
 
     @property
     def code(self) -> Code | None:

@@ -6,7 +6,7 @@ or that brings an answer elsewhere, has a signature that fits nothing.
 
 import json
 
-from hubbub.model.approvals import SHOWN_LENGTH, cut, visible
+from hubbub.model.shown import SHOWN_LENGTH, cut, visible
 
 SCHEME = "ed25519:"  # before the base64 of a public key
 

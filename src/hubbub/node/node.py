@@ -14,7 +14,6 @@ from pathlib import Path
 
 import structlog
 
-from hubbub.model.approvals import beginnings, visible
 from hubbub.model.errors import HubError
 from hubbub.model.orders import (
     About,
@@ -30,6 +29,7 @@ from hubbub.model.orders import (
     refused,
 )
 from hubbub.model.redaction import Redactor
+from hubbub.model.shown import beginnings, visible
 from hubbub.node.agents.supervisor import Agents
 from hubbub.node.approvers import UNSIGNED, is_signed
 from hubbub.node.asking import Asking

@@ -14,12 +14,13 @@ from typing import Any
 import httpx2
 
 from hubbub.client import CONNECT_SECONDS, READ_SECONDS, WAIT_SECONDS, quoted, refusal
-from hubbub.model.approvals import SHOWN_LENGTH, ApprovalStatus, abridged, cut, visible
+from hubbub.model.approvals import ApprovalStatus
 from hubbub.model.errors import Conflict, Forbidden, HubError, Invalid, StoreUnavailable
 from hubbub.model.machines import NODE_PREFIX
 from hubbub.model.orders import Answered, Principal, Question, Ruling
 from hubbub.model.placements import Credentials, Fares
 from hubbub.model.rights import HUB
+from hubbub.model.shown import SHOWN_LENGTH, abridged, cut, visible
 from hubbub.model.ways import authorities, trusts_environment
 from hubbub.node.hub import NO_AGENTS, TEXT_LENGTH, TITLE_LENGTH
 

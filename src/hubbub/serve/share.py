@@ -18,9 +18,9 @@ from starlette.routing import Route
 from hubbub.core import shares
 from hubbub.core.shares import View
 from hubbub.core.transaction import Transactions
-from hubbub.model.approvals import cut, visible
 from hubbub.model.redaction import Redactor
 from hubbub.model.rights import SYSTEM
+from hubbub.model.shown import cut, visible
 from hubbub.store.tx import Tx
 
 LENGTH = 200  # characters of any one text on the page

@@ -1,13 +1,12 @@
 """SQL for orders on their way to machines."""
 
 import json
-from collections.abc import Mapping
-from dataclasses import asdict
 from datetime import timedelta
-from typing import Any, cast
+from typing import cast
 from uuid import UUID
 
 from hubbub.model.dispatches import ENDED, STEPS, Dispatch, DispatchStatus, DispatchStep
+from hubbub.model.link import outcome_json, outcome_of
 from hubbub.model.moments import milliseconds
 from hubbub.model.orders import Code, Order, Outcome, Principal
 from hubbub.store.tx import Row, Tx
@@ -40,15 +39,11 @@ def _dispatch(row: Row) -> Dispatch:
         order=order,
         digest=row["digest"],
         status=DispatchStatus(row["status"]),
-        outcome=_outcome(json.loads(row["outcome"])) if row["outcome"] else None,
+        outcome=outcome_of(json.loads(row["outcome"])) if row["outcome"] else None,
         code=Code(row["code"]) if row["code"] else None,
         created_at=row["created_at"],
         ended_at=row["ended_at"],
     )
-
-
-def _outcome(kept: Mapping[str, Any]) -> Outcome:
-    return Outcome(**{**kept, "texts": tuple(kept["texts"]) if kept["texts"] is not None else None})
 
 
 def claim(tx: Tx, dispatch: Dispatch, *, token_id: UUID | None, key: str | None) -> Dispatch:
@@ -134,7 +129,7 @@ def move(
     allowed_from, to = STEPS[step]
     kept = {} if to not in ENDED else {"arguments": _NOTHING, "ended_at": tx.now, "code": code}
     if outcome is not None:
-        kept["outcome"] = json.dumps(asdict(outcome))
+        kept["outcome"] = json.dumps(outcome_json(outcome))
     if frees_key:
         kept["key"] = None
     row = tx.one(

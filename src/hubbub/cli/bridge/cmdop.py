@@ -20,9 +20,8 @@ from hubbub.cli.bridge.wire import Message
 from hubbub.cli.machine.membership import Membership
 from hubbub.client import Hub, owner_token
 from hubbub.dialects.cmdop import DIALECT
-from hubbub.dialects.cmdop.gated import answer_of
 from hubbub.dialects.cmdop.vouching import APPROVAL
-from hubbub.dialects.dialect import Answer, BadArguments
+from hubbub.dialects.dialect import BadArguments
 from hubbub.model import chains, elicitation
 from hubbub.model.chains import Chain
 from hubbub.model.errors import Invalid
@@ -62,7 +61,7 @@ class CmdopCompanion:
             arguments = tool.given(call.arguments)
             chain = self._chain or chains.checked(wire.meta(message).get(chains.META, ()), chains.META)
         except (BadArguments, Invalid) as error:
-            return _answered(call, Answer(DIALECT.invalid(str(error)), is_error=True))
+            return _answered(call, Outcome(DIALECT.invalid(str(error)), is_error=True))
         order = Order(
             who=self._who,
             tool=tool.name,
@@ -72,7 +71,7 @@ class CmdopCompanion:
             chain=chain,
         )
         try:
-            return _answered(call, answer_of(await self._performed(call, order)))
+            return _answered(call, await self._performed(call, order))
         except AskFirst as first:
             return _unfinished(first)
 
@@ -158,7 +157,7 @@ def _is_same(one: Order, other: Order) -> bool:
     return (one.tool, one.chain) == (other.tool, other.chain)
 
 
-def _answered(call: Call, answer: Answer) -> Message:
+def _answered(call: Call, answer: Outcome) -> Message:
     """The answer to the client."""
     result: Message = {
         "content": [{"type": "text", "text": text} for text in answer.shown],

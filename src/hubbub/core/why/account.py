@@ -12,8 +12,8 @@ from enum import StrEnum, auto
 from typing import TypeAlias
 
 from hubbub.core.why.words import WORDS
-from hubbub.model.approvals import cut, visible
 from hubbub.model.moments import span
+from hubbub.model.shown import cut, visible
 
 NAME_LENGTH = 80  # characters of a name in a sentence
 _VALUE = re.compile(r"\{(\w+)\}")

@@ -6,9 +6,10 @@ from hubbub.core import agents, endings, finding, handovers, messages, tasks
 from hubbub.dialects.call import Call
 from hubbub.dialects.cmdop import words
 from hubbub.dialects.cmdop.tongue import DIALECT, Here, Id, Name, Text, Title, enter
-from hubbub.dialects.dialect import Reply, as_json
+from hubbub.dialects.dialect import Reply
 from hubbub.model.errors import Conflict, Invalid, InvalidTransition, NotFound
 from hubbub.model.lifecycle import ENDED, Event, Status
+from hubbub.model.orders import as_json
 from hubbub.model.records import Task
 from hubbub.model.rights import Right
 from hubbub.store.tx import Tx

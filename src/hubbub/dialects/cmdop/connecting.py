@@ -11,9 +11,10 @@ from hubbub.dialects.call import Call
 from hubbub.dialects.cmdop import words
 from hubbub.dialects.cmdop.reaching import Offline
 from hubbub.dialects.cmdop.tongue import choose, enter
-from hubbub.dialects.dialect import Reply, as_json
+from hubbub.dialects.dialect import Reply
 from hubbub.model.errors import Conflict, Invalid, ProjectRequired
 from hubbub.model.machines import Machine
+from hubbub.model.orders import as_json
 from hubbub.model.records import Project
 from hubbub.model.rights import Right
 from hubbub.store.tx import Tx

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, TypeVar, cast
+from typing import TypeVar, cast
 from uuid import UUID
 
 from hubbub.core import idempotency
@@ -13,7 +13,7 @@ from hubbub.dialects.call import Call
 from hubbub.dialects.cmdop import reaching
 from hubbub.dialects.cmdop.reaching import Offline
 from hubbub.dialects.cmdop.vouching import APPROVAL, approved_words
-from hubbub.dialects.dialect import Answer, BadArguments, Dialect, Reply, Tool, as_json, digest
+from hubbub.dialects.dialect import BadArguments, Dialect, Reply, Tool, digest
 from hubbub.model import chains
 from hubbub.model.errors import Conflict, HubError, Invalid
 from hubbub.model.orders import AskFirst, Node, Order, Outcome, Principal, ToolSpec
@@ -21,7 +21,7 @@ from hubbub.model.rights import Actor, Right
 from hubbub.store.tx import Tx
 
 Declared = TypeVar("Declared", bound=Callable[..., None])
-Do = Callable[[], Awaitable[Answer]]
+Do = Callable[[], Awaitable[Outcome]]
 
 
 @dataclass
@@ -36,7 +36,7 @@ class Gated(Dialect):
     of_machine: set[str] = field(default_factory=set)
     # Workspaces, by token, of callers without a connection.
     chosen: dict[UUID, str] = field(default_factory=dict)
-    _under_way: dict[tuple[object, str], asyncio.Future[Answer]] = field(default_factory=dict)
+    _under_way: dict[tuple[object, str], asyncio.Future[Outcome]] = field(default_factory=dict)
 
     def on_machine(self, *, reads: bool = False) -> Callable[[Declared], Declared]:
         """Declare a tool that the machine does: the signature and the docstring are the contract, there is no body."""
@@ -63,18 +63,18 @@ class Gated(Dialect):
         arguments: Mapping[str, object],
         key: str | None = None,
         call: Call | None = None,
-    ) -> Answer:
+    ) -> Outcome:
         """As every dialect, once the gate of the machine has let the call through."""
         tool = self.tools.get(name)
         if tool is None:
-            return Answer(self.unknown(name), is_error=True)
+            return Outcome(self.unknown(name), is_error=True)
         assert call is not None  # it says which machine is meant
         try:
             order = await self._order(transactions, actor, tool, arguments, call)
             trip = Trip(self, transactions, actor, call, order, None if tool.reads else key)
-            return answer_of(await trip.outcome())
+            return await trip.outcome()
         except BadArguments as error:
-            return Answer(self.invalid(str(error)), is_error=True)
+            return Outcome(self.invalid(str(error)), is_error=True)
         except HubError as error:
             return self.refuse(error, tool.refusals)
 
@@ -122,7 +122,7 @@ class Gated(Dialect):
             return replace(order, approved=approved)
         return order
 
-    async def once(self, transactions: Transactions, actor: Actor, key: str, same: str, do: Do) -> Answer:
+    async def once(self, transactions: Transactions, actor: Actor, key: str, same: str, do: Do) -> Outcome:
         """Do what a machine does at most once for each key: it cannot be undone as a transaction can.
 
         Who asks again while it is under way waits for the same answer. Raises `Conflict`.
@@ -178,10 +178,9 @@ class Trip:
             return await reaching.ask_all(order, self._find, partial(self._one_of_all, key))
         if hosts := reaching.hosts_of(order):
             return await self._perform(await self._find(hosts[0]), order, key)
-        answer = await Dialect.call(
+        return await Dialect.call(
             self.dialect, self.transactions, self.actor, order.tool, order.arguments, key, self.call
         )
-        return outcome_of(answer)
 
     async def _find(self, name: str) -> Node:
         return await reaching.found(self.call.site, self.order.who.project, name)
@@ -199,12 +198,9 @@ class Trip:
             return await node.perform(replace(order, key=key, client=None, approved=None))
         if key is None or not self._is_done_there(order):
             return await node.perform(order, self._act)
-
-        async def do() -> Answer:
-            return answer_of(await node.perform(order, self._act))
-
         same = digest(self.dialect.name, order.tool, order.arguments)
-        return outcome_of(await self.dialect.once(self.transactions, self.actor, key, same, do))
+        do = partial(node.perform, order, self._act)
+        return await self.dialect.once(self.transactions, self.actor, key, same, do)
 
     def _is_done_there(self, order: Order) -> bool:
         """Whether the machine itself does it, and not the hub in a transaction, which has its own way with keys."""
@@ -216,19 +212,19 @@ class Trip:
         return await self.beyond(asked, self.key if is_this else None)
 
 
-async def _done_once(transactions: Transactions, actor: Actor, key: str, same: str, do: Do) -> Answer:
-    """The answer that is kept, else that of `do`, which is kept unless nothing was done. Raises `Conflict`."""
+async def _done_once(transactions: Transactions, actor: Actor, key: str, same: str, do: Do) -> Outcome:
+    """The outcome that is kept, else that of `do`, which is kept unless nothing was done. Raises `Conflict`."""
     known = await transactions.write(actor, lambda tx: idempotency.begin(tx, key, same))
     if known is not None:
-        return _remembered(known)
+        return known
     try:
-        answer = await do()
+        outcome = await do()
     except AskFirst:
         await transactions.write(actor, lambda tx: idempotency.end(tx, key, None))
         raise
-    kept = None if outcome_of(answer).is_undone else _kept(answer)
+    kept = None if outcome.is_undone else outcome
     await transactions.write(actor, lambda tx: idempotency.end(tx, key, kept))
-    return answer
+    return outcome
 
 
 def _check(tool: Tool) -> Callable[[Mapping[str, object]], Mapping[str, object]]:
@@ -239,26 +235,3 @@ def _check(tool: Tool) -> Callable[[Mapping[str, object]], Mapping[str, object]]
             raise Invalid(str(error)) from None
 
     return check
-
-
-def answer_of(outcome: Outcome) -> Answer:
-    """What came of an order, as it goes over the line: an array stands alone as text, and in an object else."""
-    value = outcome.value
-    content = cast(Reply, value) if isinstance(value, Mapping) else {"result": value}
-    texts = outcome.texts if outcome.texts is not None else (as_json(value),)
-    return Answer(
-        outcome.structured if outcome.structured is not None else content, outcome.is_error, texts=texts
-    )
-
-
-def outcome_of(answer: Answer) -> Outcome:
-    return Outcome(value=answer.content, is_error=answer.is_error, texts=answer.texts)
-
-
-def _kept(answer: Answer) -> Reply:
-    return {"content": answer.content, "is_error": answer.is_error, "texts": answer.texts}
-
-
-def _remembered(kept: Mapping[str, Any]) -> Answer:
-    texts = tuple(kept["texts"]) if kept["texts"] is not None else None
-    return Answer(kept["content"], kept["is_error"], texts=texts)

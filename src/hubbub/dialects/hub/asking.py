@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import Annotated, cast
+from typing import Annotated
 from uuid import UUID
 
 from pydantic import Field, WithJsonSchema
@@ -16,7 +16,7 @@ from pydantic import Field, WithJsonSchema
 from hubbub.core import idempotency, nodes
 from hubbub.core.transaction import Transactions
 from hubbub.dialects.call import Call
-from hubbub.dialects.dialect import Answer, Reply, digest
+from hubbub.dialects.dialect import Reply, digest
 from hubbub.dialects.hub import words
 from hubbub.dialects.hub.telling import go_on, with_unread
 from hubbub.dialects.hub.tongue import DIALECT, Here, Key, Line, Name, Text, act, header_of, no
@@ -108,7 +108,7 @@ class Errand:
     headers: Mapping[str, str]
     speaker: tuple[UUID, str] | None
 
-    async def done(self, transactions: Transactions, actor: Actor, key: str | None) -> Answer:
+    async def done(self, transactions: Transactions, actor: Actor, key: str | None) -> Outcome:
         """What came of it. Raises `Offline`, and `Conflict` for a key that was used for something else."""
         node, owner = await self._find(), self._owner(actor)
         if node is not self.call.site.node:
@@ -123,7 +123,7 @@ class Errand:
             tx.speaker = self.speaker
             return with_unread(tx, answer.content)
 
-        return Answer(await transactions.read(actor, tell), answer.is_error)
+        return Outcome(await transactions.read(actor, tell), is_error=answer.is_error)
 
     def _owner(self, actor: Actor) -> str | None:
         """Whose a key is beside the token's, which several agents may share."""
@@ -131,15 +131,15 @@ class Errand:
 
     async def _once(
         self, node: Node, transactions: Transactions, actor: Actor, key: str, owner: str | None
-    ) -> Answer:
+    ) -> Outcome:
         """Have the hub's own machine do it, unless it has done so for the key; another keeps the keys itself."""
         same = digest("hub.ask", node.name, self.order.tool, self.order.arguments)
         known = await transactions.write(actor, lambda tx: idempotency.begin(tx, key, same, owner))
         if known is not None:
-            return Answer(cast(Reply, known["content"]), bool(known["is_error"]))
+            return known
         outcome = await self._here(node, transactions, actor)
         answer = _answer(outcome)
-        kept = None if outcome.is_undone else {"content": answer.content, "is_error": answer.is_error}
+        kept = None if outcome.is_undone else answer
         await transactions.write(actor, lambda tx: idempotency.end(tx, key, kept, owner))
         return answer
 
@@ -169,12 +169,12 @@ class Errand:
         return node
 
 
-def _answer(outcome: Outcome) -> Answer:
+def _answer(outcome: Outcome) -> Outcome:
     """What a machine says, in these tools' words."""
-    told = outcome.value if isinstance(outcome.value, Mapping) else {"result": outcome.value}
+    told = outcome.content
     if not outcome.is_error:
-        return Answer(told)
+        return Outcome(told)
     code = outcome.code or Code.FAILED
     more = {name: told[name] for name in ("approval_id", "stdout", "stderr") if name in told}
     sentence = outcome.why or SAYINGS.get(code, "the machine says nothing of why")
-    return Answer(no(str(code), sentence, **more), is_error=True)
+    return Outcome(no(str(code), sentence, **more), is_error=True)

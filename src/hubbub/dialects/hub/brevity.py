@@ -9,7 +9,7 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from math import ceil
 
-from hubbub.dialects.dialect import as_json
+from hubbub.model.orders import as_json
 
 _PIECE = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]{1,3}|[^ ]")
 _SHORTER = re.compile(

@@ -15,11 +15,12 @@ from hubbub.core import access, agents, messages, reach, steering, tasks, thread
 from hubbub.core import inbox as letters
 from hubbub.core.transaction import Transactions
 from hubbub.dialects.call import Call, NotYet
-from hubbub.dialects.dialect import Answer, Reply
+from hubbub.dialects.dialect import Reply
 from hubbub.dialects.hub import refs, words
 from hubbub.dialects.hub.telling import go_on
 from hubbub.dialects.hub.tongue import DIALECT, Cursor, Here, Key, Line, Name, Ref, Refs, Text, act, look
 from hubbub.model.errors import Invalid, NotFound
+from hubbub.model.orders import Outcome
 from hubbub.model.reached import Reached
 from hubbub.model.records import Activity, Kind, Message, Priority, Task
 from hubbub.model.rights import HUB, Actor
@@ -83,10 +84,10 @@ def inbox(
 
 async def _fetch(
     call: Call, given: Reply, acked: int, transactions: Transactions, actor: Actor, _key: str | None
-) -> Answer:
+) -> Outcome:
     """The mail after what was acknowledged is kept to be so, however long the rest takes."""
     answer = await DIALECT.call(transactions, actor, "inbox", given, None, call)
-    return answer if answer.is_error else Answer({**answer.content, "acked": acked})
+    return answer if answer.is_error else Outcome({**answer.content, "acked": acked})
 
 
 def _is_from_other(name: str, event: Activity) -> bool:

@@ -11,9 +11,10 @@ from typing import Any
 from hubbub.core import inbox
 from hubbub.core.transaction import Transactions
 from hubbub.dialects.call import Call
-from hubbub.dialects.dialect import Answer, BadArguments, Dialect, Refusal, Reply, Run, Tool
+from hubbub.dialects.dialect import BadArguments, Dialect, Refusal, Reply, Run, Tool
 from hubbub.dialects.hub import naming
 from hubbub.model.errors import HubError
+from hubbub.model.orders import Outcome
 from hubbub.model.rights import Actor
 from hubbub.store.tx import Tx
 
@@ -21,7 +22,7 @@ KEY, UNREAD = "key", "unread"
 ONWARD = "hub/onward"  # where a call notes how it goes on
 
 Looks = Callable[[Mapping[str, object]], bool]
-Onward = Callable[[Transactions, Actor, str | None], Awaitable[Answer]]
+Onward = Callable[[Transactions, Actor, str | None], Awaitable[Outcome]]
 
 
 @dataclass
@@ -88,7 +89,7 @@ class Telling(Dialect):
         arguments: Mapping[str, object],
         key: str | None = None,
         call: Call | None = None,
-    ) -> Answer:
+    ) -> Outcome:
         """As every dialect; and then what the call left to be done after its transaction."""
         assert call is not None  # it says who calls, and how it goes on
         given = arguments.get(KEY)

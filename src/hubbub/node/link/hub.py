@@ -16,13 +16,13 @@ from uuid import UUID, uuid4
 import structlog
 
 from hubbub.model import link
-from hubbub.model.approvals import cut
 from hubbub.model.errors import Conflict, HubError, Invalid, StoreUnavailable
 from hubbub.model.given import text_of, text_or_none
 from hubbub.model.ids import new_id
 from hubbub.model.link import Kind, Message, Need
 from hubbub.model.orders import Answered, Order, Outcome, Principal, Question, Ruling
 from hubbub.model.placements import Credentials, Fares
+from hubbub.model.shown import cut
 from hubbub.model.versions import FIRST, LENDS
 from hubbub.node.hub import TEXT_LENGTH, TITLE_LENGTH
 from hubbub.node.link.line import Pace, Voice

@@ -20,9 +20,9 @@ from websockets.http11 import Response
 
 import hubbub
 from hubbub.model import link
-from hubbub.model.approvals import visible
 from hubbub.model.errors import Invalid, Unauthorized
 from hubbub.model.link import LARGEST_FRAME, Assembly, Message
+from hubbub.model.shown import visible
 from hubbub.model.ways import trusts_environment
 
 WAITING_FRAMES = 16  # of the hub's, before it has to wait

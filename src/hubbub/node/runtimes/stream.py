@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from hubbub.model.approvals import cut
+from hubbub.model.shown import cut
 from hubbub.node.runtimes.conversation import Answer, Hear, RuntimeFailed, ToolCall
 from hubbub.node.runtimes.program import CUT, MOST, Ended
 

@@ -7,9 +7,9 @@ from datetime import timedelta
 
 import structlog
 
-from hubbub.model.approvals import visible
 from hubbub.model.errors import HubError, Invalid
 from hubbub.model.orders import Code, Order, Outcome, Question, QuestionKind, Ruling, digest_of, refused
+from hubbub.model.shown import visible
 from hubbub.node import policy as policies
 from hubbub.node.approvers import UNSIGNED, is_signed
 from hubbub.node.gate.audit import FILE, AuditLog

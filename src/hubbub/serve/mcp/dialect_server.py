@@ -20,9 +20,9 @@ import hubbub
 from hubbub.core import wakes
 from hubbub.core.transaction import Transactions
 from hubbub.dialects.call import Call, Site
-from hubbub.dialects.dialect import Answer, Dialect
+from hubbub.dialects.dialect import Dialect
 from hubbub.model.errors import HubError, Invalid
-from hubbub.model.orders import AskFirst
+from hubbub.model.orders import AskFirst, Outcome
 from hubbub.model.rights import Actor
 from hubbub.serve import resources
 from hubbub.serve.followers import Followers
@@ -111,7 +111,7 @@ class DialectServer:
         self, ctx: Context, params: types.CallToolRequestParams
     ) -> types.CallToolResult | types.InputRequiredResult:
         if not wanted(ctx.request).has(params.name):
-            return _result(Answer(self.dialect.unknown(params.name), is_error=True))
+            return _result(Outcome(self.dialect.unknown(params.name), is_error=True))
         call = surroundings(ctx, self.site)
         call.client, call.progress = client_of(ctx, params), progress(ctx)
         try:
@@ -214,7 +214,7 @@ def _speaker(actor: Actor, call: Call) -> tuple[UUID, str] | None:
     return call.speaker
 
 
-def _result(answer: Answer, mail: str | None = None) -> types.CallToolResult:
+def _result(answer: Outcome, mail: str | None = None) -> types.CallToolResult:
     texts = answer.shown if mail is None else (*answer.shown, mail)
     return types.CallToolResult(
         content=[types.TextContent(type="text", text=text) for text in texts],

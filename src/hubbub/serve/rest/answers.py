@@ -7,8 +7,8 @@ from http import HTTPStatus
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from hubbub.dialects.dialect import Answer
 from hubbub.model.errors import Invalid, TooMany
+from hubbub.model.orders import Outcome
 from hubbub.serve.errors import status_of
 
 
@@ -23,7 +23,7 @@ async def json_object(request: Request) -> Mapping[str, object]:
     return content
 
 
-def response(answer: Answer) -> Response:
+def response(answer: Outcome) -> Response:
     """A tool's answer, with the status of HTTP that goes with it."""
     refusal = answer.refusal
     status = status_of(refusal) if refusal else HTTPStatus.BAD_REQUEST if answer.is_error else HTTPStatus.OK

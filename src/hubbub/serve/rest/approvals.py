@@ -10,10 +10,11 @@ from pydantic import BaseModel, Field
 
 from hubbub.core import access, approvals
 from hubbub.core.idempotency import Reply
-from hubbub.model.approvals import SHOWN_LENGTH, Approval, ApprovalStatus
+from hubbub.model.approvals import Approval, ApprovalStatus
 from hubbub.model.machines import beside
 from hubbub.model.orders import Principal, Question, QuestionKind
 from hubbub.model.rights import Right
+from hubbub.model.shown import SHOWN_LENGTH
 from hubbub.serve.desk import until_answered
 from hubbub.serve.rest.agents import LONGEST_WAIT
 from hubbub.serve.rest.call import Call, RestCall

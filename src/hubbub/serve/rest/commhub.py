@@ -10,8 +10,9 @@ from starlette.routing import BaseRoute, Route
 
 from hubbub.core.transaction import Transactions
 from hubbub.dialects.commhub import DIALECT, rest
-from hubbub.dialects.dialect import Answer, Reply
+from hubbub.dialects.dialect import Reply
 from hubbub.model.errors import HubError, Invalid
+from hubbub.model.orders import Outcome
 from hubbub.model.rights import SYSTEM, Actor
 from hubbub.serve.auth import actor_of
 from hubbub.serve.passwords import Gatekeeper, check
@@ -25,7 +26,7 @@ NUMBERS = frozenset({"limit", "ttl_seconds"})  # in a query everything is text
 
 Model = TypeVar("Model", bound=BaseModel)
 Body = Mapping[str, object]
-Handler = Callable[[Request], Awaitable[Answer]]
+Handler = Callable[[Request], Awaitable[Outcome]]
 
 
 class Account(BaseModel):
@@ -69,7 +70,7 @@ class CommHubRest:
             _route("POST", "/api/broadcast", self._tool("broadcast")),
         ]
 
-    async def register(self, request: Request) -> Answer:
+    async def register(self, request: Request) -> Outcome:
         asked = _checked(Account, await json_object(request))
         check(asked.password, asked.username)
         kept = await self.gatekeeper.passwords.hash(asked.password)
@@ -81,15 +82,15 @@ class CommHubRest:
 
         return _yes(await self.transactions.write(SYSTEM, register))
 
-    async def login(self, request: Request) -> Answer:
+    async def login(self, request: Request) -> Outcome:
         asked = _checked(Account, await json_object(request))
         user = await self.gatekeeper.admit(request.scope, asked.username, asked.password)
         return _yes(await self.transactions.write(SYSTEM, lambda tx: rest.login(tx, user)))
 
-    async def me(self, request: Request) -> Answer:
+    async def me(self, request: Request) -> Outcome:
         return await self._read(request, rest.me)
 
-    async def node_token(self, request: Request) -> Answer:
+    async def node_token(self, request: Request) -> Outcome:
         asked = _checked(NodeToken, await json_object(request))
         return _yes(
             await self.transactions.write(
@@ -97,15 +98,15 @@ class CommHubRest:
             )
         )
 
-    async def messages(self, request: Request) -> Answer:
+    async def messages(self, request: Request) -> Outcome:
         asked = _checked(History, dict(request.query_params))
         return await self._read(request, lambda tx: rest.message_history(tx, asked.network_id, asked.limit))
 
-    async def nodes(self, request: Request) -> Answer:
+    async def nodes(self, request: Request) -> Outcome:
         asked = _checked(History, dict(request.query_params))
         return await self._read(request, lambda tx: rest.nodes(tx, asked.network_id))
 
-    async def send_task(self, request: Request) -> Answer:
+    async def send_task(self, request: Request) -> Outcome:
         body = await json_object(request)
         arguments = {**body, "from_session": body.get("from") or body.get("from_session")}
         answer = await self._call(request, "send_task", arguments)
@@ -116,7 +117,7 @@ class CommHubRest:
     def _tool(self, name: str) -> Handler:
         """The tool of that name, with the members of the body, or of the query and the path, as its arguments."""
 
-        async def handle(request: Request) -> Answer:
+        async def handle(request: Request) -> Outcome:
             given = (
                 await json_object(request) if request.method == "POST" else _numbered(request.query_params)
             )
@@ -124,11 +125,11 @@ class CommHubRest:
 
         return handle
 
-    async def _call(self, request: Request, tool: str, arguments: Body) -> Answer:
+    async def _call(self, request: Request, tool: str, arguments: Body) -> Outcome:
         key = request.headers.get("idempotency-key")
         return await DIALECT.call(self.transactions, actor_of(request.scope), tool, arguments, key)
 
-    async def _read(self, request: Request, operation: Operation[Reply]) -> Answer:
+    async def _read(self, request: Request, operation: Operation[Reply]) -> Outcome:
         actor: Actor = actor_of(request.scope)
         return _yes(await self.transactions.read(actor, operation))
 
@@ -143,8 +144,8 @@ def _route(method: str, path: str, handler: Handler) -> BaseRoute:
     return Route(path, answer, methods=[method])
 
 
-def _yes(reply: Reply) -> Answer:
-    return Answer(DIALECT.success(reply))
+def _yes(reply: Reply) -> Outcome:
+    return Outcome(DIALECT.success(reply))
 
 
 def _checked(model: type[Model], given: Body) -> Model:

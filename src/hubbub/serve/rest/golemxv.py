@@ -9,9 +9,9 @@ from starlette.routing import BaseRoute, Route
 
 from hubbub.core.transaction import Transactions
 from hubbub.dialects.call import Call, Site
-from hubbub.dialects.dialect import Answer
 from hubbub.dialects.golemxv import DIALECT
 from hubbub.model.errors import HubError, Invalid
+from hubbub.model.orders import Outcome
 from hubbub.serve.auth import GOLEMXV, actor_of
 from hubbub.serve.rest.answers import json_object, response
 
@@ -62,7 +62,7 @@ class GolemXvRest:
 
         return handle
 
-    async def _call(self, request: Request, tool: str, arguments: dict[str, object]) -> Answer:
+    async def _call(self, request: Request, tool: str, arguments: dict[str, object]) -> Outcome:
         try:
             return await DIALECT.call(
                 self.transactions,

@@ -9,9 +9,10 @@ from starlette.routing import BaseRoute, Route
 from hubbub.core import access
 from hubbub.core.transaction import Transactions
 from hubbub.dialects.call import Site
-from hubbub.dialects.dialect import Answer, Reply
+from hubbub.dialects.dialect import Reply
 from hubbub.dialects.relay import DIALECT, rest
 from hubbub.model.errors import HubError
+from hubbub.model.orders import Outcome
 from hubbub.model.rights import Right
 from hubbub.serve.auth import actor_of
 from hubbub.serve.rest.answers import response
@@ -47,7 +48,7 @@ class RelayRest:
 
     async def _read(self, request: Request, operation: Operation[Reply]) -> Response:
         try:
-            answer = Answer(await self.transactions.read(actor_of(request.scope), operation))
+            answer = Outcome(await self.transactions.read(actor_of(request.scope), operation))
         except HubError as error:
             answer = DIALECT.refuse(error)
         return response(answer)

@@ -10,16 +10,15 @@ from pydantic import BaseModel, Field, ValidationError
 from hubbub.core import access, nodes
 from hubbub.dialects.call import Call as ToolCall
 from hubbub.dialects.call import Site
-from hubbub.dialects.cmdop.gated import outcome_of
 from hubbub.dialects.cmdop.reaching import NODE_HEADER
 from hubbub.dialects.cmdop.tongue import DIALECT, PROJECT_HEADER
-from hubbub.model.approvals import cut, visible
 from hubbub.model.errors import NotDone
 from hubbub.model.machines import Machine
 from hubbub.model.moments import milliseconds
 from hubbub.model.orders import Code, Outcome
 from hubbub.model.records import Project
 from hubbub.model.redaction import Redactor
+from hubbub.model.shown import cut, visible
 from hubbub.serve.rest.call import Call, RestCall
 from hubbub.serve.rest.placements import refusal
 from hubbub.serve.rest.shapes import Body, Line, Name, Text
@@ -123,7 +122,7 @@ async def _perform(call: RestCall, site: Site, at: _At, tool: str, given: Mappin
     """Have the machine do it as if the person had called the tool there."""
     where = {NODE_HEADER: at.machine.name, PROJECT_HEADER: at.project.slug}
     asked = ToolCall(site=site, headers=where, is_lasting=False)
-    return outcome_of(await DIALECT.call(call.transactions, call.actor, tool, given, call.key, asked))
+    return await DIALECT.call(call.transactions, call.actor, tool, given, call.key, asked)
 
 
 def _ran(outcome: Outcome) -> Ran:

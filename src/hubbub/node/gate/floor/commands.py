@@ -2,7 +2,7 @@
 
 from itertools import islice
 
-from hubbub.model.approvals import cut
+from hubbub.model.shown import cut
 from hubbub.node.gate.floor import judgement, shipped
 from hubbub.node.gate.floor.deeds import Effort
 from hubbub.node.gate.floor.verdicts import deny

@@ -1,0 +1,61 @@
+"""Text that others wrote, as people are shown it: nothing in it hides, and it ends somewhere."""
+
+import unicodedata
+from collections.abc import Mapping
+
+SHOWN_LENGTH = 100_000  # characters; more than the longest command that the gate lets anybody ask about
+STRING_LENGTH = 2_000  # of a string among the arguments, where people see them beside what is shown
+_MARK = 40  # characters at most that say how much is missing
+
+# Characters of other categories that show nothing, or are taken for a blank.
+_BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
+
+
+def visible(text: str) -> str:
+    """`text` with every character written out that people do not see, or that reorders what they see.
+
+    Line ends and tabs too: what is shown stands on one line, so that nothing can be pushed out of sight.
+    """
+    return "".join(each if _is_seen(each) else _escape(each) for each in text)
+
+
+def _is_seen(character: str) -> bool:
+    if " " <= character <= "~":
+        return True
+    is_selector = "\ufe00" <= character <= "\ufe0f" or "\U000e0100" <= character <= "\U000e01ef"
+    category = unicodedata.category(character)
+    return not (is_selector or character in _BLANK or category[0] in "CZ")
+
+
+def _escape(character: str) -> str:
+    short = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
+    number = ord(character)
+    return short.get(character) or (f"\\u{number:04x}" if number <= 0xFFFF else f"\\U{number:08x}")
+
+
+def cut(text: str, length: int) -> str:
+    """`text`, or its beginning and how much is missing: at most `length` characters in all."""
+    kept = length - _MARK
+    return text if len(text) <= length else f"{text[:kept]}… ({len(text) - kept} characters more)"
+
+
+def beginnings(value: object) -> object:
+    """JSON of which people will see some: without what of long texts they will not, which may be most of it."""
+    if isinstance(value, str):
+        return value[: 4 * STRING_LENGTH]
+    if isinstance(value, Mapping):
+        return {name: beginnings(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [beginnings(each) for each in value]
+    return value
+
+
+def abridged(value: object) -> object:
+    """JSON for people: long texts in it are cut, and what is not seen is written out."""
+    if isinstance(value, str):
+        return visible(cut(value, STRING_LENGTH))
+    if isinstance(value, Mapping):
+        return {visible(str(name)): abridged(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [abridged(each) for each in value]
+    return value
