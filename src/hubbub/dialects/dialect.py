@@ -26,6 +26,7 @@ from hubbub.store.tx import Operation, Tx
 
 Reply = Mapping[str, object]
 Refusal = Callable[[Any], Reply]
+Fits = Callable[[Mapping[str, object]], str | None]  # why the arguments do not go together, if so
 Run = TypeVar("Run", bound=Callable[..., Reply])
 
 _MEANT = "null_is_meant"
@@ -52,6 +53,7 @@ class Tool:
     refusals: Mapping[type[HubError], Refusal]
     told_once: str | None  # the field of the reply that holds a secret, which is kept nowhere
     shown: Callable[[Reply], str] | None  # what people and models read of a reply instead of its JSON
+    fits: Fits | None = None
 
     def bound(self, arguments: Mapping[str, object], call: Call | None, door: str) -> Operation[Reply]:
         """The call of the tool, by which the caller comes in at `door`, as an operation. Raises `BadArguments`."""
@@ -87,9 +89,12 @@ class Tool:
         if not _all_storable(given) and (path := _unstorable(given)):
             raise BadArguments(f"{path}: must be Unicode text without NUL characters")
         try:
-            return self.input.model_validate(given)
+            checked = self.input.model_validate(given)
         except ValidationError as error:
             raise BadArguments(_sentence(error)) from None
+        if self.fits is not None and (why := self.fits(given)) is not None:
+            raise BadArguments(why)
+        return checked
 
 
 @dataclass(slots=True)
@@ -122,13 +127,14 @@ class Dialect:
         required: Sequence[str] = (),
         told_once: str | None = None,
         shown: Callable[[Reply], str] | None = None,
+        fits: Fits | None = None,
     ) -> Callable[[Run], Run]:
         """Register a function as a tool: its name, signature and docstring are the contract.
 
         Its first parameter is the transaction. `reads` promises that it changes nothing; `long` says of such a tool
         that it may take a while. `required` are arguments that the schema asks for, though a call without them finds
         them in its surroundings. `told_once` names the field of the reply that holds a secret. `shown` says what is
-        read of a reply instead of its JSON.
+        read of a reply instead of its JSON. `fits` says why arguments that are each right do not go together.
         """
 
         def register(run: Run) -> Run:
@@ -146,6 +152,7 @@ class Dialect:
                 refusals={**self.refusals, **(refusals or {})},
                 told_once=told_once,
                 shown=shown,
+                fits=fits,
             )
             return run
 

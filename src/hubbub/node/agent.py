@@ -14,7 +14,7 @@ from hubbub.model.orders import Order, Outcome
 from hubbub.model.placements import Credentials
 from hubbub.node.place import Place
 from hubbub.node.policy import AdaptedRuntime, CommandRuntime
-from hubbub.node.runtimes import conversation
+from hubbub.node.runtimes import NONE, conversation
 from hubbub.node.runtimes.conversation import Answer, Hands, Hear, RuntimeFailed
 from hubbub.node.runtimes.program import TOKEN
 
@@ -113,6 +113,14 @@ def _hands(place: Place, order: Order, only: Sequence[str] | None, task_id: str 
         chain=chain,
         is_limited=only is not None,
     )
+
+
+def require_able(place: Place, order: Order, only: Sequence[str] | None = None) -> None:
+    """Raise what `start` would, as far as it can be known before: `RuntimeFailed`, and `Invalid` for unknown tools."""
+    if place.policy.runtime is None:
+        raise RuntimeFailed(NONE)
+    _require_shallow(order)
+    _require_known(place, only)
 
 
 def _require_shallow(order: Order) -> None:

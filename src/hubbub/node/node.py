@@ -43,7 +43,7 @@ from hubbub.node.place import Place, Tool
 from hubbub.node.policy import Policy
 from hubbub.node.sandbox import choose
 from hubbub.node.ssh.shells import Shells
-from hubbub.node.tools import connecting, delegation, ssh
+from hubbub.node.tools import connecting, delegation, skills, ssh
 from hubbub.node.weighing import Weighed, named, weigh
 
 log = structlog.get_logger("hubbub")
@@ -171,7 +171,10 @@ class LocalNode:
     async def _why_not(self, weighed: Weighed, act: Act | None) -> Outcome | None:
         """The refusal of a call of which nothing could come whoever said yes to it; nobody need be asked about it."""
         place = self._place(weighed, act)
-        return delegation.why_not(place, weighed.order) or await ssh.why_not(place, weighed.order)
+        for why_not in (skills.why_not, delegation.why_not, ssh.why_not):
+            if (refusal := await why_not(place, weighed.order)) is not None:
+                return refusal
+        return None
 
     async def _asked(self, weighed: Weighed, act: Act | None, do: Tool) -> Outcome:
         """Do it if a person says yes, or has done so already and only the hub is left to do it."""

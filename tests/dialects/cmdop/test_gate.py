@@ -67,6 +67,41 @@ def test_an_unanswered_question_is_over(machine: Workshop) -> None:
     assert not (machine.root / "made").exists()
 
 
+AMISS: list[tuple[str, dict[str, Any], str, str]] = [
+    ("connect", {"operation": "workspace_use"}, "invalid", "workspace is missing: workspace_list names"),
+    ("connect", {"operation": "key_set"}, "invalid", "key is missing: give the API key to keep"),
+    ("connect", {"operation": "exec", "hostname": "localhost"}, "invalid", "command is missing: exec needs"),
+    ("connect", {"operation": "exec", "command": "id"}, "invalid", "hostname is missing: exec needs"),
+    ("ask_agents", {"hostnames": [f"m{each}" for each in range(101)], "prompt": "x"}, "invalid", "hostnames: at most"),
+    ("ask_agent", {"hostname": "localhost", "prompt": "x"}, "failed", "no agent is configured on this machine"),
+    ("delegate_task", {"prompt": "x"}, "failed", "no agent is configured on this machine"),
+    ("skill_run", {"name": "no-such", "prompt": "x"}, "not_found", "there is no skill 'no-such'"),
+    ("ssh_session", {"operation": "open"}, "invalid", "hostname is missing: open needs it"),
+    ("ssh_session", {"operation": "read", "session_id": "x"}, "not_found", "no shell 'x' of yours is open"),
+    ("read_file", {"path": "a", "start": 3, "end": 2}, "invalid", "start is not behind end"),
+    ("write_file", {"path": "a/", "content": ""}, "invalid", "path ends in a slash"),
+    ("download_file", {"url": "https://example.org/a", "dest": "a/"}, "invalid", "dest ends in a slash"),
+    ("issue_create", {"title": " "}, "invalid", "title: must say something"),
+    ("issue_update", {"id": "1"}, "invalid", "nothing to change: give body, status or assignee"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("tool", "arguments", "code", "sentence"), AMISS)
+def test_nobody_is_asked_about_what_can_only_fail(
+    machine: Workshop, tool: str, arguments: dict[str, Any], code: str, sentence: str
+) -> None:
+    """What is wrong with a call is said at once where that can be known before anything is done or looked at."""
+    machine.policy(f"{IMPATIENT}\nrules.ask = ['{tool}']")
+
+    before = {each["id"] for each in machine.person().get("/approvals")["approvals"]}
+
+    wrong = machine.agent().wrong(tool, **arguments)
+
+    assert wrong["code"] == code
+    assert sentence in wrong["error"]
+    assert {each["id"] for each in machine.person().get("/approvals")["approvals"]} == before
+
+
 @requires("gate.agent")
 def test_no_agent_answers(machine: Workshop) -> None:
     """An agent's token cannot answer, whatever its role; not its own question, and not another's."""

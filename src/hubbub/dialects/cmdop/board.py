@@ -4,10 +4,10 @@ from typing import Literal
 
 from hubbub.core import agents, endings, finding, handovers, messages, tasks
 from hubbub.dialects.call import Call
-from hubbub.dialects.cmdop import words
+from hubbub.dialects.cmdop import fitting, words
 from hubbub.dialects.cmdop.tongue import DIALECT, Here, Id, Name, Text, Title, enter
 from hubbub.dialects.dialect import Reply
-from hubbub.model.errors import Conflict, Invalid, InvalidTransition, NotFound
+from hubbub.model.errors import Conflict, InvalidTransition, NotFound
 from hubbub.model.lifecycle import ENDED, Event, Status
 from hubbub.model.orders import as_json
 from hubbub.model.records import Task
@@ -39,14 +39,12 @@ def issue_get(tx: Tx, call: Call, id: Id) -> Reply:  # noqa: A002
     return words.issue(task, messages.about(tx, task), finding.deliveries(tx, task), call.site.url)
 
 
-@DIALECT.tool()
+@DIALECT.tool(fits=fitting.issue)
 def issue_create(
     tx: Tx, call: Call, title: Title, body: Text | None = None, assignee: Name | None = None
 ) -> Reply:
     """Open an issue, for an agent if you name one, else for whoever takes it."""
     here = enter(tx, call)
-    if not title.strip():
-        raise Invalid("title: must say something")
     task = tasks.send(
         tx,
         here.project.id,
@@ -59,7 +57,7 @@ def issue_create(
     return {"id": str(task.number), "url": words.issue_url(task, call.site.url)}
 
 
-@DIALECT.tool()
+@DIALECT.tool(fits=fitting.change)
 def issue_update(
     tx: Tx,
     call: Call,
@@ -70,8 +68,6 @@ def issue_update(
 ) -> Reply:
     """Change an issue: its body, its status, or whose it is. To take a free one, set its status to in_progress."""
     here = enter(tx, call)
-    if body is None and status is None and assignee is None:
-        raise Invalid("nothing to change: give body, status or assignee")
     task = _find(tx, here, id, lock=True)
     if body is not None:
         task = tasks.describe(tx, task, body, by=here.name)

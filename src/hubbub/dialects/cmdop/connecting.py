@@ -56,8 +56,7 @@ def _share(tx: Tx, call: Call, wanted: Wanted) -> Reply:
 
 
 def _key_set(tx: Tx, call: Call, wanted: Wanted) -> Reply:
-    if wanted.key is None:
-        raise Invalid("key is missing: give the API key to keep")
+    assert wanted.key is not None  # or the call does not fit
     return {"key": keys.put(tx, enter(tx, call).project, wanted.key).masked}
 
 
@@ -80,8 +79,7 @@ def _workspaces(tx: Tx, call: Call, _wanted: Wanted) -> Reply:
 
 
 def _use_workspace(tx: Tx, call: Call, wanted: Wanted) -> Reply:
-    if wanted.workspace is None:
-        raise Invalid("workspace is missing: workspace_list names those that there are")
+    assert wanted.workspace is not None  # or the call does not fit
     slug = access.enter(tx, wanted.workspace, Right.READ).slug
     call.then(partial(choose, call, tx.actor.token_id, slug))
     return {"workspace": slug}

@@ -4,12 +4,13 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from hubbub.dialects.cmdop import fitting
 from hubbub.dialects.cmdop.tongue import DIALECT
 
 Line = Annotated[int, Field(ge=1)]
 
 
-@DIALECT.on_machine(reads=True)
+@DIALECT.on_machine(reads=True, fits=fitting.lines)
 def read_file(path: str, start: Line | None = None, end: Line | None = None) -> None:
     """Read a text file, or its lines from start to end, counted from 1, both included; truncated if there is more."""
 

@@ -13,7 +13,7 @@ from hubbub.dialects.call import Call
 from hubbub.dialects.cmdop import reaching
 from hubbub.dialects.cmdop.reaching import Offline
 from hubbub.dialects.cmdop.vouching import APPROVAL, approved_words
-from hubbub.dialects.dialect import BadArguments, Dialect, Reply, Tool, digest
+from hubbub.dialects.dialect import BadArguments, Dialect, Fits, Reply, Tool, digest
 from hubbub.model import chains
 from hubbub.model.errors import Conflict, HubError, Invalid
 from hubbub.model.orders import AskFirst, Node, Order, Outcome, Principal, ToolSpec
@@ -38,12 +38,12 @@ class Gated(Dialect):
     chosen: dict[UUID, str] = field(default_factory=dict)
     _under_way: dict[tuple[object, str], asyncio.Future[Outcome]] = field(default_factory=dict)
 
-    def on_machine(self, *, reads: bool = False) -> Callable[[Declared], Declared]:
+    def on_machine(self, *, reads: bool = False, fits: Fits | None = None) -> Callable[[Declared], Declared]:
         """Declare a tool that the machine does: the signature and the docstring are the contract, there is no body."""
 
         def declare(tool: Declared) -> Declared:
             self.of_machine.add(tool.__name__)
-            self.tool(reads=reads)(cast(Callable[..., Reply], tool))
+            self.tool(reads=reads, fits=fits)(cast(Callable[..., Reply], tool))
             return tool
 
         return declare

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from pydantic import Field, WithJsonSchema
 
 from hubbub.dialects.call import Call
-from hubbub.dialects.cmdop import connecting
+from hubbub.dialects.cmdop import connecting, fitting
 from hubbub.dialects.cmdop.tongue import DIALECT, Name, TimeoutMs
 from hubbub.dialects.dialect import Reply
 from hubbub.store.tx import Tx
@@ -32,7 +32,7 @@ Operation = Literal[
 ]
 
 
-@DIALECT.tool(told_once="url", shown=connecting.shown)
+@DIALECT.tool(told_once="url", shown=connecting.shown, fits=fitting.connect)
 def connect(
     tx: Tx,
     call: Call,
@@ -75,7 +75,7 @@ def ask_agent_stream(hostname: str, prompt: str, timeout_ms: TimeoutMs | None = 
     """As ask_agent; its text comes as progress while it works, and whole at the end."""
 
 
-@DIALECT.on_machine()
+@DIALECT.on_machine(fits=fitting.hosts)
 def ask_agents(
     hostnames: Hosts,
     prompt: str,

@@ -4,6 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from hubbub.dialects.cmdop import fitting
 from hubbub.dialects.cmdop.tongue import DIALECT, TimeoutMs
 
 
@@ -31,7 +32,7 @@ def shell_kill(task_id: str, signal: str | None = None) -> None:
     """End a command in the background, by the signal TERM unless you name another."""
 
 
-@DIALECT.on_machine()
+@DIALECT.on_machine(fits=fitting.written)
 def write_file(path: str, content: str) -> None:
     """Write a text file, whole; folders above it are made. Gives bytes_written."""
 
@@ -41,6 +42,6 @@ def open_file(path: str) -> None:
     """Open a file with the desktop's program for it; opened is false where there is no desktop."""
 
 
-@DIALECT.on_machine()
+@DIALECT.on_machine(fits=fitting.saved)
 def download_file(url: Annotated[str, Field(max_length=8192)], dest: str) -> None:
     """Download a file of up to 100 MiB from the web to the path dest. Gives path and bytes."""

@@ -11,7 +11,7 @@ from typing import Any
 from hubbub.core import inbox
 from hubbub.core.transaction import Transactions
 from hubbub.dialects.call import Call
-from hubbub.dialects.dialect import BadArguments, Dialect, Refusal, Reply, Run, Tool
+from hubbub.dialects.dialect import BadArguments, Dialect, Fits, Refusal, Reply, Run, Tool
 from hubbub.dialects.hub import naming
 from hubbub.model.errors import HubError
 from hubbub.model.orders import Outcome
@@ -47,6 +47,7 @@ class Telling(Dialect):
         required: Sequence[str] = (),
         told_once: str | None = None,
         shown: Callable[[Reply], str] | None = None,
+        fits: Fits | None = None,
         looks: Looks | None = None,
     ) -> Callable[[Run], Run]:
         """As every dialect; the function's reply gets the number of unread letters, if there are any.
@@ -54,7 +55,7 @@ class Telling(Dialect):
         `looks` tells by its arguments whether a call changes nothing; without it all do, or by `reads` none.
         """
         register = super().tool(
-            refusals, reads=reads, long=long, required=required, told_once=told_once, shown=shown
+            refusals, reads=reads, long=long, required=required, told_once=told_once, shown=shown, fits=fits
         )
 
         def registered(run: Run) -> Run:

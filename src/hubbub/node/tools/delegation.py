@@ -22,6 +22,7 @@ from hubbub.node.tools.connecting import ASKING, is_all_here, is_here, offline, 
 
 T = TypeVar("T")
 
+OWN = frozenset({"delegate_task", "skill_run"})  # what this machine's own agent does
 AT_ONCE = timedelta(seconds=30)  # how long the caller of delegate_task waits for its end
 LATE = timedelta(seconds=1)  # that other machines' answers may take to get here
 LINE = 2000  # characters that are held back, waiting for the end of a line
@@ -62,10 +63,19 @@ async def ask_agent_stream(place: Place, order: Order) -> Outcome:
     return outcome
 
 
-def why_not(place: Place, order: Order) -> Outcome | None:
-    """The refusal of a prompt for the agent of this machine alone, which has none."""
-    is_own = order.tool in ASKING and is_here(place.node, order.arguments.get("hostname"))
-    return refused(Code.FAILED, runtimes.NONE) if is_own and place.policy.runtime is None else None
+async def why_not(place: Place, order: Order) -> Outcome | None:
+    """The refusal of a prompt for the agent of this machine alone, which has none, or not such tools."""
+    if order.tool in ASKING and is_here(place.node, order.arguments.get("hostname")):
+        return refused(Code.FAILED, runtimes.NONE) if place.policy.runtime is None else None
+    if order.tool not in OWN:
+        return None
+    try:
+        agent.require_able(place, order, cast(Sequence[str] | None, order.arguments.get("tools")))
+    except Invalid as error:
+        return refused(Code.INVALID, str(error))
+    except RuntimeFailed as error:
+        return refused(Code.FAILED, str(error))
+    return None
 
 
 async def ask_agents(place: Place, order: Order) -> Outcome:

@@ -11,6 +11,7 @@ from hubbub.node.runtimes.conversation import RuntimeFailed
 from hubbub.node.skills.shelf import Shelf
 from hubbub.node.skills.skill import Origin, Skill
 
+TOOL = "skill_run"
 CHANGED = (
     "the skill {name!r} is not what was asked about: it has changed since, or cannot be read; call it again"
 )
@@ -29,7 +30,7 @@ async def skill_run(place: Place, order: Order) -> Outcome:
     shelf = _shelf(place)
     skill = await asyncio.to_thread(shelf.find, name)
     if skill is None:
-        return refused(Code.NOT_FOUND, f"there is no skill {name!r}; skill_list tells which there are")
+        return _unknown(name)
     if not await asyncio.to_thread(shelf.is_seen, skill, order):
         return refused(Code.FAILED, CHANGED.format(name=name))
     await asyncio.to_thread(shelf.pin, skill, order)
@@ -46,6 +47,19 @@ async def skill_run(place: Place, order: Order) -> Outcome:
     return Outcome(value={**agent.said(answer), "task_id": task_id, "status": "done"})
 
 
+async def why_not(place: Place, order: Order) -> Outcome | None:
+    """The refusal of a skill that there is not; which there are everybody may know."""
+    if order.tool != TOOL:
+        return None
+    name = str(order.arguments["name"])
+    found = await asyncio.to_thread(_shelf(place).find, name)
+    return _unknown(name) if found is None else None
+
+
+def _unknown(name: str) -> Outcome:
+    return refused(Code.NOT_FOUND, f"there is no skill {name!r}; skill_list tells which there are")
+
+
 def _shelf(place: Place) -> Shelf:
     return Shelf(place.world, place.policy, place.data)
 
@@ -56,4 +70,4 @@ def _introduced(skill: Skill, prompt: str) -> str:
     return f"{skill.text}{where}\n\n---\n\n{prompt}"
 
 
-TOOLS: Mapping[str, Tool] = {"skill_list": skill_list, "skill_run": skill_run}
+TOOLS: Mapping[str, Tool] = {"skill_list": skill_list, TOOL: skill_run}
