@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from docs import kept, words
+from docs import kept, nouns, words
 from docs.png import LARGEST
 from hubbub.cli import hubbub
 from hubbub.dialects import discover
@@ -198,6 +198,12 @@ def test_who_may_do_what_is_drawn_from_the_table() -> None:
 def test_the_page_of_words_is_made_from_the_code() -> None:
     """Every status and every field in every dialect is on the page as the code has it; `make docs` writes it."""
     assert words.page() == words.PAGE.read_text("utf-8")
+
+
+def test_what_is_made_of_the_nouns_is_made_from_the_code() -> None:
+    """Every field of a noun is on the page of nouns, and every member of a card in the types of the page's code."""
+    assert nouns.page() == nouns.PAGE.read_text("utf-8")
+    assert nouns.script() == nouns.SCRIPT.read_text("utf-8")
 
 
 def test_the_page_of_kept_files_is_made_from_the_code() -> None:

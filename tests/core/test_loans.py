@@ -7,11 +7,11 @@ from uuid import UUID
 import pytest
 
 from hubbub.core import access, dispatches, joins, loans, members, nodes, tokens
+from hubbub.model.accounts import Token
 from hubbub.model.errors import Conflict, Forbidden, Unauthorized, WrongIdentity
 from hubbub.model.ids import new_id
 from hubbub.model.machines import Machine
 from hubbub.model.orders import About, Order, Outcome, Principal
-from hubbub.model.records import Token
 from hubbub.model.rights import SYSTEM, Actor, Role
 from hubbub.store.tx import Tx
 from tests.core.conftest import World, on_one_engine, person

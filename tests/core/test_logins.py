@@ -7,8 +7,8 @@ import pytest
 
 from hubbub.core import access, logins, tokens, users
 from hubbub.core.logins import BadLink
+from hubbub.model.accounts import User
 from hubbub.model.errors import Forbidden, NotFound, Unauthorized
-from hubbub.model.records import User
 from hubbub.model.rights import SYSTEM, Actor, Role
 from hubbub.store.tx import Tx
 from tests.core.conftest import RACERS, World, member, person

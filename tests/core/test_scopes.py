@@ -294,8 +294,9 @@ def test_areas_are_counted_and_replaced(world: World) -> None:
     )
 
     assert (first.number, first.name, first.patterns) == (1, "Backend", ("app/**", "plugins/"))
-    assert again == Area("backend", "Server", "in PHP", ("srv/",), 1)
-    assert world.do(scopes.areas, world.id) == [again, Area("docs", "Docs", None, ("docs/",), 2)]
+    assert again == Area(slug="backend", number=1, name="Server", description="in PHP", patterns=("srv/",))
+    docs = Area(slug="docs", number=2, name="Docs", description=None, patterns=("docs/",))
+    assert world.do(scopes.areas, world.id) == [again, docs]
     assert world.do(scopes.areas, world.elsewhere("field").id) == []
     assert world.kinds().count("area.put") == 3
 

@@ -7,9 +7,9 @@ from datetime import timedelta
 import pytest
 
 from hubbub.core import access, agents, tokens
+from hubbub.model.accounts import Token
 from hubbub.model.errors import Forbidden, Invalid, NotFound, Unauthorized
 from hubbub.model.ids import new_id
-from hubbub.model.records import Token
 from hubbub.model.rights import GIVEN, Actor, Right, Role
 from tests.core.conftest import RACERS, TEN_MINUTES, World, errors_of, member, on_one_engine, person
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from hubbub.core import access, audit, projects, users
+from hubbub.model.accounts import User
 from hubbub.model.errors import Conflict, Forbidden, Invalid, ProjectDenied
-from hubbub.model.records import User
 from hubbub.model.rights import GIVEN, SYSTEM, Actor, Role
 from hubbub.store.tx import Tx
 from tests.core.conftest import RACERS, World, errors_of, member, person

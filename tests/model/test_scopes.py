@@ -22,7 +22,7 @@ PATTERNS = st.lists(FILES_, min_size=1, max_size=3).map(tuple)
 
 
 def area(slug: str, *patterns: str) -> Area:
-    return Area(slug, slug.title(), None, patterns, 1)
+    return Area(slug=slug, number=1, name=slug.title(), description=None, patterns=patterns)
 
 
 def areas_of(backend: tuple[str, ...], docs: tuple[str, ...]) -> Mapping[str, Area]:

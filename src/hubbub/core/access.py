@@ -5,9 +5,10 @@ from dataclasses import replace
 from uuid import UUID
 
 from hubbub.core import agents
+from hubbub.model.accounts import Token
 from hubbub.model.errors import Forbidden, ProjectDenied, ProjectRequired, Unauthorized, WrongIdentity
 from hubbub.model.machines import NODE_PREFIX
-from hubbub.model.records import Project, Token
+from hubbub.model.records import Project
 from hubbub.model.rights import GRANTS, HUB, LINK_ONLY, Actor, Right, Role
 from hubbub.store import projects, tokens, users
 from hubbub.store.tx import Tx

@@ -9,12 +9,13 @@ from datetime import timedelta
 from uuid import UUID
 
 from hubbub.core import access, tokens
+from hubbub.model.accounts import Token
 from hubbub.model.errors import Conflict, Unauthorized
 from hubbub.model.ids import parse_id
 from hubbub.model.machines import beside
 from hubbub.model.moments import milliseconds
 from hubbub.model.orders import Principal
-from hubbub.model.records import Project, Token
+from hubbub.model.records import Project
 from hubbub.model.rights import HUB, Actor, Right
 from hubbub.store import tokens as rows
 from hubbub.store.tx import Tx

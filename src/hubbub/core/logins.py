@@ -10,11 +10,11 @@ from datetime import timedelta
 from uuid import UUID
 
 from hubbub.core import access, tokens, tries, users
+from hubbub.model.accounts import User
 from hubbub.model.errors import NotFound, Unauthorized
 from hubbub.model.ids import parse_id
 from hubbub.model.logins import Login
 from hubbub.model.moments import milliseconds
-from hubbub.model.records import User
 from hubbub.model.rights import Actor
 from hubbub.store import logins as rows
 from hubbub.store import tokens as token_rows

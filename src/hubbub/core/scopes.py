@@ -110,7 +110,8 @@ def put_area(
     scopes.lock(tx, project.id)
     known = scopes.find_area(tx, project.id, written)
     number = known.number if known else counters.next_number(tx, project.id, "area")
-    made = scopes.put_area(tx, project.id, Area(written, named, description, listed, number))
+    new = Area(slug=written, number=number, name=named, description=description, patterns=listed)
+    made = scopes.put_area(tx, project.id, new)
     tx.record(
         "area.put",
         project_id=project.id,

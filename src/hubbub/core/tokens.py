@@ -6,10 +6,11 @@ from datetime import timedelta
 from uuid import UUID
 
 from hubbub.core import access, agents, evidence
+from hubbub.model.accounts import Token
 from hubbub.model.errors import Forbidden, Invalid, NotFound
 from hubbub.model.ids import new_id
 from hubbub.model.moments import milliseconds
-from hubbub.model.records import Project, Token
+from hubbub.model.records import Project
 from hubbub.model.rights import GIVEN, GRANTS, Actor, Right, Role
 from hubbub.store import tokens
 from hubbub.store.tx import Tx

@@ -6,9 +6,10 @@ from datetime import timedelta
 from uuid import UUID
 
 from hubbub.core import access, projects, tokens
+from hubbub.model.accounts import User
 from hubbub.model.errors import Conflict, Forbidden, Invalid, NotFound
 from hubbub.model.ids import new_id
-from hubbub.model.records import Project, User
+from hubbub.model.records import Project
 from hubbub.model.rights import HUB, SYSTEM, Actor, Right, Role
 from hubbub.store import projects as project_rows
 from hubbub.store import users

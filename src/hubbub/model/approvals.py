@@ -3,8 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum, auto
+from typing import Annotated
 from uuid import UUID
 
+from hubbub.model.fields import CARD, REST, Secret, Seen
 from hubbub.model.machines import said_of
 from hubbub.model.orders import QuestionKind
 
@@ -49,30 +51,39 @@ ENDED = frozenset({S.DENIED, S.EXPIRED, S.SPENT, S.WITHDRAWN})
 class Approval:
     """A question to people, and what became of it."""
 
-    id: UUID
+    id: Annotated[UUID, Seen(REST | CARD)]
     project_id: UUID
-    kind: QuestionKind
-    who: str  # the agent, or the person, whose call it is
+    kind: Annotated[
+        QuestionKind, Seen(REST, "whether one call may go on, or the machine's policy gets a rule")
+    ]
+    who: Annotated[str, Seen(REST | CARD, "whose call it is")]
     token_id: UUID | None  # with which the call was made
-    node: (
-        str  # where a program beside the agent asks, with a token: the agent, "@", and the name that it gives
-    )
-    tool: str
-    arguments: Mapping[str, object]  # for people: long texts are cut
-    folder: str
-    digest: str  # of who, tool, canonical arguments, folder, node, as the machine made it
-    shown: str  # the resolved words of the call, invisible characters escaped
-    reason: str
-    elicitation: bool  # the client that made the call may answer for a person
-    receipt: str = field(repr=False)  # the hash of what whoever asked proves itself with
-    status: ApprovalStatus
-    created_at: int
-    expires_at: int
-    answered_by: str | None = None
-    answered_at: int | None = None
-    signature: str | None = None  # of whoever answered, where they signed what they were shown
-    ended_at: int | None = None
-    dangerous: bool = False  # it is about what cannot be undone: a yes is to be given twice
+    node: Annotated[
+        str,
+        Seen(REST | CARD, "the machine; where a program with a token asked, `{who}@{said_node}`"),
+    ]
+    tool: Annotated[str, Seen(REST | CARD)]
+    arguments: Annotated[Mapping[str, object], Seen(REST, "for people: long texts are cut")]
+    folder: Annotated[str, Seen(REST)]
+    digest: Annotated[str, Seen(REST, "of who, tool, arguments, folder and machine")]
+    shown: Annotated[
+        str, Seen(REST | CARD, "the resolved words of the call, invisible characters written out")
+    ]
+    reason: Annotated[str, Seen(REST | CARD)]
+    elicitation: Annotated[bool, Seen(REST, "whether the client that made the call may answer")]
+    receipt: Annotated[str, Secret("of what whoever asked proves itself with")] = field(repr=False)
+    dangerous: Annotated[
+        bool, Seen(REST | CARD, "whether the call is of a kind that the machine always has asked about")
+    ] = False  # it is about what cannot be undone: a yes is to be given twice
+    status: Annotated[ApprovalStatus, Seen(REST)]
+    created_at: Annotated[int, Seen(REST | CARD)]
+    expires_at: Annotated[int, Seen(REST | CARD)]
+    answered_by: Annotated[str | None, Seen(REST)] = None
+    answered_at: Annotated[int | None, Seen(REST)] = None
+    signature: Annotated[
+        str | None, Seen(REST, "of whoever said yes, where they signed what they were shown")
+    ] = None
+    ended_at: Annotated[int | None, Seen(REST)] = None
     machine: UUID | None = None  # over whose link it came
 
     @property

@@ -1,9 +1,11 @@
 """The API key of a project: what its machines show to the model that they ask."""
 
 from dataclasses import dataclass, field
+from typing import Annotated
 from uuid import UUID
 
 from hubbub.model.errors import Invalid
+from hubbub.model.fields import Secret
 
 SHORTEST, LONGEST = 8, 500  # characters
 SHOWN = 4  # of its end, if the rest is long enough to stay secret
@@ -15,7 +17,7 @@ class ApiKey:
     """A project's key. Whatever leaves the hub shows it masked."""
 
     project_id: UUID
-    secret: str = field(repr=False)
+    secret: Annotated[str, Secret()] = field(repr=False)
     set_by: str
     set_at: int
 

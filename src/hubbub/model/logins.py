@@ -1,16 +1,19 @@
 """A person in a browser: from signing in to signing out."""
 
 from dataclasses import dataclass
+from typing import Annotated
 from uuid import UUID
+
+from hubbub.model.fields import REST, Seen
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Login:
     """One browser in which a person is signed in. It stands on a token of the same id, held as a cookie."""
 
-    id: UUID
+    id: Annotated[UUID, Seen(REST)]
     user_id: UUID
-    created_at: int
-    seen_at: int  # when it was used last, to the minute
-    expires_at: int
-    browser: str | None  # what the browser calls itself
+    created_at: Annotated[int, Seen(REST)]
+    seen_at: Annotated[int, Seen(REST, "when it was used last, to the minute")]
+    expires_at: Annotated[int, Seen(REST, "later with each use, up to 90 days after it began")]
+    browser: Annotated[str | None, Seen(REST, "what the browser calls itself")]

@@ -1,8 +1,10 @@
 """Machines that agents may use: what the hub knows of them, who may look at one, and how far their audit logs are."""
 
 from dataclasses import dataclass, field
+from typing import Annotated
 from uuid import UUID
 
+from hubbub.model.fields import CARD, REST, Secret, Seen
 from hubbub.model.orders import About
 
 HERE = "localhost"  # what everybody calls the machine that they are on
@@ -47,19 +49,19 @@ class Machine:
 
     id: UUID
     project_id: UUID
-    name: str
-    machine_id: str  # which stays when the name changes
-    platform: str
-    labels: tuple[str, ...]
-    version: str
-    sandbox: str  # bwrap, landlock or none
-    first_seen_at: int
-    seen_at: int
-    expires_at: int  # when it is offline, if it stays silent
+    name: Annotated[str, Seen(REST | CARD)]
+    machine_id: Annotated[str, Seen(REST, "stays when the name changes")]
+    platform: Annotated[str, Seen(REST | CARD)]
+    labels: Annotated[tuple[str, ...], Seen(REST)]
+    version: Annotated[str, Seen(REST | CARD)]
+    sandbox: Annotated[str, Seen(REST | CARD, "the wall around what it runs: bwrap, landlock or none")]
+    runtime: Annotated[str | None, Seen(REST | CARD, "the agent that can be asked there; null: none")] = None
+    online: Annotated[bool, Seen(CARD, "what the log has told last")] = False  # `is_online` tells how it is
+    first_seen_at: Annotated[int, Seen(REST | CARD)]
+    seen_at: Annotated[int, Seen(REST)]
+    expires_at: Annotated[int, Seen(REST, "when it is offline, if it stays silent")]
     token_id: UUID | None = None  # its own key; None where a hub runs on it
-    runtime: str | None = None  # the agent that can be asked there
     hub: str | None = None  # the process of the hub that holds its link
-    online: bool = False  # what the log has told last; `is_online` tells how it is
     load: Load | None = None  # what it told last; no event, and so in no picture
 
     @property
@@ -92,14 +94,14 @@ class JoinCode:
 class Share:
     """A link by which anyone who has it may look at one machine."""
 
-    id: UUID
+    id: Annotated[UUID, Seen(REST)]
     project_id: UUID
     machine_id: UUID  # the id of the `Machine`
-    machine: str  # its name
-    hash: str = field(repr=False)
-    created_by: str
-    created_at: int
-    expires_at: int
+    machine: Annotated[str, Seen(REST, "which machine it shows, by its name")]
+    hash: Annotated[str, Secret("of the address")] = field(repr=False)
+    created_by: Annotated[str, Seen(REST)]
+    created_at: Annotated[int, Seen(REST)]
+    expires_at: Annotated[int, Seen(REST)]
     revoked_at: int | None = None
 
 

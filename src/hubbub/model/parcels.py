@@ -3,7 +3,10 @@
 from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import StrEnum, auto
+from typing import Annotated
 from uuid import UUID
+
+from hubbub.model.fields import REST, Seen
 
 TRIES = 12  # within a day, at the most
 FIRST_WAIT = timedelta(seconds=1)
@@ -40,24 +43,24 @@ class Fate(StrEnum):
 class Parcel:
     """One thing that is to leave the hub: a row of the outbox."""
 
-    seq: int  # its place in the outbox
-    id: UUID
+    id: Annotated[UUID, Seen(REST, "told to webhooks as Hubbub-Delivery")]
+    seq: Annotated[int, Seen(REST, "its place in the outbox")]
     project_id: UUID
-    kind: ParcelKind
-    webhook_id: UUID | None = None
-    activity: int | None = None  # for a webhook, the `seq` of what it is told of,
-    event: str | None = None  # and the kind of that
-    issue: str | None = None  # for a comment, where it goes
+    kind: Annotated[ParcelKind, Seen(REST)]
+    webhook_id: Annotated[UUID | None, Seen(REST)] = None
+    activity: Annotated[int | None, Seen(REST, "the id of what a webhook is told of")] = None
+    event: Annotated[str | None, Seen(REST, "the kind of that")] = None
+    issue: Annotated[str | None, Seen(REST, "where a comment goes")] = None
     text: str | None = field(default=None, repr=False)
-    task_id: UUID | None = None
-    created_at: int
-    attempts: int = 0  # begun, since it was put or tried again by hand
-    next_at: int  # when it is to be tried next
+    task_id: Annotated[UUID | None, Seen(REST)] = None
+    attempts: Annotated[int, Seen(REST, "begun, since it was put or tried again by hand")] = 0
+    next_at: Annotated[int, Seen(REST, "when it is tried next, unless it has ended")]
     leased_until: int = 0  # until then somebody is at it
     doubtful: bool = False  # an attempt may have succeeded without our knowing
-    outcome: Outcome | None = None
-    ended_at: int | None = None
-    last_error: str | None = None
+    outcome: Annotated[Outcome | None, Seen(REST, "null: it is still to leave")] = None
+    last_error: Annotated[str | None, Seen(REST)] = None
+    created_at: Annotated[int, Seen(REST)]
+    ended_at: Annotated[int | None, Seen(REST)] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,14 +9,104 @@ by an activity with a smaller id than the one that wrote it.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Annotated, Any, Self, TypedDict
 
-NOUNS = ("tasks", "agents", "machines", "approvals", "letters", "overlaps")
+from hubbub.model.approvals import Approval
+from hubbub.model.fields import CARD, Field, Seen, declared, merged, seen
+from hubbub.model.machines import Machine
+from hubbub.model.records import Condition, Intent, Task
 
 Card = Mapping[str, Any]
 Cards = dict[str, Card]
 Patch = Mapping[str, Mapping[str, Card | None]]
 Picture = Mapping[str, Mapping[str, Card]]
+
+
+class BesideTask(TypedDict):
+    """What a task's card has beside what its record shows, or in another form."""
+
+    depends_on: Annotated[
+        list[str], Seen(CARD, "what must be completed before it may be claimed", after="parent_id")
+    ]
+    files: Annotated[list[str] | None, Seen(CARD, "what was changed for it, cut", after="attempt")]
+
+
+class BesideMachine(TypedDict):
+    labels: Annotated[list[str], Seen(CARD, after="version")]
+
+
+class BesideApproval(TypedDict):
+    said_node: Annotated[
+        str | None,
+        Seen(CARD, "the machine as a program with a token says; null: the machine asked", after="node"),
+    ]
+    kind: Annotated[str, Seen(CARD, "whether one call may go on, or the policy gets a rule", after="tool")]
+
+
+class AgentCard(TypedDict):
+    name: str
+    condition: Annotated[Condition, Seen(CARD, "what it says it is doing")]
+    doing: Annotated[str | None, Seen(CARD, "cut")]
+    live: Annotated[bool, Seen(CARD, "whether it is there")]
+    end_reason: Annotated[str | None, Seen(CARD, "left, replaced, or silent: it stopped reporting")]
+    progress: Annotated[float | None, Seen(CARD, "percent")]
+    runtime: str | None
+    model: str | None
+    machine: Annotated[str | None, Seen(CARD, "where it runs, as far as is known")]
+    area: Annotated[str | None, Seen(CARD, "where it has declared that it works, while it is there")]
+    files: Annotated[list[str] | None, Seen(CARD, "and on what; cut")]
+    since: Annotated[int | None, Seen(CARD, "when it came to be in its condition")]
+    ended_at: int | None
+
+
+class LetterCard(TypedDict):
+    id: Annotated[str, Seen(CARD, "of the inbox row")]
+    message_id: str
+    number: int
+    sender: str
+    recipient: Annotated[str, Seen(CARD, "`hub`, or a member by their name")]
+    text: Annotated[str, Seen(CARD, "cut, without what looks like a secret")]
+    in_reply_to: Annotated[str | None, Seen(CARD, "a task or a message")]
+    thread: str | None
+    intent: Intent | None
+    created_at: int
+
+
+class OverlapCard(TypedDict):
+    agents: Annotated[list[str], Seen(CARD, "two that are there, sorted")]
+    files: Annotated[list[str], Seen(CARD, "what both have declared")]
+    areas: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Face:
+    """Of what the cards of a noun are made: what its record shows, and what stands `beside` that."""
+
+    record: type | None
+    beside: type | None
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """The fields of the record that are on the card."""
+        return tuple(seen(self.record, CARD)) if self.record else ()
+
+    @property
+    def members(self) -> dict[str, Field]:
+        """All that is on the card, in order."""
+        own = seen(self.record, CARD) if self.record else {}
+        beside = declared(self.beside) if self.beside else {}
+        return {name: {**own, **beside}[name] for name in merged(own, beside)}
+
+
+FACES = {
+    "tasks": Face(Task, BesideTask),
+    "agents": Face(None, AgentCard),
+    "machines": Face(Machine, BesideMachine),
+    "approvals": Face(Approval, BesideApproval),
+    "letters": Face(None, LetterCard),
+    "overlaps": Face(None, OverlapCard),
+}
+NOUNS = tuple(FACES)
 
 
 def empty() -> dict[str, Cards]:

@@ -1,8 +1,11 @@
 """Agents that were placed on machines: what runs where, and how it fares."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum, auto
+from typing import Annotated
 from uuid import UUID
+
+from hubbub.model.fields import REST, Secret, Seen
 
 MOST_TASKS = 64  # that an agent works on at a time
 MOST_LINES = 2_000  # of its output that can be asked for
@@ -42,18 +45,18 @@ class Placement:
     """An agent that runs, or ran, on a machine."""
 
     project_id: UUID
-    agent: str
+    agent: Annotated[str, Seen(REST)]
     machine: UUID  # the id of the `Machine`
-    node: str  # its name
-    command: str
-    started_by: str
+    node: Annotated[str, Seen(REST, "the machine")]
+    command: Annotated[str, Seen(REST)]
+    started_by: Annotated[str, Seen(REST)]
     token_id: UUID | None
-    status: PlacementStatus
-    since: int
-    pid: int | None
-    restarts: int
-    exit_code: int | None
-    reported_at: int
+    status: Annotated[PlacementStatus, Seen(REST)]
+    since: Annotated[int, Seen(REST)]
+    pid: Annotated[int | None, Seen(REST, "of the process, on its machine, with which all of it ends")]
+    restarts: Annotated[int, Seen(REST)]
+    exit_code: Annotated[int | None, Seen(REST, "of its last end by itself")]
+    reported_at: Annotated[int, Seen(REST, "when its machine last told of it")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,4 +77,4 @@ class Credentials:
     """With what an agent on a machine reaches the hub. `token` is told once, and never written down."""
 
     url: str
-    token: str
+    token: Annotated[str, Secret()] = field(repr=False)

@@ -6,11 +6,12 @@ Every `…_at` is Unix milliseconds, UTC. No behaviour beyond derived fields, no
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum, auto
+from typing import Annotated
 from uuid import UUID
 
+from hubbub.model.fields import CARD, REST, Secret, Seen
 from hubbub.model.lifecycle import ENDED, Status
 from hubbub.model.reached import Reached
-from hubbub.model.rights import Role
 
 TITLE_LENGTH = 80
 
@@ -45,45 +46,18 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class User:
-    id: UUID
-    name: str
-    password: str | None  # an argon2id hash, never the password
-    owns_hub: bool
-    created_at: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Project:
-    id: UUID
-    slug: str
-    name: str
-    conflict_mode: str
-    repo_url: str | None
-    heartbeat_interval: int  # seconds
-    heartbeat_ttl: int  # seconds
-    created_at: int
-    run_id: UUID | None = None  # its current run; None only while it is being made
+    id: Annotated[UUID, Seen(REST)]
     number: int | None = None  # counted in the hub, from 1; None only while it is being made
-    description: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Token:
-    """What is kept of a token: never the secret itself, only its SHA-256."""
-
-    id: UUID
-    hash: str
-    user_id: UUID | None
-    project_id: UUID | None
-    agent: str | None
-    role: Role | None
-    rate: int | None  # calls a second, where it is not the hub's common limit
-    created_at: int
-    expires_at: int | None
-    revoked_at: int | None
-    lent_from: UUID | None = None  # the token with which it ends
-    lent_for: UUID | None = None  # the order, or the task in the background, with which it ends
+    slug: Annotated[str, Seen(REST)]
+    name: Annotated[str, Seen(REST)]
+    description: Annotated[str | None, Seen(REST)] = None
+    conflict_mode: Annotated[str, Seen(REST)]
+    repo_url: Annotated[str | None, Seen(REST)]
+    heartbeat_interval: Annotated[int, Seen(REST, "seconds")]
+    heartbeat_ttl: Annotated[int, Seen(REST, "seconds")]
+    created_at: Annotated[int, Seen(REST)]
+    run_id: UUID | None = None  # its current run; None only while it is being made
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,7 +107,9 @@ class Presence(Profile):
     ended_at: int | None
     end_reason: str | None
     token_id: UUID | None = None  # by which it was opened
-    secret: str | None = None  # the hash of what whoever opened it was told, never that itself
+    secret: Annotated[str | None, Secret("of what whoever opened it was told")] = field(
+        default=None, repr=False
+    )
     area: str | None = None  # where it said it works
     files: tuple[str, ...] | None = None  # what it said it touches: paths and patterns
     outcome: str | None = None  # how it said it went
@@ -151,50 +127,58 @@ class Presence(Profile):
 class Run:
     """A stretch of work in a project: the tasks, messages, artifacts and reviews that belong together."""
 
-    id: UUID
+    id: Annotated[UUID, Seen(REST)]
     project_id: UUID
-    name: str | None  # None: nobody has named it yet
+    name: Annotated[str | None, Seen(REST, "null: nobody has named it yet")]
     notebook: str | None  # what its orchestrator wants to find again; opaque
-    created_at: int
+    created_at: Annotated[int, Seen(REST)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    id: UUID
+    id: Annotated[UUID, Seen(REST | CARD)]
     project_id: UUID
-    number: int  # counted in the project, from 1
-    sender: str
-    assignee: str | None  # None: free for anyone to claim
-    addressed: bool  # sent to its assignee by name, rather than claimed from the open queue
-    title: str
-    description: str
-    context: str | None
-    priority: Priority
-    status: Status
-    result: str | None = None
-    parent_id: UUID | None
-    depth: int = 0  # how many ancestors it has
-    reason: str | None = None  # why it was derived from its parent
-    run_id: UUID | None = None
-    external_id: str | None = None  # what its maker calls it; unique in the run
-    area: str | None = None  # the work area it is in
-    issue: str | None = None  # the issue on GitHub it is about, as owner/repository#number
-    files: tuple[str, ...] | None = None  # what was changed for it
+    number: Annotated[int, Seen(REST | CARD, "counted in the project, from 1")]
+    title: Annotated[str, Seen(REST | CARD)]
+    description: Annotated[str, Seen(REST)]
+    context: Annotated[str | None, Seen(REST)]
+    status: Annotated[Status, Seen(REST | CARD)]
+    priority: Annotated[Priority, Seen(REST | CARD)]
+    sender: Annotated[str, Seen(REST | CARD)]
+    edited_by: Annotated[
+        str | None, Seen(REST, "who wrote its description anew; null: it is the sender's")
+    ] = None
+    assignee: Annotated[str | None, Seen(REST | CARD, "null: it is free for anyone to claim")]
+    addressed: Annotated[
+        bool, Seen(REST, "sent to its assignee by name, rather than claimed from the open queue")
+    ]
+    result: Annotated[str | None, Seen(REST)] = None
+    area: Annotated[str | None, Seen(REST | CARD, "the area of the project that it is in")] = None
+    issue: Annotated[
+        str | None, Seen(REST | CARD, "the issue on GitHub it is about, as owner/repository#number")
+    ] = None
+    files: Annotated[tuple[str, ...] | None, Seen(REST, "what was changed for it")] = None
+    run_id: Annotated[UUID | None, Seen(REST | CARD)] = None
+    parent_id: Annotated[UUID | None, Seen(REST | CARD)]
+    depth: Annotated[int, Seen(REST, "how many ancestors it has")] = 0
+    reason: Annotated[str | None, Seen(REST, "why it was derived from its parent")] = None
+    external_id: Annotated[str | None, Seen(REST, "what its maker calls it; unique in the run")] = None
     gated: bool = False  # there are tasks that must be completed before it may be claimed
-    epoch: int = 1  # rises with every change of hands
-    attempt: int = 1  # 1 for the first delivery; rises with retries and redeliveries
+    epoch: Annotated[int, Seen(REST, "rises with every change of hands")] = 1
+    attempt: Annotated[
+        int, Seen(REST | CARD, "1 for the first delivery; rises with retries and redeliveries")
+    ] = 1
     leased: bool = False  # held by an agent with a heartbeat: when that falls silent, the hold ends
     door: str | None = None  # the tool set in which its holder took it
     delivery_id: UUID | None = None  # its current row in an inbox
-    note: str | None = None  # what was said last of why it is as it is
-    edited_by: str | None = None  # who gave it the description that it has; None: its sender
-    created_at: int
-    updated_at: int
-    delivered_at: int | None = None
-    accepted_at: int | None = None
-    started_at: int | None = None
-    ended_at: int | None = None
-    expires_at: int | None
+    note: Annotated[str | None, Seen(CARD, "what was said last of why it is as it is")] = None
+    created_at: Annotated[int, Seen(REST | CARD)]
+    updated_at: Annotated[int, Seen(REST | CARD)]
+    delivered_at: Annotated[int | None, Seen(REST | CARD)] = None
+    accepted_at: Annotated[int | None, Seen(REST | CARD)] = None
+    started_at: Annotated[int | None, Seen(REST | CARD)] = None
+    ended_at: Annotated[int | None, Seen(REST | CARD)] = None
+    expires_at: Annotated[int | None, Seen(REST | CARD)]
 
     @property
     def text(self) -> str:
@@ -227,21 +211,23 @@ class Intent(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    id: UUID
+    id: Annotated[UUID, Seen(REST)]
     project_id: UUID
-    number: int  # counted in the project, from 1
-    kind: Kind
-    sender: str
-    recipient: str | None  # None: everyone
-    body: str
-    in_reply_to: UUID | None  # a task or a message
-    outcome: Status | None  # how the task that it answers ended
-    created_at: int
+    number: Annotated[int, Seen(REST, "counted in the project, from 1")]
+    kind: Annotated[Kind, Seen(REST)]
+    sender: Annotated[str, Seen(REST)]
+    author: Annotated[
+        str | None, Seen(REST, "the person, where the sender is `hub`, as everyone without a name")
+    ] = None
+    recipient: Annotated[str | None, Seen(REST, "null: everyone who was there")]
+    body: Annotated[str, Seen(REST)]
+    intent: Annotated[Intent | None, Seen(REST, "what it is for, where its sender said so")] = None
+    in_reply_to: Annotated[UUID | None, Seen(REST, "a task or a message")]
+    outcome: Annotated[Status | None, Seen(REST, "how the task that it answers ended")]
+    created_at: Annotated[int, Seen(REST)]
     run_id: UUID | None = None
     thread: str | None = None  # what its sender calls the conversation
     metadata: Mapping[str, str] | None = None
-    intent: Intent | None = None
-    author: str | None = None  # the person who wrote it, where the sender is everyone who has no name
 
     @property
     def thread_name(self) -> str | None:
@@ -253,16 +239,16 @@ class Message:
 class Artifact:
     """Something made, to be shown to others. Its content is kept apart."""
 
-    id: UUID
+    id: Annotated[UUID, Seen(REST)]
     project_id: UUID
-    run_id: UUID
-    number: int  # counted in the project, from 1
-    name: str  # need not be unique: the newest of a name is meant by it
-    kind: str
-    creator: str
-    task: str | None  # the words of its creator: an id, or any text
-    length: int  # of its content, in characters
-    created_at: int
+    number: Annotated[int, Seen(REST, "counted in the project, from 1")]
+    run_id: Annotated[UUID, Seen(REST)]
+    name: Annotated[str, Seen(REST, "need not be unique: the newest of a name is meant by it")]
+    kind: Annotated[str, Seen(REST)]
+    creator: Annotated[str, Seen(REST)]
+    task: Annotated[str | None, Seen(REST, "the words of its creator: an id, or any text")]
+    length: Annotated[int, Seen(REST, "of its content, in characters")]
+    created_at: Annotated[int, Seen(REST)]
 
 
 class Verdict(StrEnum):
@@ -276,16 +262,16 @@ class Verdict(StrEnum):
 class Review:
     """An artifact that somebody was asked to look at."""
 
-    id: UUID
+    id: Annotated[UUID, Seen(REST)]
     project_id: UUID
-    run_id: UUID
-    artifact_id: UUID
-    requester: str
-    reviewer: str
-    verdict: Verdict | None  # None: not given yet
-    comments: str | None
-    created_at: int
-    submitted_at: int | None
+    run_id: Annotated[UUID, Seen(REST)]
+    artifact_id: Annotated[UUID, Seen(REST)]
+    requester: Annotated[str, Seen(REST)]
+    reviewer: Annotated[str, Seen(REST)]
+    verdict: Annotated[Verdict | None, Seen(REST, "null: not given yet")]
+    comments: Annotated[str | None, Seen(REST)]
+    created_at: Annotated[int, Seen(REST)]
+    submitted_at: Annotated[int | None, Seen(REST)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -355,16 +341,16 @@ class Letter:
 class Completion:
     """What an agent said it had done; kept whole, whatever became of the task."""
 
-    id: UUID
+    id: Annotated[UUID, Seen(REST)]
     project_id: UUID
-    agent: str
-    task: str  # the words of the agent: an id or a text
-    task_id: UUID | None
-    result: str
-    artifacts: str | None  # a JSON array
-    score: float | None
-    duration_minutes: float | None
-    completed_at: int
+    agent: Annotated[str, Seen(REST)]
+    task: Annotated[str, Seen(REST, "the words of the agent: an id or a text")]
+    task_id: Annotated[UUID | None, Seen(REST)]
+    result: Annotated[str, Seen(REST)]
+    artifacts: Annotated[str | None, Seen(REST, "a JSON array")]
+    score: Annotated[float | None, Seen(REST)]
+    duration_minutes: Annotated[float | None, Seen(REST)]
+    completed_at: Annotated[int, Seen(REST)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,12 +15,13 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
-from typing import NamedTuple, Self
+from typing import Annotated, NamedTuple, Self
 from uuid import UUID
 
 from hubbub.model.arranged import Arranged
 from hubbub.model.automata import Effort
 from hubbub.model.errors import Invalid
+from hubbub.model.fields import REST, Seen
 from hubbub.model.patterns import folder_of, folders_above, is_glob, normalise
 
 FILES = 1000  # entries of one scope, or patterns of one area
@@ -50,15 +51,15 @@ class Scope:
         return self.area is not None or bool(self.files)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Area:
     """A part of a project's repository, with a name for people."""
 
-    slug: str
-    name: str
-    description: str | None
-    patterns: tuple[str, ...]
-    number: int  # counted in the project, from 1
+    slug: Annotated[str, Seen(REST)]
+    number: Annotated[int, Seen(REST, "counted in the project, from 1")]
+    name: Annotated[str, Seen(REST)]
+    description: Annotated[str | None, Seen(REST)]
+    patterns: Annotated[tuple[str, ...], Seen(REST)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,12 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum, auto
+from typing import Annotated
 from urllib.parse import urlsplit
 from uuid import UUID
 
 from hubbub.model.errors import Invalid
+from hubbub.model.fields import REST, Secret, Seen
 from hubbub.model.kinds import GROUPS, require_group, require_kind, require_of_project
 from hubbub.model.records import Activity, Kind
 from hubbub.model.rights import HUB
@@ -34,16 +36,16 @@ class Form(StrEnum):
 class Webhook:
     """An address to which a project's activities are posted."""
 
-    id: UUID
+    id: Annotated[UUID, Seen(REST)]
     project_id: UUID
-    url: str = field(repr=False)  # who knows it may be able to post there
-    events: tuple[str, ...]  # patterns: a kind, `task.*`, `needs`, or `*`
-    secret: str = field(repr=False)
+    url: Annotated[str, Seen(REST)] = field(repr=False)  # who knows it may be able to post there
+    events: Annotated[tuple[str, ...], Seen(REST, "kinds, groups such as task.*, needs, or * for all")]
+    form: Annotated[Form, Seen(REST)] = Form.JSON
+    secret: Annotated[str, Secret("with which it is signed what goes there")] = field(repr=False)
     after_tx: int  # with after_seq its place in the log: what came before was put into the outbox
     after_seq: int
-    created_by: str
-    created_at: int
-    form: Form = Form.JSON
+    created_by: Annotated[str, Seen(REST)]
+    created_at: Annotated[int, Seen(REST)]
     removed_at: int | None = None
 
     @property

@@ -11,8 +11,8 @@ from starlette.types import Scope
 
 from hubbub.core import tries, users
 from hubbub.core.transaction import Transactions
+from hubbub.model.accounts import User
 from hubbub.model.errors import Invalid, Unauthorized
-from hubbub.model.records import User
 from hubbub.model.rights import SYSTEM
 
 SHORTEST, LONGEST = 8, 1_000

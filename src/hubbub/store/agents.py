@@ -6,39 +6,20 @@ from dataclasses import fields
 from uuid import UUID
 
 from hubbub.model.records import Agent, Condition, Node, Presence, Profile
+from hubbub.store.table import Table
 from hubbub.store.tx import Row, Tx
 
 _PROFILE = tuple(field.name for field in fields(Profile))
-_PRESENCE = (
-    "id", "project_id", "agent", "instance", "condition", *_PROFILE,
-    "ttl", "opened_at", "seen_at", "expires_at", "ended_at", "end_reason",
-    "token_id", "secret", "area", "files", "outcome", "summary", "touched", "since",
-    "voices", "heartbeat_told_at",
-)  # fmt: skip
-_LISTS = ("files", "touched")
-_READ = (*_PRESENCE, "claimed")  # what it holds (`store/claims.py`) is shown with what it has declared
+_TABLE = Table("presences", Presence)
+_READ = (*_TABLE.columns, "claimed")  # what it holds (`store/claims.py`) is shown with what it has declared
 _COLUMNS = ", ".join(f"p.{name}" for name in _READ)
 
 
 def _presence(row: Row) -> Presence:
-    values = {name: row[name] for name in _PRESENCE}
-    lists = {name: tuple(json.loads(row[name])) if row[name] is not None else None for name in _LISTS}
+    values = _TABLE.values(row)
     if row["claimed"] is not None:
-        lists["files"] = tuple(dict.fromkeys((*(lists["files"] or ()), *json.loads(row["claimed"]))))
-    voices = json.loads(row["voices"]) if row["voices"] is not None else {}
-    return Presence(**{**values, **lists, "voices": voices, "condition": Condition(row["condition"])})
-
-
-def _lists(presence: Presence) -> dict[str, str | None]:
-    values = {name: getattr(presence, name) for name in _LISTS}
-    return {
-        name: json.dumps(value, ensure_ascii=False) if value is not None else None
-        for name, value in values.items()
-    }
-
-
-def _voices(presence: Presence) -> str:
-    return json.dumps(dict(presence.voices), ensure_ascii=False)
+        values["files"] = tuple(dict.fromkeys((*(values["files"] or ()), *json.loads(row["claimed"]))))
+    return Presence(**{**values, "voices": values["voices"] or {}})
 
 
 def meet(tx: Tx, project_id: UUID, name: str) -> bool:
@@ -164,7 +145,7 @@ def close(tx: Tx, presence: Presence) -> None:
         id=presence.id,
         outcome=presence.outcome,
         summary=presence.summary,
-        touched=_lists(presence)["touched"],
+        touched=_TABLE.row(presence)["touched"],
     )
 
 
@@ -192,11 +173,7 @@ def presences(tx: Tx, project_id: UUID) -> list[Presence]:
 
 def open_presence(tx: Tx, new: Presence) -> Presence:
     """Begin a presence and make it the agent's."""
-    tx.run(
-        f"""INSERT INTO presences ({", ".join(_PRESENCE)})
-            VALUES ({", ".join(f":{name}" for name in _PRESENCE)})""",
-        **{**{name: getattr(new, name) for name in _PRESENCE}, **_lists(new), "voices": _voices(new)},
-    )
+    tx.run(_TABLE.insertion, **_TABLE.row(new))
     tx.run(
         "UPDATE agents SET presence_id = :id WHERE project_id = :project_id AND name = :name",
         id=new.id,
@@ -212,10 +189,11 @@ def update_presence(tx: Tx, presence: Presence) -> Presence:
         "instance", "condition", *_PROFILE, "ttl", "seen_at", "expires_at", "ended_at", "end_reason", "since",
         "secret", "voices", "heartbeat_told_at",
     )  # fmt: skip
+    row = _TABLE.row(presence)
     tx.run(
         f"UPDATE presences SET {', '.join(f'{name} = :{name}' for name in changing)} WHERE id = :id",
         id=presence.id,
-        **{**{name: getattr(presence, name) for name in changing}, "voices": _voices(presence)},
+        **{name: row[name] for name in changing},
     )
     return presence
 

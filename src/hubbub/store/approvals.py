@@ -1,62 +1,22 @@
 """SQL for approvals."""
 
-import json
 from uuid import UUID
 
 from hubbub.model.approvals import ENDED, STEPS, Approval, ApprovalStatus, ApprovalStep
-from hubbub.model.orders import QuestionKind
-from hubbub.store.tx import Row, Tx
+from hubbub.store.table import Table
+from hubbub.store.tx import Tx
 
-_COLUMNS = (
-    "id, project_id, kind, who, token_id, node, tool, arguments, folder, digest, shown, reason, elicitation, receipt, "
-    "status, created_at, expires_at, answered_by, answered_at, ended_at, signature, "
-    "dangerous, machine"
-)
+_TABLE = Table("approvals", Approval)
+_COLUMNS = _TABLE.selected
+_approval = _TABLE.record
 
 # Its machine is not there any more, and has not been since `:gone`, or was removed.
 _FORSAKEN = f"""status = '{ApprovalStatus.PENDING}' AND machine IS NOT NULL AND NOT EXISTS (
     SELECT 1 FROM machines WHERE machines.id = approvals.machine AND (online = 1 OR machines.expires_at > :gone))"""
 
 
-def _approval(row: Row) -> Approval:
-    return Approval(
-        **{
-            **row,
-            "kind": QuestionKind(row["kind"]),
-            "status": ApprovalStatus(row["status"]),
-            "arguments": json.loads(row["arguments"]),
-            "elicitation": bool(row["elicitation"]),
-            "dangerous": bool(row["dangerous"]),
-        }
-    )
-
-
 def insert(tx: Tx, approval: Approval) -> None:
-    tx.run(
-        f"""INSERT INTO approvals ({_COLUMNS})
-            VALUES (:id, :project_id, :kind, :who, :token_id, :node, :tool, :arguments, :folder, :digest, :shown,
-                    :reason, :elicitation, :receipt, :status, :created_at, :expires_at, NULL, NULL, NULL,
-                    NULL, :dangerous, :machine)""",
-        id=approval.id,
-        project_id=approval.project_id,
-        kind=approval.kind,
-        who=approval.who,
-        token_id=approval.token_id,
-        node=approval.node,
-        tool=approval.tool,
-        arguments=json.dumps(approval.arguments, ensure_ascii=False),
-        folder=approval.folder,
-        digest=approval.digest,
-        shown=approval.shown,
-        reason=approval.reason,
-        elicitation=int(approval.elicitation),
-        dangerous=int(approval.dangerous),
-        machine=approval.machine,
-        receipt=approval.receipt,
-        status=approval.status,
-        created_at=approval.created_at,
-        expires_at=approval.expires_at,
-    )
+    tx.run(_TABLE.insertion, **_TABLE.row(approval))
 
 
 def find(tx: Tx, approval_id: UUID, *, lock: bool = False) -> Approval | None:

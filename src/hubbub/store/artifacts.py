@@ -4,33 +4,17 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from hubbub.model.records import Artifact, Review, Verdict
-from hubbub.store.tx import Row, Tx
+from hubbub.store.table import Table
+from hubbub.store.tx import Tx
 
-_ARTIFACT = (
-    "id",
-    "project_id",
-    "run_id",
-    "number",
-    "name",
-    "kind",
-    "creator",
-    "task",
-    "length",
-    "created_at",
-)
-_REVIEW = (
-    "id", "project_id", "run_id", "artifact_id", "requester", "reviewer", "verdict", "comments", "created_at",
-    "submitted_at",
-)  # fmt: skip
-_ARTIFACTS, _REVIEWS = ", ".join(_ARTIFACT), ", ".join(_REVIEW)
+_ARTIFACT, _REVIEW = Table("artifacts", Artifact), Table("reviews", Review)
+_ARTIFACTS, _REVIEWS = _ARTIFACT.selected, _REVIEW.selected
+_artifact, _review = _ARTIFACT.record, _REVIEW.record
 
 
 def insert(tx: Tx, artifact: Artifact, content: str) -> Artifact:
     """Add the artifact, and its content beside it."""
-    tx.run(
-        f"INSERT INTO artifacts ({_ARTIFACTS}) VALUES ({', '.join(f':{name}' for name in _ARTIFACT)})",
-        **{name: getattr(artifact, name) for name in _ARTIFACT},
-    )
+    tx.run(_ARTIFACT.insertion, **_ARTIFACT.row(artifact))
     tx.run(
         "INSERT INTO artifact_contents (artifact_id, content) VALUES (:id, :content)",
         id=artifact.id,
@@ -41,7 +25,7 @@ def insert(tx: Tx, artifact: Artifact, content: str) -> Artifact:
 
 def find(tx: Tx, artifact_id: UUID) -> Artifact | None:
     row = tx.one(f"SELECT {_ARTIFACTS} FROM artifacts WHERE id = :id", id=artifact_id)
-    return Artifact(**row) if row else None
+    return _artifact(row) if row else None
 
 
 def find_by_number(tx: Tx, project_id: UUID, number: int) -> Artifact | None:
@@ -50,7 +34,7 @@ def find_by_number(tx: Tx, project_id: UUID, number: int) -> Artifact | None:
         project_id=project_id,
         number=number,
     )
-    return Artifact(**row) if row else None
+    return _artifact(row) if row else None
 
 
 def newest(tx: Tx, run_id: UUID, name: str) -> Artifact | None:
@@ -61,7 +45,7 @@ def newest(tx: Tx, run_id: UUID, name: str) -> Artifact | None:
         run_id=run_id,
         name=name,
     )
-    return Artifact(**row) if row else None
+    return _artifact(row) if row else None
 
 
 def newest_of_project(tx: Tx, project_id: UUID, name: str) -> Artifact | None:
@@ -72,13 +56,13 @@ def newest_of_project(tx: Tx, project_id: UUID, name: str) -> Artifact | None:
         project_id=project_id,
         name=name,
     )
-    return Artifact(**row) if row else None
+    return _artifact(row) if row else None
 
 
 def of_run(tx: Tx, run_id: UUID) -> list[Artifact]:
     """The run's artifacts, oldest first."""
     rows = tx.all(f"SELECT {_ARTIFACTS} FROM artifacts WHERE run_id = :run_id ORDER BY number", run_id=run_id)
-    return [Artifact(**row) for row in rows]
+    return [_artifact(row) for row in rows]
 
 
 def of_task(tx: Tx, project_id: UUID, task: str, run_id: UUID | None, names: Sequence[str]) -> list[Artifact]:
@@ -94,7 +78,7 @@ def of_task(tx: Tx, project_id: UUID, task: str, run_id: UUID | None, names: Seq
         run_id=run_id,
         **called,
     )
-    return [Artifact(**row) for row in rows]
+    return [_artifact(row) for row in rows]
 
 
 def of_project(tx: Tx, project_id: UUID, *, before: int, limit: int) -> list[Artifact]:
@@ -106,7 +90,7 @@ def of_project(tx: Tx, project_id: UUID, *, before: int, limit: int) -> list[Art
         before=before,
         limit=limit,
     )
-    return [Artifact(**row) for row in rows]
+    return [_artifact(row) for row in rows]
 
 
 def content(tx: Tx, artifact_id: UUID) -> str:
@@ -120,15 +104,8 @@ def number_in_run(tx: Tx, run_id: UUID) -> int:
     return int(row["artifacts"]) if row else 0
 
 
-def _review(row: Row) -> Review:
-    return Review(**{**row, "verdict": Verdict(row["verdict"]) if row["verdict"] else None})
-
-
 def insert_review(tx: Tx, review: Review) -> Review:
-    tx.run(
-        f"INSERT INTO reviews ({_REVIEWS}) VALUES ({', '.join(f':{name}' for name in _REVIEW)})",
-        **{name: getattr(review, name) for name in _REVIEW},
-    )
+    tx.run(_REVIEW.insertion, **_REVIEW.row(review))
     return review
 
 

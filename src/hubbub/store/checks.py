@@ -3,25 +3,16 @@
 from uuid import UUID
 
 from hubbub.model.records import Check
-from hubbub.store.tx import Row, Tx
+from hubbub.store.table import Table
+from hubbub.store.tx import Tx
 
-_COLUMNS = "id, task_id, agent, started_at, expires_at, ended_at, passed, output"
-
-
-def _check(row: Row) -> Check:
-    return Check(**{**row, "passed": bool(row["passed"]) if row["passed"] is not None else None})
+_TABLE = Table("checks", Check)
+_COLUMNS = _TABLE.selected
+_check = _TABLE.record
 
 
 def insert(tx: Tx, check: Check) -> Check:
-    tx.run(
-        """INSERT INTO checks (id, task_id, agent, started_at, expires_at)
-           VALUES (:id, :task_id, :agent, :started_at, :expires_at)""",
-        id=check.id,
-        task_id=check.task_id,
-        agent=check.agent,
-        started_at=check.started_at,
-        expires_at=check.expires_at,
-    )
+    tx.run(_TABLE.insertion, **_TABLE.row(check))
     return check
 
 

@@ -6,20 +6,18 @@ number is its position there, far behind those of what was declared.
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import fields
 from uuid import UUID
 
 from hubbub.model.claims import Claim
 from hubbub.model.scopes import place_of
 from hubbub.store.scopes import CLAIMED_FROM
-from hubbub.store.tx import Row, Tx
+from hubbub.store.table import Table
+from hubbub.store.tx import Tx
 
-_CLAIM = tuple(field.name for field in fields(Claim))
-_COLUMNS = ", ".join(_CLAIM)
-
-
-def _claim(row: Row) -> Claim:
-    return Claim(**{name: row[name] for name in _CLAIM})
+_TABLE = Table("claims", Claim)
+_COLUMNS = _TABLE.selected
+_claim = _TABLE.record
+_INSERT = _TABLE.inserting(["project_id", "number"])
 
 
 def of_presence(tx: Tx, presence_id: UUID) -> list[Claim]:
@@ -49,13 +47,7 @@ def add(tx: Tx, project_id: UUID, claim: Claim) -> None:
     """Keep a claim, with its entry where others look."""
     row = tx.one("SELECT max(number) AS last FROM claims WHERE presence_id = :id", id=claim.presence_id)
     number = CLAIMED_FROM if row is None or row["last"] is None else int(row["last"]) + 1
-    tx.run(
-        f"""INSERT INTO claims (project_id, number, {_COLUMNS})
-            VALUES (:project_id, :number, {", ".join(f":{name}" for name in _CLAIM)})""",
-        project_id=project_id,
-        number=number,
-        **{name: getattr(claim, name) for name in _CLAIM},
-    )
+    tx.run(_INSERT, project_id=project_id, number=number, **_TABLE.row(claim))
     tx.run(
         """INSERT INTO scope_entries (presence_id, position, project_id, place, entry)
            VALUES (:presence_id, :number, :project_id, :place, :entry)""",

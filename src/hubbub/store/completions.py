@@ -4,19 +4,16 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from hubbub.model.records import Completion
+from hubbub.store.table import Table
 from hubbub.store.tx import Tx
 
-_COLUMNS = (
-    "id", "project_id", "agent", "task", "task_id", "result", "artifacts", "score", "duration_minutes", "completed_at",
-)  # fmt: skip
-_SELECT = ", ".join(_COLUMNS)
+_TABLE = Table("completions", Completion)
+_COLUMNS = _TABLE.selected
+_completion = _TABLE.record
 
 
 def insert(tx: Tx, completion: Completion) -> Completion:
-    tx.run(
-        f"INSERT INTO completions ({_SELECT}) VALUES ({', '.join(f':{name}' for name in _COLUMNS)})",
-        **{name: getattr(completion, name) for name in _COLUMNS},
-    )
+    tx.run(_TABLE.insertion, **_TABLE.row(completion))
     return completion
 
 
@@ -28,7 +25,7 @@ def search(
     found: list[Completion] = []
     for project_id in project_ids:
         rows = tx.all(
-            f"""SELECT {_SELECT} FROM completions
+            f"""SELECT {_COLUMNS} FROM completions
                 WHERE project_id = :project_id {named} AND completed_at >= :since
                 ORDER BY completed_at DESC, id DESC LIMIT :limit""",
             project_id=project_id,
@@ -36,5 +33,5 @@ def search(
             limit=limit,
             **({"agent": agent} if agent is not None else {}),
         )
-        found += [Completion(**row) for row in rows]
+        found += [_completion(row) for row in rows]
     return sorted(found, key=lambda each: (each.completed_at, each.id), reverse=True)[:limit]

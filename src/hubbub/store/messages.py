@@ -1,30 +1,20 @@
 """SQL for messages and for their deliveries: the inboxes."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from uuid import UUID
 
 from hubbub.model.lifecycle import Status
 from hubbub.model.moments import PARTS
-from hubbub.model.records import Delivery, Intent, Kind, Letter, Message, Priority
+from hubbub.model.records import Delivery, Kind, Letter, Message
 from hubbub.store import runs, wakes
+from hubbub.store.table import Table
 from hubbub.store.tx import Row, Tx
 
-_COLUMNS = (
-    "id", "project_id", "number", "kind", "sender", "recipient", "body", "in_reply_to", "outcome", "created_at",
-    "run_id", "thread", "metadata", "intent", "author",
-)  # fmt: skip
-_MESSAGE = ", ".join(f"m.{name}" for name in _COLUMNS)
-_INSERT = f"INSERT INTO messages ({', '.join(_COLUMNS)}) VALUES ({', '.join(f':{n}' for n in _COLUMNS)})"
-_DELIVERY = (
-    "id", "project_id", "recipient", "task_id", "message_id", "priority",
-    "stored_at", "notified_at", "seen_at", "acked_at", "withdrawn_at", "for_people",
-)  # fmt: skip
-_WHOLE_DELIVERY = (*_DELIVERY, "wake_id", "dead_at")  # with what a new one does not have
-_DELIVERY_COLUMNS = ", ".join(f"d.{name}" for name in _WHOLE_DELIVERY)
-_WAITING = ", ".join(f"d.{name} AS delivery_{name}" for name in _WHOLE_DELIVERY)
-_DELIVER = f"INSERT INTO deliveries ({', '.join(_DELIVERY)}) VALUES ({', '.join(f':{n}' for n in _DELIVERY)})"
+_MESSAGES, _DELIVERIES = Table("messages", Message, alias="m"), Table("deliveries", Delivery, alias="d")
+_message, _delivery = _MESSAGES.record, _DELIVERIES.record
+_MESSAGE, _DELIVERY = _MESSAGES.selected, _DELIVERIES.selected
+_WAITING = ", ".join(f"d.{name} AS delivery_{name}" for name in _DELIVERIES.columns)
 _AFTER = f" AND m.created_at * 1000 + m.number % {PARTS} + 1 > :after"
 _AS_THEY_ARE = ("number", "sender", "context", "edited_by", "task_id", "in_reply_to")  # in a letter
 _CONVERSATION = """said (id) AS (
@@ -37,31 +27,11 @@ _CONVERSATION = """said (id) AS (
 _PENDING = "acked_at IS NULL AND withdrawn_at IS NULL"
 
 
-def _message(row: Row) -> Message:
-    return Message(
-        **{
-            **{name: row[name] for name in _COLUMNS},
-            "kind": Kind(row["kind"]),
-            "outcome": Status(row["outcome"]) if row["outcome"] else None,
-            "metadata": json.loads(row["metadata"]) if row["metadata"] else None,
-            "intent": Intent(row["intent"]) if row["intent"] else None,
-        }
-    )
-
-
-def _delivery(row: Row) -> Delivery:
-    values = {name: row[name] for name in _WHOLE_DELIVERY}
-    known = {"priority": Priority(row["priority"]), "for_people": bool(row["for_people"])}
-    return Delivery(**{**values, **known})
-
-
 def insert(tx: Tx, message: Message) -> Message:
     """Add the message, to the project's current run if it names none."""
     if message.run_id is None:
         message = replace(message, run_id=runs.id_of_current(tx, message.project_id))
-    values = {name: getattr(message, name) for name in _COLUMNS}
-    values["metadata"] = json.dumps(message.metadata, ensure_ascii=False) if message.metadata else None
-    tx.run(_INSERT, **values)
+    tx.run(_MESSAGES.insertion, **_MESSAGES.row(message))
     return message
 
 
@@ -240,13 +210,12 @@ def last_answer(tx: Tx, task_id: UUID, sender: str, *, until: int) -> Message | 
 
 def deliver(tx: Tx, delivery: Delivery) -> Delivery:
     """Put a row into an inbox."""
-    numbers = {name: int(getattr(delivery, name)) for name in ("priority", "for_people")}
-    tx.run(_DELIVER, **{**{name: getattr(delivery, name) for name in _DELIVERY}, **numbers})
+    tx.run(_DELIVERIES.insertion, **_DELIVERIES.row(delivery))
     return delivery
 
 
 def find_delivery(tx: Tx, delivery_id: UUID) -> Delivery | None:
-    row = tx.one(f"SELECT {_DELIVERY_COLUMNS} FROM deliveries d WHERE d.id = :id", id=delivery_id)
+    row = tx.one(f"SELECT {_DELIVERY} FROM deliveries d WHERE d.id = :id", id=delivery_id)
     return _delivery(row) if row else None
 
 
@@ -259,7 +228,7 @@ def deliveries_of_all(tx: Tx, message_ids: Sequence[UUID]) -> dict[UUID, list[De
     """Every inbox row of several messages, by the ids of these."""
     named = {f"id{number}": message_id for number, message_id in enumerate(message_ids)}
     rows = tx.all(
-        f"""SELECT {_DELIVERY_COLUMNS} FROM deliveries d
+        f"""SELECT {_DELIVERY} FROM deliveries d
             WHERE d.message_id IN ({", ".join(f":{name}" for name in named)}) ORDER BY d.id""",
         **named,
     ) if named else []  # fmt: skip
@@ -272,7 +241,7 @@ def deliveries_of_all(tx: Tx, message_ids: Sequence[UUID]) -> dict[UUID, list[De
 def inbox(tx: Tx, project_id: UUID, recipient: str, limit: int) -> list[Letter]:
     """What is pending for the recipient: most urgent first, then in order of arrival."""
     rows = tx.all(
-        f"""SELECT {_DELIVERY_COLUMNS}, m.kind, m.in_reply_to, m.outcome,
+        f"""SELECT {_DELIVERY}, m.kind, m.in_reply_to, m.outcome,
                    COALESCE(m.number, t.number) AS number,
                    COALESCE(m.sender, t.sender) AS sender, m.body, t.title, t.description, t.context, t.edited_by
             FROM deliveries d
@@ -297,7 +266,7 @@ def for_people(tx: Tx, project_id: UUID) -> list[tuple[Message, Delivery]]:
         project_id=project_id,
     )
     return [
-        (_message(row), _delivery({name: row[f"delivery_{name}"] for name in _WHOLE_DELIVERY}))
+        (_message(row), _delivery({name: row[f"delivery_{name}"] for name in _DELIVERIES.columns}))
         for row in rows
     ]
 
@@ -317,7 +286,7 @@ def _letter(row: Row) -> Letter:
 def last_told(tx: Tx, project_id: UUID, recipient: str) -> Delivery | None:
     """The newest row of an inbox of which its receiver has heard."""
     row = tx.one(
-        f"""SELECT {_DELIVERY_COLUMNS} FROM deliveries d
+        f"""SELECT {_DELIVERY} FROM deliveries d
             WHERE d.project_id = :project_id AND d.recipient = :recipient
               AND (d.notified_at IS NOT NULL OR d.seen_at IS NOT NULL)
             ORDER BY d.id DESC LIMIT 1""",

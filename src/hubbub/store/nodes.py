@@ -7,41 +7,18 @@ from uuid import UUID
 
 from hubbub.model.machines import Load, Machine
 from hubbub.model.orders import About
-from hubbub.store.tx import Row, Tx
+from hubbub.store.table import Table
+from hubbub.store.tx import Tx
 
-_COLUMNS = (
-    "id, project_id, name, machine_id, platform, labels, version, sandbox, first_seen_at, seen_at, expires_at, "
-    "token_id, runtime, hub, online, load"
-)
-
-
-def _machine(row: Row) -> Machine:
-    load = Load(**json.loads(row["load"])) if row["load"] else None
-    labels = tuple(json.loads(row["labels"]))
-    return Machine(**{**row, "labels": labels, "online": bool(row["online"]), "load": load})
+_TABLE = Table("machines", Machine)
+_COLUMNS = _TABLE.selected
+_machine = _TABLE.record
+_INSERT = f"{_TABLE.inserting(['folded'])} ON CONFLICT (project_id, folded) DO NOTHING RETURNING id"
 
 
 def insert(tx: Tx, machine: Machine) -> bool:
     """Keep a new machine; False if there is one of that name, whatever its case."""
-    row = tx.one(
-        """INSERT INTO machines (id, project_id, name, folded, machine_id, platform, labels, version, sandbox,
-                                 first_seen_at, seen_at, expires_at)
-           VALUES (:id, :project_id, :name, :folded, :machine_id, :platform, :labels, :version, :sandbox,
-                   :first_seen_at, :seen_at, :expires_at)
-           ON CONFLICT (project_id, folded) DO NOTHING RETURNING id""",
-        id=machine.id,
-        project_id=machine.project_id,
-        name=machine.name,
-        folded=machine.name.casefold(),
-        machine_id=machine.machine_id,
-        platform=machine.platform,
-        labels=json.dumps(machine.labels, ensure_ascii=False),
-        version=machine.version,
-        sandbox=machine.sandbox,
-        first_seen_at=machine.first_seen_at,
-        seen_at=machine.seen_at,
-        expires_at=machine.expires_at,
-    )
+    row = tx.one(_INSERT, folded=machine.name.casefold(), **_TABLE.row(machine))
     return row is not None
 
 

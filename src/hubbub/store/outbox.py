@@ -4,29 +4,18 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from hubbub.model.parcels import Outcome, Parcel, ParcelKind
-from hubbub.store.tx import Row, Tx
+from hubbub.store.table import Table
+from hubbub.store.tx import Tx
 
-_COLUMNS = (
-    "seq, id, project_id, kind, webhook_id, activity, event, issue, text, task_id, created_at, attempts, next_at, "
-    "leased_until, doubtful, outcome, ended_at, last_error"
-)
+_TABLE = Table("outbox", Parcel)
+_COLUMNS = _TABLE.selected
+_parcel = _TABLE.record
 _LAST_SEQ = 2**62  # greater than any
 
 # A parcel of a webhook waits until all that came before it have ended; others go as they come.
 _HAS_ITS_TURN = """NOT EXISTS (SELECT 1 FROM outbox earlier
                                WHERE earlier.webhook_id = outbox.webhook_id AND earlier.outcome IS NULL
                                  AND earlier.seq < outbox.seq)"""
-
-
-def _parcel(row: Row) -> Parcel:
-    return Parcel(
-        **{
-            **row,
-            "kind": ParcelKind(row["kind"]),
-            "doubtful": bool(row["doubtful"]),
-            "outcome": Outcome(row["outcome"]) if row["outcome"] else None,
-        }
-    )
 
 
 def insert(

@@ -8,13 +8,10 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from uuid import UUID
 
+from hubbub.model.pictures import FACES
 from hubbub.store.tx import Row, Tx
 
-TASK = (
-    "id", "number", "title", "status", "priority", "sender", "assignee", "area", "issue", "run_id", "parent_id",
-    "attempt", "files", "note", "created_at", "updated_at", "delivered_at", "accepted_at", "started_at", "ended_at",
-    "expires_at",
-)  # fmt: skip
+TASK = (*FACES["tasks"].shown, "files")
 _AGENT = """SELECT a.name, p.id AS presence_id, p.condition, p.doing, p.progress, p.runtime, p.model, p.hostname,
                    p.area, p.files, p.claimed, p.since, p.ended_at, p.end_reason, m.name AS placed_on, e.node AS seen_on
             FROM agents a

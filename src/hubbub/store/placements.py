@@ -3,45 +3,20 @@
 from collections.abc import Sequence
 from uuid import UUID
 
-from hubbub.model.placements import Placement, PlacementStatus
-from hubbub.store.tx import Row, Tx
+from hubbub.model.placements import Placement
+from hubbub.store.table import Table
+from hubbub.store.tx import Tx
 
-_COLUMNS = (
-    "p.project_id, p.agent, p.machine, m.name AS node, p.command, p.started_by, p.token_id, p.status, p.since, p.pid, "
-    "p.restarts, p.exit_code, p.reported_at"
-)
+_TABLE = Table("placements", Placement, joined={"node": "m.name"}, alias="p")
+_COLUMNS = _TABLE.selected
+_placement = _TABLE.record
+_PUT = _TABLE.putting("project_id", "agent")
 _FROM = "placements p JOIN machines m ON m.id = p.machine"
-
-
-def _placement(row: Row) -> Placement:
-    return Placement(**{**row, "status": PlacementStatus(row["status"])})
 
 
 def put(tx: Tx, placement: Placement) -> None:
     """Keep a placement, in the place of the one that the agent had."""
-    tx.run(
-        """INSERT INTO placements (project_id, agent, machine, command, started_by, token_id, status, since, pid,
-                                   restarts, exit_code, reported_at)
-           VALUES (:project_id, :agent, :machine, :command, :started_by, :token_id, :status, :since, :pid,
-                   :restarts, :exit_code, :reported_at)
-           ON CONFLICT (project_id, agent) DO UPDATE SET
-               machine = excluded.machine, command = excluded.command, started_by = excluded.started_by,
-               token_id = excluded.token_id, status = excluded.status, since = excluded.since, pid = excluded.pid,
-               restarts = excluded.restarts, exit_code = excluded.exit_code,
-               reported_at = excluded.reported_at""",
-        project_id=placement.project_id,
-        agent=placement.agent,
-        machine=placement.machine,
-        command=placement.command,
-        started_by=placement.started_by,
-        token_id=placement.token_id,
-        status=placement.status,
-        since=placement.since,
-        pid=placement.pid,
-        restarts=placement.restarts,
-        exit_code=placement.exit_code,
-        reported_at=placement.reported_at,
-    )
+    tx.run(_PUT, **_TABLE.row(placement))
 
 
 def find(tx: Tx, project_id: UUID, agent: str) -> Placement | None:

@@ -5,16 +5,12 @@ from uuid import UUID
 
 from hubbub.model.records import Project
 from hubbub.model.rights import Role
-from hubbub.store.tx import Row, Tx
+from hubbub.store.table import Table
+from hubbub.store.tx import Tx
 
-_COLUMNS = (
-    "p.id, p.slug, p.name, p.conflict_mode, p.repo_url, p.heartbeat_interval, p.heartbeat_ttl, p.created_at, "
-    "p.run_id, p.number, p.description"
-)
-
-
-def _project(row: Row) -> Project:
-    return Project(**{key: value for key, value in row.items() if key != "role"})
+_TABLE = Table("projects", Project, alias="p")
+_COLUMNS = _TABLE.selected
+_project = _TABLE.record
 
 
 def insert(tx: Tx, project: Project) -> Project | None:

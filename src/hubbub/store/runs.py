@@ -3,24 +3,16 @@
 from uuid import UUID
 
 from hubbub.model.records import Run
-from hubbub.store.tx import Row, Tx
+from hubbub.store.table import Table
+from hubbub.store.tx import Tx
 
-_COLUMNS = "id, project_id, name, notebook, created_at"
-
-
-def _run(row: Row) -> Run:
-    return Run(**row)
+_TABLE = Table("runs", Run)
+_COLUMNS = _TABLE.selected
+_run = _TABLE.record
 
 
 def insert(tx: Tx, run: Run) -> Run:
-    tx.run(
-        f"INSERT INTO runs ({_COLUMNS}) VALUES (:id, :project_id, :name, :notebook, :created_at)",
-        id=run.id,
-        project_id=run.project_id,
-        name=run.name,
-        notebook=run.notebook,
-        created_at=run.created_at,
-    )
+    tx.run(_TABLE.insertion, **_TABLE.row(run))
     return run
 
 

@@ -3,31 +3,18 @@
 from uuid import UUID
 
 from hubbub.model.machines import Share
-from hubbub.store.tx import Row, Tx
+from hubbub.store.table import Table
+from hubbub.store.tx import Tx
 
-_COLUMNS = (
-    "s.id, s.project_id, s.machine AS machine_id, m.name AS machine, s.hash, s.created_by, s.created_at, s.expires_at, "
-    "s.revoked_at"
-)
+_TABLE = Table("shares", Share, joined={"machine_id": "s.machine", "machine": "m.name"}, alias="s")
+_COLUMNS = _TABLE.selected
+_share = _TABLE.record
+_INSERT = _TABLE.inserting(["machine"])
 _FROM = "FROM shares s JOIN machines m ON m.id = s.machine"
 
 
-def _share(row: Row) -> Share:
-    return Share(**row)
-
-
 def insert(tx: Tx, share: Share) -> None:
-    tx.run(
-        """INSERT INTO shares (id, project_id, machine, hash, created_by, created_at, expires_at, revoked_at)
-           VALUES (:id, :project_id, :machine, :hash, :created_by, :created_at, :expires_at, NULL)""",
-        id=share.id,
-        project_id=share.project_id,
-        machine=share.machine_id,
-        hash=share.hash,
-        created_by=share.created_by,
-        created_at=share.created_at,
-        expires_at=share.expires_at,
-    )
+    tx.run(_INSERT, **{**_TABLE.row(share), "machine": share.machine_id})
 
 
 def find(tx: Tx, share_id: UUID) -> Share | None:

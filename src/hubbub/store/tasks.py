@@ -1,28 +1,20 @@
 """SQL for tasks: one function a statement, the same text on both engines."""
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from operator import attrgetter
 from uuid import UUID
 
 from hubbub.model.lifecycle import CHANGES_HANDS, ENDED, LIFECYCLE, Event, Status, advance
 from hubbub.model.records import Priority, Task
 from hubbub.store import runs
-from hubbub.store.tx import Row, Tx
+from hubbub.store.table import Table
+from hubbub.store.tx import Tx
 
-_COLUMNS = (
-    "id", "project_id", "number", "sender", "assignee", "addressed", "title", "description", "context", "priority",
-    "status", "result", "parent_id", "depth", "reason", "run_id", "external_id", "area", "issue", "files",
-    "gated", "epoch", "attempt", "leased", "door", "delivery_id", "note", "created_at", "updated_at", "delivered_at",
-    "accepted_at", "started_at", "ended_at", "expires_at", "edited_by",
-)  # fmt: skip
-_FLAGS = ("addressed", "gated", "leased")
+_TABLE = Table("tasks", Task)
 LAST_NUMBER = 2**62  # greater than the number of any task
 
-_SELECT = ", ".join(_COLUMNS)
-_values = attrgetter(*_COLUMNS)
-_INSERT = f"INSERT INTO tasks ({_SELECT}) VALUES ({', '.join(f':{name}' for name in _COLUMNS)})"
+_SELECT = _TABLE.selected
+_task = _TABLE.record
 
 
 def _in(statuses: Iterable[Status]) -> str:
@@ -35,25 +27,11 @@ def _in_passing(statuses: Iterable[Status]) -> str:
     return _in(statuses).replace("status", "status || ''", 1)
 
 
-def _task(row: Row) -> Task:
-    return Task(
-        **{
-            **row,
-            "status": Status(row["status"]),
-            "priority": Priority(row["priority"]),
-            **{name: bool(row[name]) for name in _FLAGS},
-            "files": tuple(json.loads(row["files"])) if row["files"] else None,
-        }
-    )
-
-
 def insert(tx: Tx, task: Task) -> Task:
     """Add the task, to the project's current run if it names none."""
     if task.run_id is None:
         task = replace(task, run_id=runs.id_of_current(tx, task.project_id))
-    numbers = {name: int(getattr(task, name)) for name in (*_FLAGS, "priority")}
-    files = json.dumps(task.files) if task.files is not None else None
-    tx.run(_INSERT, **{**dict(zip(_COLUMNS, _values(task), strict=True)), **numbers, "files": files})
+    tx.run(_TABLE.insertion, **_TABLE.row(task))
     tx.tally[task.project_id, task.status] += 1
     return task
 

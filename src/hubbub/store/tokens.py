@@ -3,42 +3,18 @@
 from collections.abc import Sequence
 from uuid import UUID
 
-from hubbub.model.records import Token
-from hubbub.model.rights import Role
-from hubbub.store.tx import Row, Tx
+from hubbub.model.accounts import Token
+from hubbub.store.table import Table
+from hubbub.store.tx import Tx
 
-_COLUMNS = (
-    "t.id, t.hash, t.user_id, t.project_id, t.agent, t.role, t.rate, t.created_at, t.expires_at, t.revoked_at,"
-    " t.lent_from, t.lent_for"
-)
+_TABLE = Table("tokens", Token, alias="t")
+_COLUMNS = _TABLE.selected
+_token = _TABLE.record
 _GOOD = "t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > :now)"
 
 
-def _token(row: Row) -> Token:
-    return Token(**{**row, "role": Role(row["role"]) if row["role"] else None})
-
-
 def insert(tx: Tx, token: Token) -> Token:
-    tx.run(
-        """INSERT INTO tokens
-               (id, hash, user_id, project_id, agent, role, rate, created_at, expires_at, revoked_at,
-                lent_from, lent_for)
-           VALUES
-               (:id, :hash, :user_id, :project_id, :agent, :role, :rate, :created_at, :expires_at, :revoked_at,
-                :lent_from, :lent_for)""",
-        id=token.id,
-        hash=token.hash,
-        user_id=token.user_id,
-        project_id=token.project_id,
-        agent=token.agent,
-        role=token.role,
-        rate=token.rate,
-        created_at=token.created_at,
-        expires_at=token.expires_at,
-        revoked_at=token.revoked_at,
-        lent_from=token.lent_from,
-        lent_for=token.lent_for,
-    )
+    tx.run(_TABLE.insertion, **_TABLE.row(token))
     return token
 
 

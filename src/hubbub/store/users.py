@@ -2,28 +2,19 @@
 
 from uuid import UUID
 
-from hubbub.model.records import User
+from hubbub.model.accounts import User
 from hubbub.model.rights import Role
-from hubbub.store.tx import Row, Tx
+from hubbub.store.table import Table
+from hubbub.store.tx import Tx
 
-_COLUMNS = "id, name, password, owns_hub, created_at"
-
-
-def _user(row: Row) -> User:
-    return User(**{**row, "owns_hub": bool(row["owns_hub"])})
+_TABLE = Table("users", User)
+_COLUMNS = _TABLE.selected
+_user = _TABLE.record
 
 
 def insert(tx: Tx, user: User) -> User | None:
     """Add the person; None if the name is taken."""
-    row = tx.one(
-        f"""INSERT INTO users ({_COLUMNS}) VALUES (:id, :name, :password, :owns_hub, :created_at)
-            ON CONFLICT (name) DO NOTHING RETURNING id""",
-        id=user.id,
-        name=user.name,
-        password=user.password,
-        owns_hub=int(user.owns_hub),
-        created_at=user.created_at,
-    )
+    row = tx.one(f"{_TABLE.insertion} ON CONFLICT (name) DO NOTHING RETURNING id", **_TABLE.row(user))
     return user if row else None
 
 

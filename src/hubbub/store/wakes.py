@@ -1,19 +1,16 @@
 """SQL for what wakes agents: the wakers that are there, the wakes, and which letters they pointed at."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from uuid import UUID
 
-from hubbub.model.wakes import Ending, Method, Result, Wake, Waker
-from hubbub.store.tx import Row, Tx
+from hubbub.model.wakes import Ending, Result, Wake, Waker
+from hubbub.store.table import Table
+from hubbub.store.tx import Tx
 
-_WAKER = tuple(field.name for field in fields(Waker))
-_WAKER_KEY = ("project_id", "agent", "instance", "method")
-_WAKE = tuple(field.name for field in fields(Wake))
-_PUT_WAKER = f"""INSERT INTO wakers ({", ".join(_WAKER)}) VALUES ({", ".join(f":{name}" for name in _WAKER)})
-    ON CONFLICT ({", ".join(_WAKER_KEY)}) DO UPDATE SET
-    {", ".join(f"{name} = excluded.{name}" for name in _WAKER if name not in _WAKER_KEY)}"""
-_INSERT = f"""INSERT INTO wakes ({", ".join(_WAKE)}) VALUES ({", ".join(f":{name}" for name in _WAKE)})"""
+_WAKERS, _WAKES = Table("wakers", Waker), Table("wakes", Wake)
+_waker, _wake = _WAKERS.record, _WAKES.record
+_PUT_WAKER = _WAKERS.putting("project_id", "agent", "instance", "method")
 _UNREAD = """project_id = :project_id AND recipient = :agent
     AND acked_at IS NULL AND withdrawn_at IS NULL AND seen_at IS NULL"""
 
@@ -25,25 +22,6 @@ class Pointed:
     wake_id: UUID | None
     letters: int
     first_at: int  # when the first of them came
-
-
-def _waker(row: Row) -> Waker:
-    values = {name: row[name] for name in _WAKER}
-    known = {"method": Method(row["method"]), "idle": bool(row["idle"]), "busy": bool(row["busy"])}
-    return Waker(**{**values, **known})
-
-
-def _wake(row: Row) -> Wake:
-    values = {name: row[name] for name in _WAKE}
-    return Wake(
-        **{
-            **values,
-            "probe": bool(row["probe"]),
-            "method": Method(row["method"]) if row["method"] else None,
-            "result": Result(row["result"]) if row["result"] else None,
-            "ending": Ending(row["ending"]) if row["ending"] else None,
-        }
-    )
 
 
 def lock_agent(tx: Tx, project_id: UUID, agent: str) -> None:
@@ -58,14 +36,13 @@ def lock_agent(tx: Tx, project_id: UUID, agent: str) -> None:
 
 def put_waker(tx: Tx, waker: Waker) -> None:
     """Keep a waker, in the place of what was known of the same."""
-    values = {name: getattr(waker, name) for name in _WAKER}
-    tx.run(_PUT_WAKER, **{**values, "idle": int(waker.idle), "busy": int(waker.busy)})
+    tx.run(_PUT_WAKER, **_WAKERS.row(waker))
 
 
 def wakers(tx: Tx, project_id: UUID, agent: str) -> list[Waker]:
     """Everything that asked for the agent's wakes lately, whether it is still there or not; oldest first."""
     rows = tx.all(
-        f"""SELECT {", ".join(_WAKER)} FROM wakers WHERE project_id = :project_id AND agent = :agent
+        f"""SELECT {_WAKERS.selected} FROM wakers WHERE project_id = :project_id AND agent = :agent
             ORDER BY since, instance, method""",
         project_id=project_id,
         agent=agent,
@@ -99,7 +76,7 @@ def drop_waker(tx: Tx, waker: Waker, asked_at: int) -> None:
 
 
 def insert(tx: Tx, wake: Wake) -> Wake:
-    tx.run(_INSERT, **_values(wake))
+    tx.run(_WAKES.insertion, **_WAKES.row(wake))
     return wake
 
 
@@ -118,7 +95,7 @@ def tell_of(tx: Tx, wake_id: UUID, result: Result, said: str | None, took_ms: in
     """Keep what came of a wake; None if that is known already."""
     row = tx.one(
         f"""UPDATE wakes SET told_at = :now, result = :result, said = :said, took_ms = :took_ms
-            WHERE id = :id AND result IS NULL RETURNING {", ".join(_WAKE)}""",
+            WHERE id = :id AND result IS NULL RETURNING {_WAKES.selected}""",
         id=wake_id,
         now=tx.now,
         result=result,
@@ -132,7 +109,7 @@ def end(tx: Tx, wake_id: UUID, ending: Ending) -> Wake | None:
     """End a wake; None if it has ended."""
     row = tx.one(
         f"""UPDATE wakes SET ended_at = :now, ending = :ending WHERE id = :id AND ended_at IS NULL
-            RETURNING {", ".join(_WAKE)}""",
+            RETURNING {_WAKES.selected}""",
         id=wake_id,
         now=tx.now,
         ending=ending,
@@ -141,7 +118,7 @@ def end(tx: Tx, wake_id: UUID, ending: Ending) -> Wake | None:
 
 
 def find(tx: Tx, wake_id: UUID) -> Wake | None:
-    row = tx.one(f"SELECT {', '.join(_WAKE)} FROM wakes WHERE id = :id", id=wake_id)
+    row = tx.one(f"SELECT {_WAKES.selected} FROM wakes WHERE id = :id", id=wake_id)
     return _wake(row) if row else None
 
 
@@ -154,7 +131,7 @@ def some(tx: Tx, wake_ids: Iterable[UUID]) -> dict[UUID, Wake]:
 def open_of(tx: Tx, project_id: UUID, agent: str) -> Wake | None:
     """The agent's wake that has not ended."""
     row = tx.one(
-        f"""SELECT {", ".join(_WAKE)} FROM wakes
+        f"""SELECT {_WAKES.selected} FROM wakes
             WHERE project_id = :project_id AND agent = :agent AND ended_at IS NULL""",
         project_id=project_id,
         agent=agent,
@@ -165,7 +142,7 @@ def open_of(tx: Tx, project_id: UUID, agent: str) -> Wake | None:
 def last_of(tx: Tx, project_id: UUID, agent: str) -> Wake | None:
     """The agent's newest wake that anybody took."""
     row = tx.one(
-        f"""SELECT {", ".join(_WAKE)} FROM wakes
+        f"""SELECT {_WAKES.selected} FROM wakes
             WHERE project_id = :project_id AND agent = :agent AND taken_at IS NOT NULL
             ORDER BY id DESC LIMIT 1""",
         project_id=project_id,
@@ -240,8 +217,3 @@ def forget(tx: Tx, *, before: int) -> None:
     """Drop wakes that ended, and wakers that went, before that moment."""
     tx.run("DELETE FROM wakes WHERE ended_at < :before", before=before)
     tx.run("DELETE FROM wakers WHERE expires_at < :before", before=before)
-
-
-def _values(wake: Wake) -> dict[str, object]:
-    values: dict[str, object] = {name: getattr(wake, name) for name in _WAKE}
-    return {**values, "probe": int(wake.probe)}

@@ -1,39 +1,20 @@
 """SQL for webhooks."""
 
-import json
 from collections.abc import Sequence
 from uuid import UUID
 
-from hubbub.model.webhooks import Form, Webhook
+from hubbub.model.webhooks import Webhook
 from hubbub.store.activity import Position
-from hubbub.store.tx import Row, Tx
+from hubbub.store.table import Table
+from hubbub.store.tx import Tx
 
-_COLUMNS = (
-    "id, project_id, url, events, secret, after_tx, after_seq, created_by, created_at, form, removed_at"
-)
-
-
-def _webhook(row: Row) -> Webhook:
-    return Webhook(**{**row, "events": tuple(json.loads(row["events"])), "form": Form(row["form"])})
+_TABLE = Table("webhooks", Webhook)
+_COLUMNS = _TABLE.selected
+_webhook = _TABLE.record
 
 
 def insert(tx: Tx, webhook: Webhook) -> None:
-    tx.run(
-        """INSERT INTO webhooks (id, project_id, url, events, secret, after_tx, after_seq, created_by, created_at,
-                                 form)
-           VALUES (:id, :project_id, :url, :events, :secret, :after_tx, :after_seq, :created_by, :created_at,
-                   :form)""",
-        id=webhook.id,
-        project_id=webhook.project_id,
-        url=webhook.url,
-        events=json.dumps(webhook.events),
-        secret=webhook.secret,
-        after_tx=webhook.after_tx,
-        after_seq=webhook.after_seq,
-        created_by=webhook.created_by,
-        created_at=webhook.created_at,
-        form=webhook.form,
-    )
+    tx.run(_TABLE.insertion, **_TABLE.row(webhook))
 
 
 def find(tx: Tx, webhook_id: UUID, *, lock: bool = False) -> Webhook | None:

@@ -6,13 +6,24 @@ card is to be looked at, and whoever wants the whole text asks for it.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from operator import attrgetter
 from typing import Any
 from uuid import UUID
 
 from hubbub.model.approvals import Approval
 from hubbub.model.machines import NODE_PREFIX, Machine
-from hubbub.model.pictures import Card
+from hubbub.model.pictures import (
+    FACES,
+    AgentCard,
+    BesideApproval,
+    BesideMachine,
+    BesideTask,
+    Card,
+    Face,
+    LetterCard,
+    OverlapCard,
+)
 from hubbub.model.records import Condition, Delivery, Message, Priority
 from hubbub.model.redaction import Redactor
 
@@ -23,7 +34,34 @@ LINE = 200  # characters of a name
 FILES = 50  # entries of a list
 
 _PRIORITIES = [each.name.lower() for each in sorted(Priority)]
+_FORMS: Mapping[Any, Callable[[Any], Any]] = {
+    UUID: str,
+    UUID | None: lambda value: str(value) if value else None,
+    Priority: _PRIORITIES.__getitem__,
+}
 _SECRETS = Redactor()  # whoever may look at the project reads its pictures, for as long as the log is kept
+
+
+class Drawn:
+    """The cards of a noun that has a record: most of their members are the record's fields, in a form for JSON."""
+
+    def __init__(self, face: Face, **forms: Callable[[Any], Any]) -> None:
+        self._shown = face.shown
+        self._blank = dict.fromkeys(face.members)
+        self._in_record = attrgetter(*self._shown)
+        by_type = {name: _FORMS.get(face.members[name].type) for name in self._shown}
+        self._forms = tuple((name, form) for name, form in {**by_type, **forms}.items() if form)
+
+    def of_row(self, row: Mapping[str, Any], beside: Mapping[str, object]) -> Card:
+        card: dict[str, Any] = {**self._blank, **row, **beside}
+        if len(card) > len(self._blank):  # the row has more than the card shows
+            card = {name: card[name] for name in self._blank}
+        for name, form in self._forms:
+            card[name] = form(card[name])
+        return card
+
+    def of(self, record: object, beside: Mapping[str, object]) -> Card:
+        return self.of_row(dict(zip(self._shown, self._in_record(record), strict=True)), beside)
 
 
 def short(text: str | None, length: int) -> str | None:
@@ -37,38 +75,25 @@ def said(text: str | None) -> str | None:
     return short(_SECRETS.text(beginning), NOTE) or None
 
 
+def _question(text: str) -> str | None:
+    """What a person is asked to allow, without what looks like a secret."""
+    return short(_SECRETS.text(text[: 2 * SHOWN]), SHOWN)
+
+
+_TASK = Drawn(FACES["tasks"], title=lambda title: short(title, TITLE))
+_MACHINE = Drawn(FACES["machines"])
+_APPROVAL = Drawn(FACES["approvals"], shown=_question, reason=_question)
+
+
 def task(of: Mapping[str, Any], depends_on: Sequence[UUID]) -> Card:
     """A task, of which `of` has what `store/pictures.TASK` names; `depends_on` is what must be completed before it.
 
     There may be thousands in a snapshot, so this is made of what stands in the row, without a detour.
     """
-    return {
-        "id": str(of["id"]),
-        "number": of["number"],
-        "title": short(of["title"], TITLE),
-        "status": of["status"],
-        "priority": _PRIORITIES[of["priority"]],
-        "sender": of["sender"],
-        "assignee": of["assignee"],
-        "area": of["area"],
-        "issue": of["issue"],
-        "run_id": str(of["run_id"]),
-        "parent_id": str(of["parent_id"]) if of["parent_id"] else None,
-        "depends_on": list(map(str, depends_on)),
-        "attempt": of["attempt"],
-        "files": _files(of["files"]),
-        "note": of["note"],
-        "created_at": of["created_at"],
-        "updated_at": of["updated_at"],
-        "delivered_at": of["delivered_at"],
-        "accepted_at": of["accepted_at"],
-        "started_at": of["started_at"],
-        "ended_at": of["ended_at"],
-        "expires_at": of["expires_at"],
-    }
+    return _TASK.of_row(of, BesideTask(depends_on=list(map(str, depends_on)), files=_files(of["files"])))
 
 
-def agent(row: Mapping[str, Any]) -> Card:
+def agent(row: Mapping[str, Any]) -> AgentCard:
     """An agent, as `store/pictures.agents` reads it. Its scope is what it has declared, for as long as it is there."""
     name, is_live = row["name"], row["presence_id"] is not None and row["ended_at"] is None
     itself = name.removeprefix(NODE_PREFIX) if name.startswith(NODE_PREFIX) else None
@@ -91,36 +116,15 @@ def agent(row: Mapping[str, Any]) -> Card:
 
 def machine(of: Machine) -> Card:
     """A machine. It is online from when the log has told so until it tells that the machine is gone."""
-    return {
-        "name": of.name,
-        "platform": of.platform,
-        "version": of.version,
-        "labels": list(of.labels),
-        "sandbox": of.sandbox,
-        "runtime": of.runtime,
-        "online": of.online,
-        "first_seen_at": of.first_seen_at,
-    }
+    return _MACHINE.of(of, BesideMachine(labels=list(of.labels)))
 
 
 def approval(of: Approval) -> Card:
     """A question that waits for a person."""
-    return {
-        "id": str(of.id),
-        "who": of.who,
-        "node": of.node,
-        "said_node": of.said_node,
-        "tool": of.tool,
-        "kind": of.kind,
-        "shown": short(_SECRETS.text(of.shown[: 2 * SHOWN]), SHOWN),
-        "reason": short(_SECRETS.text(of.reason[: 2 * SHOWN]), SHOWN),
-        "dangerous": of.dangerous,
-        "created_at": of.created_at,
-        "expires_at": of.expires_at,
-    }
+    return _APPROVAL.of(of, BesideApproval(said_node=of.said_node, kind=of.kind))
 
 
-def letter(message: Message, row: Delivery) -> Card:
+def letter(message: Message, row: Delivery) -> LetterCard:
     """A message that waits for a person in the inbox row `row`."""
     return {
         "id": str(row.id),
@@ -136,7 +140,7 @@ def letter(message: Message, row: Delivery) -> Card:
     }
 
 
-def overlap(agents: Sequence[str], files: Sequence[str], areas: Sequence[str]) -> Card:
+def overlap(agents: Sequence[str], files: Sequence[str], areas: Sequence[str]) -> OverlapCard:
     """What two agents that are there both declare to work on."""
     return {"agents": list(agents), "files": list(files[:FILES]), "areas": list(areas[:FILES])}
 

@@ -5,7 +5,7 @@ from datetime import timedelta
 from hubbub.core import access, agents, messages, tokens, users
 from hubbub.dialects.commhub import words
 from hubbub.dialects.dialect import Reply
-from hubbub.model.records import User
+from hubbub.model.accounts import User
 from hubbub.model.rights import Actor, Role
 from hubbub.store.tx import Tx
 

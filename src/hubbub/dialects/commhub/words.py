@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from hubbub.core import access, inbox
+from hubbub.model.accounts import User
 from hubbub.model.lifecycle import Event, Status
 from hubbub.model.records import (
     Activity,
@@ -19,7 +20,6 @@ from hubbub.model.records import (
     Priority,
     Project,
     Task,
-    User,
 )
 from hubbub.model.rights import Role
 from hubbub.store.tx import Tx

@@ -3,7 +3,6 @@
 from datetime import timedelta
 from http import HTTPStatus
 from typing import Annotated, Any, Literal
-from uuid import UUID
 
 from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
@@ -11,6 +10,7 @@ from pydantic import BaseModel, Field
 from hubbub.core import access, approvals
 from hubbub.core.idempotency import Reply
 from hubbub.model.approvals import Approval, ApprovalStatus
+from hubbub.model.fields import REST, Seen
 from hubbub.model.machines import beside
 from hubbub.model.orders import Principal, Question, QuestionKind
 from hubbub.model.rights import Right
@@ -18,7 +18,7 @@ from hubbub.model.shown import SHOWN_LENGTH
 from hubbub.serve.desk import until_answered
 from hubbub.serve.rest.agents import LONGEST_WAIT
 from hubbub.serve.rest.call import Call, RestCall
-from hubbub.serve.rest.shapes import Body, LongText, Name, Seconds, Shape, Storable
+from hubbub.serve.rest.shapes import Body, LongText, Name, Seconds, Shape, Storable, tells
 from hubbub.store.tx import Tx
 
 router = APIRouter(tags=["approvals"])
@@ -28,32 +28,17 @@ Shown = Annotated[str, Field(min_length=1, max_length=SHOWN_LENGTH), Storable]
 Receipt = Annotated[str, Field(min_length=1, max_length=200)]
 
 
+@tells(Approval)
 class ApprovalShape(Shape):
-    id: UUID
-    kind: QuestionKind = Field(description="whether one call may go on, or the machine's policy gets a rule")
-    who: str = Field(description="whose call it is")
-    node: str = Field(description="the machine; where a program with a token asked, `{who}@{said_node}`")
-    said_node: str | None = Field(
-        description="the machine as that program says, which may be anything; null: the machine itself asked"
-    )
-    tool: str
-    arguments: dict[str, Any] = Field(description="for people: long texts are cut")
-    folder: str
-    digest: str = Field(description="of who, tool, arguments, folder and machine")
-    shown: str = Field(description="the resolved words of the call, invisible characters written out")
-    reason: str
-    elicitation: bool = Field(description="whether the client that made the call may answer")
-    dangerous: bool = Field(
-        description="whether the call is of a kind that the machine always has asked about"
-    )
-    status: ApprovalStatus
-    created_at: int
-    expires_at: int
-    answered_by: str | None
-    answered_at: int | None
-    signature: str | None = Field(description="of whoever said yes, where they signed what they were shown")
-    ended_at: int | None
-    now: int = Field(description="the hub's time, to see how long is left")
+    said_node: Annotated[
+        str | None,
+        Seen(
+            REST,
+            "the machine as that program says, which may be anything; null: the machine itself asked",
+            after="node",
+        ),
+    ]
+    now: Annotated[int, Seen(REST, "the hub's time, to see how long is left", after="ended_at")]
 
 
 class Approvals(BaseModel):

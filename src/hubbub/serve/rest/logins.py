@@ -9,11 +9,12 @@ from pydantic import BaseModel, Field
 
 from hubbub.core import logins, users
 from hubbub.core.idempotency import Reply
+from hubbub.model.fields import REST, Seen
 from hubbub.model.logins import Login
 from hubbub.serve.dashboard.addresses import LOGIN
 from hubbub.serve.passwords import Gatekeeper, check
 from hubbub.serve.rest.call import Call
-from hubbub.serve.rest.shapes import Body, Line, LongText, Shape, UserShape
+from hubbub.serve.rest.shapes import Body, Line, LongText, Shape, UserShape, tells
 from hubbub.store.tx import Tx
 
 router = APIRouter(tags=["people"])
@@ -21,13 +22,9 @@ router = APIRouter(tags=["people"])
 Whose = Annotated[str | None, Query(description="of whom; else the caller's own. For the owner of the hub")]
 
 
+@tells(Login)
 class LoginShape(Shape):
-    id: UUID
-    created_at: int
-    seen_at: int = Field(description="when it was used last, to the minute")
-    expires_at: int = Field(description="later with each use, up to 90 days after it began")
-    browser: str | None = Field(description="what the browser calls itself")
-    current: bool = Field(description="it is the one that asks")
+    current: Annotated[bool, Seen(REST, "it is the one that asks", after="browser")]
 
 
 class Logins(BaseModel):

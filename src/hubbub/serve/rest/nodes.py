@@ -12,6 +12,7 @@ from hubbub.core import access, dispatches, joins, nodes, tries
 from hubbub.core.idempotency import Reply
 from hubbub.model.dispatches import Dispatch, DispatchStatus
 from hubbub.model.errors import Unauthorized
+from hubbub.model.fields import REST, Seen
 from hubbub.model.machines import Machine
 from hubbub.model.orders import About, Code
 from hubbub.model.rights import SYSTEM, Right
@@ -19,7 +20,7 @@ from hubbub.serve.auth import actor_of
 from hubbub.serve.passwords import address_of
 from hubbub.serve.rest.call import Call
 from hubbub.serve.rest.invitations import code_in, printed, url_of
-from hubbub.serve.rest.shapes import Body, LongText, Name, Seconds, Shape, Text
+from hubbub.serve.rest.shapes import Body, LongText, Name, Seconds, Shape, Text, tells
 from hubbub.store.tx import Tx
 
 router = APIRouter(tags=["nodes"])
@@ -36,21 +37,12 @@ class LoadShape(Shape):
     memory_total: int | None
 
 
+@tells(Machine)
 class MachineShape(Shape):
-    name: str
-    machine_id: str
-    platform: str
-    labels: list[str]
-    version: str
-    sandbox: str = Field(description="the wall around what it runs: bwrap, landlock or none")
-    runtime: str | None = Field(description="the agent that can be asked there; null: none")
-    online: bool
-    own: bool = Field(description="whether a hub runs on it, which needs no link to it")
-    linked: bool = Field(description="whether it has joined, and a hub holds its link")
-    first_seen_at: int
-    seen_at: int
-    expires_at: int = Field(description="when it is offline, if it stays silent")
-    load: LoadShape | None = Field(description="null: it is offline, or does not tell")
+    online: Annotated[bool, Seen(REST, after="runtime")]
+    own: Annotated[bool, Seen(REST, "whether a hub runs on it, which needs no link to it")]
+    linked: Annotated[bool, Seen(REST, "whether it has joined, and a hub holds its link")]
+    load: Annotated[LoadShape | None, Seen(REST, "null: it is offline, or does not tell", after="expires_at")]
 
 
 class Machines(BaseModel):

@@ -12,10 +12,11 @@ from pydantic import BaseModel, Field
 from hubbub.core import access, loans, projects, tokens, users
 from hubbub.core.idempotency import Reply
 from hubbub.core.quotas import Limits, Measure, Quota, Use
+from hubbub.model.accounts import Token
 from hubbub.model.errors import NotFound
 from hubbub.model.ids import new_id, parse_id
 from hubbub.model.orders import Principal
-from hubbub.model.records import Project, Token
+from hubbub.model.records import Project
 from hubbub.model.rights import Actor, Role
 from hubbub.serve.rest.call import Call
 from hubbub.serve.rest.shapes import Body, GivenRole, Line, Name, ProjectShape, Seconds, TokenShape, UserShape

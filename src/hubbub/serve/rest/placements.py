@@ -15,11 +15,11 @@ from hubbub.core import access, nodes, placements
 from hubbub.dialects.call import News, Site
 from hubbub.model.errors import Forbidden, HubError, Invalid, NotDone, NotFound, Offline, Unapproved
 from hubbub.model.orders import Code, Node, Order, Outcome, Principal
-from hubbub.model.placements import MOST_LINES, MOST_TASKS, Placement, PlacementStatus
+from hubbub.model.placements import MOST_LINES, MOST_TASKS, Placement
 from hubbub.model.records import Project
 from hubbub.model.rights import Actor, Right
 from hubbub.serve.rest.call import Call, RestCall
-from hubbub.serve.rest.shapes import Body, Line, Name, Shape, Text
+from hubbub.serve.rest.shapes import Body, Line, Name, Shape, Text, tells
 from hubbub.store.tx import Tx
 
 router = APIRouter(tags=["agents on machines"])
@@ -37,17 +37,9 @@ _REFUSALS: Mapping[Code, type[HubError]] = {
 _json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
+@tells(Placement)
 class PlacementShape(Shape):
-    agent: str
-    node: str = Field(description="the machine")
-    command: str
-    started_by: str
-    status: PlacementStatus
-    since: int
-    pid: int | None = Field(description="of the process, on its machine, with which all of it ends")
-    restarts: int
-    exit_code: int | None = Field(description="of its last end by itself")
-    reported_at: int = Field(description="when its machine last told of it")
+    pass
 
 
 class Placements(BaseModel):

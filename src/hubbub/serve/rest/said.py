@@ -35,6 +35,7 @@ class DeliveryShape(Shape):
 
 
 class SaidShape(MessageShape):
+    body: str
     thread: str | None = Field(description="what its sender calls the conversation")
     body_html: str | None = Field(
         None, description="where HTML was asked for, and there is not too much of it"

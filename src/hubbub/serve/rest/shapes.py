@@ -1,6 +1,7 @@
 """The JSON of the REST interface: what the nouns look like from outside, and what may be said about them."""
 
-from typing import Annotated, Any
+from collections.abc import Callable
+from typing import Annotated, Any, TypeVar, cast
 from uuid import UUID
 
 from pydantic import (
@@ -11,15 +12,31 @@ from pydantic import (
     Field,
     PlainSerializer,
     WithJsonSchema,
+    create_model,
 )
 
+from hubbub.model.accounts import Token, User
+from hubbub.model.fields import REST, Seen, declared, merged, seen
+from hubbub.model.fields import Field as NounField
 from hubbub.model.lifecycle import Status
-from hubbub.model.parcels import Outcome, ParcelKind
+from hubbub.model.parcels import Parcel
 from hubbub.model.reached import Reached
-from hubbub.model.records import Condition, Intent, Kind, Priority, Verdict
+from hubbub.model.records import (
+    Artifact,
+    Completion,
+    Condition,
+    Kind,
+    Message,
+    Priority,
+    Project,
+    Review,
+    Run,
+    Task,
+)
 from hubbub.model.rights import GIVEN, Role
+from hubbub.model.scopes import Area
 from hubbub.model.wakes import WakeWay
-from hubbub.model.webhooks import Form
+from hubbub.model.webhooks import Webhook
 
 PRIORITIES = {priority.name.lower(): priority for priority in Priority}
 
@@ -92,6 +109,38 @@ class Shape(BaseModel):
         return cls.model_validate({**known, **more})
 
 
+S = TypeVar("S", bound=Shape)
+
+
+def tells(noun: type) -> Callable[[type[S]], type[S]]:
+    """A shape that has the fields of the noun that are seen here, and its own, each `after` the one that it names."""
+
+    def derived(beside: type[S]) -> type[S]:
+        own = seen(noun, REST)
+        added = {name: declared(beside)[name] for name in beside.__annotations__}
+        members: dict[str, Any] = {name: (_told(each.type), _explained(each)) for name, each in own.items()}
+        for name, field in added.items():
+            info = beside.model_fields[name]
+            info.description = field.seen.says or info.description
+            members[name] = (info.annotation, info)
+        ordered = {name: members[name] for name in merged(own, added)}
+        bases = cast(tuple[type[S], ...], beside.__bases__)
+        return create_model(
+            beside.__name__, __base__=bases, __doc__=beside.__doc__, __module__=beside.__module__, **ordered
+        )
+
+    return derived
+
+
+def _explained(field: NounField) -> Any:
+    return Field(description=field.seen.says or None)
+
+
+def _told(hint: Any) -> Any:
+    """How the type of a record's field is told in JSON."""
+    return PriorityName if hint is Priority else hint
+
+
 class Failure(BaseModel):
     """Any refusal: a stable code, and a sentence for people."""
 
@@ -99,26 +148,17 @@ class Failure(BaseModel):
     message: str
 
 
+@tells(Project)
 class ProjectShape(Shape):
-    id: UUID
-    number: int
-    slug: str
-    name: str
-    description: str | None
-    conflict_mode: str
-    repo_url: str | None
-    heartbeat_interval: int = Field(description="seconds")
-    heartbeat_ttl: int = Field(description="seconds")
-    role: Role | None = Field(None, description="the caller's, where it was asked who the caller is")
-    created_at: int
+    number: Annotated[int, Seen(REST, "counted in the hub, from 1", after="id")]
+    role: Annotated[
+        Role | None, Seen(REST, "the caller's, where it was asked who the caller is", after="heartbeat_ttl")
+    ] = None
 
 
+@tells(Area)
 class AreaShape(Shape):
-    slug: str
-    number: int
-    name: str
-    description: str | None
-    patterns: list[str]
+    pass
 
 
 class ConflictShape(Shape):
@@ -134,25 +174,17 @@ class ScopeShape(Shape):
     conflicts: list[ConflictShape]
 
 
+@tells(User)
 class UserShape(Shape):
-    id: UUID
-    name: str
-    owns_hub: bool
-    created_at: int
+    pass
 
 
+@tells(Token)
 class TokenShape(Shape):
-    id: UUID
-    user_id: UUID | None
-    user: str | None = Field(None, description="the person whose it is, or who made it; in lists")
-    project_id: UUID | None
-    project: str | None = Field(None, description="the slug of its project; in lists")
-    agent: str | None
-    role: Role | None
-    rate: int | None = Field(description="calls a second, where it is not as many as all may make")
-    created_at: int
-    expires_at: int | None
-    revoked_at: int | None
+    user: Annotated[
+        str | None, Seen(REST, "the person whose it is, or who made it; in lists", after="user_id")
+    ] = None
+    project: Annotated[str | None, Seen(REST, "the slug of its project; in lists", after="project_id")] = None
 
 
 class PresenceShape(Shape):
@@ -189,87 +221,37 @@ class SentShape(OutlookShape):
     status: Reached = Field(Reached.STORED, description="how far it got; it is safe from now on")
 
 
+@tells(Task)
 class TaskShape(Shape):
-    id: UUID
-    number: int
-    title: str
-    description: str
-    text: str = Field(description="title and description as one text")
-    context: str | None
-    status: Status
-    priority: PriorityName
-    sender: str
-    edited_by: str | None = Field(description="who wrote its description anew; null: it is the sender's")
-    assignee: str | None
-    addressed: bool
-    result: str | None
-    machine: str | None = Field(None, description="where its assignee runs, as far as is known")
-    area: str | None = Field(description="the area of the project that it is in")
-    issue: str | None = Field(description="the issue on GitHub it is about, as owner/repository#number")
-    files: list[str] | None = Field(description="what was changed for it")
-    run_id: UUID | None
-    parent_id: UUID | None
-    depth: int = Field(description="how many ancestors it has")
-    reason: str | None = Field(description="why it was derived from its parent")
-    external_id: str | None = Field(description="what its maker calls it")
-    depends_on: list[UUID] = Field(description="the tasks that must be completed before it may be claimed")
-    ready: bool = Field(description="whether all of them are")
-    epoch: int = Field(description="rises with every change of hands")
-    attempt: int
-    created_at: int
-    updated_at: int
-    delivered_at: int | None
-    accepted_at: int | None
-    started_at: int | None
-    ended_at: int | None
-    expires_at: int | None
+    text: Annotated[str, Seen(REST, "title and description as one text", after="description")]
+    machine: Annotated[
+        str | None, Seen(REST, "where its assignee runs, as far as is known", after="result")
+    ] = None
+    depends_on: Annotated[
+        list[UUID],
+        Seen(REST, "the tasks that must be completed before it may be claimed", after="external_id"),
+    ]
+    ready: Annotated[bool, Seen(REST, "whether all of them are")]
 
 
+@tells(Message)
 class MessageShape(Shape):
-    id: UUID
-    number: int
-    kind: Kind
-    sender: str
-    author: str | None = Field(
-        description="the person, where the sender is `hub`, as everyone without a name"
-    )
-    recipient: str | None = Field(description="null: everyone who was there")
-    body: str
-    intent: Intent | None = Field(description="what it is for, where its sender said so")
-    in_reply_to: UUID | None
-    outcome: Status | None
-    created_at: int
+    pass
 
 
+@tells(Run)
 class RunShape(Shape):
-    id: UUID
-    name: str | None = Field(description="null: nobody has named it yet")
-    current: bool = Field(description="whether to it belongs what names no run")
-    created_at: int
+    current: Annotated[bool, Seen(REST, "whether to it belongs what names no run", after="name")]
 
 
+@tells(Artifact)
 class ArtifactShape(Shape):
-    id: UUID
-    number: int
-    run_id: UUID
-    name: str
-    kind: str
-    creator: str
-    task: str | None
-    length: int = Field(description="of its content, in characters")
-    created_at: int
+    pass
 
 
+@tells(Review)
 class ReviewShape(Shape):
-    id: UUID
-    run_id: UUID
-    artifact_id: UUID
-    requester: str
-    reviewer: str
-    verdict: Verdict | None = Field(description="null: not given yet")
-    comments: str | None
-    created_at: int
-    submitted_at: int | None
+    pass
 
 
 class LetterShape(Shape):
@@ -290,44 +272,19 @@ class LetterShape(Shape):
     seen_at: int | None
 
 
+@tells(Completion)
 class CompletionShape(Shape):
-    id: UUID
-    agent: str
-    task: str
-    task_id: UUID | None
-    result: str
-    artifacts: str | None = Field(description="a JSON array")
-    score: float | None
-    duration_minutes: float | None
-    completed_at: int
+    pass
 
 
+@tells(Webhook)
 class WebhookShape(Shape):
-    id: UUID
-    url: str
-    events: list[str] = Field(description="kinds, groups such as task.*, needs, or * for all")
-    form: Form
-    created_by: str
-    created_at: int
+    pass
 
 
+@tells(Parcel)
 class ParcelShape(Shape):
     """Something that has left the hub, or is to leave it."""
-
-    id: UUID = Field(description="told to webhooks as Hubbub-Delivery")
-    seq: int = Field(description="its place in the outbox")
-    kind: ParcelKind
-    webhook_id: UUID | None
-    activity: int | None = Field(description="the id of what a webhook is told of")
-    event: str | None = Field(description="the kind of that")
-    issue: str | None = Field(description="where a comment goes")
-    task_id: UUID | None
-    attempts: int
-    next_at: int = Field(description="when it is tried next, unless it has ended")
-    outcome: Outcome | None = Field(description="null: it is still to leave")
-    last_error: str | None
-    created_at: int
-    ended_at: int | None
 
 
 class ActivityShape(Shape):

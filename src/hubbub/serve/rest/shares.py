@@ -2,28 +2,25 @@
 
 from datetime import timedelta
 from http import HTTPStatus
-from uuid import UUID
 
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 
 from hubbub.core import access, nodes, shares
 from hubbub.core.idempotency import Reply
+from hubbub.model.machines import Share
 from hubbub.model.rights import Right
 from hubbub.serve.rest.call import Call
 from hubbub.serve.rest.invitations import url_of
-from hubbub.serve.rest.shapes import Body, Name, Seconds, Shape
+from hubbub.serve.rest.shapes import Body, Name, Seconds, Shape, tells
 from hubbub.store.tx import Tx
 
 router = APIRouter(tags=["shares"])
 
 
+@tells(Share)
 class ShareShape(Shape):
-    id: UUID
-    machine: str = Field(description="which machine it shows, by its name")
-    created_by: str
-    created_at: int
-    expires_at: int
+    pass
 
 
 class Shares(BaseModel):

@@ -69,6 +69,9 @@ class BriefShape(Shape):
 class ReadTask(TaskShape):
     """A task as people read it."""
 
+    description: str
+    context: str | None
+    result: str | None
     description_html: str | None = None
     context_html: str | None = None
     result_html: str | None = None

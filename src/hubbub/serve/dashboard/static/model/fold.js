@@ -7,24 +7,25 @@
 //
 // Cards are replaced, never changed: who holds the same object sees the same card. No DOM, no network in here.
 
+// The cards, as the hub declares them: made by `make docs`.
 /**
  * @typedef {object} Task
  * @property {string} id
- * @property {number} number
+ * @property {number} number  counted in the project, from 1
  * @property {string} title
- * @property {string} status  queued delivered accepted working blocked in_review completed failed cancelled expired
+ * @property {"queued"|"delivered"|"accepted"|"working"|"blocked"|"in_review"|"completed"|"failed"|"cancelled"|"expired"} status
  * @property {"critical"|"high"|"medium"|"low"} priority
  * @property {string} sender
- * @property {string|null} assignee
- * @property {string|null} area
- * @property {string|null} issue
+ * @property {string|null} assignee  null: it is free for anyone to claim
+ * @property {string|null} area  the area of the project that it is in
+ * @property {string|null} issue  the issue on GitHub it is about, as owner/repository#number
  * @property {string|null} run_id
  * @property {string|null} parent_id
- * @property {string[]} depends_on
- * @property {number} attempt
- * @property {string[]|null} files
- * @property {string|null} note  what was said last: why it is blocked, failed, released
- * @property {number} created_at  all moments are Unix milliseconds, null while they have not come
+ * @property {string[]} depends_on  what must be completed before it may be claimed
+ * @property {number} attempt  1 for the first delivery; rises with retries and redeliveries
+ * @property {string[]|null} files  what was changed for it, cut
+ * @property {string|null} note  what was said last of why it is as it is
+ * @property {number} created_at
  * @property {number} updated_at
  * @property {number|null} delivered_at
  * @property {number|null} accepted_at
@@ -32,31 +33,67 @@
  * @property {number|null} ended_at
  * @property {number|null} expires_at
  */
-
 /**
  * @typedef {object} Agent
  * @property {string} name
- * @property {string} condition  working idle blocked error waiting offline
- * @property {string|null} doing
- * @property {boolean} live
- * @property {string|null} end_reason  "silent": it stopped reporting
+ * @property {"working"|"idle"|"blocked"|"error"|"waiting"|"offline"} condition  what it says it is doing
+ * @property {string|null} doing  cut
+ * @property {boolean} live  whether it is there
+ * @property {string|null} end_reason  left, replaced, or silent: it stopped reporting
  * @property {number|null} progress  percent
  * @property {string|null} runtime
  * @property {string|null} model
- * @property {string|null} machine
- * @property {string|null} area
- * @property {string[]|null} files  where it says it works
- * @property {number|null} since
+ * @property {string|null} machine  where it runs, as far as is known
+ * @property {string|null} area  where it has declared that it works, while it is there
+ * @property {string[]|null} files  and on what; cut
+ * @property {number|null} since  when it came to be in its condition
  * @property {number|null} ended_at
  */
-
-/** @typedef {{name: string, platform: string, version: string, labels: object, sandbox: string,
- *    runtime: string|null, online: boolean, first_seen_at: number}} Machine */
-/** @typedef {{id: string, who: string, node: string, tool: string, kind: string, shown: string, reason: string,
- *    dangerous: boolean, created_at: number, expires_at: number}} Approval */
-/** @typedef {{id: string, message_id: string, number: number, sender: string, recipient: string, text: string,
- *    in_reply_to: string|null, thread: string|null, intent: string|null, created_at: number}} Letter */
-/** @typedef {{agents: string[], files: string[], areas: string[]}} Overlap */
+/**
+ * @typedef {object} Machine
+ * @property {string} name
+ * @property {string} platform
+ * @property {string} version
+ * @property {string[]} labels
+ * @property {string} sandbox  the wall around what it runs: bwrap, landlock or none
+ * @property {string|null} runtime  the agent that can be asked there; null: none
+ * @property {boolean} online  what the log has told last
+ * @property {number} first_seen_at
+ */
+/**
+ * @typedef {object} Approval
+ * @property {string} id
+ * @property {string} who  whose call it is
+ * @property {string} node  the machine; where a program with a token asked, `{who}@{said_node}`
+ * @property {string|null} said_node  the machine as a program with a token says; null: the machine asked
+ * @property {string} tool
+ * @property {string} kind  whether one call may go on, or the policy gets a rule
+ * @property {string} shown  the resolved words of the call, invisible characters written out
+ * @property {string} reason
+ * @property {boolean} dangerous  whether the call is of a kind that the machine always has asked about
+ * @property {number} created_at
+ * @property {number} expires_at
+ */
+/**
+ * @typedef {object} Letter
+ * @property {string} id  of the inbox row
+ * @property {string} message_id
+ * @property {number} number
+ * @property {string} sender
+ * @property {string} recipient  `hub`, or a member by their name
+ * @property {string} text  cut, without what looks like a secret
+ * @property {string|null} in_reply_to  a task or a message
+ * @property {string|null} thread
+ * @property {"text"|"status"|"request"|null} intent
+ * @property {number} created_at
+ */
+/**
+ * @typedef {object} Overlap
+ * @property {string[]} agents  two that are there, sorted
+ * @property {string[]} files  what both have declared
+ * @property {string[]} areas
+ */
+// The end of the cards.
 
 /**
  * @typedef {object} Picture

@@ -1,0 +1,187 @@
+"""Writes what is made of the nouns' declarations: `reference/nouns.md`, and the types of cards in the page's code.
+
+`make docs` runs it, and a test says when that was forgotten. The names, types and meanings are those of the records
+(`model/fields.py`), of the shapes of REST, and of the cards.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Any, get_args, get_origin
+from uuid import UUID
+
+from docs.words import NOTHING, table
+from hubbub.model.accounts import Token, User
+from hubbub.model.approvals import Approval
+from hubbub.model.fields import FIRST, Field, Seen, declared, merged
+from hubbub.model.logins import Login
+from hubbub.model.machines import Machine, Share
+from hubbub.model.parcels import Parcel
+from hubbub.model.pictures import FACES, Face
+from hubbub.model.placements import Placement
+from hubbub.model.records import Artifact, Completion, Message, Priority, Project, Review, Run, Task
+from hubbub.model.scopes import Area
+from hubbub.model.webhooks import Webhook
+from hubbub.serve.rest.approvals import ApprovalShape
+from hubbub.serve.rest.logins import LoginShape
+from hubbub.serve.rest.nodes import MachineShape
+from hubbub.serve.rest.placements import PlacementShape
+from hubbub.serve.rest.shapes import (
+    AreaShape,
+    ArtifactShape,
+    CompletionShape,
+    MessageShape,
+    ParcelShape,
+    ProjectShape,
+    ReviewShape,
+    RunShape,
+    Shape,
+    TaskShape,
+    TokenShape,
+    UserShape,
+    WebhookShape,
+)
+from hubbub.serve.rest.shares import ShareShape
+
+HEAD = """# The fields of every noun
+
+Made from the code by `make docs`. What is *kept* is a column of that name; the JSON of *REST* and the *cards* of
+[pictures](events.md#pictures-and-patches) have it under the same name. What is not kept is worked out when it is told.
+The dialects have [words of their own](words.md). A *secret* is told by nobody, nowhere; what is neither told nor
+secret is there for the hub itself. [How to add a field](../how-to/add-a-field.md) is a page of its own."""
+
+PAGE = Path(__file__).parent / "reference" / "nouns.md"
+SCRIPT = Path(__file__).parent.parent / "src/hubbub/serve/dashboard/static/model/fold.js"
+BEGIN, END = "// The cards, as the hub declares them: made by `make docs`.\n", "// The end of the cards.\n"
+NO_FACE = Face(None, None)
+
+
+@dataclass(frozen=True)
+class Noun:
+    """A record, and where else it stands."""
+
+    title: str
+    record: type
+    shape: type[Shape]
+    face: Face = NO_FACE
+
+
+NOUNS = (
+    Noun("A task", Task, TaskShape, FACES["tasks"]),
+    Noun("A message", Message, MessageShape),
+    Noun("A project", Project, ProjectShape),
+    Noun("An area", Area, AreaShape),
+    Noun("A run", Run, RunShape),
+    Noun("An artifact", Artifact, ArtifactShape),
+    Noun("A review", Review, ReviewShape),
+    Noun("A completion", Completion, CompletionShape),
+    Noun("An approval", Approval, ApprovalShape, FACES["approvals"]),
+    Noun("A machine", Machine, MachineShape, FACES["machines"]),
+    Noun("A placement", Placement, PlacementShape),
+    Noun("A share link", Share, ShareShape),
+    Noun("A webhook", Webhook, WebhookShape),
+    Noun("What leaves the hub", Parcel, ParcelShape),
+    Noun("A person", User, UserShape),
+    Noun("A token", Token, TokenShape),
+    Noun("A login", Login, LoginShape),
+)
+CARDS = {
+    "tasks": "Task",
+    "agents": "Agent",
+    "machines": "Machine",
+    "approvals": "Approval",
+    "letters": "Letter",
+    "overlaps": "Overlap",
+}
+COLUMNS = ("field", "type", "kept", "REST", "card", "")
+
+
+def of_shape(noun: Noun) -> Mapping[str, Field]:
+    """What the shape of a noun has beside its record."""
+    notes = {
+        name: next(each for each in info.metadata if isinstance(each, Seen))
+        for name, info in noun.shape.model_fields.items()
+        if any(isinstance(each, Seen) for each in info.metadata)
+    }
+    return {
+        name: Field(name, noun.shape.model_fields[name].annotation, seen, False)
+        for name, seen in notes.items()
+    }
+
+
+def rows(noun: Noun) -> Iterator[list[str]]:
+    """Each field of a noun, with all that stands in its JSON."""
+    own, beside = declared(noun.record), of_shape(noun)
+    added = {name: field for name, field in beside.items() if name not in own}
+    for name in merged(own, added):
+        field = own.get(name) or added[name]
+        told = name in noun.shape.model_fields
+        seen = field.seen if field.seen.says or name not in beside else beside[name].seen
+        says = ("**secret** " if field.is_secret else "") + seen.says
+        since = f" (since {seen.since})" if seen.since != FIRST else ""
+        marks = [name in own, told, name in noun.face.members]
+        yield [
+            f"`{name}`",
+            _word(field.type),
+            *("yes" if each else NOTHING for each in marks),
+            (says + since).strip(),
+        ]
+
+
+def page() -> str:
+    """The page as it is to be."""
+    sections = [HEAD]
+    for noun in NOUNS:
+        sections += [f"## {noun.title}", table(COLUMNS, rows(noun))]
+    sections += ["## Cards without a record", "These are made of several things."]
+    for key, name in CARDS.items():
+        if FACES[key].record is None:
+            members = FACES[key].members.values()
+            listed = ([f"`{each.name}`", _word(each.type), each.seen.says] for each in members)
+            sections += [f"### {name}", table(["member", "type", ""], listed)]
+    return "\n\n".join(sections) + "\n"
+
+
+def script() -> str:
+    """The page's module with the types of cards as they are to be."""
+    text = SCRIPT.read_text("utf-8")
+    before, _, rest = text.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    return before + BEGIN + "".join(_typedef(FACES[key], name) for key, name in CARDS.items()) + END + after
+
+
+def _typedef(face: Face, name: str) -> str:
+    lines = [f" * @typedef {{object}} {name}"]
+    for each in face.members.values():
+        says = f"  {each.seen.says}" if each.seen.says else ""
+        lines.append(f" * @property {{{scripted(each.type)}}} {each.name}{says}")
+    return "\n".join(["/**", *lines, " */"]) + "\n"
+
+
+def scripted(hint: Any) -> str:
+    """A type as it is written in the page's code."""
+    if isinstance(hint, UnionType):
+        (inner,) = set(get_args(hint)) - {NoneType}
+        return f"{scripted(inner)}|null"
+    if isinstance(hint, type) and issubclass(hint, Enum):
+        names = (each.name.lower() if hint is Priority else str(each) for each in hint)
+        return "|".join(f'"{name}"' for name in names)
+    if get_origin(hint) in {tuple, list}:
+        return f"{scripted(get_args(hint)[0])}[]"
+    simple = {str: "string", UUID: "string", bool: "boolean", int: "number", float: "number"}
+    return simple.get(hint, "object")
+
+
+def _word(hint: Any) -> str:
+    """A type as people read it: that of the JSON."""
+    if isinstance(hint, UnionType):
+        (inner,) = set(get_args(hint)) - {NoneType}
+        return f"{_word(inner)} or null"
+    return "string" if isinstance(hint, type) and issubclass(hint, Enum) else scripted(hint)
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), "utf-8")
+    SCRIPT.write_text(script(), "utf-8")

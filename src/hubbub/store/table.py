@@ -1,0 +1,94 @@
+"""Tables of records: the columns of each, and the way between a row and its record, made from the record's fields."""
+
+import json
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import asdict, is_dataclass
+from enum import Enum, IntEnum
+from operator import attrgetter, itemgetter
+from types import NoneType, UnionType
+from typing import Any, Generic, TypeVar, get_args, get_origin
+
+from hubbub.model.fields import declared
+from hubbub.store.tx import Row
+
+Record = TypeVar("Record")
+Way = Callable[[Any], Any]
+
+
+class Table(Generic[Record]):
+    """The rows of `kind`. Each of its fields is a column of that name, but those that are `joined` from elsewhere.
+
+    Numbers, texts and ids are in a row as they are in the record; flags are 0 or 1; lists and mappings are JSON.
+    """
+
+    def __init__(
+        self, name: str, kind: type[Record], *, joined: Mapping[str, str] | None = None, alias: str = ""
+    ) -> None:
+        fields, joined, prefix = declared(kind), joined or {}, f"{alias}." if alias else ""
+        self.name, self.kind = name, kind
+        self.fields = tuple(fields)
+        self.columns = tuple(each for each in fields if each not in joined)
+        self.selected = ", ".join(
+            f"{joined[each]} AS {each}" if each in joined else f"{prefix}{each}" for each in fields
+        )
+        self.insertion = self.inserting()
+        self._in_row, self._in_record = itemgetter(*self.fields), attrgetter(*self.columns)
+        ways = {each: _ways(field.type) for each, field in fields.items()}
+        self._read = tuple((each, read) for each, (read, _) in ways.items() if read)
+        self._write = tuple((each, write) for each in self.columns if (write := ways[each][1]))
+
+    def inserting(self, more: Collection[str] = ()) -> str:
+        """The statement that adds a row: with `more` columns, which the record does not have."""
+        names = (*self.columns, *more)
+        return (
+            f"INSERT INTO {self.name} ({', '.join(names)}) VALUES ({', '.join(f':{each}' for each in names)})"
+        )
+
+    def putting(self, *key: str) -> str:
+        """The statement that adds a row, in the place of the one with the same `key`."""
+        anew = ", ".join(f"{each} = excluded.{each}" for each in self.columns if each not in key)
+        return f"{self.insertion} ON CONFLICT ({', '.join(key)}) DO UPDATE SET {anew}"
+
+    def record(self, row: Row) -> Record:
+        """The record in a row, which may hold more."""
+        return self.kind(**self.values(row))
+
+    def values(self, row: Row) -> dict[str, Any]:
+        """The fields of the record in a row."""
+        values = dict(zip(self.fields, self._in_row(row), strict=True))
+        for name, read in self._read:
+            if values[name] is not None:
+                values[name] = read(values[name])
+        return values
+
+    def row(self, record: Record) -> dict[str, Any]:
+        """What the columns of the record's row hold."""
+        values = dict(zip(self.columns, self._in_record(record), strict=True))
+        for name, write in self._write:
+            if values[name] is not None:
+                values[name] = write(values[name])
+        return values
+
+
+def _ways(hint: Any) -> tuple[Way | None, Way | None]:
+    """How a value of the type is read from a column, and written to it; None: as it is."""
+    if isinstance(hint, UnionType):
+        (hint,) = set(get_args(hint)) - {NoneType}
+    if get_origin(hint) is tuple:
+        return _tuple, _json
+    if get_origin(hint) in {Mapping, dict}:
+        return json.loads, _json
+    if isinstance(hint, type) and is_dataclass(hint):
+        return lambda text: hint(**json.loads(text)), lambda value: _json(asdict(value))
+    if hint is bool:
+        return bool, int
+    if isinstance(hint, type) and issubclass(hint, Enum):
+        return hint, int if issubclass(hint, IntEnum) else None
+    return None, None
+
+
+def _tuple(text: str) -> tuple[Any, ...]:
+    return tuple(json.loads(text))
+
+
+_json = json.JSONEncoder(ensure_ascii=False).encode
