@@ -56,6 +56,7 @@ PAGE = Path(__file__).parent / "reference" / "nouns.md"
 SCRIPT = Path(__file__).parent.parent / "src/hubbub/serve/dashboard/static/model/fold.js"
 BEGIN, END = "// The cards, as the hub declares them: made by `make docs`.\n", "// The end of the cards.\n"
 NO_FACE = Face(None, None)
+MOST_NAMES = 6  # that a type in the page's code spells out
 
 
 @dataclass(frozen=True)
@@ -155,8 +156,8 @@ def script() -> str:
 def _typedef(face: Face, name: str) -> str:
     lines = [f" * @typedef {{object}} {name}"]
     for each in face.members.values():
-        says = f"  {each.seen.says}" if each.seen.says else ""
-        lines.append(f" * @property {{{scripted(each.type)}}} {each.name}{says}")
+        line = f" * @property {{{scripted(each.type)}}} {each.name}"
+        lines.append(f"{line}  {each.seen.says}" if each.seen.says else line)
     return "\n".join(["/**", *lines, " */"]) + "\n"
 
 
@@ -166,8 +167,8 @@ def scripted(hint: Any) -> str:
         (inner,) = set(get_args(hint)) - {NoneType}
         return f"{scripted(inner)}|null"
     if isinstance(hint, type) and issubclass(hint, Enum):
-        names = (each.name.lower() if hint is Priority else str(each) for each in hint)
-        return "|".join(f'"{name}"' for name in names)
+        names = [each.name.lower() if hint is Priority else str(each) for each in hint]
+        return "|".join(f'"{name}"' for name in names) if len(names) <= MOST_NAMES else "string"
     if get_origin(hint) in {tuple, list}:
         return f"{scripted(get_args(hint)[0])}[]"
     simple = {str: "string", UUID: "string", bool: "boolean", int: "number", float: "number"}

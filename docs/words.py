@@ -10,7 +10,7 @@ from enum import Enum
 from importlib import import_module
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Any, Generic, TypeVar, get_args, get_type_hints
+from typing import Any, Generic, TypeVar, get_args, get_origin, get_type_hints
 from uuid import UUID
 
 from hubbub.dialects import names
@@ -90,7 +90,7 @@ def _value(hint: Any, values: Mapping[Any, Any]) -> Any:
     if hint in values:
         return values[hint]
     inner = _value(get_args(hint)[0], values)
-    return {"k": inner} if get_args(hint)[1] is str else (inner,)
+    return {"k": inner} if get_origin(hint) is Mapping else (inner,)
 
 
 def variants(record: Record, other: Record) -> Iterator[tuple[str, Record]]:

@@ -13,7 +13,7 @@
  * @property {string} id
  * @property {number} number  counted in the project, from 1
  * @property {string} title
- * @property {"queued"|"delivered"|"accepted"|"working"|"blocked"|"in_review"|"completed"|"failed"|"cancelled"|"expired"} status
+ * @property {string} status
  * @property {"critical"|"high"|"medium"|"low"} priority
  * @property {string} sender
  * @property {string|null} assignee  null: it is free for anyone to claim
