@@ -88,3 +88,4 @@ def test_the_hub_remembers_what_was_rewritten(hub: RunningHub, tmp_path: Path) -
     written(file, 3)
     anew = json.loads(hub.run(*options).stdout)
     assert [(each["kind"], each["line"]) for each in anew["faults"]] == [("rewritten", 2)]
+    assert "the hub, by the program beside owner, knows another" in anew["faults"][0]["sentence"]

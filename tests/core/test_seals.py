@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from hubbub.core import seals, sweep
-from hubbub.model.errors import Invalid
+from hubbub.model.errors import Conflict, Invalid
 from hubbub.model.machines import Head
 from tests.core.conftest import RACERS, World, errors_of, on_one_engine
 
@@ -92,9 +92,52 @@ def test_old_heads_are_forgotten(world: World) -> None:
 
 def test_no_log_runs_away(world: World) -> None:
     """A head that is far ahead of what is known is refused, so that none can be told that makes all true ones false."""
-    with pytest.raises(Invalid, match="no log grows by more than"):
+    with pytest.raises(Invalid, match="no log has more than 1,000,000,000 lines when it is first told of"):
         sealed(world, seals.LAST, "a")
-    assert sealed(world, seals.FASTEST, "b")
+    assert sealed(world, 5, "b")
+    with pytest.raises(Invalid, match="no log grows by more than 1,000,000 lines between two heads"):
+        sealed(world, seals.FASTEST + 6, "c")
+    assert [each.seq for each in heads(world)] == [5]
+
+
+def test_a_long_log_may_be_new_to_the_hub(world: World) -> None:
+    """The first head may be of any log that there can be; after days of silence it may have grown for days."""
+    assert sealed(world, 50 * seals.FASTEST, "a")
+    world.clock.advance(timedelta(days=2))
+    assert sealed(world, 53 * seals.FASTEST, "b")
     with pytest.raises(Invalid):
-        sealed(world, 2 * seals.FASTEST + 1, "c")
-    assert [each.seq for each in heads(world)] == [seals.FASTEST]
+        sealed(world, 55 * seals.FASTEST, "c")
+
+
+def beside(world: World, who: str, name: str, seq: int, digest: str) -> bool:
+    return world.do(seals.keep_beside, world.project, who, name, seq=seq, digest=digest * 64)
+
+
+def test_what_programs_tell_is_kept_apart(world: World) -> None:
+    """What one agent's program says of a name breaks neither another's log of that name nor a machine's own."""
+    sealed(world, 3, "a", node="laptop")
+    beside(world, "eve", "laptop", 900, "e")
+    world.clock.advance(2 * seals.LATE)
+    assert beside(world, "ann", "laptop", 5, "b")
+    assert sealed(world, 4, "c", node="laptop")
+    assert not beside(world, "eve", "laptop", 7, "f")
+    found = {(each.node, each.seq) for each in heads(world, "laptop") if not each.is_broken}
+    assert found == {("laptop", 3), ("laptop", 4), ("ann@laptop", 5), ("eve@laptop", 900)}
+
+
+@on_one_engine
+def test_a_program_tells_of_some_machines_some_times(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """How many names and heads are kept for one agent's programs is bounded, for each apart, and said."""
+    monkeypatch.setattr(seals, "MOST_NAMES", 2)
+    monkeypatch.setattr(seals, "MOST_A_DAY", 3)
+    for name in ("one", "two"):
+        assert beside(world, "ann", name, 1, "a")
+    with pytest.raises(Conflict, match="programs beside 'ann' tell of 2 machines already"):
+        beside(world, "ann", "three", 1, "a")
+    assert beside(world, "bob", "three", 1, "a")
+    assert beside(world, "ann", "one", 2, "b")
+    assert beside(world, "ann", "one", 3, "c")
+    with pytest.raises(Conflict, match="have told 3 heads of 'one' in a day"):
+        beside(world, "ann", "one", 4, "d")
+    world.clock.advance(seals.DAY + timedelta(seconds=1))
+    assert beside(world, "ann", "one", 4, "d")

@@ -8,6 +8,7 @@ from hubbub.cli import Group, terminal
 from hubbub.cli.command import DEFAULT_PROJECT, PERSON, REFUSED, Choice, chooses_hub, command
 from hubbub.cli.machine import membership
 from hubbub.client import HubRefused, HubUnreachable
+from hubbub.model.machines import beside
 from hubbub.node.gate.audit import FILE, verify
 from hubbub.node.gate.chain import Fault, Head
 from hubbub.node.machine import about
@@ -58,8 +59,8 @@ def _own_name(data: Path) -> str:
     return about(data).name if joined is None else joined.name
 
 
-def _heads(choice: Choice, name: str | None) -> tuple[list[Head], str | None]:
-    """What the hub remembers of the log of a machine; or why it was not asked."""
+def _heads(choice: Choice, name: str | None) -> tuple[list[tuple[str, Head]], str | None]:
+    """What the hub remembers of the log of a machine, and by whom; or why it was not asked."""
     if name is None:
         return [], "whose log it is was not said"
     try:
@@ -72,7 +73,16 @@ def _heads(choice: Choice, name: str | None) -> tuple[list[Head], str | None]:
         return [], str(error)
     except click.UsageError as error:
         return [], error.message
-    return [Head(row["seq"], row["hash"]) for row in rows if not row["broken"]], None
+    told = [(row["node"].removesuffix(beside("", name)), row) for row in rows if not row["broken"]]
+    told.sort(
+        key=lambda each: each[0] != name
+    )  # of each kind of fault one is told: first by the machine's own word
+    return [(_knows(who, name), Head(row["seq"], row["hash"])) for who, row in told], None
+
+
+def _knows(who: str, name: str) -> str:
+    """The words for who knows of a head: the hub, by the machine itself, or by a program that may be anything."""
+    return "the hub" if who == name else f"the hub, by the program beside {who},"
 
 
 def _facts(faults: list[Fault], unasked: str | None) -> dict[str, object]:

@@ -39,17 +39,38 @@ def at(tx: Tx, project_id: UUID, node: str, seq: int) -> list[Head]:
     return [_head(row) for row in rows]
 
 
-def farthest(tx: Tx, project_id: UUID, node: str, *, before: int) -> int:
-    """How far the machine's log had got before that moment; 0 if nothing is known of it."""
+def farthest(tx: Tx, project_id: UUID, node: str, *, before: int) -> Head | None:
+    """How far the machine's log had got before that moment; None if nothing is known of it."""
     row = tx.one(
-        """SELECT seq FROM audit_heads
+        f"""SELECT {_COLUMNS} FROM audit_heads
            WHERE project_id = :project_id AND node = :node AND broken = 0 AND kept_at < :before
            ORDER BY seq DESC LIMIT 1""",
         project_id=project_id,
         node=node,
         before=before,
     )
-    return int(row["seq"]) if row else 0
+    return _head(row) if row else None
+
+
+def is_any_before(tx: Tx, project_id: UUID, node: str, *, since: int, number: int) -> bool:
+    """Whether so many heads of the log, or more, were kept since that moment."""
+    row = tx.one(
+        """SELECT 1 AS one FROM audit_heads WHERE project_id = :project_id AND node = :node AND kept_at > :since
+           ORDER BY kept_at LIMIT 1 OFFSET :skipped""",
+        project_id=project_id,
+        node=node,
+        since=since,
+        skipped=number - 1,
+    )
+    return row is not None
+
+
+def names(tx: Tx, project_id: UUID) -> list[str]:
+    """Whose logs something is known of in the project."""
+    rows = tx.all(
+        "SELECT DISTINCT node FROM audit_heads WHERE project_id = :project_id", project_id=project_id
+    )
+    return sorted(row["node"] for row in rows)
 
 
 def of_project(tx: Tx, project_id: UUID, *, node: str | None, limit: int) -> list[Head]:

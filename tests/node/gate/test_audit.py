@@ -45,7 +45,7 @@ def filled(file: Path, lines: int = LINES) -> Lines:
 
 def kinds(file: Path, heads: tuple[Head, ...] = ()) -> dict[Kind, int | None]:
     """What is found to be wrong, and in which lines."""
-    return {fault.kind: fault.line for fault in verify(file, heads)}
+    return {fault.kind: fault.line for fault in verify(file, [("the hub", each) for each in heads])}
 
 
 def test_a_line_says_what_was_decided_and_comes_before_the_act(file: Path) -> None:
@@ -76,7 +76,7 @@ def test_a_log_as_it_was_written_is_sound(file: Path) -> None:
     filled(file, 3)
     heads = [AuditLog(file).head()]
     filled(file, 3)
-    assert verify(file, [*heads, AuditLog(file).head()]) == []
+    assert verify(file, [("the hub", each) for each in (*heads, AuditLog(file).head())]) == []
     assert AuditLog(file).head().seq == 6
 
 

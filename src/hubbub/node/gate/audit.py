@@ -112,12 +112,14 @@ class AuditLog:
             return last.seq + 1
 
 
-def verify(file: Path, heads: Iterable[Head] = ()) -> list[Fault]:
-    """What is wrong with a log, compared with its own seal and with the `heads` that the hub keeps: nothing, if sound.
+def verify(file: Path, heads: Iterable[tuple[str, Head]] = ()) -> list[Fault]:
+    """What is wrong with a log, compared with its own seal and with the `heads` that others know: nothing, if sound.
+
+    With each are the words for who knows it.
 
     Raises `OSError` if it cannot be read.
     """
-    known = [("the hub", each) for each in heads]
+    known = [*heads]
     seal = Seal(file)
     if not file.exists():
         lines, sealed, broken = [], seal.head(), seal.fault(is_empty=True)

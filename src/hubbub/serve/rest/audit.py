@@ -15,7 +15,7 @@ from fastapi import APIRouter, Query
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field
 
-from hubbub.core import audit, nodes, seals
+from hubbub.core import access, audit, nodes, seals
 from hubbub.model.errors import Conflict
 from hubbub.model.records import Activity
 from hubbub.model.rights import Right
@@ -109,13 +109,16 @@ async def export_table(call: Call, *, kind: Kind = None, actor: By = None) -> St
 async def list_heads(
     call: Call, *, node: str | None = None, limit: Annotated[int, Query(ge=1, le=5000)] = 1000
 ) -> Heads:
-    """What is known of the logs of the project's machines; of each the farthest first. For who manages the project."""
+    """What is known of the logs of the project's machines; of each the farthest first. For who manages the project.
+
+    Of one `node`, also what programs beside agents told of it: that is of `{agent}@{node}`.
+    """
 
     def look(tx: Tx) -> Heads:
         found = seals.heads(tx, call.enter(tx, Right.MANAGE), node=node, limit=limit)
         return Heads(heads=[HeadShape.of(head, at=head.kept_at, broken=head.is_broken) for head in found])
 
-    return await call.read(look)
+    return await call.read(look, long=True)
 
 
 @router.post("/audit/heads")
@@ -128,7 +131,8 @@ async def keep_head(call: Call, body: NewHead) -> Kept:
     def keep(tx: Tx) -> bool:
         project = call.enter(tx)
         nodes.require_no_machine(tx, project, body.node)
-        return seals.keep(tx, project, body.node, body.seq, body.hash)
+        who = access.programs_name(tx, access.speak(tx, project.id))
+        return seals.keep_beside(tx, project, who, body.node, seq=body.seq, digest=body.hash)
 
     if not await call.write(keep):
         raise Conflict(f"line {body.seq} of the log of {body.node!r} cannot be so: it was changed")
