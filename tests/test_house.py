@@ -85,6 +85,39 @@ def test_a_function_fits_on_the_screen(nodes: Nodes) -> None:
     }
 
 
+def test_the_core_hands_on_what_it_has_nothing_to_decide_about(nodes: Nodes) -> None:
+    """No function of the core only passes its arguments on to the store: the store's own is handed on by a name."""
+    forwards = [
+        f"{path}: {each.name}"
+        for path, found in nodes.items()
+        if path.startswith("core/")
+        for each in found
+        if isinstance(each, ast.FunctionDef) and _is_forward(each, _of_store(found))
+    ]
+    assert not forwards
+
+
+def _of_store(found: list[ast.AST]) -> set[str]:
+    """The names under which a module has modules of the store."""
+    imports = [each for each in found if isinstance(each, ast.ImportFrom) and each.module == "hubbub.store"]
+    return {name.asname or name.name for each in imports for name in each.names}
+
+
+def _is_forward(function: ast.FunctionDef, modules: set[str]) -> bool:
+    """Whether all that a function does is a call of one of the modules with its own arguments."""
+    match [
+        each for each in function.body if ast.get_docstring(function) is None or each is not function.body[0]
+    ]:
+        case [
+            ast.Return(value=ast.Call(func=ast.Attribute(value=ast.Name(id=module))) as call)
+            | ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=module))) as call)
+        ] if module in modules:
+            given = [*call.args, *(keyword.value for keyword in call.keywords)]
+            own = [each.arg for each in (*function.args.args, *function.args.kwonlyargs)]
+            return [each.id if isinstance(each, ast.Name) else None for each in given] == own
+    return False
+
+
 def test_python_is_started_in_one_way(nodes: Nodes) -> None:
     """One module says how hubbub starts Python; elsewhere, something would come to import from any folder."""
     assert {

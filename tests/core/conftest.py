@@ -134,7 +134,7 @@ class World:
 
     def log(self) -> list[Activity]:
         """Everything that happened in the project, in order."""
-        return self.do(activity.history, self.id, 100_000)[::-1]
+        return self.do(activity.history, self.id, limit=100_000)[::-1]
 
     def kinds(self) -> list[str]:
         return [each.kind for each in self.log()]

@@ -121,7 +121,7 @@ class Story(RuleBasedStateMachine):
         return known[number % len(known)]
 
     def letters(self, name: str) -> list[Letter]:
-        return self.run(partial(inbox.read, project_id=self.project_id, name=name, limit=1000))
+        return self.run(partial(inbox.read, project_id=self.project_id, recipient=name, limit=1000))
 
     def whom(self, job_id: UUID, by: str | None) -> str:
         """Whoever is named, or else who has the task."""
@@ -403,7 +403,7 @@ class Story(RuleBasedStateMachine):
         self.run(sweep.settle)
 
     def log_is_whole(self) -> None:
-        log = self.run(lambda tx: activity.history(tx, self.project_id, 100_000))[::-1]
+        log = self.run(lambda tx: activity.history(tx, self.project_id, limit=100_000))[::-1]
         for job_id, job in self.model.jobs.items():
             steps = [each.detail for each in log if each.task_id == job_id and "after" in each.detail]
             assert len(steps) == job.moves

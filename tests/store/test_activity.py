@@ -116,14 +116,14 @@ def test_history_is_newest_first_and_can_be_narrowed(store: Store) -> None:
     store.write_now(SYSTEM, record("elsewhere", project_id=THERE))
 
     def look_back(**narrowed: object) -> list[str]:
-        return kinds(store.read_now(SYSTEM, lambda tx: activity.history(tx, HERE, 10, **narrowed)))  # type: ignore[arg-type]
+        return kinds(store.read_now(SYSTEM, lambda tx: activity.history(tx, HERE, limit=10, **narrowed)))  # type: ignore[arg-type]
 
     assert look_back() == ["three", "two", "one"]
-    assert look_back(before_seq=two) == ["one"]
+    assert look_back(before=two) == ["one"]
     assert look_back(agent="ann") == ["three", "one"]
-    assert look_back(agent="ann", before_seq=two) == ["one"]
+    assert look_back(agent="ann", before=two) == ["one"]
     assert look_back(task_id=TASK) == ["one"]
-    assert kinds(store.read_now(SYSTEM, lambda tx: activity.history(tx, HERE, 2))) == ["three", "two"]
+    assert kinds(store.read_now(SYSTEM, lambda tx: activity.history(tx, HERE, limit=2))) == ["three", "two"]
 
 
 def test_a_place_in_the_log_is_found_by_seq(store: Store) -> None:
@@ -135,7 +135,7 @@ def test_a_place_in_the_log_is_found_by_seq(store: Store) -> None:
     assert position is not None
     assert kinds(store.read_now(SYSTEM, lambda tx: activity.tail(tx, position, 9)).activities) == ["two"]
     assert store.read_now(SYSTEM, lambda tx: activity.position_of(tx, 10**9)) is None
-    assert store.read_now(SYSTEM, lambda tx: activity.history(tx, HERE, 10, before_seq=10**9)) == []
+    assert store.read_now(SYSTEM, lambda tx: activity.history(tx, HERE, limit=10, before=10**9)) == []
 
 
 def tail_by_seq_alone(tx: Tx, after: int) -> list[tuple[str, int]]:

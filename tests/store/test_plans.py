@@ -341,9 +341,11 @@ CALLS: dict[str, Callable[[Tx, World], object]] = {
     "log of an agent": lambda tx, world: activity.since(tx, world.project.id, START, 100, agent="bob"),
     "place in the log": lambda tx, _world: activity.position_of(tx, 1),
     "end of the log": lambda tx, _world: activity.head(tx),
-    "history": lambda tx, world: activity.history(tx, world.project.id, 20, before_seq=2),
-    "history of an agent": lambda tx, world: activity.history(tx, world.project.id, 20, agent="bob"),
-    "history of a task": lambda tx, world: activity.history(tx, world.project.id, 20, task_id=world.sent.id),
+    "history": lambda tx, world: activity.history(tx, world.project.id, limit=20, before=2),
+    "history of an agent": lambda tx, world: activity.history(tx, world.project.id, limit=20, agent="bob"),
+    "history of a task": lambda tx, world: activity.history(
+        tx, world.project.id, limit=20, task_id=world.sent.id
+    ),
     "token for a project": lambda tx, world: tokens.for_project(tx, world.project, role=Role.MEMBER),
 }
 

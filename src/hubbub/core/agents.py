@@ -8,12 +8,18 @@ from uuid import UUID
 from hubbub.core.snapshots import patches
 from hubbub.model import names
 from hubbub.model.errors import Invalid, UnknownAgent
-from hubbub.model.records import Agent, Condition, Node, Presence
+from hubbub.model.records import Agent, Condition, Presence
 from hubbub.model.rights import HUB
 from hubbub.store import agents
 from hubbub.store.tx import MustWrite, Tx
 
 STEPS = (".", "..")  # in an address they mean another place, however they are written
+
+# Nothing to decide: the store's own.
+of_project = agents.of_project
+presence = agents.presence
+describe_node = agents.put_node
+nodes = agents.nodes
 
 
 def meet(tx: Tx, project_id: UUID, name: str) -> None:
@@ -76,19 +82,9 @@ def find(tx: Tx, project_id: UUID, name: str) -> Agent:
     return agent
 
 
-def of_project(tx: Tx, project_id: UUID) -> list[Agent]:
-    """Every agent the project knows, by name."""
-    return agents.of_project(tx, project_id)
-
-
 def with_inbox(tx: Tx, project_id: UUID) -> list[str]:
     """The names of those who have ever been there, by name: what is everyone's they find in their inboxes."""
     return [agent.name for agent in agents.of_project(tx, project_id) if agent.presence_id is not None]
-
-
-def presence(tx: Tx, project_id: UUID, name: str, *, lock: bool = False) -> Presence | None:
-    """The presence that the agent has or last had, locked if it is to be changed; None if it never had one."""
-    return agents.presence(tx, project_id, name, lock=lock)
 
 
 def presences(tx: Tx, project_ids: Sequence[UUID]) -> list[Presence]:
@@ -99,13 +95,3 @@ def presences(tx: Tx, project_ids: Sequence[UUID]) -> list[Presence]:
 def condition(tx: Tx, project_id: UUID, name: str) -> Condition:
     """What the agent said it was doing; `offline` if it is silent, or was never there."""
     return agents.condition(tx, project_id, name) or Condition.OFFLINE
-
-
-def describe_node(tx: Tx, node: Node) -> None:
-    """Keep what an agent tells about the machine it runs on."""
-    agents.put_node(tx, node)
-
-
-def nodes(tx: Tx, project_id: UUID) -> list[Node]:
-    """The machines that agents of the project have described."""
-    return agents.nodes(tx, project_id)

@@ -14,6 +14,13 @@ from hubbub.store.tx import Tx
 
 NOUN = "artifact"
 
+# Nothing to decide: the store's own.
+find_by_number = artifacts.find_by_number
+content = artifacts.content
+of_run = artifacts.of_run
+of_project = artifacts.of_project
+number_in_run = artifacts.number_in_run
+
 
 def post(
     tx: Tx, run: Run, *, by: str, name: str, kind: str, content: str, task: str | None = None
@@ -67,33 +74,8 @@ def find(tx: Tx, project_ids: Sequence[UUID], ref: str) -> Artifact:
     return artifact
 
 
-def find_by_number(tx: Tx, project_id: UUID, number: int) -> Artifact | None:
-    """The artifact of that number in the project; None if there is none."""
-    return artifacts.find_by_number(tx, project_id, number)
-
-
-def content(tx: Tx, artifact: Artifact) -> str:
-    """What the artifact holds."""
-    return artifacts.content(tx, artifact.id)
-
-
-def of_run(tx: Tx, run: Run) -> list[Artifact]:
-    """The run's artifacts, oldest first, without their contents."""
-    return artifacts.of_run(tx, run.id)
-
-
 def of_task(tx: Tx, task: Task) -> list[Artifact]:
     """What was made for a task, oldest first: in any run by its id, in its own by any of its names."""
     names = [str(task.number), f"#{task.number}"]
     names += [task.external_id] if task.external_id is not None else []
     return artifacts.of_task(tx, task.project_id, str(task.id), task.run_id, names)
-
-
-def of_project(tx: Tx, project_id: UUID, *, before: int | None = None, limit: int) -> list[Artifact]:
-    """The project's artifacts, newest first, without their contents; `before` is the number to go on from."""
-    return artifacts.of_project(tx, project_id, before=before or 2**62, limit=limit)
-
-
-def number_in_run(tx: Tx, run: Run) -> int:
-    """How many artifacts the run has."""
-    return artifacts.number_in_run(tx, run.id)

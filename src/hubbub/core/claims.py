@@ -24,6 +24,9 @@ from hubbub.store.tx import Tx
 MOST = 500  # claims of one presence; of more, the oldest are let go
 RELEASED, EXPIRED, CROWDED = "released", "expired", "crowded"
 
+# Nothing to decide: the store's own.
+held = claims.of_project
+
 
 def claim(
     tx: Tx,
@@ -120,11 +123,6 @@ def release(
     if released:
         _let_go(tx, project, presence, released, why)
     return released
-
-
-def held(tx: Tx, project_id: UUID, agent: str | None = None) -> list[Claim]:
-    """What is held in the project, by agent, oldest first; only what `agent` holds, if it is given."""
-    return claims.of_project(tx, project_id, agent)
 
 
 def behind(tx: Tx, conflict: Conflict) -> Claim | None:

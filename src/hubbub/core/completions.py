@@ -15,6 +15,9 @@ from hubbub.store.tx import Tx
 
 RESULT_LENGTH = 4_000  # of a result's characters, so many go to the task; all of them to the completion
 
+# Nothing to decide: the store's own.
+search = completions.search
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
@@ -71,13 +74,6 @@ def report(
     kept = result[:RESULT_LENGTH]
     ended = endings.finish(tx, meant, Event.COMPLETE, by=agent, text=result, result=kept)
     return Outcome(completion=completion, task=ended, truncated=kept != result)
-
-
-def search(
-    tx: Tx, project_ids: Sequence[UUID], *, agent: str | None = None, since: int = 0, limit: int
-) -> list[Completion]:
-    """Completions since a moment, newest first."""
-    return completions.search(tx, project_ids, agent=agent, since=since, limit=limit)
 
 
 def _meant(tx: Tx, project_id: UUID, agent: str, task: str) -> Task | None:

@@ -21,6 +21,9 @@ from hubbub.store.tx import Tx
 BATCH = 200
 NAMED = 5  # receivers of a broadcast, in a sentence
 
+# Nothing to decide: the store's own.
+of_project = deadletters.of_project
+
 
 def is_any_due(tx: Tx, after: timedelta) -> bool:
     """Whether a letter has been unread for so long, while its receiver was never there. Changes nothing."""
@@ -63,21 +66,6 @@ def expired(tx: Tx, task: Task) -> None:
     letter = deadletters.bury_expired(tx, task.delivery_id) if task.delivery_id is not None else None
     if letter is not None:
         _record(tx, letter)
-
-
-def of_project(
-    tx: Tx,
-    project_id: UUID,
-    *,
-    sender: str | None = None,
-    recipient: str | None = None,
-    before: UUID | None = None,
-    limit: int,
-) -> list[DeadLetter]:
-    """The project's dead letters, newest first; of one sender, or to one receiver, where given."""
-    return deadletters.of_project(
-        tx, project_id, sender=sender, recipient=recipient, before=before, limit=limit
-    )
 
 
 def _tell(tx: Tx, subject: UUID, letters: Sequence[DeadLetter], why: Callable[[str], str]) -> None:

@@ -3,22 +3,20 @@
 A task that needs others is held back: it lies in no inbox until they are completed, and cannot be claimed.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from uuid import UUID
 
 from hubbub.core import tasks
 from hubbub.model.ids import new_id
 from hubbub.model.lifecycle import Event, Status
-from hubbub.model.records import Run, Task
+from hubbub.model.records import Task
 from hubbub.model.rights import HUB
 from hubbub.store import dependencies
 from hubbub.store import tasks as task_rows
 from hubbub.store.tx import Tx
 
-
-def of_run(tx: Tx, run: Run) -> Mapping[UUID, Sequence[UUID]]:
-    """What each of the run's tasks needs, in the order in which it was named; those that need nothing are left out."""
-    return dependencies.of_run(tx, run.id)
+# Nothing to decide: the store's own.
+of_run = dependencies.of_run
 
 
 def of_task(tx: Tx, task: Task) -> Sequence[UUID]:

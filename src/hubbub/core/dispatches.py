@@ -24,6 +24,10 @@ KEEP = timedelta(days=1)  # the outcome, for who makes the call again with its k
 KEEP_UNKEYED = timedelta(hours=1)  # for whom nobody can come
 BATCH = 100
 
+# Nothing to decide: the store's own.
+find = rows.find
+open_of = rows.open_of
+
 
 def begin(tx: Tx, project: Project, machine: Machine, order: Order, *, sent: bool) -> tuple[Dispatch, bool]:
     """Keep an order for a machine, and whether it is a new one: the same call with the same key is the same order.
@@ -51,11 +55,6 @@ def begin(tx: Tx, project: Project, machine: Machine, order: Order, *, sent: boo
         return kept, False
     _record(tx, "dispatch.sent" if sent else "dispatch.queued", kept, actor=order.who.name)
     return kept, True
-
-
-def find(tx: Tx, dispatch_id: UUID) -> Dispatch | None:
-    """The dispatch of that id, for what the hub does by itself: a caller is shown nothing of it by this."""
-    return rows.find(tx, dispatch_id)
 
 
 def send(tx: Tx, dispatch_id: UUID) -> Dispatch | None:
@@ -113,11 +112,6 @@ def lose(tx: Tx, dispatch_id: UUID) -> bool:
         loans.end(tx, dispatch_id)
         _record(tx, "dispatch.ended", lost)
     return lost is not None
-
-
-def open_of(tx: Tx, machine_id: UUID) -> list[Dispatch]:
-    """What the machine was ordered and has not ended, oldest first."""
-    return rows.open_of(tx, machine_id)
 
 
 def of_machine(tx: Tx, project: Project, machine: Machine, limit: int) -> list[Dispatch]:

@@ -13,30 +13,16 @@ from hubbub.store import messages
 from hubbub.store import tasks as task_rows
 from hubbub.store.tx import Tx
 
-
-def read(tx: Tx, project_id: UUID, name: str, limit: int) -> list[Letter]:
-    """What is pending for `name`: most urgent first, then in order of arrival. Changes nothing."""
-    return messages.inbox(tx, project_id, name, limit)
+# Nothing to decide: the store's own.
+read = messages.inbox
+note_read = messages.mark_seen
+pending = messages.pending
+unread = messages.unread
 
 
 def note_seen(tx: Tx, letters: Sequence[Letter]) -> None:
     """Note that their receiver has read these letters, for those that it reads for the first time."""
     messages.mark_seen(tx, [letter.delivery.id for letter in letters if letter.delivery.seen_at is None])
-
-
-def note_read(tx: Tx, delivery_ids: Sequence[UUID]) -> None:
-    """As `note_seen`, by the ids of the rows."""
-    messages.mark_seen(tx, delivery_ids)
-
-
-def pending(tx: Tx, project_id: UUID, name: str) -> int:
-    """How many letters wait to be acknowledged by `name`."""
-    return messages.pending(tx, project_id, name)
-
-
-def unread(tx: Tx, project_id: UUID, name: str) -> int:
-    """How many letters wait for `name` that it has not looked at."""
-    return messages.unread(tx, project_id, name)
 
 
 def holds(tx: Tx, project_id: UUID, ref: str) -> bool:

@@ -8,19 +8,13 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from hubbub.model.errors import Conflict
-from hubbub.model.memory import Document, Edition, Part, appended, require_key, require_parts
+from hubbub.model.memory import Document, Part, appended, require_key, require_parts
 from hubbub.store import memories
 from hubbub.store.tx import Tx
 
-
-def read(tx: Tx, project_id: UUID, agent: str | None) -> Document | None:
-    """The memory of `agent`, or the project's for None; None if nobody has written it yet."""
-    return memories.find(tx, project_id, agent)
-
-
-def documents(tx: Tx, project_id: UUID) -> list[Edition]:
-    """Which memories there are, and in which version: the project's own first, then by agent."""
-    return memories.of_project(tx, project_id)
+# Nothing to decide: the store's own.
+read = memories.find
+documents = memories.of_project
 
 
 def write(

@@ -16,6 +16,18 @@ from hubbub.store.tx import Tx
 
 NOUN = "message"
 
+# Nothing to decide: the store's own.
+of_run = messages.of_run
+number_in_run = messages.number_in_run
+last_in_thread = messages.last_in_thread
+find_by_number = messages.find_by_number
+history = messages.history
+thread = messages.thread
+about = messages.about
+deliveries_of_all = messages.deliveries_of_all
+last_told = messages.last_told
+note_notified = messages.mark_notified
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Thread:
@@ -99,21 +111,6 @@ def mail(tx: Tx, run: Run, name: str, *, after: int = 0) -> tuple[list[Message],
     return messages.mail(tx, run.id, name, after=after)
 
 
-def of_run(tx: Tx, run: Run) -> list[Message]:
-    """All messages of a run, in order."""
-    return messages.of_run(tx, run.id)
-
-
-def number_in_run(tx: Tx, run: Run) -> int:
-    """How many messages the run has."""
-    return messages.number_in_run(tx, run.id)
-
-
-def last_in_thread(tx: Tx, project_id: UUID, thread: str, sender: str) -> Message | None:
-    """What `sender` said last in the conversation that was given that name."""
-    return messages.last_in_thread(tx, project_id, thread, sender)
-
-
 def handed_in(tx: Tx, task: Task) -> Message | None:
     """What the holder of a task that is in review said of it last: by the time they handed it in, else since then.
 
@@ -141,55 +138,9 @@ def find(tx: Tx, project_ids: Sequence[UUID], ref: str) -> Message:
     return message
 
 
-def find_by_number(tx: Tx, project_id: UUID, number: int) -> Message | None:
-    """The message of that number in the project; None if there is none."""
-    return messages.find_by_number(tx, project_id, number)
-
-
-def history(
-    tx: Tx,
-    project_id: UUID,
-    *,
-    before: int | None = None,
-    sender: str | None = None,
-    after: int | None = None,
-    limit: int,
-) -> list[Message]:
-    """The project's messages, newest first; `before` is the number to go on from.
-
-    `sender` narrows them to those of one agent, `after` to those that were sent after that moment, an `exact` one.
-    """
-    return messages.history(tx, project_id, before=before or 2**62, sender=sender, after=after, limit=limit)
-
-
-def thread(tx: Tx, subject_id: UUID, limit: int = 200) -> list[Message]:
-    """The messages that answer a task or a message, oldest first."""
-    return messages.thread(tx, subject_id, limit)
-
-
-def about(tx: Tx, task: Task, limit: int = 200) -> list[Message]:
-    """The newest messages that answer a task or belong to a conversation of its id, oldest first."""
-    return messages.about(tx, task.project_id, task.id, limit)
-
-
-def deliveries_of_all(tx: Tx, found: Sequence[Message]) -> dict[UUID, list[Delivery]]:
-    """How far each of the messages got with each of its receivers, by the ids of the messages."""
-    return messages.deliveries_of_all(tx, [each.id for each in found])
-
-
 def deliveries(tx: Tx, message: Message) -> list[Delivery]:
     """How far the message got with each of its receivers."""
-    return messages.deliveries_of(tx, message.id)
-
-
-def last_told(tx: Tx, project_id: UUID, name: str) -> Delivery | None:
-    """The newest letter of which `name` has heard; None if it never heard of any."""
-    return messages.last_told(tx, project_id, name)
-
-
-def note_notified(tx: Tx, delivery_ids: Sequence[UUID]) -> None:
-    """Note that somebody who follows an inbox was told of these rows."""
-    messages.mark_notified(tx, delivery_ids)
+    return deliveries_of_all(tx, [message])[message.id]
 
 
 def _insert(

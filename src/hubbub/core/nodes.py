@@ -15,7 +15,7 @@ from hubbub.core.snapshots import cards, patches
 from hubbub.model.errors import Conflict, Forbidden, Invalid, NotFound, NotHolder, Unauthorized
 from hubbub.model.ids import new_id, parse_id
 from hubbub.model.lifecycle import Event
-from hubbub.model.machines import AT, NODE_PREFIX, Load, Machine, beside, board_name
+from hubbub.model.machines import AT, NODE_PREFIX, Machine, beside, board_name
 from hubbub.model.moments import milliseconds
 from hubbub.model.orders import About
 from hubbub.model.pictures import Patch
@@ -31,6 +31,10 @@ NOUN = "machine"
 TTL = timedelta(seconds=90)  # of silence; a machine reports three times as often
 MOST_LABELS = 50
 LINE = 200  # characters of a name, a label and the like
+
+# Nothing to decide: the store's own.
+note_load = rows.set_load
+of_ended_hubs = rows.of_ended_hubs
 
 
 def report(
@@ -160,11 +164,6 @@ def beat(tx: Tx, machine_ids: Iterable[UUID], ttl: timedelta = TTL) -> None:
             record(tx, "node.online", replace(before, online=True))
 
 
-def note_load(tx: Tx, machine_id: UUID, load: Load) -> None:
-    """A machine tells how busy it is: kept until it tells again, and no event."""
-    rows.set_load(tx, machine_id, load)
-
-
 def lapse(tx: Tx, machine: Machine) -> None:
     """A machine has fallen silent: whatever held its link is gone too. Records `node.offline`."""
     rows.note_silence(tx, machine.id)
@@ -176,11 +175,6 @@ def unlink(tx: Tx, machine_id: UUID, hub: str) -> None:
     machine = rows.unlink(tx, machine_id, hub)
     if machine is not None:
         record(tx, "node.offline", machine)
-
-
-def of_ended_hubs(tx: Tx, asking: str) -> list[tuple[UUID, str]]:
-    """The machines whose links are held by hubs that have ended, with these hubs; `asking` is the one that asks."""
-    return rows.of_ended_hubs(tx, asking)
 
 
 def remove(tx: Tx, project: Project, name: str) -> Machine:

@@ -38,6 +38,9 @@ ENDS = {
     Fate.SKIPPED: Outcome.SKIPPED,
 }
 
+# Nothing to decide: the store's own.
+of_project = outbox.of_project
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Errand:
@@ -133,13 +136,6 @@ def let_go(tx: Tx, errands: Sequence[Errand]) -> None:
     """Give up attempts whose outcome nobody will wait for; somebody else may begin others at once."""
     for errand in errands:
         outbox.let_go(tx, errand.parcel)
-
-
-def of_project(
-    tx: Tx, project_id: UUID, *, outcome: Outcome | None = None, before: int | None = None, limit: int
-) -> Sequence[Parcel]:
-    """The project's parcels, newest first, or those that ended so; `before` is the `seq` to go on from."""
-    return outbox.of_project(tx, project_id, outcome=outcome, before=before, limit=limit)
 
 
 def retry(tx: Tx, project_id: UUID, ref: str) -> Parcel:

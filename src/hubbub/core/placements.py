@@ -25,6 +25,10 @@ NOUN = "agent on a machine"
 ORDERED = timedelta(minutes=65)  # a machine asks people for an hour at most; then it starts it no more
 LARGEST = 2**31  # of what a machine counts
 
+# Nothing to decide: the store's own.
+of_project = rows.of_project
+of_machine = rows.of_machine
+
 
 def order(tx: Tx, project: Project, *, agent: str, machine: Machine, command: str) -> Placement:
     """Note that an agent is about to be started on a machine; the machine says what comes of it.
@@ -87,16 +91,6 @@ def find(tx: Tx, project: Project, agent: str) -> Placement:
     if placed is None:
         raise NotFound(NOUN, agent)
     return placed
-
-
-def of_project(tx: Tx, project_id: UUID) -> Sequence[Placement]:
-    """Which agents run, or ran, on which machines, by their names."""
-    return rows.of_project(tx, project_id)
-
-
-def of_machine(tx: Tx, machine: UUID) -> Sequence[Placement]:
-    """Which agents run, or ran, on a machine, by their names."""
-    return rows.of_machine(tx, machine)
 
 
 def equip(tx: Tx, machine: Machine, agent: str) -> str:

@@ -23,6 +23,9 @@ _SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,62}[a-z0-9]|[a-z0-9]")
 
 _REPOSITORY = re.compile(r"(https?://|ssh://|git@)\S+")
 
+# Nothing to decide: the store's own.
+find_by_slug = projects.find_by_slug
+
 
 def create(
     tx: Tx,

@@ -10,6 +10,10 @@ from hubbub.model.records import Artifact, Review, Run, Verdict
 from hubbub.store import artifacts
 from hubbub.store.tx import Tx
 
+# Nothing to decide: the store's own.
+of_artifact = artifacts.reviews_of
+number_in_run = artifacts.number_of_reviews_in_run
+
 
 def request(tx: Tx, artifact: Artifact, *, by: str, reviewer: str, awaited: bool = False) -> Review:
     """Ask the reviewer, who is told by a message. Records `review.requested`.
@@ -69,16 +73,6 @@ def submit(tx: Tx, review: Review, verdict: Verdict, *, by: str, comments: str |
 def of_run(tx: Tx, run: Run) -> list[Review]:
     """The run's reviews, oldest first."""
     return artifacts.reviews_of_run(tx, run.id)
-
-
-def of_artifact(tx: Tx, artifact: Artifact) -> list[Review]:
-    """What was asked and said about an artifact, oldest first."""
-    return artifacts.reviews_of(tx, artifact)
-
-
-def number_in_run(tx: Tx, run: Run) -> int:
-    """How many reviews the run has."""
-    return artifacts.number_of_reviews_in_run(tx, run.id)
 
 
 def _tell(tx: Tx, review: Review, *, sender: str, to: str, text: str, awaited: bool = False) -> None:

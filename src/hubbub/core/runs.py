@@ -13,6 +13,10 @@ from hubbub.model.records import Run
 from hubbub.store import projects, runs
 from hubbub.store.tx import MustWrite, Tx
 
+# Nothing to decide: the store's own.
+current = runs.current
+of_project = runs.of_project
+
 
 def begin(tx: Tx, project_id: UUID) -> Run:
     """The first run of a new project, without a name."""
@@ -60,16 +64,6 @@ def start(tx: Tx, project_id: UUID, name: str, *, by: str) -> Run:
     projects.set_run(tx, project_id, run.id)
     tx.record("run.started", project_id=project_id, actor=by, detail={"run": name})
     return run
-
-
-def current(tx: Tx, project_id: UUID) -> Run:
-    """The project's current run, which may have no name yet."""
-    return runs.current(tx, project_id)
-
-
-def of_project(tx: Tx, project_id: UUID) -> list[Run]:
-    """The project's runs, newest first."""
-    return runs.of_project(tx, project_id)
 
 
 def write_notebook(tx: Tx, run: Run, text: str, *, by: str) -> None:

@@ -17,6 +17,10 @@ from hubbub.model.scopes import Area, Conflict, Declaration, Ground, Scope, entr
 from hubbub.store import claims, counters, scopes
 from hubbub.store.tx import Tx
 
+# Nothing to decide: the store's own.
+declared = scopes.find
+live = scopes.live
+
 
 def declare(
     tx: Tx, project: Project, presence: Presence, scope: Scope, *, by: str | None = None
@@ -28,7 +32,7 @@ def declare(
     Records `agent.scope_change`. Raises `Invalid` for an area that the project does not have, `TooCostly` for what
     takes too long to compare, `ScopeConflict` if there are conflicts and the project blocks them.
     """
-    changes = bool(scope or scopes.find(tx, presence.id))
+    changes = bool(scope or scopes.find(tx, presence))
     if changes:
         scopes.lock(tx, project.id)
     conflicts = check(tx, project, scope, but=presence.id)
@@ -83,16 +87,6 @@ def release(tx: Tx, presence: Presence) -> Patch:
     scopes.withdraw(tx, presence.id)
     claims.drop_all(tx, presence.id)
     return {"overlaps": overlaps.renew(tx, presence.project_id, presence.agent, ())}
-
-
-def declared(tx: Tx, presence: Presence) -> Scope:
-    """What the presence has declared last, also if it has ended since."""
-    return scopes.find(tx, presence.id)
-
-
-def live(tx: Tx, project_id: UUID) -> list[Declaration]:
-    """Who of the project is there and has declared a scope, by agent."""
-    return scopes.live(tx, project_id)
 
 
 def put_area(

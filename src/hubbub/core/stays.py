@@ -52,6 +52,9 @@ ADJECTIVES = (
 )
 HEARTBEATS_TOLD = 60_000  # milliseconds in which one heartbeat of an agent is recorded at most
 
+# Nothing to decide: the store's own.
+history = rows.history
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stay:
@@ -132,16 +135,6 @@ def end(
     if presences.end(tx, presence) is None:
         raise NotFound("presence", presence.instance)
     return said
-
-
-def history(
-    tx: Tx, project_id: UUID, *, end_reasons: Sequence[str | None] = (), limit: int, offset: int = 0
-) -> tuple[list[Presence], int]:
-    """The project's presences, of every kind, newest first, and how many there are.
-
-    `end_reasons` narrows both to those that ended so; None stands for those that have not ended.
-    """
-    return rows.history(tx, project_id, end_reasons=end_reasons, limit=limit, offset=offset)
 
 
 def _made_up_name(tx: Tx, project_id: UUID) -> str:

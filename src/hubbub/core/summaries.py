@@ -7,6 +7,9 @@ from hubbub.model.memory import Summary
 from hubbub.store import summaries
 from hubbub.store.tx import Tx
 
+# Nothing to decide: the store's own.
+editions = summaries.of_project
+
 
 def save(tx: Tx, project_id: UUID, run: str, agent: str, text: str, *, version: int | None = None) -> Summary:
     """Keep what `agent` says of `run`, in the place of what was said before. Records `summary.saved`.
@@ -25,11 +28,6 @@ def save(tx: Tx, project_id: UUID, run: str, agent: str, text: str, *, version: 
 def names(tx: Tx, project_id: UUID) -> list[str]:
     """The runs that have a summary, those whose first was saved last first."""
     return [run for run, _version in editions(tx, project_id)]
-
-
-def editions(tx: Tx, project_id: UUID) -> list[tuple[str, int]]:
-    """The same, each with the version of its summary."""
-    return summaries.of_project(tx, project_id)
 
 
 def find(tx: Tx, project_id: UUID, run: str) -> Summary:

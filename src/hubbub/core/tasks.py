@@ -36,6 +36,12 @@ KINDS = {
 _KEEPS_NOTE = (Event.ACCEPT, Event.DELIVER)
 _NUMBER = re.compile(r"(?:#|T-)?([0-9]+)", re.ASCII | re.IGNORECASE)  # also as the hub itself writes it
 
+# Nothing to decide: the store's own.
+under_way = tasks.open_of
+of_run = tasks.of_run
+number_in_run = tasks.number_in_run
+number_of_children = tasks.number_of_children
+
 
 def send(
     tx: Tx,
@@ -135,7 +141,7 @@ def find(
     name: for words that may be anything. Raises `NotFound`, also for what belongs to another project.
     """
     number = _NUMBER.fullmatch(ref) if by_number and len(project_ids) == 1 else None
-    if number is not None and len(number[1]) < len(str(tasks.LAST_NUMBER)):
+    if number is not None and len(number[1]) < len(str(counters.LAST)):
         task = tasks.find_by_number(tx, project_ids[0], int(number[1]))
     else:
         task = _find_by_id(tx, ref)
@@ -208,11 +214,6 @@ def counts(tx: Tx, project_ids: Sequence[UUID]) -> dict[Status, int]:
 def totals(tx: Tx) -> dict[Status, int]:
     """How many tasks the whole hub has in each status that occurs."""
     return {Status(status): number for status, number in tally.totals(tx).items()}
-
-
-def under_way(tx: Tx, project_id: UUID, assignee: str, statuses: Iterable[Status]) -> list[Task]:
-    """The agent's unfinished tasks in one of the statuses, oldest first, locked for a change."""
-    return tasks.open_of(tx, project_id, assignee, statuses)
 
 
 def require_epoch(task: Task, epoch: int | None) -> None:
@@ -317,25 +318,10 @@ def describe(tx: Tx, task: Task, text: str, *, by: str) -> Task:
     return described
 
 
-def of_run(tx: Tx, run: Run, *, assignee: str | None = None) -> list[Task]:
-    """All tasks of a run, or those of one assignee, in the order in which they were made."""
-    return tasks.of_run(tx, run.id, assignee=assignee)
-
-
 def find_by_external_id(tx: Tx, run: Run, external_id: str) -> Task | None:
     """The task of the run that its maker calls so; no other transaction makes one until this one has ended."""
     runs.lock(tx, run.id)
     return tasks.find_by_external_id(tx, run.id, external_id)
-
-
-def number_in_run(tx: Tx, run: Run) -> int:
-    """How many tasks the run has."""
-    return tasks.number_in_run(tx, run.id)
-
-
-def number_of_children(tx: Tx, task: Task) -> int:
-    """How many tasks were derived from it, whatever became of them."""
-    return tasks.number_of_children(tx, task.id)
 
 
 def put_into_inbox(tx: Tx, task: Task, to: str, delivery_id: UUID) -> None:

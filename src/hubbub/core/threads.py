@@ -58,17 +58,17 @@ def listed(
 
     `before` is that number.
     """
-    end = before or 2**62
     found: list[Conversation] = []
     met: set[str] = set()
-    for place, message in enumerate(_looked_through(tx, project_id, end)):
+    for place, message in enumerate(_looked_through(tx, project_id, before)):
         if len(found) == limit or place == PAGES * PAGE:
             return found, message.number + 1
         root = _root(tx, message)
         if root is None or root.name in met:
             continue
         met.add(root.name)
-        if messages.size(tx, project_id, root=root.id, name=root.name)[1] < end:  # else it was shown before
+        newest = messages.size(tx, project_id, root=root.id, name=root.name)[1]
+        if before is None or newest < before:  # else it was shown before
             found.append(_conversation(tx, project_id, root))
     return found, None
 
@@ -90,9 +90,7 @@ def said(
 ) -> list[Message]:
     """The newest messages of a conversation, oldest first; `before` is the number to go on from."""
     root = conversation.root
-    return messages.conversation(
-        tx, project_id, root=root.id, name=root.name, before=before or 2**62, limit=limit
-    )
+    return messages.conversation(tx, project_id, root=root.id, name=root.name, before=before, limit=limit)
 
 
 def of_task(tx: Tx, task: Task, *, before: int | None = None, limit: int) -> list[Message]:
@@ -100,9 +98,8 @@ def of_task(tx: Tx, task: Task, *, before: int | None = None, limit: int) -> lis
 
     `before` is the number to go on from.
     """
-    return messages.conversation(
-        tx, task.project_id, root=task.id, name=str(task.id), before=before or 2**62, limit=limit
-    )
+    name = str(task.id)
+    return messages.conversation(tx, task.project_id, root=task.id, name=name, before=before, limit=limit)
 
 
 def _named(tx: Tx, name: str, could_be: UUID | None) -> Root | None:
@@ -110,7 +107,7 @@ def _named(tx: Tx, name: str, could_be: UUID | None) -> Root | None:
     return None if could_be is not None and tasks.find(tx, could_be) is not None else Root(None, name)
 
 
-def _looked_through(tx: Tx, project_id: UUID, before: int) -> Iterator[Message]:
+def _looked_through(tx: Tx, project_id: UUID, before: int | None) -> Iterator[Message]:
     """The project's messages below a number, newest first."""
     while page := messages.history(tx, project_id, before=before, limit=PAGE):
         yield from page

@@ -8,6 +8,9 @@ from hubbub.model.todos import ITEM_LENGTH, MOST_ITEMS, TodoItem, TodoList
 from hubbub.store import todos as rows
 from hubbub.store.tx import Tx
 
+# Nothing to decide: the store's own.
+of_agent = rows.find
+
 
 def write(tx: Tx, project_id: UUID, agent: str, items: Sequence[TodoItem]) -> TodoList:
     """Replace the agent's list. Records `todo.written`. Raises `Invalid` for too many, too long or empty ones."""
@@ -27,8 +30,3 @@ def write(tx: Tx, project_id: UUID, agent: str, items: Sequence[TodoItem]) -> To
         detail={"items": len(items), "done": done},
     )
     return todo
-
-
-def of_agent(tx: Tx, project_id: UUID, agent: str) -> TodoList | None:
-    """The agent's list; None if it never wrote one."""
-    return rows.find(tx, project_id, agent)

@@ -19,6 +19,9 @@ OWNER = "owner"
 INVITE_TTL = timedelta(days=7)
 _NAME = re.compile(r"[\w-]{2,50}")
 
+# Nothing to decide: the store's own.
+find = users.find
+
 
 def first_start(tx: Tx) -> str | None:
     """On a hub without people: make its owner and the project `default`; returns the owner's token, else None.
@@ -107,10 +110,6 @@ def everyone(tx: Tx) -> list[User]:
     """All people of the hub. Only for its owner."""
     access.require_hub_owner(tx)
     return users.everyone(tx)
-
-
-def find(tx: Tx, user_id: UUID) -> User | None:
-    return users.find(tx, user_id)
 
 
 def name_of(tx: Tx, user_id: UUID | None) -> str | None:

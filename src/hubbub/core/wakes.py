@@ -40,6 +40,11 @@ KEPT = timedelta(days=7)  # for which it is known how a wake went
 BESIDE = "mcp"  # whose answers tell of mail, as a wake names it
 TRIED = "This is a test of how you are woken. There is nothing to do but to acknowledge it."
 
+# Nothing to decide: the store's own.
+leave = wakes.drop_wakers
+hang_up = wakes.drop_waker
+last = wakes.last_of
+
 
 @dataclass(frozen=True, slots=True)
 class Look:
@@ -83,16 +88,6 @@ def take(tx: Tx, waker: Waker, *, gather: timedelta = GATHER) -> Look:
     if tx.now < ripe_at:
         return Look(again_at=ripe_at)
     return Look(_hand_out(tx, state, waker))
-
-
-def leave(tx: Tx, project_id: UUID, agent: str, instance: str) -> bool:
-    """The wakers of an instance are gone; False if there were none."""
-    return wakes.drop_wakers(tx, project_id, agent, instance)
-
-
-def hang_up(tx: Tx, waker: Waker, asked_at: int) -> None:
-    """A waker that asked then is gone; another of the same instance, which has taken its place since, is not."""
-    wakes.drop_waker(tx, waker, asked_at)
 
 
 def glance(tx: Tx, waker: Waker, moment: Moment) -> Glance:
@@ -182,11 +177,6 @@ def find(tx: Tx, project_ids: Iterable[UUID], ref: str, *, lock: bool = False) -
         wakes.lock_agent(tx, wake.project_id, wake.agent)
         wake = wakes.find(tx, wake.id) or wake
     return wake
-
-
-def last(tx: Tx, project_id: UUID, agent: str) -> Wake | None:
-    """The last wake of the agent that anybody took."""
-    return wakes.last_of(tx, project_id, agent)
 
 
 def results(tx: Tx, deliveries: Iterable[Delivery]) -> dict[UUID, Result]:

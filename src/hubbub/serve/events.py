@@ -21,6 +21,8 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from hubbub.core import access, agents
+from hubbub.core import activity as log_of
+from hubbub.core.activity import START, Position
 from hubbub.core.snapshots import keyframes
 from hubbub.core.transaction import Transactions
 from hubbub.model.errors import Forbidden, Invalid, NotFound, StoreUnavailable
@@ -31,8 +33,6 @@ from hubbub.serve.auth import actor_of, error_response
 from hubbub.serve.feed import REMEMBERED, Feed, Reading
 from hubbub.serve.followers import Follower, Followers
 from hubbub.serve.notified import Notified
-from hubbub.store import activity as log_of
-from hubbub.store.activity import START, Position
 from hubbub.store.tx import Tx, unix_ms
 
 log = logging.getLogger(__name__)

@@ -14,11 +14,11 @@ from contextlib import contextmanager, suppress
 from datetime import timedelta
 from uuid import UUID
 
+from hubbub.core import activity as log_of
+from hubbub.core.activity import START, Page, Position
 from hubbub.model.errors import StoreUnavailable
 from hubbub.model.records import Activity
 from hubbub.model.rights import SYSTEM
-from hubbub.store import activity as log_of
-from hubbub.store.activity import START, Page, Position
 from hubbub.store.tx import Store, Tx
 
 log = logging.getLogger(__name__)

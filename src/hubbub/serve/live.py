@@ -22,6 +22,7 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.types import Message, Receive, Scope, Send
 
 from hubbub.core import access
+from hubbub.core import activity as log_of
 from hubbub.core.transaction import Transactions
 from hubbub.dialects.call import Site
 from hubbub.dialects.relay import live
@@ -33,7 +34,6 @@ from hubbub.serve.feed import Feed, Reading
 from hubbub.serve.followers import Follower, Followers
 from hubbub.serve.throttle import Throttle
 from hubbub.serve.whispers import Whispers
-from hubbub.store import activity as log_of
 from hubbub.store.tx import Tx, unix_ms
 
 log = logging.getLogger(__name__)

@@ -66,28 +66,28 @@ def since(tx: Tx, project_id: UUID, after: Position, limit: int, *, agent: str |
 def history(
     tx: Tx,
     project_id: UUID,
-    limit: int,
     *,
-    before_seq: int | None = None,
+    before: int | None = None,
     agent: str | None = None,
     task_id: UUID | None = None,
+    limit: int,
 ) -> list[Activity]:
-    """The latest activities of a project, newest first: at most `limit`, before the activity `before_seq` if given.
+    """The latest activities of a project, newest first; `before` is the `seq` to go on from.
 
     `agent` and `task_id` narrow it to what concerns them. Nothing is before an activity that does not exist. What
     happened to one task comes in the order of `seq`: each of its changes waited for the one before.
     """
-    before = position_of(tx, before_seq) if before_seq is not None else None
-    if before is None and before_seq is not None:
+    position = position_of(tx, before) if before is not None else None
+    if position is None and before is not None:
         return []
     earlier = "(tx, seq) < (:tx, :seq)" if task_id is None else "seq < :seq"
     conditions = {
         "agent = :agent": agent is not None,
         "task_id = :task_id": task_id is not None,
-        earlier: before is not None,
+        earlier: position is not None,
     }
     narrowed = "".join(f" AND {condition}" for condition, wanted in conditions.items() if wanted)
-    at = before or START
+    at = position or START
     rows = tx.all(
         f"""SELECT {PATCHED} FROM activity WHERE project_id = :project_id{narrowed}
             ORDER BY {"tx DESC, seq DESC" if task_id is None else "seq DESC"} LIMIT :limit""",
@@ -102,7 +102,13 @@ def history(
 
 
 def page(
-    tx: Tx, project_id: UUID, *, kinds: Sequence[str], actor: str | None, limit: int, offset: int
+    tx: Tx,
+    project_id: UUID,
+    *,
+    kinds: Sequence[str] = (),
+    actor: str | None = None,
+    limit: int,
+    offset: int = 0,
 ) -> tuple[list[Activity], int]:
     """A page of a project's activities, newest first, and the number of all; `kinds` and `actor` narrow both."""
     wanted = {f"kind{number}": kind for number, kind in enumerate(kinds)}

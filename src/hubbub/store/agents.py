@@ -112,7 +112,7 @@ def opened_by(tx: Tx, project_id: UUID, token_id: UUID, *, lock: bool = False) -
 
 
 def history(
-    tx: Tx, project_id: UUID, *, end_reasons: Sequence[str | None] = (), limit: int, offset: int
+    tx: Tx, project_id: UUID, *, end_reasons: Sequence[str | None] = (), limit: int, offset: int = 0
 ) -> tuple[list[Presence], int]:
     """The project's presences, newest first, and how many there are.
 

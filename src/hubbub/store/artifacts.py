@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from uuid import UUID
 
-from hubbub.model.records import Artifact, Review, Verdict
+from hubbub.model.records import Artifact, Review, Run, Verdict
+from hubbub.store import counters
 from hubbub.store.table import Table
 from hubbub.store.tx import Tx
 
@@ -59,9 +60,9 @@ def newest_of_project(tx: Tx, project_id: UUID, name: str) -> Artifact | None:
     return _artifact(row) if row else None
 
 
-def of_run(tx: Tx, run_id: UUID) -> list[Artifact]:
+def of_run(tx: Tx, run: Run) -> list[Artifact]:
     """The run's artifacts, oldest first."""
-    rows = tx.all(f"SELECT {_ARTIFACTS} FROM artifacts WHERE run_id = :run_id ORDER BY number", run_id=run_id)
+    rows = tx.all(f"SELECT {_ARTIFACTS} FROM artifacts WHERE run_id = :run_id ORDER BY number", run_id=run.id)
     return [_artifact(row) for row in rows]
 
 
@@ -81,26 +82,26 @@ def of_task(tx: Tx, project_id: UUID, task: str, run_id: UUID | None, names: Seq
     return [_artifact(row) for row in rows]
 
 
-def of_project(tx: Tx, project_id: UUID, *, before: int, limit: int) -> list[Artifact]:
-    """The project's artifacts with numbers below `before`, newest first."""
+def of_project(tx: Tx, project_id: UUID, *, before: int | None = None, limit: int) -> list[Artifact]:
+    """The project's artifacts, newest first, without their contents; `before` is the number to go on from."""
     rows = tx.all(
         f"""SELECT {_ARTIFACTS} FROM artifacts WHERE project_id = :project_id AND number < :before
             ORDER BY number DESC LIMIT :limit""",
         project_id=project_id,
-        before=before,
+        before=before or counters.LAST,
         limit=limit,
     )
     return [_artifact(row) for row in rows]
 
 
-def content(tx: Tx, artifact_id: UUID) -> str:
-    row = tx.one("SELECT content FROM artifact_contents WHERE artifact_id = :id", id=artifact_id)
+def content(tx: Tx, artifact: Artifact) -> str:
+    row = tx.one("SELECT content FROM artifact_contents WHERE artifact_id = :id", id=artifact.id)
     assert row is not None  # it was added together with the artifact
     return str(row["content"])
 
 
-def number_in_run(tx: Tx, run_id: UUID) -> int:
-    row = tx.one("SELECT count(*) AS artifacts FROM artifacts WHERE run_id = :run_id", run_id=run_id)
+def number_in_run(tx: Tx, run: Run) -> int:
+    row = tx.one("SELECT count(*) AS artifacts FROM artifacts WHERE run_id = :run_id", run_id=run.id)
     return int(row["artifacts"]) if row else 0
 
 
@@ -143,6 +144,6 @@ def reviews_of(tx: Tx, artifact: Artifact) -> list[Review]:
     return [_review(row) for row in rows]
 
 
-def number_of_reviews_in_run(tx: Tx, run_id: UUID) -> int:
-    row = tx.one("SELECT count(*) AS reviews FROM reviews WHERE run_id = :run_id", run_id=run_id)
+def number_of_reviews_in_run(tx: Tx, run: Run) -> int:
+    row = tx.one("SELECT count(*) AS reviews FROM reviews WHERE run_id = :run_id", run_id=run.id)
     return int(row["reviews"]) if row else 0

@@ -4,6 +4,8 @@ from uuid import UUID
 
 from hubbub.store.tx import Tx
 
+LAST = 2**62  # greater than any number
+
 
 def next_number(tx: Tx, project_id: UUID, noun: str) -> int:
     """The next number of `noun` in the project. On PostgreSQL the counter stays locked until the commit."""

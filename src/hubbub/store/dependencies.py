@@ -5,6 +5,7 @@ from uuid import UUID
 
 from hubbub.model.errors import Need
 from hubbub.model.lifecycle import Status
+from hubbub.model.records import Run
 from hubbub.store.tx import Tx
 
 
@@ -36,12 +37,12 @@ def of_task(tx: Tx, task_id: UUID) -> list[UUID]:
     return [row["needs_id"] for row in rows]
 
 
-def of_run(tx: Tx, run_id: UUID) -> dict[UUID, list[UUID]]:
+def of_run(tx: Tx, run: Run) -> dict[UUID, list[UUID]]:
     """What each of the run's tasks needs, in order; those that need nothing are left out."""
     rows = tx.all(
         """SELECT d.task_id, d.needs_id FROM tasks t JOIN dependencies d ON d.task_id = t.id
            WHERE t.run_id = :run_id AND t.gated = 1 ORDER BY d.task_id, d.position""",
-        run_id=run_id,
+        run_id=run.id,
     )
     needs: dict[UUID, list[UUID]] = {}
     for row in rows:

@@ -6,8 +6,8 @@ from uuid import UUID
 
 from hubbub.model.lifecycle import Status
 from hubbub.model.moments import PARTS
-from hubbub.model.records import Delivery, Kind, Letter, Message
-from hubbub.store import runs, wakes
+from hubbub.model.records import Delivery, Kind, Letter, Message, Run, Task
+from hubbub.store import counters, runs, wakes
 from hubbub.store.table import Table
 from hubbub.store.tx import Row, Tx
 
@@ -50,18 +50,23 @@ def find_by_number(tx: Tx, project_id: UUID, number: int) -> Message | None:
 
 
 def history(
-    tx: Tx, project_id: UUID, *, before: int, sender: str | None = None, after: int | None = None, limit: int
+    tx: Tx,
+    project_id: UUID,
+    *,
+    before: int | None = None,
+    sender: str | None = None,
+    after: int | None = None,
+    limit: int,
 ) -> list[Message]:
-    """The project's messages with numbers below `before`, newest first; of one sender, or after an `exact` moment."""
-    narrowed = (" AND m.sender = :sender" if sender is not None else "") + (
-        _AFTER if after is not None else ""
-    )
+    """The project's messages, newest first; before a number, by one sender, after a moment, which is an `exact` one."""
+    narrowed = " AND m.sender = :sender" if sender is not None else ""
+    narrowed += _AFTER if after is not None else ""
     rows = tx.all(
         f"""SELECT {_MESSAGE} FROM messages m
             WHERE m.project_id = :project_id AND m.number < :before{narrowed}
             ORDER BY m.number DESC LIMIT :limit""",
         project_id=project_id,
-        before=before,
+        before=before or counters.LAST,
         sender=sender,
         after=after,
         limit=limit,
@@ -69,7 +74,7 @@ def history(
     return [_message(row) for row in rows]
 
 
-def thread(tx: Tx, subject_id: UUID, limit: int) -> list[Message]:
+def thread(tx: Tx, subject_id: UUID, limit: int = 200) -> list[Message]:
     """The messages that answer one task or message, oldest first."""
     rows = tx.all(
         f"SELECT {_MESSAGE} FROM messages m WHERE in_reply_to = :id ORDER BY number LIMIT :limit",
@@ -79,24 +84,24 @@ def thread(tx: Tx, subject_id: UUID, limit: int) -> list[Message]:
     return [_message(row) for row in rows]
 
 
-def about(tx: Tx, project_id: UUID, subject_id: UUID, limit: int) -> list[Message]:
+def about(tx: Tx, task: Task, limit: int = 200) -> list[Message]:
     """The newest messages that answer a task, or are of a conversation that was given its id, oldest first."""
     rows = tx.all(
         f"""SELECT {_MESSAGE} FROM messages m WHERE in_reply_to = :id AND project_id = :project_id
             UNION SELECT {_MESSAGE} FROM messages m WHERE project_id = :project_id AND thread = :name
             ORDER BY number DESC LIMIT :limit""",
-        id=subject_id,
-        project_id=project_id,
-        name=str(subject_id),
+        id=task.id,
+        project_id=task.project_id,
+        name=str(task.id),
         limit=limit,
     )
     return [_message(row) for row in reversed(rows)]
 
 
 def conversation(
-    tx: Tx, project_id: UUID, *, root: UUID | None, name: str, before: int, limit: int
+    tx: Tx, project_id: UUID, *, root: UUID | None, name: str, before: int | None = None, limit: int
 ) -> list[Message]:
-    """The newest messages of a conversation with numbers below `before`, oldest first.
+    """The newest messages of a conversation, oldest first; `before` is the number to go on from.
 
     It is made of the message, or of what answers the task, that is its `root`; of what was given its `name`; and of
     all answers to these.
@@ -108,7 +113,7 @@ def conversation(
         project_id=project_id,
         root=root,
         name=name,
-        before=before,
+        before=before or counters.LAST,
         limit=limit,
     )
     return [_message(row) for row in reversed(rows)]
@@ -148,16 +153,16 @@ def parties(tx: Tx, project_id: UUID, *, root: UUID | None, name: str) -> list[R
     )
 
 
-def of_run(tx: Tx, run_id: UUID) -> list[Message]:
+def of_run(tx: Tx, run: Run) -> list[Message]:
     """All messages of a run, in order."""
     rows = tx.all(
-        f"SELECT {_MESSAGE} FROM messages m WHERE m.run_id = :run_id ORDER BY m.number", run_id=run_id
+        f"SELECT {_MESSAGE} FROM messages m WHERE m.run_id = :run_id ORDER BY m.number", run_id=run.id
     )
     return [_message(row) for row in rows]
 
 
-def number_in_run(tx: Tx, run_id: UUID) -> int:
-    row = tx.one("SELECT count(*) AS messages FROM messages WHERE run_id = :run_id", run_id=run_id)
+def number_in_run(tx: Tx, run: Run) -> int:
+    row = tx.one("SELECT count(*) AS messages FROM messages WHERE run_id = :run_id", run_id=run.id)
     return int(row["messages"]) if row else 0
 
 
@@ -219,20 +224,15 @@ def find_delivery(tx: Tx, delivery_id: UUID) -> Delivery | None:
     return _delivery(row) if row else None
 
 
-def deliveries_of(tx: Tx, message_id: UUID) -> list[Delivery]:
-    """Every inbox row of a message, and how far each got."""
-    return deliveries_of_all(tx, [message_id])[message_id]
-
-
-def deliveries_of_all(tx: Tx, message_ids: Sequence[UUID]) -> dict[UUID, list[Delivery]]:
+def deliveries_of_all(tx: Tx, messages: Sequence[Message]) -> dict[UUID, list[Delivery]]:
     """Every inbox row of several messages, by the ids of these."""
-    named = {f"id{number}": message_id for number, message_id in enumerate(message_ids)}
+    named = {f"id{number}": message.id for number, message in enumerate(messages)}
     rows = tx.all(
         f"""SELECT {_DELIVERY} FROM deliveries d
             WHERE d.message_id IN ({", ".join(f":{name}" for name in named)}) ORDER BY d.id""",
         **named,
     ) if named else []  # fmt: skip
-    found: dict[UUID, list[Delivery]] = {message_id: [] for message_id in message_ids}
+    found: dict[UUID, list[Delivery]] = {message.id: [] for message in messages}
     for row in rows:
         found[row["message_id"]].append(_delivery(row))
     return found

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from hubbub.model.parcels import Outcome, Parcel, ParcelKind
+from hubbub.store import counters
 from hubbub.store.table import Table
 from hubbub.store.tx import Tx
 
 _TABLE = Table("outbox", Parcel)
 _COLUMNS = _TABLE.selected
 _parcel = _TABLE.record
-_LAST_SEQ = 2**62  # greater than any
 
 # A parcel of a webhook waits until all that came before it have ended; others go as they come.
 _HAS_ITS_TURN = """NOT EXISTS (SELECT 1 FROM outbox earlier
@@ -174,7 +174,7 @@ def of_project(
             ORDER BY seq DESC LIMIT :limit""",
         project_id=project_id,
         outcome=outcome,
-        before=before or _LAST_SEQ,
+        before=before or counters.LAST,
         limit=limit,
     )
     return [_parcel(row) for row in rows]

@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from uuid import UUID
 
+from hubbub.model.records import Presence
 from hubbub.model.scopes import Area, Declaration, Reach, Scope, place_of
 from hubbub.store.tx import Row, Tx
 
@@ -75,9 +76,9 @@ def areas(tx: Tx, project_id: UUID) -> list[Area]:
     return [_area(row) for row in rows]
 
 
-def find(tx: Tx, presence_id: UUID) -> Scope:
+def find(tx: Tx, presence: Presence) -> Scope:
     """What the presence has declared last, also if it has ended since."""
-    row = tx.one("SELECT area, files FROM presences WHERE id = :id", id=presence_id)
+    row = tx.one("SELECT area, files FROM presences WHERE id = :id", id=presence.id)
     assert row is not None  # presences are never forgotten
     return _scope(row)
 

@@ -5,13 +5,12 @@ from dataclasses import replace
 from uuid import UUID
 
 from hubbub.model.lifecycle import CHANGES_HANDS, ENDED, LIFECYCLE, Event, Status, advance
-from hubbub.model.records import Priority, Task
-from hubbub.store import runs
+from hubbub.model.records import Priority, Run, Task
+from hubbub.store import counters, runs
 from hubbub.store.table import Table
 from hubbub.store.tx import Tx
 
 _TABLE = Table("tasks", Task)
-LAST_NUMBER = 2**62  # greater than the number of any task
 
 _SELECT = _TABLE.selected
 _task = _TABLE.record
@@ -109,7 +108,7 @@ def search(
     """Tasks of the project, newest first; `before` is the number to go on from. All `words` occur in the text."""
     columns = {"assignee": assignee, "sender": sender, "area": area, "number": number}
     where, found = _narrowed(columns, words)
-    values = {"project_id": project_id, "limit": limit, "before": before or LAST_NUMBER, **found}
+    values = {"project_id": project_id, "limit": limit, "before": before or counters.LAST, **found}
     statuses = sorted(status)
     if not statuses:
         return _listed(tx, where, values)
@@ -203,12 +202,12 @@ def _listed(tx: Tx, where: Sequence[str], values: Mapping[str, object]) -> list[
     return [_task(row) for row in rows]
 
 
-def of_run(tx: Tx, run_id: UUID, *, assignee: str | None = None) -> list[Task]:
+def of_run(tx: Tx, run: Run, *, assignee: str | None = None) -> list[Task]:
     """All tasks of a run, or those of one assignee, in the order in which they were made."""
     narrowed = "AND assignee = :assignee" if assignee is not None else ""
     rows = tx.all(
         f"SELECT {_SELECT} FROM tasks WHERE run_id = :run_id {narrowed} ORDER BY number",
-        run_id=run_id,
+        run_id=run.id,
         assignee=assignee,
     )
     return [_task(row) for row in rows]
@@ -230,14 +229,14 @@ def find_by_external_id(tx: Tx, run_id: UUID, external_id: str) -> Task | None:
     return _task(row) if row else None
 
 
-def number_in_run(tx: Tx, run_id: UUID) -> int:
-    row = tx.one("SELECT count(*) AS tasks FROM tasks WHERE run_id = :run_id", run_id=run_id)
+def number_in_run(tx: Tx, run: Run) -> int:
+    row = tx.one("SELECT count(*) AS tasks FROM tasks WHERE run_id = :run_id", run_id=run.id)
     return int(row["tasks"]) if row else 0
 
 
-def number_of_children(tx: Tx, task_id: UUID) -> int:
+def number_of_children(tx: Tx, task: Task) -> int:
     """How many tasks have it for their parent, whatever became of them."""
-    row = tx.one("SELECT count(*) AS children FROM tasks WHERE parent_id = :id", id=task_id)
+    row = tx.one("SELECT count(*) AS children FROM tasks WHERE parent_id = :id", id=task.id)
     return int(row["children"]) if row else 0
 
 

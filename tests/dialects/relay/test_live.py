@@ -37,7 +37,7 @@ class Scene:
         return self.store.write_now(SYSTEM, operation)
 
     def log(self) -> list[Activity]:
-        return self.do(lambda tx: activity.history(tx, self.project.id, 1000))[::-1]
+        return self.do(lambda tx: activity.history(tx, self.project.id, limit=1000))[::-1]
 
     def frames(self, activities: list[Activity], known: tuple[int, ...] = ()) -> list[Frame]:
         return self.do(lambda tx: live.frames(tx, runs.current(tx, self.project.id), activities, known))

@@ -17,12 +17,16 @@ from hubbub.model.pictures import empty
 from hubbub.model.records import Activity
 from hubbub.store import activity, keyframes, projects
 from hubbub.store.activity import START, Position
-from hubbub.store.keyframes import Keyframe, Place
+from hubbub.store.keyframes import Keyframe
 from hubbub.store.tx import Tx
 
 EVERY = 2000  # activities
 OLDEST = timedelta(days=1)  # of a project's last keyframe, if anything has happened since
 PAGE = 1000  # activities that are forgotten by one transaction
+
+# Nothing to decide: the store's own.
+Place = keyframes.Place
+first = keyframes.first
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,11 +60,6 @@ def keep(tx: Tx, frame: Keyframe) -> None:
     projects.lock(tx, frame.project_id)
     if _is_due(tx, frame.project_id):
         keyframes.put(tx, frame)
-
-
-def first(tx: Tx, project_id: UUID) -> Place | None:
-    """From where the project can be replayed."""
-    return keyframes.first(tx, project_id)
 
 
 def reel(tx: Tx, project_id: UUID, until: int | None = None) -> Reel:

@@ -8,7 +8,7 @@ import asyncio
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from hubbub.core import dispatches, nodes
+from hubbub.core import dispatches, nodes, projects
 from hubbub.model.dispatches import ENDED, Dispatch, DispatchStatus
 from hubbub.model.errors import NotFound, StoreUnavailable
 from hubbub.model.machines import Machine
@@ -17,7 +17,6 @@ from hubbub.model.records import Project
 from hubbub.model.rights import SYSTEM
 from hubbub.serve.fleet.awaited import Awaited, told
 from hubbub.serve.fleet.fleet import Fleet
-from hubbub.store import projects
 from hubbub.store.tx import Tx
 
 CANCELLED = "the call was cancelled before the machine had begun it; nothing was done"

@@ -16,7 +16,6 @@ from hubbub.model.rights import Right
 from hubbub.serve.events import content_of, with_patch
 from hubbub.serve.rest.call import Call
 from hubbub.serve.rest.shapes import ActivityShape
-from hubbub.store.keyframes import Place
 from hubbub.store.tx import Tx
 
 router = APIRouter(tags=["hub"])
@@ -107,7 +106,7 @@ def _list(activities: Iterable[Activity]) -> str:
     return f"[{','.join(with_patch(_to_json(content_of(each)), each) for each in activities)}]"
 
 
-def _moment(place: Place | None) -> dict[str, int] | None:
+def _moment(place: keyframes.Place | None) -> dict[str, int] | None:
     return {"id": place.position.seq, "at": place.at} if place is not None else None
 
 
