@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from hubbub.core import idempotency, sweep, tasks
+from hubbub.core import finding, idempotency, sweep, tasks
 from hubbub.core.idempotency import KEY_LENGTH, Reply, once
 from hubbub.model.errors import Conflict, Invalid, UnknownAgent
 from hubbub.store.tx import Operation, Tx
@@ -21,7 +21,7 @@ def sending(world: World, to: str = "bob", text: str = "count the lines") -> Ope
 
 
 def sent(world: World) -> int:
-    return len(world.do(tasks.search, [world.id], limit=100))
+    return len(world.do(finding.search, [world.id], limit=100))
 
 
 def test_a_repeated_write_gets_the_first_answer(world: World) -> None:

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from hubbub.core import agents, endings, handovers, outbox, projects, tasks
+from hubbub.core import agents, endings, finding, handovers, outbox, projects
 from hubbub.core.outbox import Errand
 from hubbub.model.errors import Conflict, Invalid, NotFound
 from hubbub.model.lifecycle import Event
@@ -97,7 +97,7 @@ def test_a_task_is_about_an_issue_that_can_be_one(world: World) -> None:
     """Anything but owner/repository#number is refused, and no task is made."""
     with pytest.raises(Invalid):
         world.send(issue="parser#7")
-    assert world.do(tasks.search, [world.id], limit=10) == []
+    assert world.do(finding.search, [world.id], limit=10) == []
 
 
 def test_who_takes_a_parcel_has_it_for_a_minute(world: World) -> None:

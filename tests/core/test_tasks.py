@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from hubbub.core import endings, handovers, messages, tasks
+from hubbub.core import endings, finding, handovers, messages, tasks
 from hubbub.model.errors import Conflict, NotFound, NotHolder, Unavailable, UnknownAgent
 from hubbub.model.ids import new_id
 from hubbub.model.lifecycle import Status
@@ -79,7 +79,7 @@ def test_a_refused_task_leaves_nothing(world: World, given: dict[str, str], refu
     with pytest.raises(refusal):
         world.send(**given)
 
-    assert world.do(tasks.search, [world.id], limit=10) == []
+    assert world.do(finding.search, [world.id], limit=10) == []
     assert world.do(tasks.counts, [world.id]) == {}
     assert world.kinds() == before
     assert world.send().number == 1
@@ -105,7 +105,7 @@ def test_racing_senders_get_numbers_of_their_own(world: World) -> None:
         )
         assert errors_of(outcomes) == []
 
-    found = world.do(tasks.search, [world.id], limit=100)
+    found = world.do(finding.search, [world.id], limit=100)
     assert [task.number for task in found] == list(range(3 * RACERS, 0, -1))
     assert world.do(tasks.counts, [world.id]) == {S.DELIVERED: 3 * RACERS}
 
@@ -156,7 +156,7 @@ def test_tasks_are_searched_newest_first(world: World) -> None:
     four = other.send(to="bob")
 
     def found(**wanted: object) -> list[Task]:
-        return world.do(tasks.search, [world.id], **{"limit": 10, **wanted})  # type: ignore[arg-type]
+        return world.do(finding.search, [world.id], **{"limit": 10, **wanted})  # type: ignore[arg-type]
 
     assert found() == [three, two, one]
     assert found(limit=2) == [three, two]
@@ -167,7 +167,7 @@ def test_tasks_are_searched_newest_first(world: World) -> None:
     assert found(status=[S.DELIVERED, S.WORKING]) == [three, two, one]
     assert found(status=[S.DELIVERED], assignee="bob", sender="ann") == [one]
     assert found(status=[S.FAILED]) == []
-    assert world.do(tasks.search, [world.id, other.id], limit=2) == [four, three]
+    assert world.do(finding.search, [world.id, other.id], limit=2) == [four, three]
 
 
 def test_counts_are_of_the_projects(world: World) -> None:

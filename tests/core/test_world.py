@@ -31,6 +31,7 @@ from hubbub.core import (
     agents,
     completions,
     endings,
+    finding,
     handovers,
     inbox,
     messages,
@@ -341,7 +342,7 @@ class Story(RuleBasedStateMachine):
     @invariant()
     def tasks_are_as_told(self) -> None:
         """Every task is in the status, the hands and the epoch that the story gave it, and epochs only rise."""
-        found = self.run(lambda tx: tasks.search(tx, [self.project_id], limit=10_000))
+        found = self.run(lambda tx: finding.search(tx, [self.project_id], limit=10_000))
         core = {
             t.id: (str(t.status), t.assignee, t.addressed, t.leased, t.epoch, t.attempt, t.result)
             for t in found

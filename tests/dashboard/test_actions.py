@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, Request, Route, expect
 
-from hubbub.core import agents, approvals, endings, inbox, tasks
+from hubbub.core import agents, approvals, endings, finding, inbox, tasks
 from hubbub.core.tasks import find
 from hubbub.model.lifecycle import Event, Status
 from hubbub.model.records import Task
@@ -147,7 +147,7 @@ def test_a_call_whose_answer_was_lost_is_made_once(page: Page, watch: Watch, hub
     answer = act(page, "createTask", text="only one of this", to="amber")
     assert answer["task"]["title"] == "only one of this"
     assert keys[0] == keys[1]
-    found = hub.do(lambda tx: tasks.search(tx, [hub.project.id], limit=100))
+    found = hub.do(lambda tx: finding.search(tx, [hub.project.id], limit=100))
     assert [each.title for each in found].count("only one of this") == 1
 
 

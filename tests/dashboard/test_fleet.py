@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from hubbub.core import agents, inbox, nodes, placements, presences, scopes, tasks, tokens
+from hubbub.core import agents, finding, inbox, nodes, placements, presences, scopes, tasks, tokens
 from hubbub.model.lifecycle import Status
 from hubbub.model.orders import About
 from hubbub.model.records import Condition, Profile
@@ -204,7 +204,7 @@ def test_a_person_gives_an_agent_a_task(hub: Hub, visit: Visit) -> None:
     page.get_by_role("textbox", name="Text").fill("Tidy the changelog")
     page.get_by_role("button", name="Create task").click()
     expect(page.get_by_role("status").filter(has_text="Task for jade created.")).to_be_visible()
-    found = hub.do(lambda tx: tasks.search(tx, [hub.project.id], assignee="jade", limit=1))
+    found = hub.do(lambda tx: finding.search(tx, [hub.project.id], assignee="jade", limit=1))
     assert [task.title for task in found] == ["Tidy the changelog"]
 
 

@@ -9,7 +9,18 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from playwright.sync_api import Page
 
-from hubbub.core import agents, approvals, endings, handovers, inbox, messages, presences, scopes, tasks
+from hubbub.core import (
+    agents,
+    approvals,
+    endings,
+    finding,
+    handovers,
+    inbox,
+    messages,
+    presences,
+    scopes,
+    tasks,
+)
 from hubbub.model.errors import HubError
 from hubbub.model.lifecycle import Event
 from hubbub.model.orders import Principal, Question, digest_of
@@ -48,7 +59,7 @@ class Deeds:
             self.hub.do(lambda tx: getattr(self, deed)(tx, CREW[who % len(CREW)], which))
 
     def send(self, tx: Tx, who: str, which: int) -> None:
-        known = tasks.search(tx, [self.project.id], limit=1)
+        known = finding.search(tx, [self.project.id], limit=1)
         to = None if which % 3 == 0 else who
         needs = known if which % 4 == 0 else ()
         tasks.send(tx, self.project.id, sender="hub", to=to, text=f"count to {which}", needs=needs)
@@ -120,7 +131,7 @@ class Deeds:
         approvals.put(tx, self.project, question, AN_HOUR)
 
     def _task(self, tx: Tx, which: int) -> Task:
-        known = tasks.search(tx, [self.project.id], limit=10)
+        known = finding.search(tx, [self.project.id], limit=10)
         if not known:
             raise HubError
         return tasks.find(tx, [self.project.id], str(known[which % len(known)].id))

@@ -5,7 +5,7 @@ from typing import Any
 
 from playwright.sync_api import Locator, Page, expect
 
-from hubbub.core import endings, tasks
+from hubbub.core import endings, finding, tasks
 from hubbub.model.lifecycle import Event, Status
 from hubbub.model.records import Task
 from hubbub.store.tx import Tx
@@ -162,7 +162,7 @@ def test_the_graph_has_no_fault_that_axe_finds(hub: Hub, visit: Visit) -> None:
     """In every width and theme, axe-core finds nothing wrong with the graph, whatever tasks are called."""
 
     def clear(tx: Tx) -> None:
-        for task in tasks.search(tx, [hub.project.id], status=[Status.QUEUED], limit=1_000):
+        for task in finding.search(tx, [hub.project.id], status=[Status.QUEUED], limit=1_000):
             endings.cancel(tx, task, by="hub", reason="enough")
 
     hub.do(clear)

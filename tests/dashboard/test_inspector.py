@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from hubbub.core import messages, tasks
+from hubbub.core import finding, messages, tasks
 from hubbub.model.lifecycle import Status
 from hubbub.model.records import Task
 from tests.dashboard.browser import PHONE, Visit, axe, until_told
@@ -150,7 +150,7 @@ def test_a_task_is_created(page: Page, hub: Hub) -> None:
     expect(page.get_by_role("complementary").get_by_role("heading", level=2)).to_have_text(
         "Write the changelog"
     )
-    found = hub.do(lambda tx: tasks.search(tx, [hub.project.id], assignee="cedar", limit=50))
+    found = hub.do(lambda tx: finding.search(tx, [hub.project.id], assignee="cedar", limit=50))
     assert "Write the changelog" in [each.title for each in found]
 
 

@@ -9,7 +9,7 @@ from uuid import UUID
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from hubbub.core import deadletters, inbox, messages, tasks
+from hubbub.core import deadletters, finding, inbox, messages
 from hubbub.core.messages import Thread
 from hubbub.model.records import Delivery, Message
 from hubbub.model.rights import HUB
@@ -154,7 +154,7 @@ def test_the_same_dialog_makes_tasks(hub: Hub, visit: Visit) -> None:
     expect(page.get_by_role("checkbox", name="Everyone who is there")).to_have_count(0)
     compose(page, "Water the plants", "fjord", send="Create task")
     expect(page.get_by_role("status").filter(has_text="Task for fjord created.")).to_be_visible()
-    found = hub.do(lambda tx: tasks.search(tx, [hub.project.id], assignee="fjord", limit=1))
+    found = hub.do(lambda tx: finding.search(tx, [hub.project.id], assignee="fjord", limit=1))
     assert [task.title for task in found] == ["Water the plants"]
 
 

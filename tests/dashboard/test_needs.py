@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 from playwright.sync_api import Page, expect
 
-from hubbub.core import approvals, inbox, tasks
+from hubbub.core import approvals, finding, inbox, tasks
 from hubbub.model.approvals import Approval, ApprovalStatus
 from hubbub.model.lifecycle import Status
 from hubbub.model.machines import beside
@@ -184,7 +184,7 @@ def test_a_failed_task_says_what_went_wrong_and_is_tried_again(page: Page, hub: 
 
 def test_work_of_a_silent_agent_goes_to_another(page: Page, hub: Hub, scene: Scene) -> None:
     """A silent agent's card says what it holds; Reassign gives that to somebody who is there."""
-    held = hub.do(lambda tx: tasks.search(tx, [hub.project.id], assignee=scene.stale, limit=5))
+    held = hub.do(lambda tx: finding.search(tx, [hub.project.id], assignee=scene.stale, limit=5))
     card = page.locator(".need.is-stale")
     expect(card).to_contain_text(scene.stale)
     card.get_by_role("button", name="Reassign").click()

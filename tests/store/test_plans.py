@@ -22,6 +22,7 @@ from hubbub.core import (
     dependencies,
     dispatches,
     endings,
+    finding,
     handovers,
     idempotency,
     inbox,
@@ -281,10 +282,10 @@ CALLS: dict[str, Callable[[Tx, World], object]] = {
     ),
     "cancel": lambda tx, world: endings.cancel(tx, world.sent, by="ann", reason=None),
     "find by number": lambda tx, world: tasks.find(tx, [world.project.id], str(world.sent.number)),
-    "list tasks": lambda tx, world: tasks.search(tx, [world.project.id], limit=20),
-    "list by status": lambda tx, world: tasks.search(tx, [world.project.id], status=OPEN, limit=20),
-    "list by assignee": lambda tx, world: tasks.search(tx, [world.project.id], assignee="bob", limit=20),
-    "list by sender": lambda tx, world: tasks.search(
+    "list tasks": lambda tx, world: finding.search(tx, [world.project.id], limit=20),
+    "list by status": lambda tx, world: finding.search(tx, [world.project.id], status=OPEN, limit=20),
+    "list by assignee": lambda tx, world: finding.search(tx, [world.project.id], assignee="bob", limit=20),
+    "list by sender": lambda tx, world: finding.search(
         tx, [world.project.id], sender="ann", status=[Status.QUEUED], limit=20
     ),
     "count tasks": lambda tx, world: tally.counts(tx, world.project.id),

@@ -31,7 +31,7 @@ def search(
     All words of `text` occur in their titles or descriptions, in whatever case. A number alone, such as 12, #12 or
     T-12, means the task that has it.
     """
-    wanted, number = tuple(status), _NUMBER.fullmatch(text.strip())
+    wanted, words, number = tuple(status), *_meant(text)
     found = [
         task
         for project_id in project_ids
@@ -42,8 +42,8 @@ def search(
             assignee=assignee,
             sender=sender,
             area=area,
-            words=text.split()[:MOST_WORDS] if number is None else (),
-            number=int(number[1]) if number is not None else None,
+            words=words,
+            number=number,
             before=before,
             limit=limit,
         )
@@ -64,18 +64,18 @@ def number(
     area: str | None = None,
 ) -> int:
     """How many tasks `search` would find without a limit."""
-    wanted, meant = tuple(status), _NUMBER.fullmatch(text.strip())
-    columns = {
-        "assignee": assignee,
-        "sender": sender,
-        "area": area,
-        "number": int(meant[1]) if meant else None,
-    }
-    words = text.split()[:MOST_WORDS] if meant is None else ()
+    wanted, words, meant = tuple(status), *_meant(text)
+    columns = {"assignee": assignee, "sender": sender, "area": area, "number": meant}
     return sum(
         tasks.number_found(tx, project_id, status=wanted, columns=columns, words=words)
         for project_id in project_ids
     )
+
+
+def _meant(text: str) -> tuple[Sequence[str], int | None]:
+    """The words that are looked for, or the number of the task that is meant."""
+    number = _NUMBER.fullmatch(text.strip())
+    return (text.split()[:MOST_WORDS], None) if number is None else ((), int(number[1]))
 
 
 def children(tx: Tx, task: Task) -> list[Task]:

@@ -12,6 +12,7 @@ from uuid import UUID
 from hubbub.core import agents, parts, tasks
 from hubbub.model.ids import new_id
 from hubbub.model.lifecycle import NOT_BEGUN, UNDER_WAY, Event, Status, route
+from hubbub.model.moments import milliseconds
 from hubbub.model.parts import Verb
 from hubbub.model.records import Task
 from hubbub.model.rights import HUB
@@ -38,7 +39,7 @@ def retry(tx: Tx, task: Task, *, by: str, ttl: timedelta | None) -> Task:
     Raises what `parts.require` does, and `InvalidTransition`.
     """
     parts.require(tx, task, Verb.RETRY, by)
-    changes = {"result": None, "expires_at": tx.now + tasks.milliseconds(ttl) if ttl else None}
+    changes = {"result": None, "expires_at": tx.now + milliseconds(ttl) if ttl else None}
     return _again(tx, task, Event.RETRY, to=task.assignee if task.addressed else None, by=by, changes=changes)
 
 

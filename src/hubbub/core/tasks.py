@@ -16,6 +16,7 @@ from hubbub.model import issues
 from hubbub.model.errors import Conflict, NotFound, Unavailable, Unmet
 from hubbub.model.ids import new_id, parse_id
 from hubbub.model.lifecycle import Event, Status, advance
+from hubbub.model.moments import milliseconds
 from hubbub.model.parts import Verb
 from hubbub.model.records import Delivery, Priority, Run, Task, title_of
 from hubbub.model.rights import HUB
@@ -163,30 +164,6 @@ def _find_by_id(tx: Tx, ref: str) -> Task | None:
         return task
     row = inboxes.find_delivery(tx, task_id)
     return tasks.find(tx, row.task_id) if row and row.task_id else None
-
-
-def search(
-    tx: Tx,
-    project_ids: Sequence[UUID],
-    *,
-    status: Iterable[Status] = (),
-    assignee: str | None = None,
-    sender: str | None = None,
-    before: int | None = None,
-    limit: int,
-) -> list[Task]:
-    """Tasks of the projects, newest first; `before` is the number to go on from, within one project."""
-    wanted = tuple(status)
-    found = [
-        task
-        for project_id in project_ids
-        for task in tasks.search(
-            tx, project_id, status=wanted, assignee=assignee, sender=sender, before=before, limit=limit
-        )
-    ]
-    if len(project_ids) > 1:
-        found.sort(key=lambda task: task.id, reverse=True)
-    return found[:limit]
 
 
 def by_urgency(
@@ -379,8 +356,3 @@ def _record(
         },
         patch=patches.task(tx, task),
     )
-
-
-def milliseconds(ttl: timedelta) -> int:
-    """A duration as the store keeps it."""
-    return int(ttl.total_seconds() * 1000)

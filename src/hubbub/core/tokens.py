@@ -21,7 +21,7 @@ AGENT = "ntok_"
 
 def for_person(tx: Tx, user_id: UUID, *, ttl: timedelta | None = None) -> tuple[Token, str]:
     """A token that is the person, and its secret: `utok_` and 32 hex digits. Records `token.created`."""
-    return _create(tx, PERSON, user_id=user_id, ttl=ttl)
+    return _told(tx, _insert(tx, PERSON, user_id=user_id, ttl=ttl))
 
 
 def for_project(
@@ -60,9 +60,10 @@ def for_project(
         agents.make(tx, project.id, agent)
         if program is not None:
             evidence.saw(tx, project.id, agent, runtime=program)
-    return _create(
+    made = _insert(
         tx, AGENT, user_id=tx.actor.user_id, project=project, agent=agent, role=role, ttl=ttl, rate=rate
     )
+    return _told(tx, made)
 
 
 def granted(tx: Tx, project: Project, *, role: Role, agent: str) -> tuple[Token, str]:
@@ -70,7 +71,7 @@ def granted(tx: Tx, project: Project, *, role: Role, agent: str) -> tuple[Token,
 
     For a machine that joins, and for an agent that was placed on one. Records `token.created`.
     """
-    return _create(tx, AGENT, user_id=None, project=project, agent=agent, role=role)
+    return _told(tx, _insert(tx, AGENT, user_id=None, project=project, agent=agent, role=role))
 
 
 def lent(
@@ -81,7 +82,7 @@ def lent(
     Records `token.created`.
     """
     assert lender.token_id is not None  # it is who gave an order
-    token, secret = _insert(
+    made = _insert(
         tx,
         AGENT,
         user_id=lender.user_id,
@@ -93,8 +94,7 @@ def lent(
         until=lender.expires_at,
         lent=(lender.token_id, purpose),
     )
-    _record_created(tx, token)
-    return token, secret
+    return _told(tx, made)
 
 
 def end(tx: Tx, token_id: UUID) -> None:
@@ -145,24 +145,6 @@ def for_login(tx: Tx, user_id: UUID, ttl: timedelta) -> tuple[Token, str]:
     return _insert(tx, access.LOGIN, user_id=user_id, ttl=ttl)
 
 
-def _create(
-    tx: Tx,
-    prefix: str,
-    *,
-    user_id: UUID | None,
-    project: Project | None = None,
-    agent: str | None = None,
-    role: Role | None = None,
-    ttl: timedelta | None = None,
-    rate: int | None = None,
-) -> tuple[Token, str]:
-    token, secret = _insert(
-        tx, prefix, user_id=user_id, project=project, agent=agent, role=role, ttl=ttl, rate=rate
-    )
-    _record_created(tx, token)
-    return token, secret
-
-
 def _insert(
     tx: Tx,
     prefix: str,
@@ -202,9 +184,12 @@ def _insert(
     return token, secret
 
 
-def _record_created(tx: Tx, token: Token) -> None:
+def _told(tx: Tx, made: tuple[Token, str]) -> tuple[Token, str]:
+    """A token and its secret; the log hears of the token."""
+    token, _secret = made
     detail = {"token_id": str(token.id), "role": token.role}
     tx.record("token.created", project_id=token.project_id, agent=token.agent, detail=detail)
+    return made
 
 
 def _end(tx: Tx, token: Token) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from uuid import UUID
 
-from hubbub.core import evidence, tasks
+from hubbub.core import evidence, finding
 from hubbub.model.lifecycle import Status
 from hubbub.model.machines import NODE_PREFIX
 from hubbub.model.placements import Evidence, Placement
@@ -35,7 +35,7 @@ class Whereabouts:
 
 def of(tx: Tx, project_id: UUID, agent: str) -> Whereabouts:
     """What is known of an agent."""
-    work = tasks.search(tx, [project_id], status=[Status.WORKING], assignee=agent, limit=MOST_WORK)
+    work = finding.search(tx, [project_id], status=[Status.WORKING], assignee=agent, limit=MOST_WORK)
     return Whereabouts(
         agent=agent,
         placed=placements.find(tx, project_id, agent),
@@ -48,7 +48,7 @@ def of_project(tx: Tx, project_id: UUID) -> dict[str, Whereabouts]:
     """What is known of those of the project's agents of whom anything is, by their names."""
     placed = {each.agent: each for each in placements.of_project(tx, project_id)}
     seen = evidence.of_project(tx, project_id)
-    begun = sorted(tasks.search(tx, [project_id], status=[Status.WORKING], limit=MOST_WORK), key=_begun_at)
+    begun = sorted(finding.search(tx, [project_id], status=[Status.WORKING], limit=MOST_WORK), key=_begun_at)
     work = {task.assignee: task for task in begun if task.assignee is not None}
     return {
         name: Whereabouts(

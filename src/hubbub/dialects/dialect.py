@@ -19,6 +19,7 @@ from hubbub.core import access, idempotency
 from hubbub.core.transaction import Transactions
 from hubbub.dialects.call import Call, NotYet
 from hubbub.model.errors import HubError, Invalid
+from hubbub.model.given import complaint
 from hubbub.model.orders import Outcome
 from hubbub.model.records import Activity, Project
 from hubbub.model.rights import Actor
@@ -91,7 +92,7 @@ class Tool:
         try:
             checked = self.input.model_validate(given)
         except ValidationError as error:
-            raise BadArguments(_sentence(error)) from None
+            raise BadArguments(complaint(error.errors(include_input=False, include_url=False))) from None
         if self.fits is not None and (why := self.fits(given)) is not None:
             raise BadArguments(why)
         return checked
@@ -296,17 +297,6 @@ def _is_storable(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return "\0" not in text
-
-
-def _sentence(error: ValidationError) -> str:
-    """All that is wrong, in one sentence, without quoting the input."""
-    problems = []
-    for problem in error.errors(include_input=False, include_url=False, include_context=False):
-        path = ".".join(str(part) for part in problem["loc"])
-        said = problem["msg"].removeprefix("Value error, ")
-        message = said[:1].lower() + said[1:]
-        problems.append(f"{path}: {message}")
-    return "; ".join(problems)
 
 
 def _arguments(name: str, parameters: Iterable[inspect.Parameter]) -> type[BaseModel]:

@@ -1,9 +1,9 @@
 """Reading an object that somebody sent as JSON: each value by its name, and of the type that it has to be."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from enum import StrEnum
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 from uuid import UUID
 
 from hubbub.model.errors import Invalid
@@ -12,6 +12,16 @@ from hubbub.model.moments import milliseconds
 
 Given = Mapping[str, object]
 Word = TypeVar("Word", bound=StrEnum)
+
+
+def complaint(problems: Iterable[Mapping[str, Any]], whole: str = "") -> str:
+    """What a validation found wrong, in one sentence that does not quote it; `whole` names what has no name."""
+    said = []
+    for each in problems:
+        path = ".".join(map(str, each["loc"])) or whole
+        message = str(each["msg"]).removeprefix("Value error, ")
+        said.append(f"{path}: {message[:1].lower()}{message[1:]}")
+    return "; ".join(said)
 
 
 def text_of(given: Given, name: str) -> str:

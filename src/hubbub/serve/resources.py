@@ -11,7 +11,7 @@ from enum import StrEnum
 from urllib.parse import quote, unquote
 from uuid import UUID
 
-from hubbub.core import access, agents, inbox, tasks
+from hubbub.core import access, agents, finding, inbox, tasks
 from hubbub.model.errors import NotFound
 from hubbub.model.ids import parse_id
 from hubbub.model.records import Activity, Agent, Condition, Letter, Presence, Profile, Project, Task
@@ -170,7 +170,7 @@ def _agent_view(agent: Agent, slug: str, presence: Presence | None, now: int) ->
 
 def _read_tasks(tx: Tx, projects: Sequence[Project], _key: str) -> Json:
     slugs = {project.id: project.slug for project in projects}
-    found = tasks.search(tx, list(slugs), limit=TASKS_SHOWN)
+    found = finding.search(tx, list(slugs), limit=TASKS_SHOWN)
     return [_task_view(task, slugs[task.project_id], without=LONG) for task in found]
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from hubbub.client import Hub as Rest
 from hubbub.client import HubRefused
-from hubbub.core import keys, nodes, placements, seals, tasks
+from hubbub.core import finding, keys, nodes, placements, seals, tasks
 from hubbub.model.link import Kind
 from hubbub.model.placements import Placement
 from hubbub.model.rights import Role
@@ -152,7 +152,7 @@ def test_the_hub_acts_as_the_caller(field: Field) -> None:
     line.ask("act", order, act=act("issue_create", {"title": "found a bug"}))
     outcome = line.granted()
     assert outcome["is_error"] is False
-    (made,) = field.hub.do(lambda tx: tasks.search(tx, [field.hub.project.id], limit=9))
+    (made,) = field.hub.do(lambda tx: finding.search(tx, [field.hub.project.id], limit=9))
     assert (made.sender, made.title) == ("ada", "found a bug")
 
 
@@ -166,7 +166,7 @@ def test_an_act_is_done_once(field: Field) -> None:
         assert line.granted()["value"]["id"] == "1"
         line.cut()
         line = machine.linked(running=[order["order"]])
-    assert len(field.hub.do(lambda tx: tasks.search(tx, [field.hub.project.id], limit=9))) == 1
+    assert len(field.hub.do(lambda tx: finding.search(tx, [field.hub.project.id], limit=9))) == 1
 
 
 def test_who_may_not_any_more_does_nothing(field: Field) -> None:

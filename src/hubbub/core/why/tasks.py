@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from uuid import UUID
 
-from hubbub.core import activity, agents, checks, dependencies, tasks
+from hubbub.core import activity, agents, checks, dependencies, finding, tasks
 from hubbub.core.why import presence, waiting
 from hubbub.core.why.account import NOTHING, Fact, Phrase, Value, ago, ahead, named, quoted, say
 from hubbub.model.lifecycle import ENDED, NOT_BEGUN, Status
@@ -208,7 +208,7 @@ def _lease_counts(task: Task, presence: Presence | None) -> bool:
 
 def _busy(tx: Tx, task: Task, holder: str) -> Iterator[Fact]:
     """What else the one to whom it is addressed works on."""
-    others = tasks.search(tx, [task.project_id], status=[Status.WORKING], assignee=holder, limit=SHOWN)
+    others = finding.search(tx, [task.project_id], status=[Status.WORKING], assignee=holder, limit=SHOWN)
     if others:
         numbers = [each.number for each in others]
         told = say("agent_busy", name=named(holder), numbers=[f"#{each}" for each in numbers])
@@ -246,7 +246,7 @@ def _reviews(tx: Tx, task: Task) -> Iterator[Fact]:
 
 def of_agent(tx: Tx, project_id: UUID, name: str) -> Iterator[Fact]:
     """What an agent holds, and what waits for it."""
-    held = tasks.search(
+    held = finding.search(
         tx, [project_id], status=[Status.ACCEPTED, Status.WORKING, Status.BLOCKED], assignee=name, limit=50
     )
     if held:

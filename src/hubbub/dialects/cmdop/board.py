@@ -27,7 +27,7 @@ def issue_list(tx: Tx, call: Call, status: ListStatus | None = None, assignee: N
     """The issues of the board, newest first; in one status, or open or closed, and of one assignee, if given."""
     here = enter(tx, call, Right.READ)
     wanted = words.statuses(status) if status is not None else ()
-    found = tasks.search(tx, [here.project.id], status=wanted, assignee=assignee, limit=MOST)
+    found = finding.search(tx, [here.project.id], status=wanted, assignee=assignee, limit=MOST)
     return {"result": [words.issue_row(task, call.site.url) for task in found]}
 
 

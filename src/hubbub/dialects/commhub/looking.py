@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from hubbub.core import access, agents, completions, inbox, tasks
+from hubbub.core import access, agents, completions, finding, inbox, tasks
 from hubbub.dialects.commhub import words
 from hubbub.dialects.commhub.tongue import DIALECT, WHOLE, Name
 from hubbub.dialects.dialect import Reply
@@ -35,7 +35,7 @@ def list_tasks(
     """Query task list with multi-dimensional filtering, newest first."""
     known = {project.id: project for project in access.visible(tx, network_id)}
     wanted = words.statuses(status) if status is not None else []
-    found = tasks.search(tx, list(known), status=wanted, assignee=alias, sender=from_name, limit=int(limit))
+    found = finding.search(tx, list(known), status=wanted, assignee=alias, sender=from_name, limit=int(limit))
     if status is not None and not wanted:
         found = []  # a word that CommHub does not have: no task is in that status
     stats = [(words.STATUS[each], count) for each, count in tasks.counts(tx, list(known)).items()]

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from hubbub.core import agents, claims, inbox, scopes, stays, tasks
+from hubbub.core import agents, claims, finding, inbox, scopes, stays
 from hubbub.dialects.call import Call
 from hubbub.dialects.dialect import Reply
 from hubbub.dialects.hub import words
@@ -106,7 +106,7 @@ class _Standing:
 
 def _standing(tx: Tx, here: Here, scope: Scope, claimed: Sequence[str], met: Sequence[Conflict]) -> _Standing:
     return _Standing(
-        tasks=tasks.search(tx, [here.project.id], status=HELD, assignee=here.name, limit=50),
+        tasks=finding.search(tx, [here.project.id], status=HELD, assignee=here.name, limit=50),
         conflicts=met,
         here=[
             each

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from hubbub.core import agents, artifacts, dependencies, messages, reviews, runs, tasks
+from hubbub.core import agents, artifacts, dependencies, finding, messages, reviews, runs, tasks
 from hubbub.dialects.call import Site
 from hubbub.dialects.relay import words
 from hubbub.dialects.relay.words import Row
@@ -180,7 +180,7 @@ def _statuses(tx: Tx, run: Run, activities: Sequence[Activity]) -> list[Frame]:
 
 
 def _status_of(tx: Tx, project_id: UUID, name: str) -> Condition:
-    occupied = tasks.search(tx, [project_id], status=OCCUPYING, assignee=name, limit=1)
+    occupied = finding.search(tx, [project_id], status=OCCUPYING, assignee=name, limit=1)
     presence = agents.presence(tx, project_id, name)
     return _status(tx, presence, OCCUPYING[occupied[0].status] if occupied else None)
 
@@ -191,7 +191,7 @@ def _agent_rows(tx: Tx, project_id: UUID) -> list[Row]:
     known = agents.of_project(tx, project_id)
     busy = {
         task.assignee: OCCUPYING[task.status]
-        for task in reversed(tasks.search(tx, [project_id], status=OCCUPYING, limit=MOST_OCCUPIED))
+        for task in reversed(finding.search(tx, [project_id], status=OCCUPYING, limit=MOST_OCCUPIED))
     }
     return [
         {"id": agent.name, "status": _status(tx, present.get(agent.name), busy.get(agent.name))}

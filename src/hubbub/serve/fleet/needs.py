@@ -16,13 +16,13 @@ from hubbub.core import (
     access,
     approvals,
     dispatches,
+    finding,
     idempotency,
     keys,
     loans,
     nodes,
     placements,
     seals,
-    tasks,
 )
 from hubbub.dialects.call import Call, Site
 from hubbub.dialects.cmdop.gated import Gated
@@ -318,7 +318,7 @@ def _own(tx: Tx, link: Link, wanted: UUID) -> Dispatch | None:
 def _begun(tx: Tx, link: Link, dispatch: Dispatch) -> list[Task]:
     """The tasks that go on at the machine for whoever gave the order."""
     sender = HUB if dispatch.order.who.is_person else dispatch.order.who.name
-    begun = tasks.search(
+    begun = finding.search(
         tx, [dispatch.project_id], status=OPEN, assignee=board_name(link.machine.name), limit=MOST
     )
     return [task for task in begun if task.sender == sender]

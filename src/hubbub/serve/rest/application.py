@@ -1,6 +1,6 @@
 """The REST application: one router a noun, one form for every refusal, and OpenAPI made from the same types."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from http import HTTPStatus
 from pathlib import Path
@@ -18,6 +18,7 @@ from hubbub.core.transaction import Transactions
 from hubbub.dialects.call import Site
 from hubbub.model.claims import TTL
 from hubbub.model.errors import HubError
+from hubbub.model.given import complaint
 from hubbub.serve.auth import error_response
 from hubbub.serve.errors import broken, http_error, refused
 from hubbub.serve.news import LiveNews
@@ -52,6 +53,12 @@ from hubbub.serve.rest import (
 )
 from hubbub.serve.rest.shapes import Failure
 from hubbub.serve.waking import Waking
+
+# What there is to say of a body as a whole, by pydantic's types of problems.
+_OF_BODIES = {
+    "json_invalid": "the body must be JSON",
+    "model_attributes_type": "the body must be a JSON object, sent as application/json",
+}
 
 ROUTERS = tuple(
     module.router
@@ -140,15 +147,10 @@ def application(
 async def _misunderstood(_request: Request, error: Exception) -> Response:
     """The answer to a call whose arguments are wrong: one sentence that names each, without quoting it."""
     problems: Sequence[Any] = error.errors() if isinstance(error, RequestValidationError) else ()
-    sentence = "; ".join(map(_sentence, problems))
-    return error_response(HTTPStatus.BAD_REQUEST, "invalid", sentence)
+    said = [_OF_BODIES.get(each["type"]) or complaint([_named(each)], "the body") for each in problems]
+    return error_response(HTTPStatus.BAD_REQUEST, "invalid", "; ".join(said))
 
 
-def _sentence(problem: dict[str, Any]) -> str:
-    if problem["type"] == "json_invalid":
-        return "the body must be JSON"
-    if problem["type"] == "model_attributes_type":
-        return "the body must be a JSON object, sent as application/json"
-    where = ".".join(str(part) for part in problem["loc"][1:]) or "the body"
-    message = str(problem["msg"]).removeprefix("Value error, ")
-    return f"{where}: {message[:1].lower()}{message[1:]}"
+def _named(problem: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A problem by the name of what is wrong, without the part of the request in which that stands."""
+    return {**problem, "loc": problem["loc"][1:]}

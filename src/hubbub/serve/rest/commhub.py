@@ -12,6 +12,7 @@ from hubbub.core.transaction import Transactions
 from hubbub.dialects.commhub import DIALECT, rest
 from hubbub.dialects.dialect import Reply
 from hubbub.model.errors import HubError, Invalid
+from hubbub.model.given import complaint
 from hubbub.model.orders import Outcome
 from hubbub.model.rights import SYSTEM, Actor
 from hubbub.serve.auth import actor_of
@@ -153,9 +154,7 @@ def _checked(model: type[Model], given: Body) -> Model:
     try:
         return model.model_validate({name: value for name, value in given.items() if value is not None})
     except ValidationError as error:
-        problems = error.errors(include_input=False, include_url=False)
-        sentences = [f"{each['loc'][0]}: {each['msg'].removeprefix('Value error, ')}" for each in problems]
-        raise Invalid("; ".join(sentences)) from None
+        raise Invalid(complaint(error.errors(include_input=False, include_url=False))) from None
 
 
 def _numbered(query: Mapping[str, str]) -> dict[str, object]:
