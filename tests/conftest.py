@@ -1,5 +1,6 @@
 """What all tests may ask for: a store, empty and fresh, on either engine, and a clock that can be moved."""
 
+import gc
 import logging
 import os
 import shutil
@@ -8,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 import warnings
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -56,6 +57,18 @@ subprocess.Popen = zygote.Popen  # type: ignore[misc]  # whoever starts the prog
 def pytest_xdist_auto_num_workers() -> int:
     """Half as many again as this machine has processors: for a third of its time a test waits, mostly for a disk."""
     return -(-3 * (os.cpu_count() or 1) // 2)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Look for garbage seldom: with all that collecting makes, and that stays, a look costs a tenth of a run."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.set_threshold(50_000, 20, 50)
+        gc.enable()
 
 
 NO_POSTGRES = (

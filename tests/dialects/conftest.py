@@ -20,7 +20,7 @@ from tests.migrated import migrated
 @pytest.fixture(scope="session")
 def portal() -> Iterator[BlockingPortal]:
     """An event loop for the official client, in a thread of its own."""
-    with start_blocking_portal("asyncio") as running:
+    with start_blocking_portal("asyncio", {"use_uvloop": True}) as running:
         yield running
 
 

@@ -1,16 +1,41 @@
 """A hub whose clock for links goes fast, and who lives around it."""
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from hubbub.core import nodes
+from hubbub.model.records import Project
+from hubbub.store.tx import Tx
 from tests.serve.fleet.machine import QUICK, Field, field_of
-from tests.serve.hub import running_hub
+from tests.serve.hub import Hub, anew, running_hub
+
+
+@pytest.fixture(scope="package")
+def quick_hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
+    with running_hub(tmp_path_factory.mktemp("quick"), pace=QUICK, no_node=True) as hub:
+        yield hub
 
 
 @pytest.fixture
-def field(tmp_path: Path) -> Iterator[Field]:
-    """A hub without a machine of its own."""
+def field(quick_hub: Hub) -> Iterator[Field]:
+    """A hub without a machine of its own, which tests share one after the other: each begins in a new world."""
+    hub = anew(quick_hub)
+    with field_of(hub) as made:
+        yield made
+        hub.do(partial(_remove_machines, project=hub.project), hub.owner)
+
+
+def _remove_machines(tx: Tx, project: Project) -> None:
+    """With its machine an order ends: nobody waits for what was left unanswered."""
+    for machine in nodes.listed(tx, project):
+        nodes.remove(tx, project, machine.name)
+
+
+@pytest.fixture
+def own_field(tmp_path: Path) -> Iterator[Field]:
+    """The same for what stops its hub, or counts all that it has done."""
     with running_hub(tmp_path / "hub", pace=QUICK, no_node=True) as hub, field_of(hub) as made:
         yield made

@@ -203,10 +203,10 @@ def test_a_machine_that_is_removed_loses_its_link(field: Field) -> None:
     assert listed(field) == []
 
 
-def test_a_hub_that_stops_says_so(field: Field) -> None:
+def test_a_hub_that_stops_says_so(own_field: Field) -> None:
     """Machines are told that the hub closes, so that they come back."""
-    line = field.machine().linked()
-    field.hub.served.stop()
+    line = own_field.machine().linked()
+    own_field.hub.served.stop()
     assert line.bye() == "closing"
 
 
@@ -236,14 +236,14 @@ def test_the_same_process_replaces_its_link(field: Field) -> None:
     assert coming.result()["exit_code"] == 0
 
 
-def test_links_and_orders_are_counted(field: Field) -> None:
+def test_links_and_orders_are_counted(own_field: Field) -> None:
     """/metrics tells how many machines are linked, and what became of orders."""
-    line = field.machine().linked()
-    coming = field.agent().soon("connect", **EXEC)
+    line = own_field.machine().linked()
+    coming = own_field.agent().soon("connect", **EXEC)
     line.end(line.take(), {"error": "no", "code": "denied"}, is_error=True)
     coming.result()
-    bearer = {"Authorization": f"Bearer {field.hub.owner_secret}"}
-    told = httpx2.get(f"{field.hub.url}/metrics", headers=bearer).text
+    bearer = {"Authorization": f"Bearer {own_field.hub.owner_secret}"}
+    told = httpx2.get(f"{own_field.hub.url}/metrics", headers=bearer).text
     assert "hubbub_links 1.0" in told
     assert 'hubbub_orders_total{outcome="denied"} 1.0' in told
 
