@@ -26,7 +26,7 @@ import apsw.bestpractice
 from hubbub.model.errors import StoreUnavailable
 from hubbub.model.moments import milliseconds
 from hubbub.model.rights import Actor
-from hubbub.store import backup, migrate, tally
+from hubbub.store import backup, forks, migrate, tally
 from hubbub.store.alone import Alone
 from hubbub.store.listeners import Listeners
 from hubbub.store.lock import FolderLock
@@ -71,6 +71,7 @@ class SQLiteConnection:
         self.db.set_busy_timeout(milliseconds(busy_timeout))
         apsw.bestpractice.connection_dqs(self.db)  # "text" is a column, never a text
         self._names: dict[str, list[str]] = {}  # of the columns of each statement
+        forks.keep(self)
 
     def query(self, sql: str, values: Mapping[str, object]) -> Sequence[Row]:
         cursor = self.db.execute(sql, values)
@@ -370,10 +371,7 @@ def _open_writer(file: Path, busy_timeout: timedelta) -> SQLiteConnection:
         ("synchronous", "FULL"),  # what was answered survives a power cut
         ("fullfsync", "ON"),  # also on macOS, where fsync alone does not reach the disk
         ("journal_size_limit", WAL_LIMIT),
-        (
-            "temp_store",
-            "MEMORY",
-        ),  # what savepoints keep for an undo; in files it would cost a third of the time
+        ("temp_store", "MEMORY"),  # in files, what savepoints keep for an undo would cost a third of the time
         ("cache_size", -CACHE),
         ("foreign_keys", "ON"),
     ):
