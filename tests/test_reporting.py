@@ -14,6 +14,8 @@ import pytest
 from tests.check import main as check
 from tests.reporting import ROOT, SLOWEST
 
+pytestmark = pytest.mark.system  # they start pytest anew, and prove nothing of the product
+
 SETTINGS = """\
 [pytest]
 addopts = -p tests.reporting -p tests.repeating -p no:cacheprovider
@@ -188,7 +190,6 @@ def test_each_test_is_run_so_many_times(tmp_path: Path) -> None:
     }
 
 
-@pytest.mark.system
 def test_an_order_of_chance_can_be_had_again(tmp_path: Path) -> None:
     """`--shuffle` tells its seed, by which the order is the same again; the tests of a module stay together."""
     several = "".join(f"def test_{number}(): pass\n" for number in range(6))

@@ -12,6 +12,8 @@ import pytest
 
 from tests.cli.processes import PROGRAM, RunningHub, ends, plain_environment
 
+pytestmark = pytest.mark.system  # they start every program twice, and prove nothing of the product
+
 STARTED = ("/usr/bin/env", *PROGRAM)  # which the zygote does not know for the program
 CASE = b'{"id": "1", "tool": "read_file", "args": {"path": "notes"}}\n'
 
@@ -42,10 +44,10 @@ def run(
 @pytest.mark.parametrize(
     "arguments",
     [
-        pytest.param(("--help",), marks=pytest.mark.system),
-        pytest.param(("--version",), marks=pytest.mark.system),
-        pytest.param(("nonsense",), marks=pytest.mark.system),
-        pytest.param(("agents",), marks=pytest.mark.system),
+        ("--help",),
+        ("--version",),
+        ("nonsense",),
+        ("agents",),
         ("gate", "check", "--policy", "policy.toml"),
         ("gate", "check", "--policy", "away.toml"),
     ],
@@ -73,7 +75,7 @@ def test_an_environment_of_its_own(tmp_path: Path) -> None:
     "own_hub",
     [
         pytest.param(PROGRAM, id="forked"),
-        pytest.param(STARTED, id="started", marks=pytest.mark.system),
+        pytest.param(STARTED, id="started"),
     ],
     indirect=True,
 )
@@ -117,9 +119,7 @@ def test_started_from_many_threads(tmp_path: Path) -> None:
     assert sorted(codes) == [0, 0, 0, 0, 2, 2, 2, 2]
 
 
-@pytest.mark.parametrize(
-    "environment", [{"LC_ALL": "C"}, pytest.param({"PYTHONUTF8": "1"}, marks=pytest.mark.system)]
-)
+@pytest.mark.parametrize("environment", [{"LC_ALL": "C"}, {"PYTHONUTF8": "1"}])
 def test_what_python_reads_as_it_starts(tmp_path: Path, environment: dict[str, str]) -> None:
     """Where the environment changes how Python starts, Python is started."""
     with subprocess.Popen(

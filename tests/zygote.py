@@ -63,6 +63,7 @@ LOADED_LATER = (  # by libraries, at their first use
     "uvicorn.protocols.http.httptools_impl",
     "uvicorn.protocols.websockets.websockets_sansio_impl",
 )
+SELDOM = "hubbub.node.runtimes.openai"  # takes a third of the time, and few programs need it
 
 
 @dataclass(frozen=True)
@@ -179,13 +180,13 @@ _zygote = Zygote()
 
 
 def load() -> None:
-    """Import all of the program but its entry, which is run."""
+    """Import all of the program but its entry, which is run, and what is seldom needed."""
     import hubbub
     from hubbub.serve.dashboard.assets import Assets
 
     gc.disable()
     for each in pkgutil.walk_packages(hubbub.__path__, "hubbub."):
-        if not each.name.endswith("__main__"):
+        if not each.name.endswith("__main__") and each.name != SELDOM:
             with suppress(Exception):  # whoever needs it will say so
                 importlib.import_module(each.name)
     for name in LOADED_LATER:

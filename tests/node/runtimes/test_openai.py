@@ -1,19 +1,26 @@
 import asyncio
+import importlib
 import json
 import socket
 from datetime import timedelta
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 from hubbub.node.policy import OpenAIRuntime
-from hubbub.node.runtimes import conversation, openai
+from hubbub.node.runtimes import conversation
 from hubbub.node.runtimes.conversation import Conversation, RuntimeFailed, ToolCall
-from hubbub.node.runtimes.openai import OpenAIConversation
 from tests.node.endpoint import Calls, Fails, Hangs, Says, endpoint
 from tests.node.hands import CATALOGUE, Record
 
 SLOW = Calls([("read_file", {"path": "again"})])
+
+
+@pytest.fixture(scope="module")
+def openai() -> ModuleType:
+    """The runtime itself: what it is built on takes seconds to import, which whoever only collects it does not have."""
+    return importlib.import_module("hubbub.node.runtimes.openai")
 
 
 @pytest.fixture
@@ -156,37 +163,41 @@ def test_what_was_done_before_an_interruption_is_remembered(record: Record) -> N
         (Fails(404, "no\nsuch model"), "the model's endpoint answered 404: no such model"),
     ],
 )
-def test_what_the_endpoint_refuses_is_one_sentence(record: Record, turn: Fails, sentence: str) -> None:
+def test_what_the_endpoint_refuses_is_one_sentence(
+    openai: ModuleType, record: Record, turn: Fails, sentence: str
+) -> None:
     """An error of the endpoint is said with its status and its own words, in one line."""
     with endpoint(turn) as model, pytest.raises(RuntimeFailed) as failed:
-        asyncio.run(OpenAIConversation(url=model.url, model="m", key=None).say("hi", record.hands()))
+        asyncio.run(openai.OpenAIConversation(url=model.url, model="m", key=None).say("hi", record.hands()))
 
     assert str(failed.value) == sentence
 
 
-def test_an_endpoint_that_is_not_there_is_said_to_be_out_of_reach(record: Record) -> None:
+def test_an_endpoint_that_is_not_there_is_said_to_be_out_of_reach(openai: ModuleType, record: Record) -> None:
     """No trace, no address: one sentence."""
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{closed.getsockname()[1]}/v1"
         with pytest.raises(RuntimeFailed, match=r"^the model's endpoint cannot be reached$"):
-            asyncio.run(OpenAIConversation(url=url, model="m", key=None).say("hi", record.hands()))
+            asyncio.run(openai.OpenAIConversation(url=url, model="m", key=None).say("hi", record.hands()))
 
 
-def test_a_model_that_never_ends_is_stopped(record: Record, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_model_that_never_ends_is_stopped(
+    openai: ModuleType, record: Record, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The turns of one prompt are bounded."""
     monkeypatch.setattr(openai, "TURNS", 3)
     with endpoint(*[SLOW] * 4) as model, pytest.raises(RuntimeFailed, match="after 3 turns"):
-        asyncio.run(OpenAIConversation(url=model.url, model="m", key=None).say("go", record.hands()))
+        asyncio.run(openai.OpenAIConversation(url=model.url, model="m", key=None).say("go", record.hands()))
 
     assert len(model.asked) == 3
 
 
-def test_an_endpoint_that_does_not_answer_is_given_up(record: Record) -> None:
+def test_an_endpoint_that_does_not_answer_is_given_up(openai: ModuleType, record: Record) -> None:
     """Patience with one prompt is bounded too."""
     impatient = timedelta(milliseconds=50)
     with endpoint(Hangs()) as model:
-        agent = OpenAIConversation(url=model.url, model="m", key=None, patience=impatient)
+        agent = openai.OpenAIConversation(url=model.url, model="m", key=None, patience=impatient)
         with pytest.raises(RuntimeFailed, match="was stopped"):
             asyncio.run(agent.say("hi", record.hands()))
 
