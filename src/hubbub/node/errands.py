@@ -5,10 +5,10 @@ the next one, so that no task says for ever that somebody is at work on it.
 """
 
 import asyncio
-import fcntl
 import json
 import os
 from collections.abc import Coroutine
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from uuid import uuid4
 
 import structlog
 
+from hubbub import locks
 from hubbub.model.errors import HubError, StoreUnavailable
 from hubbub.node.hub import Hub
 from hubbub.node.runtimes.conversation import Answer, RuntimeFailed
@@ -118,7 +119,7 @@ class _Note:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         file = folder / f"{uuid4().hex}.json"
         descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        locks.wait(descriptor)
         note = cls(file, descriptor, task_id, STOPPED)
         note.write(STOPPED)
         return note
@@ -130,13 +131,12 @@ class _Note:
             descriptor = os.open(file, os.O_RDWR | os.O_CLOEXEC)
         except FileNotFoundError:
             return None
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            written = json.loads(file.read_text("utf-8"))
-            return cls(file, descriptor, written["task_id"], Report(**written["report"]))
-        except (BlockingIOError, FileNotFoundError, ValueError):  # at work, done meanwhile, or being made
-            os.close(descriptor)
-            return None
+        if locks.take(descriptor):  # else it is at work
+            with suppress(FileNotFoundError, ValueError):  # done meanwhile, or being made
+                written = json.loads(file.read_text("utf-8"))
+                return cls(file, descriptor, written["task_id"], Report(**written["report"]))
+        os.close(descriptor)
+        return None
 
     def write(self, report: Report) -> None:
         self._report = report

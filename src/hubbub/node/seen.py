@@ -1,12 +1,13 @@
 """What a person has seen of what came with a project and would run: skills and hooks, each remembered by its hash."""
 
-import fcntl
 import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
+
+from hubbub import locks
 
 
 class Seen:
@@ -36,7 +37,7 @@ def _locked(path: Path) -> Iterator[BinaryIO]:
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     with os.fdopen(descriptor, "r+b") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+        locks.wait(descriptor)
         yield file
 
 

@@ -3,7 +3,6 @@
 The lock is the kernel's (`flock`), so it ends with the process, however that ends. What the file says is for people.
 """
 
-import fcntl
 import json
 import os
 import socket
@@ -11,6 +10,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
+from hubbub import locks
 from hubbub.model.errors import StoreRefused
 
 FILE = "hubbub.lock"
@@ -26,14 +26,12 @@ class FolderLock:
     def take(cls, folder: Path, *, url: str | None = None) -> "FolderLock":
         """Take the lock of `folder` and note who has it; `StoreRefused` says who, when somebody else does."""
         file = os.open(folder / FILE, os.O_RDWR | os.O_CREAT, 0o600)
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        if not locks.take(file):
             holder = _sentence(_facts(os.pread(file, 4096, 0)))
             os.close(file)
             raise StoreRefused(
                 f"the data folder is in use by {holder}; stop that hub or choose another folder with --data"
-            ) from None
+            )
         os.ftruncate(file, 0)
         os.pwrite(file, _holder(url), 0)
         return cls(file)
@@ -53,16 +51,15 @@ def holder_of(folder: Path) -> int | None:
     except FileNotFoundError:
         return None
     try:
-        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
+        if locks.is_free(file):
+            return None
         facts = _facts(os.pread(file, 4096, 0))
-        pid, host = facts.get("pid"), facts.get("host")
-        if not isinstance(pid, int) or host != socket.gethostname():
-            raise StoreRefused(f"the data folder is in use by {_sentence(facts)}; stop it there") from None
-        return pid
     finally:
         os.close(file)
-    return None
+    pid, host = facts.get("pid"), facts.get("host")
+    if not isinstance(pid, int) or host != socket.gethostname():
+        raise StoreRefused(f"the data folder is in use by {_sentence(facts)}; stop it there")
+    return pid
 
 
 def _holder(url: str | None) -> bytes:

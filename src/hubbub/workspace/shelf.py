@@ -6,7 +6,6 @@ A file is replaced as a whole, so that nobody ever reads half of one, and a cras
 is read or written outside the folder, wherever a link in it leads.
 """
 
-import fcntl
 import json
 import os
 import stat
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import ClassVar, NamedTuple
 from urllib.parse import quote, unquote
 
+from hubbub import locks
 from hubbub.model.errors import HubError
 from hubbub.model.memory import Part, parse, render
 from hubbub.workspace.documents import PROJECT, Kind, Subject
@@ -133,7 +133,7 @@ class Shelf:
         except OSError as error:
             raise FileRefused(OURS, _reason(error)) from None
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+            locks.wait(lock)
             if not (ours / IGNORE).exists():
                 self._replace(f"{OURS}/{IGNORE}", "*\n")
             yield

@@ -3,7 +3,6 @@
 One machine a folder, and one process a machine: the folder is locked while the process lives.
 """
 
-import fcntl
 import json
 import os
 import secrets
@@ -14,6 +13,7 @@ from pathlib import Path
 
 import click
 
+from hubbub import locks
 from hubbub.client import owner_token, quoted
 from hubbub.model.errors import Invalid
 from hubbub.model.given import text_of, text_or_none, texts_of
@@ -53,22 +53,13 @@ def alone(folder: Path) -> Iterator[None]:
         each.mkdir(mode=0o700, parents=True, exist_ok=True)
     lock = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
-        if not _is_taken(lock):
+        if not locks.take(lock):
             raise click.ClickException(
                 "a node runs on this data folder already; stop it, or choose another folder with --data"
             )
         yield
     finally:
         os.close(lock)  # the kernel's lock ends with it; the file stays for the next one
-
-
-def _is_taken(lock: int) -> bool:
-    """Whether the lock is ours from now on."""
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
 
 
 def read(folder: Path) -> Membership | None:

@@ -6,9 +6,10 @@ runs for each folder of configuration: it holds a lock there, which ends with it
 
 from __future__ import annotations
 
-import fcntl
 import os
 import signal
+
+from hubbub import locks
 
 LOCK = "ringer.lock"
 PRIVATE = ("HUBBUB_TOKEN",)  # it has the tokens of the record, and no use for others
@@ -34,9 +35,7 @@ def take(folder: str) -> Lock | None:
     path = os.path.join(folder, LOCK)
     while True:
         file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        if not locks.take(file):
             os.close(file)
             return None
         if _is_at(file, path):
@@ -61,12 +60,9 @@ def holder(folder: str) -> int | None:
     except FileNotFoundError:
         return None
     try:
-        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return int(os.pread(file, 20, 0))
+        return None if locks.is_free(file) else int(os.pread(file, 20, 0))
     finally:
         os.close(file)
-    return None
 
 
 def runs(folder: str) -> bool:
@@ -109,7 +105,7 @@ def stop(folder: str) -> bool:
         if pid is None:
             return False
         os.kill(pid, signal.SIGTERM)
-        fcntl.flock(file, fcntl.LOCK_SH)  # which it holds to its end
+        locks.wait(file, shared=True)  # which it holds to its end
     except ProcessLookupError:
         return False
     finally:

@@ -5,7 +5,6 @@ was before lies beside it until the uninstall. Two installers do not write at th
 """
 
 import difflib
-import fcntl
 import hashlib
 import os
 import re
@@ -16,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from hubbub import locks
 from hubbub.clients.install.editors.editor import Unreadable
 from hubbub.model.errors import HubError
 
@@ -125,7 +125,7 @@ def locked(config: Path) -> Iterator[None]:
         config.mkdir(mode=0o700, parents=True, exist_ok=True)
         lock = os.open(config, os.O_RDONLY)
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+            locks.wait(lock)
             if not _is_still(config, lock):
                 continue  # whoever had the lock before us took the folder away
             try:

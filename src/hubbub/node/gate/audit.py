@@ -7,7 +7,6 @@ A line is with the system when the call returns, not yet on the disk: a machine 
 lines, which then shows as a log that was cut short.
 """
 
-import fcntl
 import json
 import os
 import time
@@ -18,6 +17,7 @@ from itertools import islice
 from pathlib import Path
 from typing import IO
 
+from hubbub import locks
 from hubbub.node.gate import chain
 from hubbub.node.gate.chain import NOTHING, Fault, Head
 from hubbub.node.gate.seal import Seal
@@ -125,7 +125,7 @@ def verify(file: Path, heads: Iterable[tuple[str, Head]] = ()) -> list[Fault]:
         lines, sealed, broken = [], seal.head(), seal.fault(is_empty=True)
     else:
         with file.open("rb") as log:
-            fcntl.flock(log, fcntl.LOCK_SH)
+            locks.wait(log.fileno(), shared=True)
             text = log.read().decode("utf-8", "replace").removesuffix("\n")
             lines, sealed = text.split("\n") if text else [], seal.head()
             broken = seal.fault(is_empty=not lines)
@@ -170,7 +170,7 @@ def _locked(file: Path) -> Iterator[IO[bytes]]:
     try:
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with os.fdopen(os.open(file, flags, PRIVATE), "a+b") as log:
-            fcntl.flock(log, fcntl.LOCK_EX)
+            locks.wait(log.fileno())
             yield log
     except OSError as error:
         reason = (error.strerror or "no reason given").lower()
