@@ -8,6 +8,9 @@ from hubbub.model.rights import Right
 from hubbub.store import coordinators as rows
 from hubbub.store.tx import Tx
 
+# Nothing to decide: the store's own.
+listed = rows.of_project
+
 
 def grant(tx: Tx, project: Project, agent: str) -> Coordinator:
     """Make the agent a coordinator; nothing if it is one. Records `coordinator.granted`.
@@ -31,11 +34,6 @@ def revoke(tx: Tx, project: Project, agent: str) -> None:
     if not rows.remove(tx, project.id, agent):
         raise NotFound("coordinator", agent)
     tx.record("coordinator.revoked", project_id=project.id, agent=agent, detail={"agent": agent})
-
-
-def listed(tx: Tx, project: Project) -> list[Coordinator]:
-    """The project's coordinators, by name."""
-    return rows.of_project(tx, project.id)
 
 
 def _require_manager(tx: Tx, project: Project) -> None:

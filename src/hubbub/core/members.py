@@ -14,10 +14,8 @@ from hubbub.store.tx import Tx
 
 NOUN = "member"
 
-
-def of_project(tx: Tx, project: Project) -> list[tuple[UUID, str, Role]]:
-    """The members of the project: id, name and role, by name."""
-    return projects.members(tx, project.id)
+# Nothing to decide: the store's own.
+of_project = projects.members
 
 
 def put(tx: Tx, project: Project, name: str, role: Role) -> tuple[UUID, str, Role]:
@@ -64,7 +62,7 @@ def _manage(tx: Tx, project: Project) -> dict[str, tuple[UUID, Role]]:
     """The members by name, locked, for a person who manages the project."""
     access.require_person(tx, "say who belongs to a project")
     access.enter(tx, str(project.id), Right.MANAGE)
-    return {name: (user_id, role) for user_id, name, role in projects.members(tx, project.id, lock=True)}
+    return {name: (user_id, role) for user_id, name, role in projects.members(tx, project, lock=True)}
 
 
 def _require_may(tx: Tx, project: Project, roles: set[Role]) -> None:

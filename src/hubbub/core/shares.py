@@ -20,6 +20,9 @@ MOST_TASKS = 20  # of one agent that a link shows
 LASTS = timedelta(days=1)  # unless it is said how long
 LONGEST = timedelta(days=30)
 
+# Nothing to decide: the store's own.
+of_project = rows.of_project
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:
@@ -49,11 +52,6 @@ def mint(tx: Tx, project: Project, machine: Machine, *, expires_in: timedelta = 
     rows.insert(tx, share)
     _record(tx, "share.minted", share)
     return share, secret
-
-
-def of_project(tx: Tx, project: Project) -> list[Share]:
-    """The project's links that lead somewhere, oldest first."""
-    return rows.of_project(tx, project.id)
 
 
 def revoke(tx: Tx, project: Project, ref: str) -> Share:

@@ -25,6 +25,9 @@ MOST = 50  # webhooks of a project
 AHEAD = 20  # parcels of one webhook in the outbox at a time
 PAGE = 100  # activities looked at in one transaction
 
+# Nothing to decide: the store's own.
+of_project = rows.of_project
+
 
 def add(
     tx: Tx, project: Project, url: str, events: Iterable[str], form: Form = Form.JSON
@@ -34,7 +37,7 @@ def add(
     Records `webhook.added`, which is the first thing that it may be told. Raises `Invalid`, and `Conflict` if the
     project has too many.
     """
-    if len(rows.of_project(tx, project.id)) >= MOST:
+    if len(rows.of_project(tx, project)) >= MOST:
         raise Conflict(f"a project has at most {MOST} webhooks; remove one first")
     place = activity.head(tx)
     webhook = Webhook(
@@ -52,11 +55,6 @@ def add(
     rows.insert(tx, webhook)
     _record(tx, "webhook.added", webhook)
     return webhook, webhook.secret
-
-
-def of_project(tx: Tx, project: Project) -> list[Webhook]:
-    """The project's webhooks, oldest first."""
-    return rows.of_project(tx, project.id)
 
 
 def remove(tx: Tx, project: Project, ref: str) -> Webhook:

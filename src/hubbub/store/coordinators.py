@@ -3,6 +3,7 @@
 from uuid import UUID
 
 from hubbub.model.parts import Coordinator
+from hubbub.model.records import Project
 from hubbub.store.tx import Tx
 
 
@@ -40,9 +41,9 @@ def holds(tx: Tx, project_id: UUID, agent: str) -> bool:
     return row is not None
 
 
-def of_project(tx: Tx, project_id: UUID) -> list[Coordinator]:
+def of_project(tx: Tx, project: Project) -> list[Coordinator]:
     """The project's coordinators, by name."""
     rows = tx.all(
-        "SELECT * FROM coordinators WHERE project_id = :project_id ORDER BY agent", project_id=project_id
+        "SELECT * FROM coordinators WHERE project_id = :project_id ORDER BY agent", project_id=project.id
     )
     return [Coordinator(**row) for row in rows]

@@ -96,14 +96,14 @@ def put_member(tx: Tx, project_id: UUID, user_id: UUID, role: Role) -> None:
     )
 
 
-def members(tx: Tx, project_id: UUID, *, lock: bool = False) -> list[tuple[UUID, str, Role]]:
+def members(tx: Tx, project: Project, *, lock: bool = False) -> list[tuple[UUID, str, Role]]:
     """The members of a project: id, name and role, by name; `lock` the project, so that they stay so."""
     if lock:
-        tx.run(f"SELECT id FROM projects WHERE id = :id {tx.db.for_update}", id=project_id)
+        tx.run(f"SELECT id FROM projects WHERE id = :id {tx.db.for_update}", id=project.id)
     rows = tx.all(
         """SELECT u.id, u.name, m.role FROM members m JOIN users u ON u.id = m.user_id
            WHERE m.project_id = :project_id ORDER BY u.name""",
-        project_id=project_id,
+        project_id=project.id,
     )
     return [(row["id"], row["name"], Role(row["role"])) for row in rows]
 

@@ -3,6 +3,7 @@
 from uuid import UUID
 
 from hubbub.model.machines import Share
+from hubbub.model.records import Project
 from hubbub.store.table import Table
 from hubbub.store.tx import Tx
 
@@ -32,12 +33,12 @@ def find_good(tx: Tx, secret_hash: str) -> Share | None:
     return _share(row) if row else None
 
 
-def of_project(tx: Tx, project_id: UUID) -> list[Share]:
+def of_project(tx: Tx, project: Project) -> list[Share]:
     """The project's links that lead somewhere, oldest first."""
     rows = tx.all(
         f"""SELECT {_COLUMNS} {_FROM}
             WHERE s.project_id = :project_id AND s.revoked_at IS NULL AND s.expires_at > :now ORDER BY s.id""",
-        project_id=project_id,
+        project_id=project.id,
         now=tx.now,
     )
     return [_share(row) for row in rows]

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from uuid import UUID
 
+from hubbub.model.records import Project
 from hubbub.model.webhooks import Webhook
 from hubbub.store.activity import Position
 from hubbub.store.table import Table
@@ -25,12 +26,12 @@ def find(tx: Tx, webhook_id: UUID, *, lock: bool = False) -> Webhook | None:
     return _webhook(row) if row else None
 
 
-def of_project(tx: Tx, project_id: UUID) -> list[Webhook]:
+def of_project(tx: Tx, project: Project) -> list[Webhook]:
     """Those that have not been removed, oldest first."""
     rows = tx.all(
         f"""SELECT {_COLUMNS} FROM webhooks WHERE project_id = :project_id AND removed_at IS NULL
             ORDER BY id""",
-        project_id=project_id,
+        project_id=project.id,
     )
     return [_webhook(row) for row in rows]
 
