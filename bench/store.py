@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from statistics import median
 from uuid import UUID
@@ -24,7 +25,7 @@ import apsw
 from hubbub.core import agents, projects, tasks
 from hubbub.model.ids import new_id
 from hubbub.model.rights import SYSTEM
-from hubbub.store import tally
+from hubbub.store import runs, tally
 from hubbub.store.postgres import Postgres
 from hubbub.store.sqlite import DATABASE, SQLite, SQLiteConnection
 from hubbub.store.tx import Connection, Row, Store, Tx, unix_ms
@@ -136,24 +137,33 @@ def one_by_one(connection: SQLiteConnection, project_id: UUID) -> Timing:
     return Timing(ONE_BY_ONE, time.perf_counter() - begun, time.process_time() - cpu, latencies)
 
 
-def another(statements: Statements, old_project: UUID, project_id: UUID, number: int) -> Statements:
-    """The statements of another send: its own ids and number, in a project of its own; ids as SQLite keeps them."""
+def another(statements: Statements, places: Mapping[UUID, UUID], number: int) -> Statements:
+    """The statements of another send: its own ids and number, in a project and a run of its own, as SQLite has ids."""
     task_id = new_id()
 
     def value(name: str, old: object) -> object:
         if isinstance(old, UUID):
-            return (project_id if old == old_project else task_id).bytes
+            return places.get(old, task_id).bytes
         return number if name == "number" else old
 
     return [(sql, {name: value(name, old) for name, old in values.items()}) for sql, values in statements]
 
 
-def without_the_store(folder: Path, statements: Statements, old_project: UUID) -> dict[str, Timing]:
+def places_of(tx: Tx, project_id: UUID) -> tuple[UUID, UUID]:
+    """The project, and the run to which what is sent in it belongs."""
+    return project_id, runs.id_of_current(tx, project_id)
+
+
+def without_the_store(
+    folder: Path, statements: Statements, old_places: tuple[UUID, UUID]
+) -> dict[str, Timing]:
     """A round of what the store is compared with, in a project where all numbers are free."""
     with closing(SQLite.open(folder)) as store:
         project_id = store.write_now(SYSTEM, prepare)
         other_id = store.write_now(SYSTEM, prepare)
-    sends = [another(statements, old_project, project_id, number) for number in range(1, BARE + 1)]
+        new_places = store.write_now(SYSTEM, partial(places_of, project_id=project_id))
+    places = dict(zip(old_places, new_places, strict=True))
+    sends = [another(statements, places, number) for number in range(1, BARE + 1)]
     connection = SQLiteConnection(folder / DATABASE, timedelta(seconds=5))
     with closing(connection.db) as db:
         db.pragma("synchronous", "FULL")
@@ -170,9 +180,10 @@ def rounds(url: str | None) -> dict[str, list[Timing]]:
             with closing(SQLite.open(folder)) as store:
                 project_id = store.write_now(SYSTEM, prepare)
                 statements = statements_of_a_send(store, project_id)
+                places = store.write_now(SYSTEM, partial(places_of, project_id=project_id))
                 for callers in CALLS:
                     timings.setdefault(plural(callers), []).append(through_store(store, project_id, callers))
-            for kind, timing in without_the_store(folder, statements, project_id).items():
+            for kind, timing in without_the_store(folder, statements, places).items():
                 timings.setdefault(kind, []).append(timing)
     if url:
         with closing(Postgres.open(url)) as server:

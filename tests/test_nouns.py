@@ -1,20 +1,16 @@
 """What is written of a noun beside its record, held against the record: tables, replies, secrets, shapes of several."""
 
-import pkgutil
 import re
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import fields, is_dataclass
-from importlib import import_module
-from types import ModuleType
 from typing import Any, get_type_hints
 
 import pytest
 from pydantic import BaseModel, TypeAdapter
 
 import hubbub.model
-import hubbub.store
 from docs.words import BARE, SECOND, example
 from hubbub import client
 from hubbub.model.fields import NOWHERE, declared
@@ -27,6 +23,7 @@ from hubbub.store.sqlite import DATABASE
 from hubbub.store.table import Table
 from tests.migrated import migrated
 from tests.rows import each_row
+from tests.tables import TABLES, modules
 
 assert ROUTERS  # with them all shapes are known
 
@@ -36,6 +33,7 @@ BESIDE = {
     "machines": {"folded"},  # the name, to be found whatever its case
     "claims": {"project_id", "number"},
     "shares": {"machine"},  # the id, which the record calls otherwise
+    "join_codes": {"hash", "used_at"},  # the code itself is with whoever was given it
     "projects": {"home_repository"},  # of its files, once one is claimed
 }
 
@@ -61,15 +59,6 @@ KNOWN = {("Head", "hash")}  # of a line of an audit log
 SECRET = re.compile(r"(secret|password|hash|receipt|token)$")
 
 
-def modules(package: ModuleType) -> Iterator[ModuleType]:
-    """The modules of a package."""
-    for found in pkgutil.iter_modules(package.__path__, package.__name__ + "."):
-        yield import_module(found.name)
-
-
-TABLES: list[Table[Any]] = [
-    value for module in modules(hubbub.store) for value in vars(module).values() if isinstance(value, Table)
-]
 RECORDS = {
     value
     for module in modules(hubbub.model)

@@ -1,24 +1,38 @@
 """Who may do what over REST: each call by everybody who could try. One that the table does not know fails."""
 
+import logging
 from collections.abc import Awaitable, Iterator, Mapping
 from contextlib import ExitStack
 from contextvars import ContextVar
+from datetime import timedelta
+from itertools import chain
+from typing import Any
 from uuid import uuid4
 
 import httpx2
 import pytest
 
-from hubbub.core import access, loans, nodes, tokens, users
+from hubbub.core import access, keys, loans, nodes, presences, tokens, users
 from hubbub.core.transaction import Transactions
+from hubbub.model.fields import declared
 from hubbub.model.orders import About, Principal
-from hubbub.model.records import Project
+from hubbub.model.records import Condition, Profile, Project
 from hubbub.model.rights import Actor, Role
 from hubbub.store.tx import Operation, Tx
 from tests.serve.hub import Hub, running_hub
 from tests.serve.web import Web, done
+from tests.tables import TABLES
 
 ABOUT = About(name="far", machine_id="m-1", platform="Linux 6.1", version="1.0", sandbox="bwrap")
 DIGEST = "0" * 64
+BACKUP = "GET /backup"  # all that is kept, which is for the owner alone
+KNOWN_BY_A_SECRET: dict[str, Any] = {
+    "instance": "i",
+    "condition": Condition.IDLE,
+    "profile": Profile(),
+    "ttl": timedelta(hours=1),
+    "secret": "hash-of-what-eve-was-told",
+}
 
 # Who tries. Agents have tokens of the project, people their own and a role in it; strangers belong elsewhere.
 NOBODY, NODE = "nobody", "the key of a machine"
@@ -413,3 +427,56 @@ def test_nobody_tells_of_a_machine_but_itself(callers: Mapping[str, Web], things
         for name in ("far", "FAR"):
             answer = callers[who].post("/audit/heads", {"node": name, "seq": 1, "hash": DIGEST})
             assert answer.status_code == 403, (who, answer.text)
+
+
+def kept_secrets(hub: Hub) -> Mapping[str, set[str]]:
+    """All values of the fields that are declared secret, by their columns."""
+
+    def read(tx: Tx) -> Mapping[str, set[str]]:
+        found = {}
+        for table in TABLES:
+            for name in (name for name, field in declared(table.kind).items() if field.is_secret):
+                rows = tx.all(f"SELECT {name} AS value FROM {table.name} WHERE {name} IS NOT NULL")
+                found[f"{table.name}.{name}"] = {row["value"] for row in rows}
+        return found
+
+    values: Mapping[str, set[str]] = hub.do(read)
+    return values
+
+
+def test_no_secret_is_told(
+    hub: Hub,
+    callers: Mapping[str, Web],
+    things: Mapping[str, str],
+    caplog: pytest.LogCaptureFixture,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """What is declared secret is in no answer of any GET, in no patch, and in no line of either log."""
+    owner, agent = callers[THE_OWNER], callers[AN_AGENT]
+    caplog.set_level(logging.DEBUG)
+    hub.do(lambda tx: nodes.report(tx, hub.project, ABOUT))
+    hub.do(lambda tx: keys.put(tx, hub.project, "key-of-the-project"), hub.owner)
+    hub.do(lambda tx: presences.report(tx, hub.project.id, "eve", **KNOWN_BY_A_SECRET))
+    done(owner.post("/webhooks", {"url": "https://1.1.1.1/", "events": ["area.put"]}))
+    done(owner.post("/shares", {"node": "far"}))
+    done(owner.put("/users/extra/password", {"password": "correct horse battery"}))
+    done(agent.post("/approvals", BODIES["POST /approvals"]))
+
+    secrets = kept_secrets(hub)
+    calls = [call for call in RIGHTS if call.startswith("GET") and call not in {*ORDERS, BACKUP}]
+    told = {
+        (call, who): attempt(callers[who], call, things).text
+        for call in calls
+        for who in (THE_OWNER, AN_ADMIN, AN_ADMIN_AGENT)
+    }
+    told["patches", THE_OWNER] = owner.get("/activity", patches=True, limit=500).text
+    log = hub.do(lambda tx: tx.all("SELECT detail, patch FROM activity"))
+    told["the log", "the store"] = "".join(f"{row['detail']}{row['patch']}" for row in log)
+    told["the log", "the program"] = caplog.text + "".join(capsys.readouterr())
+
+    assert all(secrets.values()), {name for name, values in secrets.items() if not values}
+    assert '"tasks"' in told["patches", THE_OWNER]
+    texts = {
+        where: text for where, text in told.items() if any(map(text.__contains__, chain(*secrets.values())))
+    }
+    assert not texts.keys()
