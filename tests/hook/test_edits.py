@@ -251,8 +251,8 @@ def test_mail_is_pointed_at_once(bench: Workbench, shop: Path) -> None:
 
 def test_who_goes_on_because_of_a_hook_is_not_held_up_again(bench: Workbench, shop: Path) -> None:
     """A turn that a hook has prolonged already ends, whatever is unread."""
-    kit = bench.editor("kit", shop, instance="run-2")
-    bench.hub.meet("kit")
-    bench.hub.send_task("kit")
+    mol = bench.editor("mol", shop, instance="run-2")
+    bench.hub.meet("mol")
+    bench.hub.send_task("mol")
 
-    assert kit.hook("Stop", stop_hook_active=True).is_silent
+    assert mol.hook("Stop", stop_hook_active=True).is_silent

@@ -62,9 +62,11 @@ class Meeting:
         self.rhea.call("start_session", session_id="counting")
         self.gil = Agent(fleet, "golemxv", "gil", project_slug="default")
         self.cleo = Agent(fleet, "cmdop", "cleo")
+        self.placed: set[str] = set()
 
     def place(self, name: str) -> None:
         """Have a person place an agent on the machine, and wait until it is there."""
+        self.placed.add(name)
         self.hub.json("agent", "start", name, "--node", "box", "--run", "wc -w")
         self.hub.until("agent.checkin", lambda line: line["agent"] == name)
 
@@ -104,7 +106,7 @@ def test_an_agent_on_a_machine_is_one_of_the_team(meeting: Meeting) -> None:
     present = meeting.gil.call("presence")["agents"]
     assert "counter" in [each["agent_name"] for each in present]
     sessions = meeting.commander.call("get_all_status")["sessions"]
-    assert {each["alias"] for each in sessions} == {"commander", "counter"}
+    assert {each["alias"] for each in sessions} == {"commander", *meeting.placed}
     (row,) = [each for each in meeting.hub.client().get("/agents")["agents"] if each["name"] == "counter"]
     assert (row["machine"], row["placed"]["status"]) == ("box", "running")
 

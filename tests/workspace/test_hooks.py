@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from hubbub.model.children import Child
 from hubbub.workspace import hooks
 from hubbub.workspace.hooks import Failure
 
@@ -81,18 +82,18 @@ class Limits:
     def let_go(self) -> None:
         self._over.release()
 
-    async def is_set(self, event: asyncio.Event, limit: timedelta) -> bool:
-        waiting = [asyncio.create_task(event.wait()), asyncio.create_task(self._over.acquire())]
+    async def ends(self, child: Child, limit: timedelta) -> bool:
+        waiting = [asyncio.create_task(child.wait()), asyncio.create_task(self._over.acquire())]
         await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
         for task in waiting:
             task.cancel()
-        return event.is_set()
+        return child.code is not None
 
 
 @pytest.fixture
 def limits(monkeypatch: pytest.MonkeyPatch) -> Limits:
     limits = Limits()
-    monkeypatch.setattr(hooks, "_is_set", limits.is_set)
+    monkeypatch.setattr(hooks, "_ends", limits.ends)
     return limits
 
 
@@ -322,11 +323,12 @@ async def test_each_command_has_the_documented_time(
     """Each command before a task has 30 seconds, each after it 120."""
     given = []
 
-    async def is_set(event: asyncio.Event, limit: timedelta) -> bool:
+    async def ends(child: Child, limit: timedelta) -> bool:
         given.append(limit)
-        return await event.wait()
+        await child.wait()
+        return True
 
-    monkeypatch.setattr(hooks, "_is_set", is_set)
+    monkeypatch.setattr(hooks, "_ends", ends)
 
     await run(
         ["true", "true"],

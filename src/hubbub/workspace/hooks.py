@@ -8,7 +8,6 @@ import asyncio
 import os
 import signal
 import subprocess
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Protocol, Self
 
+from hubbub.model.children import Child
 from hubbub.model.redaction import names_secret
 from hubbub.workspace.yaml_file import shown
 
@@ -127,63 +127,36 @@ async def _failure(
 ) -> str | None:
     """Run one command; why it failed, None if it did not."""
     try:
-        process = _start(command, root, environment, output)
+        child = Child(
+            ["/bin/sh", "-c", command],
+            cwd=root,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=output.writer,
+            stderr=output.writer,
+        )
     except OSError as error:
         return f"cannot be started: {error.strerror}"
-    ended = _told_of_end(process)
     try:
-        is_in_time = await _is_set(ended, limit)
+        is_in_time = await _ends(child, limit)
         if not is_in_time:
-            _signal_group(process, signal.SIGTERM)
-            await _is_set(ended, GRACE)
+            child.signal(signal.SIGTERM)
+            await _ends(child, GRACE)
     finally:
-        _signal_group(process, signal.SIGKILL)
-    await ended.wait()
+        child.signal(signal.SIGKILL)
+    code = await child.wait()
     if not is_in_time:
         return f"took longer than {limit.total_seconds():g} s"
-    if process.returncode < 0:
-        return f"killed by signal {-process.returncode}"
-    return f"exit code {process.returncode}" if process.returncode else None
+    if code < 0:
+        return f"killed by signal {-code}"
+    return f"exit code {code}" if code else None
 
 
-def _start(
-    command: str, root: Path, environment: Mapping[str, str], output: "_Output"
-) -> subprocess.Popen[bytes]:
-    """The shell, running; started in one go, so that a cancellation finds either no process or one to kill."""
-    return subprocess.Popen(
-        ["/bin/sh", "-c", command],
-        cwd=root,
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        stdout=output.writer,
-        stderr=output.writer,
-        start_new_session=True,
-    )
-
-
-def _told_of_end(process: subprocess.Popen[bytes]) -> asyncio.Event:
-    """An event that is set when the process has ended, whoever may still hold its output."""
-    loop, ended = asyncio.get_running_loop(), asyncio.Event()
-
-    def wait() -> None:
-        process.wait()
-        with suppress(RuntimeError):  # the loop may have ended before the process
-            loop.call_soon_threadsafe(ended.set)
-
-    threading.Thread(target=wait, daemon=True).start()
-    return ended
-
-
-async def _is_set(event: asyncio.Event, limit: timedelta) -> bool:
+async def _ends(child: Child, limit: timedelta) -> bool:
     with suppress(TimeoutError):
         async with asyncio.timeout(limit.total_seconds()):
-            await event.wait()
-    return event.is_set()
-
-
-def _signal_group(process: subprocess.Popen[bytes], signal_number: int) -> None:
-    with suppress(ProcessLookupError, PermissionError):  # macOS says EPERM of a group that only has zombies
-        os.killpg(process.pid, signal_number)
+            await child.wait()
+    return child.code is not None
 
 
 class _Output:

@@ -4,11 +4,13 @@ import asyncio
 import os
 import shlex
 import signal
+import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
+from hubbub.model.children import Child
 from hubbub.model.placements import Credentials
 from hubbub.model.starting import program
 from hubbub.node.agents.notes import Note
@@ -49,10 +51,8 @@ def surroundings(
 class Life:
     """A program that runs. What it prints goes into `output`."""
 
-    def __init__(
-        self, process: asyncio.subprocess.Process, control: int, reading: "asyncio.Task[None]"
-    ) -> None:
-        self._process, self._reading = process, reading
+    def __init__(self, child: Child, control: int, reading: "asyncio.Task[None]") -> None:
+        self._child, self._reading = child, reading
         self._control: int | None = control
 
     @classmethod
@@ -63,14 +63,13 @@ class Life:
         theirs, control = os.pipe()
         heard, out = os.pipe()
         try:
-            process = await asyncio.create_subprocess_exec(
-                *(*program("hubbub.node.agents.keeper"), str(theirs), str(at), *words),
+            child = Child(
+                (*program("hubbub.node.agents.keeper"), str(theirs), str(at), *words),
                 env=environment,
                 cwd="/",
-                stdin=asyncio.subprocess.DEVNULL,
+                stdin=subprocess.DEVNULL,
                 stdout=out,
                 stderr=out,
-                start_new_session=True,
                 pass_fds=[theirs, at],
             )
         except BaseException:
@@ -81,18 +80,17 @@ class Life:
             os.close(theirs)
             os.close(out)
         reading = asyncio.create_task(_read(os.fdopen(heard, "rb", buffering=0), output))
-        return cls(process, control, reading)
+        return cls(child, control, reading)
 
     @property
     def pid(self) -> int:
         """Of the process with which all of it ends."""
-        return self._process.pid
+        return self._child.pid
 
     async def ended(self) -> int:
         """Wait until nothing of it is left and its output is read; the exit code, 128 and more after a signal."""
-        code = await self._process.wait()
-        with suppress(ProcessLookupError, PermissionError):  # what a keeper that was killed has left
-            os.killpg(self._process.pid, signal.SIGKILL)
+        code = await self._child.wait()
+        self._child.signal(signal.SIGKILL)  # what a keeper that was killed has left
         _done, stuck = await asyncio.wait({self._reading}, timeout=DRAIN)
         for each in stuck:
             each.cancel()

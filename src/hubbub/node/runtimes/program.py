@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import BinaryIO, Protocol
 
 from hubbub.model import chains
+from hubbub.model.children import Child
 from hubbub.model.starting import script
 from hubbub.node.commands.environment import trusted
 from hubbub.node.runtimes.conversation import Hands, Hear, RuntimeFailed
@@ -149,22 +150,21 @@ async def run(
         stdout, heard = await _pipe(opened)
         stderr, complained = await _pipe(opened)
         with os.fdopen(lifeline):
-            process = await asyncio.create_subprocess_exec(
-                *(*script(GUARD), str(lifeline), *words),
+            child = Child(
+                (*script(GUARD), str(lifeline), *words),
                 cwd=folder,
                 env=environment,
                 stdin=stdin,
                 stdout=stdout,
                 stderr=stderr,
-                start_new_session=True,
                 pass_fds=[lifeline],
             )
         try:
             stdout.close()
             stderr.close()
-            return await _followed(process, {heard: output, complained: complaint})
+            return await _followed(child, {heard: output, complained: complaint})
         finally:
-            await _end(process)
+            await _end(child)
 
 
 async def _pipe(opened: ExitStack) -> tuple[BinaryIO, asyncio.StreamReader]:
@@ -182,15 +182,15 @@ async def _pipe(opened: ExitStack) -> tuple[BinaryIO, asyncio.StreamReader]:
     return writing, reader
 
 
-async def _followed(process: asyncio.subprocess.Process, sinks: Mapping[asyncio.StreamReader, Sink]) -> int:
+async def _followed(child: Child, sinks: Mapping[asyncio.StreamReader, Sink]) -> int:
     """The exit code of the program, once it is there and its output is read.
 
     What it left running in its group ends with it; what has left the group may hold the output open for a moment.
     """
     async with asyncio.TaskGroup() as group:
         reading = {group.create_task(_read(pipe, sink)) for pipe, sink in sinks.items()}
-        code = await process.wait()
-        _signal(process.pid, signal.SIGKILL)
+        code = await child.wait()
+        child.signal(signal.SIGKILL)
         _done, stuck = await asyncio.wait(reading, timeout=DRAIN.total_seconds())
         for each in stuck:
             each.cancel()
@@ -202,16 +202,11 @@ async def _read(pipe: asyncio.StreamReader, sink: Sink) -> None:
         await sink.add(chunk)
 
 
-async def _end(process: asyncio.subprocess.Process) -> None:
+async def _end(child: Child) -> None:
     """See to it that the program is gone, with all that it left running in its group."""
-    if process.returncode is None:
-        _signal(process.pid, signal.SIGTERM)
+    if child.code is None:
+        child.signal(signal.SIGTERM)
         with suppress(TimeoutError):
-            await asyncio.wait_for(process.wait(), GRACE.total_seconds())
-    _signal(process.pid, signal.SIGKILL)
-    await process.wait()
-
-
-def _signal(group: int, signal_number: int) -> None:
-    with suppress(ProcessLookupError, PermissionError):  # macOS says EPERM of a group that only has zombies
-        os.killpg(group, signal_number)
+            await asyncio.wait_for(child.wait(), GRACE.total_seconds())
+    child.signal(signal.SIGKILL)
+    await child.wait()
