@@ -1,11 +1,8 @@
 """What goes wrong outside of us, caused for real: no disk, no lock, no server, no more process."""
 
-import gc
-import os
 import subprocess
 import sys
 import threading
-import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
@@ -20,7 +17,7 @@ from hubbub.model.errors import StoreUnavailable
 from hubbub.model.rights import SYSTEM
 from hubbub.store import sqlite
 from hubbub.store.postgres import Postgres
-from hubbub.store.sqlite import DATABASE, SQLite, SQLiteConnection
+from hubbub.store.sqlite import DATABASE, SQLite
 from hubbub.store.tx import Operation, Tx
 from tests.store.test_engines import add_user, user_names, write_all
 
@@ -31,28 +28,6 @@ NOTHING_KEPT = "nothing of this call was kept$"
 def postgres_url(own_database: str) -> str:
     """A database that nobody else uses, as these tests cut off whoever does."""
     return own_database
-
-
-# No threads
-
-
-def test_a_fork_closes_no_connection_of_another_thread(sqlite_store: SQLite) -> None:
-    """A child leaves the connections of other threads open: to close one it may need a lock that nobody gives back."""
-    with ThreadPoolExecutor(1) as other:
-        other.submit(sqlite_store.read_now, SYSTEM, user_names).result()
-        before = _connections()
-        with warnings.catch_warnings(action="ignore"):  # that forks and threads do not go together
-            child = os.fork()
-        if child == 0:
-            os._exit(_connections() != before)
-        _child, status = os.waitpid(child, 0)
-
-    assert before
-    assert status == 0
-
-
-def _connections() -> int:
-    return sum(isinstance(each, SQLiteConnection) for each in gc.get_objects())
 
 
 # No power

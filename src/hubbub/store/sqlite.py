@@ -26,7 +26,7 @@ import apsw.bestpractice
 from hubbub.model.errors import StoreUnavailable
 from hubbub.model.moments import milliseconds
 from hubbub.model.rights import Actor
-from hubbub.store import backup, forks, migrate, tally
+from hubbub.store import backup, migrate, tally
 from hubbub.store.alone import Alone
 from hubbub.store.listeners import Listeners
 from hubbub.store.lock import FolderLock
@@ -71,7 +71,6 @@ class SQLiteConnection:
         self.db.set_busy_timeout(milliseconds(busy_timeout))
         apsw.bestpractice.connection_dqs(self.db)  # "text" is a column, never a text
         self._names: dict[str, list[str]] = {}  # of the columns of each statement
-        forks.keep(self)
 
     def query(self, sql: str, values: Mapping[str, object]) -> Sequence[Row]:
         cursor = self.db.execute(sql, values)
