@@ -1,4 +1,4 @@
-"""What people do from the page: it shows at once, becomes true on the hub, and undoes itself if refused."""
+"""What people do from the page: it is pending until the hub has told what came of it, or has refused."""
 
 from collections.abc import Callable
 from typing import Any
@@ -52,11 +52,12 @@ def send(hub: Hub, scene: Scene) -> Callable[..., Task]:
     return sent
 
 
-# What is shown of a task while an action on it is under way, and whether the hub then did it.
-EXPECTING = """import(root + "hub/actions.js").then(({ act }) => {
+# What is shown of a task while an action on it is under way: its status, and whether it is pending; and if it was done.
+PENDING = """import(root + "hub/actions.js").then(({ act }) => {
     const done = act(...x);
-    const { status, assignee } = m.shown.value.tasks.get(x[1].task);
-    return done.then((answer) => [status, assignee, answer !== null]);
+    const { status } = m.shown.value.tasks.get(x[1].task);
+    const pending = m.isPending(`tasks\n${x[1].task}`);
+    return done.then((answer) => [status, pending, answer !== null]);
 })"""
 
 TRUTH = [
@@ -72,40 +73,42 @@ TRUTH = [
 
 
 @pytest.mark.daily
-def test_actions_on_tasks_come_true(visit: Visit, hub: Hub, send: Callable[..., Task]) -> None:
-    """What the page expects of an action on a task is what the hub makes of it, and no overlay stays behind."""
+def test_actions_on_tasks_are_pending_until_the_hub_has_told(
+    visit: Visit, hub: Hub, send: Callable[..., Task]
+) -> None:
+    """The page invents no outcome: a task stays as it is, marked as pending, until the hub says how it is now."""
     page = visit("/board")
     for name, values, steps, expected in TRUTH:
         task = send(*steps)
         caught_up(page, hub)
-        expecting = inside(page, "model/moment.js", EXPECTING, [name, {"task": str(task.id), **values}])
+        doing = inside(page, "model/moment.js", PENDING, [name, {"task": str(task.id), **values}])
+        assert (name, doing) == (name, [task.status.value, True, True])
+        until_told(page)
         now = hub.do(lambda tx, task=task: find(tx, [hub.project.id], str(task.id)))
-        assert (name, now.status, expecting) == (name, expected, [expected.value, now.assignee, True])
-        caught_up(page, hub)
-        assert status(page, "live", task) == expected
-    until_told(page)
+        assert (name, now.status, status(page, "shown", task)) == (name, expected, expected.value)
 
 
-def test_an_action_shows_before_the_hub_has_heard_of_it(
-    page: Page, send: Callable[..., Task], hub: Hub
-) -> None:
-    """The page shows what will be while the call is under way, and the hub's own card afterwards."""
-    task = send()
-    caught_up(page, hub)
+def test_what_is_pending_is_shown_so(page: Page, send: Callable[..., Task], hub: Hub) -> None:
+    """While a call is under way its card is busy and cannot be acted on again; then it is as the hub tells."""
+    task = send(Event.START, Event.FAIL)
     held: list[Route] = []
 
     def hold(route: Route) -> None:
         held.append(route)
 
-    page.route("**/cancel?*", hold)
-    inside(page, "hub/actions.js", "(m.act('cancel', { task: x, reason: 'no' }), 0)", str(task.id))
-    assert (status(page, "shown", task), status(page, "live", task)) == (S.CANCELLED, S.DELIVERED)
+    page.route("**/retry?*", hold)
+    card = page.locator(f"[data-item='need:failed:{task.id}']")
+    card.get_by_role("button", name="Retry").click()
+    expect(card).to_have_attribute("aria-busy", "true")
+    expect(card.get_by_role("button", name="Retry")).to_be_disabled()
+    assert status(page, "shown", task) == S.FAILED
     held[0].continue_()
+    expect(card).to_have_count(0)
     until_told(page)
-    assert (status(page, "shown", task), status(page, "live", task)) == (S.CANCELLED, S.CANCELLED)
+    assert status(page, "shown", task) == S.DELIVERED
 
 
-def test_what_the_hub_refuses_is_undone_with_its_sentence(
+def test_what_the_hub_refuses_is_said_in_its_sentence(
     page: Page, watch: Watch, send: Callable[..., Task], hub: Hub
 ) -> None:
     """A refused action leaves everything as it was, and says why in the hub's own words."""

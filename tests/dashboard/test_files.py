@@ -45,8 +45,9 @@ def claims(page: Page, agents: list[dict[str, Any]], tasks: list[dict[str, Any]]
     return inside(
         page, "views/files/claims.js",
         """m.claims({
-          agents: new Map(x.agents.map((each) => [each.name, { live: true, area: null, ...each }])),
-          tasks: new Map(x.tasks.map((each, at) => [String(at), { id: String(at), ...each }])), overlaps: new Map(),
+          agents: new Map(x.agents.map((each) => [each.name, { live: true, area: null, holds: [], ...each }])),
+          tasks: new Map(x.tasks.map((each, at) => [String(at), { id: String(at), ended_at: null, ...each }])),
+          overlaps: new Map(),
         }).rows.map((row) => [row.key, Object.fromEntries(row.marks), row.clash])""",
         {"agents": agents, "tasks": tasks or []},
     )  # fmt: skip
@@ -73,7 +74,7 @@ def test_a_mark_says_what_the_agent_does_with_the_file(page: Page) -> None:
             {"name": "onyx", "files": ["done.py"]},
             {"name": "gone", "files": ["old.py"], "live": False},
         ],
-        [{"assignee": "onyx", "status": "in_review"}],
+        [{"assignee": "onyx", "state": "review"}],
     )
     assert made == [
         ["file:both.py", {"ember": "clash", "jade": "clash"}, True],

@@ -1,12 +1,10 @@
-"""What the page makes of a picture: states, what needs people, filters, and words; each a function without a page."""
+"""What the page makes of a picture: what needs people when, filters, and words; each a function without a page."""
 
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page
 
-from hubbub.cli.watch.standing import Standing
-from hubbub.model.pictures import Fold
 from tests.dashboard.browser import Visitors, inside, until_ready
 from tests.dashboard.scene import Scene
 
@@ -19,13 +17,15 @@ HOUR = 60 * MINUTE
 TASK = {
     "id": "t", "number": 12, "title": "Fix the API", "status": "working", "priority": "medium", "sender": "hub",
     "assignee": "ann", "area": "api", "issue": None, "parent_id": None, "depends_on": [], "attempt": 1, "files": None,
-    "note": None, "created_at": NOW - 9 * HOUR, "updated_at": NOW - 5 * MINUTE, "started_at": NOW, "ended_at": None,
+    "note": None, "state": "running", "need": None, "may": [],
+    "created_at": NOW - 9 * HOUR, "updated_at": NOW - 5 * MINUTE, "started_at": NOW, "ended_at": None,
 }  # fmt: skip
 AGENT = {
     "name": "ann", "condition": "working", "doing": None, "live": True, "end_reason": None, "machine": "atlas",
     "runtime": "codex", "model": None, "area": None, "files": None, "since": NOW - 5 * MINUTE, "ended_at": None,
+    "state": "working", "need": None, "may": [], "holds": ["t"],
 }  # fmt: skip
-APPROVAL = {"id": "a", "who": "ann", "created_at": NOW - MINUTE, "expires_at": NOW + HOUR, "dangerous": False}
+OVERLAP = {"agents": ["ann", "bob"], "files": ["a.py"], "areas": []}
 
 
 @pytest.fixture(scope="module")
@@ -50,28 +50,6 @@ def ask(page: Page, module: str, expression: str, cards: Any, *more: Any) -> Any
     return inside(page, module, opened, [cards, *more])
 
 
-def in_terminal(cards: Any) -> Standing:
-    """How `hubbub watch` sees the same picture."""
-    return Standing(Fold.of(cards).picture, NOW)
-
-
-STATES: list[tuple[Any, str]] = [
-    (picture(task={"status": "queued"}), "queued"),
-    (picture(task={"status": "delivered"}), "delivered"),
-    (picture(task={"status": "accepted"}), "acked"),
-    (picture(), "running"),
-    (picture(agent={"condition": "waiting"}), "waiting"),
-    (picture(agent={"condition": "waiting", "live": False}), "running"),
-    (picture(approvals={"a": APPROVAL}), "waiting"),
-    (picture(task={"status": "blocked"}, approvals={"a": APPROVAL}), "blocked"),
-    (picture(task={"status": "in_review"}), "review"),
-    (picture(task={"status": "completed"}), "done"),
-    (picture(task={"status": "failed"}), "failed"),
-    (picture(task={"status": "cancelled"}), "cancelled"),
-    (picture(task={"status": "expired"}), "expired"),
-]
-
-
 def test_an_older_change_overwrites_no_newer_one(page: Page) -> None:
     """Of two racing changes of one card that with the greater id stays, in whichever order the log tells of them."""
     done, begun = (
@@ -84,82 +62,24 @@ def test_an_older_change_overwrites_no_newer_one(page: Page) -> None:
     assert ask(page, "model/fold.js", both, picture(), begun, done) == "completed"
 
 
-def test_a_task_is_in_one_of_eleven_states(page: Page) -> None:
-    """A state is the status in other words; a task whose holder cannot go on without a person waits."""
-    for cards, state in STATES:
-        assert ask(page, "model/states.js", "m.stateOf(p.tasks.get('t'), p)", cards) == state
-        assert in_terminal(cards).state(cards["tasks"]["t"]) == state
-    assert (
-        inside(page, "model/states.js", "m.STATES.length") == len({state for _cards, state in STATES}) == 11
-    )
+def test_what_needs_a_person_is_a_matter_of_the_clock(page: Page) -> None:
+    """The hub says why and from when until when; the page compares that with the clock, the most urgent first."""
+    late = {"kind": "late", "rank": 7, "since": NOW - MINUTE, "until": None}
+    asks = {"kind": "approval", "rank": 0, "since": NOW, "until": NOW + MINUTE}
+    approvals = {"a": {"id": "a", "who": "ann", "need": asks}}
+    cards = picture(task={"need": late}, approvals=approvals)
+    kinds = "x[1].map((at) => m.needs(p, at).map(({ key }) => key))"
+    moments = [NOW - 2 * MINUTE, NOW - MINUTE, NOW, NOW + MINUTE]
+    found = ask(page, "model/waiting.js", kinds, cards, moments)
+    assert found == [[], ["late:t"], ["approval:a", "late:t"], ["late:t"]]
 
 
-AGENTS: list[tuple[Any, str]] = [
-    (picture(), "working"),
-    (picture(agent={"condition": "idle"}), "working"),
-    (picture(agent={"condition": "idle"}, task={"status": "completed"}), "idle"),
-    (picture(agent={"condition": "idle"}, task={"status": "blocked"}), "blocked"),
-    (picture(agent={"condition": "error"}), "error"),
-    (picture(approvals={"a": APPROVAL}), "waiting"),
-    (picture(agent={"live": False, "end_reason": "silent"}), "stale"),
-    (picture(agent={"live": False, "end_reason": "silent"}, task={"status": "delivered"}), "offline"),
-    (picture(agent={"live": False, "end_reason": "left"}), "offline"),
-]
-
-
-def test_an_agent_that_fell_silent_with_work_in_hand_is_stale(page: Page) -> None:
-    """An agent's state is what it says, unless it is gone, waits for people, or holds work that says more."""
-    for cards, state in AGENTS:
-        assert ask(page, "model/states.js", "m.agentState(p.agents.get('ann'), p)", cards) == state
-        assert in_terminal(cards).agent_state(cards["agents"]["ann"]) == state
-
-
-QUIET = NOW - 61 * MINUTE
-OVERLAP = {"agents": ["ann", "bob"], "files": ["a.py"], "areas": []}
-LETTER = {"id": "l", "sender": "ann", "text": "May I?", "created_at": NOW - MINUTE}
-NEEDS: list[tuple[Any, list[str]]] = [
-    (picture(), []),
-    (picture(approvals={"a": APPROVAL}), ["approval"]),
-    (picture(approvals={"a": {**APPROVAL, "expires_at": NOW - 1}}), ["expired"]),
-    (picture(agent={"condition": "waiting"}), ["question"]),
-    (picture(task={"status": "blocked"}), ["question"]),
-    (picture(task={"status": "blocked"}, approvals={"a": APPROVAL}), ["approval", "question"]),
-    (picture(agent={"condition": "waiting"}, approvals={"a": APPROVAL}), ["approval"]),
-    (picture(letters={"l": LETTER}), ["letter"]),
-    (picture(agent={"live": False, "end_reason": "silent"}), ["stale"]),
-    (picture(overlaps={"ann\nbob": OVERLAP}), ["conflict"]),
-    (picture(task={"status": "failed", "ended_at": NOW - HOUR}), ["failed"]),
-    (picture(task={"status": "failed", "ended_at": NOW - 25 * HOUR}), []),
-    (picture(task={"status": "delivered", "updated_at": NOW - 31 * MINUTE}), ["late"]),
-    (picture(task={"status": "delivered", "updated_at": NOW - 29 * MINUTE}), []),
-    (picture(task={"updated_at": QUIET}, agent={"since": QUIET}), ["late"]),
-    (
-        picture(letters={"l": LETTER}, approvals={"a": APPROVAL}, task={"status": "blocked"}),
-        ["approval", "question", "letter"],
-    ),
-]
-
-
-def test_what_needs_a_person_is_found_and_ordered(page: Page) -> None:
-    """Who is held up comes first, then what is in danger, then what is lost or late; and nothing else."""
-    for cards, kinds in NEEDS:
-        assert ask(page, "model/needs.js", "m.needs(p, x[1]).map(({ kind }) => kind)", cards, NOW) == kinds
-        live = [kind for kind in kinds if kind != "expired"]  # a terminal has no way to have it asked again
-        assert [need.kind for need in in_terminal(cards).needs()] == live
-
-
-def test_a_task_that_needs_others_is_not_late(page: Page) -> None:
-    """What waits for something unfinished is nobody's fault, however long it takes."""
-    waits = {
-        **TASK,
-        "id": "w",
-        "status": "queued",
-        "assignee": None,
-        "depends_on": ["t"],
-        "updated_at": QUIET,
-    }
-    cards = {**picture(), "tasks": {"t": TASK, "w": waits}}
-    assert ask(page, "model/needs.js", "m.needs(p, x[1])", cards, NOW) == []
+def test_what_an_agent_is_at_is_what_the_hub_says(page: Page) -> None:
+    """A silent agent's need names the work that it holds, what it was at first, as far as the picture has it."""
+    stale = {"kind": "stale", "rank": 4, "since": NOW, "until": None}
+    cards = picture(agent={"live": False, "state": "stale", "need": stale, "holds": ["t", "gone"]})
+    held = "m.needs(p, x[1]).map(({ kind, task, held }) => [kind, task.id, held.length])"
+    assert ask(page, "model/waiting.js", held, cards, NOW) == [["stale", "t", 1]]
 
 
 FILTERS = {

@@ -6,11 +6,13 @@ from datetime import timedelta
 import pytest
 from playwright.sync_api import Page, expect
 
+from hubbub.cli.watch.shown import Shown
 from hubbub.core import approvals, finding, inbox, tasks
 from hubbub.model.approvals import Approval, ApprovalStatus
 from hubbub.model.lifecycle import Status
 from hubbub.model.machines import beside
 from hubbub.model.orders import Principal, Question, QuestionKind, digest_of
+from hubbub.model.pictures import Fold
 from hubbub.model.records import Task
 from tests.dashboard.browser import PHONE, TABLET, Visit, Watch, axe, inside, until_told
 from tests.dashboard.conftest import MEMBER, VIEWER
@@ -157,18 +159,16 @@ def test_who_got_no_answer_in_time_is_told_to_ask_again(visit: Visit, hub: Hub) 
     assert any("make deploy" in letter.text for letter in found)
 
 
-def test_a_question_that_is_asked_again_has_not_expired(page: Page) -> None:
-    """What expired is told for half an hour, unless it was answered or asked again, and from then on no more."""
-    asked, expired = "approval.asked", "approval.expired"
-    told = [(1, expired, "a", None), (2, expired, "b", None), (3, asked, "b", None), (4, expired, "c", "ada")]
-    log = [
-        {"kind": kind, "at": at * 60_000, "agent": "ember",
-         "detail": {"approval_id": f"{at}", "shown": shown, "node": "n", "answered_by": by}}
-        for at, kind, shown, by in told
-    ]  # fmt: skip
-    missed = "x.map(([log, now]) => m.missed(log, now).map(({ id }) => id))"
-    moments = [[log, minute * 60_000] for minute in (0, 2, 5, 31)]
-    assert inside(page, "model/needs.js", missed, moments) == [[], ["1", "2"], ["1"], []]
+def test_page_terminal_and_rest_say_the_same_needs(page: Page, hub: Hub) -> None:
+    """What needs a person is one list, made by the hub: the page, `hubbub watch` and `GET /needs` show it alike."""
+    asking = "m.get('/needs').then(async ({ needs, at }) => [needs, at, (await m.get('/snapshot')).picture])"
+    told, at, picture = inside(page, "hub/api.js", asking)
+    listed = [f"{need['kind']}:{need['key']}" for need in told]
+    assert len({need["kind"] for need in told}) > 4
+    assert [each.id for each in Shown(Fold.of(picture).picture, at).needs()] == listed
+    seen = "m.needs(shown.shown.value, x).map(({ key }) => key)"
+    shown = f"import(root + 'model/moment.js').then((shown) => {seen})"
+    assert inside(page, "model/waiting.js", shown, at) == listed
 
 
 def test_a_failed_task_says_what_went_wrong_and_is_tried_again(page: Page, hub: Hub, scene: Scene) -> None:
@@ -203,7 +203,7 @@ def test_a_letter_is_done_with(page: Page, hub: Hub) -> None:
 
 
 def test_a_refusal_says_why_and_undoes_itself(page: Page, hub: Hub, scene: Scene, watch: Watch) -> None:
-    """What the hub refuses is told in its own sentence, and the card is back as it was."""
+    """What the hub refuses is told in its own sentence, and the card is as it was."""
     watch.expect(409)
     task = scene.tasks["failed"][1]
     page.route("**/retry**", lambda route: route.fulfill(

@@ -5,6 +5,9 @@ import re
 from collections import Counter
 from pathlib import Path
 
+from hubbub.model.lifecycle import Status
+from hubbub.model.standing import TaskState, state_of_task
+
 STATIC = Path(__file__).parents[2] / "src/hubbub/serve/dashboard/static"
 TEMPLATES = STATIC.parent / "templates"
 SCRIPTS = {
@@ -13,6 +16,7 @@ SCRIPTS = {
     if "vendor" not in path.parts
 }
 STYLES = sorted((STATIC / "styles").glob("*.css"))
+LOG_WORDS = "views/inspector/steps.js"  # says the log's words for statuses as people see them
 LONGEST_MODULE, LONGEST_FUNCTION, LONGEST_LINE = 300, 40, 120
 
 BEGINS = re.compile(r"(?:export )?(?:async )?function\*? (\w+)")
@@ -194,3 +198,27 @@ def test_what_is_fetched_late_comes_in_one_way() -> None:
     """Only two modules fetch others when these are asked for, so that each says so where one does not come."""
     asking = {name for name, text in TEXTS.items() if FETCHED.search(text)}
     assert asking == {"shell/late.js", "shell/loaded.js"}
+
+
+def test_the_page_has_no_rule_of_the_lifecycle() -> None:
+    """Which status follows which, and when something is late, is the hub's word: no script says it again."""
+    statuses = "|".join(status for status in Status if status not in set(map(str, TaskState)))
+    rules = {
+        "compares with a status": rf"""\bstatus\b\s*[!=]==\s*["']({statuses})["']""",
+        "sets a status": rf"""\bstatus:\s*["']({"|".join(Status)})["']""",
+        "lists statuses": rf"""["']({statuses})["']\s*,\s*["']({"|".join(Status)})["']""",
+    }
+    said = {
+        f"{name} {wrong}: {found[0]}"
+        for name, text in TEXTS.items()
+        for wrong, rule in rules.items()
+        for found in re.finditer(rule, text)
+        if name != LOG_WORDS
+    }
+    assert said == set()
+
+    (renamed,) = re.findall(r"const WORDS = \{(.+?)\};", TEXTS[LOG_WORDS])
+    words = dict(re.findall(r"(\w+): \"(\w+)\"", renamed))
+    assert {status: words.get(status, status.value) for status in Status} == {
+        status: state_of_task(status).value for status in Status
+    }

@@ -2,7 +2,9 @@
 
 import hashlib
 import hmac
+import json
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -10,9 +12,13 @@ from uuid import uuid4
 import pytest
 
 from hubbub.model.errors import Invalid
+from hubbub.model.pictures import NeedCard
 from hubbub.model.records import Activity
+from hubbub.model.standing import Need, NeedKind
 from hubbub.model.webhooks import Webhook, host_of, require_events, require_url, signature
 from tests.rows import each_row
+
+NOW = 1_000_000
 
 
 def webhook(*events: str, url: str = "https://example.org/hook") -> Webhook:
@@ -58,19 +64,31 @@ def test_a_webhook_wants_what_its_patterns_say() -> None:
 
 
 @each_row(
-    ("kind", "agent", "detail", "is_needed"),
-    [("approval.asked", "bob", {}, True), ("approval.approved", "bob", {}, False), ("task.blocked", "bob", {}, True),
-     ("task.failed", "bob", {}, True), ("task.completed", "bob", {}, False), ("agent.timeout", "bob", {}, True),
-     ("message.sent", "hub", {"kind": "message"}, True), ("message.sent", "hub", {"kind": "reply"}, False),
-     ("message.sent", "bob", {"kind": "message"}, False), ("agent.scope_change", "bob", {"conflicts": []}, False),
-     ("agent.scope_change", "bob", {"conflicts": ["ann"]}, True), ("outbox.dead", None, {}, False)],
+    ("kind", "cards", "is_needed"),
+    [("approval.asked", {"approvals": {"a": {"need": NOW}}}, True),
+     ("approval.approved", {"approvals": {"a": None}}, False),
+     ("task.blocked", {"tasks": {"t": {"need": NOW}}}, True),
+     ("task.noted", {"tasks": {"t": {"need": NOW - 1}}}, False),
+     ("task.described", {"tasks": {"t": {"need": NOW}}}, False),
+     ("task.started", {"tasks": {"t": {"need": NOW + 1}}}, False),
+     ("task.completed", {"tasks": {"t": {"need": None}}}, False),
+     ("agent.timeout", {"agents": {"a": {"need": NOW}}}, True),
+     ("agent.timeout", {"agents": {"a": {"need": None}}}, False),
+     ("message.sent", None, False)],
 )  # fmt: skip
-def test_needs_is_what_waits_for_people(
-    kind: str, agent: str | None, detail: dict[str, object], is_needed: bool
-) -> None:
-    """`needs` stands for questions, blocked and failed tasks, silent agents, letters to people, and conflicts."""
-    assert webhook("needs").wants(happened(kind, agent, detail)) is is_needed
+def test_needs_is_what_begins_to_need_a_person(kind: str, cards: Any, is_needed: bool) -> None:
+    """`needs` stands for what needs a person from then on; not for what did before, or will if nothing happens."""
+    patch: Any = cards and {
+        noun: {key: card and {"need": _need(card["need"])} for key, card in each.items()}
+        for noun, each in cards.items()
+    }
+    told = replace(happened(kind), at=NOW, patch=json.dumps(patch) if patch else None)
+    assert webhook("needs").wants(told) is is_needed
     assert require_events(["needs"]) == ("needs",)
+
+
+def _need(since: int | None) -> NeedCard | None:
+    return Need(NeedKind.QUESTION, since).shape() if since is not None else None
 
 
 def test_no_webhook_is_told_of_deliveries() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from hubbub.core import agents, messages, scopes, tasks
 from hubbub.core.messages import Thread
-from hubbub.model.lifecycle import Event
+from hubbub.model.lifecycle import Event, Status
 from hubbub.model.rights import Role
 from hubbub.model.scopes import Scope
 from tests.serve.hub import Hub, running_hub
@@ -317,3 +317,66 @@ def test_a_viewer_steers_nothing(hub: Hub, person: Web) -> None:
         assert refusal(answer) == (403, "forbidden")
     viewer.http.close()
     assert done(person.get(path))["task"]["status"] == "working"
+
+
+BODIES = {
+    "approve": {}, "request-changes": {"comment": "tests?"}, "unblock": {}, "retry": {}, "reassign": {"to": "ann"},
+    "cancel": {}, "release": {"reason": "on leave"}, "complete": {}, "comment": {"text": "hello"},
+}  # fmt: skip
+
+
+def brought(hub: Hub, person: Web, status: Status) -> Json:
+    """A task of bob's that has come to be so."""
+    task = sent(person, to=None) if status is Status.QUEUED else sent(person)
+    for event in WAYS[status]:
+        hub.do(lambda tx, event=event: tasks.step(tx, tasks.find(tx, [hub.project.id], task["id"]), event))
+    return task
+
+
+E = Event
+WAYS: dict[Status, tuple[Event, ...]] = {
+    Status.QUEUED: (), Status.DELIVERED: (), Status.ACCEPTED: (E.ACCEPT,), Status.WORKING: (E.START,),
+    Status.BLOCKED: (E.ACCEPT, E.BLOCK), Status.IN_REVIEW: (E.START, E.SUBMIT), Status.COMPLETED: (E.COMPLETE,),
+    Status.FAILED: (E.FAIL,), Status.CANCELLED: (E.CANCEL,), Status.EXPIRED: (E.EXPIRE,),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("status", Status)
+def test_what_may_be_done_is_done_and_nothing_else(hub: Hub, person: Web, status: Status) -> None:
+    """Of the verbs that people are offered each is done that a task says may be, and every other one is refused."""
+    for verb, body in BODIES.items():
+        task = done(person.get(f"/tasks/{brought(hub, person, status)['id']}"))["task"]
+        assert task["status"] == status
+        path = "comments" if verb == "comment" else verb
+        answer = person.post(f"/tasks/{task['id']}/{path}", body)
+        assert (verb, answer.is_success) == (verb, verb in task["may"])
+    assert set(task["may"]) <= BODIES.keys()
+
+
+def test_how_a_task_and_its_agent_stand_is_told(hub: Hub, person: Web) -> None:
+    """A task and an agent tell their state and need as their cards do; the list of needs has both the need and card."""
+    task = sent(person, "accept", "start")
+    done(person.post(f"/tasks/{task['id']}/block", {"reason": "no key"}))
+    whole = done(person.get(f"/tasks/{task['id']}"))["task"]
+    (listed,) = [each for each in done(person.get("/needs"))["needs"] if each["key"] == task["id"]]
+    card = done(person.get("/snapshot"))["picture"]["tasks"][task["id"]]
+    assert (whole["state"], whole["need"]["kind"]) == ("blocked", "question")
+    assert {name: whole[name] for name in ("state", "need", "may")} == {
+        name: card[name] for name in ("state", "need", "may")
+    }
+    assert (listed["noun"], listed["card"]) == ("tasks", card)
+    assert (listed["kind"], listed["since"]) == ("question", whole["updated_at"])
+    bob = done(person.get("/agents/bob"))["agent"]
+    assert bob["state"] == done(person.get("/snapshot"))["picture"]["agents"]["bob"]["state"]
+
+
+def test_tasks_that_are_over_are_found_apart(person: Web) -> None:
+    """Whether it is over narrows the list of tasks as a status does, whichever way it ended."""
+    over, going = sent(person), sent(person)
+    done(person.post(f"/tasks/{over['id']}/cancel"))
+
+    def found(ended: str) -> set[str]:
+        return {each["id"] for each in done(person.get("/tasks", ended=ended, limit="500"))["tasks"]}
+
+    assert (over["id"] in found("true"), over["id"] in found("false")) == (True, False)
+    assert (going["id"] in found("true"), going["id"] in found("false")) == (False, True)

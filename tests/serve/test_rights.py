@@ -174,6 +174,7 @@ RIGHTS: Mapping[str, frozenset[str]] = {
     "POST /audit/heads": WORK,
     "GET /why/{ref}": READ,
     "GET /snapshot": READ,
+    "GET /needs": READ,
     "GET /replay": READ,
     "GET /activity": READ,
     "GET /status": READ,

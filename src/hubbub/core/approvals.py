@@ -23,7 +23,6 @@ from hubbub.model.ids import parse_id
 from hubbub.model.moments import milliseconds, span
 from hubbub.model.orders import Question, QuestionKind
 from hubbub.model.records import Project
-from hubbub.model.rights import Right
 from hubbub.model.shown import SHOWN_LENGTH, abridged, cut, visible
 from hubbub.store import approvals as rows
 from hubbub.store.tx import Tx
@@ -154,8 +153,7 @@ def answer(tx: Tx, ref: str, *, approved: bool, signature: str | None = None) ->
     access.require_person(tx, "approve or deny")
     approval = find(tx, [project.id for project in access.visible(tx)], ref)
     approval = rows.find(tx, approval.id, lock=True) or approval
-    right = Right.MANAGE if approval.kind is QuestionKind.RULE else Right.WRITE
-    access.enter(tx, str(approval.project_id), right)
+    access.enter(tx, str(approval.project_id), approval.right)
     return _answer(tx, approval, approved=approved, by=tx.actor.label, signature=signature)
 
 
@@ -308,5 +306,5 @@ def _record(tx: Tx, kind: str, approval: Approval, *, actor: str | None = None) 
             "expires_at": approval.expires_at,
             "answered_by": approval.answered_by,
         },
-        patch=patches.approval(approval),
+        patch=patches.approval(tx, approval),
     )

@@ -341,13 +341,14 @@ def _record_change(tx: Tx, before: Presence, now: Presence) -> None:
 def _record(
     tx: Tx, kind: str, presence: Presence, reason: str | None = None, *, further: Patch | None = None
 ) -> None:
+    told = patches.agent if kind == "agent.described" else patches.at_work
     tx.record(
         kind,
         project_id=presence.project_id,
         actor=presence.agent,
         agent=presence.agent,
         detail={"condition": presence.condition, "doing": presence.doing, "reason": reason},
-        patch={**patches.agent(tx, presence.project_id, presence.agent), **(further or {})},
+        patch={**told(tx, presence.project_id, presence.agent), **(further or {})},
     )
 
 

@@ -354,5 +354,5 @@ def _record(
             "priority": task.priority.name.lower(),
             **(detail or {}),
         },
-        patch=patches.task(tx, task),
+        patch=patches.task(tx, task, before),
     )

@@ -9,6 +9,7 @@ from uuid import UUID
 from hubbub.model.fields import CARD, REST, Secret, Seen
 from hubbub.model.machines import said_of
 from hubbub.model.orders import QuestionKind
+from hubbub.model.rights import Right
 
 
 class ApprovalStatus(StrEnum):
@@ -94,6 +95,11 @@ class Approval:
             and self.ended_at is not None
             and self.ended_at < self.expires_at
         )
+
+    @property
+    def right(self) -> Right:
+        """The right of whoever may answer: a machine's policy is for those who manage."""
+        return Right.MANAGE if self.kind is QuestionKind.RULE else Right.WRITE
 
     @property
     def said_node(self) -> str | None:

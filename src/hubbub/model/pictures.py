@@ -15,6 +15,7 @@ from hubbub.model.approvals import Approval
 from hubbub.model.fields import CARD, Field, Seen, declared, merged, seen
 from hubbub.model.machines import Machine
 from hubbub.model.records import Condition, Intent, Task
+from hubbub.model.rights import Right
 
 Card = Mapping[str, Any]
 Cards = dict[str, Card]
@@ -22,9 +23,21 @@ Patch = Mapping[str, Mapping[str, Card | None]]
 Picture = Mapping[str, Mapping[str, Card]]
 
 
+class NeedCard(TypedDict):
+    """Why a person is needed, as cards tell it."""
+
+    kind: str
+    rank: Annotated[int, Seen(CARD, "the smaller, the more urgent")]
+    since: Annotated[int, Seen(CARD, "from when on; it may lie ahead")]
+    until: Annotated[int | None, Seen(CARD, "null: until something happens")]
+
+
 class BesideTask(TypedDict):
     """What a task's card has beside what its record shows, or in another form."""
 
+    state: Annotated[str, Seen(CARD, "the status as people see it", after="status")]
+    need: Annotated[NeedCard | None, Seen(CARD, "why a person is needed, and from when on")]
+    may: Annotated[tuple[str, ...], Seen(CARD, "the verbs that are possible now, for people who may write")]
     depends_on: Annotated[
         list[str], Seen(CARD, "what must be completed before it may be claimed", after="parent_id")
     ]
@@ -36,6 +49,9 @@ class BesideMachine(TypedDict):
 
 
 class BesideApproval(TypedDict):
+    need: Annotated[NeedCard, Seen(CARD, "why a person is needed", after="id")]
+    may: Annotated[tuple[str, ...], Seen(CARD, "how it may be answered")]
+    right: Annotated[Right, Seen(CARD, "of whoever answers")]
     said_node: Annotated[
         str | None,
         Seen(CARD, "the machine as a program with a token says; null: the machine asked", after="node"),
@@ -45,6 +61,12 @@ class BesideApproval(TypedDict):
 
 class AgentCard(TypedDict):
     name: str
+    state: Annotated[
+        str, Seen(CARD, "what it does as people see it: its condition, unless something says more")
+    ]
+    need: Annotated[NeedCard | None, Seen(CARD, "why a person is needed, and from when on")]
+    may: Annotated[tuple[str, ...], Seen(CARD, "what is possible now, for people who may write")]
+    holds: Annotated[list[str], Seen(CARD, "the tasks that it has begun, the one that it is at first")]
     condition: Annotated[Condition, Seen(CARD, "what it says it is doing")]
     doing: Annotated[str | None, Seen(CARD, "cut")]
     live: Annotated[bool, Seen(CARD, "whether it is there")]
@@ -61,6 +83,7 @@ class AgentCard(TypedDict):
 
 class LetterCard(TypedDict):
     id: Annotated[str, Seen(CARD, "of the inbox row")]
+    need: NeedCard
     message_id: str
     number: int
     sender: str
@@ -76,6 +99,7 @@ class OverlapCard(TypedDict):
     agents: Annotated[list[str], Seen(CARD, "two that are there, sorted")]
     files: Annotated[list[str], Seen(CARD, "what both have declared")]
     areas: list[str]
+    need: NeedCard
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,12 +13,11 @@ from uuid import UUID
 from hubbub.model.errors import Invalid
 from hubbub.model.fields import REST, Secret, Seen
 from hubbub.model.kinds import GROUPS, require_group, require_kind, require_of_project
-from hubbub.model.records import Activity, Kind
-from hubbub.model.rights import HUB
+from hubbub.model.records import Activity
+from hubbub.model.standing import begun
 
 EVERYTHING = "*"
-NEEDS = "needs"  # what waits for people
-NEEDED = frozenset({"approval.asked", "task.blocked", "task.failed", "agent.timeout"})  # always
+NEEDS = "needs"  # what begins to need a person
 URL_LENGTH = 2000
 OWN_EVENTS = "outbox."  # to tell of these would make more of them, without end
 
@@ -53,24 +52,13 @@ class Webhook:
         """Where it leads, without what may be secret in the address."""
         return host_of(self.url)
 
-    def wants(self, happened: Activity) -> bool:
-        """Whether it is to be told of that."""
+    def wants(self, happened: Activity, then: Iterable[Activity] = ()) -> bool:
+        """Whether it is to be told of that; `then` is what followed, as far as it is known."""
         if happened.kind.startswith(OWN_EVENTS):
             return False
         group = happened.kind.partition(".")[0]
         is_named = not {EVERYTHING, f"{group}.*", happened.kind}.isdisjoint(self.events)
-        return is_named or (NEEDS in self.events and needs_people(happened))
-
-
-def needs_people(happened: Activity) -> bool:
-    """Whether after that somebody has to do something, who is no agent."""
-    match happened.kind:
-        case "message.sent":
-            return happened.agent == HUB and happened.detail.get("kind") == Kind.MESSAGE
-        case "agent.scope_change":
-            return bool(happened.detail.get("conflicts"))
-        case kind:
-            return kind in NEEDED
+        return is_named or (NEEDS in self.events and bool(begun(happened, then)))
 
 
 def host_of(url: str) -> str:

@@ -158,8 +158,8 @@ def of_kind(
 
 
 def find(tx: Tx, seq: int) -> Activity | None:
-    """The activity of that place in the log; None if there is none (any more)."""
-    row = tx.one(f"SELECT {COLUMNS} FROM activity WHERE seq = :seq", seq=seq)
+    """The activity of that place in the log, with its patch; None if there is none (any more)."""
+    row = tx.one(f"SELECT {PATCHED} FROM activity WHERE seq = :seq", seq=seq)
     return _activity(row) if row else None
 
 

@@ -14,6 +14,11 @@ _approval = _TABLE.record
 _FORSAKEN = f"""status = '{ApprovalStatus.PENDING}' AND machine IS NOT NULL AND NOT EXISTS (
     SELECT 1 FROM machines WHERE machines.id = approvals.machine AND (online = 1 OR machines.expires_at > :gone))"""
 
+_UNANSWERED = f"status = '{ApprovalStatus.EXPIRED}' AND answered_at IS NULL"
+_MISSED = f"""{_UNANSWERED} AND NOT EXISTS (
+    SELECT 1 FROM approvals again WHERE again.project_id = approvals.project_id AND again.digest = approvals.digest
+      AND again.created_at > approvals.created_at)"""
+
 
 def insert(tx: Tx, approval: Approval) -> None:
     tx.run(_TABLE.insertion, **_TABLE.row(approval))
@@ -38,6 +43,34 @@ def search(tx: Tx, project_id: UUID, *, status: ApprovalStatus | None, limit: in
         limit=limit,
     )
     return [_approval(row) for row in reversed(rows)]
+
+
+def missed(tx: Tx, project_id: UUID, limit: int) -> list[Approval]:
+    """The latest questions that nobody answered in time, and that were not asked again since, oldest first."""
+    rows = tx.all(
+        f"""SELECT {_COLUMNS} FROM approvals WHERE project_id = :project_id AND {_MISSED}
+            ORDER BY created_at DESC, id DESC LIMIT :limit""",
+        project_id=project_id,
+        limit=limit,
+    )
+    return [_approval(row) for row in reversed(rows)]
+
+
+def is_missed(tx: Tx, approval: Approval) -> bool:
+    """Whether nobody answered that question in time, and it was not asked again since."""
+    return tx.one(f"SELECT id FROM approvals WHERE id = :id AND {_MISSED}", id=approval.id) is not None
+
+
+def missed_before(tx: Tx, asked: Approval) -> list[UUID]:
+    """The questions about the same call that were asked before this one, and that nobody answered in time."""
+    rows = tx.all(
+        f"""SELECT id FROM approvals WHERE project_id = :project_id AND digest = :digest AND created_at < :asked_at
+            AND {_UNANSWERED}""",
+        project_id=asked.project_id,
+        digest=asked.digest,
+        asked_at=asked.created_at,
+    )
+    return [row["id"] for row in rows]
 
 
 def number_pending(tx: Tx, project_id: UUID, token_id: UUID | None) -> int:

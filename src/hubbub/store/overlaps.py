@@ -12,20 +12,23 @@ from uuid import UUID
 from hubbub.model.scopes import Overlap
 from hubbub.store.tx import Row, Tx
 
+_OF_PROJECT = "SELECT one, other, files, areas, since FROM scope_overlaps WHERE project_id = :project_id"
+
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two agents, in the order of their names, and what both have declared."""
+    """Two agents, in the order of their names, what both have declared, and since when they have met."""
 
     one: str
     other: str
     common: Overlap
+    since: int
 
 
 def of_project(tx: Tx, project_id: UUID) -> list[Pair]:
     """All of the project."""
     rows = tx.all(
-        "SELECT one, other, files, areas FROM scope_overlaps WHERE project_id = :project_id ORDER BY one, other",
+        f"{_OF_PROJECT} ORDER BY one, other",
         project_id=project_id,
     )
     return [_pair(row) for row in rows]
@@ -34,9 +37,7 @@ def of_project(tx: Tx, project_id: UUID) -> list[Pair]:
 def of_agent(tx: Tx, project_id: UUID, agent: str) -> list[Pair]:
     """Those of one agent."""
     rows = tx.all(
-        """SELECT one, other, files, areas FROM scope_overlaps WHERE project_id = :project_id AND one = :agent
-           UNION ALL
-           SELECT one, other, files, areas FROM scope_overlaps WHERE project_id = :project_id AND other = :agent""",
+        f"""{_OF_PROJECT} AND one = :agent UNION ALL {_OF_PROJECT} AND other = :agent""",
         project_id=project_id,
         agent=agent,
     )
@@ -44,16 +45,17 @@ def of_agent(tx: Tx, project_id: UUID, agent: str) -> list[Pair]:
 
 
 def put(tx: Tx, project_id: UUID, pair: Pair) -> None:
-    """Keep a pair, in the place of what was kept of these two."""
+    """Keep a pair, in the place of what was kept of these two; they met when they first did."""
     tx.run(
-        """INSERT INTO scope_overlaps (project_id, one, other, files, areas)
-           VALUES (:project_id, :one, :other, :files, :areas)
+        """INSERT INTO scope_overlaps (project_id, one, other, files, areas, since)
+           VALUES (:project_id, :one, :other, :files, :areas, :since)
            ON CONFLICT (project_id, one, other) DO UPDATE SET files = excluded.files, areas = excluded.areas""",
         project_id=project_id,
         one=pair.one,
         other=pair.other,
         files=_to_json(pair.common.files),
         areas=_to_json(pair.common.areas),
+        since=pair.since,
     )
 
 
@@ -68,7 +70,7 @@ def delete(tx: Tx, project_id: UUID, pair: Pair) -> None:
 
 def _pair(row: Row) -> Pair:
     common = Overlap(tuple(json.loads(row["areas"])), tuple(json.loads(row["files"])))
-    return Pair(row["one"], row["other"], common)
+    return Pair(row["one"], row["other"], common, row["since"])
 
 
 def _to_json(values: Sequence[str]) -> str:

@@ -8,10 +8,19 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from uuid import UUID
 
+from hubbub.model.approvals import ApprovalStatus
+from hubbub.model.lifecycle import Status
 from hubbub.model.pictures import FACES
 from hubbub.store.tx import Row, Tx
 
-TASK = (*FACES["tasks"].shown, "files")
+TASK = (*FACES["tasks"].shown, "files", "gated")
+_UNDER_WAY = (
+    f"status IN ('{Status.ACCEPTED}', '{Status.BLOCKED}', '{Status.WORKING}')"  # an index says the same
+)
+_AT = (Status.WORKING, Status.BLOCKED, Status.ACCEPTED)
+_NOT_TAKEN = f"status IN ('{Status.QUEUED}', '{Status.DELIVERED}')"
+_READY = """CASE WHEN count(*) > count(CASE WHEN n.status = :completed THEN 1 END) THEN NULL
+                 ELSE max(n.ended_at) END AS ready_at"""
 _AGENT = """SELECT a.name, p.id AS presence_id, p.condition, p.doing, p.progress, p.runtime, p.model, p.hostname,
                    p.area, p.files, p.claimed, p.since, p.ended_at, p.end_reason, m.name AS placed_on, e.node AS seen_on
             FROM agents a
@@ -33,8 +42,7 @@ def tasks(tx: Tx, project_id: UUID, *, ended: int) -> Iterator[Row]:
             ended=ended,
         ),
     )
-    for row in chain.from_iterable(found):
-        yield {**row, "files": json.loads(row["files"])} if row["files"] else row
+    yield from map(_task, chain.from_iterable(found))
 
 
 def needs(tx: Tx, project_id: UUID) -> dict[UUID, list[UUID]]:
@@ -50,14 +58,84 @@ def needs(tx: Tx, project_id: UUID) -> dict[UUID, list[UUID]]:
     return found
 
 
+def readiness(tx: Tx, project_id: UUID) -> dict[UUID, int | None]:
+    """When all was completed that the project's tasks need which nobody has taken; None: something is not yet.
+
+    Those that need nothing are left out.
+    """
+    rows = tx.all(
+        f"""SELECT t.id, {_READY} FROM tasks t JOIN dependencies d ON d.task_id = t.id
+            JOIN tasks n ON n.id = d.needs_id
+            WHERE t.project_id = :project_id AND t.{_NOT_TAKEN} AND t.gated = 1 GROUP BY t.id""",
+        project_id=project_id,
+        completed=Status.COMPLETED,
+    )
+    return {row["id"]: row["ready_at"] for row in rows}
+
+
+def ready_at(tx: Tx, task_id: UUID) -> int | None:
+    """When all was completed that a task needs; None: something is not yet."""
+    row = tx.one(
+        f"""SELECT {_READY} FROM dependencies d JOIN tasks n ON n.id = d.needs_id WHERE d.task_id = :task_id""",
+        task_id=task_id,
+        completed=Status.COMPLETED,
+    )
+    return row["ready_at"] if row is not None else None
+
+
+def not_taken(tx: Tx, task_id: UUID) -> Row | None:
+    """What the card shows of a task that nobody has taken, locked; None for any other."""
+    row = tx.one(
+        f"SELECT {', '.join(TASK)} FROM tasks WHERE id = :id AND {_NOT_TAKEN} {tx.db.for_update}", id=task_id
+    )
+    return _task(row) if row is not None else None
+
+
+def work(tx: Tx, project_id: UUID, name: str | None = None) -> list[Row]:
+    """The tasks that the project's agents, or the one of that name, have under way, as far as that tells how they are.
+
+    What an agent is at comes first: what it works on, else what it is held up with, the last begun first.
+    """
+    rows = tx.all(
+        f"""SELECT id, number, assignee, status, started_at FROM tasks
+            WHERE project_id = :project_id AND {_UNDER_WAY} {"AND assignee = :name" if name is not None else ""}""",
+        project_id=project_id,
+        name=name,
+    )
+    return sorted(rows, key=lambda row: (_AT.index(row["status"]), -(row["started_at"] or 0), row["number"]))
+
+
+def worked_on(tx: Tx, project_id: UUID, name: str) -> Iterator[Row]:
+    """What cards show of the tasks that an agent works on."""
+    rows = tx.all(
+        f"""SELECT {", ".join(TASK)} FROM tasks
+            WHERE project_id = :project_id AND assignee = :name AND {_UNDER_WAY} AND status = '{Status.WORKING}'""",
+        project_id=project_id,
+        name=name,
+    )
+    return map(_task, rows)
+
+
+def asking(tx: Tx, project_id: UUID, name: str | None = None) -> frozenset[str]:
+    """Whose calls wait for a person's answer; of that name alone, if it is given."""
+    rows = tx.all(
+        f"""SELECT who FROM approvals
+            WHERE project_id = :project_id AND status = :pending {"AND who = :name" if name is not None else ""}""",
+        project_id=project_id,
+        pending=ApprovalStatus.PENDING,
+        name=name,
+    )
+    return frozenset(row["who"] for row in rows)
+
+
 def agents(tx: Tx, project_id: UUID) -> Sequence[Row]:
     """The names that the project knows, with the presence of each and the machine it is on."""
     return tx.all(f"{_AGENT} ORDER BY a.name", project_id=project_id)
 
 
-def agent(tx: Tx, project_id: UUID, name: str) -> Row | None:
-    """As `agents`, of one; nobody else changes what is told of it before this transaction ends."""
-    if tx.db.for_update:
+def agent(tx: Tx, project_id: UUID, name: str, *, lock: bool = False) -> Row | None:
+    """As `agents`, of one; `lock` it, and nobody else changes what is told of it before this transaction ends."""
+    if lock and tx.db.for_update:
         tx.run(
             f"SELECT name FROM agents WHERE project_id = :project_id AND name = :name {tx.db.for_update}",
             project_id=project_id,
@@ -75,3 +153,7 @@ def is_person(tx: Tx, project_id: UUID, name: str) -> bool:
         project_id=project_id,
     )
     return row is not None
+
+
+def _task(row: Row) -> Row:
+    return {**row, "files": json.loads(row["files"])} if row["files"] else row

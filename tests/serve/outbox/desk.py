@@ -64,7 +64,7 @@ class Desk:
         return list(self.do(outbox.of_project, self.id, limit=500))[::-1]
 
     def log(self, kind: str) -> list[Activity]:
-        found = self.do(log_of.history, self.id, 1000)[::-1]
+        found = self.do(log_of.history, self.id, limit=1000)[::-1]
         return [each for each in found if each.kind == kind]
 
     async def until(self, kind: str, times: int = 1) -> Activity:

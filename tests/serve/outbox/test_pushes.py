@@ -6,7 +6,7 @@ import pytest
 
 from hubbub.core import handovers, messages, presences, scopes, tasks, webhooks
 from hubbub.model.lifecycle import Status
-from hubbub.model.records import Condition, Profile
+from hubbub.model.records import Condition, Presence, Profile
 from hubbub.model.rights import HUB
 from hubbub.model.scopes import Scope
 from hubbub.model.webhooks import Form, signature
@@ -38,17 +38,24 @@ def block(tx: Tx, desk: Desk, title: str) -> None:
     handovers.move(tx, task, Status.BLOCKED, by="bob", reason="what bob says")
 
 
+def report(tx: Tx, desk: Desk, name: str, condition: Condition, doing: str | None = None) -> Presence:
+    profile, ttl = Profile(doing=doing), timedelta(hours=1)
+    return presences.report(tx, desk.id, name, instance="x", condition=condition, profile=profile, ttl=ttl)
+
+
 def arrive(tx: Tx, desk: Desk, name: str, file: str) -> None:
-    presence = presences.report(
-        tx,
-        desk.id,
-        name,
-        instance="x",
-        condition=Condition.WORKING,
-        profile=Profile(),
-        ttl=timedelta(hours=1),
-    )
+    presence = report(tx, desk, name, Condition.WORKING)
     scopes.declare(tx, desk.project, presence, Scope.of(None, [file]))
+
+
+def fall_silent(tx: Tx, desk: Desk, name: str, title: str | None) -> None:
+    """Come, begin what it is given, if it is given anything, and be heard of no more."""
+    presence = report(tx, desk, name, Condition.WORKING)
+    if title is not None:
+        to = None if title == "free" else name  # what was claimed goes back to where it was
+        tasks.start(tx, tasks.send(tx, desk.id, sender="ann", to=to, text=title), name)
+    tx.now = presence.expires_at + 1
+    presences.lapse(tx, presence)
 
 
 async def test_what_waits_for_people_is_one_sentence(desk: Desk) -> None:
@@ -74,13 +81,32 @@ async def test_what_waits_for_people_is_one_sentence(desk: Desk) -> None:
 
 
 async def test_nothing_that_nobody_needs_is_pushed(desk: Desk) -> None:
-    """What waits for nobody is not pushed: the first thing that arrives is the one that waits."""
+    """What waits for nobody is not pushed, nor that an agent fell silent, unless it holds work that it had begun."""
     add(desk)
     async with desk.delivering():
         desk.happen("task.completed", "agent.checkin")
         desk.do(messages.send, desk.id, sender="ann", to="bob", body="hello")
-        desk.happen("agent.timeout")
-        assert (await desk.arrived()).body.decode() == "somebody has sent no sign of life for too long."
+        desk.do(fall_silent, desk, "idler", None)
+        desk.do(fall_silent, desk, "taker", "free")
+        desk.do(fall_silent, desk, "carl", "count")
+        assert told(await desk.arrived()) == (
+            "An agent fell silent (lab)",
+            "default",
+            "zzz",
+            f"{HUB_URL}/fleet?project=lab",
+            "carl has sent no sign of life for too long.",
+        )
+
+
+async def test_an_agent_that_waits_for_people_is_pushed(desk: Desk) -> None:
+    """An agent that says that it waits is one sentence, told once: not by what it does next."""
+    add(desk)
+    async with desk.delivering():
+        for condition, doing in ((Condition.WAITING, "left or right?"), (Condition.WAITING, "still")):
+            desk.do(report, desk, "ann", condition, doing)
+        desk.do(block, desk, "count the lines")
+        assert told(await desk.arrived())[4] == "ann waits for your answer."
+        assert told(await desk.arrived())[4] == '#1 "count the lines" cannot go on; bob has it.'
 
 
 async def test_a_title_is_short_visible_and_without_secrets(desk: Desk) -> None:

@@ -4,9 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from hubbub.cli.watch.lines import ref
-from hubbub.cli.watch.standing import Need
 from hubbub.client import Hub, quoted
 from hubbub.model.pictures import Card
+from hubbub.model.standing import Needed
 
 Call = Callable[[Hub, str], str]  # with what was asked for; returns the sentence that says it is done
 
@@ -20,8 +20,8 @@ class Deed:
     sure: str | None = None  # what to say, and wait for the same key again, before it is done
 
 
-def approve(need: Need) -> Deed | None:
-    if need.kind != "approval":
+def approve(need: Needed, _task: Card | None) -> Deed | None:
+    if "approve" not in need.card.get("may", ()) or need.noun != "approvals":
         return None
     approval = need.card
     sure = "this is marked dangerous: press a once more to approve it" if approval["dangerous"] else None
@@ -33,8 +33,8 @@ def approve(need: Need) -> Deed | None:
     return Deed(call, sure=sure)
 
 
-def deny(need: Need) -> Deed | None:
-    if need.kind != "approval":
+def deny(need: Needed, _task: Card | None) -> Deed | None:
+    if "deny" not in need.card.get("may", ()):
         return None
 
     def call(hub: Hub, _text: str) -> str:
@@ -44,12 +44,11 @@ def deny(need: Need) -> Deed | None:
     return Deed(call)
 
 
-def answer(need: Need) -> Deed | None:
+def answer(need: Needed, task: Card | None) -> Deed | None:
     """Answer a letter, whoever waits with a task, or an agent that waits without one."""
-    if need.kind == "letter":
+    if need.noun == "letters":
         return Deed(lambda hub, text: _reply(hub, need.card, text), asks=f"Reply to {need.card['sender']}")
-    if need.task is not None and need.task["assignee"]:
-        task = need.task
+    if task is not None and task["assignee"]:
         return Deed(lambda hub, text: _comment(hub, task, text), asks=f"Answer {task['assignee']}")
     names = need.card.get("agents") or [need.card.get("name")]
     if all(names):
@@ -57,8 +56,8 @@ def answer(need: Need) -> Deed | None:
     return None
 
 
-def acknowledge(need: Need) -> Deed | None:
-    if need.kind != "letter":
+def acknowledge(need: Needed, _task: Card | None) -> Deed | None:
+    if need.noun != "letters":
         return None
 
     def call(hub: Hub, _text: str) -> str:
@@ -106,7 +105,7 @@ def _reply(hub: Hub, letter: Card, text: str) -> str:
 
 def _comment(hub: Hub, task: Card, text: str) -> str:
     hub.post(f"/tasks/{task['id']}/comments", {"text": text})
-    if task["status"] == "blocked":
+    if "unblock" in task["may"]:
         hub.step(task["id"], "unblock", reason=text)
     return f"{task['assignee']} is told"
 

@@ -16,9 +16,10 @@ from hubbub.cli.watch import acting, lines
 from hubbub.cli.watch.acting import Deed
 from hubbub.cli.watch.dialogs import Asking, Telling
 from hubbub.cli.watch.following import Connection, Following
-from hubbub.cli.watch.standing import COLUMNS, Need, Standing
+from hubbub.cli.watch.shown import COLUMNS, Shown
 from hubbub.client import Hub, HubRefused, HubUnreachable
 from hubbub.model.pictures import Card
+from hubbub.model.standing import Needed
 
 DRAW_AFTER = 0.05  # seconds in which what happens is drawn at once
 CAP = 300  # tasks of one column; the dashboard shows them all
@@ -88,8 +89,8 @@ class Watch(App[None]):
         super().__init__()
         self.hub, self.acts = hub, acts  # who may only look is offered no key that the hub would refuse
         self.following = Following(hub, self._changed)
-        self.standing = Standing(self.following.watched.fold.picture, 0)
-        self._needs: dict[str, Need] = {}
+        self.shown = Shown(self.following.watched.fold.picture, 0)
+        self._needs: dict[str, Needed] = {}
         self._is_due = False
         self._is_known = False  # whether the hub has told how the project is
         self._armed: str | None = None  # the approval that the next `a` approves, though it is dangerous
@@ -146,7 +147,7 @@ class Watch(App[None]):
             feed = list(watched.feed)
             connection, reason = watched.connection, watched.reason
             self._is_known = watched.is_known
-        self.standing = Standing(picture, time.time_ns() // 1_000_000)
+        self.shown = Shown(picture, time.time_ns() // 1_000_000)
         self._draw_status(connection, reason)
         self._draw_needs()
         self._draw_board()
@@ -165,8 +166,8 @@ class Watch(App[None]):
         self.query_one("#status", Static).update(status.append("  ").append_text(lines.said(reason)))
 
     def _draw_needs(self) -> None:
-        self._needs = {need.key: need for need in self.standing.needs()}
-        shown = [(key, lines.need_lines(need, self.standing)) for key, need in self._needs.items()]
+        self._needs = {need.id: need for need in self.shown.needs()}
+        shown = [(key, lines.need_lines(need, self.shown)) for key, need in self._needs.items()]
         for key, text in shown:
             if key == self._armed:
                 text.append("a once more approves it\n", f"bold {lines.RED}")
@@ -177,8 +178,8 @@ class Watch(App[None]):
 
     def _draw_board(self) -> None:
         for number, name in enumerate(COLUMNS):
-            tasks = self.standing.column(name)
-            shown = [(task["id"], lines.task_lines(task, self.standing)) for task in tasks[:CAP]]
+            tasks = self.shown.column(name)
+            shown = [(task["id"], lines.task_lines(task, self.shown.now)) for task in tasks[:CAP]]
             self._show(f"#column-{number}", shown, "Nothing here")
             self.query_one(f"#head-{number}", Label).update(f"{name} {len(tasks)}")
 
@@ -186,9 +187,9 @@ class Watch(App[None]):
         table = self.query_one("#agents", DataTable)
         row = table.cursor_row
         table.clear()
-        agents = self.standing.picture["agents"].values()
+        agents = self.shown.picture["agents"].values()
         for agent in sorted(agents, key=lambda each: (each["machine"] or "~", each["name"])):
-            table.add_row(*lines.agent_cells(agent, self.standing), key=agent["name"])
+            table.add_row(*lines.agent_cells(agent, self.shown), key=agent["name"])
         table.move_cursor(row=min(row, max(table.row_count - 1, 0)))
 
     # What is marked.
@@ -196,7 +197,7 @@ class Watch(App[None]):
     def _pane(self) -> str:
         return str(self.query_one(TabbedContent).active)
 
-    def _need(self) -> Need | None:
+    def _need(self) -> Needed | None:
         if self._pane() != "needs":
             return None
         return self._needs.get(self.query_one("#needs-list", Choices).marked or "")
@@ -204,12 +205,12 @@ class Watch(App[None]):
     def _marked_task(self) -> Card | None:
         need = self._need()
         if need is not None:
-            return need.task
+            return self.shown.task_of(need)
         match self._pane():
             case "board" if isinstance(self.focused, Choices):
-                return self.standing.picture["tasks"].get(self.focused.marked or "")
+                return self.shown.picture["tasks"].get(self.focused.marked or "")
             case "fleet":
-                return self.standing.at_work_on(self._agent() or "")
+                return self.shown.at_work_on(self._agent() or "")
         return None
 
     def _agent(self) -> str | None:
@@ -235,24 +236,27 @@ class Watch(App[None]):
 
     def action_deed(self, name: str) -> None:
         need = self._need()
-        deed = getattr(acting, name)(need) if need is not None else None
+        deed = getattr(acting, name)(need, self.shown.task_of(need)) if need is not None else None
         if need is None or deed is None:
             self.notify("mark something that this can be done to, in the first pane", severity="warning")
             return
-        if deed.sure and self._armed != need.key:
-            self._armed = need.key
+        if deed.sure and self._armed != need.id:
+            self._armed = need.id
             self._draw_needs()
             self.notify(deed.sure, severity="warning")
             return
         self._armed = None
-        self._ask_and_do(deed, lines.need_lines(need, self.standing))
+        self._ask_and_do(deed, lines.need_lines(need, self.shown))
 
     def action_step(self, name: str) -> None:
         task = self._marked_task()
         if task is None:
             self.notify("mark a task first", severity="warning")
             return
-        self._ask_and_do(getattr(acting, name)(task), lines.task_lines(task, self.standing))
+        if name not in task["may"]:
+            self.notify(f"{name}: {lines.ref(task)} is {task['state']}", severity="warning")
+            return
+        self._ask_and_do(getattr(acting, name)(task), lines.task_lines(task, self.shown.now))
 
     def on_option_list_option_selected(self) -> None:
         self.action_why()

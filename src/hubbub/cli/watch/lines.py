@@ -5,9 +5,23 @@ from typing import Any
 from rich.text import Text
 
 from hubbub.cli import terminal
-from hubbub.cli.watch.standing import GLYPHS, Need, Standing
+from hubbub.cli.watch.shown import Shown
 from hubbub.model.pictures import Card
+from hubbub.model.standing import Needed, NeedKind
 
+GLYPHS = {
+    "queued": "◌",
+    "delivered": "○",
+    "acked": "◉",
+    "running": "▶",
+    "blocked": "‖",
+    "waiting": "?",
+    "review": "◎",
+    "done": "✓",
+    "failed": "✗",
+    "cancelled": "⊘",
+    "expired": "◷",
+}
 COLOURS = {
     "queued": "#98a2ae",
     "delivered": "#7fb9da",
@@ -28,13 +42,14 @@ COLOURS = {
 }
 AMBER, RED, FAINT = "#f2ab3f", "#ff7f76", "#8a939e"
 TITLES = {
-    "approval": "Approval",
-    "question": "Waits for you",
-    "letter": "Letter to you",
-    "stale": "Fell silent at work",
-    "conflict": "Same files, two agents",
-    "failed": "Failed",
-    "late": "Nobody gets on with it",
+    NeedKind.APPROVAL: "Approval",
+    NeedKind.QUESTION: "Waits for you",
+    NeedKind.LETTER: "Letter to you",
+    NeedKind.EXPIRED: "Nobody answered in time",
+    NeedKind.STALE: "Fell silent at work",
+    NeedKind.CONFLICT: "Same files, two agents",
+    NeedKind.FAILED: "Failed",
+    NeedKind.LATE: "Nobody gets on with it",
 }
 MOST = 200  # characters of others' text on one line
 
@@ -61,11 +76,11 @@ def ref(task: Card) -> str:
     return f"T-{task['number']}"
 
 
-def task_lines(task: Card, standing: Standing) -> Text:
+def task_lines(task: Card, now: int) -> Text:
     """A task on the board: its state, number and age; its title; who has it, and what is said of it."""
-    state = standing.state(task)
+    state = task["state"]
     colour = COLOURS[state]
-    age = span(standing.now - (task["ended_at"] or task["created_at"]))
+    age = span(now - (task["ended_at"] or task["created_at"]))
     line = Text().append(f"{GLYPHS[state]} ", colour).append(ref(task), FAINT)
     if task["priority"] in ("critical", "high"):
         line.append(f" {task['priority']}", RED if task["priority"] == "critical" else AMBER)
@@ -76,33 +91,33 @@ def task_lines(task: Card, standing: Standing) -> Text:
     return line.append("\n")
 
 
-def need_lines(need: Need, standing: Standing) -> Text:
+def need_lines(need: Needed, shown: Shown) -> Text:
     """Something that waits for a person: what it is, since when, about what, and what is said."""
-    age = span(standing.now - need.at) if need.at else ""
-    line = Text().append(TITLES[need.kind], f"bold {RED if need.kind in ('failed', 'stale') else AMBER}")
-    if need.kind == "approval" and need.card["dangerous"]:
+    kind, task, age = need.need.kind, shown.task_of(need), span(shown.now - need.need.since)
+    line = Text().append(TITLES[kind], f"bold {RED if kind in (NeedKind.FAILED, NeedKind.STALE) else AMBER}")
+    if kind is NeedKind.APPROVAL and need.card["dangerous"]:
         line.append("  dangerous", f"bold {RED}")
-    if need.task is not None:
-        line.append(f"  {ref(need.task)}", FAINT)
-    return line.append(f"  {age}\n", FAINT).append_text(_about(need, standing))
+    if task is not None:
+        line.append(f"  {ref(task)}", FAINT)
+    return line.append(f"  {age}\n", FAINT).append_text(_about(need, shown))
 
 
-def _about(need: Need, standing: Standing) -> Text:
+def _about(need: Needed, shown: Shown) -> Text:
     card: Any = need.card
-    match need.kind:
-        case "approval":
+    match need.noun:
+        case "approvals":
             about, by = card["shown"], f"{card['who']} · {card['tool']} · {_place(card)} · {card['reason']}"
-        case "letter":
+        case "letters":
             about, by = card["text"], card["sender"]
-        case "conflict":
+        case "overlaps":
             about, by = ", ".join(card["files"] or card["areas"]), " and ".join(card["agents"])
-        case "stale":
-            about, by = card["name"], f"held {len(standing.work.get(card['name'], []))}"
-        case "question" if need.task is None:
+        case "agents" if need.need.kind is NeedKind.STALE:
+            about, by = card["name"], f"held {len(card['holds'])}"
+        case "agents":
             about, by = card["doing"], card["name"]
         case _:
-            agent = standing.picture["agents"].get(card["assignee"] or "")
-            asks = agent["doing"] if agent and need.kind == "question" else None
+            agent = shown.picture["agents"].get(card["assignee"] or "")
+            asks = agent["doing"] if agent and need.need.kind is NeedKind.QUESTION else None
             why = card["note"] or asks or card["status"]
             about, by = card["title"], f"{card['assignee'] or 'unassigned'} · {why}"
     return Text().append_text(said(about)).append("\n").append_text(said(by, FAINT)).append("\n")
@@ -116,10 +131,9 @@ def _place(card: Card) -> str:
     )
 
 
-def agent_cells(agent: Card, standing: Standing) -> tuple[Text, ...]:
+def agent_cells(agent: Card, shown: Shown) -> tuple[Text, ...]:
     """An agent in the table of the fleet: name, state, machine, runtime, task, what it says it does."""
-    state = standing.agent_state(agent)
-    task = standing.at_work_on(agent["name"])
+    state, task = agent["state"], shown.at_work_on(agent["name"])
     return (
         said(agent["name"], "bold"),
         Text(state, style=COLOURS.get(state, FAINT)),

@@ -3,15 +3,19 @@
 A card is made by the same function whether something has just happened to the thing or a snapshot is taken of all of
 them. So it holds only what stands in the tables, and nothing that changes by time alone. What agents wrote is cut: a
 card is to be looked at, and whoever wants the whole text asks for it.
+
+A card says how the thing stands (`model/standing.py`): its `state`, why it may `need` a person, and what a person who
+has the right may do to it.
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import attrgetter
 from typing import Any
 from uuid import UUID
 
-from hubbub.model.approvals import Approval
+from hubbub.model import standing
+from hubbub.model.approvals import Approval, ApprovalStatus
 from hubbub.model.machines import NODE_PREFIX, Machine
 from hubbub.model.pictures import (
     FACES,
@@ -26,12 +30,15 @@ from hubbub.model.pictures import (
 )
 from hubbub.model.records import Condition, Delivery, Message, Priority
 from hubbub.model.redaction import Redactor
+from hubbub.model.standing import AgentStanding, Need, NeedKind
 
 TITLE = 200  # characters of a task's title, and of what an agent says that it does
 NOTE = 280  # characters of what was said
 SHOWN = 2000  # characters of what a person is asked to allow
 LINE = 200  # characters of a name
 FILES = 50  # entries of a list
+RELEASE_SCOPE = "release-scope"
+ANSWERS = ("approve", "deny")
 
 _PRIORITIES = [each.name.lower() for each in sorted(Priority)]
 _FORMS: Mapping[Any, Callable[[Any], Any]] = {
@@ -85,20 +92,46 @@ _MACHINE = Drawn(FACES["machines"])
 _APPROVAL = Drawn(FACES["approvals"], shown=_question, reason=_question)
 
 
-def task(of: Mapping[str, Any], depends_on: Sequence[UUID]) -> Card:
+def task(
+    of: Mapping[str, Any],
+    depends_on: Sequence[UUID],
+    *,
+    holder: AgentStanding | None = None,
+    ready_at: int | None = 0,
+) -> Card:
     """A task, of which `of` has what `store/pictures.TASK` names; `depends_on` is what must be completed before it.
 
-    There may be thousands in a snapshot, so this is made of what stands in the row, without a detour.
+    The `holder` tells how one stands that is worked on, `ready_at` how one does that nobody has taken. There may be
+    thousands in a snapshot, so this is made of what stands in the row, without a detour.
     """
-    return _TASK.of_row(of, BesideTask(depends_on=list(map(str, depends_on)), files=_files(of["files"])))
+    status = of["status"]
+    need = standing.need_of_task(
+        status, updated_at=of["updated_at"], ended_at=of["ended_at"], ready_at=ready_at, holder=holder
+    )
+    beside = BesideTask(
+        state=standing.state_of_task(status, holder),
+        need=need.shape() if need is not None else None,
+        may=standing.may(status),
+        depends_on=list(map(str, depends_on)),
+        files=_files(of["files"]),
+    )
+    return _TASK.of_row(of, beside)
 
 
-def agent(row: Mapping[str, Any]) -> AgentCard:
-    """An agent, as `store/pictures.agents` reads it. Its scope is what it has declared, for as long as it is there."""
-    name, is_live = row["name"], row["presence_id"] is not None and row["ended_at"] is None
+def agent(row: Mapping[str, Any], stands: AgentStanding, work: Sequence[UUID]) -> AgentCard:
+    """An agent, as `store/pictures.agents` reads it. Its scope is what it has declared, for as long as it is there.
+
+    It holds the tasks of its `work`, of which it is at the first.
+    """
+    name, is_live, need = row["name"], stands.is_live, stands.need
+    files = _files(_touched(row)) if is_live else None
     itself = name.removeprefix(NODE_PREFIX) if name.startswith(NODE_PREFIX) else None
     return {
         "name": name,
+        "state": stands.state,
+        "need": need.shape() if need is not None else None,
+        "may": (RELEASE_SCOPE,) if is_live and (row["area"] is not None or files) else (),
+        "holds": [str(each) for each in work[:FILES]],
         "condition": row["condition"] or Condition.OFFLINE,
         "doing": short(row["doing"], TITLE),
         "live": is_live,
@@ -108,7 +141,7 @@ def agent(row: Mapping[str, Any]) -> AgentCard:
         "model": short(row["model"], LINE),
         "machine": short(row["placed_on"] or itself or row["seen_on"] or row["hostname"], LINE),
         "area": row["area"] if is_live else None,
-        "files": _files(_touched(row)) if is_live else None,
+        "files": files,
         "since": row["since"],
         "ended_at": row["ended_at"],
     }
@@ -120,14 +153,29 @@ def machine(of: Machine) -> Card:
 
 
 def approval(of: Approval) -> Card:
-    """A question that waits for a person."""
-    return _APPROVAL.of(of, BesideApproval(said_node=of.said_node, kind=of.kind))
+    """A question that waits for a person, or that nobody has answered in time."""
+    is_open = of.status is ApprovalStatus.PENDING
+    ended_at = of.ended_at or of.expires_at
+    need = (
+        Need(NeedKind.APPROVAL, of.created_at, of.expires_at)
+        if is_open
+        else Need(NeedKind.EXPIRED, ended_at, ended_at + standing.MISSED_FOR)
+    )
+    beside = BesideApproval(
+        need=need.shape(),
+        may=ANSWERS if is_open else (),
+        right=of.right,
+        said_node=of.said_node,
+        kind=of.kind,
+    )
+    return _APPROVAL.of(of, beside)
 
 
 def letter(message: Message, row: Delivery) -> LetterCard:
     """A message that waits for a person in the inbox row `row`."""
     return {
         "id": str(row.id),
+        "need": Need(NeedKind.LETTER, message.created_at).shape(),
         "message_id": str(message.id),
         "number": message.number,
         "sender": message.sender,
@@ -140,9 +188,23 @@ def letter(message: Message, row: Delivery) -> LetterCard:
     }
 
 
-def overlap(agents: Sequence[str], files: Sequence[str], areas: Sequence[str]) -> OverlapCard:
+def overlap(agents: Sequence[str], files: Sequence[str], areas: Sequence[str], since: int) -> OverlapCard:
     """What two agents that are there both declare to work on."""
-    return {"agents": list(agents), "files": list(files[:FILES]), "areas": list(areas[:FILES])}
+    need = Need(NeedKind.CONFLICT, since).shape()
+    return {"agents": list(agents), "files": list(files[:FILES]), "areas": list(areas[:FILES]), "need": need}
+
+
+def stands(row: Mapping[str, Any], work: Iterable[str], *, asks: bool) -> AgentStanding:
+    """How an agent stands, as `store/pictures.agents` reads it, with the statuses of the tasks it has under way."""
+    return AgentStanding(
+        condition=row["condition"],
+        is_live=row["presence_id"] is not None and row["ended_at"] is None,
+        end_reason=row["end_reason"],
+        since=row["since"] or 0,
+        ended_at=row["ended_at"] or 0,
+        asks=asks,
+        work=frozenset(work),
+    )
 
 
 def _touched(row: Mapping[str, Any]) -> list[str] | None:

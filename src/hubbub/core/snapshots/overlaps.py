@@ -1,6 +1,7 @@
 """Which agents' scopes meet: kept two by two, so that a picture of the project has them at once."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from uuid import UUID
 
 from hubbub.core.snapshots import cards
@@ -14,7 +15,7 @@ from hubbub.store.tx import Tx
 def renew(tx: Tx, project_id: UUID, agent: str, conflicts: Iterable[Conflict]) -> dict[str, Card | None]:
     """Keep with whom an agent is in conflict from now on; the cards of the pairs that this changes."""
     known = {_key(each): each for each in overlaps.of_agent(tx, project_id, agent)}
-    return _change(tx, project_id, known, _pairs(agent, conflicts))
+    return _change(tx, project_id, known, _pairs(agent, conflicts, tx.now))
 
 
 def renew_all(
@@ -24,7 +25,7 @@ def renew_all(
     known = {_key(each): each for each in overlaps.of_project(tx, project_id)}
     found: dict[str, Pair] = {}
     for agent, conflicts in standing:
-        found |= _pairs(agent, conflicts)
+        found |= _pairs(agent, conflicts, tx.now)
     return _change(tx, project_id, known, found)
 
 
@@ -42,9 +43,9 @@ def of_project(tx: Tx, project_id: UUID) -> dict[str, Card]:
     return {_key(each): _card(each) for each in overlaps.of_project(tx, project_id)}
 
 
-def _pairs(agent: str, conflicts: Iterable[Conflict]) -> dict[str, Pair]:
+def _pairs(agent: str, conflicts: Iterable[Conflict], since: int) -> dict[str, Pair]:
     pairs = (
-        Pair(min(agent, each.agent), max(agent, each.agent), each.overlap)
+        Pair(min(agent, each.agent), max(agent, each.agent), each.overlap, since)
         for each in conflicts
         if each.agent != agent
     )
@@ -59,9 +60,11 @@ def _change(
         overlaps.delete(tx, project_id, known[key])
         changed[key] = None
     for key in sorted(found):
-        if found[key] != known.get(key):
-            overlaps.put(tx, project_id, found[key])
-            changed[key] = _card(found[key])
+        before = known.get(key)
+        if before is None or found[key].common != before.common:
+            now = found[key] if before is None else replace(found[key], since=before.since)
+            overlaps.put(tx, project_id, now)
+            changed[key] = _card(now)
     return changed
 
 
@@ -70,4 +73,4 @@ def _key(of: Pair) -> str:
 
 
 def _card(of: Pair) -> Card:
-    return cards.overlap((of.one, of.other), of.common.files, of.common.areas)
+    return cards.overlap((of.one, of.other), of.common.files, of.common.areas, of.since)

@@ -1,41 +1,66 @@
-"""Patches: what a change makes of the picture of its project, looked up in the transaction that made it."""
+"""Patches: what a change makes of the picture of its project, looked up in the transaction that made it.
+
+How an agent stands depends on its tasks and questions, and how those stand depends on the agent. So whoever tells of
+one tells of the others that it changes, and holds the lock of the agent's name, which `pictures.agent` takes: of two
+transactions the later sees what the other made of them.
+"""
 
 from collections.abc import Iterable
-from operator import attrgetter
 from uuid import UUID
 
-from hubbub.core.snapshots import cards
+from hubbub.core.snapshots import cards, standing
+from hubbub.core.snapshots.standing import Known
 from hubbub.model.approvals import Approval, ApprovalStatus
+from hubbub.model.lifecycle import UNDER_WAY, Status
 from hubbub.model.machines import Machine
 from hubbub.model.pictures import Card, Patch
 from hubbub.model.records import Delivery, Message, Task
-from hubbub.store import dependencies, pictures
+from hubbub.store import approvals, dependencies, pictures
 from hubbub.store.tx import Tx
 
-_shown_of = attrgetter(*pictures.TASK)
 
-
-def task(tx: Tx, changed: Task) -> Patch:
-    """A task is as it is now."""
-    needs = dependencies.of_task(tx, changed.id) if changed.gated else ()
-    shown = dict(zip(pictures.TASK, _shown_of(changed), strict=True))
-    return {"tasks": {str(changed.id): cards.task(shown, needs)}}
+def task(tx: Tx, changed: Task, before: Task | None = None) -> Patch:
+    """A task is as it is now, and so are those that have it, or had it before, and those that wait for it."""
+    names = sorted(_concerned(changed, before))
+    agents = {name: Known.of(tx, changed.project_id, name, lock=True) for name in names}
+    found = {str(changed.id): standing.card(tx, standing.shown(changed), agents.get(changed.assignee or ""))}
+    if (changed.status is Status.COMPLETED) is not (before is not None and before.status is Status.COMPLETED):
+        found |= _waiting_for(tx, changed)
+    if before is not None and _hold(before) == _hold(changed):
+        return {"tasks": found}
+    known = {name: each.card for name, each in agents.items() if each is not None}
+    return {"tasks": found, "agents": known} if known else {"tasks": found}
 
 
 def agent(tx: Tx, project_id: UUID, name: str) -> Patch:
-    """An agent is as it is now, whatever of it has changed."""
+    """An agent is as it is now, whatever of it has changed that its tasks do not depend on."""
     return agents(tx, project_id, [name])
 
 
 def agents(tx: Tx, project_id: UUID, names: Iterable[str]) -> Patch:
-    """These agents are as they are now."""
-    return {"agents": {name: _agent(tx, project_id, name) for name in sorted(names)}}
+    """As `agent`, of several."""
+    found = {name: Known.of(tx, project_id, name, lock=True) for name in sorted(names)}
+    return {"agents": {name: each.card if each is not None else None for name, each in found.items()}}
 
 
-def approval(changed: Approval) -> Patch:
-    """A question is open, or does not wait for an answer any more."""
-    is_open = changed.status is ApprovalStatus.PENDING
-    return {"approvals": {str(changed.id): cards.approval(changed) if is_open else None}}
+def at_work(tx: Tx, project_id: UUID, name: str) -> Patch:
+    """An agent is as it is now, and so is what it works on."""
+    found = Known.of(tx, project_id, name, lock=True)
+    rows = pictures.worked_on(tx, project_id, name)
+    told: Patch = {"agents": {name: found.card if found is not None else None}}
+    tasks = {str(each["id"]): standing.card(tx, each, found) for each in rows}
+    return {**told, "tasks": tasks} if tasks else told
+
+
+def approval(tx: Tx, changed: Approval) -> Patch:
+    """A question is open, or does not wait for an answer any more; whoever asked goes on, or waits."""
+    told = at_work(tx, changed.project_id, changed.who)  # first, for its lock
+    found: dict[str, Card | None] = {str(changed.id): None}
+    if changed.status is ApprovalStatus.PENDING:
+        found |= {str(each): None for each in approvals.missed_before(tx, changed)}
+    if changed.status is ApprovalStatus.PENDING or approvals.is_missed(tx, changed):
+        found[str(changed.id)] = cards.approval(changed)
+    return {"approvals": found, **told}
 
 
 def letter(message: Message, row: Delivery) -> Patch:
@@ -48,6 +73,19 @@ def machine(now: Machine) -> Patch:
     return {"machines": {now.name: cards.machine(now)}}
 
 
-def _agent(tx: Tx, project_id: UUID, name: str) -> Card | None:
-    row = pictures.agent(tx, project_id, name)
-    return cards.agent(row) if row is not None else None
+def _concerned(changed: Task, before: Task | None) -> set[str]:
+    """The agents of which something changes with a task, or on which it depends how that stands."""
+    held = [each for each in (changed, before) if each is not None and each.status in UNDER_WAY]
+    return {each.assignee for each in held if each.assignee is not None}
+
+
+def _hold(task: Task) -> tuple[object, ...]:
+    """What of a task changes how its holder stands."""
+    is_held = task.status in UNDER_WAY
+    return (task.status, task.assignee, task.started_at) if is_held else (is_held,)
+
+
+def _waiting_for(tx: Tx, changed: Task) -> dict[str, Card]:
+    """The tasks that need this one and that nobody has taken: of two last needs the later sees the other's end."""
+    rows = (pictures.not_taken(tx, each) for each in dependencies.waiting_for(tx, changed.id))
+    return {str(each["id"]): standing.card(tx, each, None) for each in rows if each is not None}

@@ -4,15 +4,16 @@ The words are ours. Of others' there are names and the title of a task, short, w
 what is pushed passes servers that are not the hub's, and stands on a locked screen.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
 from hubbub.core.outbox import Errand
 from hubbub.core.why.account import listed, named, quoted
+from hubbub.model.pictures import Card
 from hubbub.model.records import Activity, Task
 from hubbub.model.redaction import Redactor
-from hubbub.model.webhooks import needs_people
+from hubbub.model.standing import Needed, NeedKind, TaskState, begun
 
 SECRETS = Redactor()
 NAMES = 3  # of agents in a sentence
@@ -41,66 +42,105 @@ class Push:
 
 
 @dataclass(frozen=True, slots=True)
+class _Told:
+    """What is to be said: that something happened, and what needs a person since then, if anything does."""
+
+    happened: Activity
+    task: Task | None
+    needs: Sequence[Needed]
+
+    @property
+    def card(self) -> Card:
+        """The card of what is most urgent."""
+        return self.needs[0].card
+
+    @property
+    def words(self) -> "_Words":
+        if not self.needs:
+            return OTHER
+        kind = self.needs[0].need.kind
+        is_asking = kind is NeedKind.QUESTION and self.card["state"] == TaskState.WAITING
+        return ASKING if is_asking else WORDS[kind]
+
+
+@dataclass(frozen=True, slots=True)
 class _Words:
-    """What is said of one kind of activity."""
+    """What is said of one kind of need."""
 
     title: str
     priority: str
     tag: str
-    text: Callable[[Activity, Task | None], str]
+    text: Callable[[_Told], str]
     view: str
 
 
 def push(errand: Errand, happened: Activity, url: str) -> Push:
     """What is pushed of an activity; `url` is where people find the hub."""
-    known = happened.kind in WORDS and (happened.kind.startswith("task.") or needs_people(happened))
-    words = WORDS[happened.kind] if known else OTHER
-    task = errand.task
+    told = _Told(happened, errand.task, begun(happened))
+    words, task = told.words, errand.task
     view = f"/t/{task.number}" if task is not None else words.view
     project = quote(errand.project or "", safe="")
     return Push(
         title=f"{words.title} ({project})",
-        text=words.text(happened, task),
+        text=words.text(told),
         priority=words.priority,
         tags=words.tag,
         click=f"{url}{view}?project={project}",
     )
 
 
-def _asked(happened: Activity, _task: Task | None) -> str:
-    tool, node = (named(str(happened.detail.get(each) or "")) for each in ("tool", "node"))
-    who, said = _who(happened.agent or happened.actor), happened.detail.get("said_node")
+def _asked(told: _Told) -> str:
+    who, said = _who(told.card["who"]), told.card["said_node"]
     if said is not None:
-        return f"{who}'s own program waits for your yes or no: {tool}, on {named(str(said))} as it says."
-    return f"{who} waits for your yes or no: {tool} on {node}."
+        return (
+            f"{who}'s own program waits for your yes or no: {_call(told)}, on {named(str(said))} as it says."
+        )
+    return f"{who} waits for your yes or no: {_call(told)} on {named(str(told.card['node']))}."
 
 
-def _blocked(happened: Activity, task: Task | None) -> str:
-    return f"{_task(task)} cannot go on; {_who(happened.agent)} has it."
+def _unanswered(told: _Told) -> str:
+    return f"{_who(told.card['who'])} got no answer in time: {_call(told)}."
 
 
-def _failed(happened: Activity, task: Task | None) -> str:
-    return f"{_task(task)} was given up by {_who(happened.actor)}."
+def _call(told: _Told) -> str:
+    return named(str(told.card["tool"]))
 
 
-def _silent(happened: Activity, _task: Task | None) -> str:
-    return f"{_who(happened.agent)} has sent no sign of life for too long."
+def _blocked(told: _Told) -> str:
+    return f"{_task(told.task)} cannot go on; {_who(told.happened.agent)} has it."
 
 
-def _written(happened: Activity, _task: Task | None) -> str:
-    return f"{_who(happened.actor)} has written to you."
+def _waits(told: _Told) -> str:
+    return f"{_who(told.happened.agent)} waits for your answer."
 
 
-def _conflict(happened: Activity, _task: Task | None) -> str:
-    others = happened.detail.get("conflicts")
-    names = [_who(str(each)) for each in others] if isinstance(others, list) else []
+def _failed(told: _Told) -> str:
+    return f"{_task(told.task)} was given up by {_who(told.happened.actor)}."
+
+
+def _silent(told: _Told) -> str:
+    return f"{_who(told.happened.agent)} has sent no sign of life for too long."
+
+
+def _written(told: _Told) -> str:
+    return f"{_who(told.happened.actor)} has written to you."
+
+
+def _conflict(told: _Told) -> str:
+    who = told.happened.agent
+    met = {name for each in told.needs for name in each.card.get("agents", ())}
+    names = [_who(name) for name in sorted(met - {who})]
     more = [f"{len(names) - NAMES} more"] if len(names) > NAMES else []
-    return f"{_who(happened.agent)} works on the same as {listed([*names[:NAMES], *more])}."
+    return f"{_who(who)} works on the same as {listed([*names[:NAMES], *more])}."
 
 
-def _other(happened: Activity, task: Task | None) -> str:
-    about = f"{_task(task)}: " if task is not None else ""
-    return f"{about}{happened.kind}, by {_who(happened.actor)}."
+def _late(told: _Told) -> str:
+    return f"{_task(told.task)} does not get on; {_who(told.happened.agent)} has it."
+
+
+def _other(told: _Told) -> str:
+    about = f"{_task(told.task)}: " if told.task is not None else ""
+    return f"{about}{told.happened.kind}, by {_who(told.happened.actor)}."
 
 
 def _task(task: Task | None) -> str:
@@ -114,11 +154,14 @@ def _who(name: str | None) -> str:
 
 
 OTHER = _Words("Something happened", "low", "information_source", _other, "/activity")
-WORDS: Mapping[str, _Words] = {
-    "approval.asked": _Words("An approval is needed", "high", "lock", _asked, "/"),
-    "task.blocked": _Words("A task is blocked", "default", "pause_button", _blocked, "/"),
-    "task.failed": _Words("A task has failed", "high", "x", _failed, "/"),
-    "agent.timeout": _Words("An agent fell silent", "default", "zzz", _silent, "/fleet"),
-    "message.sent": _Words("A message for you", "default", "envelope", _written, "/messages"),
-    "agent.scope_change": _Words("Two agents work on the same", "default", "warning", _conflict, "/files"),
+ASKING = _Words("An agent waits for you", "default", "raised_hand", _waits, "/")
+WORDS: Mapping[NeedKind, _Words] = {
+    NeedKind.APPROVAL: _Words("An approval is needed", "high", "lock", _asked, "/"),
+    NeedKind.QUESTION: _Words("A task is blocked", "default", "pause_button", _blocked, "/"),
+    NeedKind.LETTER: _Words("A message for you", "default", "envelope", _written, "/messages"),
+    NeedKind.EXPIRED: _Words("A question got no answer", "default", "hourglass", _unanswered, "/"),
+    NeedKind.STALE: _Words("An agent fell silent", "default", "zzz", _silent, "/fleet"),
+    NeedKind.CONFLICT: _Words("Two agents work on the same", "default", "warning", _conflict, "/files"),
+    NeedKind.FAILED: _Words("A task has failed", "high", "x", _failed, "/"),
+    NeedKind.LATE: _Words("A task is late", "default", "hourglass", _late, "/"),
 }

@@ -7,8 +7,9 @@ from pydantic import Field
 
 from hubbub.model.placements import PlacementStatus
 from hubbub.model.records import Condition
+from hubbub.model.standing import AgentState
 from hubbub.model.wakes import Method
-from hubbub.serve.rest.shapes import OutlookShape, Shape
+from hubbub.serve.rest.shapes import NeedShape, OutlookShape, Shape
 
 
 class TodoItemShape(Shape):
@@ -55,6 +56,10 @@ class WakeShape(OutlookShape):
 class AgentShape(Shape):
     name: str
     condition: Condition
+    state: AgentState = Field(
+        description="what it does as people see it: its condition, unless something says more"
+    )
+    need: NeedShape | None = Field(description="why a person is needed, and from when on; null: for nothing")
     live: bool = Field(description="whether it is there now")
     unread: int = Field(description="letters that wait to be acknowledged")
     doing: str | None = None

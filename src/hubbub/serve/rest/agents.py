@@ -23,6 +23,7 @@ from hubbub.core import (
     whereabouts,
 )
 from hubbub.core.idempotency import Reply
+from hubbub.core.snapshots import standing
 from hubbub.core.whereabouts import Whereabouts
 from hubbub.model.errors import Forbidden
 from hubbub.model.records import Agent, Condition, Delivery, Letter, Presence, Profile, Project
@@ -262,11 +263,19 @@ def _shape(tx: Tx, agent: Agent, found: Whereabouts, news: LiveNews) -> AgentSha
         "machine": found.machine or (presence.hostname if presence else None),
         "placed": found.placed,
         "work": found.work,
+        **_stands(tx, agent),
         "wake": _wake(tx, agent, presence if is_live else None, news),
         **{name: getattr(evidence, name) for name in SEEN},
     }
     shape: AgentShape = AgentShape.of(presence, **more)
     return shape
+
+
+def _stands(tx: Tx, agent: Agent) -> dict[str, object]:
+    """How an agent stands, as every picture shows it."""
+    known = standing.Known.of(tx, agent.project_id, agent.name)
+    card = known.card if known is not None else {}
+    return {name: card.get(name) for name in ("state", "need")}
 
 
 def _wake(tx: Tx, agent: Agent, presence: Presence | None, news: LiveNews) -> WakeShape:

@@ -35,6 +35,7 @@ from hubbub.model.records import (
 )
 from hubbub.model.rights import GIVEN, Role
 from hubbub.model.scopes import Area
+from hubbub.model.standing import NeedKind, TaskState
 from hubbub.model.wakes import WakeWay
 from hubbub.model.webhooks import Webhook
 
@@ -221,8 +222,22 @@ class SentShape(OutlookShape):
     status: Reached = Field(Reached.STORED, description="how far it got; it is safe from now on")
 
 
+class NeedShape(Shape):
+    kind: NeedKind
+    rank: int = Field(description="the smaller, the more urgent")
+    since: int = Field(description="from when on; it may lie ahead")
+    until: int | None = Field(description="null: until something happens")
+
+
 @tells(Task)
 class TaskShape(Shape):
+    state: Annotated[
+        TaskState, Seen(REST, "the status as people see it; waiting: as its holder does", after="status")
+    ]
+    need: Annotated[
+        NeedShape | None, Seen(REST, "why a person is needed, and from when on; null: for nothing")
+    ]
+    may: Annotated[list[str], Seen(REST, "the verbs that are possible now, for people who may write")]
     text: Annotated[str, Seen(REST, "title and description as one text", after="description")]
     machine: Annotated[
         str | None, Seen(REST, "where its assignee runs, as far as is known", after="result")

@@ -10,12 +10,13 @@ from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
 from hubbub.core.snapshots import keyframes
-from hubbub.core.snapshots.take import take
+from hubbub.core.snapshots.take import picture, take
 from hubbub.model.records import Activity
 from hubbub.model.rights import Right
+from hubbub.model.standing import needed
 from hubbub.serve.events import content_of, with_patch
 from hubbub.serve.rest.call import Call
-from hubbub.serve.rest.shapes import ActivityShape
+from hubbub.serve.rest.shapes import ActivityShape, NeedShape
 from hubbub.store.tx import Tx
 
 router = APIRouter(tags=["hub"])
@@ -34,6 +35,19 @@ class Snapshot(Moment):
     seen: list[int] = Field(description="activities after `id` that are in the picture already")
     first: Moment | None = Field(description="from where the project can be replayed")
     picture: dict[str, dict[str, Any]] = Field(description="cards by noun and key")
+
+
+class NeededShape(NeedShape):
+    noun: str = Field(
+        description="of the card, as in the picture: tasks, agents, approvals, letters, overlaps"
+    )
+    key: str
+    card: dict[str, Any]
+
+
+class Needs(BaseModel):
+    at: int
+    needs: list[NeededShape]
 
 
 class Start(Moment):
@@ -75,6 +89,20 @@ async def snapshot(call: Call, request: Request) -> Response:
             "picture": taken.picture,
         }
         return _answer(_to_json(content), is_packed=is_packed)
+
+    return await call.read(look, long=True)
+
+
+@router.get("/needs")
+async def list_needs(call: Call) -> Needs:
+    """What needs a person now, the most urgent first: the same on the page, in the terminal and here."""
+
+    def look(tx: Tx) -> Needs:
+        found = needed(picture(tx, call.enter(tx, Right.READ).id), tx.now)
+        told = [
+            NeededShape.of(each.need, noun=each.noun, key=each.key, card=dict(each.card)) for each in found
+        ]
+        return Needs(at=tx.now, needs=told)
 
     return await call.read(look, long=True)
 

@@ -12,9 +12,11 @@ from pydantic import BaseModel, Field
 
 from hubbub.core import access, activity, artifacts, dependencies, finding, reach, tasks, threads, whereabouts
 from hubbub.core.idempotency import Reply
-from hubbub.model.lifecycle import Status
+from hubbub.core.snapshots import standing
+from hubbub.model.lifecycle import ENDED, OPEN, Status
 from hubbub.model.records import Priority, Project, Task
 from hubbub.model.rights import Right
+from hubbub.model.standing import TaskState
 from hubbub.model.wakes import Ways
 from hubbub.serve import markdown
 from hubbub.serve.events import content_of
@@ -63,6 +65,7 @@ class BriefShape(Shape):
     number: int
     title: str
     status: Status
+    state: TaskState
     assignee: str | None
 
 
@@ -113,6 +116,9 @@ async def list_tasks(
     call: Call,
     *,
     status: Annotated[list[Status] | None, Query()] = None,
+    ended: Annotated[
+        bool | None, Query(description="those that are over, or those that are not; without a status")
+    ] = None,
     assignee: str | None = None,
     sender: str | None = None,
     area: str | None = None,
@@ -124,6 +130,7 @@ async def list_tasks(
     total: bool = False,
 ) -> Tasks:
     """Tasks, newest first; `before` is the number to go on from. With `total`, also how many there are."""
+    wanted = status or (() if ended is None else ENDED if ended else OPEN)
 
     def look(tx: Tx) -> Tasks:
         ids = [project.id for project in access.visible(tx, call.project)]
@@ -131,7 +138,7 @@ async def list_tasks(
             tx,
             ids,
             q,
-            status=status or (),
+            status=wanted,
             assignee=assignee,
             sender=sender,
             area=area,
@@ -140,9 +147,7 @@ async def list_tasks(
         )
         number = None
         if total:
-            number = finding.number(
-                tx, ids, q, status=status or (), assignee=assignee, sender=sender, area=area
-            )
+            number = finding.number(tx, ids, q, status=wanted, assignee=assignee, sender=sender, area=area)
         return Tasks(tasks=_shapes(tx, ids, found), total=number)
 
     return await call.read(look, long=total or bool(q))
@@ -191,9 +196,9 @@ async def show_task(call: Call, ref: str, render: Render = None) -> WholeTask:
             activity=[ActivityShape.model_validate(content_of(each)) for each in happened],
             artifacts=[ArtifactShape.of(each) for each in artifacts.of_task(tx, task)],
             deliveries=[DeliveryShape.of(each) for each in finding.deliveries(tx, task)],
-            children=_briefs(finding.children(tx, task)),
-            needs=_briefs(dependencies.needs(tx, task)),
-            needed_by=_briefs(dependencies.waiting(tx, task)),
+            children=_briefs(tx, finding.children(tx, task)),
+            needs=_briefs(tx, dependencies.needs(tx, task)),
+            needed_by=_briefs(tx, dependencies.waiting(tx, task)),
         )
 
     whole = await call.read(look)
@@ -210,8 +215,8 @@ def _render(whole: WholeTask) -> None:
     rendered(whole.messages)
 
 
-def _briefs(found: Iterable[Task]) -> list[BriefShape]:
-    return [BriefShape.of(each) for each in found]
+def _briefs(tx: Tx, found: Iterable[Task]) -> list[BriefShape]:
+    return [BriefShape.of(each, state=standing.of_task(tx, each)["state"]) for each in found]
 
 
 def _needs(tx: Tx, project: Project, refs: Sequence[str]) -> list[Task]:
@@ -241,8 +246,10 @@ def one(tx: Tx, task: Task) -> TaskShape:
 
 
 def _shape(tx: Tx, task: Task, machine: str | None) -> TaskShape:
-    needs = dependencies.of_task(tx, task)
-    shape: TaskShape = TaskShape.of(task, depends_on=needs, ready=tasks.is_ready(tx, task), machine=machine)
+    card = standing.of_task(tx, task)
+    stands = {name: card[name] for name in ("state", "need", "may")}
+    needs, ready = card["depends_on"], tasks.is_ready(tx, task)
+    shape: TaskShape = TaskShape.of(task, depends_on=needs, ready=ready, machine=machine, **stands)
     return shape
 
 

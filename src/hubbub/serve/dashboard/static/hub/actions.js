@@ -1,9 +1,9 @@
-// Everything a person can do, by name: `act("cancel", {task, reason})`. Each is one call of REST. What will come of
-// it shows at once, as an overlay on the picture that goes when the log tells of it; if the hub refuses, the overlay
-// goes and its sentence is told. Calls carry a key, so that one whose answer was lost can be made again.
+// Everything a person can do, by name: `act("cancel", {task, reason})`. Each is one call of REST. The card that it is
+// done to is pending until the log tells what came of it; what that is, only the hub says. If it refuses, its sentence
+// is told. Calls carry a key, so that one whose answer was lost can be made again.
 
 import { effect } from "../vendor/ui.js";
-import { hubNow, live, moment, overlay } from "../model/moment.js";
+import { live, moment, pending } from "../model/moment.js";
 import { t } from "../words.js";
 import { freshKey, Refused } from "./api.js";
 import { ACTIONS } from "./table.js";
@@ -28,20 +28,18 @@ export async function act(name, values = {}) {
     tell(t("errors.replaying"));
     return null;
   }
-  const { request, shows } = ACTIONS[name];
-  const changes = (shows?.(values, hubNow(), live.value) ?? []).map((change) => ({
-    ...change,
-    before: live.value[change.noun].get(change.key),
-  }));
+  const { request, of } = ACTIONS[name];
+  const card = of?.(values);
+  const before = cardOf(card);
   const key = freshKey();
-  overlay.value = [...overlay.value, ...changes];
+  if (card) pending.value = [...pending.value, card];
   try {
     const answer = await insist(() => request(values, { key }));
-    settled(changes).then(() => take(changes));
+    told(card, before).then(() => goOn(card));
     return answer;
   } catch (error) {
+    goOn(card);
     if (!(error instanceof Refused)) throw error;
-    take(changes);
     tell(sentence(error));
     return null;
   }
@@ -68,15 +66,23 @@ function sentence({ status, message }) {
   return said.charAt(0).toUpperCase() + said.slice(1);
 }
 
-const take = (changes) => (overlay.value = overlay.value.filter((each) => !changes.includes(each)));
+function cardOf(card) {
+  const [noun, key] = card?.split("\n") ?? [];
+  return live.value[noun]?.get(key);
+}
 
-/** When the log has told of all that was expected, or has had the time to. */
-function settled(changes) {
+/** Nothing is being done to it any more, unless that was begun twice. */
+function goOn(card) {
+  const place = pending.value.indexOf(card);
+  if (place >= 0) pending.value = pending.value.toSpliced(place, 1);
+}
+
+/** When the log has told of the card, or has had the time to. */
+function told(card, before) {
   return new Promise((resolve) => {
-    const told = () => changes.every(({ noun, key, before }) => live.value[noun].get(key) !== before);
     const timer = setTimeout(resolve, ANSWERED_FOR);
     const stop = effect(() => {
-      if (told()) {
+      if (cardOf(card) !== before) {
         clearTimeout(timer);
         resolve();
       }

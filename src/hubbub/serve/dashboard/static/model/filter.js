@@ -1,7 +1,7 @@
 // The filter field: `state:blocked agent:ember is:unassigned "two words" api`. Words of different keys must all
 // hold, values of one key are alternatives. A key that is not known makes a plain word.
 
-import { agentState, isEnded, stateOf } from "./states.js";
+import { isEnded } from "./states.js";
 
 /** @typedef {Record<"words"|"state"|"agent"|"area"|"priority"|"is", string[]>} Query */
 
@@ -51,7 +51,7 @@ export function matches(card, query, picture) {
   if (isEmpty(query)) return true;
   const file = typeof card === "string" ? { path: card, agents: [] } : card;
   return (
-    any(query.state, (value) => stateIs(file, value, picture)) &&
+    any(query.state, (value) => stateIs(file, value)) &&
     any(query.agent, (value) => namesOf(file).some((name) => nameIs(name, value, picture))) &&
     any(query.area, (value) => (file.area ?? "").toLowerCase() === value) &&
     any(query.priority, (value) => priorityIs(file, value)) &&
@@ -63,10 +63,7 @@ export function matches(card, query, picture) {
 const any = (values, holds) => !values.length || values.some(holds);
 
 /** A state by its name, or by the beginning of it while it is typed. */
-function stateIs(card, value, picture) {
-  if (card.status !== undefined) return stateOf(card, picture).startsWith(value);
-  return card.condition !== undefined && agentState(card, picture).startsWith(value);
-}
+const stateIs = (card, value) => card.state?.startsWith(value) ?? false;
 
 /** An agent by its name, or by the beginning of it if nobody has that name. */
 function nameIs(name, value, picture) {

@@ -14,6 +14,9 @@
  * @property {number} number  counted in the project, from 1
  * @property {string} title
  * @property {string} status
+ * @property {string} state  the status as people see it
+ * @property {object|null} need  why a person is needed, and from when on
+ * @property {string[]} may  the verbs that are possible now, for people who may write
  * @property {"critical"|"high"|"medium"|"low"} priority
  * @property {string} sender
  * @property {string|null} assignee  null: it is free for anyone to claim
@@ -36,6 +39,10 @@
 /**
  * @typedef {object} Agent
  * @property {string} name
+ * @property {string} state  what it does as people see it: its condition, unless something says more
+ * @property {object|null} need  why a person is needed, and from when on
+ * @property {string[]} may  what is possible now, for people who may write
+ * @property {string[]} holds  the tasks that it has begun, the one that it is at first
  * @property {"working"|"idle"|"blocked"|"error"|"waiting"|"offline"} condition  what it says it is doing
  * @property {string|null} doing  cut
  * @property {boolean} live  whether it is there
@@ -63,6 +70,9 @@
 /**
  * @typedef {object} Approval
  * @property {string} id
+ * @property {object} need  why a person is needed
+ * @property {string[]} may  how it may be answered
+ * @property {"read"|"write"|"manage"} right  of whoever answers
  * @property {string} who  whose call it is
  * @property {string} node  the machine; where a program with a token asked, `{who}@{said_node}`
  * @property {string|null} said_node  the machine as a program with a token says; null: the machine asked
@@ -77,6 +87,7 @@
 /**
  * @typedef {object} Letter
  * @property {string} id  of the inbox row
+ * @property {object} need
  * @property {string} message_id
  * @property {number} number
  * @property {string} sender
@@ -92,6 +103,7 @@
  * @property {string[]} agents  two that are there, sorted
  * @property {string[]} files  what both have declared
  * @property {string[]} areas
+ * @property {object} need
  */
 // The end of the cards.
 

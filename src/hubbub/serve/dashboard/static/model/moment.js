@@ -1,5 +1,5 @@
 // What all views read: the picture that is shown, the moment it is of, who looks at it and what they may do.
-// `hub/live.js` writes the live picture, `hub/replay.js` the past one, `hub/actions.js` what is not yet confirmed.
+// `hub/live.js` writes the live picture, `hub/replay.js` the past one, `hub/actions.js` what waits for the hub.
 
 import { computed, signal } from "../vendor/ui.js";
 import { NOUNS, open } from "./fold.js";
@@ -18,27 +18,14 @@ export const moment = signal(null);
 /** The picture of that moment. @type {{value: Picture|null}} */
 export const past = signal(null);
 
-/** What people have done here and the log has not told yet: `{noun, key, change(card) -> card|null}`. */
-export const overlay = signal([]);
+/** The cards, by noun and key, to which something is being done from here that the hub has not told of yet. */
+export const pending = signal([]);
 
-/** The picture to show: of the past, or the live one with what was just done here. @type {{value: Picture}} */
-export const shown = computed(() => {
-  if (moment.value) return past.value ?? live.value;
-  return overlay.value.length ? overlaid(live.value, overlay.value) : live.value;
-});
+/** Whether something is being done to a card: `noun\nkey`. */
+export const isPending = (of) => pending.value.includes(of);
 
-function overlaid(picture, changes) {
-  const made = { ...picture };
-  const touched = new Set();
-  for (const { noun, key, change } of changes) {
-    if (!touched.has(noun)) made[noun] = new Map(made[noun]);
-    touched.add(noun);
-    const card = change(made[noun].get(key));
-    if (card) made[noun].set(key, card);
-    else made[noun].delete(key);
-  }
-  return made;
-}
+/** The picture to show: of the past, or the live one. @type {{value: Picture}} */
+export const shown = computed(() => (moment.value ? past.value ?? live.value : live.value));
 
 const maps = Object.fromEntries(NOUNS.map((noun) => [noun, computed(() => shown.value[noun])]));
 

@@ -1,23 +1,9 @@
-// The eleven states in which people see a task, the columns they stand in, and the states of an agent. A state is
-// a status as the hub knows it, in a shorter word; only "waiting" is made here, from how its holder is.
+// The states of tasks and agents as people see them: their icons and columns, and what stands beside what in a picture.
+// Which state something is in, and what may be done to it, is the hub's word: each card says it.
 
 /** @typedef {import("./fold.js").Picture} Picture */
 /** @typedef {import("./fold.js").Task} Task */
 /** @typedef {import("./fold.js").Agent} Agent */
-
-/** Status → state, as long as its holder waits for nobody. */
-export const STATE_OF_STATUS = {
-  queued: "queued",
-  delivered: "delivered",
-  accepted: "acked",
-  working: "running",
-  blocked: "blocked",
-  in_review: "review",
-  completed: "done",
-  failed: "failed",
-  cancelled: "cancelled",
-  expired: "expired",
-};
 
 /** State → icon of the sprite. */
 export const GLYPHS = {
@@ -50,43 +36,8 @@ const COLUMN_OF = new Map(COLUMNS.flatMap(({ name, states }) => states.map((stat
 /** The name of the column where a state stands. */
 export const columnOf = (state) => COLUMN_OF.get(state) ?? "queued";
 
-/** The statuses of tasks that are over. */
-export const ENDED = ["completed", "failed", "cancelled", "expired"];
-
 /** Whether a task is over, as far as anyone can tell. @param {Task} task */
-export const isEnded = (task) => ENDED.includes(task.status);
-
-/** Whether somebody has begun and not yet handed in. @param {Task} task */
-export const isUnderWay = (task) => ["accepted", "working", "blocked"].includes(task.status);
-
-/** One of the eleven states. @param {Task} task @param {Picture} picture */
-export function stateOf(task, picture) {
-  const state = STATE_OF_STATUS[task.status] ?? "queued";
-  return state === "running" && isWaiting(task.assignee, picture) ? "waiting" : state;
-}
-
-/** Whether an agent cannot go on before somebody answers it. */
-function isWaiting(name, picture) {
-  const agent = picture.agents.get(name);
-  return Boolean(agent?.live && agent.condition === "waiting") || approvalsOf(name, picture).length > 0;
-}
-
-/**
- * working, idle, blocked, waiting, error, stale or offline. Stale is an agent that fell silent while it held work
- * that it had begun: nobody knows what has become of that.
- * @param {Agent} agent
- * @param {Picture} picture
- */
-export function agentState(agent, picture) {
-  const work = tasksOf(agent.name, picture);
-  if (!agent.live) {
-    return agent.end_reason === "silent" && work.some(isUnderWay) ? "stale" : "offline";
-  }
-  if (isWaiting(agent.name, picture)) return "waiting";
-  if (agent.condition !== "idle") return agent.condition;
-  if (work.some((task) => task.status === "working")) return "working";
-  return work.some((task) => task.status === "blocked") ? "blocked" : "idle";
-}
+export const isEnded = (task) => task.ended_at !== null;
 
 /** Whether an agent is only a name as yet: nothing that is called so was ever there. @param {Agent} agent */
 export const isNew = (agent) => !agent.live && agent.ended_at === null;
@@ -110,7 +61,6 @@ function grouped(map, keysOf) {
 }
 
 const assigneeIfOpen = (task) => (task.assignee && !isEnded(task) ? [task.assignee] : []);
-const asker = (approval) => [approval.who];
 const needs = (task) => task.depends_on ?? [];
 const itsNumber = (task) => [String(task.number)];
 const parent = (task) => (task.parent_id ? [task.parent_id] : []);
@@ -118,9 +68,6 @@ const machine = (agent) => [agent.machine ?? ""];
 
 /** The open tasks of an agent. @returns {Task[]} */
 export const tasksOf = (name, picture) => grouped(picture.tasks, assigneeIfOpen).get(name) ?? [];
-
-/** What an agent has asked people, still unanswered. @returns {import("./fold.js").Approval[]} */
-export const approvalsOf = (name, picture) => grouped(picture.approvals, asker).get(name) ?? [];
 
 /** The tasks that need this one. @returns {Task[]} */
 export const neededBy = (task, picture) => grouped(picture.tasks, needs).get(task.id) ?? [];
@@ -135,12 +82,9 @@ export const agentsOn = (name, picture) => grouped(picture.agents, machine).get(
 export const findTask = (ref, picture) =>
   picture.tasks.get(ref) ?? grouped(picture.tasks, itsNumber).get(String(ref))?.[0];
 
-/** The task that an agent is at: what it works on, else what it is held up with, else what it has said yes to. */
-export function currentTask(name, picture) {
-  const work = tasksOf(name, picture);
-  for (const status of ["working", "blocked", "accepted"]) {
-    const found = work.filter((task) => task.status === status);
-    if (found.length) return found.reduce((a, b) => ((b.started_at ?? 0) > (a.started_at ?? 0) ? b : a));
-  }
-  return undefined;
-}
+/** What an agent has begun and not handed in, what it is at first. @returns {Task[]} */
+export const heldBy = (name, picture) =>
+  (picture.agents.get(name)?.holds ?? []).map((id) => picture.tasks.get(id)).filter(Boolean);
+
+/** The task that an agent is at. @returns {Task|undefined} */
+export const currentTask = (name, picture) => picture.tasks.get(picture.agents.get(name)?.holds[0]);

@@ -1,7 +1,7 @@
 // What the palette offers for what was typed, out of what the page knows: the best first.
 import { html } from "../vendor/ui.js";
 import { agents, could, may, shown, tasks } from "../model/moment.js";
-import { agentState, findTask, stateOf } from "../model/states.js";
+import { findTask } from "../model/states.js";
 import { t } from "../words.js";
 import { doingsOf, labelOf, perform } from "../views/task/doing.js";
 import { Glyph, stateWord } from "../ui/glyph.js";
@@ -60,7 +60,7 @@ export function ofTask(task) {
     number: task.number,
     text: `t-${task.number} ${task.title}`.toLowerCase(),
     look: () => {
-      const state = stateOf(task, shown.value);
+      const { state } = task;
       const label = html`<bdi class="mono">T-${task.number}</bdi> <${Text} value=${task.title} lines=${1} />`;
       return { mark: html`<${Glyph} state=${state} quiet />`, label, hint: stateWord(state) };
     },
@@ -95,7 +95,7 @@ function ofAgent(agent) {
     look: () => ({
       mark: html`<${Tile} agent=${agent} picture=${shown.value} small />`,
       label: html`<${Text} value=${agent.name} lines=${1} />`,
-      hint: stateWord(agentState(agent, shown.value), true),
+      hint: stateWord(agent.state, true),
     }),
     run: () => go("fleet", { agent: agent.name }),
   };
@@ -105,7 +105,7 @@ function ofAgent(agent) {
 function named(number) {
   const task = number && may.value.write ? findTask(number, shown.value) : undefined;
   if (!task) return [];
-  return doingsOf(task, shown.value).map((doing) => command(
+  return doingsOf(task).map((doing) => command(
     doing.id, `${labelOf(doing, task)} T-${task.number}`, doing.icon, () => perform(doing.id, task)));
 }
 

@@ -1,8 +1,8 @@
 // The line above a view: its name, the filter, search, how the page looks, who looks, and the button for a new task.
 import { computed, html, useRef, useState } from "../vendor/ui.js";
 import { parse, toggle } from "../model/filter.js";
-import { agents, may, moment, could, shown, tasks } from "../model/moment.js";
-import { isEnded, stateOf, STATES } from "../model/states.js";
+import { agents, may, moment, could, tasks } from "../model/moment.js";
+import { isEnded, STATES } from "../model/states.js";
 import { t } from "../words.js";
 import { Button, IconButton } from "../ui/button.js";
 import { Chip } from "../ui/chip.js";
@@ -92,10 +92,7 @@ function States({ query, toggleState }) {
   const chosen = query.state.filter((state) => STATES.includes(state));
   const items = () => {
     const counts = new Map();
-    for (const task of tasks.value.values()) {
-      const state = stateOf(task, shown.value);
-      counts.set(state, (counts.get(state) ?? 0) + 1);
-    }
+    for (const { state } of tasks.value.values()) counts.set(state, (counts.get(state) ?? 0) + 1);
     return STATES.map((state) => ({
       label: html`<span class="row"><${Glyph} state=${state} quiet />${stateWord(state)}</span>`,
       checked: query.state.includes(state), hint: String(counts.get(state) ?? 0), run: () => toggleState(state),

@@ -8,17 +8,21 @@ import { html, useEffect, useRef } from "../vendor/ui.js";
  * @param {string} [props.name] the link's accessible name: begins with what the card shows
  * @param {boolean} [props.selected] one of those that the next action is for
  * @param {boolean} [props.current] the one that is open at the side
+ * @param {boolean} [props.pending] something is being done to it, and the hub has not told what came of it
  * @param {"amber"|"red"} [props.tone]
  * @param {any} [props.flash] the card flashes when this changes
  */
-export function Card({ item, href, name, selected, current, tone, flash, class: more = "", children, ...rest }) {
+export function Card({
+  item, href, name, selected, current, pending, tone, flash, class: more = "", children, ...rest
+}) {
   const box = useRef(null);
   useFlash(box, flash);
   const look = [
-    "card", more, tone && `is-${tone}`, selected && "is-selected", current && "is-current", href && "is-link",
+    "card", more, tone && `is-${tone}`, pending && "is-pending", selected && "is-selected",
+    current && "is-current", href && "is-link",
   ].filter(Boolean).join(" ");
   return html`<div ...${rest} ref=${box} class=${look} data-item=${href ? undefined : item}
-    tabindex=${item && !href ? -1 : undefined}>
+    tabindex=${item && !href ? -1 : undefined} aria-busy=${pending ? "true" : undefined}>
     ${href && html`<a class="card-link" href=${href} data-item=${item} aria-label=${name}
       aria-current=${current ? "true" : undefined}></a>`}
     ${children}

@@ -1,6 +1,5 @@
 // An agent in 26 pixels: two letters; the ring and the mark at the corner say its condition.
 import { html } from "../vendor/ui.js";
-import { agentState } from "../model/states.js";
 import { stateWord } from "./glyph.js";
 
 /** Two letters of a name: "ember" -> "Em", "ci-runner" -> "Cr". @param {string} name */
@@ -18,7 +17,7 @@ function monogram(name) {
  */
 export function Tile({ agent, picture, small = false }) {
   const [name, card] = named(agent, picture);
-  const state = card ? agentState(card, picture) : "offline";
+  const state = card?.state ?? "offline";
   return html`<span class=${small ? "tile is-small" : "tile"} data-state=${state} aria-hidden="true">
     ${monogram(name)}
   </span>`;
@@ -30,7 +29,7 @@ export function Tile({ agent, picture, small = false }) {
  */
 export function TileButton({ agent, picture, href, onClick, pressed }) {
   const [name, card] = named(agent, picture);
-  const state = card ? agentState(card, picture) : "offline";
+  const state = card?.state ?? "offline";
   const label = `${monogram(name)} ${name}, ${stateWord(state, true)}`;
   const inside = html`<${Tile} agent=${agent} picture=${picture} />`;
   const common = { class: "tile-button", "aria-label": label, title: `${name}, ${stateWord(state, true)}`, onClick };

@@ -13,7 +13,7 @@ import { Attention } from "./board/attention.js";
 import { Bulk } from "./board/bulk.js";
 import { Column } from "./board/column.js";
 import { FinishedSpan, Older } from "./board/older.js";
-import { columnsOf, lettersOf, linksOf, workOf } from "./board/shape.js";
+import { columnsOf, lettersOf, linksOf } from "./board/shape.js";
 import { Strip } from "./board/strip.js";
 import { useNeedKeys } from "./needs/keys.js";
 import { taskOf, useTaskKeys } from "./task/keys.js";
@@ -44,13 +44,12 @@ function Columns({ picture, typed }) {
   const query = useMemo(() => parse(typed), [typed]);
   const columns = useMemo(
     () => columnsOf(picture, query),
-    [picture.tasks, picture.agents, picture.approvals, picture.overlaps, query],
+    [picture.tasks, picture.overlaps, query],
   );
   const links = useMemo(() => linksOf(picture.tasks), [picture.tasks]);
-  const work = useMemo(() => workOf(picture.tasks), [picture.tasks]);
   const letters = useMemo(() => lettersOf(picture.letters), [picture.letters]);
   const current = openTask(picture)?.id ?? null;
-  const look = { picture, links, work, letters, current, selected: selected.value, pick };
+  const look = { picture, links, letters, current, selected: selected.value, pick };
   return html`
     <div class="columns">
       ${columns.map((column) => (column.name === "finished"

@@ -4,7 +4,7 @@ import { computed, html, useEffect, useState } from "../vendor/ui.js";
 import { isLive } from "../hub/live.js";
 import { isEmpty, matches, parse } from "../model/filter.js";
 import { inProject, loaded, shown, tasks } from "../model/moment.js";
-import { findTask, isEnded, stateOf } from "../model/states.js";
+import { findTask, isEnded } from "../model/states.js";
 import { href, route } from "../shell/router.js";
 import { Empty, Skeleton } from "../ui/empty.js";
 import { language, t } from "../words.js";
@@ -68,7 +68,7 @@ function Drawn({ drawing }) {
   const node = (id) => {
     const task = picture.tasks.get(id);
     const dim = isDim(id);
-    const from = [task, stateOf(task, picture), drawing.spots.get(id), dim, id === chosen, route.value, language.value];
+    const from = [task, task.state, drawing.spots.get(id), dim, id === chosen, route.value, language.value];
     return kept(id, from, () => html`<${GraphNode} key=${id} task=${task} state=${from[1]} spot=${from[2]} dim=${dim}
       current=${id === chosen} href=${taskHref(task)} isOver=${isEnded(task)} />`);
   };

@@ -2,7 +2,7 @@
 
 import { html, useState } from "../vendor/ui.js";
 import { moment, shown } from "../model/moment.js";
-import { findTask, stateOf } from "../model/states.js";
+import { findTask } from "../model/states.js";
 import { Empty, Skeleton } from "../ui/empty.js";
 import { Tabs } from "../ui/tabs.js";
 import { t } from "../words.js";
@@ -26,7 +26,7 @@ export function View({ id }) {
   if (!card) return html`<div class="inspector">${absent(id, details)}</div>`;
   return html`
     <div class="inspector">
-      <${Head} task=${card} state=${stateOf(card, picture)} picture=${picture} />
+      <${Head} task=${card} state=${card.state} picture=${picture} />
       <${Body} key=${card.id} task=${card} details=${details} picture=${picture} />
       <${Reply} key=${`reply ${card.id}`} task=${card} />
     </div>`;

@@ -2,15 +2,13 @@
 
 import { html } from "../../vendor/ui.js";
 import { may, shown } from "../../model/moment.js";
-import { stateOf } from "../../model/states.js";
 import { BulkBar, clear, selected } from "../../ui/selection.js";
 import { t } from "../../words.js";
-import { DOINGS, performOnAll } from "../task/doing.js";
+import { DOINGS, isAble, performOnAll } from "../task/doing.js";
 
 export function Bulk() {
   if (!selected.value.size || !may.value.write) return null;
-  const states = new Set(chosen().map((task) => stateOf(task, shown.value)));
-  const able = DOINGS.filter(({ bulk, states: where }) => bulk && where.some((state) => states.has(state)));
+  const able = DOINGS.filter((doing) => doing.bulk && chosen().some((task) => isAble(doing, task)));
   const actions = able.map(({ id, icon, danger }) => ({
     label: t(`inspector.${id}`), icon, danger, run: () => performOnAll(id, chosen()).then(clear),
   }));

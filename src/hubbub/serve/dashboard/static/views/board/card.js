@@ -1,7 +1,6 @@
 // A task on the board: what state it is in, what it is called, who has it, and why it does not go on.
 
 import { html } from "../../vendor/ui.js";
-import { approvalsOf } from "../../model/states.js";
 import { Ago } from "../../ui/ago.js";
 import { Card } from "../../ui/card.js";
 import { Glyph, stateWord } from "../../ui/glyph.js";
@@ -25,13 +24,14 @@ const TELLING = new Set(["blocked", "waiting", "failed"]);
  * @param {number|null} props.progress  percent, if its holder is at it and says so
  * @param {boolean} props.selected  one of those that the next action is for
  * @param {boolean} props.current  the one that is open at the side
+ * @param {boolean} props.pending  something is being done to it
  */
-export function TaskCard({ task, state, picture, counts, progress, selected, current, onPick }) {
+export function TaskCard({ task, state, picture, counts, progress, selected, current, pending, onPick }) {
   const note = TELLING.has(state) && reasonOf(task, picture);
   return html`
     <div class="board-card" role="listitem" onClick=${onPick}>
       <${Card} item=${`task:${task.id}`} href=${taskHref(task)} name=${nameOf(task, state)} selected=${selected}
-        current=${current} flash=${state}>
+        current=${current} pending=${pending} flash=${state}>
         <div class="board-line">
           <${Glyph} state=${state} quiet />
           <span class="mono faint">${refOf(task)}</span>
@@ -51,7 +51,7 @@ export function TaskCard({ task, state, picture, counts, progress, selected, cur
 
 /** Why it does not go on: a question to people, what was said of it last, or what its holder says. */
 function reasonOf(task, picture) {
-  if (approvalsOf(task.assignee, picture).length && task.status === "working") return t("board.waits_approval");
+  if (task.state === "waiting" && !task.need) return t("board.waits_approval");
   const doing = picture.agents.get(task.assignee)?.doing;
   return task.note || (doing === task.title ? null : doing);
 }
@@ -83,11 +83,11 @@ function Progress({ percent }) {
 }
 
 /** A task that has ended, in one line. */
-export function FinishedRow({ task, state, selected, current, onPick }) {
+export function FinishedRow({ task, state, selected, current, pending, onPick }) {
   return html`
     <div class="board-done" role="listitem" onClick=${onPick}>
       <${Card} item=${`task:${task.id}`} href=${taskHref(task)} name=${nameOf(task, state)} selected=${selected}
-        current=${current} flash=${state}>
+        current=${current} pending=${pending} flash=${state}>
         <div class="board-line">
           <${Glyph} state=${state} quiet />
           <span class="grow clip"><${Text} value=${task.title.split("\n", 1)[0]} /></span>

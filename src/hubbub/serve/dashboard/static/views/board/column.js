@@ -1,7 +1,7 @@
 // One column of the board: its name, how many there are, and the cards that are near the visible part.
 
 import { html, useRef } from "../../vendor/ui.js";
-import { agentState } from "../../model/states.js";
+import { isPending } from "../../model/moment.js";
 import { Glyph } from "../../ui/glyph.js";
 import { number, t } from "../../words.js";
 import { FinishedRow, TaskCard } from "./card.js";
@@ -13,7 +13,7 @@ const CARD = 92; // pixels of a card with a title of one line, and the gap below
 /**
  * @param {object} props
  * @param {{name: string, glyph: string, cards: {task: object, state: string}[]}} props.column
- * @param {object} props.look  what cards are drawn from: picture, links, work, letters, selected, current, pick
+ * @param {object} props.look  what cards are drawn from: picture, links, letters, selected, current, pick
  */
 export function Column({ column, look, aside, children }) {
   const drawn = useRef(new Map());
@@ -50,15 +50,17 @@ function remembered(drawn, { task, state }, look, finished) {
 }
 
 function ofFinished(task, state, { selected, current }) {
-  return { task, state, selected: selected.has(task.id), current: current === task.id };
+  return {
+    task, state, selected: selected.has(task.id), current: current === task.id, pending: isPending(`tasks\n${task.id}`),
+  };
 }
 
 function ofCard(task, state, look) {
   const agent = look.picture.agents.get(task.assignee);
-  const atIt = agent?.live && look.work.get(task.assignee) === task;
+  const atIt = agent?.live && agent.holds[0] === task.id;
   return {
     ...ofFinished(task, state, look),
-    holder: agent ? agentState(agent, look.picture) : null,
+    holder: agent?.state,
     links: look.links.get(task.id) ?? 0,
     files: (task.files ?? (atIt ? agent.files : null))?.length ?? 0,
     letters: look.letters.get(task.id) ?? 0,

@@ -3,7 +3,6 @@
 import { html, useState } from "../../vendor/ui.js";
 import { read } from "../../hub/reads.js";
 import { moment, now } from "../../model/moment.js";
-import { ENDED, STATE_OF_STATUS } from "../../model/states.js";
 import { Button } from "../../ui/button.js";
 import { Span } from "../../ui/ago.js";
 import { toast } from "../../ui/toasts.js";
@@ -30,7 +29,7 @@ export function Older({ cards, look }) {
   const known = new Set(cards.map(({ task }) => task.id));
   return html`
     ${pages.tasks.filter((task) => !known.has(task.id)).map((task) => html`
-      <${FinishedRow} key=${task.id} task=${task} state=${STATE_OF_STATUS[task.status]}
+      <${FinishedRow} key=${task.id} task=${task} state=${task.state}
         selected=${look.selected.has(task.id)} current=${look.current === task.id}
         onPick=${(event) => look.pick(event, task.id)} />`)}
     <div role="listitem" class="board-older">
@@ -42,7 +41,7 @@ export function Older({ cards, look }) {
 /** One page more of what ended, by number downwards. */
 async function older(cards, tasks) {
   const before = Math.min(...[...cards.map(({ task }) => task), ...tasks].map((task) => task.number));
-  const query = { status: ENDED, limit: PAGE, before: Number.isFinite(before) ? before : undefined };
+  const query = { ended: true, limit: PAGE, before: Number.isFinite(before) ? before : undefined };
   try {
     const answer = await read.tasks(query);
     return { tasks: [...tasks, ...answer.tasks], done: answer.tasks.length < PAGE, busy: false };

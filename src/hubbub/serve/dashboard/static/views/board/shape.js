@@ -1,7 +1,7 @@
 // What stands where on the board, made from a picture: no DOM, so that it can be told from a test what goes where.
 
 import { matches } from "../../model/filter.js";
-import { COLUMNS, columnOf, stateOf } from "../../model/states.js";
+import { COLUMNS, columnOf } from "../../model/states.js";
 
 const RANK = { critical: 0, high: 1, medium: 2, low: 3 };
 
@@ -20,8 +20,7 @@ export function columnsOf(picture, query) {
   const cards = new Map(COLUMNS.map(({ name }) => [name, []]));
   for (const task of picture.tasks.values()) {
     if (!matches(task, query, picture)) continue;
-    const state = stateOf(task, picture);
-    cards.get(columnOf(state)).push({ task, state });
+    cards.get(columnOf(task.state)).push({ task, state: task.state });
   }
   return COLUMNS.map(({ name, glyph }) => ({
     name, glyph, cards: cards.get(name).sort(ORDER[name] ?? oldestFirst),
@@ -48,17 +47,6 @@ export function linksOf(tasks) {
     for (const needed of task.depends_on) count(needed, 1);
   }
   return links;
-}
-
-/** The task that each agent is at: of those that it has begun, the latest. */
-export function workOf(tasks) {
-  const work = new Map();
-  for (const task of tasks.values()) {
-    if (task.status !== "working" || !task.assignee) continue;
-    const other = work.get(task.assignee);
-    if (!other || (task.started_at ?? 0) > (other.started_at ?? 0)) work.set(task.assignee, task);
-  }
-  return work;
 }
 
 /** Of each task, how many letters about it wait for people. */

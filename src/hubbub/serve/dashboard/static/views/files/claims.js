@@ -4,7 +4,7 @@
 // (it declared so), it is done with it and the work is in review, or it clashes with another agent there. Which scopes
 // clash is the hub's word (`picture.overlaps`); that two agents wrote the very same entry can be seen without it.
 
-import { isUnderWay, tasksOf } from "../../model/states.js";
+import { tasksOf } from "../../model/states.js";
 
 /**
  * @typedef {"editing" | "review" | "clash"} Mark
@@ -40,8 +40,8 @@ export function overlapsOf(row, picture) {
 
 /** What of an agent's work is in review, if all that it has begun is. */
 export function reviewed(name, picture) {
-  const work = tasksOf(name, picture);
-  return work.some(isUnderWay) ? [] : work.filter((task) => task.status === "in_review");
+  if (picture.agents.get(name)?.holds.length) return [];
+  return tasksOf(name, picture).filter(({ state }) => state === "review");
 }
 
 function declare(rows, picture) {

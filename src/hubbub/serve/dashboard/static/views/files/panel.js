@@ -3,7 +3,6 @@
 import { html, useEffect, useRef } from "../../vendor/ui.js";
 import { read } from "../../hub/reads.js";
 import { could, may, project } from "../../model/moment.js";
-import { agentState, stateOf } from "../../model/states.js";
 import { compose } from "../../shell/asked.js";
 import { href, route } from "../../shell/router.js";
 import { Button, IconButton } from "../../ui/button.js";
@@ -52,17 +51,17 @@ function Claimant({ name, mark, picture }) {
     <div class="row"><${Tile} agent=${name} picture=${picture} />
       <a class="grow strong clip" href=${href("files", { q: route.value.query.q, agent: name })}>
         <bdi>${name}</bdi></a>
-      ${agent && html`<${StateWord} agent state=${agentState(agent, picture)} />`}</div>
+      ${agent && html`<${StateWord} agent state=${agent.state} />`}</div>
     <div class="row small"><span class="claim" data-mark=${mark}><${Icon} name=${MARK_ICONS[mark]} size=${13} />
       </span>
       <span>${t(`files.mark_${mark}`)}</span></div>
     ${inReview.map((task) => html`<a key=${task.id} class="row small" href=${taskHref(task)}>
-      <${Glyph} state=${stateOf(task, picture)} /><span class="mono faint">${refOf(task)}</span>
+      <${Glyph} state=${task.state} /><span class="mono faint">${refOf(task)}</span>
       <span class="clip"><${Text} value=${task.title} lines=${1} /></span></a>`)}
     ${could.value.write && html`<div class="row wrap">
       <${Button} small icon="message-square" disabled=${!may.value.write} onClick=${() => compose([name])}
         aria-label=${t("files.message_to", { name })}>${t("files.message")}<//>
-      ${agent?.live && html`<${Button} small icon="unlink" disabled=${!may.value.write}
+      ${agent?.may.includes("release-scope") && html`<${Button} small icon="unlink" disabled=${!may.value.write}
         onClick=${() => releaseScope(name)}
         aria-label=${t("files.release_of", { name })}>${t("files.release")}<//>`}
     </div>`}

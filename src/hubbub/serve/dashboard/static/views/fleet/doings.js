@@ -60,11 +60,10 @@ async function startAgain(name) {
 export function AgentActions({ agent, placed }) {
   const { name } = agent;
   const off = !may.value.write;
-  const claims = Boolean(agent.live && (agent.area || agent.files?.length));
   return html`<div class="row wrap">
     <${Button} small icon="message-square" disabled=${off} onClick=${() => compose([name])}>${t("fleet.message")}<//>
     <${Button} small icon="plus" disabled=${off} onClick=${() => compose([name], "task")}>${t("fleet.give_task")}<//>
-    ${claims && html`<${Button} small icon="unlink" disabled=${off}
+    ${agent.may.includes("release-scope") && html`<${Button} small icon="unlink" disabled=${off}
       onClick=${() => releaseScope(name)}>${t("fleet.release_scope")}<//>`}
     ${placed && html`<${Button} small icon="square-terminal" href=${href("machines", { terminal: name })}>
       ${t("fleet.logs")}<//>

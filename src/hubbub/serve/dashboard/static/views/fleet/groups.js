@@ -1,7 +1,7 @@
 // The fleet machine by machine: who is where, and who has been gone for so long that only a count is left. Pure.
 
 import { isEmpty, matches } from "../../model/filter.js";
-import { agentState, currentTask, tasksOf } from "../../model/states.js";
+import { currentTask, tasksOf } from "../../model/states.js";
 
 const LONG_GONE = 24 * 60 * 60_000; // milliseconds; who has left and holds nothing is history by then
 
@@ -34,7 +34,7 @@ export function fleet(picture, query, now) {
 
 const member = (agent, picture) => ({
   agent,
-  state: agentState(agent, picture),
+  state: agent.state,
   task: currentTask(agent.name, picture),
 });
 

@@ -3,7 +3,7 @@
 import { html, useEffect, useRef, useState } from "../../vendor/ui.js";
 import { read } from "../../hub/reads.js";
 import { could, loaded, moment, recent, shown } from "../../model/moment.js";
-import { agentState, isNew, tasksOf } from "../../model/states.js";
+import { isNew, tasksOf } from "../../model/states.js";
 import { IconButton } from "../../ui/button.js";
 import { Empty, Skeleton } from "../../ui/empty.js";
 import { StateWord } from "../../ui/glyph.js";
@@ -31,7 +31,7 @@ export function View({ name, onClose }) {
       <${IconButton} kind="quiet" small icon="x" label=${t("fleet.close")} onClick=${onClose} />
     </div>
     ${agent ? html`
-      <div><${StateWord} agent state=${agentState(agent, picture)} /></div>
+      <div><${StateWord} agent state=${agent.state} /></div>
       ${isNew(agent) && told && html`<p class="muted">${none(agent, told)}</p>`}
       ${agent.doing && html`<p class="muted"><${Text} value=${agent.doing} lines=${4} /></p>`}
       ${could.value.write && html`<${AgentActions} agent=${agent} placed=${told?.placed} picture=${picture} />`}

@@ -3,7 +3,6 @@
 import { html } from "../../vendor/ui.js";
 import { read } from "../../hub/reads.js";
 import { may } from "../../model/moment.js";
-import { stateOf } from "../../model/states.js";
 import { href } from "../../shell/router.js";
 import { Ago } from "../../ui/ago.js";
 import { Button } from "../../ui/button.js";
@@ -30,10 +29,11 @@ export function Held({ tasks, picture }) {
   return html`<${Section} title=${t("fleet.holds")} count=${tasks.length}>
     ${tasks.length === 0 ? html`<p class="small muted">${t("fleet.holds_nothing")}</p>` : html`<ul class="agent-list">
       ${tasks.map((task) => html`<li key=${task.id} class="row">
-        <a class="row grow" href=${taskHref(task)}><${Glyph} state=${stateOf(task, picture)} />
+        <a class="row grow" href=${taskHref(task)}><${Glyph} state=${task.state} />
           <span class="mono faint">${refOf(task)}</span><span class="clip"><${Text} value=${task.title}
             lines=${1} /></span></a>
-        ${may.value.write && html`<${Button} small kind="quiet" onClick=${() => releaseTask(task)}
+        ${may.value.write && task.may.includes("release") && html`<${Button} small kind="quiet"
+          onClick=${() => releaseTask(task)}
           aria-label=${t("fleet.release_task", { ref: refOf(task) })}>${t("fleet.release")}<//>`}
       </li>`)}</ul>`}
   <//>`;

@@ -22,7 +22,7 @@ const LEVELS = 2; // of ended tasks before the unfinished ones
 
 /** Whether what an arrow leads to still waits for what it comes from. */
 export const waits = (picture, { from, to }) =>
-  picture.tasks.get(from)?.status !== "completed" && !isEnded(picture.tasks.get(to));
+  picture.tasks.get(from)?.state !== "done" && !isEnded(picture.tasks.get(to));
 
 /** @returns {Shape} */
 export function shape(picture) {

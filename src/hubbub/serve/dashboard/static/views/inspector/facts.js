@@ -2,7 +2,7 @@
 
 import { html } from "../../vendor/ui.js";
 import { toggle } from "../../model/filter.js";
-import { childrenOf, findTask, neededBy, stateOf } from "../../model/states.js";
+import { childrenOf, findTask, neededBy } from "../../model/states.js";
 import { href } from "../../shell/router.js";
 import { Clock } from "../../ui/ago.js";
 import { Glyph } from "../../ui/glyph.js";
@@ -71,7 +71,7 @@ function linked(ids, told, picture) {
 function links(tasks, picture) {
   return html`<ul class="stack links">${tasks.slice(0, MOST_LINKS).map((task) => html`
     <li key=${task.id}><a class="row" href=${taskHref(task)}>
-      <${Glyph} state=${stateOf(task, picture)} size=${14} /><span class="mono">${refOf(task)}</span>
+      <${Glyph} state=${task.state} size=${14} /><span class="mono">${refOf(task)}</span>
       <span class="muted clip"><${Text} value=${task.title} /></span></a></li>`)}
     ${tasks.length > MOST_LINKS && html`
       <li class="faint">${t("inspector.and_more", { count: tasks.length - MOST_LINKS })}</li>`}

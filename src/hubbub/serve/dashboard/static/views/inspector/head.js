@@ -1,7 +1,7 @@
 // The head of the inspector: which task, how it is, and what can be done to it.
 
 import { html } from "../../vendor/ui.js";
-import { moment, could } from "../../model/moment.js";
+import { could, isPending, moment } from "../../model/moment.js";
 import { href, set } from "../../shell/router.js";
 import { Button, IconButton } from "../../ui/button.js";
 import { StateWord } from "../../ui/glyph.js";
@@ -27,15 +27,17 @@ export function Head({ task, state, picture }) {
     </header>`;
 }
 
-const doingsFor = (task, picture) => (could.value.write ? doingsOf(task, picture) : []);
+const doingsFor = (task) => (could.value.write ? doingsOf(task) : []);
 
 function Doings({ task, picture }) {
   const machine = picture.agents.get(task.assignee)?.machine;
+  const busy = isPending(`tasks\n${task.id}`);
   return html`
-    <div class="row wrap" role="group" aria-label=${t("inspector.actions")}>
-      ${doingsFor(task, picture).slice(0, AT_HAND).map((doing, index) => html`
+    <div class="row wrap" role="group" aria-label=${t("inspector.actions")} aria-busy=${busy ? "true" : undefined}>
+      ${doingsFor(task).slice(0, AT_HAND).map((doing, index) => html`
         <${Button} key=${doing.id} kind=${isBest(doing, index) ? "primary" : "plain"} small
-          disabled=${Boolean(moment.value)} onClick=${() => perform(doing.id, task)}>${labelOf(doing, task)}<//>`)}
+          disabled=${busy || Boolean(moment.value)}
+          onClick=${() => perform(doing.id, task)}>${labelOf(doing, task)}<//>`)}
       ${machine && picture.machines.has(machine) && html`
         <${Button} small href=${href("machines", { machine, agent: task.assignee })}>${t("inspector.terminal")}<//>`}
     </div>`;
@@ -43,7 +45,7 @@ function Doings({ task, picture }) {
 
 /** What is done less often. */
 function More({ task, picture }) {
-  const items = doingsFor(task, picture).slice(AT_HAND).map((doing) => ({
+  const items = doingsFor(task).slice(AT_HAND).map((doing) => ({
     label: labelOf(doing, task), icon: doing.icon, danger: doing.danger, run: () => perform(doing.id, task),
   }));
   if (!items.length) return null;

@@ -1,10 +1,13 @@
 // The life of a task as steps with times, made from its part of the log: no DOM.
 
-import { STATE_OF_STATUS } from "../../model/states.js";
+/** What the log says of a task in other words than people see. */
+const WORDS = { accepted: "acked", working: "running", in_review: "review", completed: "done" };
 
 const ALONG = ["queued", "delivered", "acked", "running", "blocked", "review"];
 const ENDS = new Set(["failed", "cancelled", "expired"]);
 const BEGIN_AGAIN = new Set(["task.retried", "task.reassigned", "task.released", "task.reopened"]);
+
+const wordOf = (status) => WORDS[status] ?? status;
 
 /**
  * The steps in their order, the last one being how the task ended or may end.
@@ -17,7 +20,7 @@ const BEGIN_AGAIN = new Set(["task.retried", "task.reassigned", "task.released",
  */
 export function stepsOf(task, activities, now) {
   const passed = passages(task, activities);
-  const current = STATE_OF_STATUS[task.status];
+  const current = wordOf(task.status);
   const reached = new Map();
   const spent = new Map();
   passed.forEach(({ id, at }, index) => {
@@ -35,7 +38,7 @@ function passages(task, activities) {
   const passed = [];
   for (const { kind, at, detail } of activities) {
     if (kind === "task.sent" || BEGIN_AGAIN.has(kind)) passed.length = 0;
-    const id = STATE_OF_STATUS[detail?.after];
+    const id = wordOf(detail?.after);
     if (id && !passed.length && id !== "queued") passed.push({ id: "queued", at }); // straight into an inbox
     if (id && id !== passed.at(-1)?.id) passed.push({ id, at });
   }
@@ -46,7 +49,7 @@ function passages(task, activities) {
 function fromCard(task) {
   const known = [
     ["queued", task.created_at], ["delivered", task.delivered_at], ["acked", task.accepted_at],
-    ["running", task.started_at], [STATE_OF_STATUS[task.status], task.ended_at ?? task.updated_at],
+    ["running", task.started_at], [wordOf(task.status), task.ended_at ?? task.updated_at],
   ];
   return known
     .filter(([, at]) => at !== null && at !== undefined)

@@ -2,7 +2,7 @@
 import { html, useState } from "../../vendor/ui.js";
 import { t } from "../../words.js";
 import { could, may } from "../../model/moment.js";
-import { agentsOn, agentState } from "../../model/states.js";
+import { agentsOn } from "../../model/states.js";
 import { href, route } from "../../shell/router.js";
 import { Ago } from "../../ui/ago.js";
 import { Button } from "../../ui/button.js";
@@ -29,7 +29,7 @@ function Row({ name, agent, placed, picture }) {
     <div class="grow stack tight">
       <span class="row">
         <a class="part strong clamp" href=${href("fleet", { agent: name })}><bdi>${name}</bdi></a>
-        ${agent && html`<${StateWord} agent state=${agentState(agent, picture)} />`}</span>
+        ${agent && html`<${StateWord} agent state=${agent.state} />`}</span>
       ${placed && html`<${Placed} placed=${placed} />`}
       ${placed && html`<code class="small clamp">${placed.command}</code>`}
     </div>

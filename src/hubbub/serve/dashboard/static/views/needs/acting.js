@@ -74,8 +74,7 @@ const OF_KIND = {
 /** What can be done about a need; those who may only look are shown where to look. */
 export function actingOn(need) {
   const all = OF_KIND[need.kind](need).filter(Boolean);
-  const { write, manage } = may.value;
-  const able = need.approval?.kind === "rule" ? manage : write; // a machine's policy is for those who manage
+  const able = may.value[need.approval?.right ?? "write"];
   return all.filter((each) => each.href || each.id === "why" || able || !each.run);
 }
 

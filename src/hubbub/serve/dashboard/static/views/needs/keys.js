@@ -1,6 +1,6 @@
 // What the keys do to the need whose card has the focus: `a` approves, `r` replies, and the buttons do the rest.
 
-import { may } from "../../model/moment.js";
+import { isPending, may } from "../../model/moment.js";
 import { useKey } from "../../shell/keys.js";
 import { actingOn } from "./acting.js";
 import { armed } from "./approving.js";
@@ -23,7 +23,7 @@ function open(item, { target }) {
 function press(key, item) {
   if (!item?.startsWith("need:") || !may.value.write) return false;
   const need = needOf(item.slice(5));
-  const acting = need && actingOn(need).find((each) => each.key === key);
+  const acting = need && !isPending(need.of) && actingOn(need).find((each) => each.key === key);
   if (!acting) return false;
   acting.run();
   if (armed.value && armed.value === need.approval?.id) buttonOf(item)?.focus(); // so that Enter is the second press

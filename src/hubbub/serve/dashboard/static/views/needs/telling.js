@@ -78,7 +78,7 @@ function Command({ approval: { id, shown: beginning } }) {
       <${Button} small kind="quiet" icon="chevron-down" onClick=${look}>${t("needs.whole")}<//>`}`;
 }
 
-/** @param {import("../../model/needs.js").Need} need @param {import("../../model/fold.js").Picture} picture */
+/** @param {import("../../model/waiting.js").Need} need @param {import("../../model/fold.js").Picture} picture */
 export const told = (need, picture) => OF_KIND[need.kind](need, picture);
 
 /** What two agents both work on: files, else areas. */
@@ -95,8 +95,8 @@ function whoMeets(agents, picture) {
 
 /** Why a task is over-age, in one short sentence. */
 function lateBecause(task) {
-  const age = span(now.value - (task.status === "working" ? task.updated_at : task.created_at));
-  if (task.status === "working") return t("needs.late_silent", { age });
-  if (task.status === "queued") return t("needs.late_free", { age });
+  const age = span(now.value - (task.state === "running" ? task.updated_at : task.created_at));
+  if (task.state === "running") return t("needs.late_silent", { age });
+  if (task.state === "queued") return t("needs.late_free", { age });
   return t("needs.late_unread", { age, name: task.assignee });
 }

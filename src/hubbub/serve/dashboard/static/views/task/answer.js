@@ -11,7 +11,7 @@ import { refOf } from "./names.js";
 
 /** @param {{task: object, onSay: (said: {text: string, goOn: boolean}) => void, onClose: () => void}} props */
 export function Answer({ task, onSay, onClose }) {
-  const blocked = task.status === "blocked";
+  const blocked = task.may.includes("unblock");
   const [text, setText] = useState("");
   const [goOn, setGoOn] = useState(blocked);
   const ready = text.trim() !== "";

@@ -1,9 +1,8 @@
-// What a person can do to a task, by its state. The inspector, the bulk bar of the board and the list of what needs
-// a person offer these, in this order, and nothing else.
+// What a person can do to a task, as the hub says of each. The inspector, the bulk bar of the board and the list of
+// what needs a person offer these, in this order, and nothing else.
 
 import { act } from "../../hub/actions.js";
-import { isEnded, stateOf } from "../../model/states.js";
-import { may, shown } from "../../model/moment.js";
+import { may } from "../../model/moment.js";
 import { ask } from "../../shell/asked.js";
 import { late } from "../../shell/late.js";
 import { toast } from "../../ui/toasts.js";
@@ -20,13 +19,12 @@ import { refOf } from "./names.js";
  * @property {string} icon
  * @property {boolean} [danger]
  * @property {boolean} [bulk]  whether it may be done to several at once
- * @property {string[]} states  in which it may be done
+ * @property {string[]} verbs  of which the hub allows one
+ * @property {string[]} [states]  in which it is worth offering
  * @property {(tasks: Task[]) => Promise<object|null>} asks  what else has to be said; null: thought better of it
  * @property {(task: Task, said: object) => Promise<object|null>} run  null: refused, which was told
  */
 
-const OPEN = ["queued", "delivered", "acked", "running", "blocked", "waiting", "review"];
-const ENDED_BADLY = ["failed", "cancelled", "expired"];
 const nothing = async () => ({});
 
 /** A dialog of ours, fetched when it is asked for, as a promise of what was said in it; null: nothing. */
@@ -57,40 +55,41 @@ const call = (name) => (task, values) => act(name, { task: task.id, ...values })
 /** @type {Doing[]} */
 export const DOINGS = [
   {
-    id: "approve_work", icon: "check", states: ["review"], bulk: true, asks: nothing, run: call("approveWork"),
+    id: "approve_work", icon: "check", verbs: ["approve"], bulk: true, asks: nothing, run: call("approveWork"),
   },
   {
-    id: "request_changes", icon: "reply", states: ["review"],
+    id: "request_changes", icon: "reply", verbs: ["request-changes"],
     asks: sentence("request_changes", "comment"), run: call("requestChanges"),
   },
   {
-    id: "answer", icon: "reply", states: ["blocked", "waiting"],
+    id: "answer", icon: "reply", verbs: ["comment"], states: ["blocked", "waiting"],
     asks: ([task]) => said("answer", "Answer", { task }), run: answer,
   },
-  { id: "retry", icon: "rotate-ccw", states: ENDED_BADLY, bulk: true, asks: nothing, run: call("retry") },
+  { id: "retry", icon: "rotate-ccw", verbs: ["retry"], bulk: true, asks: nothing, run: call("retry") },
   {
-    id: "reassign", icon: "user-plus", states: [...OPEN, ...ENDED_BADLY], bulk: true,
+    id: "reassign", icon: "user-plus", verbs: ["reassign", "retry"], bulk: true,
     asks: (tasks) => said("reassign", "Reassign", { tasks }), run: reassign,
   },
   {
-    id: "cancel", icon: "ban", states: OPEN, bulk: true, danger: true,
+    id: "cancel", icon: "ban", verbs: ["cancel"], bulk: true, danger: true,
     asks: sentence("cancel", "reason", { danger: true, optional: true }), run: call("cancel"),
   },
   {
-    id: "release", icon: "unlink", states: OPEN.slice(1), bulk: true,
+    id: "release", icon: "unlink", verbs: ["release"], bulk: true,
     asks: sentence("release", "reason"), run: call("release"),
   },
   {
-    id: "complete", icon: "circle-check", states: OPEN, bulk: true,
+    id: "complete", icon: "circle-check", verbs: ["complete"], bulk: true,
     asks: sentence("complete", "result", { optional: true }), run: call("complete"),
   },
 ];
 
+/** Whether the hub would let a person do that to a task as it is. */
+export const isAble = ({ verbs, states }, task) =>
+  verbs.some((verb) => task.may.includes(verb)) && (states?.includes(task.state) ?? true);
+
 /** What may be done to a task as it is, the best first; nothing for those who may only look. */
-export function doingsOf(task, picture) {
-  const state = stateOf(task, picture);
-  return DOINGS.filter((doing) => doing.states.includes(state) && !(doing.id === "release" && !task.assignee));
-}
+export const doingsOf = (task) => DOINGS.filter((doing) => isAble(doing, task));
 
 /** What to call it: work that nobody has is assigned, not reassigned. */
 export const labelOf = (doing, task) =>
@@ -109,7 +108,7 @@ export async function perform(id, task) {
 /** Do one of them to several; in the end one sentence says what came of it. */
 export async function performOnAll(id, tasks) {
   const doing = DOINGS.find((each) => each.id === id);
-  const able = tasks.filter((task) => doing.states.includes(stateOf(task, shown.value)));
+  const able = tasks.filter((task) => isAble(doing, task));
   if (!able.length) return toast(t("board.bulk_none"), { kind: "error" });
   const values = await doing.asks(able);
   if (values === null) return undefined;
@@ -122,7 +121,7 @@ export async function performOnAll(id, tasks) {
 
 /** Work that has ended must begin again before somebody else can have it. */
 async function reassign(task, { to }) {
-  if (isEnded(task) && !(await act("retry", { task: task.id }))) return null;
+  if (!task.may.includes("reassign") && !(await act("retry", { task: task.id }))) return null;
   return act("reassign", { task: task.id, to });
 }
 

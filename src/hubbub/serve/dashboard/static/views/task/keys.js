@@ -1,7 +1,6 @@
 // What the keys do to the task whose card has the focus, or that is open at the side.
 
 import { shown } from "../../model/moment.js";
-import { stateOf } from "../../model/states.js";
 import { useKey } from "../../shell/keys.js";
 import { openTask } from "./names.js";
 import { perform } from "./doing.js";
@@ -14,7 +13,7 @@ export function useTaskKeys() {
   const which = (item) => taskOf(item) ?? (item ? undefined : openTask(shown.value));
   useKey("a", "needs.key_approve", (item) => {
     const task = which(item);
-    if (!task || stateOf(task, shown.value) !== "review") return false;
+    if (!task || !task.may.includes("approve")) return false;
     return void perform("approve_work", task);
   });
   useKey("r", "needs.key_reply", (item) => {

@@ -2,7 +2,7 @@
 
 import { html, useState } from "../../vendor/ui.js";
 import { shown } from "../../model/moment.js";
-import { agentState, tasksOf } from "../../model/states.js";
+import { tasksOf } from "../../model/states.js";
 import { Button } from "../../ui/button.js";
 import { Dialog } from "../../ui/dialog.js";
 import { Select } from "../../ui/field.js";
@@ -33,7 +33,7 @@ export function Reassign({ tasks, onSay, onClose }) {
 export function agentOptions(picture, except = null) {
   return [...picture.agents.values()]
     .filter((agent) => agent.name !== except)
-    .map((agent) => ({ agent, state: agentState(agent, picture), busy: tasksOf(agent.name, picture).length }))
+    .map((agent) => ({ agent, state: agent.state, busy: tasksOf(agent.name, picture).length }))
     .sort((a, b) => RANK.indexOf(a.state) - RANK.indexOf(b.state) || a.busy - b.busy
       || a.agent.name.localeCompare(b.agent.name))
     .map(({ agent, state, busy }) => ({

@@ -1,0 +1,56 @@
+"""How an agent and a task stand now: what a card of them is made of, read from the tables."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import Any, Self
+from uuid import UUID
+
+from hubbub.core.snapshots import cards
+from hubbub.model.lifecycle import Status
+from hubbub.model.pictures import Card
+from hubbub.model.records import Task
+from hubbub.model.standing import AgentStanding
+from hubbub.store import dependencies, pictures
+from hubbub.store.tx import Tx
+
+_shown_of = attrgetter(*pictures.TASK)
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """An agent as it is in this transaction: how it stands, and its card."""
+
+    stands: AgentStanding
+    card: Card
+
+    @classmethod
+    def of(cls, tx: Tx, project_id: UUID, name: str, *, lock: bool = False) -> Self | None:
+        """The agent of that name, locked for whoever tells of it; None for a name that is not known."""
+        row = pictures.agent(tx, project_id, name, lock=lock)
+        if row is None:
+            return None
+        work = pictures.work(tx, project_id, name)
+        asks = bool(pictures.asking(tx, project_id, name))
+        stands = cards.stands(row, (each["status"] for each in work), asks=asks)
+        return cls(stands, cards.agent(row, stands, [each["id"] for each in work]))
+
+
+def of_task(tx: Tx, task: Task) -> Card:
+    """The card of a task, for whoever only looks."""
+    is_worked_on = task.status is Status.WORKING and task.assignee is not None
+    holder = Known.of(tx, task.project_id, task.assignee or "") if is_worked_on else None
+    return card(tx, shown(task), holder)
+
+
+def shown(task: Task) -> dict[str, Any]:
+    """What a card shows of a task, as `store/pictures.tasks` reads it."""
+    return dict(zip(pictures.TASK, _shown_of(task), strict=True))
+
+
+def card(tx: Tx, row: Mapping[str, Any], holder: Known | None) -> Card:
+    """The card of a task of which the row has what is shown; its `holder` counts where it is worked on."""
+    needs = dependencies.of_task(tx, row["id"]) if row["gated"] else ()
+    is_free = row["status"] in (Status.QUEUED, Status.DELIVERED)
+    ready_at = pictures.ready_at(tx, row["id"]) if needs and is_free else 0
+    return cards.task(row, needs, holder=holder.stands if holder is not None else None, ready_at=ready_at)
