@@ -115,8 +115,6 @@ class Watch:
             self.elsewhere.append(url)
 
     def _response(self, response: Response) -> None:
-        if response.status == 401 and "/assets/" in response.url:
-            return  # what a page fetches ahead may still be on its way when somebody signs out
         if response.status >= 400 and response.status not in self.expected:
             self.responses.append(f"{response.status} {response.request.method} {response.url}")
 

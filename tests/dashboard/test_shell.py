@@ -1,11 +1,12 @@
 """The frame around the views: where one is, what waits, whether it is live, how it looks, and who looks."""
 
 import re
+from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
-from tests.dashboard.browser import PHONE, TABLET, Visit, inside
+from tests.dashboard.browser import PHONE, TABLET, Visit, inside, settle, until_ready
 from tests.dashboard.conftest import MEMBER, VIEWER
 from tests.dashboard.scene import Scene
 
@@ -170,11 +171,25 @@ def test_the_account_says_who_looks_and_as_what(visit: Visit) -> None:
 
 @pytest.mark.daily
 def test_signing_out_ends_the_login(visit: Visit) -> None:
-    """After signing out the page is the login's, and its address no longer leads in."""
-    page = visit("/board", who=MEMBER)
+    """What is on its way ahead comes first, and no more of it; then the page is the login's, and leads in no longer."""
+    first = visit("/board", who=MEMBER)
+    page, held = first.context.new_page(), list[Route]()
+    page.route("**/shell/help.js", lambda route: held.append(route))  # noqa: PLW0108  # Playwright marks it
+    with page.expect_request("**/shell/help.js"):
+        page.goto(first.url)
+    first.close()
+    until_ready(page)
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(urlsplit(request.url).path))
+
     page.get_by_role("button", name="Account").click()
     page.get_by_role("menuitem", name="Sign out", exact=True).click()
+    settle(page)
+    assert "/logout" not in asked
+    held[0].continue_()
     expect(page).to_have_url(re.compile("/login"))
+
+    assert not [path for path in asked if path.endswith(("/task/create.js", "/messages/compose.js"))]
     page.goto(page.url.split("/login")[0] + "/board")
     expect(page).to_have_url(re.compile(r"/login\?next="))
 

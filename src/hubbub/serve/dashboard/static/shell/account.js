@@ -7,6 +7,7 @@ import { language, LANGUAGES, setLanguage, t } from "../words.js";
 import { Menu } from "../ui/menu.js";
 import { confirm, openHelp } from "./asked.js";
 import { letters, switchLetters } from "./keys.js";
+import { stopAhead } from "./late.js";
 
 export function Account() {
   const name = me.value?.user ?? "";
@@ -29,7 +30,8 @@ export function Account() {
 }
 
 /** Ends this login, by the same form that works without scripts. */
-function signOut() {
+async function signOut() {
+  await stopAhead();
   const form = Object.assign(document.createElement("form"), { method: "post", action: "/logout", hidden: true });
   form.append(Object.assign(document.createElement("input"), { name: "csrf", value: me.value.csrf }));
   document.body.append(form);
@@ -40,6 +42,7 @@ function signOut() {
 export async function signOutEverywhere() {
   const words = { title: t("shell.sign_out_everywhere"), text: t("shell.sign_out_everywhere_means") };
   if (!(await confirm({ ...words, action: words.title, danger: true }))) return;
+  await stopAhead();
   await attempt("signOutEverywhere"); // in the past, too
   location.assign("/login");
 }

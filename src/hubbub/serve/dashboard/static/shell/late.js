@@ -38,8 +38,24 @@ export async function late(part) {
   }
 }
 
-/** Have everything here before it is asked for; what does not come now comes when it is asked for. */
+/** What is on its way before it is asked for, and whether anything more is to come so. */
+let coming = Promise.resolve();
+let isAhead = true;
+
+/** Have everything here before it is asked for, one by one; what does not come now comes when it is asked for. */
 export function fetchAhead() {
   const idle = globalThis.requestIdleCallback ?? setTimeout;
-  idle(() => Object.entries(PARTS).forEach(([name, part]) => LARGE.includes(name) || part().catch(() => {})));
+  idle(async () => {
+    for (const name of Object.keys(PARTS).filter((each) => !LARGE.includes(each))) {
+      if (!isAhead) return;
+      coming = PARTS[name]().catch(() => {});
+      await coming;
+    }
+  });
+}
+
+/** Fetch nothing more ahead: the login is about to end. @returns {Promise<void>} when nothing is on its way any more */
+export function stopAhead() {
+  isAhead = false;
+  return coming;
 }
