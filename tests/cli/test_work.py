@@ -264,6 +264,7 @@ def test_killed_worker_gets_its_task_again(hub: RunningHub, tmp_path: Path) -> N
     assert ends(first)
 
 
+@pytest.mark.system
 def test_result_outlives_hub_and_worker(own_hub: RunningHub, tmp_path: Path) -> None:
     """A result that the hub could not take is kept on disk: a later worker hands it in, without a second run."""
     began, ledger = fifo(tmp_path), tmp_path / "ledger"

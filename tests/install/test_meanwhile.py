@@ -64,6 +64,7 @@ def with_other_ends(files: Sequence[tuple[Path, str]]) -> str:
     return end
 
 
+@pytest.mark.system
 @each_sample
 def test_line_ends_that_were_changed_meanwhile_stay_changed(place: Place, sample: Path) -> None:
     """A file that somebody's editor gave other line ends is what it was, with those."""
@@ -135,6 +136,7 @@ def blank(text: str) -> str:
     return re.sub(r',?"?(mcpServers|mcp|servers|context_servers|extensions)"?:({}|(?=#|$))', "", bare)
 
 
+@pytest.mark.system
 @each_sample
 def test_lines_that_were_appended_meanwhile_stay(place: Place, sample: Path) -> None:
     """What came behind our entry is where it would be without it."""

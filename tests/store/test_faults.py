@@ -290,7 +290,7 @@ def add_pair(name: str) -> Operation[None]:
     return operation
 
 
-@pytest.mark.parametrize("engine", ["sqlite", "postgres"])
+@pytest.mark.parametrize("engine", ["sqlite", pytest.param("postgres", marks=pytest.mark.system)])
 @pytest.mark.parametrize(
     "acknowledgements", [40, *(pytest.param(each, marks=pytest.mark.system) for each in (1, 150))]
 )

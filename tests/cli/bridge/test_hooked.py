@@ -366,6 +366,7 @@ def test_others_may_still_end_it(team: Team, paused: Paused) -> None:
     assert agent.reply(waiting) == {"success": False, "error": "task is cancelled"}
 
 
+@pytest.mark.system
 def test_hub_dies_meanwhile(own_team: Team) -> None:
     """When the hub is killed while an after-hook runs, the hook goes on, and the task is done when the hub is back."""
     own_team.hooks(after_task=PAUSED)
@@ -422,6 +423,7 @@ def test_given_up(team: Team, tool: str, how: str) -> None:
     assert hook.times == 2
 
 
+@pytest.mark.system
 def test_bridge_dies_meanwhile(still: StillTeam) -> None:
     """When the bridge is killed while an after-hook runs, nobody completes the task for as long as its lease lasts.
 

@@ -89,7 +89,14 @@ def eve(world: World) -> Actor:
     return person(world, "eve", Role.MEMBER)
 
 
-@pytest.mark.parametrize("stories", [3, pytest.param(15, marks=pytest.mark.system)])
+@pytest.mark.parametrize(
+    ("store", "stories"),
+    [
+        ("sqlite", 3),
+        *(pytest.param(*each, marks=pytest.mark.system) for each in (("sqlite", 15), ("postgres", 15))),
+    ],
+    indirect=["store"],
+)
 def test_the_log_tells_what_the_tables_tell(world: World, eve: Actor, stories: int) -> None:
     """From nothing, and from a snapshot at any moment, the patches that follow lead to the picture as it is."""
 

@@ -59,6 +59,7 @@ def test_a_client_that_ends_leaves_nothing_open(tmp_path: Path) -> None:
     assert (client.stdout, client.stderr) == ("begun\n", "")
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("wall", WALLS)
 def test_nothing_is_left_of_a_command_whose_keepers_are_killed(tmp_path: Path, wall: str) -> None:
     """When its client and its keeper are killed a command in the background ends, and is told of as killed."""

@@ -203,6 +203,7 @@ def write_many(file: Path, name: str) -> None:
         log.ended(decide(log, who=f"default/{name}"), result="ok", who=f"default/{name}")
 
 
+@pytest.mark.system
 def test_several_processes_write_one_chain(file: Path) -> None:
     """Lines of processes that write at once follow one another, and none is lost."""
     context = multiprocessing.get_context("spawn")

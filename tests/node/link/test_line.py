@@ -198,6 +198,7 @@ async def road(hub: EvilHub) -> AsyncIterator[Road]:
         yield way
 
 
+@pytest.mark.system
 async def test_a_line_may_break_after_any_byte(tmp_path: Path) -> None:
     """Wherever it breaks in the hub's words, the order is done once in the end, and its outcome told."""
     pace = replace(QUICK, shortest_pause=timedelta(), longest_pause=timedelta())

@@ -341,6 +341,7 @@ async def test_thanks_for_what_is_under_way_are_nothing(tmp_path: Path) -> None:
 # ---- the machine ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.system
 async def test_what_a_killed_machine_was_at_is_not_done_again(tmp_path: Path) -> None:
     """Begun, killed, started anew: the hub is told that nobody knows whether it was done, and nothing tries again."""
     async with evil_hub() as hub:

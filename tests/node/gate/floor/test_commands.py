@@ -206,6 +206,7 @@ def _is_stopped(found: Reading) -> bool:
     return bool(found.floor) or any(each.floor for each in found.parts)
 
 
+@pytest.mark.system
 def test_there_is_always_an_answer(tmp_path: Path) -> None:
     """However a command is mangled, it is read: nothing that an agent writes makes the gate fail."""
     machine = world(tmp_path)
