@@ -26,6 +26,7 @@ from hubbub.store.sqlite import SQLite
 from hubbub.store.tx import Store, unix_ms
 from tests import zygote
 from tests.emptying import Emptier
+from tests.memory import in_memory
 from tests.migrated import migrated
 from tests.tools import missing
 
@@ -115,7 +116,8 @@ def postgres_server() -> Iterator[str]:
         except ImportError:
             missing(NO_POSTGRES)
 
-    folder = Path(tempfile.mkdtemp(prefix="hubbub-pg-"))  # not pytest's: the server runs as another user
+    # Not in pytest's own folder, as the server runs as another user.
+    folder = Path(tempfile.mkdtemp(prefix="hubbub-pg-", dir=in_memory()))
     server = get_server(folder / "data", cleanup_mode="stop", start=False)
     server.ensure_pgdata_inited()
     with (folder / "data" / "postgresql.conf").open("a") as settings:

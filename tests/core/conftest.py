@@ -1,6 +1,5 @@
 """A small project to try the core in: three agents that know each other, on either engine."""
 
-import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -26,6 +25,7 @@ from hubbub.store.sqlite import DATABASE, SQLite
 from hubbub.store.tx import Store, Tx
 from tests.conftest import MovableClock
 from tests.emptying import Emptier
+from tests.memory import in_memory
 from tests.migrated import migrated
 
 S, E = Status, Event
@@ -215,9 +215,9 @@ def shared_postgres(postgres_database: str) -> Iterator[tuple[Postgres, Borrowed
 
 @pytest.fixture(scope="session")
 def shared_sqlite() -> Iterator[tuple[SQLite, Borrowed, Emptier]]:
-    """The same in a file, in memory where the system lets us: none of these tests is about what a disk keeps."""
-    borrowed, memory = Borrowed(), "/dev/shm"
-    with TemporaryDirectory(dir=memory if os.access(memory, os.W_OK) else None) as folder:
+    """The same in a file: none of these tests is about what a disk keeps."""
+    borrowed = Borrowed()
+    with TemporaryDirectory(dir=in_memory()) as folder:
         data = migrated(Path(folder))
         with (
             closing(SQLite.open(data, clock=borrowed)) as store,

@@ -14,6 +14,7 @@ from hubbub.store.postgres import Postgres
 from hubbub.store.sqlite import SQLite
 from tests.conftest import postgres_copy
 from tests.dialects.hub import Hub, StillClock, running_hub
+from tests.memory import in_memory
 from tests.migrated import migrated
 
 
@@ -26,7 +27,7 @@ def portal() -> Iterator[BlockingPortal]:
 
 @contextmanager
 def _folder() -> Iterator[Path]:
-    folder = Path(tempfile.mkdtemp(prefix="hubbub-dialects-"))
+    folder = Path(tempfile.mkdtemp(prefix="hubbub-dialects-", dir=in_memory()))
     try:
         yield folder
     finally:

@@ -6,6 +6,7 @@ from contextlib import ExitStack
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import SimpleNamespace
 
 import pytest
@@ -13,6 +14,7 @@ from argon2 import PasswordHasher
 
 from hubbub.serve import followers, passwords
 from tests.conftest import postgres_copy
+from tests.memory import in_memory
 from tests.serve.hub import Hub, anew, running_hub
 from tests.serve.outbox.receiver import FakeGitHub, Receiver
 from tests.serve.web import Visit, Web
@@ -31,8 +33,11 @@ def quick_passwords() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def sqlite_hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
-    with running_hub(tmp_path_factory.mktemp("shared"), no_node=True) as running:
+def sqlite_hub() -> Iterator[Hub]:
+    with (
+        TemporaryDirectory(prefix="hubbub-serve-", dir=in_memory()) as folder,
+        running_hub(Path(folder), no_node=True) as running,
+    ):
         yield running
 
 

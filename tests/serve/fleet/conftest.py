@@ -3,19 +3,24 @@
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
 from hubbub.core import nodes
 from hubbub.model.records import Project
 from hubbub.store.tx import Tx
+from tests.memory import in_memory
 from tests.serve.fleet.machine import QUICK, Field, field_of
 from tests.serve.hub import Hub, anew, running_hub
 
 
 @pytest.fixture(scope="package")
-def quick_hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
-    with running_hub(tmp_path_factory.mktemp("quick"), pace=QUICK, no_node=True) as hub:
+def quick_hub() -> Iterator[Hub]:
+    with (
+        TemporaryDirectory(prefix="hubbub-quick-", dir=in_memory()) as folder,
+        running_hub(Path(folder), pace=QUICK, no_node=True) as hub,
+    ):
         yield hub
 
 

@@ -1,0 +1,15 @@
+"""Where data may lie that no test is about keeping: in memory, as a disk has to be waited for at each commit."""
+
+import os
+import shutil
+from pathlib import Path
+
+MEMORY = Path("/dev/shm")
+ENOUGH = 2 * 2**30  # bytes; a container may have 64 MB
+
+
+def in_memory() -> Path | None:
+    """A folder in memory, where the system has one with enough room; None for the usual one, on a disk."""
+    if os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free >= ENOUGH:
+        return MEMORY
+    return None
