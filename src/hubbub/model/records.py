@@ -171,7 +171,13 @@ class Task:
     leased: bool = False  # held by an agent with a heartbeat: when that falls silent, the hold ends
     door: str | None = None  # the tool set in which its holder took it
     delivery_id: UUID | None = None  # its current row in an inbox
-    note: Annotated[str | None, Seen(CARD, "what was said last of why it is as it is")] = None
+    note: Annotated[
+        str | None,
+        Seen(
+            CARD,
+            "what was said last of why it is as it is: why it is blocked, failed, was cancelled or released",
+        ),
+    ] = None
     created_at: Annotated[int, Seen(REST | CARD)]
     updated_at: Annotated[int, Seen(REST | CARD)]
     delivered_at: Annotated[int | None, Seen(REST | CARD)] = None
