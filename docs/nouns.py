@@ -114,15 +114,16 @@ def of_shape(noun: Noun) -> Mapping[str, Field]:
 
 def rows(noun: Noun) -> Iterator[list[str]]:
     """Each field of a noun, with all that stands in its JSON."""
-    own, beside = declared(noun.record), of_shape(noun)
-    added = {name: field for name, field in beside.items() if name not in own}
-    for name in merged(own, added):
-        field = own.get(name) or added[name]
+    own, on_card = declared(noun.record), noun.face.members
+    told_too = of_shape(noun)
+    beside = {**told_too, **{name: on_card[name] for name in on_card if name not in {*own, *told_too}}}
+    for name in merged(own, {name: field for name, field in beside.items() if name not in own}):
+        field = own.get(name) or beside[name]
         told = name in noun.shape.model_fields
         seen = field.seen if field.seen.says or name not in beside else beside[name].seen
         says = ("**secret** " if field.is_secret else "") + seen.says
         since = f" (since {seen.since})" if seen.since != FIRST else ""
-        marks = [name in own, told, name in noun.face.members]
+        marks = [name in own, told, name in on_card]
         yield [
             f"`{name}`",
             _word(field.type),
