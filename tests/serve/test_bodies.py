@@ -1,13 +1,19 @@
 """How much a body may hold, however few bytes that takes."""
 
+import asyncio
 import json
+from collections.abc import Callable
+from contextlib import closing, suppress
+from typing import Any
 
+import pydantic_core
 import pytest
 
 from hubbub.model.rights import Role
-from hubbub.serve.bodies import DEPTH, TOO_DEEP, TOO_MANY, VALUES, TooMuch, weigh
+from hubbub.serve.bodies import AT_ONCE, DEPTH, TOO_DEEP, TOO_MANY, VALUES, TooMuch, weigh
 from tests.serve.hub import Hub
 from tests.serve.web import Visit, refusal
+from tests.serve.wire import Peer
 
 MANY = "[" + "{}," * VALUES + "{}]"
 JSON = {"Content-Type": "application/json"}
@@ -82,3 +88,32 @@ def test_large_bodies_are_for_those_who_may_write(hub: Hub, visit: Visit) -> Non
 
     assert sent[Role.MEMBER].status_code == 200
     assert refusal(sent[Role.VIEWER]) == (413, "too_large")
+
+
+def _noting(read: Callable[..., Any], heavy: list[int]) -> Callable[..., Any]:
+    """As `read`; what is large, and read on an event loop, is noted."""
+
+    def noted(body: str | bytes, *arguments: Any, **more: Any) -> Any:
+        with suppress(RuntimeError):
+            asyncio.get_running_loop()
+            if len(body) > AT_ONCE:
+                heavy.append(len(body))
+        return read(body, *arguments, **more)
+
+    return noted
+
+
+def test_a_large_call_is_read_beside_the_loop(
+    hub: Hub, revision: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It comes whole to its tool, and the event loop reads none of it, in a session and in a request of its own."""
+    heavy: list[int] = []
+    monkeypatch.setattr(pydantic_core, "from_json", _noting(pydantic_core.from_json, heavy))
+    monkeypatch.setattr(json, "loads", _noting(json.loads, heavy))
+    text = "a\u00e4\U0001f600" * 40_000
+    peer = Peer(hub, hub.token("ada"), revision)
+    with closing(peer.http):
+        answer = peer.ask("tools/call", name="echo", arguments={"text": text})
+
+    assert text in answer["structuredContent"].values()
+    assert heavy == []

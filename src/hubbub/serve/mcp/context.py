@@ -8,7 +8,7 @@ from typing import Any, cast
 from mcp.server import ServerRequestContext
 from mcp.server.connection import Connection
 from mcp.shared.exceptions import MCPError
-from mcp.types import INVALID_PARAMS
+from mcp.types import INVALID_PARAMS, CallToolRequestParams
 from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 
 from hubbub.dialects.call import Call, Site
@@ -20,6 +20,7 @@ Context = ServerRequestContext[Any, Any]
 
 IDEMPOTENCY_HEADER = "idempotency-key"
 IDEMPOTENCY_META = "hubbub/idempotency-key"
+ARGUMENTS = "hubbub.arguments"  # in the scope of a request: those of a call in a large body
 MEMORY = "hubbub/memory"  # where a connection keeps what tools want to remember of it
 RESOURCE_NOT_FOUND = -32002  # up to 2025-11-25; since then it is an invalid parameter
 
@@ -29,6 +30,13 @@ def caller(ctx: Context) -> Actor:
     if ctx.request is None:
         raise Unauthorized
     return actor_of(ctx.request.scope)
+
+
+def arguments(ctx: Context, params: CallToolRequestParams) -> Mapping[str, Any]:
+    """What a tool is called with: as the SDK has read it, or, of a large body, as that was read before."""
+    held = ctx.request.scope.get(ARGUMENTS) if ctx.request is not None else None
+    given: Mapping[str, Any] = held if held is not None else params.arguments or {}
+    return given
 
 
 def idempotency_key(ctx: Context) -> str | None:

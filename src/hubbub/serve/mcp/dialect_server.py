@@ -29,6 +29,7 @@ from hubbub.serve.followers import Followers
 from hubbub.serve.mcp.asking import client_of, sealed, unfinished
 from hubbub.serve.mcp.context import (
     Context,
+    arguments,
     caller,
     idempotency_key,
     progress,
@@ -120,7 +121,7 @@ class DialectServer:
                     self.transactions,
                     caller(ctx),
                     params.name,
-                    params.arguments or {},
+                    arguments(ctx, params),
                     idempotency_key(ctx),
                     call,
                 )

@@ -34,10 +34,13 @@ from hubbub.serve.auth import LARGE_BODY_LIMIT, actor_of, replay
 from hubbub.serve.followers import Follower, Followers
 from hubbub.serve.mcp import bare, narrowed
 from hubbub.serve.mcp.connections import Connections
+from hubbub.serve.mcp.context import ARGUMENTS
 
 SESSION = "mcp-session-id"
 JSON_CONTENT = (b"content-type", b"application/json")
 OPENING_LIMIT = 64 * 1024  # bytes of an `initialize`: what it brings is kept for as long as the session lasts
+CALL = "tools/call"
+MIRRORED = b"mcp-param-"  # how headers begin that repeat an argument
 FIELDS = {"method": str, "id": str | int, "params": dict}
 STALLED = timedelta(seconds=30)  # after which a stream whose reader takes nothing is given up
 
@@ -111,6 +114,8 @@ class Endpoint:
         else:
             begins = message.get("method") == "initialize"
             asks = "method" in message and "id" in message
+            if len(body) > bodies.AT_ONCE:
+                body = await asyncio.to_thread(_lightened, body, message, scope)
             del message  # the SDK reads the body for itself
             passed = replay(body, receive)
             await self._pass_on(_tidied(scope, takes_events), passed, send, begins=begins, asks=asks)
@@ -196,6 +201,20 @@ def decoded(body: bytes) -> dict[str, Any]:
     if problem := _problem(message):
         raise MCPError(types.INVALID_REQUEST, problem)
     return dict(message)
+
+
+def _lightened(body: bytes, message: dict[str, Any], scope: Scope) -> bytes:
+    """What the SDK is given of a large body, which it reads on the event loop: of a call all but the arguments.
+
+    They were read already, and whoever does the call finds them in its `scope`. Where headers repeat some of them, the
+    SDK compares the two, and reads the whole.
+    """
+    params = message.get("params") or {}
+    is_compared = any(name.startswith(MIRRORED) for name, _value in scope["headers"])
+    if message.get("method") != CALL or not isinstance(params.get("arguments"), dict) or is_compared:
+        return body
+    scope[ARGUMENTS] = params["arguments"]
+    return pydantic_core.to_json({**message, "params": {**params, "arguments": {}}})
 
 
 def _problem(message: Any) -> str | None:
