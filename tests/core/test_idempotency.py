@@ -8,6 +8,7 @@ import pytest
 from hubbub.core import finding, idempotency, sweep, tasks
 from hubbub.core.idempotency import KEY_LENGTH, Reply, once
 from hubbub.model.errors import Conflict, Invalid, UnknownAgent
+from hubbub.model.orders import Outcome
 from hubbub.store.tx import Operation, Tx
 from tests.core.conftest import RACERS, World, errors_of, member, on_one_engine
 
@@ -121,3 +122,30 @@ def test_answers_are_kept_for_a_day(world: World) -> None:
     world.do(sweep.forget)
     world.do(once("key", "digest", sending(world)))
     assert sent(world) == 2
+
+
+@pytest.mark.parametrize(
+    ("outcome", "again"),
+    [
+        (Outcome({"a": "代码"}), Outcome({"a": "代码"}, texts=('{"a":"代码"}',))),
+        (Outcome([1]), Outcome({"result": [1]}, texts=("[1]",))),
+        (
+            Outcome({"error": "no"}, is_error=True, texts=("no",)),
+            Outcome({"error": "no"}, is_error=True, texts=("no",)),
+        ),
+        (
+            Outcome([1], texts=("one",), structured={"result": [1], "truncated": True}),
+            Outcome({"result": [1], "truncated": True}, texts=("one",)),
+        ),
+    ],
+)
+def test_an_outcome_is_told_again_as_it_was_read(world: World, outcome: Outcome, again: Outcome) -> None:
+    """What a call came to outside of a transaction is told again as programs and people read it the first time."""
+    assert world.do(idempotency.begin, "key", "digest") is None
+    with pytest.raises(Conflict, match="not known how it ended"):
+        world.do(idempotency.begin, "key", "digest")
+    world.do(idempotency.end, "key", outcome)
+
+    known = world.do(idempotency.begin, "key", "digest")
+    assert known == again
+    assert (known.content, known.shown) == (outcome.content, outcome.shown)
