@@ -202,7 +202,7 @@ def between(tx: Tx, project_id: UUID, after: Position, until: Position) -> list[
 
 
 def count(tx: Tx, project_id: UUID) -> int:
-    """How many activities of a project the log has."""
+    """Return how many activities of a project the log has."""
     row = tx.one(
         "SELECT count(*) AS number FROM activity WHERE project_id = :project_id", project_id=project_id
     )

@@ -150,7 +150,7 @@ def close(tx: Tx, presence: Presence) -> None:
 
 
 def condition(tx: Tx, project_id: UUID, name: str) -> Condition | None:
-    """What the agent said it was doing; None unless it is there."""
+    """Return what the agent said it was doing; None unless it is there."""
     row = tx.one(
         """SELECT p.condition FROM agents a JOIN presences p ON p.id = a.presence_id
            WHERE a.project_id = :project_id AND a.name = :name AND p.ended_at IS NULL AND p.expires_at > :now""",

@@ -74,7 +74,7 @@ def missed_before(tx: Tx, asked: Approval) -> list[UUID]:
 
 
 def number_pending(tx: Tx, project_id: UUID, token_id: UUID | None) -> int:
-    """How many questions of one token's calls wait for an answer; None: of the hub's own."""
+    """Return how many questions of one token's calls wait for an answer; None: of the hub's own."""
     row = tx.one(
         """SELECT count(*) AS number FROM approvals
            WHERE project_id = :project_id AND status = :pending

@@ -21,7 +21,7 @@ _INSERT = _TABLE.inserting(["project_id", "number"])
 
 
 def of_presence(tx: Tx, presence_id: UUID) -> list[Claim]:
-    """What the presence holds, oldest first."""
+    """Return what the presence holds, oldest first."""
     rows = tx.all(
         f"SELECT {_COLUMNS} FROM claims WHERE presence_id = :id AND expires_at > :now ORDER BY number",
         id=presence_id,
@@ -31,7 +31,7 @@ def of_presence(tx: Tx, presence_id: UUID) -> list[Claim]:
 
 
 def of_project(tx: Tx, project_id: UUID, agent: str | None = None) -> list[Claim]:
-    """What is held in the project, by agent, oldest first; only what `agent` holds, if it is given."""
+    """Return what is held in the project, by agent, oldest first; only what `agent` holds, if it is given."""
     rows = tx.all(
         f"""SELECT {_COLUMNS} FROM claims
             WHERE project_id = :project_id AND expires_at > :now {"AND agent = :agent" if agent else ""}
@@ -144,7 +144,7 @@ def put_edit(tx: Tx, project_id: UUID, *, file: str, agent: str, digest: str) ->
 
 
 def last_edit(tx: Tx, project_id: UUID, *, file: str, digest: str) -> tuple[str, int] | None:
-    """Who made a file what it is, and when, if that is known."""
+    """Return who made a file what it is, and when, if that is known."""
     row = tx.one(
         """SELECT agent, edited_at FROM file_edits
            WHERE project_id = :project_id AND file = :file AND digest = :digest""",

@@ -21,7 +21,7 @@ def insert(tx: Tx, task_id: UUID, needs: Sequence[UUID]) -> None:
 
 
 def unmet(tx: Tx, task_id: UUID) -> list[Need]:
-    """What the task needs and is not completed, in order."""
+    """Return what the task needs and is not completed, in order."""
     rows = tx.all(
         """SELECT t.id, t.number, t.status FROM dependencies d JOIN tasks t ON t.id = d.needs_id
            WHERE d.task_id = :task_id AND t.status <> :completed ORDER BY d.position""",
@@ -32,13 +32,13 @@ def unmet(tx: Tx, task_id: UUID) -> list[Need]:
 
 
 def of_task(tx: Tx, task_id: UUID) -> list[UUID]:
-    """What the task needs, in order."""
+    """Return what the task needs, in order."""
     rows = tx.all("SELECT needs_id FROM dependencies WHERE task_id = :id ORDER BY position", id=task_id)
     return [row["needs_id"] for row in rows]
 
 
 def of_run(tx: Tx, run: Run) -> dict[UUID, list[UUID]]:
-    """What each of the run's tasks needs, in order; those that need nothing are left out."""
+    """Return what each of the run's tasks needs, in order; those that need nothing are left out."""
     rows = tx.all(
         """SELECT d.task_id, d.needs_id FROM tasks t JOIN dependencies d ON d.task_id = t.id
            WHERE t.run_id = :run_id AND t.gated = 1 ORDER BY d.task_id, d.position""",

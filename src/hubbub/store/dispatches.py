@@ -83,7 +83,7 @@ def find(tx: Tx, dispatch_id: UUID) -> Dispatch | None:
 
 
 def open_of(tx: Tx, machine: UUID) -> list[Dispatch]:
-    """What the machine was ordered and has not ended, oldest first."""
+    """Return what the machine was ordered and has not ended, oldest first."""
     rows = tx.all(
         f"SELECT {_COLUMNS} FROM dispatches WHERE machine = :machine AND ended_at IS NULL ORDER BY id",
         machine=machine,
@@ -92,7 +92,7 @@ def open_of(tx: Tx, machine: UUID) -> list[Dispatch]:
 
 
 def of_machine(tx: Tx, machine: UUID, limit: int) -> list[Dispatch]:
-    """What the machine was ordered of late, newest first."""
+    """Return what the machine was ordered of late, newest first."""
     rows = tx.all(
         f"SELECT {_COLUMNS} FROM dispatches WHERE machine = :machine ORDER BY id DESC LIMIT :limit",
         machine=machine,

@@ -83,7 +83,7 @@ def last_act(tx: Tx, project_id: UUID, agent: str, *, recent: int = 100) -> int 
 
 
 def of_project(tx: Tx, project_id: UUID) -> Sequence[Evidence]:
-    """What is known of the project's agents, by name."""
+    """Return what is known of the project's agents, by name."""
     rows = tx.all(
         f"SELECT {_COLUMNS} FROM evidence WHERE project_id = :project_id ORDER BY agent",
         project_id=project_id,

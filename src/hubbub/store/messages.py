@@ -120,7 +120,7 @@ def conversation(
 
 
 def size(tx: Tx, project_id: UUID, *, root: UUID | None, name: str) -> tuple[int, int, int]:
-    """How many messages a conversation has, the number of the last, and when the first was said."""
+    """Return how many messages a conversation has, the number of the last, and when the first was said."""
     row = tx.one(
         f"""WITH RECURSIVE {_CONVERSATION}
             SELECT count(*) AS messages, COALESCE(max(m.number), 0) AS last, min(m.created_at) AS began
@@ -167,7 +167,7 @@ def number_in_run(tx: Tx, run: Run) -> int:
 
 
 def mail(tx: Tx, run_id: UUID, name: str, *, after: int) -> tuple[list[Message], list[UUID]]:
-    """What was sent in a run to `name`, or by others to everyone, after the number `after`, in order.
+    """Return what was sent in a run to `name`, or by others to everyone, after the number `after`, in order.
 
     And those inbox rows of `name` among it that it sees for the first time.
     """
@@ -188,7 +188,7 @@ def mail(tx: Tx, run_id: UUID, name: str, *, after: int) -> tuple[list[Message],
 
 
 def last_in_thread(tx: Tx, project_id: UUID, thread: str, sender: str) -> Message | None:
-    """What `sender` said last in the conversation of that name."""
+    """Return what `sender` said last in the conversation of that name."""
     row = tx.one(
         f"""SELECT {_MESSAGE} FROM messages m
             WHERE m.project_id = :project_id AND m.thread = :thread AND m.sender = :sender
@@ -239,7 +239,7 @@ def deliveries_of_all(tx: Tx, messages: Sequence[Message]) -> dict[UUID, list[De
 
 
 def inbox(tx: Tx, project_id: UUID, recipient: str, limit: int) -> list[Letter]:
-    """What is pending for the recipient: most urgent first, then in order of arrival."""
+    """Return what is pending for the recipient: most urgent first, then in order of arrival."""
     rows = tx.all(
         f"""SELECT {_DELIVERY}, m.kind, m.in_reply_to, m.outcome,
                    COALESCE(m.number, t.number) AS number,
@@ -297,7 +297,7 @@ def last_told(tx: Tx, project_id: UUID, recipient: str) -> Delivery | None:
 
 
 def unread(tx: Tx, project_id: UUID, recipient: str) -> int:
-    """How many rows of the recipient's inbox wait there, and it has not looked at."""
+    """Return how many rows of the recipient's inbox wait there, and it has not looked at."""
     row = tx.one(
         f"""SELECT count(*) AS unread FROM deliveries
             WHERE project_id = :project_id AND recipient = :recipient AND {_PENDING} AND seen_at IS NULL""",
@@ -308,7 +308,7 @@ def unread(tx: Tx, project_id: UUID, recipient: str) -> int:
 
 
 def pending(tx: Tx, project_id: UUID, recipient: str) -> int:
-    """How many rows of the recipient's inbox are neither acknowledged nor withdrawn."""
+    """Return how many rows of the recipient's inbox are neither acknowledged nor withdrawn."""
     row = tx.one(
         f"""SELECT count(*) AS pending FROM deliveries
             WHERE project_id = :project_id AND recipient = :recipient AND {_PENDING}""",

@@ -61,7 +61,7 @@ class Migration:
         return hashlib.sha256(self.text.encode()).hexdigest()
 
     def row(self) -> tuple[int, str, str, int]:
-        """What is written down of it in the table `migrations`."""
+        """Return what is written down of it in the table `migrations`."""
         return self.number, self.name, self.checksum, unix_ms()
 
 

@@ -157,7 +157,7 @@ def withdraw(tx: Tx, webhook_id: UUID) -> None:
 
 
 def number_open(tx: Tx, webhook_id: UUID) -> int:
-    """How many parcels are still to go to a webhook."""
+    """Return how many parcels are still to go to a webhook."""
     row = tx.one(
         "SELECT count(*) AS parcels FROM outbox WHERE webhook_id = :id AND outcome IS NULL", id=webhook_id
     )

@@ -32,7 +32,7 @@ _AGENT = """SELECT a.name, p.id AS presence_id, p.condition, p.doing, p.progress
 
 
 def tasks(tx: Tx, project_id: UUID, *, ended: int) -> Iterator[Row]:
-    """What cards show of all open tasks of the project, and of the latest `ended` of the others."""
+    """Yield what cards show of all open tasks of the project, and of the latest `ended` of the others."""
     of_project = f"SELECT {', '.join(TASK)} FROM tasks WHERE project_id = :project_id"
     found = (
         tx.all(f"{of_project} AND ended_at IS NULL", project_id=project_id),
@@ -46,7 +46,7 @@ def tasks(tx: Tx, project_id: UUID, *, ended: int) -> Iterator[Row]:
 
 
 def needs(tx: Tx, project_id: UUID) -> dict[UUID, list[UUID]]:
-    """What each of the project's tasks needs, in order; those that need nothing are left out."""
+    """Return what each of the project's tasks needs, in order; those that need nothing are left out."""
     rows = tx.all(
         """SELECT d.task_id, d.needs_id FROM tasks t JOIN dependencies d ON d.task_id = t.id
            WHERE t.project_id = :project_id AND t.gated = 1 ORDER BY d.task_id, d.position""",
@@ -84,7 +84,7 @@ def ready_at(tx: Tx, task_id: UUID) -> int | None:
 
 
 def not_taken(tx: Tx, task_id: UUID) -> Row | None:
-    """What the card shows of a task that nobody has taken, locked; None for any other."""
+    """Return what the card shows of a task that nobody has taken, locked; None for any other."""
     row = tx.one(
         f"SELECT {', '.join(TASK)} FROM tasks WHERE id = :id AND {_NOT_TAKEN} {tx.db.for_update}", id=task_id
     )
@@ -106,7 +106,7 @@ def work(tx: Tx, project_id: UUID, name: str | None = None) -> list[Row]:
 
 
 def worked_on(tx: Tx, project_id: UUID, name: str) -> Iterator[Row]:
-    """What cards show of the tasks that an agent works on."""
+    """Return what cards show of the tasks that an agent works on."""
     rows = tx.all(
         f"""SELECT {", ".join(TASK)} FROM tasks
             WHERE project_id = :project_id AND assignee = :name AND {_UNDER_WAY} AND status = '{Status.WORKING}'""",

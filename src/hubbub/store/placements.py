@@ -47,7 +47,7 @@ def of_project(tx: Tx, project_id: UUID) -> Sequence[Placement]:
 
 
 def of_machine(tx: Tx, machine: UUID) -> Sequence[Placement]:
-    """What is placed on the machine, by the agents' names."""
+    """Return what is placed on the machine, by the agents' names."""
     rows = tx.all(
         f"SELECT {_COLUMNS} FROM {_FROM} WHERE p.machine = :machine ORDER BY p.agent", machine=machine
     )

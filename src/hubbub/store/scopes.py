@@ -35,7 +35,7 @@ def _scope(row: Row) -> Scope:
 
 
 def _whole(row: Row) -> Scope:
-    """What was declared, and after it what is held as well."""
+    """Return what was declared, and after it what is held as well."""
     declared = _scope(row)
     held = json.loads(row["claimed"] or "[]")
     return Scope(declared.area, tuple(dict.fromkeys((*declared.files, *held))))
@@ -77,14 +77,14 @@ def areas(tx: Tx, project_id: UUID) -> list[Area]:
 
 
 def find(tx: Tx, presence: Presence) -> Scope:
-    """What the presence has declared last, also if it has ended since."""
+    """Return what the presence has declared last, also if it has ended since."""
     row = tx.one("SELECT area, files FROM presences WHERE id = :id", id=presence.id)
     assert row is not None  # presences are never forgotten
     return _scope(row)
 
 
 def whole(tx: Tx, presence_id: UUID) -> Scope:
-    """What the presence has declared last together with what it holds."""
+    """Return what the presence has declared last together with what it holds."""
     row = tx.one("SELECT area, files, claimed FROM presences WHERE id = :id", id=presence_id)
     assert row is not None  # presences are never forgotten
     return _whole(row)
@@ -129,7 +129,7 @@ def candidates(tx: Tx, project_id: UUID, reach: Reach) -> list[Declaration]:
 
 
 def live(tx: Tx, project_id: UUID) -> list[Declaration]:
-    """What those who are there have declared or hold, whole; by agent. Who has neither is left out."""
+    """Return what those who are there have declared or hold, whole; by agent. Who has neither is left out."""
     rows = tx.all(
         """SELECT a.name, p.id, p.area, p.files, p.claimed FROM agents a JOIN presences p ON p.id = a.presence_id
            WHERE a.project_id = :id AND p.ended_at IS NULL AND p.expires_at > :now
@@ -180,7 +180,7 @@ def _at_places(tx: Tx, project_id: UUID, places: Mapping[str, str]) -> Sequence[
 
 
 def _declarations(rows: Iterable[Row]) -> list[Declaration]:
-    """What each presence has declared, of which each row brings an entry, some perhaps twice."""
+    """Return what each presence has declared, of which each row brings an entry, some perhaps twice."""
     areas: dict[tuple[str, UUID], str] = {}
     files: dict[tuple[str, UUID], dict[str, None]] = {}
     for row in rows:

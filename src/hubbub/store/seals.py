@@ -29,7 +29,7 @@ def insert(tx: Tx, head: Head) -> bool:
 
 
 def at(tx: Tx, project_id: UUID, node: str, seq: int) -> list[Head]:
-    """What was told of that line of the machine's log."""
+    """Return what was told of that line of the machine's log."""
     rows = tx.all(
         f"SELECT {_COLUMNS} FROM audit_heads WHERE project_id = :project_id AND node = :node AND seq = :seq",
         project_id=project_id,
@@ -40,7 +40,7 @@ def at(tx: Tx, project_id: UUID, node: str, seq: int) -> list[Head]:
 
 
 def farthest(tx: Tx, project_id: UUID, node: str, *, before: int) -> Head | None:
-    """How far the machine's log had got before that moment; None if nothing is known of it."""
+    """Return how far the machine's log had got before that moment; None if nothing is known of it."""
     row = tx.one(
         f"""SELECT {_COLUMNS} FROM audit_heads
            WHERE project_id = :project_id AND node = :node AND broken = 0 AND kept_at < :before

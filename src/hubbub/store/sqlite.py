@@ -265,7 +265,7 @@ class SQLite(Alone):
             self._checkpoint()
 
     def _next_batch(self) -> list[_Call]:
-        """What waits now, in order; blocks until there is something. Empty when the store was closed."""
+        """Return what waits now, in order; blocks until there is something. Empty when the store was closed."""
         batch: list[_Call] = []
         while not batch or (len(batch) < BATCH and not self._waiting.empty()):
             call = self._waiting.get()

@@ -62,7 +62,7 @@ class Table(Generic[Record]):
         return values
 
     def row(self, record: Record) -> dict[str, Any]:
-        """What the columns of the record's row hold."""
+        """Return what the columns of the record's row hold."""
         values = dict(zip(self.columns, self._in_record(record), strict=True))
         for name, write in self._write:
             if values[name] is not None:
@@ -71,7 +71,7 @@ class Table(Generic[Record]):
 
 
 def _ways(hint: Any) -> tuple[Way | None, Way | None]:
-    """How a value of the type is read from a column, and written to it; None: as it is."""
+    """Return how a value of the type is read from a column, and written to it; None: as it is."""
     if isinstance(hint, UnionType):
         (hint,) = set(get_args(hint)) - {NoneType}
     if get_origin(hint) is tuple:

@@ -31,6 +31,6 @@ def counts(tx: Tx, project_id: UUID) -> dict[str, int]:
 
 
 def totals(tx: Tx) -> dict[str, int]:
-    """How many tasks of all projects are in each status, as of the last commit."""
+    """Return how many tasks of all projects are in each status, as of the last commit."""
     rows = tx.all("SELECT status, CAST(SUM(tasks) AS BIGINT) AS tasks FROM task_tally GROUP BY status")
     return {row["status"]: row["tasks"] for row in rows}

@@ -126,7 +126,7 @@ def number_found(
     columns: Mapping[str, object],
     words: Sequence[str] = (),
 ) -> int:
-    """How many tasks of the project `search` would find without a limit."""
+    """Return how many tasks of the project `search` would find without a limit."""
     where, values = _narrowed(columns, words)
     statuses = sorted(status)
     if statuses:
@@ -235,7 +235,7 @@ def number_in_run(tx: Tx, run: Run) -> int:
 
 
 def number_of_children(tx: Tx, task: Task) -> int:
-    """How many tasks have it for their parent, whatever became of them."""
+    """Return how many tasks have it for their parent, whatever became of them."""
     row = tx.one("SELECT count(*) AS children FROM tasks WHERE parent_id = :id", id=task.id)
     return int(row["children"]) if row else 0
 

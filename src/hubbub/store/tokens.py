@@ -73,7 +73,7 @@ def revoke(tx: Tx, token_id: UUID) -> bool:
 
 
 def lent_from(tx: Tx, token_id: UUID) -> list[Token]:
-    """What was lent from a token, and is still good."""
+    """Return what was lent from a token, and is still good."""
     rows = tx.all(
         f"SELECT {_COLUMNS} FROM tokens t WHERE t.lent_from = :id AND {_GOOD}", id=token_id, now=tx.now
     )
@@ -81,7 +81,7 @@ def lent_from(tx: Tx, token_id: UUID) -> list[Token]:
 
 
 def lent_for(tx: Tx, purpose: UUID) -> list[Token]:
-    """What was lent for an order or a task, and is still good."""
+    """Return what was lent for an order or a task, and is still good."""
     rows = tx.all(
         f"SELECT {_COLUMNS} FROM tokens t WHERE t.lent_for = :id AND {_GOOD}", id=purpose, now=tx.now
     )
@@ -89,7 +89,7 @@ def lent_for(tx: Tx, purpose: UUID) -> list[Token]:
 
 
 def lent_to(tx: Tx, project_id: UUID, user_id: UUID) -> list[Token]:
-    """What was lent in a project for a person's orders, and is still good."""
+    """Return what was lent in a project for a person's orders, and is still good."""
     rows = tx.all(
         f"""SELECT {_COLUMNS} FROM tokens t
             WHERE t.project_id = :project_id AND t.user_id = :user_id AND t.lent_from IS NOT NULL AND {_GOOD}""",

@@ -19,7 +19,7 @@ def add(tx: Tx, subject: UUID, day: int, stored: int) -> int:
 
 
 def of_day(tx: Tx, day: int) -> dict[UUID, int]:
-    """How much each subject has stored that day."""
+    """Return how much each subject has stored that day."""
     return {row["subject"]: row["stored"] for row in tx.all("SELECT * FROM usage WHERE day = :day", day=day)}
 
 

@@ -81,14 +81,14 @@ class Call:
 
 
 def reply_of(answer: Message) -> Reply:
-    """What the tool replied; nothing, if the call came to an error of the protocol."""
+    """Return what the tool replied; nothing, if the call came to an error of the protocol."""
     result = answer.get("result")
     content = result.get("structuredContent") if isinstance(result, dict) else None
     return content if isinstance(content, dict) else {}
 
 
 def outcome_of(answer: Message) -> Outcome:
-    """What came of a call, as the answer says; where there is no result the hub was out of reach."""
+    """Return what came of a call, as the answer says; where there is no result the hub was out of reach."""
     result = answer.get("result")
     if not isinstance(result, dict):
         said = answer.get("error", {}).get("message", "the hub did not answer")

@@ -110,7 +110,7 @@ class CmdopCompanion:
             self._keyed.pop(next(iter(self._keyed)))
 
     def _person(self, message: Message) -> "_Person | None":
-        """Whoever sits at the client, if it can show them a question."""
+        """Return whoever sits at the client, if it can show them a question."""
         if self._client is None or not self._client.is_capable("elicitation", message):
             return None
         return _Person(self._client, message)

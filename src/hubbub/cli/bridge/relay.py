@@ -99,7 +99,7 @@ class RelayCompanion:
 
 
 def find_place(environment: Mapping[str, str], cwd: Path, data: Path) -> Place:
-    """Where a client in the folder `cwd` works. Raises `Invalid` for a run that can be none."""
+    """Return where a client in the folder `cwd` works. Raises `Invalid` for a run that can be none."""
     run = environment.get(RUN_VARIABLE) or None
     if run is not None and not teams.RUN.fullmatch(run):
         allowed = "1 to 128 letters from A to Z, digits, '-' or '_'"

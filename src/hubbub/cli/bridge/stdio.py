@@ -48,7 +48,7 @@ class Input:
             yield line
 
     async def _next(self) -> bytes:
-        """What was read next; nothing at the end."""
+        """Return what was read next; nothing at the end."""
         if not self._chunks:
             self._watch()
         while not self._chunks:

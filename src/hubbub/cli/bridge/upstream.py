@@ -109,7 +109,7 @@ class Upstream:
                 self.session_id = None
 
     def _headers(self, message: Message, *, is_heard: bool) -> dict[str, str]:
-        """What goes with a message.
+        """Return what goes with a message.
 
         A call stands for itself in either era, since apart it costs the hub half as much; but in the older one the hub
         says nothing before the answer then, and goes on where nobody wants that any more.
@@ -189,7 +189,7 @@ def _failure(response: httpx2.Response, *, in_session: bool) -> Exception:
 
 
 async def events_of(answer: Answer) -> AsyncGenerator[bytes, None]:
-    """What the events of a stream say, as they come. Raises `Away`."""
+    """Yield what the events of a stream say, as they come. Raises `Away`."""
     with _reaching():
         async for event in httpx2.EventSource(answer.response(), LARGEST_EVENT):
             if event.data:

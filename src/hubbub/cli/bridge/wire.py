@@ -42,7 +42,7 @@ def is_request(message: Message) -> bool:
 
 
 def opening(request: Message) -> bytes:
-    """How the hub begins its answer to `request`: what begins so need not be decoded to be known."""
+    """Return how the hub begins its answer to `request`: what begins so need not be decoded to be known."""
     return b'{"jsonrpc":"2.0","id":' + encoded(request["id"]) + b","
 
 

@@ -62,7 +62,7 @@ def line(seq: int, facts: Mapping[str, object], before: str, ts: int) -> tuple[s
 
 
 def link(text: str) -> Link | None:
-    """What ties the line to the others; None if it is not as it was written."""
+    """Return what ties the line to the others; None if it is not as it was written."""
     body, found, digest = text.rpartition(_HASH)
     try:
         facts = json.loads(text)
@@ -76,7 +76,7 @@ def link(text: str) -> Link | None:
 
 
 def faults(lines: Iterable[str], heads: Iterable[tuple[str, Head]]) -> Iterator[Fault]:
-    """What is wrong with a log: the first of each kind.
+    """Yield what is wrong with a log: the first of each kind.
 
     `heads` are where the log once ended, each with the words for who remembers it.
     """

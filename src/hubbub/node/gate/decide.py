@@ -26,7 +26,7 @@ _VERBS = {Effect.ALLOW: "allows it", Effect.ASK: "has it asked about", Effect.DE
 def decide(
     reading: Reading, policy: Policy, tool: str, *, sandboxed: bool, attended: bool = True
 ) -> Decision:
-    """What happens to a call of `tool`.
+    """Return what happens to a call of `tool`.
 
     `sandboxed` says that the operating system's wall is around what would run, `attended` that there is somebody who
     can be asked: where there is nobody, what would be asked is denied.
@@ -66,7 +66,7 @@ class _Rest:
         )
 
     def of_floor(self, floor: Iterable[Decision]) -> list[Decision]:
-        """What the floor says, under the mode: what it has asked is denied where nobody may be asked."""
+        """Return what the floor says, under the mode: what it has asked is denied where nobody may be asked."""
         found = strictest(floor)
         if found is None or found.effect is Effect.ALLOW:
             return []
@@ -78,7 +78,7 @@ class _Rest:
         return [found]
 
     def _touched(self, rules: Iterable[Rule], part: Part, effect: Effect) -> Decision | None:
-        """What the first rule says that names the part; if none does, what one says that may name it."""
+        """Return what the first rule says that names the part; if none does, what one says that may name it."""
         perhaps: Rule | None = None
         for rule in rules:
             touch = touches(rule, part, self.base)

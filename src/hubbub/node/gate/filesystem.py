@@ -21,11 +21,11 @@ class Disk:
     """The file system that this process sees."""
 
     def snapshot(self) -> "Disk":
-        """What it is at this moment, as far as it is looked at from now on: one state for one decision."""
+        """Return what it is at this moment, as far as it is looked at from now on: one state for one decision."""
         return Snapshot()
 
     def target(self, path: str) -> tuple[str | None, bool]:
-        """What a link says, None for what is none; and whether anything is there."""
+        """Return what a link says, None for what is none; and whether anything is there."""
         try:
             return os.readlink(path), True  # noqa: PTH115, a path is text here, and this is done at each of its steps
         except FileNotFoundError:

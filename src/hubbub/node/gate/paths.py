@@ -48,7 +48,7 @@ class Access(Enum):
 
 
 def protected(path: str, access: Access, world: World) -> Decision | None:
-    """What the floor says of a path, absolute or seen from the working folder: F4 or F5 denies it, or None."""
+    """Return what the floor says of a path, absolute or seen from the working folder: F4 or F5 denies it, or None."""
     if fault := unusable(path):
         return deny("F5", f"The path is refused: {fault}.")
     absolute = posixpath.join(world.cwd, path)
@@ -61,7 +61,7 @@ def protected(path: str, access: Access, world: World) -> Decision | None:
 
 
 def forbidden(path: str, access: Access, world: World) -> Decision | None:
-    """What F4 and F5 say of an absolute path by its names alone, without looking at the file system."""
+    """Return what F4 and F5 say of an absolute path by its names alone, without looking at the file system."""
     found = names.components(path)
     if why := names.unread(found):
         return deny("F5", f"`{path}` is closed to agents: {why}.")
@@ -181,7 +181,7 @@ def is_block_device(path: str) -> bool:
 
 
 def _led_to(path: str) -> str:
-    """Where a path leads; itself, where that is not ours to see."""
+    """Return where a path leads; itself, where that is not ours to see."""
     try:
         return os.path.realpath(path)
     except OSError:
@@ -195,7 +195,7 @@ def _by_another_name(absolute: str, access: Access, world: World) -> Decision | 
 
 
 def alias(status: os.stat_result, path: str, access: Access, world: World) -> Decision | None:
-    """What F4 and F5 say of a file, looked at or opened, that may be a protected one under another name."""
+    """Return what F4 and F5 say of a file, looked at or opened, that may be a protected one under another name."""
     if status.st_nlink < 2 or not stat.S_ISREG(status.st_mode):
         return None
     identity = (status.st_dev, status.st_ino)

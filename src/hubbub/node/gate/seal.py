@@ -43,7 +43,7 @@ class Seal:
         return head if hmac.compare_digest(mac, self._mac(head, key)) else None
 
     def fault(self, *, is_empty: bool) -> Fault | None:
-        """What is wrong with the seal itself; a log with nothing in it needs none. Raises `OSError`."""
+        """Return what is wrong with the seal itself; a log with nothing in it needs none. Raises `OSError`."""
         if self.head() is not None or (is_empty and not self._head.exists()):
             return None
         said = "was changed" if self._head.exists() else "is missing"

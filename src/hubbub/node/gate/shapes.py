@@ -55,7 +55,7 @@ def braces(pattern: str) -> list[str]:
 
 
 def _first_choice(pattern: str) -> tuple[int, list[str], int] | None:
-    """Where the first braces with a choice begin, what may be chosen, and where they end."""
+    """Return where the first braces with a choice begin, what may be chosen, and where they end."""
     starts: list[tuple[int, list[int]]] = []  # of open braces, with the commas in each
     for at, character in enumerate(pattern):
         if character == "{":

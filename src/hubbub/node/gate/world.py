@@ -14,18 +14,18 @@ class FileSystem(Protocol):
         """The same, remembering what was looked at: one decision sees one state."""
 
     def resolve(self, path: str) -> str:
-        """Where an absolute path leads once every link on it is followed, whether or not its end exists."""
+        """Return where an absolute path leads once every link on it is followed, whether or not its end exists."""
 
     def is_folder(self, path: str) -> bool: ...
 
     def matches(self, folder: str, pattern: str) -> list[str]:
-        """What a shell pattern of one component stands for in a folder just now, by name."""
+        """Return what a shell pattern of one component stands for in a folder just now, by name."""
 
     def beneath(self, folder: str, most: int) -> list[str] | None:
         """The files in a folder and in those beneath it, without what Git keeps; None if there are more."""
 
     def look(self, path: str) -> os.stat_result | None:
-        """What is at an absolute path once links are followed; None if there is nothing that we can see."""
+        """Return what is at an absolute path once links are followed; None if there is nothing that we can see."""
 
     def contents(self, path: str, most: int) -> bytes | None:
         """What is in a regular file, links followed; None if there is none that we can read, or there is more."""

@@ -64,7 +64,7 @@ def _plain(data: bytes) -> bytes | None:
 
 
 def _opened(data: io.BytesIO, sign: bytes) -> gzip.GzipFile | bz2.BZ2File | lzma.LZMAFile | None:
-    """What unpacks data that begin with a sign; None for data that are not packed."""
+    """Return what unpacks data that begin with a sign; None for data that are not packed."""
     if sign.startswith(b"\x1f\x8b"):
         return gzip.GzipFile(fileobj=data)
     if sign == b"BZh":

@@ -54,7 +54,7 @@ Guess = Callable[[str], bool]  # whether a string, taken for a command, is refus
 
 
 def judge(code: Word, scene: Scene, is_refused: Guess) -> Iterator[Decision]:
-    """What the floor says of a one-liner: it asks, and never denies."""
+    """Yield what the floor says of a one-liner: it asks, and never denies."""
     if not is_known(code):
         yield ask("F9", "Only running it tells the whole of the code that is run.")
     text = "".join("" if isinstance(part, Unknown) else part.text for part in code.parts)
@@ -96,7 +96,7 @@ def _behaviour(text: str) -> Iterator[Decision]:
 
 
 def _path(string: str, scene: Scene, *, removes: bool) -> Iterator[Decision]:
-    """What is said of a string, were it a path."""
+    """Yield what is said of a string, were it a path."""
     if not string or len(string) > paths.LONGEST or "\n" in string:
         return
     written = re.sub(r"^(?:file://|[+<>|&]+\s*)", "", string)  # also as perl's `open` has it

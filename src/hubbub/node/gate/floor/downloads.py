@@ -51,7 +51,7 @@ class Network(Protocol):
         """The addresses of a name. Raises `UnknownHost`, or `Unasked` where names are not looked up."""
 
     async def location(self, url: str) -> str | None:
-        """Where what answers there is known to lead on; None if it does not, or that is not known."""
+        """Return where what answers there is known to lead on; None if it does not, or that is not known."""
 
 
 class Internet:
@@ -147,7 +147,7 @@ def part_of(site: Site, found: Found) -> Part:
 
 
 def understood(url: str, base: httpx2.URL | None = None) -> Site | Decision:
-    """Where an address leads; or what the floor says of one that leads nowhere, or not where it seems to.
+    """Return where an address leads; or what the floor says of one that leads nowhere, or not where it seems to.
 
     `base` is the address that led there, from which this one may be seen.
     """
@@ -213,7 +213,7 @@ def _number(text: str) -> int:
 
 
 async def looked_up(site: Site, network: Network) -> Found:
-    """Who is at a site, every one of its addresses checked."""
+    """Return who is at a site, every one of its addresses checked."""
     try:
         addresses = [site.literal] if site.literal is not None else await network.resolve(site.host)
     except Unasked:
@@ -224,7 +224,7 @@ async def looked_up(site: Site, network: Network) -> Found:
 
 
 def checked(site: Site, addresses: Sequence[str]) -> Found:
-    """What the floor says of a site with these addresses: one that is not everybody's is one too many."""
+    """Return what the floor says of a site with these addresses: one that is not everybody's is one too many."""
     if not addresses:
         return Found(floor=deny(CLAUSE, f"The host name {site.host} leads nowhere just now."))
     reaches = {address: reach(address) for address in addresses}

@@ -67,7 +67,7 @@ def _floor(tool: str, path: str, led: str, world: World) -> Iterator[Decision]:
 
 
 def _of_pattern(tool: str, folder: str, arguments: Mapping[str, object], world: World) -> Iterator[Decision]:
-    """What the floor says of what a pattern names: no name at all, a way up, a place of its own."""
+    """Yield what the floor says of what a pattern names: no name at all, a way up, a place of its own."""
     if tool != "glob":
         return
     _, rest = shapes.split(str(arguments.get("pattern", "")))

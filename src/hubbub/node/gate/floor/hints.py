@@ -26,7 +26,7 @@ _PRINTERS = frozenset({"echo", "printf"})
 
 
 def judge(touch: Touch, scene: Scene) -> Iterator[Decision]:
-    """What is asked about a path that is not known."""
+    """Yield what is asked about a path that is not known."""
     texts = list(dict.fromkeys(sources(touch.word, scene)))
     carried = constants.carried(touch.word, scene)
     access = Access.WRITE if touch.use in CHANGES else Access.READ
@@ -40,7 +40,7 @@ def judge(touch: Touch, scene: Scene) -> Iterator[Decision]:
 
 
 def _perhaps(name: str, touch: Touch, access: Access, scene: Scene) -> Iterator[Decision]:
-    """What is asked about a text that a path may become."""
+    """Yield what is asked about a text that a path may become."""
     path = scene.world.absolute(paths.with_home(name, scene.world), scene.here)
     if touch.descends and touch.use in REMOVES and paths.vital(path, scene.world):
         yield ask("F1", f"When it runs, this may be all of `{name}`.")

@@ -21,7 +21,7 @@ def texts(scene: Scene) -> Iterator[tuple[str, str]]:
 
 
 def word(name: str, scene: Scene) -> Word | None:
-    """What one variable is set to, where the text around tells that."""
+    """Return what one variable is set to, where the text around tells that."""
     is_set = name in scene.sets or any(each == name for each, _ in (*scene.variables, *scene.environment))
     return dict(words(scene)).get(name) if is_set else None
 
@@ -36,7 +36,7 @@ def words(scene: Scene) -> Iterator[tuple[str, Word]]:
 
 
 def _of_program(scene: Scene) -> Iterator[tuple[str, Word]]:
-    """What the program sets and exports, where that is one text."""
+    """Yield what the program sets and exports, where that is one text."""
     commands = scene.program.commands
     exported = {name for command in commands for name, _ in _exports(command)}
     exported |= {*scene.world.variables, *(name for name, _ in scene.environment)}

@@ -109,7 +109,7 @@ def _shows_hidden(program: Program) -> bool:
 
 
 def whole(program: Program) -> Iterator[Decision]:
-    """What is said of a program as a whole: doubts, and functions that multiply."""
+    """Yield what is said of a program as a whole: doubts, and functions that multiply."""
     for doubt in program.doubts:
         yield ask("F9", f"It cannot be read with certainty: {doubt.reason}.")
     yield from bombs.judge(program)

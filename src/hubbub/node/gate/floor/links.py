@@ -10,7 +10,7 @@ from hubbub.node.gate.world import World
 
 
 def through(path: str, scene: Scene) -> Iterator[str]:
-    """Where an absolute path would lead by the links that the program itself makes."""
+    """Yield where an absolute path would lead by the links that the program itself makes."""
     for link, target in scene.links:
         if path == link or path.startswith(f"{link}/"):
             yield target + path[len(link) :]

@@ -60,7 +60,7 @@ def _leads_away(path: str, status: os.stat_result, world: World) -> bool:
 
 
 def _beneath(waiting: list[str], most: int) -> Iterator[str]:
-    """What is in the folders that wait, and in those that are added meanwhile; `most` names in all."""
+    """Yield what is in the folders that wait, and in those that are added meanwhile; `most` names in all."""
     seen = 0
     for folder in waiting:
         try:

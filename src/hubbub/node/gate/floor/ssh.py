@@ -51,7 +51,7 @@ def read(arguments: Mapping[str, object], world: World) -> Reading:
 
 
 def _names(given: str) -> tuple[str, ...]:
-    """What rules may call the machine: the host alone, and with the user and the port that the caller named."""
+    """Return what rules may call the machine: the host alone, and with the user and the port that the caller named."""
     try:
         return destination.parse(given).names
     except Invalid:  # of which nothing will come
@@ -59,7 +59,7 @@ def _names(given: str) -> tuple[str, ...]:
 
 
 def _where(given: str, world: World) -> str | None:
-    """Where the SSH configuration says that the host is, if it has another name for it."""
+    """Return where the SSH configuration says that the host is, if it has another name for it."""
     try:
         wanted = destination.parse(given)
         address = host.find(wanted, Path(world.home), None).address.casefold().rstrip(".")
@@ -69,7 +69,7 @@ def _where(given: str, world: World) -> str | None:
 
 
 def _of_typed(typed: str, world: World) -> Iterator[Decision]:
-    """What the floor says of it."""
+    """Yield what the floor says of it."""
     if _KEY.search(typed):
         yield _KEYS
     if _HISTORY.search(typed):

@@ -42,7 +42,7 @@ class Leads:
 
 
 def leads(word: Word, scene: Scene) -> Leads:
-    """Where the word leads, seen from the folder that the command runs in."""
+    """Return where the word leads, seen from the folder that the command runs in."""
     if (value := word.value) is not None:
         path = scene.world.absolute(value, scene.here)
         return Leads((Lead(path), *_linked([Lead(path)], scene)), None, is_known=True)
@@ -59,7 +59,7 @@ def leads(word: Word, scene: Scene) -> Leads:
 
 
 def _linked(found: list[Lead], scene: Scene) -> list[Lead]:
-    """Where they lead by links that the program makes on the way."""
+    """Return where they lead by links that the program makes on the way."""
     return [Lead(path, lead.is_sure) for lead in found for path in links.through(normpath(lead.path), scene)]
 
 
@@ -95,7 +95,7 @@ def _follow(shape: str, scene: Scene) -> Iterator[Lead]:
 
 
 def _names(above: Lead, name: str, scene: Scene) -> list[Lead]:
-    """What one component of a pattern leads to in a folder."""
+    """Return what one component of a pattern leads to in a folder."""
     if _HOLE in name:
         bare = name.replace(_HOLE, "")
         placeholder = Lead(f"{above.path}/{_plain(name.replace(_HOLE, _SOMETHING))}", above.is_sure)

@@ -23,7 +23,7 @@ _GUARDED = (".git", ".env*")  # what a folder loses with all the rest
 
 
 def judge(touch: Touch, scene: Scene) -> Iterator[Decision]:
-    """What the floor says of one touch."""
+    """Yield what the floor says of one touch."""
     if touch.use is Use.TEXT:
         yield from _listed(touch, scene)
         return
@@ -47,7 +47,7 @@ def judge(touch: Touch, scene: Scene) -> Iterator[Decision]:
 
 
 def _followed(found: Leads, scene: Scene) -> Iterator[Decision]:
-    """What is asked of a folder that is read with all that links in it lead to."""
+    """Yield what is asked of a folder that is read with all that links in it lead to."""
     files = scene.world.files
     for lead in found.paths:
         for path in files.beneath(files.resolve(lead.path), _LINKS_LOOKED_AT) or ():
@@ -57,7 +57,7 @@ def _followed(found: Leads, scene: Scene) -> Iterator[Decision]:
 
 
 def _listed(touch: Touch, scene: Scene) -> Iterator[Decision]:
-    """What is said of a pattern that is only printed: the names that fit it are read."""
+    """Yield what is said of a pattern that is only printed: the names that fit it are read."""
     if not has_pattern(touch.word) or not touch.word.known_start.startswith(("/", "~", ".")):
         return
     for lead in leads(touch.word, scene).paths:
@@ -120,7 +120,7 @@ def _unclear(touch: Touch, found: Leads, scene: Scene) -> Iterator[Decision]:
 
 
 def _beneath(touch: Touch, found: Leads, scene: Scene) -> Iterator[Decision]:
-    """What is said of a folder with all that is in it."""
+    """Yield what is said of a folder with all that is in it."""
     whole = [lead.path for lead in found.paths] + ([found.pattern] if found.pattern else [])
     why = next(filter(None, (paths.vital(path, scene.world) for path in whole)), None)
     if touch.use is Use.READ:
@@ -135,7 +135,7 @@ def _beneath(touch: Touch, found: Leads, scene: Scene) -> Iterator[Decision]:
 
 
 def _loses(path: str, scene: Scene) -> Iterator[Decision]:
-    """What is lost with a folder that holds the product's own, or a root with what is protected in it."""
+    """Yield what is lost with a folder that holds the product's own, or a root with what is protected in it."""
     world = scene.world
     resolved = world.files.resolve(path)
     closed = [each for each in paths.closed_folders(world) if _is_above(resolved, each)]
@@ -151,7 +151,7 @@ def _is_above(path: str, other: str) -> bool:
 
 
 def _either(touch: Touch, scene: Scene) -> Iterator[Decision]:
-    """What is said of a word of which nobody knows whether it is a path, and for what."""
+    """Yield what is said of a word of which nobody knows whether it is a path, and for what."""
     if not is_known(touch.word) and not touch.is_guess:
         yield from hints.judge(touch, scene)
     for word in mentions(touch.word, scene):

@@ -93,7 +93,7 @@ def _listed(archive: Word, scene: Scene) -> Sequence[str] | None:
 def _arrivals(
     listed: Sequence[str], folder: Word, scene: Scene, *, is_absolute: bool, what: str = "archive"
 ) -> Iterator[Deed]:
-    """What is asked where something comes to lie, cut short or not, as what is protected."""
+    """Yield what is asked where something comes to lie, cut short or not, as what is protected."""
     if folder.value is None:
         yield from into(folder, scene)
         return

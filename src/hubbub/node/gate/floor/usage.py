@@ -59,7 +59,7 @@ class Usage:
         return next((name for name in known if len(name) > 1 and name.startswith(written)), written)
 
     def uses(self, found: "Arguments") -> tuple[Use, ...]:
-        """What each of the operands is used for."""
+        """Return what each of the operands is used for."""
         count = len(found.operands)
         if self.every is not None and found.has(self.given):
             return (self.every,) * count

@@ -4,10 +4,10 @@ from hubbub.node.gate.decision import Decision, Effect, Source
 
 
 def deny(clause: str, reason: str) -> Decision:
-    """What no setting and nobody's yes lets through."""
+    """Return what no setting and nobody's yes lets through."""
     return Decision(Effect.DENY, Source.FLOOR, clause, reason)
 
 
 def ask(clause: str, reason: str) -> Decision:
-    """What cannot be decided here: a person must."""
+    """Return what cannot be decided here: a person must."""
     return Decision(Effect.ASK, Source.FLOOR, clause, reason)

@@ -19,7 +19,7 @@ _UNSEEN = ask("F9", "It runs what it has just fetched or decoded, unseen.")
 
 
 def run(script: Word, scene: Scene) -> Iterator[Deed]:
-    """What comes of running a script that the same program writes."""
+    """Yield what comes of running a script that the same program writes."""
     if script.value is None:
         return
     path = normpath(scene.world.absolute(script.value, scene.here))

@@ -9,7 +9,7 @@ _PATIENCE = 5  # seconds; reading 64 KiB takes some milliseconds
 
 
 def argv(command: str) -> tuple[str, ...]:
-    """What runs exactly the text that was checked: no start-up file is read, nothing is added."""
+    """Return what runs exactly the text that was checked: no start-up file is read, nothing is added."""
     return (_BASH, "--norc", "--noprofile", "-c", command)
 
 

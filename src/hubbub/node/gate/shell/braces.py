@@ -54,7 +54,7 @@ def _expand(atoms: Atoms, depth: int = 0) -> list[Atoms]:
 
 
 def _pairs(atoms: Atoms) -> dict[int, int]:
-    """Where the braces close that are open, by where they open."""
+    """Return where the braces close that are open, by where they open."""
     pairs: dict[int, int] = {}
     opened: list[int] = []
     for index, atom in enumerate(atoms):
@@ -66,7 +66,7 @@ def _pairs(atoms: Atoms) -> dict[int, int]:
 
 
 def _choices(inside: Atoms, nesting: int) -> list[Atoms] | None:
-    """What the inside of a pair of braces stands for; None if it is no expansion."""
+    """Return what the inside of a pair of braces stands for; None if it is no expansion."""
     parts: list[Atoms] = []
     depth, start = 0, 0
     for index, atom in enumerate(inside):

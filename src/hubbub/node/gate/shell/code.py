@@ -79,7 +79,7 @@ def _of_alias(arguments: list[str | None]) -> Iterator[Code]:
 
 
 def _of_lines(arguments: list[str | None]) -> Iterator[Code]:
-    """What `mapfile -C` runs for each line, with words of its own behind it."""
+    """Yield what `mapfile -C` runs for each line, with words of its own behind it."""
     for number, argument in enumerate(arguments):
         if argument is None:
             yield Code(None, "it may be told on the way that it runs a command for each line")
@@ -121,7 +121,7 @@ def _of_names(name: str, words: Sequence[Word]) -> Iterator[Code]:
 
 
 def _of_attributes(name: str, words: Sequence[Word]) -> Iterator[Code]:
-    """What `declare` makes of variables: other names of others, and arrays of texts that are expanded."""
+    """Yield what `declare` makes of variables: other names of others, and arrays of texts that are expanded."""
     options = "".join(word.value or "" for word in words if word.known_start.startswith("-"))
     if name not in DECLARES:
         return

@@ -71,7 +71,7 @@ def unwrapped(words: Sequence[str | None]) -> Sequence[str | None]:
 
 
 def of_words(words: Sequence[str | None]) -> Changes:
-    """What a simple command changes, by its words; None is a word that only running tells."""
+    """Return what a simple command changes, by its words; None is a word that only running tells."""
     words = unwrapped(words)
     if not words:
         return Changes()
@@ -117,7 +117,7 @@ def _named(arguments: Iterable[str | None]) -> Changes:
 
 
 def of_pieces(pieces: Iterable[Piece], inner: Inner | None = None) -> Changes:
-    """What expansions change: `${NAME:=…}`, `$((NAME++))`."""
+    """Return what expansions change: `${NAME:=…}`, `$((NAME++))`."""
     changes = Changes()
     for piece in within(tuple(pieces)):
         if isinstance(piece, Parameter) and piece.operator.lstrip("[]") in {"=", ":="}:
@@ -177,7 +177,7 @@ def _assigned_element(token: Token, name: str) -> tuple[str, int, bool] | None:
 
 
 def of_simple(simple: Simple, inner: Inner | None = None) -> Changes:
-    """What a simple command changes, by its text alone."""
+    """Return what a simple command changes, by its text alone."""
     changes = Changes()
     words = list(simple.words)
     while words and (found := assigned(words[0])) is not None:
@@ -209,7 +209,7 @@ def _literal(token: Token) -> str | None:
 
 
 def of_statements(statements: Statements, inner: Inner | None = None) -> Changes:
-    """What a list of commands may change in the shell that runs it.
+    """Return what a list of commands may change in the shell that runs it.
 
     With `inner`, which gives the statements of a substitution, in the shells that it starts as well.
     """
@@ -230,7 +230,7 @@ def _of_pipeline(pipeline: Pipeline, inner: Inner | None) -> Changes:
 
 
 def of_command(command: Command, inner: Inner | None = None) -> Changes:
-    """What a command may change, simple or compound."""
+    """Return what a command may change, simple or compound."""
     if isinstance(command, Simple):
         return of_simple(command, inner)
     changes = Changes()

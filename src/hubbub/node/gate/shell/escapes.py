@@ -9,7 +9,7 @@ _HEXADECIMAL = frozenset("0123456789abcdefABCDEF")
 
 
 def decoded(text: str) -> str:
-    """What the inside of `$'…'` stands for. Text and result are bytes, each as one character.
+    """Return what the inside of `$'…'` stands for. Text and result are bytes, each as one character.
 
     As in bash, an escape that makes a NUL ends the string.
     """
@@ -33,7 +33,7 @@ def _characters(text: str) -> Iterator[str]:
 
 
 def _escape(text: str, index: int) -> tuple[str, int]:
-    """What the escape whose letter is at `index` stands for, and where it ends."""
+    """Return what the escape whose letter is at `index` stands for, and where it ends."""
     letter = text[index]
     if letter in _LETTERS:
         return chr(_LETTERS[letter]), index + 1

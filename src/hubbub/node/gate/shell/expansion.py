@@ -79,7 +79,7 @@ class Expander:
         return Word(_merged(parts), "", is_quoted=True)
 
     def _single(self, piece: Piece, state: State) -> list[Part]:
-        """What a piece becomes where nothing is split."""
+        """Return what a piece becomes where nothing is split."""
         match piece:
             case Plain(text) | Quoted(text):
                 return [Text(decode(text))]
@@ -133,7 +133,7 @@ class Expander:
         return parts
 
     def _fields(self, parameter: Parameter, state: State) -> list[list[Part]]:
-        """What an unquoted variable becomes: split where it has blanks."""
+        """Return what an unquoted variable becomes: split where it has blanks."""
         held = value(parameter, state)
         if held is None or not state.splits_plainly:
             return [[Unknown(decode(parameter.source), may_be_many=True)]]
@@ -249,7 +249,7 @@ def _patterns(text: str, *, escapes: bool = False) -> list[Part]:
 
 
 def _pattern_end(text: str, index: int, *, escapes: bool) -> int:
-    """Where the pattern at `index` ends; 0 if there is none. A backslash in a variable's value may hide one."""
+    """Return where the pattern at `index` ends; 0 if there is none. A backslash in a variable's value may hide one."""
     character = text[index]
     if character in "*?" or (character == "\\" and escapes):
         return index + 1

@@ -32,7 +32,7 @@ class State:
     is_lost: bool = False  # code has run that was not read: nothing is known from here on
 
     def value(self, name: str) -> Value:
-        """What a variable holds, if that is known."""
+        """Return what a variable holds, if that is known."""
         if name == "PWD":
             return _only(self.folders)
         if name == "OLDPWD":
@@ -76,7 +76,7 @@ def _bounded(folders: tuple[str, ...] | None) -> tuple[str, ...] | None:
 
 
 def either(one: State | None, other: State | None) -> State | None:
-    """What is known when either may have happened; None stands for a place that is not reached."""
+    """Return what is known when either may have happened; None stands for a place that is not reached."""
     if one is None or one is other:
         return other
     if other is None:

@@ -154,7 +154,7 @@ class _Code:
         self.index = stop
 
     def _condition_end(self, index: int) -> int:
-        """Where `]]` ends a condition; -1 if it does not."""
+        """Return where `]]` ends a condition; -1 if it does not."""
         while index < self.end:
             if self.text[index] in _NEAR_CONTINUATION:
                 index += 1
@@ -246,7 +246,7 @@ class _Code:
         self._awaited.clear()
 
     def _document_end(self, delimiter: str, *, is_quoted: bool, strips: bool) -> int:
-        """Where a body ends; afterwards `index` is behind its delimiter."""
+        """Return where a body ends; afterwards `index` is behind its delimiter."""
         while self.index < self.end:
             start = self.index
             line = self._line()

@@ -47,7 +47,7 @@ def _targets(words: Sequence[str | None], state: State) -> tuple[str, ...] | Non
 
 
 def _led(folder: str, target: str, world: World) -> list[str]:
-    """Where a path leads: by its text, and by its links too where `..` makes these two places."""
+    """Return where a path leads: by its text, and by its links too where `..` makes these two places."""
     written = normpath(join(folder, target))
     written = "/" + written.lstrip("/")
     if ".." not in target.split("/"):

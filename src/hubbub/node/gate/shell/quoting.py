@@ -145,7 +145,7 @@ class Pieces:
         return [Backquoted(inside, text[start : index + 1], is_quoted)], index + 1
 
     def dollar(self, index: int, end: int, *, is_quoted: bool) -> tuple[list[Piece], int]:
-        """What a dollar sign starts. Each is read once, however often what is around it is looked at."""
+        """Return what a dollar sign starts. Each is read once, however often what is around it is looked at."""
         key = (index, end, is_quoted)
         if key not in self._read:
             self._depth += 1
@@ -225,7 +225,7 @@ class Pieces:
         ], (close + 1)
 
     def balanced(self, index: int, end: int) -> int | None:
-        """Where the parenthesis closes that is open before `index`; quotes and expansions are passed over."""
+        """Return where the parenthesis closes that is open before `index`; quotes and expansions are passed over."""
         depth = 0
         stops = frozenset("()")
         while True:
@@ -293,7 +293,7 @@ class Pieces:
         return ("" if self.text[index : index + 1] == "}" else "…"), index
 
     def _argument(self, index: int, end: int, *, is_quoted: bool) -> tuple[list[Piece], int]:
-        """What follows an operator, up to the closing brace."""
+        """Return what follows an operator, up to the closing brace."""
         if not is_quoted:
             return self.until(index, end, frozenset("}"))
         pieces: list[Piece] = []

@@ -50,7 +50,7 @@ class SimpleCommands:
         self._expander, self._inner = expander, inner
 
     def run(self, simple: Simple, state: State, frame: Frame) -> tuple[Ends, SimpleCommand | None]:
-        """What is known after a command, and the command."""
+        """Return what is known after a command, and the command."""
         if self._text[simple.start : simple.end].startswith("coproc"):
             frame = replace(frame, is_background=True, loop_multiplies=frame.is_looped)
             simple = replace(simple, words=_of_coproc(simple.words))
@@ -190,7 +190,7 @@ class SimpleCommands:
         )
 
     def later(self, state: State) -> State:
-        """What is known of a moment that may come at any time from here on."""
+        """Return what is known of a moment that may come at any time from here on."""
         changes = self._notes.whole
         if changes.all:
             return state.forget_all()
@@ -229,7 +229,7 @@ class SimpleCommands:
         return ends
 
     def _own(self, inner: list[str | None], words: tuple[Word, ...], state: State) -> Ends:
-        """What is known after a command of bash itself, or of anyone."""
+        """Return what is known after a command of bash itself, or of anyone."""
         match inner[:1]:
             case ["cd" | "pushd"]:
                 return Ends(state.go(moved(inner, state, self._world)), state)
@@ -260,7 +260,7 @@ class SimpleCommands:
         return state
 
     def _exported(self, words: tuple[Word, ...]) -> dict[str, Value]:
-        """What `export NAME=value` assigns, where no option changes what it does."""
+        """Return what `export NAME=value` assigns, where no option changes what it does."""
         if any(word.known_start.startswith("-") for word in words):
             return {}
         pairs = (word.value.partition("=") for word in words[1:] if word.value is not None)

@@ -259,7 +259,7 @@ class _Statements:
         return Ends(after, after)
 
     def _changed(self, state: State, changes: Changes) -> State:
-        """What is known at the start of a body that runs again and again."""
+        """Return what is known at the start of a body that runs again and again."""
         if changes.all:
             state = state.forget_all()
         if changes.moves:

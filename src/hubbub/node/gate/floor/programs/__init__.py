@@ -30,5 +30,5 @@ def name_of(path: str) -> str:
 
 
 def usage_of(name: str, subcommand: str | None = None) -> Usage | None:
-    """How a program takes its arguments, or one of its subcommands does; None for a stranger."""
+    """Return how a program takes its arguments, or one of its subcommands does; None for a stranger."""
     return USAGES.get(f"{name} {subcommand}") or USAGES.get(name)

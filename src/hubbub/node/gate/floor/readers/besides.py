@@ -41,7 +41,7 @@ _RUNS_TEXT = re.compile(r"\b(?:eval|exec|system|instance_eval|Function|compile|l
 
 
 def read(call: Call) -> Iterator[Deed]:
-    """What is added to the deeds of a program."""
+    """Yield what is added to the deeds of a program."""
     if (pattern := _CODE_FILES.get(call.name)) is not None:
         yield from _printed_code(pattern, call)
     if (reader := _READERS.get(call.name)) is not None:

@@ -108,7 +108,7 @@ def ends(found: Arguments) -> tuple[list[Word], Word | None]:
 
 
 def arrivals(sources: Iterable[Word], target: Word | None, call: Call) -> Iterator[Deed]:
-    """What is there afterwards: the destination, and in it, if it is a folder, a file for each source."""
+    """Yield what is there afterwards: the destination, and in it, if it is a folder, a file for each source."""
     if target is None:
         return
     yield Touch(target, Use.WRITE)

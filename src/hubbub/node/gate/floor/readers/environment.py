@@ -54,7 +54,7 @@ def steers(name: str) -> bool:
 
 
 def assignment(name: str, value: Word, scene: Scene) -> Iterator[Deed]:
-    """What comes of setting a variable for a command."""
+    """Yield what comes of setting a variable for a command."""
     if name in ("HUBBUB_CONFIG", "HUBBUB_DATA"):
         yield Touch(value, Use.EITHER)
     if steers(name):

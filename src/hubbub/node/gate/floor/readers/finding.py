@@ -60,7 +60,7 @@ class Search:
         return [beneath(plain(folder), name) for folder in self._closed(call) for name in sought]
 
     def perhaps(self, call: Call) -> list[Word]:
-        """What may be found in folders that are closed to agents."""
+        """Return what may be found in folders that are closed to agents."""
         sought = [*self.names, *map(_last, self.paths)]
         return [beneath(plain(folder), _as_pattern(name)) for folder in self._closed(call) for name in sought]
 

@@ -89,7 +89,7 @@ def direct(call: Call) -> Iterator[Deed]:
 
 
 def _settings(before: Arguments, call: Call) -> Iterator[Deed]:
-    """What git is told to obey and where it works, by its options and by variables."""
+    """Yield what git is told to obey and where it works, by its options and by variables."""
     for word in before.of("c"):
         yield Concern("it changes git's configuration for this call")
         yield from git_settings.pair(word, call.scene)

@@ -32,7 +32,7 @@ _HOLD_SECRETS = "it searches files that may hold secrets"
 
 
 def looked_at(name: str, words: list[Word], found: Arguments, call: Call) -> Iterator[Deed]:
-    """What a subcommand that only reads is to look at: paths behind `--`, and files as they once were."""
+    """Yield what a subcommand that only reads is to look at: paths behind `--`, and files as they once were."""
     if clause := quiet.concern(f"git {name}", words):
         yield Concern(clause)
     at = next((place for place, word in enumerate(words) if word.value == "--"), len(words))
@@ -116,7 +116,7 @@ def prints_settings(values: list[str]) -> bool:
 
 
 def printed(name: str, words: list[Word], call: Call) -> Iterator[Deed]:
-    """What is asked of settings that are printed: those with secrets in them."""
+    """Yield what is asked of settings that are printed: those with secrets in them."""
     values = [word.value or "" for word in words]
     if name == "config" and prints_settings(values):
         given = [

@@ -51,7 +51,7 @@ _UNSEEN = "Only running it tells which settings git obeys"
 
 
 def pair(word: Word, scene: Scene) -> Iterator[Deed]:
-    """What comes of `KEY=VALUE`."""
+    """Yield what comes of `KEY=VALUE`."""
     key, value = "", None
     for place, part in enumerate(word.parts):
         head, equals, rest = ("_", "", "") if isinstance(part, Unknown) else part.text.partition("=")
@@ -64,7 +64,7 @@ def pair(word: Word, scene: Scene) -> Iterator[Deed]:
 
 
 def named(key: str, value: Word, word: Word, scene: Scene, *, is_told: bool) -> Iterator[Deed]:
-    """What comes of a setting whose key may have unknown parts in it; each stands as `_` there."""
+    """Yield what comes of a setting whose key may have unknown parts in it; each stands as `_` there."""
     if is_told or key.partition(".")[0].lower() in _INNOCENT:
         yield from setting(key, value, scene)
     else:
@@ -72,7 +72,7 @@ def named(key: str, value: Word, word: Word, scene: Scene, *, is_told: bool) -> 
 
 
 def of_variable(word: Word, scene: Scene) -> Iterator[Deed]:
-    """What comes of `KEY=NAME`, where a variable of that name holds the value."""
+    """Yield what comes of `KEY=NAME`, where a variable of that name holds the value."""
     key, equals, name = (word.value or "").rpartition("=")
     held = inherited.word(name, scene) if name else None
     if held is None and name in scene.world.variables:
@@ -97,7 +97,7 @@ def matters(key: str) -> bool:
 
 
 def setting(key: str, value: Word, scene: Scene, depth: int = 0, folder: str | None = None) -> Iterator[Deed]:
-    """What comes of a setting; `folder` is that of the file it is in."""
+    """Yield what comes of a setting; `folder` is that of the file it is in."""
     if value.known_start.startswith("!"):
         yield Shell(without(value, 1))
     elif key.lower().startswith("alias."):
@@ -115,7 +115,7 @@ def setting(key: str, value: Word, scene: Scene, depth: int = 0, folder: str | N
 
 
 def _plain_setting(key: str, value: Word) -> Iterator[Deed]:
-    """What comes of a setting that is neither a command nor names more settings."""
+    """Yield what comes of a setting that is neither a command nor names more settings."""
     if key.lower() in ("protocol.ext.allow", "protocol.allow") and value.value not in ("never", "user"):
         yield Verdict(ask("F9", "It lets git run commands that addresses of remotes name."))
     elif _REMOTES.fullmatch(key):

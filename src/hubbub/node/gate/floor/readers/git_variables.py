@@ -17,7 +17,7 @@ _TRACE = re.compile(r"GIT_TRACE(?!.*(BRIEF|NESTING|ENV_VARS|CONFIG_PARAMS|MAX_FI
 
 
 def assignment(name: str, value: Word, scene: Scene) -> Iterator[Deed]:
-    """What comes of setting a variable for git."""
+    """Yield what comes of setting a variable for git."""
     match name:
         case "GIT_CONFIG_PARAMETERS":
             yield from _parameters(value, scene)

@@ -182,7 +182,7 @@ def _script(word: Word, call: Call) -> Iterator[Deed]:
 
 
 def _from_input(call: Call) -> Iterator[Deed]:
-    """What comes of an interpreter that runs its input: it is read where the text tells it."""
+    """Yield what comes of an interpreter that runs its input: it is read where the text tells it."""
     command = call.scene.command
     said = inputs.text(command)
     if said is not None and is_known(said):

@@ -46,7 +46,7 @@ def tar(call: Call) -> Iterator[Deed]:
 
 
 def _unpacked(packed: list[Word], found: Arguments, folders: list[Word], call: Call) -> Iterator[Deed]:
-    """What `tar` unpacks, by names that only the archive tells."""
+    """Yield what `tar` unpacks, by names that only the archive tells."""
     folder = folders[-1] if folders else plain(".")
     for word in found.of("one-top-level"):
         folder = word if word.known_start.startswith("/") else beneath(folder, word)

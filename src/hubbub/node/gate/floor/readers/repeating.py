@@ -42,7 +42,7 @@ def xargs(call: Call) -> Iterator[Deed]:
 
 
 def _printed_around(call: Call) -> list[Word]:
-    """What a group, a loop or a shell may print into its pipe: of those, the last command is not known."""
+    """Return what a group, a loop or a shell may print into its pipe: of those, the last command is not known."""
     command = call.scene.command
     if not command.is_piped or command.reads_from is not None:
         return []

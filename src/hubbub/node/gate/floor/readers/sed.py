@@ -14,7 +14,7 @@ _RUNS = "The sed script runs what it makes: only running it tells."
 
 
 def commands(script: str) -> Iterator[Deed]:
-    """What a script does beyond editing."""
+    """Yield what a script does beyond editing."""
     yield from _Script(script).read()
 
 

@@ -91,7 +91,7 @@ def _plainly(word: Word) -> str | None:
 
 
 def script(word: Word, call: Call) -> Iterator[Deed]:
-    """What comes of running a script: a file is read, an input is one like any other."""
+    """Yield what comes of running a script: a file is read, an input is one like any other."""
     if _plainly(word) in STANDARD_INPUT:
         yield from from_input(call)
     elif word.source.lstrip('"').startswith(("<(", "/dev/fd/")):
@@ -106,7 +106,7 @@ def script(word: Word, call: Call) -> Iterator[Deed]:
 
 
 def from_input(call: Call) -> Iterator[Deed]:
-    """What comes of a shell that runs its standard input: F6."""
+    """Yield what comes of a shell that runs its standard input: F6."""
     command = call.scene.command
     if (told := inputs.given(command)) is not None:
         yield from _redirected(told, call)
@@ -124,7 +124,7 @@ def _sets_input(command: SimpleCommand) -> bool:
 
 
 def _redirected(told: SimpleCommand, call: Call) -> Iterator[Deed]:
-    """What comes of a shell whose input the redirections of a command tell."""
+    """Yield what comes of a shell whose input the redirections of a command tell."""
     for redirect in told.redirects:
         target = redirect.target
         if redirect.body is not None:

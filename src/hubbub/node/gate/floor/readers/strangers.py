@@ -51,7 +51,7 @@ def _runs(call: Call) -> Iterator[Deed]:
 
 
 def guess(call: Call) -> Iterator[Deed]:
-    """What may be run from later words: F9."""
+    """Yield what may be run from later words: F9."""
     if call.scene.is_guess:  # all the later words are guessed at already
         return
     gated = 0
