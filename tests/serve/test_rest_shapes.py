@@ -1,12 +1,13 @@
-"""What the bodies of REST calls may hold."""
+"""What the bodies of REST calls may hold, and what the shapes of answers are made of."""
 
 from collections.abc import Iterator
 
 import pytest
 from pydantic import ValidationError
 
+from hubbub.model.records import Task
 from hubbub.serve.rest.application import ROUTERS
-from hubbub.serve.rest.shapes import Body
+from hubbub.serve.rest.shapes import Body, Shape, tells
 
 assert ROUTERS  # with them all bodies are known
 HALF = "a\ud800b"  # of a surrogate pair
@@ -30,3 +31,13 @@ def test_no_text_holds_what_cannot_be_sent_on(body: type[Body]) -> None:
             with pytest.raises(ValidationError) as refused:
                 body.model_validate({name: value})
             assert name in [problem["loc"][0] for problem in refused.value.errors() if problem["loc"]]
+
+
+def test_a_shape_that_tells_a_noun_loses_nothing() -> None:
+    """A shape that is made from a noun has members only: one with a method is refused when its module is imported."""
+    with pytest.raises(TypeError, match="TaskWithMethod tells a noun, and has members only: not shout"):
+
+        @tells(Task)
+        class TaskWithMethod(Shape):
+            def shout(self) -> str:
+                return "!"

@@ -1,6 +1,7 @@
 """The JSON of the REST interface: what the nouns look like from outside, and what may be said about them."""
 
 from collections.abc import Callable
+from types import FunctionType
 from typing import Annotated, Any, TypeVar, cast
 from uuid import UUID
 
@@ -111,12 +112,20 @@ class Shape(BaseModel):
 
 
 S = TypeVar("S", bound=Shape)
+_METHODS = (FunctionType, classmethod, staticmethod, property)
 
 
 def tells(noun: type) -> Callable[[type[S]], type[S]]:
-    """A shape that has the fields of the noun that are seen here, and its own, each `after` the one that it names."""
+    """A shape that has the fields of the noun that are seen here, and its own, each `after` the one that it names.
+
+    Its class is made anew for that, with its members alone: raises `TypeError` for one that has methods.
+    """
 
     def derived(beside: type[S]) -> type[S]:
+        if lost := [
+            name for name, value in vars(beside).items() if name[0] != "_" and isinstance(value, _METHODS)
+        ]:
+            raise TypeError(f"{beside.__name__} tells a noun, and has members only: not {', '.join(lost)}")
         own = seen(noun, REST)
         added = {name: declared(beside)[name] for name in beside.__annotations__}
         members: dict[str, Any] = {name: (_told(each.type), _explained(each)) for name, each in own.items()}
