@@ -362,6 +362,30 @@ def test_a_task_that_is_being_checked(world: World) -> None:
     assert fact(world, task.number, "task.checked").sentence.startswith("ann is checking it, until ")
 
 
+def test_a_task_that_is_late(world: World) -> None:
+    """Of what nobody gets on with it is told since when it is late, and that a person is needed; not before."""
+    task = world.send(None)
+    world.clock.advance(25 * MINUTE)
+    assert "late" not in explain(world, task.number).sentence
+    world.clock.advance(10 * MINUTE)
+    told = fact(world, task.number, "task.late")
+    assert told.detail == {"since": task.created_at + 30 * 60_000}
+    assert told.sentence.startswith("It is late: it should have got on by ")
+
+
+def test_an_agent_that_fell_silent_at_its_work(world: World) -> None:
+    """Of an agent that fell silent with work of its own in hand it is told that a person is needed for that."""
+    world.report("bob")
+    world.start(world.send("bob"))
+    assert "agent.stale" not in {each.kind for each in explain(world, "bob").facts}
+    world.pass_time(TEN_MINUTES + MINUTE)
+    told = fact(world, "bob", "agent.stale")
+    gone = world.do(agents.presence, world.id, "bob")
+    assert gone is not None
+    assert told.detail == {"since": gone.ended_at}
+    assert told.sentence.endswith("a person is needed to say what becomes of that.")
+
+
 def test_a_task_that_will_expire(world: World) -> None:
     """As long as nobody has begun, it is said when its time is over."""
     task = world.send(None, ttl=timedelta(hours=1))

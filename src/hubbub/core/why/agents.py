@@ -4,11 +4,13 @@ from collections.abc import Iterator, Sequence
 from uuid import UUID
 
 from hubbub.core import inbox, reach, wakes
+from hubbub.core.snapshots import standing
 from hubbub.core.why import presence, tasks, waiting
 from hubbub.core.why.account import NOTHING, Fact, ago, named, say
 from hubbub.model.machines import Machine, board_name
 from hubbub.model.placements import LIVE
 from hubbub.model.records import Letter
+from hubbub.model.standing import NeedKind
 from hubbub.store import placements
 from hubbub.store.tx import Tx
 
@@ -18,9 +20,18 @@ MOST = 1_000  # letters that are looked through
 def account(tx: Tx, project_id: UUID, name: str) -> Iterator[Fact]:
     """Every fact that the hub has about how the agent is."""
     yield from presence.of_agent(tx, project_id, name)
+    yield from _stale(tx, project_id, name)
     yield from tasks.of_agent(tx, project_id, name)
     yield from waiting.of_agent(tx, project_id, name)
     yield from _inbox(tx, project_id, name)
+
+
+def _stale(tx: Tx, project_id: UUID, name: str) -> Iterator[Fact]:
+    """Whether a person is needed for the work that it held when it fell silent."""
+    known = standing.Known.of(tx, project_id, name)
+    need = known.stands.need if known is not None else None
+    if need is not None and need.kind is NeedKind.STALE:
+        yield Fact("agent.stale", say("agent_stale", since=ago(need.since, tx.now)), {"since": need.since})
 
 
 def of_machine(tx: Tx, machine: Machine) -> Iterator[Fact]:

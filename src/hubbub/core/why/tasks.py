@@ -4,11 +4,13 @@ from collections.abc import Iterator
 from uuid import UUID
 
 from hubbub.core import activity, agents, checks, dependencies, finding, tasks
+from hubbub.core.snapshots import standing
 from hubbub.core.why import presence, waiting
 from hubbub.core.why.account import NOTHING, Fact, Phrase, Value, ago, ahead, named, quoted, say
 from hubbub.model.lifecycle import ENDED, NOT_BEGUN, Status
 from hubbub.model.machines import AT, NODE_PREFIX
 from hubbub.model.records import Presence, Task
+from hubbub.model.standing import Need, NeedKind
 from hubbub.store import artifacts, messages
 from hubbub.store import tasks as rows
 from hubbub.store.tx import Tx
@@ -32,9 +34,17 @@ def account(tx: Tx, task: Task) -> Iterator[Fact]:
         yield from _held(tx, task, task.assignee)
     if task.status is Status.IN_REVIEW:
         yield from _review(tx, task)
+    yield from _late(tx, task)
     if task.expires_at is not None and task.status in NOT_BEGUN:
         told = say("task_expires", at=ahead(task.expires_at, tx.now))
         yield Fact("task.expires", told, {"expires_at": task.expires_at})
+
+
+def _late(tx: Tx, task: Task) -> Iterator[Fact]:
+    """Whether a person is needed as nobody gets on with it; that it is blocked, or failed, is told without that."""
+    need = Need.told(standing.of_task(tx, task)["need"])
+    if need is not None and need.kind is NeedKind.LATE and need.holds(tx.now):
+        yield Fact("task.late", say("task_late", since=ago(need.since, tx.now)), {"since": need.since})
 
 
 def _status(tx: Tx, task: Task) -> Fact:

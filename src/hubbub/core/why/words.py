@@ -120,6 +120,7 @@ OF_TASKS = {
     "task_expired": "has expired",
     "by": " by {name}",
     "task_expires": "If nobody begins it, it expires at {at}.",
+    "task_late": "It is late: it should have got on by {since}. A person is needed.",
     "task_not_begun": "Nobody began it within its time.",
     "ended_completed": "It was completed by {by}.",
     "ended_failed": "It was given up by {by}.",
@@ -187,6 +188,7 @@ OF_TASKS = {
         "It was handed in, and nobody was asked by name to look at it; whoever does completes it."
     ),
     "review_pending": "{name} was asked to review {artifact} for it at {at}, and has not answered.",
+    "agent_stale": "It fell silent at its work {since}: a person is needed to say what becomes of that.",
     "agent_holds_one": "It holds {count} task: {tasks}.",
     "agent_holds_other": "It holds {count} tasks: {tasks}.",
 }
