@@ -175,7 +175,7 @@ class Task:
         str | None,
         Seen(
             CARD,
-            "what was said last of why it is as it is: why it is blocked, failed, was cancelled or released",
+            "what was said last of why it is as it is: why it is blocked, or was released",
         ),
     ] = None
     created_at: Annotated[int, Seen(REST | CARD)]

@@ -27,7 +27,7 @@
  * @property {string[]} depends_on  what must be completed before it may be claimed
  * @property {number} attempt  1 for the first delivery; rises with retries and redeliveries
  * @property {string[]|null} files  what was changed for it, cut
- * @property {string|null} note  what was said last of why it is as it is: why it is blocked, failed, was cancelled or released
+ * @property {string|null} note  what was said last of why it is as it is: why it is blocked, or was released
  * @property {number} created_at
  * @property {number} updated_at
  * @property {number|null} delivered_at
