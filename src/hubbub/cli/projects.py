@@ -19,7 +19,7 @@ def project() -> None:
 @click.option("--name", metavar="N", help="What people call it. [default: the slug]")
 @click.option("--description", metavar="D", help="What it is about.")
 @click.option("--conflict-mode", type=click.Choice(["off", "warn", "block"]), help="When two touch one file.")
-@click.option("--repo-url", metavar="URL", help="Where its source is.")
+@click.option("--repo-url", metavar="URL", help="Where its source is: an address, or a folder.")
 @click.option("--heartbeat-interval", type=int, metavar="S", help="Seconds between signs of life.")
 @click.option(
     "--heartbeat-ttl", type=int, metavar="S", help="Seconds of silence after which an agent is gone."
@@ -39,7 +39,7 @@ def create(*, hub: Hub, as_json: bool, **facts: object) -> None:
 @click.option("--name", metavar="N", help="What people call it.")
 @click.option("--description", metavar="D", help="What it is about.")
 @click.option("--conflict-mode", type=click.Choice(["off", "warn", "block"]), help="When two touch one file.")
-@click.option("--repo-url", metavar="URL", help="Where its source is.")
+@click.option("--repo-url", metavar="URL", help="Where its source is: an address, or a folder.")
 @uses_hub
 def change(*, hub: Hub, slug: str, as_json: bool, **facts: object) -> None:
     """Change the project SLUG; what is not named stays as it is."""

@@ -21,7 +21,8 @@ HEARTBEAT_INTERVAL = 60  # seconds
 HEARTBEAT_TTL = 180  # seconds
 _SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,62}[a-z0-9]|[a-z0-9]")
 
-_REPOSITORY = re.compile(r"(https?://|ssh://|git@)\S+")
+# A remote address, or a folder, as GolemXV's reference shows it (project_info).
+_REPOSITORY = re.compile(r"(https?://|ssh://|git@|/)\S+")
 
 # Nothing to decide: the store's own.
 find_by_slug = projects.find_by_slug
@@ -106,7 +107,9 @@ def _check(slug: str, conflict_mode: str, repo_url: str | None, interval: int, t
     if conflict_mode not in CONFLICT_MODES:
         raise Invalid(f"the conflict mode is one of {', '.join(CONFLICT_MODES)}")
     if repo_url is not None and not _REPOSITORY.fullmatch(repo_url):
-        raise Invalid("a repository's address begins with https://, http://, ssh:// or git@")
+        raise Invalid(
+            "a repository's address begins with https://, http://, ssh:// or git@, or is a folder's whole path"
+        )
     if not 0 < interval < ttl <= 24 * 3600:
         raise Invalid(
             "the heartbeat interval must be at least 1 s, and shorter than its ttl of at most a day"

@@ -121,11 +121,11 @@ def test_a_name_is_of_any_script(anywhere: Crew) -> None:
 @requires("checkin.generated", "envelope.refusal", "envelope.clean")
 @both_engines
 def test_a_name_that_cannot_be(crew: Crew) -> None:
-    """The hub's own name, blanks at the ends and control characters are refused, and nothing is left of it."""
+    """Refused, without a trace: the hub's name, the word for everyone, control characters, blanks at the ends."""
     member = crew.member()
 
     with crew.unchanged(), every_row() as row:
-        for name in ("hub", " ann", "ann ", "a\nb", "\x1b[31m"):
+        for name in ("hub", "broadcast", " ann", "ann ", "a\nb", "\x1b[31m"):
             with row(repr(name)):
                 assert no(member, "checkin", agent_name=name)
 

@@ -18,6 +18,7 @@ from hubbub.dialects.golemxv.tongue import (
     known_stay,
     look,
 )
+from hubbub.model.errors import Invalid
 from hubbub.model.scopes import Scope
 from hubbub.store.tx import Tx
 
@@ -33,6 +34,8 @@ def checkin(
 ) -> Reply:
     """Check in to a project, and say which area and files you are going to work on; it tells who is there already."""
     project = enter(tx, call, project_slug)
+    if agent_name == words.BROADCAST:
+        raise Invalid(f"{agent_name!r} is the receiver that means everyone; choose another name")
     stay = stays.begin(tx, project, agent_name, Scope.of(declared_area, declared_files or ()))
     return {
         "session_token": stay.secret,

@@ -13,8 +13,6 @@ from hubbub.model.moments import microseconds
 from hubbub.model.records import Intent
 from hubbub.store.tx import Tx
 
-BROADCAST = "broadcast"
-
 
 @DIALECT.tool()
 def send_message(
@@ -29,7 +27,7 @@ def send_message(
     """Send a message to an agent, or to all of them (to: broadcast)."""
     here = act(tx, call, session_token, project_slug)
     thread = messages.Thread(intent=Intent(type))
-    if to == BROADCAST:
+    if to == words.BROADCAST:
         recipients = [name for name in agents.with_inbox(tx, here.project.id) if name != here.name]
         sent, _rows = messages.broadcast(
             tx, here.project.id, sender=here.name, body=content, recipients=recipients, thread=thread

@@ -26,6 +26,7 @@ ENDED = {
     "checked_out": (presences.LEFT, presences.REPLACED),
     "timed_out": (presences.SILENT,),
 }
+BROADCAST = "broadcast"  # the receiver that means everyone; an agent of that name could never be meant
 EVERYONE = "all"  # the receiver that a broadcast shows
 
 EVENTS = {
