@@ -1,5 +1,6 @@
 """Reading an object that somebody sent as JSON: each value by its name, and of the type that it has to be."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from enum import StrEnum
@@ -13,13 +14,15 @@ from hubbub.model.moments import milliseconds
 Given = Mapping[str, object]
 Word = TypeVar("Word", bound=StrEnum)
 
+_COUNTED = re.compile(r" after validation, not \w+$")  # of a list: how the check works is nobody's matter
+
 
 def complaint(problems: Iterable[Mapping[str, Any]], whole: str = "") -> str:
     """What a validation found wrong, in one sentence that does not quote it; `whole` names what has no name."""
     said = []
     for each in problems:
         path = ".".join(map(str, each["loc"])) or whole
-        message = str(each["msg"]).removeprefix("Value error, ")
+        message = _COUNTED.sub("", str(each["msg"]).removeprefix("Value error, "))
         said.append(f"{path}: {message[:1].lower()}{message[1:]}")
     return "; ".join(said)
 

@@ -144,6 +144,19 @@ def test_machines_that_are_not_there_are_offline_each(anywhere: Board) -> None:
     assert answer == {"by_host": {"x": away}, "timed_out": []}
 
 
+@requires("machine.none")
+def test_a_machine_without_a_name_is_none(anywhere: Board) -> None:
+    """An empty name is no word for the hub's own machine, and a list of none is refused in plain words."""
+    ada = anywhere.agent("ada")
+
+    assert ada.wrong("ask_agent", hostname="", prompt="p") == {
+        "error": "the machine '' is not connected", "code": "offline",
+    }  # fmt: skip
+    assert ada.wrong("ask_agents", hostnames=[], prompt="p") == {
+        "error": "hostnames: list should have at least 1 item", "code": "invalid",
+    }  # fmt: skip
+
+
 @requires("machine.header")
 def test_a_machine_that_is_not_connected_is_offline(anywhere: Board) -> None:
     """A call for another machine is never done on this one."""

@@ -32,7 +32,7 @@ class Offline(HubError):
     code = "offline"
 
     def __init__(self, name: str | None) -> None:
-        super().__init__(f"the machine {name!r} is not connected" if name else NO_MACHINE)
+        super().__init__(f"the machine {name!r} is not connected" if name is not None else NO_MACHINE)
 
 
 def is_here(site: Site, name: str) -> bool:
