@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from bench import serving
 from bench.serving import BENCH
-from hubbub.core import access, agents, endings, presences, scopes, tasks
+from hubbub.core import access, agents, endings, presences, scopes, tasks, verbs
 from hubbub.dialects.dialect import Reply
 from hubbub.model.lifecycle import Event
 from hubbub.model.records import Condition, Profile, Project, Task
@@ -76,13 +76,13 @@ def _live(tx: Tx, project: Project, place: int, crowd: int, needed: Task | None)
         needs=[needed] if needed is not None and not needed.is_ended and fate < 2 else [],
     )
     if fate > 2:
-        task = tasks.start(tx, tasks.accept(tx, task, who), who)
+        task = verbs.start(tx, verbs.accept(tx, task, who), who)
     if fate == 5:
         return tasks.step(tx, task, Event.BLOCK, actor=who, detail={"reason": "waits for a decision"})
     if fate == 6:
         return tasks.step(tx, task, Event.SUBMIT, actor=who)
     if fate > 6:
-        return endings.finish(tx, task, Event.COMPLETE, by=who, text="Done.", result="All tests pass.")
+        return endings.end(tx, task, Event.COMPLETE, by=who, text="Done.", result="All tests pass.")
     return task
 
 

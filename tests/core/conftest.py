@@ -14,7 +14,7 @@ from uuid import UUID
 import apsw
 import pytest
 
-from hubbub.core import access, agents, endings, inbox, presences, projects, sweep, tasks, users
+from hubbub.core import access, agents, endings, inbox, presences, projects, sweep, tasks, users, verbs
 from hubbub.model.ids import new_id
 from hubbub.model.lifecycle import Event, Status
 from hubbub.model.records import Activity, Condition, Letter, Presence, Profile, Project, Task
@@ -93,10 +93,10 @@ class World:
         return self.do(tasks.find, [self.id], str(task.id))
 
     def accept(self, task: Task, by: str | None = "bob") -> Task:
-        return self.on(task, tasks.accept, by)
+        return self.on(task, verbs.accept, by)
 
     def start(self, task: Task, by: str | None = "bob") -> Task:
-        return self.on(task, tasks.start, by)
+        return self.on(task, verbs.start, by, is_read=False)
 
     def on(
         self,
@@ -156,7 +156,7 @@ class World:
 
 
 def finish(world: World, task: Task, event: Event = E.COMPLETE, by: str = "bob", text: str = "three") -> Task:
-    return world.on(task, endings.finish, event, by=by, text=text, result=text)
+    return world.on(task, endings.end, event, by=by, text=text, result=text)
 
 
 def in_status(world: World, status: Status) -> Task:

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from hubbub.core import agents, claims, presences, projects, scopes, steering
+from hubbub.core import agents, claims, presences, projects, scopes
 from hubbub.model.claims import TTL
 from hubbub.model.errors import Invalid, ScopeConflict
 from hubbub.model.records import Condition, Presence, Profile
@@ -318,7 +318,7 @@ def test_a_person_releases_what_an_agent_holds(world: World) -> None:
     claim(world, "ann", "src/a.py")
     world.do(scopes.declare, world.project, there(world, "ann"), Scope.of(None, ["docs/"]))
 
-    was = world.do(steering.release_scope, world.project, "ann", by="bob", reason="it hangs")
+    was = world.do(presences.release_scope, world.project, "ann", by="bob", reason="it hangs")
 
     assert was.files == ("docs/", "src/a.py")
     assert held(world) == []

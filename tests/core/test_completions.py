@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
-from hubbub.core import completions, endings, tasks
-from hubbub.core.completions import RESULT_LENGTH, Outcome
+from hubbub.core import completions, endings, tasks, verbs
+from hubbub.core.completions import Outcome
+from hubbub.core.endings import RESULT_LENGTH
 from hubbub.model.errors import InvalidTransition, NotHolder
 from hubbub.model.lifecycle import Event, Status
 from hubbub.model.records import Kind
@@ -90,7 +91,7 @@ def test_a_completion_of_nothing_is_kept(world: World) -> None:
 
 def test_an_ended_task_is_left_alone(world: World) -> None:
     """A completion of one's own task that has ended is kept; the task, and what its sender was told, stay."""
-    task = world.on(world.send(), endings.cancel, by="bob", reason="too late")
+    task = world.on(world.send(), verbs.cancel, by="bob", reason="too late")
     outcome = report(world, task.id)
 
     assert outcome.task == task == world.task(task)
@@ -176,7 +177,7 @@ def test_completing_and_failing_race(world: World) -> None:
 
         def fail(tx: Tx, ref: str = str(task.id)) -> object:
             locked = tasks.find(tx, [world.id], ref, lock=True)
-            return endings.finish(tx, locked, Event.FAIL, by="bob", text="no", result="no")
+            return endings.end(tx, locked, Event.FAIL, by="bob", text="no", result="no")
 
         outcomes = world.race(complete, fail)
         assert set(errors_of(outcomes)) <= {InvalidTransition}

@@ -5,7 +5,7 @@ from uuid import UUID
 
 import pytest
 
-from hubbub.core import dependencies, endings, handovers, inbox, messages, runs, tasks
+from hubbub.core import dependencies, endings, handovers, inbox, messages, runs, tasks, verbs
 from hubbub.model.errors import Need, Unavailable, Unmet
 from hubbub.model.lifecycle import ENDED, Event, Status
 from hubbub.model.records import Activity, Task
@@ -33,7 +33,7 @@ def last_of(world: World, task: Task) -> Activity:
 def completing(world: World, task: Task) -> Operation[object]:
     def operation(tx: Tx) -> object:
         locked = tasks.find(tx, [world.id], str(task.id), lock=True)
-        return endings.finish(tx, locked, E.COMPLETE, by="ann", text="done", result="done")
+        return endings.end(tx, locked, E.COMPLETE, by="ann", text="done", result="done")
 
     return operation
 
@@ -50,12 +50,12 @@ def test_it_waits_for_what_it_needs(world: World) -> None:
     assert last_of(world, held).detail["delivery_id"] is None
 
 
-@pytest.mark.parametrize("operation", [tasks.accept, tasks.start])
+@pytest.mark.parametrize("operation", [verbs.accept, verbs.start])
 @pytest.mark.parametrize("to", ["bob", None])
 def test_what_is_held_back_cannot_be_had(world: World, operation: object, to: str | None) -> None:
     """Accepting or starting it is refused to everybody, and the refusal names what is missing, in order."""
-    assert operation in (tasks.accept, tasks.start)
-    have = tasks.accept if operation is tasks.accept else tasks.start
+    assert operation in (verbs.accept, verbs.start)
+    have = verbs.accept if operation is verbs.accept else verbs.start
     first, second = world.start(world.send()), world.send(to=None)
     held = needing(world, second, finish(world, world.send()), first, to=to)
 
@@ -163,7 +163,7 @@ def test_only_completing_lets_go(world: World, event: Event) -> None:
     with pytest.raises(Unmet):
         world.accept(held)
 
-    world.on(need, handovers.retry, by="ann", ttl=None)
+    world.on(need, verbs.retry, by="ann", ttl=None)
     finish(world, need, by="ann")
     assert world.task(held).status is S.DELIVERED
 
@@ -240,7 +240,7 @@ def test_what_is_held_back_is_given_to_another(world: World) -> None:
     """Reassigned, it is held back for its new assignee, in whose inbox it comes, and in no other."""
     need = world.send(to="代码1号")
     held = needing(world, need)
-    moved = world.on(held, handovers.reassign, to="ann", by="ann")
+    moved = world.on(held, verbs.reassign, to="ann", by="ann")
 
     assert (moved.status, moved.assignee, moved.delivery_id) == (S.QUEUED, "ann", None)
     assert world.inbox("ann") == []
@@ -257,7 +257,7 @@ def test_what_is_retried_is_held_back_again(world: World, status: Status) -> Non
     held = needing(world, need)
     events = {S.FAILED: E.FAIL, S.CANCELLED: E.CANCEL, S.EXPIRED: E.EXPIRE}
     finish(world, held, events[status])
-    again = world.on(held, handovers.retry, by="ann", ttl=None)
+    again = world.on(held, verbs.retry, by="ann", ttl=None)
 
     assert (again.status, again.assignee, again.delivery_id) == (S.QUEUED, "bob", None)
     assert world.inbox("bob") == []
@@ -282,7 +282,7 @@ def test_a_need_that_is_reopened_holds_back_again(world: World) -> None:
     held = needing(world, need)
     finish(world, need, by="ann")
     delivered = world.task(held)
-    world.on(need, handovers.put_back, by="ann")
+    world.on(need, verbs.reopen, by="ann")
 
     with pytest.raises(Unmet):
         world.accept(held)
@@ -298,8 +298,8 @@ def test_given_to_another_it_waits_for_a_reopened_need(world: World) -> None:
     need = world.send(to="代码1号")
     held = needing(world, need)
     finish(world, need, by="代码1号")
-    world.on(need, handovers.put_back, by="ann")
-    moved = world.on(held, handovers.reassign, to="ann", by="ann")
+    world.on(need, verbs.reopen, by="ann")
+    moved = world.on(held, verbs.reassign, to="ann", by="ann")
 
     assert (moved.status, moved.assignee) == (S.QUEUED, "ann")
     assert world.inbox("bob") == []
@@ -312,7 +312,7 @@ def test_what_has_begun_goes_on(world: World, status: Status) -> None:
     """Work that has begun goes on, though something that it needed is reopened."""
     need = finish(world, world.send())
     task = world.start(needing(world, need))
-    world.on(need, handovers.put_back, by="ann")
+    world.on(need, verbs.reopen, by="ann")
     if status is not S.WORKING:
         world.on(task, tasks.step, E.BLOCK if status is S.BLOCKED else E.SUBMIT)
         assert world.start(task).status is S.WORKING
@@ -322,7 +322,7 @@ def test_what_has_begun_goes_on(world: World, status: Status) -> None:
 def test_what_is_moved_on_is_let_be(world: World) -> None:
     """A held task that somebody moved on is not delivered when its need is completed: it is under way."""
     need = world.send(to="ann")
-    moved = world.on(needing(world, need), handovers.move, S.WORKING, by="ann")
+    moved = world.on(needing(world, need), handovers.bring, S.WORKING, by="ann")
     finish(world, need, by="ann")
 
     assert world.task(moved) == moved
@@ -333,8 +333,8 @@ def test_what_is_put_back_is_held_back(world: World) -> None:
     """Work that had begun, and is put back while its need is open again, waits for that."""
     need = finish(world, world.send())
     task = world.start(needing(world, need))
-    world.on(need, handovers.put_back, by="ann")
-    again = world.on(task, handovers.put_back, by="ann")
+    world.on(need, verbs.reopen, by="ann")
+    again = world.on(task, verbs.reopen, by="ann")
 
     def tasks_of_bob() -> list[UUID]:  # beside the word that his was put back
         return [letter.task_id for letter in world.inbox("bob") if letter.task_id is not None]
@@ -351,7 +351,7 @@ def test_the_acknowledged_are_not_delivered_twice(world: World) -> None:
     held = needing(world, need)
     finish(world, need, by="ann")
     world.do(inbox.ack, world.id, "bob", str(held.id))
-    world.on(need, handovers.put_back, by="ann")
+    world.on(need, verbs.reopen, by="ann")
     finish(world, need, by="ann")
 
     assert world.inbox("bob") == []

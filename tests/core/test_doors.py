@@ -9,7 +9,7 @@ from typing import Concatenate, ParamSpec, TypeVar
 
 import pytest
 
-from hubbub.core import agents, presences, stays, tasks
+from hubbub.core import agents, presences, stays, tasks, verbs
 from hubbub.model.errors import Conflict, InvalidTransition, NotFound, NotHolder
 from hubbub.model.lifecycle import Status
 from hubbub.model.records import Condition, Presence, Profile, Task
@@ -60,7 +60,7 @@ def heartbeat(world: World, stay: stays.Stay) -> Presence:
 def claim(world: World, door: str, by: str = "ann", task: Task | None = None) -> Task:
     """Take a task from the open queue."""
     number = str((task or world.send(to=None)).number)
-    return at(world, door, lambda tx: tasks.accept(tx, tasks.find(tx, [world.id], number, lock=True), by))
+    return at(world, door, lambda tx: verbs.accept(tx, tasks.find(tx, [world.id], number, lock=True), by))
 
 
 def holder(world: World, task: Task) -> str | None:
@@ -119,7 +119,7 @@ def test_another_run_elsewhere_leaves_a_session(world: World) -> None:
     kept, lost = claim(world, STAYING), claim(world, REPORTING)
     number = str(world.send("ann").number)
     mine = at(
-        world, REPORTING, lambda tx: tasks.start(tx, tasks.find(tx, [world.id], number, lock=True), "ann")
+        world, REPORTING, lambda tx: verbs.start(tx, tasks.find(tx, [world.id], number, lock=True), "ann")
     )
     report(world, "second")
 

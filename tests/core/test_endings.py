@@ -2,7 +2,7 @@
 
 import pytest
 
-from hubbub.core import checks, endings, tasks
+from hubbub.core import checks, endings, tasks, verbs
 from hubbub.model.errors import BeingChecked, InvalidTransition
 from hubbub.model.lifecycle import ENDED, OPEN, Event, Status
 from hubbub.model.records import Kind, Task
@@ -53,7 +53,7 @@ def test_the_sender_hears_how_it_ended(world: World) -> None:
 def test_who_knows_already_is_not_told(world: World) -> None:
     """Who ends its own task, or was told otherwise, gets no reply."""
     finish(world, world.send(), E.CANCEL, by="ann")
-    world.on(world.send(), endings.finish, E.COMPLETE, by="bob", text="three", result="three", told="ann")
+    world.on(world.send(), endings.end, E.COMPLETE, by="bob", text="three", result="three", told="ann")
     finish(world, world.send(to="ann"), by="ann")
 
     assert world.mail("ann") == []
@@ -80,8 +80,8 @@ def test_an_ended_task_leaves_the_inbox(world: World, event: Event, acked: bool)
 
 def test_the_reason_of_a_cancellation_is_its_result(world: World) -> None:
     """The reason is kept as the result and told to the sender; without one the result stays empty."""
-    task = world.on(world.send(), endings.cancel, by="bob", reason="too late")
-    plain = world.on(world.send(), endings.cancel, by="bob", reason=None)
+    task = world.on(world.send(), verbs.cancel, by="bob", reason="too late")
+    plain = world.on(world.send(), verbs.cancel, by="bob", reason=None)
 
     assert (task.status, task.result, plain.result) == (S.CANCELLED, "too late", None)
     assert world.mail("ann") == ["too late", "cancelled"]
@@ -104,7 +104,7 @@ def test_completing_and_cancelling_race(world: World) -> None:
 
 def _end(tx: Tx, world: World, task: Task, event: Event) -> Task:
     locked = tasks.find(tx, [world.id], str(task.id), lock=True)
-    return endings.finish(tx, locked, event, by="bob", text="over", result="over")
+    return endings.end(tx, locked, event, by="bob", text="over", result="over")
 
 
 def test_nothing_is_completed_while_it_is_checked(world: World) -> None:

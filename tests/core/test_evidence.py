@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from hubbub.core import evidence, presences
+from hubbub.core import evidence, verbs
 from hubbub.model.placements import Evidence
 from tests.core.conftest import World, on_one_engine
 
@@ -99,7 +99,7 @@ def test_a_heartbeat_is_no_evidence(world: World) -> None:
 def test_progress_is_evidence(world: World) -> None:
     """What a worker reports of its task was put out just then."""
     task = world.start(world.send("bob"))
-    world.on(task, presences.progress, "bob", output="line 1\nline 2")
+    world.on(task, verbs.progress, "bob", output="line 1\nline 2")
 
     assert of(world).last_output == "line 2"
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from hubbub.core import finding, tasks
+from hubbub.core import finding, verbs
 from hubbub.model.lifecycle import Status
 from hubbub.model.records import Task
 from tests.core.conftest import World, in_status
@@ -54,5 +54,5 @@ def test_what_belongs_to_a_task(world: World) -> None:
 
     task = in_status(world, Status.WORKING)
     assert [each.recipient for each in world.do(finding.deliveries, world.task(task))] == ["bob"]
-    free = world.on(world.send(to=None), tasks.accept, "ann")
+    free = world.on(world.send(to=None), verbs.accept, "ann")
     assert world.do(finding.deliveries, free) == []

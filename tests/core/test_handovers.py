@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from hubbub.core import completions, endings, handovers, inbox, sweep, tasks
+from hubbub.core import completions, endings, handovers, inbox, sweep, tasks, verbs
 from hubbub.model.errors import Conflict, InvalidTransition, NotHolder, UnknownAgent
 from hubbub.model.lifecycle import ENDED, OPEN, Event, Status
 from hubbub.model.records import Condition, Kind, Letter, Task
@@ -19,11 +19,11 @@ TWO_HOURS = timedelta(hours=2)
 
 
 def retry(world: World, task: Task, ttl: timedelta | None = HOUR) -> Task:
-    return world.on(task, handovers.retry, by="ann", ttl=ttl)
+    return world.on(task, verbs.retry, by="ann", ttl=ttl)
 
 
 def reassign(world: World, task: Task, to: str = "代码1号") -> Task:
-    return world.on(task, handovers.reassign, to=to, by="ann")
+    return world.on(task, verbs.reassign, to=to, by="ann")
 
 
 def released(world: World, task: Task) -> list[object]:
@@ -70,14 +70,14 @@ def test_a_retry_has_its_own_time(world: World) -> None:
 
     assert again.context == "today"
     assert again.expires_at == again.updated_at + 3_600_000
-    world.on(task, endings.cancel, by="ann", reason=None)
+    world.on(task, verbs.cancel, by="ann", reason=None)
     assert retry(world, task, ttl=None).expires_at is None
 
 
 def test_a_claimed_task_is_tried_again_by_anyone(world: World) -> None:
     """What was claimed from the open queue and failed goes back there when it is retried."""
     task = world.start(world.send(to=None))
-    world.on(task, endings.finish, E.FAIL, by="bob", text="no", result="no")
+    world.on(task, endings.end, E.FAIL, by="bob", text="no", result="no")
     again = retry(world, task)
 
     assert (again.status, again.assignee, again.delivery_id) == (S.QUEUED, None, None)
@@ -140,7 +140,7 @@ def test_a_look_from_before_the_handover_changes_nothing(world: World) -> None:
     task = world.send()
     moved = reassign(world, task, to="bob")
     with pytest.raises(Conflict, match="has changed meanwhile"):
-        world.do(tasks.accept, task, "bob")
+        world.do(verbs.accept, task, "bob")
     assert world.task(task) == moved
     assert world.mail("bob") == ["count the lines"]
 
@@ -151,7 +151,7 @@ def test_racing_reassignments_deliver_once(world: World) -> None:
         task = world.send(text=f"task {turn}")
         outcomes = world.race(
             *[
-                lambda tx, to=to, task=task: handovers.reassign(
+                lambda tx, to=to, task=task: verbs.reassign(
                     tx, tasks.find(tx, [world.id], str(task.id), lock=True), to=to, by="ann"
                 )
                 for to in ("ann", "代码1号") * 3
@@ -277,8 +277,8 @@ def test_a_claim_without_heartbeat_does_not_lapse(world: World) -> None:
     """Who claimed without a heartbeat keeps the work, come what may."""
     world.report("bob")
     held = [
-        world.on(world.send(to=None), tasks.start, "bob", leased=False),
-        world.on(world.send(), tasks.accept, "bob", leased=False),
+        world.on(world.send(to=None), verbs.start, "bob", leased=False),
+        world.on(world.send(), verbs.accept, "bob", leased=False),
     ]
     world.report("bob", Condition.OFFLINE)
     world.report("bob")
@@ -353,7 +353,7 @@ def given(world: World, name: str) -> list[Letter]:
 
 
 def put_back(world: World, task: Task) -> Task:
-    return world.on(task, handovers.put_back, by="ann")
+    return world.on(task, verbs.reopen, by="ann")
 
 
 def pass_on(world: World, task: Task, to: str = "代码1号") -> Task:
@@ -361,7 +361,7 @@ def pass_on(world: World, task: Task, to: str = "代码1号") -> Task:
 
 
 def move(world: World, task: Task, target: Status) -> Task:
-    return world.on(task, handovers.move, target, by=task.assignee or "ann")
+    return world.on(task, handovers.bring, target, by=task.assignee or "ann")
 
 
 @on_one_engine
@@ -530,8 +530,8 @@ def test_a_task_is_moved_from_anywhere(world: World, status: Status, target: Sta
 
 def test_a_move_leaves_the_hold_as_it_is(world: World) -> None:
     """Whoever moves a task without saying how it is held leaves that to its holder's heartbeat, or to nothing."""
-    held = world.on(world.send(), tasks.accept, "bob", leased=True)
-    free_of_time = world.on(world.send(), tasks.accept, "bob", leased=False)
+    held = world.on(world.send(), verbs.accept, "bob", leased=True)
+    free_of_time = world.on(world.send(), verbs.accept, "bob", leased=False)
 
     assert [move(world, task, S.WORKING).leased for task in (held, free_of_time)] == [True, False]
 
@@ -539,7 +539,7 @@ def test_a_move_leaves_the_hold_as_it_is(world: World) -> None:
 def test_a_reason_alone_is_on_record(world: World) -> None:
     """A reason for the status that a task has already is its note and in the log, and the task stays as it is."""
     blocked = move(world, world.start(world.send()), S.BLOCKED)
-    again = world.on(blocked, handovers.move, S.BLOCKED, by="bob", reason="no key yet")
+    again = world.on(blocked, handovers.bring, S.BLOCKED, by="bob", reason="no key yet")
 
     assert again == blocked == replace(world.task(blocked), note=None)
     assert world.task(blocked).note == "no key yet"
@@ -564,10 +564,10 @@ def test_racing_steps_leave_one_truth(world: World) -> None:
             return lambda tx: operation(tx, tasks.find(tx, [world.id], str(task.id), lock=True), **more)  # type: ignore[operator]
 
         outcomes = world.race(
-            on_it(handovers.put_back, by="ann"),
+            on_it(verbs.reopen, by="ann"),
             on_it(handovers.pass_on, to="代码1号", by="ann"),
-            on_it(handovers.move, target=S.IN_REVIEW, by="ann"),
-            on_it(endings.finish, event=E.COMPLETE, by="ann", text="done", result="done"),
+            on_it(handovers.bring, target=S.IN_REVIEW, by="ann"),
+            on_it(endings.end, event=E.COMPLETE, by="ann", text="done", result="done"),
         )
         assert errors_of(outcomes) == []
         # In the order of `seq`, which is given out while the task is locked; numbers of transactions may be older.

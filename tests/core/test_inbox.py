@@ -2,7 +2,7 @@
 
 import pytest
 
-from hubbub.core import endings, handovers, inbox, messages
+from hubbub.core import inbox, messages, verbs
 from hubbub.model.errors import NotFound
 from hubbub.model.ids import new_id
 from hubbub.model.lifecycle import Status
@@ -104,10 +104,10 @@ def test_a_task_is_acknowledged_by_either_id(world: World, again: str, by_own_id
     task = world.send(to="bob" if again != "reassign" else "ann")
     match again:
         case "reassign":
-            world.on(task, handovers.reassign, to="bob", by="ann")
+            world.on(task, verbs.reassign, to="bob", by="ann")
         case "retry":
-            world.on(task, endings.cancel, by="ann", reason=None)
-            world.on(task, handovers.retry, by="ann", ttl=None)
+            world.on(task, verbs.cancel, by="ann", reason=None)
+            world.on(task, verbs.retry, by="ann", ttl=None)
         case _:
             world.report("bob")
             world.accept(task)
@@ -124,7 +124,7 @@ def test_a_task_that_began_free_is_acknowledged_by_either_id(world: World) -> No
     """A task that was in the open queue first, and then was given to somebody, has two ids like any other."""
     for by_own_id in (True, False):
         task = world.send(to=None)
-        given = world.on(task, handovers.reassign, to="bob", by="ann")
+        given = world.on(task, verbs.reassign, to="bob", by="ann")
         assert world.do(inbox.holds, world.id, str(task.id))
         ack(world, "bob", task.id if by_own_id else given.delivery_id)
 
@@ -160,7 +160,7 @@ def test_nobody_acknowledges_for_another(world: World) -> None:
     assert world.kinds() == before
     assert len(world.inbox("bob")) == 2
 
-    world.on(task, handovers.reassign, to="ann", by="ann")
+    world.on(task, verbs.reassign, to="ann", by="ann")
     with pytest.raises(NotFound):
         ack(world, "bob", task.id)
     assert world.task(task).status is Status.DELIVERED
@@ -169,7 +169,7 @@ def test_nobody_acknowledges_for_another(world: World) -> None:
 def test_an_ended_task_stays_ended(world: World) -> None:
     """Acknowledging a task that was cancelled meanwhile is no error, and brings nothing back."""
     task = world.send()
-    ended = world.on(task, endings.cancel, by="ann", reason=None)
+    ended = world.on(task, verbs.cancel, by="ann", reason=None)
     ack(world, "bob", task.id)
 
     assert world.task(task) == ended

@@ -9,7 +9,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from hubbub.core import access, approvals, endings, joins, keys, nodes, projects, shares, tasks, tokens, users
+from hubbub.core import access, approvals, joins, keys, nodes, projects, shares, tasks, tokens, users, verbs
 from hubbub.core.joins import Joined
 from hubbub.model.approvals import Approval, ApprovalStatus
 from hubbub.model.errors import Conflict, Forbidden, Invalid, NotFound, NotHolder, ProjectDenied, Unauthorized
@@ -141,7 +141,7 @@ def test_a_machines_work_does_not_lapse(world: World) -> None:
 def test_what_was_cancelled_stays_cancelled(world: World) -> None:
     """The end of a task that somebody has cancelled meanwhile changes nothing."""
     task = begin(world)
-    world.on(task, endings.cancel, by="ann", reason=None)
+    world.on(task, verbs.cancel, by="ann", reason=None)
     assert world.do(nodes.end_task, str(task.id), text="three", failed=False).status is Status.CANCELLED
 
 

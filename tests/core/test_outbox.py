@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from hubbub.core import agents, endings, finding, handovers, outbox, projects
+from hubbub.core import agents, endings, finding, outbox, projects, verbs
 from hubbub.core.outbox import Errand
 from hubbub.model.errors import Conflict, Invalid, NotFound
 from hubbub.model.lifecycle import Event
@@ -65,7 +65,7 @@ def test_what_is_undone_is_not_told(world: World) -> None:
     task = world.send(issue=ISSUE)
 
     def break_off(tx: Tx, found: Task) -> None:
-        endings.finish(tx, found, Event.COMPLETE, by="bob", text="x", result="x")
+        endings.end(tx, found, Event.COMPLETE, by="bob", text="x", result="x")
         raise Conflict("no")
 
     with pytest.raises(Conflict):
@@ -76,17 +76,15 @@ def test_what_is_undone_is_not_told(world: World) -> None:
 def test_each_completion_is_told(world: World) -> None:
     """A task that is opened again and completed again is commented on again."""
     task = completed(world)
-    world.on(task, handovers.put_back, by="ann")
+    world.on(task, verbs.reopen, by="ann")
     finish(world, task)
     assert len(parcels(world)) == 2
 
 
 def test_a_long_result_is_cut(world: World) -> None:
     """A comment holds what GitHub takes of a result, and says where the rest is; an empty one says that it is done."""
-    world.on(
-        world.send(issue=ISSUE), endings.finish, Event.COMPLETE, by="bob", text="代" * 100_000, result="x"
-    )
-    world.on(world.send(issue=ISSUE), endings.finish, Event.COMPLETE, by="bob", text=" \n", result="")
+    world.on(world.send(issue=ISSUE), endings.end, Event.COMPLETE, by="bob", text="代" * 100_000, result="x")
+    world.on(world.send(issue=ISSUE), endings.end, Event.COMPLETE, by="bob", text=" \n", result="")
     short, long = (parcel.text or "" for parcel in parcels(world))
     assert len(long) < 65_000
     assert "the whole result is with the task" in long

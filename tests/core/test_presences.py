@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from hubbub.core import agents, endings, presences, sweep
+from hubbub.core import agents, presences, sweep, verbs
 from hubbub.model.errors import Conflict, InvalidTransition, NotFound, NotHolder
 from hubbub.model.lifecycle import Status
 from hubbub.model.records import Activity, Condition, Presence, Profile
@@ -302,13 +302,13 @@ def test_progress_is_told_by_the_holder(world: World) -> None:
     """Who has a task tells how far it is, which its presence shows and the log keeps; nobody else does."""
     world.report("bob", Condition.WORKING)
     task = world.start(world.send())
-    world.on(task, presences.progress, "bob", output="half", progress=50)
+    world.on(task, verbs.progress, "bob", output="half", progress=50)
 
     assert (present(world).output, present(world).progress) == ("half", 50)
     assert world.log()[-1].kind == "task.progress"
     assert world.task(task).status is Status.WORKING
     with pytest.raises(NotHolder):
-        world.on(task, presences.progress, "ann", progress=60)
-    world.on(task, endings.cancel, by="ann", reason=None)
+        world.on(task, verbs.progress, "ann", progress=60)
+    world.on(task, verbs.cancel, by="ann", reason=None)
     with pytest.raises(InvalidTransition):
-        world.on(task, presences.progress, "bob", progress=70)
+        world.on(task, verbs.progress, "bob", progress=70)

@@ -254,7 +254,7 @@ def test_what_was_claimed_is_free_when_the_stay_is_over(world: World, status: St
     stay = begin(world)
     task = world.send(to=None)
     world.accept(task, "ann")
-    held = world.on(task, handovers.move, status, by="ann", leased=True)
+    held = world.on(task, handovers.bring, status, by="ann", leased=True)
 
     if how == "ended":
         end(world, stay)

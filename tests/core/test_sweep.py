@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from hubbub.core import agents, handovers, presences, sweep, tasks
+from hubbub.core import agents, presences, sweep, tasks, verbs
 from hubbub.model.errors import InvalidTransition
 from hubbub.model.lifecycle import Event, Status
 from hubbub.model.records import Condition, Kind, Profile, Task
@@ -133,7 +133,7 @@ def test_a_second_life_is_told_its_own_length(world: World) -> None:
     """The notice of an expiry says how long the task waited this time, not since it was first sent."""
     task = world.send(ttl=HOUR)
     world.pass_time(5 * HOUR)
-    world.on(task, handovers.retry, by="ann", ttl=timedelta(minutes=1))
+    world.on(task, verbs.retry, by="ann", ttl=timedelta(minutes=1))
     world.pass_time(timedelta(minutes=1))
     assert world.mail("ann")[-1] == "expired: nobody began it within 60 s"
 
@@ -145,7 +145,7 @@ def test_expiring_races_with_beginning(world: World) -> None:
         world.clock.advance(HOUR)
 
         def begin(tx: Tx, ref: str = str(task.id)) -> object:
-            return tasks.start(tx, tasks.find(tx, [world.id], ref, lock=True), "bob")
+            return verbs.start(tx, tasks.find(tx, [world.id], ref, lock=True), "bob")
 
         outcomes = world.race(sweep.settle, begin, sweep.settle)
         has_begun = errors_of(outcomes) == []
@@ -164,7 +164,7 @@ def test_expiring_races_with_accepting(world: World) -> None:
         world.clock.advance(HOUR)
 
         def accept(tx: Tx, ref: str = str(task.id)) -> object:
-            return tasks.accept(tx, tasks.find(tx, [world.id], ref, lock=True), "bob")
+            return verbs.accept(tx, tasks.find(tx, [world.id], ref, lock=True), "bob")
 
         outcomes = world.race(sweep.settle, accept, sweep.settle)
         world.do(sweep.settle)

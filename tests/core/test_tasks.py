@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from hubbub.core import endings, finding, handovers, messages, tasks
+from hubbub.core import finding, messages, tasks, verbs
 from hubbub.model.errors import Conflict, NotFound, NotHolder, Unavailable, UnknownAgent
 from hubbub.model.ids import new_id
 from hubbub.model.lifecycle import Status
@@ -18,7 +18,7 @@ HOUR = timedelta(hours=1)
 
 def claim(world: World, task: Task, by: str, *, locked: bool = True) -> Operation[Task]:
     """Look for the task and claim it; `locked` as the edges do, else on its chance."""
-    return lambda tx: tasks.accept(tx, tasks.find(tx, [world.id], str(task.id), lock=locked), by)
+    return lambda tx: verbs.accept(tx, tasks.find(tx, [world.id], str(task.id), lock=locked), by)
 
 
 def test_a_task_is_delivered_at_once(world: World) -> None:
@@ -114,7 +114,7 @@ def test_a_task_is_found_by_its_ids_and_its_number(world: World) -> None:
     """A task is found by its id, that of any row it ever had and, in one project, its number, also as `#1` or `T-1`."""
     other = world.elsewhere("other")
     task = world.send(to="ann")
-    moved = world.on(task, handovers.reassign, to="bob", by="ann")
+    moved = world.on(task, verbs.reassign, to="bob", by="ann")
     message = world.do(messages.send, world.id, sender="ann", to="bob", body="hello")
 
     for ref in (str(task.id), str(moved.delivery_id), "1", "#1", "T-1", "t-1"):
@@ -214,13 +214,13 @@ def test_claiming_a_free_task(world: World) -> None:
     assert claimed.epoch == task.epoch + 1
 
 
-@pytest.mark.parametrize("operation", [tasks.accept, tasks.start])
+@pytest.mark.parametrize("operation", [verbs.accept, verbs.start])
 def test_a_task_of_another_is_not_to_be_had(world: World, operation: object) -> None:
     """A task that is addressed to somebody, or was claimed by somebody, is refused to everybody else."""
-    assert operation in (tasks.accept, tasks.start)
+    assert operation in (verbs.accept, verbs.start)
     for task in (world.send(), world.accept(world.send(to=None))):
         with pytest.raises(NotHolder, match="is assigned to 'bob'"):
-            world.on(task, tasks.accept if operation is tasks.accept else tasks.start, "ann")
+            world.on(task, verbs.accept if operation is verbs.accept else verbs.start, "ann")
         assert world.task(task) == task
 
 
@@ -261,8 +261,8 @@ def test_starting_a_free_task_claims_it(world: World) -> None:
 
 def test_a_claim_may_be_without_a_heartbeat(world: World) -> None:
     """Who has no heartbeat claims for good: the hold is no lease."""
-    assert not world.on(world.send(to=None), tasks.accept, "bob", leased=False).leased
-    assert not world.on(world.send(to=None), tasks.start, "bob", leased=False).leased
+    assert not world.on(world.send(to=None), verbs.accept, "bob", leased=False).leased
+    assert not world.on(world.send(to=None), verbs.start, "bob", leased=False).leased
 
 
 def test_a_report_from_another_epoch_is_refused(world: World) -> None:
@@ -282,9 +282,9 @@ def test_a_look_that_is_out_of_date_changes_nothing(world: World) -> None:
     before = world.kinds()
 
     with pytest.raises(Conflict, match="has changed meanwhile"):
-        world.do(endings.cancel, task, by="ann", reason=None)
+        world.do(verbs.cancel, task, by="ann", reason=None)
     with pytest.raises(Conflict, match="has changed meanwhile"):
-        world.do(tasks.start, task, "bob")
+        world.do(verbs.start, task, "bob")
     assert world.task(task).status is S.ACCEPTED
     assert world.kinds() == before
 

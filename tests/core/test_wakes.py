@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hubbub.core import agents, endings, inbox, messages, wakes
+from hubbub.core import agents, inbox, messages, verbs, wakes
 from hubbub.core.wakes import Glance
 from hubbub.model.errors import Conflict, Invalid, NotFound
 from hubbub.model.ids import new_id
@@ -125,7 +125,7 @@ def test_what_is_withdrawn_stands_in_nobodys_way(world: World) -> None:
     """A wake whose letters are gone is needless: the next letter makes another."""
     task = world.send("bob")
     first = ask(world)
-    world.on(task, endings.cancel, by="ann", reason=None)
+    world.on(task, verbs.cancel, by="ann", reason=None)
     write(world)
 
     second = ask(world)

@@ -25,6 +25,7 @@ from hubbub.core import (
     runs,
     scopes,
     tasks,
+    verbs,
     why,
 )
 from hubbub.core.why import Account, Fact, Kind
@@ -285,7 +286,7 @@ def test_a_task_held_by_a_lease(world: World) -> None:
 def test_a_task_held_without_a_lease(world: World) -> None:
     """Who has no heartbeat holds it until it is done."""
     task = world.send(None)
-    world.on(task, tasks.start, "bob", leased=False)
+    world.on(task, verbs.start, "bob", leased=False)
 
     assert "bob holds it without a lease" in fact(world, task.number, "task.held").sentence
 
@@ -308,7 +309,7 @@ def test_a_task_whose_holder_is_gone(world: World) -> None:
 def test_a_task_that_was_taken_from_somebody(world: World) -> None:
     """Of a task that was handed on it is said from whom."""
     task = world.start(world.send("bob"))
-    world.on(task, handovers.reassign, to="ann", by="hub")
+    world.on(task, verbs.reassign, to="ann", by="hub")
 
     assert "It was reassigned from bob at " in fact(world, task.number, "task.again").sentence
 
@@ -324,7 +325,7 @@ def test_a_blocked_task(world: World) -> None:
 def test_a_blocked_task_with_a_reason(world: World) -> None:
     """What was said of why a task is blocked is told, as others' words, with what would free it."""
     task = world.start(world.send())
-    world.on(task, handovers.move, S.BLOCKED, by="bob", reason='the disk is "full"')
+    world.on(task, handovers.bring, S.BLOCKED, by="bob", reason='the disk is "full"')
 
     told = fact(world, task.number, "task.holder_waits")
     assert told.detail == {"assignee": "bob", "reason": 'the disk is "full"'}
@@ -679,7 +680,7 @@ def test_since_when_is_told_by_the_log(world: World, event: Event) -> None:
     task = world.send("bob")
     moved = world.accept(task) if event is Event.ACCEPT else world.start(task)
     world.clock.advance(MINUTE)
-    world.on(task, tasks.describe, "more", by="ann")
+    world.on(task, verbs.describe, "more", by="ann")
 
     kind = f"task.{moved.status}"
     assert fact(world, task.number, kind).sentence.endswith("(1 minute ago).")

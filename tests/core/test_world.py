@@ -39,6 +39,7 @@ from hubbub.core import (
     projects,
     sweep,
     tasks,
+    verbs,
 )
 from hubbub.model.errors import HubError, NotHolder
 from hubbub.model.ids import new_id
@@ -233,7 +234,7 @@ class Story(RuleBasedStateMachine):
     def accept(self, number: int, named: str | None, leased: bool) -> None:
         job_id = self.pick(number)
         by = self.whom(job_id, named)
-        with self.both(self.on(job_id, tasks.accept, by, leased=leased)) as (model, _):
+        with self.both(self.on(job_id, verbs.accept, by, leased=leased)) as (model, _):
             model.accept(job_id, by, leased)
 
     @precondition(lambda self: self.model.jobs)
@@ -241,7 +242,7 @@ class Story(RuleBasedStateMachine):
     def start(self, number: int, named: str | None, leased: bool) -> None:
         job_id = self.pick(number)
         by = self.whom(job_id, named)
-        with self.both(self.on(job_id, tasks.start, by, leased=leased)) as (model, _):
+        with self.both(self.on(job_id, verbs.start, by, leased=leased)) as (model, _):
             model.start(job_id, by, leased)
 
     @precondition(lambda self: self.model.jobs)
@@ -260,7 +261,7 @@ class Story(RuleBasedStateMachine):
     def end(self, number: int, by: str, how: Event) -> None:
         job_id = self.pick(number)
         status = {Event.COMPLETE: "completed", Event.FAIL: "failed", Event.CANCEL: "cancelled"}[how]
-        with self.both(self.on(job_id, endings.finish, how, by=by, text="end", result="end")) as (model, _):
+        with self.both(self.on(job_id, endings.end, how, by=by, text="end", result="end")) as (model, _):
             model.end(job_id, status, by, "end")
 
     @precondition(lambda self: self.model.jobs)
@@ -280,21 +281,21 @@ class Story(RuleBasedStateMachine):
     @rule(number=picks)
     def retry(self, number: int) -> None:
         job_id = self.pick(number)
-        with self.both(self.on(job_id, handovers.retry, by="ann", ttl=timedelta(hours=1))) as (model, _):
+        with self.both(self.on(job_id, verbs.retry, by="ann", ttl=timedelta(hours=1))) as (model, _):
             model.retry(job_id, model.now + 60 * MINUTE)
 
     @precondition(lambda self: self.model.jobs)
     @rule(number=picks, to=names)
     def reassign(self, number: int, to: str) -> None:
         job_id = self.pick(number)
-        with self.both(self.on(job_id, handovers.reassign, to=to, by="ann")) as (model, _):
+        with self.both(self.on(job_id, verbs.reassign, to=to, by="ann")) as (model, _):
             model.reassign(job_id, to, "ann")
 
     @precondition(lambda self: self.model.jobs)
     @rule(number=picks)
     def put_back(self, number: int) -> None:
         job_id = self.pick(number)
-        with self.both(self.on(job_id, handovers.put_back, by="ann")) as (model, _):
+        with self.both(self.on(job_id, verbs.reopen, by="ann")) as (model, _):
             model.put_back(job_id, "ann")
 
     @precondition(lambda self: self.model.jobs)
@@ -310,7 +311,7 @@ class Story(RuleBasedStateMachine):
     )
     def move(self, number: int, goal: Status, leased: bool) -> None:
         job_id = self.pick(number)
-        with self.both(self.on(job_id, handovers.move, goal, by="ann", leased=leased)) as (model, _):
+        with self.both(self.on(job_id, handovers.bring, goal, by="ann", leased=leased)) as (model, _):
             model.move(job_id, goal, leased, "ann")
 
     @rule(

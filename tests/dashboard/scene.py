@@ -11,7 +11,7 @@ from random import Random
 from typing import Concatenate, ParamSpec
 from uuid import UUID
 
-from hubbub.core import agents, approvals, endings, inbox, messages, nodes, presences, scopes, tasks
+from hubbub.core import agents, approvals, endings, inbox, messages, nodes, presences, scopes, tasks, verbs
 from hubbub.core.messages import Thread
 from hubbub.model.lifecycle import Event
 from hubbub.model.orders import About, Principal, Question, digest_of
@@ -216,12 +216,12 @@ def _step(tx: Tx, story: _Story, kept: dict[str, Task], step: str, *, by: str | 
     task = tasks.find(tx, [story.scene.project.id], str(kept["it"].id))
     who = by or "hub"
     if step == "accept":
-        tasks.accept(tx, task, by)
+        verbs.accept(tx, task, by)
     elif step == "start":
-        tasks.start(tx, task, by)
+        verbs.start(tx, task, by)
         _report(tx, story, who, condition=Condition.WORKING, doing=task.title)
     elif step == "progress":
-        presences.progress(tx, task, who, output="12 tests passed", progress=20 + (number * 17 + tx.now) % 70)
+        verbs.progress(tx, task, who, output="12 tests passed", progress=20 + (number * 17 + tx.now) % 70)
     elif step == "block":
         reason = BLOCKED[number % len(BLOCKED)]
         tasks.step(tx, task, Event.BLOCK, actor=who, detail={"reason": reason})
@@ -234,14 +234,12 @@ def _step(tx: Tx, story: _Story, kept: dict[str, Task], step: str, *, by: str | 
 
 def _end(tx: Tx, story: _Story, task: Task, step: str, *, who: str, number: int) -> None:
     if step == "complete":
-        endings.finish(
-            tx, task, Event.COMPLETE, by=who, text="Done: all tests pass.", result="All tests pass."
-        )
+        endings.end(tx, task, Event.COMPLETE, by=who, text="Done: all tests pass.", result="All tests pass.")
     elif step == "fail":
         reason = FAILED[number % len(FAILED)]
-        endings.finish(tx, task, Event.FAIL, by=who, text=reason, result=reason)
+        endings.end(tx, task, Event.FAIL, by=who, text=reason, result=reason)
     elif step == "cancel":
-        endings.cancel(tx, task, by="hub", reason="superseded")
+        verbs.cancel(tx, task, by="hub", reason="superseded")
     else:
         endings.expire(tx, task)
     if step in ("complete", "fail"):

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, Request, Route, expect
 
-from hubbub.core import agents, approvals, endings, finding, inbox, tasks
+from hubbub.core import agents, approvals, endings, finding, inbox, tasks, verbs
 from hubbub.core.tasks import find
 from hubbub.model.lifecycle import Event, Status
 from hubbub.model.records import Task
@@ -39,9 +39,9 @@ def send(hub: Hub, scene: Scene) -> Callable[..., Task]:
             task = tasks.send(tx, hub.project.id, sender="hub", to="amber", text="count the lines")
             for each in steps:
                 if each in (Event.COMPLETE, Event.FAIL):
-                    task = endings.finish(tx, task, each, by="amber", text="so", result="so")
+                    task = endings.end(tx, task, each, by="amber", text="so", result="so")
                 elif each is Event.START:
-                    task = tasks.start(tx, task, "amber")
+                    task = verbs.start(tx, task, "amber")
                 else:
                     task = tasks.step(tx, task, each, actor="amber", detail={"reason": "no key"})
             return task

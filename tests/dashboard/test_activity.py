@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from hubbub.core import agents, endings, messages, tasks
+from hubbub.core import agents, messages, tasks, verbs
 from hubbub.serve.dashboard.assets import FOLDER
 from tests.dashboard.browser import DESKTOP, PHONE, TABLET, Visit, axe, inside
 from tests.dashboard.scene import Scene
@@ -154,7 +154,7 @@ def test_hostile_texts_are_texts(visit: Visit, hub: Hub) -> None:
     """Markup, marks of direction and words without end are shown as they are, and move nothing."""
     hub.do(lambda tx: agents.meet(tx, hub.project.id, "birch"))
     made = hub.do(lambda tx: tasks.send(tx, hub.project.id, sender="amber", to="birch", text=HOSTILE))
-    hub.do(lambda tx: endings.cancel(tx, made, by="hub", reason=HOSTILE))
+    hub.do(lambda tx: verbs.cancel(tx, made, by="hub", reason=HOSTILE))
     page = visit("/activity")
     expect(rows(page).filter(has_text="<img src=x").first).to_be_visible()
     for width, height in (DESKTOP, TABLET, PHONE):

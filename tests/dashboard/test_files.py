@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from hubbub.core import agents, messages, presences, scopes, tasks
+from hubbub.core import agents, messages, presences, scopes, tasks, verbs
 from hubbub.model.lifecycle import Event
 from hubbub.model.records import Condition, Profile
 from hubbub.model.scopes import Scope
@@ -137,7 +137,7 @@ def test_work_in_review_is_marked_as_it_happens(hub: Hub, visit: Visit) -> None:
 
     def begin(tx: Tx) -> Any:
         task = tasks.send(tx, hub.project.id, sender="hub", to="author", text="Write a novel")
-        return tasks.start(tx, tasks.accept(tx, task, "author"), "author")
+        return verbs.start(tx, verbs.accept(tx, task, "author"), "author")
 
     task = hub.do(begin)
     page = visit("/files?file=file:novel.md")

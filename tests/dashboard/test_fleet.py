@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from hubbub.core import agents, finding, inbox, nodes, placements, presences, scopes, tasks, tokens
+from hubbub.core import agents, finding, inbox, nodes, placements, presences, scopes, tasks, tokens, verbs
 from hubbub.model.lifecycle import Status
 from hubbub.model.orders import About
 from hubbub.model.records import Condition, Profile
@@ -60,7 +60,7 @@ def begin(hub: Hub, name: str, title: str) -> str:
 
     def start(tx: Tx) -> str:
         task = tasks.send(tx, hub.project.id, sender="hub", to=name, text=title)
-        tasks.start(tx, tasks.accept(tx, task, name), name)
+        verbs.start(tx, verbs.accept(tx, task, name), name)
         return str(task.id)
 
     return str(hub.do(start))

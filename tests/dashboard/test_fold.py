@@ -9,18 +9,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from playwright.sync_api import Page
 
-from hubbub.core import (
-    agents,
-    approvals,
-    endings,
-    finding,
-    handovers,
-    inbox,
-    messages,
-    presences,
-    scopes,
-    tasks,
-)
+from hubbub.core import agents, approvals, endings, finding, inbox, messages, presences, scopes, tasks, verbs
 from hubbub.model.errors import HubError
 from hubbub.model.lifecycle import Event
 from hubbub.model.orders import Principal, Question, digest_of
@@ -65,10 +54,10 @@ class Deeds:
         tasks.send(tx, self.project.id, sender="hub", to=to, text=f"count to {which}", needs=needs)
 
     def accept(self, tx: Tx, who: str, which: int) -> None:
-        tasks.accept(tx, self._task(tx, which), who)
+        verbs.accept(tx, self._task(tx, which), who)
 
     def start(self, tx: Tx, who: str, which: int) -> None:
-        tasks.start(tx, self._task(tx, which), who)
+        verbs.start(tx, self._task(tx, which), who)
 
     def block(self, tx: Tx, who: str, which: int) -> None:
         tasks.step(tx, self._task(tx, which), Event.BLOCK, actor=who, detail={"reason": f"waits for {which}"})
@@ -78,22 +67,22 @@ class Deeds:
 
     def progress(self, tx: Tx, who: str, which: int) -> None:
         task = self._task(tx, which)
-        presences.progress(tx, task, task.assignee or who, progress=which % 100)
+        verbs.progress(tx, task, task.assignee or who, progress=which % 100)
 
     def complete(self, tx: Tx, who: str, which: int) -> None:
-        endings.finish(tx, self._task(tx, which), Event.COMPLETE, by=who, text="done", result="done")
+        endings.end(tx, self._task(tx, which), Event.COMPLETE, by=who, text="done", result="done")
 
     def fail(self, tx: Tx, who: str, which: int) -> None:
-        endings.finish(tx, self._task(tx, which), Event.FAIL, by=who, text="no", result="no")
+        endings.end(tx, self._task(tx, which), Event.FAIL, by=who, text="no", result="no")
 
     def cancel(self, tx: Tx, _who: str, which: int) -> None:
-        endings.cancel(tx, self._task(tx, which), by="hub", reason="not needed")
+        verbs.cancel(tx, self._task(tx, which), by="hub", reason="not needed")
 
     def retry(self, tx: Tx, _who: str, which: int) -> None:
-        handovers.retry(tx, self._task(tx, which), by="hub", ttl=None)
+        verbs.retry(tx, self._task(tx, which), by="hub", ttl=None)
 
     def reassign(self, tx: Tx, who: str, which: int) -> None:
-        handovers.reassign(tx, self._task(tx, which), to=who, by="hub")
+        verbs.reassign(tx, self._task(tx, which), to=who, by="hub")
 
     def report(self, tx: Tx, who: str, which: int) -> None:
         condition = list(Condition)[which % len(Condition)]

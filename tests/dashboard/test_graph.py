@@ -5,7 +5,7 @@ from typing import Any
 
 from playwright.sync_api import Locator, Page, expect
 
-from hubbub.core import endings, finding, tasks
+from hubbub.core import endings, finding, tasks, verbs
 from hubbub.model.lifecycle import Event, Status
 from hubbub.model.records import Task
 from hubbub.store.tx import Tx
@@ -42,8 +42,8 @@ def node(page: Page, task: Task) -> Locator:
 
 def finish(hub: Hub, task: Task, by: str) -> None:
     def end(tx: Tx) -> None:
-        current = tasks.start(tx, tasks.accept(tx, tasks.find(tx, [hub.project.id], str(task.id)), by), by)
-        endings.finish(tx, current, Event.COMPLETE, by=by, text="done", result="done")
+        current = verbs.start(tx, verbs.accept(tx, tasks.find(tx, [hub.project.id], str(task.id)), by), by)
+        endings.end(tx, current, Event.COMPLETE, by=by, text="done", result="done")
 
     hub.do(end)
 
@@ -163,7 +163,7 @@ def test_the_graph_has_no_fault_that_axe_finds(hub: Hub, visit: Visit) -> None:
 
     def clear(tx: Tx) -> None:
         for task in finding.search(tx, [hub.project.id], status=[Status.QUEUED], limit=1_000):
-            endings.cancel(tx, task, by="hub", reason="enough")
+            verbs.cancel(tx, task, by="hub", reason="enough")
 
     hub.do(clear)
     first = send(hub, "<img src=x onerror=alert(1)>\u202e" + "W" * 180)

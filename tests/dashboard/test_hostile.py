@@ -20,6 +20,7 @@ from hubbub.core import (
     runs,
     scopes,
     tasks,
+    verbs,
 )
 from hubbub.core.messages import Thread
 from hubbub.model.lifecycle import Event
@@ -134,8 +135,8 @@ def _write(tx: Tx, hub: Hub, number: int, text: str) -> Task:
     task = tasks.send(
         tx, project_id, sender=name, to=name, text=f"{text}\n\n{text}", context=text, title=text, reason=text
     )
-    begun = tasks.start(tx, tasks.accept(tx, task, name), name)
-    presences.progress(tx, begun, name, output=text, progress=50)
+    begun = verbs.start(tx, verbs.accept(tx, task, name), name)
+    verbs.progress(tx, begun, name, output=text, progress=50)
     tasks.note(tx, begun, actor=name, detail={"reason": text})
     artifact = artifacts.post(
         tx,
@@ -206,7 +207,7 @@ def _leave(tx: Tx, task: Task, name: str, text: str, number: int) -> Task:
     if number % 3 == 0:
         return tasks.step(tx, task, Event.BLOCK, actor=name, detail={"reason": text})
     event = Event.FAIL if number % 3 == 1 else Event.COMPLETE
-    return endings.finish(tx, task, event, by=name, text=text, result=text, files=[text[:200]])
+    return endings.end(tx, task, event, by=name, text=text, result=text, files=[text[:200]])
 
 
 @pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["laptop", "phone"])

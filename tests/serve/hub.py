@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from hubbub import app
-from hubbub.core import access, agents, endings, messages, projects, tasks, tokens, users
+from hubbub.core import access, agents, messages, projects, tasks, tokens, users, verbs
 from hubbub.dialects.dialect import Dialect, Reply
 from hubbub.model.errors import HubError, StoreUnavailable
 from hubbub.model.records import Project
@@ -107,7 +107,7 @@ class Hub:
     def cancel_task(self, task_id: str) -> None:
         """End a task."""
         self.do(
-            lambda tx: endings.cancel(tx, tasks.find(tx, [self.project.id], task_id), by="hub", reason=None)
+            lambda tx: verbs.cancel(tx, tasks.find(tx, [self.project.id], task_id), by="hub", reason=None)
         )
 
 

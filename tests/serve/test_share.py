@@ -6,7 +6,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from hubbub.core import agents, nodes, presences, shares, tasks
+from hubbub.core import agents, nodes, presences, shares, tasks, verbs
 from hubbub.model.machines import Machine, Share
 from hubbub.model.orders import About
 from hubbub.model.records import Condition, Profile, Project
@@ -44,7 +44,7 @@ def work(hub: Hub, agent: str, title: str, hostname: str) -> None:
             tx, hub.project.id, agent, instance="1", condition=Condition.WORKING,
             profile=Profile(hostname=hostname), ttl=timedelta(minutes=5),
         )  # fmt: skip
-        tasks.start(tx, tasks.send(tx, hub.project.id, sender="hub", to=agent, text=title), agent)
+        verbs.start(tx, tasks.send(tx, hub.project.id, sender="hub", to=agent, text=title), agent)
 
     hub.do(begin)
 

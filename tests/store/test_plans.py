@@ -41,6 +41,7 @@ from hubbub.core import (
     tasks,
     todos,
     tokens,
+    verbs,
     webhooks,
 )
 from hubbub.model.approvals import ApprovalStatus
@@ -108,8 +109,8 @@ def read_and_acknowledge(tx: Tx, world: World) -> None:
 
 
 def work(tx: Tx, world: World) -> None:
-    begun = tasks.start(tx, tasks.find(tx, [world.project.id], str(world.free.id), lock=True), "bob")
-    endings.finish(tx, begun, Event.COMPLETE, by="bob", text="done", result="done")
+    begun = verbs.start(tx, tasks.find(tx, [world.project.id], str(world.free.id), lock=True), "bob")
+    endings.end(tx, begun, Event.COMPLETE, by="bob", text="done", result="done")
 
 
 def let_go(tx: Tx, world: World) -> None:
@@ -117,14 +118,14 @@ def let_go(tx: Tx, world: World) -> None:
         tasks.send(tx, world.project.id, sender="ann", to=to, text="x", needs=[world.sent])
         for to in ("bob", None)
     ]
-    endings.finish(tx, world.sent, Event.COMPLETE, by="bob", text="done", result="done")
-    tasks.start(tx, tasks.find(tx, [world.project.id], str(held[0].id), lock=True), "bob")
+    endings.end(tx, world.sent, Event.COMPLETE, by="bob", text="done", result="done")
+    verbs.start(tx, tasks.find(tx, [world.project.id], str(held[0].id), lock=True), "bob")
 
 
 def steer(tx: Tx, world: World) -> None:
-    moved = handovers.move(tx, world.sent, Status.IN_REVIEW, by="ann")
+    moved = handovers.bring(tx, world.sent, Status.IN_REVIEW, by="ann")
     passed = handovers.pass_on(tx, moved, to="ann", by="ann")
-    handovers.put_back(tx, passed, by="ann")
+    verbs.reopen(tx, passed, by="ann")
 
 
 def make_once(tx: Tx, world: World) -> None:
@@ -166,7 +167,7 @@ def work_somewhere(tx: Tx, world: World) -> None:
 
 def leave(tx: Tx, world: World) -> None:
     sent = tasks.send(tx, world.project.id, sender="ann", to="bob", text="x", issue="octo/parser#7")
-    endings.finish(tx, sent, Event.COMPLETE, by="bob", text="done", result="done")
+    endings.end(tx, sent, Event.COMPLETE, by="bob", text="done", result="done")
     outbox.next_in(tx)
     for fate in (Fate.FAILED, Fate.REFUSED):
         tx.now += 1_000
@@ -280,7 +281,7 @@ CALLS: dict[str, Callable[[Tx, World], object]] = {
     "report one by its text": lambda tx, world: completions.report(
         tx, world.project.id, "bob", task="count", result="done"
     ),
-    "cancel": lambda tx, world: endings.cancel(tx, world.sent, by="ann", reason=None),
+    "cancel": lambda tx, world: verbs.cancel(tx, world.sent, by="ann", reason=None),
     "find by number": lambda tx, world: tasks.find(tx, [world.project.id], str(world.sent.number)),
     "list tasks": lambda tx, world: finding.search(tx, [world.project.id], limit=20),
     "list by status": lambda tx, world: finding.search(tx, [world.project.id], status=OPEN, limit=20),
@@ -311,7 +312,7 @@ CALLS: dict[str, Callable[[Tx, World], object]] = {
     "mail after a number": lambda tx, world: messages.mail(tx, world.run, "bob", after=1000),
     "messages of a run": lambda tx, world: messages.of_run(tx, world.run),
     "last in a thread": lambda tx, world: messages.last_in_thread(tx, world.project.id, "T-1", "ann"),
-    "handed in": lambda tx, world: messages.handed_in(tx, tasks.accept(tx, world.sent, "bob")),
+    "handed in": lambda tx, world: messages.handed_in(tx, verbs.accept(tx, world.sent, "bob")),
     "post": lambda tx, world: artifacts.post(tx, world.run, by="ann", name="plan", kind="text", content="x"),
     "newest artifact": lambda tx, world: artifacts.newest(tx, world.run, "plan"),
     "newest artifact of a project": lambda tx, world: artifacts.newest_of_project(

@@ -5,18 +5,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from hubbub.core import endings, tasks
-from hubbub.model.errors import NotFound, NotHolder
+from hubbub.core import endings, parts, tasks, verbs
+from hubbub.model.errors import NotFound
 from hubbub.model.ids import new_id
-from hubbub.model.lifecycle import HELD, Event, Status
+from hubbub.model.lifecycle import HELD, Event, Status, advance
+from hubbub.model.parts import Manner, Verb
 from hubbub.model.records import Completion, Task
 from hubbub.store import completions
 from hubbub.store.tx import Tx
 
-RESULT_LENGTH = 4_000  # of a result's characters, so many go to the task; all of them to the completion
-
 # Nothing to decide: the store's own.
 search = completions.search
+
+
+RESULT_LENGTH = endings.RESULT_LENGTH
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +28,19 @@ class Outcome:
     completion: Completion
     task: Task | None
     truncated: bool
+
+
+def complete(tx: Tx, task: Task, *, by: str, result: str) -> tuple[Task, Completion | None]:
+    """Complete a task, and keep whole what its holder says; what others say of it is no completion.
+
+    Raises what `verbs.complete` does.
+    """
+    if by == task.assignee:
+        advance(task.status, Event.COMPLETE)
+        outcome = report(tx, task.project_id, by, task=str(task.id), result=result)
+        return outcome.task or task, outcome.completion
+    kept = result[: endings.RESULT_LENGTH]
+    return verbs.complete(tx, task, by=by, result=result, kept=kept), None
 
 
 def report(
@@ -71,8 +86,8 @@ def report(
     )
     if meant is None or meant.is_ended:
         return Outcome(completion=completion, task=meant, truncated=False)
-    kept = result[:RESULT_LENGTH]
-    ended = endings.finish(tx, meant, Event.COMPLETE, by=agent, text=result, result=kept)
+    kept = result[: endings.RESULT_LENGTH]
+    ended = verbs.complete(tx, meant, by=agent, result=result, kept=kept)
     return Outcome(completion=completion, task=ended, truncated=kept != result)
 
 
@@ -81,8 +96,7 @@ def _meant(tx: Tx, project_id: UUID, agent: str, task: str) -> Task | None:
         named = tasks.find(tx, [project_id], task, lock=True, by_number=False)
     except NotFound:
         return _by_text(tx, project_id, agent, task)
-    if named.assignee != agent:
-        raise NotHolder(named.assignee)
+    parts.require(tx, named, Verb.COMPLETE, agent, Manner.OWN)
     return named
 
 

@@ -4,42 +4,15 @@ import json
 from collections.abc import Sequence
 from uuid import UUID
 
-from hubbub.core import checks, deadletters, dependencies, messages, outbox, parts, tasks
+from hubbub.core import checks, deadletters, dependencies, messages, outbox, tasks
 from hubbub.model.lifecycle import Event
-from hubbub.model.parts import Verb
 from hubbub.model.records import Kind, Task
 from hubbub.model.rights import HUB
 from hubbub.store import tasks as task_rows
 from hubbub.store.tx import Tx
 
+RESULT_LENGTH = 4_000  # of a result's characters, so many go to the task; all of them to the completion
 CHAIN_LENGTH = 5  # how many ancestors hear of a task's end
-
-
-DEEDS = {Event.COMPLETE: "completed", Event.FAIL: "gave up", Event.CANCEL: "cancelled"}
-
-
-def finish(
-    tx: Tx,
-    task: Task,
-    event: Event,
-    *,
-    by: str,
-    text: str,
-    result: str | None,
-    told: str | None = None,
-    files: Sequence[str] | None = None,
-    verb: Verb = Verb.SETTLE,
-) -> Task:
-    """End a task, as `end` does, for whoever may; its holder hears of it from others.
-
-    `verb` says in which way it is ended, where not everybody who may settle it may do that, or others may, too.
-    Raises what `parts.require` and `end` do.
-    """
-    parts.require(tx, task, verb, by)
-    ended = end(tx, task, event, by=by, text=text, result=result, told=told, files=files)
-    if event in DEEDS and task.assignee not in (told, task.sender):  # who have heard of it by the reply
-        parts.tell_holder(tx, task, DEEDS[event], by=by, reason=result)
-    return ended
 
 
 def end(
@@ -79,14 +52,6 @@ def end(
         _reply(tx, ended, to=ended.sender, subject_id=ended.id, text=text, by=by)
     _chain(tx, ended, text, by)
     return ended
-
-
-def cancel(tx: Tx, task: Task, *, by: str, reason: str | None) -> Task:
-    """Cancel a task that has not ended; the reason becomes its result. Records `task.cancelled`.
-
-    Raises what `finish` does.
-    """
-    return finish(tx, task, Event.CANCEL, by=by, text=reason or "cancelled", result=reason, verb=Verb.CANCEL)
 
 
 def expire(tx: Tx, task: Task) -> Task:

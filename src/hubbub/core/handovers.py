@@ -1,4 +1,4 @@
-"""How tasks change hands: tried again, given to another, and what becomes of them when their holder is gone.
+"""How tasks change hands, and what becomes of them when their holder is gone. Who may have it so is in `verbs`.
 
 A claimed task is a lease. It ends with its holder's presence: what was claimed from the open queue goes back there,
 what was addressed to the holder by name waits for it and is delivered again. With every change of hands the epoch
@@ -6,108 +6,14 @@ rises, so that what an old holder still reports can be told from what the new on
 """
 
 from collections.abc import Mapping
-from datetime import timedelta
 from uuid import UUID
 
-from hubbub.core import agents, parts, tasks
+from hubbub.core import tasks
 from hubbub.model.ids import new_id
 from hubbub.model.lifecycle import NOT_BEGUN, UNDER_WAY, Event, Status, route
-from hubbub.model.moments import milliseconds
-from hubbub.model.parts import Verb
 from hubbub.model.records import Task
 from hubbub.model.rights import HUB
 from hubbub.store.tx import Tx
-
-DEEDS = {Status.WORKING: "resumed", Status.BLOCKED: "blocked", Status.IN_REVIEW: "handed in"}
-
-
-def take(tx: Tx, task: Task, by: str, *, leased: bool = True) -> Task:
-    """A free task, accepted by an agent that is about to change it by a token of its own; any other as it is.
-
-    So what becomes of a free task is always its holder's doing. Who says how a task stands does not wait for what it
-    needs, as who claims it does. Raises what `tasks.accept` does.
-    """
-    is_steered = tx.actor.agent is None or parts.may(tx, task, Verb.SETTLE, by)
-    if task.assignee is not None or task.is_ended or is_steered:
-        return task
-    return tasks.accept(tx, task, by, leased=leased, waits=False)
-
-
-def retry(tx: Tx, task: Task, *, by: str, ttl: timedelta | None) -> Task:
-    """Deliver a failed, cancelled or expired task again, with a fresh `ttl`. Records `task.retried`.
-
-    Raises what `parts.require` does, and `InvalidTransition`.
-    """
-    parts.require(tx, task, Verb.RETRY, by)
-    changes = {"result": None, "expires_at": tx.now + milliseconds(ttl) if ttl else None}
-    return _again(tx, task, Event.RETRY, to=task.assignee if task.addressed else None, by=by, changes=changes)
-
-
-def reassign(tx: Tx, task: Task, *, to: str, by: str) -> Task:
-    """Hand an unfinished task to another agent; what its old holder, who is told, still says of it is refused.
-
-    Its expiry stays as it was. Records `task.reassigned`. Raises what `parts.require` does, `UnknownAgent` and
-    `InvalidTransition`.
-    """
-    agents.require_known(tx, task.project_id, to)
-    parts.require(tx, task, Verb.REASSIGN, by)
-    changes = {"assignee": to, "addressed": 1}
-    detail = {"taken_from": task.assignee}
-    _tell_of_other(tx, task, to, by=by)
-    return _again(tx, task, Event.REASSIGN, to=to, by=by, changes=changes, detail=detail)
-
-
-def put_back(tx: Tx, task: Task, *, by: str) -> Task:
-    """Bring a task that has begun, or was completed, back to the start; it stays whose it is.
-
-    The time to begin it starts anew. Its holder is told. Records `task.released`, or `task.reopened`; nothing for what
-    has not begun. Raises what `parts.require` does, and `InvalidTransition` for what ended otherwise.
-    """
-    parts.require(tx, task, Verb.REOPEN, by)
-    if task.status in NOT_BEGUN:
-        return task
-    (event,) = route(task.status, Status.QUEUED)
-    changes = {"result": None, "expires_at": _anew(tx, task)}
-    detail = {"reason": f"put back by {by}"}
-    parts.tell_holder(tx, task, "put back", by=by)
-    return _again(tx, task, event, to=task.assignee, by=by, changes=changes, detail=detail)
-
-
-def pass_on(tx: Tx, task: Task, *, to: str, by: str) -> Task:
-    """Give a task to another agent just as it is: what has begun, or is completed, stays so.
-
-    `to` may be an agent that is yet to come. Its old holder is told. Records `task.reassigned`. Raises what
-    `parts.require` does, and `InvalidTransition` for what ended otherwise than completed.
-    """
-    parts.require(tx, task, Verb.REASSIGN, by)
-    _tell_of_other(tx, task, to, by=by)
-    changes: dict[str, object] = {"assignee": to, "addressed": 1, "leased": 0}
-    detail = {"taken_from": task.assignee}
-    if task.status in NOT_BEGUN:
-        return _again(tx, task, Event.REASSIGN, to=to, by=by, changes=changes, detail=detail)
-    if task.is_ended:
-        events = (*route(task.status, Status.QUEUED), Event.COMPLETE)
-        return tasks.step(tx, task, *events, changes=changes, actor=by, detail=detail, kind="task.reassigned")
-    delivery_id = new_id()
-    tasks.withdraw(tx, task)
-    events = (Event.REASSIGN, *route(Status.QUEUED, task.status))
-    changes |= {"delivery_id": delivery_id, "delivered_at": tx.now}
-    passed = tasks.step(tx, task, *events, changes=changes, actor=by, detail=detail)
-    tasks.put_into_inbox(tx, passed, to, delivery_id)
-    return passed
-
-
-def move(
-    tx: Tx, task: Task, target: Status, *, by: str, leased: bool | None = None, reason: str | None = None
-) -> Task:
-    """Bring a task to `target`, as `bring` does, for whoever may settle it; its holder hears of it from others.
-
-    Raises what `parts.require` and `bring` do.
-    """
-    parts.require(tx, task, Verb.SETTLE, by)
-    if target is not task.status:
-        parts.tell_holder(tx, task, DEEDS[target], by=by, reason=reason)
-    return bring(tx, task, target, by=by, leased=leased, reason=reason)
 
 
 def bring(
@@ -115,7 +21,7 @@ def bring(
 ) -> Task:
     """Bring a task to `target`, one of those in which it is under way, whatever it is now; it stays whose it is.
 
-    `leased` says whether the holder has a heartbeat, as in `tasks.accept`; None leaves that as it was. `reason` is kept
+    `leased` says whether the holder has a heartbeat, as in `verbs.accept`; None leaves that as it was. `reason` is kept
     in the log. Records what that comes to, such as `task.started`, or `task.noted` for a reason alone. Raises
     `InvalidTransition` for what failed, was cancelled or expired.
     """
@@ -143,9 +49,30 @@ def set_free(tx: Tx, task: Task, *, by: str, reason: str) -> Task:
 
     The time to begin it starts anew. Records `task.released`. Raises `InvalidTransition` for what nobody has.
     """
-    changes = {"addressed": 0, "expires_at": _anew(tx, task)}
+    changes = {"addressed": 0, "expires_at": anew(tx, task)}
     detail = {"reason": reason, "taken_from": task.assignee}
-    return _again(tx, task, Event.RELEASE, to=None, by=by, changes=changes, detail=detail)
+    return again(tx, task, Event.RELEASE, to=None, by=by, changes=changes, detail=detail)
+
+
+def pass_on(tx: Tx, task: Task, to: str, *, by: str) -> Task:
+    """Give a task to another agent just as it is: what has begun, or is completed, stays so.
+
+    Records `task.reassigned`. Raises `InvalidTransition` for what ended otherwise than completed.
+    """
+    changes: dict[str, object] = {"assignee": to, "addressed": 1, "leased": 0}
+    detail = {"taken_from": task.assignee}
+    if task.status in NOT_BEGUN:
+        return again(tx, task, Event.REASSIGN, to=to, by=by, changes=changes, detail=detail)
+    if task.is_ended:
+        events = (*route(task.status, Status.QUEUED), Event.COMPLETE)
+        return tasks.step(tx, task, *events, changes=changes, actor=by, detail=detail, kind="task.reassigned")
+    delivery_id = new_id()
+    tasks.withdraw(tx, task)
+    events = (Event.REASSIGN, *route(Status.QUEUED, task.status))
+    changes |= {"delivery_id": delivery_id, "delivered_at": tx.now}
+    passed = tasks.step(tx, task, *events, changes=changes, actor=by, detail=detail)
+    tasks.put_into_inbox(tx, passed, to, delivery_id)
+    return passed
 
 
 def release(tx: Tx, project_id: UUID, assignee: str, *, reason: str, door: str | None = None) -> None:
@@ -159,7 +86,7 @@ def release(tx: Tx, project_id: UUID, assignee: str, *, reason: str, door: str |
         if task.leased and not task.addressed and door in (None, task.door):
             held = tx.now - (task.accepted_at or tx.now)
             changes = {"expires_at": task.expires_at + held if task.expires_at else None}
-            _again(tx, task, Event.RELEASE, to=None, by=HUB, changes=changes, detail={"reason": reason})
+            again(tx, task, Event.RELEASE, to=None, by=HUB, changes=changes, detail={"reason": reason})
 
 
 def redeliver(tx: Tx, project_id: UUID, assignee: str, *, begun_before: int, door: str | None = None) -> None:
@@ -170,24 +97,18 @@ def redeliver(tx: Tx, project_id: UUID, assignee: str, *, begun_before: int, doo
     for task in tasks.under_way(tx, project_id, assignee, UNDER_WAY):
         begun_at = max(task.accepted_at or 0, task.started_at or 0)
         if task.leased and begun_at <= begun_before and door in (None, task.door):
-            changes = {"expires_at": _anew(tx, task)}
+            changes = {"expires_at": anew(tx, task)}
             detail = {"reason": f"{assignee} is back after it was gone"}
-            _again(tx, task, Event.RELEASE, to=assignee, by=HUB, changes=changes, detail=detail)
+            again(tx, task, Event.RELEASE, to=assignee, by=HUB, changes=changes, detail=detail)
 
 
-def _tell_of_other(tx: Tx, task: Task, to: str, *, by: str) -> None:
-    """Tell whoever had the task that another has it now."""
-    if to != task.assignee:
-        parts.tell_holder(tx, task, f"gave {to}", by=by)
-
-
-def _anew(tx: Tx, task: Task) -> int | None:
+def anew(tx: Tx, task: Task) -> int | None:
     """When it expires if it has, from now on, as long as it had when it was given."""
     given_at = task.delivered_at or task.created_at
     return tx.now + task.expires_at - given_at if task.expires_at else None
 
 
-def _again(
+def again(
     tx: Tx,
     task: Task,
     event: Event,
@@ -211,7 +132,7 @@ def _again(
     }
     events = (event, Event.DELIVER) if is_delivered else (event,)
     tasks.withdraw(tx, task)
-    again = tasks.step(tx, task, *events, changes={**fresh, **(changes or {})}, actor=by, detail=detail)
+    fresh_task = tasks.step(tx, task, *events, changes={**fresh, **(changes or {})}, actor=by, detail=detail)
     if to is not None and delivery_id is not None:
-        tasks.put_into_inbox(tx, again, to, delivery_id)
-    return again
+        tasks.put_into_inbox(tx, fresh_task, to, delivery_id)
+    return fresh_task

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from uuid import UUID
 
-from hubbub.core import tasks
+from hubbub.core import tasks, verbs
 from hubbub.model.errors import NotFound
 from hubbub.model.ids import parse_id
 from hubbub.model.lifecycle import Status
@@ -73,6 +73,6 @@ def _ack_task(tx: Tx, project_id: UUID, name: str, row: Delivery, ref: str) -> N
     if task.assignee != name:
         raise NotFound("message", ref)
     if task.status is Status.DELIVERED:
-        tasks.accept(tx, task, name)
+        verbs.accept(tx, task, name)
     elif task.delivery_id is not None:
         messages.ack(tx, task.delivery_id)

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from hubbub.core import agents
 from hubbub.core.snapshots import patches
-from hubbub.model.errors import NotFound
+from hubbub.model.errors import Invalid, NotFound
 from hubbub.model.ids import new_id, parse_id
 from hubbub.model.lifecycle import Status
 from hubbub.model.records import Delivery, Intent, Kind, Message, Priority, Run, Task
@@ -40,6 +40,14 @@ class Thread:
 
 
 _NO_THREAD = Thread()
+
+
+def answered_by(message: Message, by: str) -> str:
+    """To whom `by` speaks in answer to a message. Raises `Invalid` where that is nobody in particular."""
+    to = message.sender if message.sender != by else message.recipient
+    if to is None or to == by:
+        raise Invalid("say to whom it is: the message that it answers was to everyone")
+    return to
 
 
 def send(

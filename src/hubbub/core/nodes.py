@@ -10,11 +10,21 @@ from dataclasses import replace
 from datetime import timedelta
 from uuid import UUID
 
-from hubbub.core import access, agents, completions, dispatches, endings, loans, placements, tasks, tokens
+from hubbub.core import (
+    access,
+    agents,
+    completions,
+    dispatches,
+    endings,
+    loans,
+    placements,
+    tasks,
+    tokens,
+    verbs,
+)
 from hubbub.core.snapshots import cards, patches
 from hubbub.model.errors import Conflict, Forbidden, Invalid, NotFound, NotHolder, Unauthorized
 from hubbub.model.ids import new_id, parse_id
-from hubbub.model.lifecycle import Event
 from hubbub.model.machines import AT, NODE_PREFIX, Machine, beside, board_name
 from hubbub.model.moments import milliseconds
 from hubbub.model.orders import About
@@ -243,7 +253,7 @@ def begin_task(
         text=description,
         title=title,
     )
-    return tasks.start(tx, task, holder, leased=False)
+    return verbs.start(tx, task, holder, leased=False, is_read=False)
 
 
 def begin_task_beside(
@@ -293,8 +303,7 @@ def end_task(
     if task.is_ended:
         return task
     if failed:
-        kept = text[: completions.RESULT_LENGTH]
-        return endings.finish(tx, task, Event.FAIL, by=holder, text=text, result=kept)
+        return verbs.fail(tx, task, by=holder, reason=text, kept=text[: endings.RESULT_LENGTH])
     done = completions.report(tx, task.project_id, holder, task=str(task.id), result=text)
     return done.task or task
 

@@ -1,13 +1,13 @@
 """The parts that callers have in a task: what these let them do, and what its holder hears of it.
 
-An operation on a task asks `require` first. Where it changed what somebody else works on, it ends with `tell_holder`,
-so that nobody works on for nothing, whichever door it came by.
+The functions of `verbs` ask `require` first. Where they changed what somebody else works on, they end with
+`tell_holder`, so that nobody works on for nothing, whichever door it came by.
 """
 
 from hubbub.core import artifacts, messages, reviews
 from hubbub.model.errors import Forbidden, NotHolder
 from hubbub.model.lifecycle import HELD, Status
-from hubbub.model.parts import CALLED, MAY, Part, Verb
+from hubbub.model.parts import CALLED, OPEN_TO, Manner, Part, Verb, allowed
 from hubbub.model.records import Kind, Message, Task
 from hubbub.model.rights import HUB
 from hubbub.model.shown import cut, visible
@@ -18,26 +18,33 @@ TITLE_LENGTH = 80  # of a task's title in a sentence
 TOLD = HELD - {Status.DELIVERED}  # whoever has it has said yes
 
 
-def require(tx: Tx, task: Task, verb: Verb, by: str) -> None:
-    """Raise an error unless one of the parts that `by` has in the task lets them do that.
+def require(tx: Tx, task: Task, verb: Verb, by: str, manner: Manner = Manner.PLAIN) -> None:
+    """Raise an error unless one of the parts that `by` has in the task lets them do that, in that manner.
 
     It is `NotHolder` for what is mostly its holder's to do, and `Forbidden` for the rest.
     """
-    if may(tx, task, verb, by):
+    if may(tx, task, verb, by, manner):
         return
-    if Part.STAND_IN not in MAY[verb]:
+    wanted = allowed(verb, manner)
+    if Part.STAND_IN not in wanted or manner is Manner.OWN:
         raise NotHolder(task.assignee)
-    *others, last = (name for part, name in CALLED.items() if part in MAY[verb])
+    *others, last = (name for part, name in CALLED.items() if part in wanted)
     raise Forbidden(f"only {', '.join(others)} or {last} may {verb} the task")
 
 
-def may(tx: Tx, task: Task, verb: Verb, by: str) -> bool:
-    """Whether `by`, the name that the caller acts by, may do that with the task."""
-    allowed = MAY[verb]
+def may(tx: Tx, task: Task, verb: Verb, by: str, manner: Manner = Manner.PLAIN) -> bool:
+    """Whether `by`, the name that the caller acts by, may do that with the task, in that manner."""
+    door = OPEN_TO.get(manner)
+    return (door is None or _has_one_of(tx, task, by, door)) and _has_one_of(
+        tx, task, by, allowed(verb, manner)
+    )
+
+
+def _has_one_of(tx: Tx, task: Task, by: str, wanted: frozenset[Part]) -> bool:
     return (
-        not allowed.isdisjoint(_at_hand(tx, task, by))
-        or (Part.COORDINATOR in allowed and coordinators.holds(tx, task.project_id, by))
-        or (Part.REVIEWER in allowed and _is_reviewer(tx, task, by))
+        not wanted.isdisjoint(_at_hand(tx, task, by))
+        or (Part.COORDINATOR in wanted and coordinators.holds(tx, task.project_id, by))
+        or (Part.REVIEWER in wanted and _is_reviewer(tx, task, by))
     )
 
 
@@ -96,3 +103,8 @@ def say(tx: Tx, task: Task, text: str, *, by: str, to: str) -> Message:
 def label(tx: Tx, by: str) -> str:
     """Return the name that the log has for the one who acts."""
     return tx.actor.label if by == HUB else by
+
+
+def other_end(task: Task, by: str) -> str | None:
+    """To whom `by` speaks about a task: its assignee, else its sender."""
+    return next((each for each in (task.assignee, task.sender) if each not in (None, by)), None)

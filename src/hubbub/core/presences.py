@@ -6,15 +6,16 @@ from typing import Any
 from uuid import UUID
 
 from hubbub.core import agents as names
-from hubbub.core import claims, evidence, handovers, parts, scopes
+from hubbub.core import claims, evidence, handovers, messages, parts, scopes
 from hubbub.core.snapshots import patches
 from hubbub.model.claims import TTL
-from hubbub.model.errors import Conflict, InvalidTransition, NotFound
+from hubbub.model.errors import Conflict, NotFound
 from hubbub.model.ids import new_id
 from hubbub.model.moments import milliseconds
-from hubbub.model.parts import Verb
 from hubbub.model.pictures import Patch
-from hubbub.model.records import Condition, Presence, Profile, Task
+from hubbub.model.records import Condition, Presence, Profile, Project, Task
+from hubbub.model.scopes import Scope
+from hubbub.model.shown import cut
 from hubbub.store import agents
 from hubbub.store.tx import MustWrite, Tx
 
@@ -180,13 +181,7 @@ def rest(tx: Tx, project_id: UUID, name: str) -> None:
 def progress(
     tx: Tx, task: Task, by: str, *, output: str | None = None, progress: float | None = None
 ) -> None:
-    """Note how far an agent is with its task; `progress` in percent. Records `task.progress`.
-
-    Raises `NotHolder` if it is not its task, `InvalidTransition` if that has ended.
-    """
-    parts.require(tx, task, Verb.PROGRESS, by)
-    if task.is_ended:
-        raise InvalidTransition(task.status, "report on")
+    """Note of an agent how far it is with its task; `progress` in percent. Records `task.progress`."""
     last = agents.presence(tx, task.project_id, by, lock=True)
     if last is not None and last.is_live(tx.now):
         told = _merged(last, Profile(output=output, progress=progress))
@@ -208,6 +203,24 @@ def leave(tx: Tx, project_id: UUID, name: str, *, instance: str) -> Presence | N
     """End the presence of an instance, for all doors; None if it is not there (any more)."""
     last = agents.presence(tx, project_id, name, lock=True)
     return _end(tx, last, LEFT) if last and _voice(last, tx.door) == instance else None
+
+
+def release_scope(tx: Tx, project: Project, agent: str, *, by: str, reason: str) -> Scope:
+    """Let what an agent has declared to work on, or holds, stand in nobody's way; it is told who did that, and why.
+
+    Returns what it was. Records `agent.scope_change`. Raises `UnknownAgent`, and `Conflict` where there is nothing.
+    """
+    names.require_known(tx, project.id, agent)
+    presence = names.presence(tx, project.id, agent, lock=True)
+    declared = Scope(presence.area, presence.files or ()) if presence is not None else Scope()
+    if presence is None or not presence.is_live(tx.now) or not declared:
+        raise Conflict(f"{agent!r} is not there, or has declared nothing that could be released")
+    claims.release(tx, project, presence, why=f"released by {parts.label(tx, by)}")
+    scopes.declare(tx, project, presence, Scope(), by=parts.label(tx, by))
+    what = ", ".join(declared.files) or f"the area {declared.area}"
+    text = f"{parts.label(tx, by)} released what you had declared to work on ({cut(what, 500)}): {reason}"
+    messages.send(tx, project.id, sender=by, to=agent, body=text)
+    return declared
 
 
 def keep(tx: Tx, presence: Presence) -> Presence:

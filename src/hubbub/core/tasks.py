@@ -1,6 +1,7 @@
-"""Operations on tasks: sending, finding, claiming, working.
+"""Tasks: sending them, finding them, and moving them along the table of their life.
 
-How they end is in `endings`, how they change hands in `handovers`, what they wait for in `dependencies`.
+What somebody may do with one is in `verbs`; the rest of how a task ends is in `endings`, how it changes hands in
+`handovers`, what it waits for in `dependencies`.
 """
 
 import re
@@ -10,14 +11,13 @@ from dataclasses import replace
 from datetime import timedelta
 from uuid import UUID
 
-from hubbub.core import agents, parts, scopes
+from hubbub.core import agents, scopes
 from hubbub.core.snapshots import cards, patches
 from hubbub.model import issues
-from hubbub.model.errors import Conflict, NotFound, Unavailable, Unmet
+from hubbub.model.errors import Conflict, NotFound, Unmet
 from hubbub.model.ids import new_id, parse_id
 from hubbub.model.lifecycle import Event, Status, advance
 from hubbub.model.moments import milliseconds
-from hubbub.model.parts import Verb
 from hubbub.model.records import Delivery, Priority, Run, Task, title_of
 from hubbub.model.rights import HUB
 from hubbub.store import counters, runs, tally, tasks
@@ -199,44 +199,6 @@ def require_epoch(task: Task, epoch: int | None) -> None:
         raise Conflict(f"the task has changed hands since (epoch {epoch}, now {task.epoch})")
 
 
-def accept(tx: Tx, task: Task, by: str | None, *, leased: bool = True, waits: bool = True) -> Task:
-    """Say yes to a task: to one's own, or to a free one, which is then one's own. Acknowledges its inbox row.
-
-    `by` None accepts for whoever it is addressed to, in whose inbox it then stays. `leased` says that the holder has
-    a heartbeat, so that the task comes free, or is delivered again, when it falls silent. It `waits` for what it needs.
-    Records `task.accepted`. Raises `NotHolder`, `Unavailable` where no agent is named, `Unmet`, `InvalidTransition`.
-    """
-    if waits:
-        require_met(tx, task)
-    changes: dict[str, object] = {"accepted_at": tx.now, "leased": int(leased), "door": tx.door}
-    if task.assignee is None:
-        if by in (None, HUB):
-            raise Unavailable("it is free; say who claims it")  # whoever has no name cannot have a task
-        changes |= {"assignee": by, "addressed": 0, "epoch": task.epoch + 1}
-    elif by is not None:
-        parts.require(tx, task, Verb.CLAIM, by)
-    accepted = step(tx, task, Event.ACCEPT, changes=changes, actor=by)
-    if by is not None:
-        acknowledge(tx, accepted)
-    return accepted
-
-
-def start(tx: Tx, task: Task, by: str | None, *, leased: bool = True) -> Task:
-    """Begin a task, accepting it first if it is free. From then on it does not expire. Records `task.started`.
-
-    One that was delivered stays in the inbox, as CommHub's agents find it there until they acknowledge it. Raises what
-    `accept` does.
-    """
-    require_met(tx, task)
-    if task.assignee is None:
-        task = accept(tx, task, by, leased=leased)
-    elif by is not None:
-        parts.require(tx, task, Verb.START, by)
-    changes: dict[str, object] = {"started_at": tx.now, "accepted_at": task.accepted_at or tx.now}
-    changes |= {"leased": int(leased), "door": tx.door}
-    return step(tx, task, Event.START, changes=changes, actor=by)
-
-
 def require_met(tx: Tx, task: Task) -> None:
     """Raise `Unmet` if the task has not begun, and something that it needs is not completed."""
     if task.gated and task.started_at is None and (unmet := dependency_rows.unmet(tx, task.id)):
@@ -286,12 +248,10 @@ def note(tx: Tx, task: Task, *, actor: str, detail: Mapping[str, object]) -> Non
     _record(tx, "task.noted", task, actor=actor, before=task, detail=detail)
 
 
-def describe(tx: Tx, task: Task, text: str, *, by: str) -> Task:
-    """Give a task another description, signed `edited_by`; its holder is told. Records `task.described`."""
-    parts.require(tx, task, Verb.DESCRIBE, by)
-    parts.tell_holder(tx, task, "changed the text of", by=by, unread=True)
-    described = tasks.describe(tx, task, text, by=parts.label(tx, by))
-    _record(tx, "task.described", described, actor=by, before=task, detail=None)
+def describe(tx: Tx, task: Task, text: str, *, signed: str, actor: str) -> Task:
+    """Give a task another description, signed by who wrote it. Records `task.described`."""
+    described = tasks.describe(tx, task, text, by=signed)
+    _record(tx, "task.described", described, actor=actor, before=task, detail=None)
     return described
 
 

@@ -43,12 +43,19 @@ class Verb(StrEnum):
     REOPEN = "put back"
     REASSIGN = "reassign"
     DESCRIBE = "describe"
-    ANSWER = "answer"  # end or move it as CommHub's send_reply and Relay's update_task word it
-    SETTLE = "settle"  # set its status as a board does: cmdop's issue_update and issue_close
     COMMENT = "comment on"
 
 
-P, V = Part, Verb
+class Manner(StrEnum):
+    """In which way a door's documented words do something, where that lets others do it, or fewer."""
+
+    PLAIN = "plainly"  # REST, the command line, the hub's own tools, and all other tools
+    ANSWER = "by an answer"  # CommHub's send_reply and Relay's update_task, which end and move a task
+    BOARD = "on a board"  # cmdop's issue_update and issue_close, which set its status
+    OWN = "with one's own"  # GolemXV's update_task and complete_task, CommHub's report_completion
+
+
+P, V, M = Part, Verb, Manner
 _DOER = frozenset({P.HOLDER})
 _TAKER = _DOER | {P.TAKER}
 _CHARGED = frozenset({P.HOLDER, P.COORDINATOR, P.PERSON})
@@ -73,9 +80,16 @@ MAY: dict[Verb, frozenset[Part]] = {
     V.REOPEN: _STEERING,
     V.REASSIGN: _STEERING,
     V.DESCRIBE: _STEERING,
-    V.ANSWER: _ANSWERING,
-    V.SETTLE: _STEERING,
     V.COMMENT: frozenset(Part),
+}
+
+# To these parts alone a manner is open, whatever the verb; the others are open to all.
+OPEN_TO: dict[Manner, frozenset[Part]] = {M.ANSWER: _ANSWERING, M.OWN: _DOER}
+
+# What a manner lets other parts do than the verb alone does.
+MAY_SO: dict[Manner, dict[Verb, frozenset[Part]]] = {
+    M.ANSWER: dict.fromkeys((V.START, V.SUBMIT, V.COMPLETE, V.FAIL, V.CANCEL), _ANSWERING),
+    M.BOARD: dict.fromkeys((V.START, V.SUBMIT, V.BLOCK, V.COMPLETE, V.FAIL), _STEERING),
 }
 
 CALLED = {  # in a sentence that says who may
@@ -97,8 +111,18 @@ class Coordinator:
     granted_at: int
 
 
+def allowed(verb: Verb, manner: Manner = Manner.PLAIN) -> frozenset[Part]:
+    """The parts one of which somebody needs, to do that in that manner; it has to be open to them, too (`OPEN_TO`)."""
+    return MAY_SO.get(manner, {}).get(verb, MAY[verb])
+
+
 def as_table() -> str:
-    """The table as Markdown, for the documentation."""
+    """The table as Markdown, for the documentation: the verbs, what a manner changes, to whom a manner is open."""
     head = ["", *Part]
-    rows = [[verb, *("yes" if part in MAY[verb] else "" for part in Part)] for verb in Verb]
+    lines: list[tuple[str, frozenset[Part]]] = [
+        *((verb, MAY[verb]) for verb in Verb),
+        *((f"{verb}, {manner}", parts) for manner, verbs in MAY_SO.items() for verb, parts in verbs.items()),
+        *((f"anything {manner}", parts) for manner, parts in OPEN_TO.items()),
+    ]
+    rows = [[name, *("yes" if part in parts else "" for part in Part)] for name, parts in lines]
     return "\n".join(f"| {' | '.join(row)} |" for row in (head, ["---"] * len(head), *rows))

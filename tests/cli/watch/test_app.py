@@ -14,7 +14,7 @@ from textual.widgets._footer import FooterKey
 
 from hubbub.cli.watch.app import Choices, Watch
 from hubbub.client import Hub as Client
-from hubbub.core import approvals, messages, presences, tasks
+from hubbub.core import approvals, messages, presences, tasks, verbs
 from hubbub.model.lifecycle import Event
 from hubbub.model.orders import Principal, Question
 from hubbub.model.records import Condition, Profile
@@ -90,7 +90,7 @@ def blocked(hub: Hub, name: str = "ember", title: str = "Move the schema", note:
             ttl=timedelta(minutes=10),
         )
         task = tasks.send(tx, hub.project.id, sender="hub", to=name, text=title)
-        task = tasks.start(tx, tasks.accept(tx, task, name), name)
+        task = verbs.start(tx, verbs.accept(tx, task, name), name)
         return tasks.step(tx, task, Event.BLOCK, actor=name, detail={"reason": note})
 
     return hub.do(operation)
@@ -140,7 +140,7 @@ async def test_what_an_agent_waits_for_is_said(hub: Hub) -> None:
             tx, hub.project.id, "ember", instance="1", condition=Condition.WAITING, profile=said, ttl=HOUR
         )
         task = tasks.send(tx, hub.project.id, sender="hub", to="ember", text="Complete names")
-        tasks.start(tx, tasks.accept(tx, task, "ember"), "ember")
+        verbs.start(tx, verbs.accept(tx, task, "ember"), "ember")
 
     hub.do(ask)
     async with watching(hub) as screen:

@@ -24,6 +24,7 @@ from hubbub.core import (
     stays,
     sweep,
     tasks,
+    verbs,
 )
 from hubbub.model.errors import HubError
 from hubbub.model.lifecycle import Event, Status
@@ -79,48 +80,48 @@ def send(tx: Tx, project: Project, numbers: Sequence[int]) -> object:
 
 
 def accept(tx: Tx, project: Project, numbers: Sequence[int]) -> object:
-    return tasks.accept(tx, _task(tx, project, numbers), _one(numbers, CREW))
+    return verbs.accept(tx, _task(tx, project, numbers), _one(numbers, CREW))
 
 
 def start(tx: Tx, project: Project, numbers: Sequence[int]) -> object:
     task = _task(tx, project, numbers)
-    return tasks.start(tx, task, task.assignee or _one(numbers, CREW))
+    return verbs.start(tx, task, task.assignee or _one(numbers, CREW))
 
 
 def move(tx: Tx, project: Project, numbers: Sequence[int]) -> object:
     target = (Status.BLOCKED, Status.IN_REVIEW, Status.WORKING)[numbers[0] % 3]
     reason = (None, "no key yet", LONG, "the password=hunter2hunter2")[numbers[2] % 4]
-    return handovers.move(tx, _task(tx, project, numbers), target, by="bob", reason=reason)
+    return handovers.bring(tx, _task(tx, project, numbers), target, by="bob", reason=reason)
 
 
 def end(tx: Tx, project: Project, numbers: Sequence[int]) -> object:
     event = (Event.COMPLETE, Event.COMPLETE, Event.FAIL)[numbers[0] % 3]
     files = ["src/a.py"] if numbers[2] % 2 else None
     task = _task(tx, project, numbers)
-    return endings.finish(tx, task, event, by="bob", text=" it broke\n", result="it", files=files)
+    return endings.end(tx, task, event, by="bob", text=" it broke\n", result="it", files=files)
 
 
 def cancel(tx: Tx, project: Project, numbers: Sequence[int]) -> object:
     reason = "not wanted" if numbers[0] % 2 else None
-    return endings.cancel(tx, _task(tx, project, numbers), by="ann", reason=reason)
+    return verbs.cancel(tx, _task(tx, project, numbers), by="ann", reason=reason)
 
 
 def again(tx: Tx, project: Project, numbers: Sequence[int]) -> object:
     task = _task(tx, project, numbers)
     if numbers[0] % 2:
-        return handovers.retry(tx, task, by="ann", ttl=None)
-    return handovers.put_back(tx, task, by="ann")
+        return verbs.retry(tx, task, by="ann", ttl=None)
+    return verbs.reopen(tx, task, by="ann")
 
 
 def give(tx: Tx, project: Project, numbers: Sequence[int]) -> object:
     task, to = _task(tx, project, numbers), _one(numbers, CREW)
     if numbers[2] % 2:
-        return handovers.reassign(tx, task, to=to, by="ann")
+        return verbs.reassign(tx, task, to=to, by="ann")
     return handovers.pass_on(tx, task, to=to, by="ann")
 
 
 def describe(tx: Tx, project: Project, numbers: Sequence[int]) -> object:
-    return tasks.describe(tx, _task(tx, project, numbers), "other words", by="ann")
+    return verbs.describe(tx, _task(tx, project, numbers), "other words", by="ann")
 
 
 def report(tx: Tx, project: Project, numbers: Sequence[int]) -> object:
@@ -144,7 +145,7 @@ def report(tx: Tx, project: Project, numbers: Sequence[int]) -> object:
 
 def progress(tx: Tx, project: Project, numbers: Sequence[int]) -> None:
     task = _task(tx, project, numbers)
-    presences.progress(tx, task, task.assignee or "bob", output="line", progress=float(numbers[2]))
+    verbs.progress(tx, task, task.assignee or "bob", output="line", progress=float(numbers[2]))
 
 
 def rest(tx: Tx, project: Project, numbers: Sequence[int]) -> None:

@@ -173,7 +173,7 @@ def test_the_result_reaches_the_sender_as_a_comment(board: Board) -> None:
     def finish(tx: Tx) -> None:
         agents.meet(tx, board.project.id, "bob")
         task = tasks.find(tx, [board.project.id], "1", lock=True)
-        endings.finish(tx, task, Event.COMPLETE, by="bob", text="mended", result="mended")
+        endings.end(tx, task, Event.COMPLETE, by="bob", text="mended", result="mended")
 
     board.hub.do(finish)
 

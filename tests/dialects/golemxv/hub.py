@@ -151,7 +151,7 @@ class Crew(Place):
                 Status.CANCELLED: Event.CANCEL, Status.EXPIRED: Event.EXPIRE,
             }  # fmt: skip
             if status in ends:
-                endings.finish(tx, task, ends[status], by="planner", text="x", result="x")
+                endings.end(tx, task, ends[status], by="planner", text="x", result="x")
             elif events := route(task.status, status):
                 tasks.step(tx, task, *events)
 

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import pytest
 
-from hubbub.core import agents, handovers, memory, presences, projects, runs, tasks
+from hubbub.core import agents, handovers, memory, presences, projects, runs, tasks, verbs
 from hubbub.dialects.call import Site
 from hubbub.dialects.relay import live
 from hubbub.dialects.relay.live import Frame
@@ -59,7 +59,7 @@ class Scene:
     def begun(self, by: str) -> Task:
         """A task that the agent has begun."""
         sent = self.do(lambda tx: tasks.send(tx, self.project.id, sender="ann", to=by, text="work"))
-        return self.do(lambda tx: tasks.start(tx, sent, by))
+        return self.do(lambda tx: verbs.start(tx, sent, by))
 
     def step(self, task: Task, event: Event) -> Task:
         return self.do(lambda tx: tasks.step(tx, task, event))

@@ -45,7 +45,7 @@ class Desk:
 
         def complete(tx: Tx) -> Task:
             task = tasks.send(tx, self.id, sender="ann", to="bob", text="count the lines", issue=issue)
-            return endings.finish(tx, task, Event.COMPLETE, by="bob", text=text, result=text)
+            return endings.end(tx, task, Event.COMPLETE, by="bob", text=text, result=text)
 
         task: Task = self.do(complete)
         return task

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from hubbub.core import handovers, messages, presences, scopes, tasks, webhooks
+from hubbub.core import handovers, messages, presences, scopes, tasks, verbs, webhooks
 from hubbub.model.lifecycle import Status
 from hubbub.model.records import Condition, Presence, Profile
 from hubbub.model.rights import HUB
@@ -35,7 +35,7 @@ def told(got: Received) -> tuple[str, str, str, str, str]:
 
 def block(tx: Tx, desk: Desk, title: str) -> None:
     task = tasks.send(tx, desk.id, sender="ann", to="bob", title=title, text="the secret words")
-    handovers.move(tx, task, Status.BLOCKED, by="bob", reason="what bob says")
+    handovers.bring(tx, task, Status.BLOCKED, by="bob", reason="what bob says")
 
 
 def report(tx: Tx, desk: Desk, name: str, condition: Condition, doing: str | None = None) -> Presence:
@@ -53,7 +53,7 @@ def fall_silent(tx: Tx, desk: Desk, name: str, title: str | None) -> None:
     presence = report(tx, desk, name, Condition.WORKING)
     if title is not None:
         to = None if title == "free" else name  # what was claimed goes back to where it was
-        tasks.start(tx, tasks.send(tx, desk.id, sender="ann", to=to, text=title), name)
+        verbs.start(tx, tasks.send(tx, desk.id, sender="ann", to=to, text=title), name)
     tx.now = presence.expires_at + 1
     presences.lapse(tx, presence)
 

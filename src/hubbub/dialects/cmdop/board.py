@@ -2,18 +2,20 @@
 
 from typing import Literal
 
-from hubbub.core import agents, endings, finding, handovers, messages, tasks
+from hubbub.core import agents, finding, messages, tasks, verbs
 from hubbub.dialects.call import Call
 from hubbub.dialects.cmdop import fitting, words
 from hubbub.dialects.cmdop.tongue import DIALECT, Here, Id, Name, Text, Title, enter
 from hubbub.dialects.dialect import Reply
 from hubbub.model.errors import Conflict, InvalidTransition, NotFound
-from hubbub.model.lifecycle import ENDED, Event, Status
+from hubbub.model.lifecycle import ENDED, Status
 from hubbub.model.orders import as_json
+from hubbub.model.parts import Manner
 from hubbub.model.records import Task
 from hubbub.model.rights import Right
 from hubbub.store.tx import Tx
 
+BOARD = Manner.BOARD
 MOST = 500  # issues that a list has room for; the newest
 
 ListStatus = Literal[
@@ -70,12 +72,12 @@ def issue_update(
     here = enter(tx, call)
     task = _find(tx, here, id, lock=True)
     if body is not None:
-        task = tasks.describe(tx, task, body, by=here.name)
+        task = verbs.describe(tx, task, body, by=here.name)
     goes_on = status == words.TODO or status in words.UNDER_WAY
     if goes_on:  # whoever gives it away is not its holder afterwards
         task = _moved(tx, here, task, status)
     if assignee is not None and assignee != task.assignee:
-        task = handovers.pass_on(tx, task, to=_assignee(tx, here, assignee), by=here.name)
+        task = verbs.reassign(tx, task, to=_assignee(tx, here, assignee), by=here.name, manner=BOARD)
     if not goes_on:
         _moved(tx, here, task, status)
     return {"ok": True}
@@ -97,9 +99,9 @@ def issue_close(tx: Tx, call: Call, id: Id, reason: Text | None = None) -> Reply
         raise Conflict(f"the issue is closed already: it is {words.STATUS[task.status]}")
     said = (reason or "").strip()
     if said.casefold().startswith(words.WITHDRAWN):
-        endings.cancel(tx, task, by=here.name, reason=said)
+        verbs.cancel(tx, task, by=here.name, reason=said)
     else:
-        _end(tx, here, task, Event.COMPLETE, said or words.DONE)
+        verbs.complete(tx, task, by=here.name, result=said or words.DONE, manner=BOARD)
     return {"ok": True}
 
 
@@ -124,13 +126,13 @@ def _move(tx: Tx, here: Here, task: Task, word: str) -> None:
         if word == words.TODO:
             _reopen(tx, here, task)
         elif word in words.UNDER_WAY:
-            mine = tasks.start(tx, task, here.name, leased=False) if task.assignee is None else task
-            handovers.move(tx, mine, words.UNDER_WAY[word], by=here.name)
+            _go_on(tx, here, task, words.UNDER_WAY[word])
         elif word == words.CANCELLED:
-            endings.cancel(tx, task, by=here.name, reason=None)
+            verbs.cancel(tx, task, by=here.name, reason=None)
+        elif word == words.DONE:
+            verbs.complete(tx, task, by=here.name, result=word, manner=BOARD)
         else:
-            event = Event.COMPLETE if word == words.DONE else Event.FAIL
-            _end(tx, here, task, event, word)
+            verbs.fail(tx, task, by=here.name, reason=word, manner=BOARD)
     except InvalidTransition as error:
         was = words.STATUS[Status(error.status)]
         way = "; set it to todo first" if task.status in ENDED else ""
@@ -139,11 +141,16 @@ def _move(tx: Tx, here: Here, task: Task, word: str) -> None:
 
 def _reopen(tx: Tx, here: Here, task: Task) -> None:
     if task.status in ENDED - {Status.COMPLETED}:
-        handovers.retry(tx, task, by=here.name, ttl=None)
+        verbs.retry(tx, task, by=here.name, ttl=None)
     else:
-        handovers.put_back(tx, task, by=here.name)
+        verbs.reopen(tx, task, by=here.name, manner=BOARD)
 
 
-def _end(tx: Tx, here: Here, task: Task, event: Event, text: str) -> None:
-    taken = handovers.take(tx, task, here.name, leased=False)
-    endings.finish(tx, taken, event, by=here.name, text=text, result=text)
+def _go_on(tx: Tx, here: Here, task: Task, target: Status) -> None:
+    if task.assignee is None or target is Status.WORKING:  # who sets a free one to any of these takes it
+        leased = False if task.assignee is None else None
+        task = verbs.start(tx, task, here.name, leased=leased, manner=BOARD)
+    if target is Status.BLOCKED:
+        verbs.block(tx, task, by=here.name, manner=BOARD)
+    elif target is Status.IN_REVIEW:
+        verbs.submit(tx, task, by=here.name, manner=BOARD)

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from hubbub.core import access, agents, completions, inbox, presences, tasks
+from hubbub.core import access, agents, completions, inbox, presences, tasks, verbs
 from hubbub.dialects.commhub import words
 from hubbub.dialects.commhub.tongue import DIALECT, WHOLE, LongText, Name, Score, Text, no
 from hubbub.dialects.dialect import Reply
@@ -82,11 +82,11 @@ def _begin(tx: Tx, project: Project, name: str, words_of_task: str) -> None:
     except NotFound:
         alike = [t for t in tasks.under_way(tx, project.id, name, ready) if t.text == words_of_task]
         if alike:
-            tasks.start(tx, alike[0], name)
+            verbs.start(tx, alike[0], name, is_read=False)
         return
     if task.status in ready if task.assignee == name else task.assignee is None and not task.is_ended:
         with suppress(Unmet):  # it is a heartbeat all the same
-            tasks.start(tx, task, name)
+            verbs.start(tx, task, name, is_read=False)
 
 
 @DIALECT.tool()

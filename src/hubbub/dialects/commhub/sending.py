@@ -6,13 +6,13 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from hubbub.core import access, agents, endings, handovers, messages, parts, tasks
+from hubbub.core import access, agents, messages, tasks, verbs
 from hubbub.dialects.commhub import words
 from hubbub.dialects.commhub.tongue import DIALECT, Name, Text, no
 from hubbub.dialects.dialect import Reply
 from hubbub.model.errors import HubError, InvalidTransition, NotFound, NotHolder, Unavailable
 from hubbub.model.lifecycle import Status
-from hubbub.model.parts import Verb
+from hubbub.model.parts import Manner
 from hubbub.model.records import Condition, Kind, Message, Project, Task
 from hubbub.model.rights import HUB
 from hubbub.store.tx import Tx
@@ -86,11 +86,6 @@ def send_reply(
     project = access.enter(tx, network_id if subject is None else str(subject.project_id))
     sender = access.speak(tx, project.id, from_session)
     task = subject if isinstance(subject, Task) else None
-    if (
-        task is not None
-    ):  # ended by who has it, by who sent it, or by people; not by strangers, nor who had it before
-        task = handovers.take(tx, task, sender)
-        parts.require(tx, task, Verb.ANSWER, sender)
     sent = messages.send(
         tx,
         project.id,
@@ -102,9 +97,17 @@ def send_reply(
         outcome=words.statuses(status)[0],
     )
     if task is not None:
-        event = words.ENDINGS[status]
-        endings.finish(tx, task, event, by=sender, text=text, result=text, told=alias, verb=Verb.ANSWER)
+        _end(tx, task, status, by=sender, text=text, told=alias)
     return {"message_id": str(sent.id), "session_status": _session_status(tx, project, alias)}
+
+
+def _end(tx: Tx, task: Task, status: str, *, by: str, text: str, told: str) -> None:
+    if status == "failed":
+        verbs.fail(tx, task, by=by, reason=text, told=told, manner=Manner.ANSWER)
+    elif status == "cancelled":
+        verbs.cancel(tx, task, by=by, reason=text, told=told, manner=Manner.ANSWER)
+    else:
+        verbs.complete(tx, task, by=by, result=text, told=told, manner=Manner.ANSWER)
 
 
 def _subject(tx: Tx, ref: str, network_id: str | None) -> Task | Message:
@@ -127,7 +130,7 @@ def send_ack(tx: Tx, task_id: str, from_session: Name | None = None, network_id:
     task, project = _writable_task(tx, task_id, network_id)
     speaker = access.speak(tx, project.id, from_session)
     try:
-        tasks.accept(tx, task, None if speaker == HUB else speaker)
+        verbs.accept(tx, task, None if speaker == HUB else speaker)
     except (NotHolder, Unavailable, InvalidTransition):
         return {"task_id": str(task.id), "updated": 0}
     return {"task_id": str(task.id), "updated": 1}
@@ -141,7 +144,7 @@ def retry_task(
 ) -> Reply:
     """Retry a failed/cancelled/expired task, with a fresh hour to begin it."""
     task, project = _writable_task(tx, task_id, network_id)
-    again = handovers.retry(tx, task, by=access.speak(tx, project.id, from_session), ttl=HOUR)
+    again = verbs.retry(tx, task, by=access.speak(tx, project.id, from_session), ttl=HOUR)
     return {"task_id": str(again.id), "retried_to": again.assignee}
 
 
@@ -155,7 +158,7 @@ def cancel_task(
 ) -> Reply:
     """Cancel a pending task."""
     task, project = _writable_task(tx, task_id, network_id)
-    cancelled = endings.cancel(tx, task, by=access.speak(tx, project.id, from_session), reason=reason)
+    cancelled = verbs.cancel(tx, task, by=access.speak(tx, project.id, from_session), reason=reason)
     return {"task_id": str(cancelled.id), "cancelled": True}
 
 
@@ -165,7 +168,7 @@ def reassign_task(
 ) -> Reply:
     """Reassign a task to another agent. The old one's inbox loses it, the new one's gets it."""
     task, project = _writable_task(tx, task_id, network_id)
-    moved = handovers.reassign(tx, task, to=new_alias, by=access.speak(tx, project.id, from_session))
+    moved = verbs.reassign(tx, task, to=new_alias, by=access.speak(tx, project.id, from_session))
     return {"task_id": str(moved.id), "reassigned_from": task.assignee, "reassigned_to": moved.assignee}
 
 

@@ -1,20 +1,21 @@
 """The tools for tasks: finding, claiming, moving, completing."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated, Literal
 
 from pydantic import Field
 
-from hubbub.core import endings, handovers, scopes, tasks
+from hubbub.core import scopes, tasks, verbs
 from hubbub.dialects.call import Call
 from hubbub.dialects.dialect import Reply
 from hubbub.dialects.golemxv import words
 from hubbub.dialects.golemxv.tongue import DIALECT, Files, Here, Name, Secret, Slug, Text, act, look, no
-from hubbub.model.errors import Conflict, Forbidden, NotHolder, Unmet
-from hubbub.model.lifecycle import HELD, NOT_BEGUN, Event, Status
+from hubbub.model.errors import Conflict, InvalidTransition, Unmet
+from hubbub.model.lifecycle import NOT_BEGUN, Status
+from hubbub.model.parts import Manner
 from hubbub.model.records import Task
 from hubbub.store.tx import Tx
-
-STATUSES = {"in_progress": Status.WORKING, "blocked": Status.BLOCKED}
 
 GONE = "Task is no longer available"
 
@@ -59,7 +60,7 @@ def claim_task(
     is_mine_to_begin = task.assignee == here.name and task.status in NOT_BEGUN - {Status.ACCEPTED}
     if not is_mine_to_begin and (task.assignee is not None or task.status is not Status.QUEUED):
         raise Conflict(GONE)
-    claimed = tasks.accept(tx, task, here.name)
+    claimed = verbs.accept(tx, task, here.name)
     areas = {area.slug: area for area in scopes.areas(tx, here.project.id)}
     return {"claimed": True, "task": words.claimed_task(claimed, areas.get(claimed.area or ""))}
 
@@ -75,14 +76,14 @@ def update_task(
 ) -> Reply:
     """Change the status of your task; say why, if it is blocked or failed. To complete it there is complete_task."""
     here = act(tx, call, session_token)
-    task = _mine(tx, here, task_id)
-    if task.status not in HELD:
-        raise Conflict(f"a task that is {words.STATUS[task.status]} cannot become {status}")
-    if status in STATUSES:
-        updated = handovers.move(tx, task, STATUSES[status], by=here.name, leased=True, reason=reason)
-    else:
-        text = reason or "failed"
-        updated = endings.finish(tx, task, Event.FAIL, by=here.name, text=text, result=text)
+    task, mine = _find(tx, here, task_id), Manner.OWN
+    with _in_words(status):
+        if status == "in_progress":
+            updated = verbs.start(tx, task, here.name, reason=reason, manner=mine)
+        elif status == "blocked":
+            updated = verbs.block(tx, task, by=here.name, leased=True, reason=reason, manner=mine)
+        else:
+            updated = verbs.fail(tx, task, by=here.name, reason=reason or "failed", manner=mine)
     row = {"id": updated.number, "title": updated.title, "status": words.STATUS[updated.status]}
     return {"updated": True, "task": row}
 
@@ -98,18 +99,9 @@ def complete_task(
 ) -> Reply:
     """Complete your task, with a summary of what you did. Where it is about an issue on GitHub, it is posted there."""
     here = act(tx, call, session_token)
-    task = _mine(tx, here, task_id)
-    if task.status not in HELD:
-        raise Conflict(f"a task that is {words.STATUS[task.status]} cannot become completed")
-    endings.finish(
-        tx,
-        task,
-        Event.COMPLETE,
-        by=here.name,
-        text=result_summary,
-        result=result_summary,
-        files=files_changed,
-    )
+    task = _find(tx, here, task_id)
+    with _in_words("completed"):
+        verbs.complete(tx, task, by=here.name, result=result_summary, files=files_changed, manner=Manner.OWN)
     return {"completed": True, "task": {"id": task.number, "title": task.title}}
 
 
@@ -124,9 +116,11 @@ def _find(tx: Tx, here: Here, number: int) -> Task:
     return tasks.find(tx, [here.project.id], str(number), lock=True)
 
 
-def _mine(tx: Tx, here: Here, number: int) -> Task:
-    """The caller's task of that number, locked. Raises `NotFound`, and `Forbidden` if it is not theirs."""
-    task = _find(tx, here, number)
-    if task.assignee != here.name:
-        raise Forbidden(str(NotHolder(task.assignee)))
-    return task
+@contextmanager
+def _in_words(status: str) -> Iterator[None]:
+    """Say in the words of GolemXV what a task cannot become."""
+    try:
+        yield
+    except InvalidTransition as error:
+        was = words.STATUS[Status(error.status)]
+        raise Conflict(f"a task that is {was} cannot become {status}") from None

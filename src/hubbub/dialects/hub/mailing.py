@@ -11,7 +11,7 @@ from uuid import UUID
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
-from hubbub.core import access, agents, messages, reach, steering, tasks, threads, wakes
+from hubbub.core import access, agents, messages, parts, reach, tasks, threads, wakes
 from hubbub.core import inbox as letters
 from hubbub.core.transaction import Transactions
 from hubbub.dialects.call import Call, NotYet
@@ -238,9 +238,9 @@ def _answer(tx: Tx, here: Here, ref: str, to: str | None, text: str) -> Message:
     """Answer a message, or say something about a task, to whoever is at its other end."""
     subject = refs.subject(tx, here.project.id, ref)
     if isinstance(subject, Task):
-        receiver = to or steering.other_end(subject, here.name)
+        receiver = to or parts.other_end(subject, here.name)
     else:
-        receiver = to or steering.answered_by(subject, here.name)
+        receiver = to or messages.answered_by(subject, here.name)
     if receiver is None:
         raise Invalid("to is missing: nobody but you has to do with that task")
     return messages.send(

@@ -9,23 +9,18 @@ from pydantic import Field, WithJsonSchema
 from hubbub.core import (
     activity,
     dependencies,
-    endings,
     finding,
-    handovers,
-    parts,
-    presences,
-    steering,
     tasks,
     threads,
+    verbs,
     wakes,
 )
 from hubbub.dialects.call import Call
 from hubbub.dialects.dialect import Reply
 from hubbub.dialects.hub import refs, words
 from hubbub.dialects.hub.tongue import DIALECT, Here, Key, Name, Paths, Ref, Text, act, look
-from hubbub.model.errors import Invalid, InvalidTransition, Unavailable
-from hubbub.model.lifecycle import HELD, NOT_BEGUN, Event, Status
-from hubbub.model.parts import Verb
+from hubbub.model.errors import Invalid, Unavailable
+from hubbub.model.lifecycle import HELD, Status
 from hubbub.model.records import Activity, Task
 from hubbub.model.rights import HUB
 from hubbub.store.tx import Tx
@@ -132,7 +127,7 @@ def _claim_next(tx: Tx, here: Here) -> Task:
         if each.assignee is None and tasks.is_ready(tx, each):
             locked = tasks.find(tx, [here.project.id], str(each.id), lock=True)
             if locked.assignee is None and locked.status is Status.QUEUED:
-                return tasks.accept(tx, locked, _agent(here))
+                return verbs.accept(tx, locked, _agent(here))
     raise Unavailable("none is free just now; inbox with wait sleeps until something comes")
 
 
@@ -143,106 +138,71 @@ def _agent(here: Here) -> str:
     return here.name
 
 
-def _allowed(tx: Tx, here: Here, task: Task, verb: Verb) -> Task:
-    """The task, if the caller may do that with it. Raises `NotHolder`, and `InvalidTransition` if it has ended."""
-    parts.require(tx, task, verb, _agent(here))
-    if task.is_ended:
-        raise InvalidTransition(task.status, verb)
-    return task
-
-
 def _claim(tx: Tx, here: Here, task: Task, _said: _Said) -> Task:
-    return tasks.accept(tx, task, _agent(here))
+    return verbs.accept(tx, task, _agent(here))
 
 
 def _start(tx: Tx, here: Here, task: Task, _said: _Said) -> Task:
-    if task.assignee is None or task.status in NOT_BEGUN:
-        started = tasks.start(tx, task, _agent(here))
-        tasks.acknowledge(tx, started)
-        return started
-    mine = _allowed(tx, here, task, Verb.START)
-    return handovers.move(tx, mine, Status.WORKING, by=here.name, leased=True)
+    return verbs.start(tx, task, _agent(here))
 
 
 def _progress(tx: Tx, here: Here, task: Task, said: _Said) -> Task:
     if said.progress is None and said.text is None:
         raise Invalid("progress is missing: say how far you are in percent, or in words as text")
     percent = float(said.progress) if said.progress is not None else None
-    presences.progress(tx, task, here.name, output=said.text, progress=percent)
-    if (said.text or "").strip():
-        tasks.note(tx, task, actor=here.name, detail={"reason": said.text})
-    return task
+    return verbs.progress(tx, task, here.name, output=said.text, progress=percent, note=said.text)
 
 
 def _block(tx: Tx, here: Here, task: Task, said: _Said) -> Task:
-    reason = said.need_text("what it waits for")
-    allowed = _allowed(tx, here, task, Verb.BLOCK)
-    leased = True if task.assignee == here.name else None
-    return handovers.move(tx, allowed, Status.BLOCKED, by=here.name, leased=leased, reason=reason)
+    return verbs.block(tx, task, by=here.name, reason=said.need_text("what it waits for"), leased=True)
 
 
 def _submit(tx: Tx, here: Here, task: Task, said: _Said) -> Task:
-    mine = _allowed(tx, here, task, Verb.SUBMIT)
-    submitted = handovers.move(tx, mine, Status.IN_REVIEW, by=here.name)
-    if result := said.result():
-        steering.comment(tx, submitted, result, by=here.name)
-    return submitted
+    return verbs.submit(tx, task, by=_agent(here), result=said.result())
 
 
 def _complete(tx: Tx, here: Here, task: Task, said: _Said) -> Task:
     said.need_text("what came of it")
-    result = said.result()
-    return endings.finish(
-        tx,
-        _allowed(tx, here, task, Verb.COMPLETE),
-        Event.COMPLETE,
-        by=here.name,
-        text=result,
-        result=result,
-        files=said.files,
-        verb=Verb.COMPLETE,
-    )
+    return verbs.complete(tx, task, by=here.name, result=said.result(), files=said.files)
 
 
 def _fail(tx: Tx, here: Here, task: Task, said: _Said) -> Task:
-    reason = said.need_text("why it cannot be done")
-    allowed = _allowed(tx, here, task, Verb.FAIL)
-    return endings.finish(tx, allowed, Event.FAIL, by=here.name, text=reason, result=reason, verb=Verb.FAIL)
+    return verbs.fail(tx, task, by=here.name, reason=said.need_text("why it cannot be done"))
 
 
 def _cancel(tx: Tx, here: Here, task: Task, said: _Said) -> Task:
-    return endings.cancel(tx, task, by=here.name, reason=said.text)
+    return verbs.cancel(tx, task, by=here.name, reason=said.text)
 
 
 def _release(tx: Tx, here: Here, task: Task, said: _Said) -> Task:
-    return steering.release(tx, task, by=here.name, reason=said.text or f"released by {here.name}")
+    return verbs.release(tx, task, by=here.name, reason=said.text or f"released by {here.name}")
 
 
 def _retry(tx: Tx, here: Here, task: Task, _said: _Said) -> Task:
-    return handovers.retry(tx, task, by=here.name, ttl=None)
+    return verbs.retry(tx, task, by=here.name, ttl=None)
 
 
 def _reassign(tx: Tx, here: Here, task: Task, said: _Said) -> Task:
     if said.to is None:
         raise Invalid("to is missing: say whose it is to be")
-    return handovers.reassign(tx, task, to=said.to, by=here.name)
+    return verbs.reassign(tx, task, to=said.to, by=here.name)
 
 
 def _describe(tx: Tx, here: Here, task: Task, said: _Said) -> Task:
-    return tasks.describe(tx, task, said.need_text("what is to be done"), by=here.name)
+    return verbs.describe(tx, task, said.need_text("what is to be done"), by=here.name)
 
 
 def _comment(tx: Tx, here: Here, task: Task, said: _Said) -> Task:
-    steering.comment(tx, task, said.need_text("what there is to say"), by=here.name)
+    verbs.comment(tx, task, said.need_text("what there is to say"), by=here.name)
     return task
 
 
 def _approve(tx: Tx, here: Here, task: Task, said: _Said) -> Task:
-    return steering.approve(tx, task, by=here.name, comment=said.text)
+    return verbs.approve(tx, task, by=here.name, comment=said.text)
 
 
 def _revise(tx: Tx, here: Here, task: Task, said: _Said) -> Task:
-    return steering.request_changes(tx, task, by=here.name, comment=said.need_text("what to change"))
+    return verbs.request_changes(tx, task, by=here.name, comment=said.need_text("what to change"))
 
 
 _ACTIONS: Mapping[str, Callable[[Tx, Here, Task, _Said], Task]] = {

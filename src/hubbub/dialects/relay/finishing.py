@@ -8,13 +8,14 @@ and the reply says so.
 
 from datetime import timedelta
 
-from hubbub.core import agents, checks, endings, handovers, messages, parts, tasks
+from hubbub.core import agents, checks, messages, tasks, verbs
 from hubbub.dialects.call import Call, NotYet
 from hubbub.dialects.dialect import Reply
 from hubbub.dialects.relay import words
 from hubbub.dialects.relay.tongue import Here, no
 from hubbub.model.errors import Unmet
-from hubbub.model.lifecycle import ENDED, NOT_BEGUN, Event, Status
+from hubbub.model.lifecycle import ENDED, NOT_BEGUN, Status
+from hubbub.model.parts import Manner
 from hubbub.model.records import Check, Message, Task
 from hubbub.store.tx import Tx
 from hubbub.workspace.steps import CHECK, OUTPUT, STEP, Step
@@ -34,7 +35,7 @@ def claim(tx: Tx, call: Call, task: Task, here: Here) -> Reply:
         return unclaimed(reason)
     if call.meta.get(STEP) == Step.LOOK:
         return {"claimed": False, "ready": True, "session_id": here.run.name}
-    tasks.acknowledge(tx, tasks.start(tx, task, here.name, leased=False))
+    verbs.start(tx, task, here.name, leased=False)
     return {"claimed": True, **_about_hooks(call)}
 
 
@@ -99,7 +100,7 @@ def checked(tx: Tx, call: Call, task: Task, here: Here) -> Reply:
     if step is Step.PASSED:
         _complete(tx, task, here.name)
         return {}
-    handovers.bring(tx, task, Status.IN_REVIEW, by=here.name)
+    verbs.submit(tx, task, by=here.name, granted=True, manner=Manner.ANSWER)
     return hook_failed(output)
 
 
@@ -133,8 +134,7 @@ def _complete(tx: Tx, task: Task, name: str) -> None:
     said = messages.last_in_thread(tx, task.project_id, str(task.id), task.assignee or name)
     result = said.body if said is not None else words.DONE
     told = task.sender if said is not None and _has_read(tx, task, said) else None
-    endings.end(tx, task, Event.COMPLETE, by=name, text=result, result=result, told=told)
-    parts.tell_holder(tx, task, "completed", by=name)
+    verbs.complete(tx, task, by=name, result=result, told=told, granted=True, manner=Manner.ANSWER)
 
 
 def _has_read(tx: Tx, task: Task, said: Message) -> bool:

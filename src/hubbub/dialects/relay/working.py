@@ -4,21 +4,26 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from hubbub.core import activity, dependencies, handovers, parts, tasks
+from hubbub.core import activity, dependencies, parts, tasks, verbs
 from hubbub.dialects.call import Call
 from hubbub.dialects.dialect import Reply
 from hubbub.dialects.relay import finishing, words
 from hubbub.dialects.relay.tongue import DIALECT, Here, Id, Name, addressee, enter, no, require_room
 from hubbub.model.errors import HubError, InvalidTransition, NotFound
-from hubbub.model.lifecycle import NOT_BEGUN, Status
-from hubbub.model.parts import Verb
+from hubbub.model.lifecycle import Status
+from hubbub.model.parts import Manner, Verb
 from hubbub.model.records import Task
 from hubbub.model.rights import Right
 from hubbub.store.tx import Tx
 
 DEEPEST = 1  # how far from the first task a derived one may be
 MOST_SIBLINGS = 3
-STATUSES = {words.IN_PROGRESS: Status.WORKING, words.IN_REVIEW: Status.IN_REVIEW}
+VERBS = {
+    words.TODO: Verb.REOPEN,
+    words.IN_PROGRESS: Verb.START,
+    words.IN_REVIEW: Verb.SUBMIT,
+    words.DONE: Verb.COMPLETE,
+}
 
 
 class Breaker(HubError):
@@ -124,20 +129,20 @@ def update_task(
     task = find(tx, here, task_id, lock=True)
     if finishing.is_about_check(call):
         return finishing.checked(tx, call, task, here)
-    if not parts.may(tx, task, Verb.ANSWER, here.name):
+    if not parts.may(tx, task, VERBS[status or words.DONE], here.name, Manner.ANSWER):
         return no("permission denied")
     if status is None and to is None:
         return no("No valid fields to update")
     if task.is_ended and task.status is not Status.COMPLETED:
         raise InvalidTransition(task.status, "update")
-    if status is not None or to == here.name:
-        task = handovers.take(tx, task, here.name, leased=False)
-    if status == words.TODO and task.status not in NOT_BEGUN:
-        task = handovers.put_back(tx, task, by=here.name)
-    elif status in STATUSES:
-        task = handovers.move(tx, task, STATUSES[status], by=here.name)
+    if status == words.TODO:
+        task = verbs.reopen(tx, task, by=here.name, manner=Manner.ANSWER)
+    elif status == words.IN_PROGRESS:
+        task = verbs.start(tx, task, here.name, leased=None, manner=Manner.ANSWER)
+    elif status == words.IN_REVIEW:
+        task = verbs.submit(tx, task, by=here.name, manner=Manner.ANSWER)
     if to is not None and to != task.assignee:  # the last that its holder does
-        task = handovers.pass_on(tx, task, to=to, by=here.name)
+        task = verbs.reassign(tx, task, to=to, by=here.name, manner=Manner.ANSWER)
     return finishing.done(tx, call, task, here) if status == words.DONE else {}
 
 

@@ -17,7 +17,6 @@ from hubbub.core import (
     presences,
     reach,
     removals,
-    steering,
     todos,
     wakes,
     whereabouts,
@@ -194,7 +193,7 @@ async def release_scope(call: Call, name: Name, body: Releasing) -> Reply:
     def release(tx: Tx) -> Reply:
         access.require_person(tx, "release what an agent has declared")
         project = call.enter(tx)
-        was = steering.release_scope(tx, project, name, by=HUB, reason=body.reason)
+        was = presences.release_scope(tx, project, name, by=HUB, reason=body.reason)
         return Released(agent=name, area=was.area, files=list(was.files)).model_dump(mode="json")
 
     return await call.create(release)

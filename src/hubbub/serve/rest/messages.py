@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 
-from hubbub.core import access, agents, completions, messages, reach, steering, tasks
+from hubbub.core import access, agents, completions, messages, parts, reach, tasks
 from hubbub.core.idempotency import Reply
 from hubbub.model.errors import Invalid, NotFound
 from hubbub.model.records import Condition, Kind, Message, Project, Task
@@ -148,8 +148,8 @@ def _subject(tx: Tx, project: Project, ref: str) -> Task | Message:
 def _other_end(subject: Task | Message | None, sender: str) -> str:
     """To whom a message goes that does not say it. Raises `Invalid` where that is nobody in particular."""
     if isinstance(subject, Message):
-        return steering.answered_by(subject, sender)
-    to = steering.other_end(subject, sender) if subject is not None else None
+        return messages.answered_by(subject, sender)
+    to = parts.other_end(subject, sender) if subject is not None else None
     if to is None:
         raise Invalid("to: say to whom it is; it may be left out in a reply to somebody alone")
     return to

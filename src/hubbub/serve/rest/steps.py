@@ -7,9 +7,9 @@ from typing import Annotated
 from fastapi import APIRouter
 from pydantic import Field
 
-from hubbub.core import access, completions, endings, handovers, presences, steering, tasks
+from hubbub.core import access, completions, tasks, verbs
+from hubbub.core.completions import RESULT_LENGTH
 from hubbub.core.idempotency import Reply
-from hubbub.model.lifecycle import Event, advance
 from hubbub.model.records import Task
 from hubbub.serve.rest.call import Call, RestCall
 from hubbub.serve.rest.shapes import Body, LongText, MessageShape, Name, Percent, Seconds, Text, Whole
@@ -79,45 +79,37 @@ class Commented(OneTask):
 @router.post("/tasks/{ref}/accept", response_model=OneTask)
 async def accept_task(call: Call, ref: str, body: By) -> Reply:
     """Say yes to a task; a free one is then the caller's, who must be an agent."""
-    return await _move(call, ref, body, tasks.accept)
+    return await _move(call, ref, body, verbs.accept)
 
 
 @router.post("/tasks/{ref}/start", response_model=OneTask)
 async def start_task(call: Call, ref: str, body: By) -> Reply:
     """Begin a task; a free one is then the caller's, who must be an agent. From now on it does not expire."""
-
-    def start(tx: Tx, task: Task, by: str) -> Task:
-        started = tasks.start(tx, task, by)
-        tasks.acknowledge(tx, started)  # who has begun it need not be told that it is there
-        return started
-
-    return await _move(call, ref, body, start)
+    return await _move(call, ref, body, verbs.start)
 
 
 @router.post("/tasks/{ref}/progress", response_model=OneTask)
 async def report_progress(call: Call, ref: str, body: Progressing) -> Reply:
     """Tell how far one is with one's task."""
-
-    def tell(tx: Tx, task: Task, by: str) -> Task:
-        presences.progress(tx, task, by, output=body.output, progress=body.progress)
-        return task
-
-    return await _move(call, ref, body, tell)
+    return await _move(
+        call,
+        ref,
+        body,
+        lambda tx, task, by: verbs.progress(tx, task, by, output=body.output, progress=body.progress),
+    )
 
 
 @router.post("/tasks/{ref}/block", response_model=OneTask)
 async def block_task(call: Call, ref: str, body: Blocking) -> Reply:
     """Say that a task cannot go on, and why."""
-    return await _move(
-        call, ref, body, lambda tx, task, by: steering.block(tx, task, by=by, reason=body.reason)
-    )
+    return await _move(call, ref, body, lambda tx, task, by: verbs.block(tx, task, by=by, reason=body.reason))
 
 
 @router.post("/tasks/{ref}/unblock", response_model=OneTask)
 async def unblock_task(call: Call, ref: str, body: Because) -> Reply:
     """Let a blocked task go on."""
     return await _move(
-        call, ref, body, lambda tx, task, by: steering.unblock(tx, task, by=by, reason=body.reason or None)
+        call, ref, body, lambda tx, task, by: verbs.unblock(tx, task, by=by, reason=body.reason or None)
     )
 
 
@@ -130,17 +122,11 @@ async def complete_task(call: Call, ref: str, body: Completing) -> Reply:
 
     def complete(tx: Tx) -> Reply:
         task, by = _held(tx, call, ref, body)
-        if by != task.assignee:
-            ended = steering.complete(tx, task, by=by, result=body.result)
-            truncated = len(body.result) > completions.RESULT_LENGTH
-            reply = Completed(task=one(tx, ended), completion_id=None, truncated=truncated)
-            return reply.model_dump(mode="json")
-        advance(task.status, Event.COMPLETE)
-        outcome = completions.report(tx, task.project_id, by, task=str(task.id), result=body.result)
+        ended, said = completions.complete(tx, task, by=by, result=body.result)
         return Completed(
-            task=one(tx, outcome.task or task),
-            completion_id=str(outcome.completion.id),
-            truncated=outcome.truncated,
+            task=one(tx, ended),
+            completion_id=str(said.id) if said is not None else None,
+            truncated=len(body.result) > RESULT_LENGTH,
         ).model_dump(mode="json")
 
     return await call.create(complete)
@@ -149,8 +135,9 @@ async def complete_task(call: Call, ref: str, body: Completing) -> Reply:
 @router.post("/tasks/{ref}/fail", response_model=OneTask)
 async def fail_task(call: Call, ref: str, body: Because) -> Reply:
     """Say that one's task cannot be done, and why."""
+    kept = body.reason[:RESULT_LENGTH]
     return await _move(
-        call, ref, body, lambda tx, task, by: steering.fail(tx, task, by=by, reason=body.reason)
+        call, ref, body, lambda tx, task, by: verbs.fail(tx, task, by=by, reason=body.reason, kept=kept)
     )
 
 
@@ -158,7 +145,7 @@ async def fail_task(call: Call, ref: str, body: Because) -> Reply:
 async def cancel_task(call: Call, ref: str, body: Because) -> Reply:
     """End a task that is not wanted any more. Whoever works on it is told."""
     return await _move(
-        call, ref, body, lambda tx, task, by: endings.cancel(tx, task, by=by, reason=body.reason or None)
+        call, ref, body, lambda tx, task, by: verbs.cancel(tx, task, by=by, reason=body.reason or None)
     )
 
 
@@ -166,7 +153,7 @@ async def cancel_task(call: Call, ref: str, body: Because) -> Reply:
 async def approve_task(call: Call, ref: str, body: Approving) -> Reply:
     """Accept work that was handed in for review: the task is completed. Not for whoever did it."""
     return await _move(
-        call, ref, body, lambda tx, task, by: steering.approve(tx, task, by=by, comment=body.comment)
+        call, ref, body, lambda tx, task, by: verbs.approve(tx, task, by=by, comment=body.comment)
     )
 
 
@@ -174,7 +161,7 @@ async def approve_task(call: Call, ref: str, body: Approving) -> Reply:
 async def request_changes(call: Call, ref: str, body: RequestingChanges) -> Reply:
     """Send work that was handed in for review back to whoever did it, with what is to change."""
     return await _move(
-        call, ref, body, lambda tx, task, by: steering.request_changes(tx, task, by=by, comment=body.comment)
+        call, ref, body, lambda tx, task, by: verbs.request_changes(tx, task, by=by, comment=body.comment)
     )
 
 
@@ -184,7 +171,7 @@ async def retry_task(call: Call, ref: str, body: Retrying) -> Reply:
 
     def retry(tx: Tx, task: Task, by: str) -> Task:
         fresh = RETRY_TTL if task.expires_at is not None else None
-        return handovers.retry(tx, task, by=by, ttl=ttl_of(body.ttl_seconds) or fresh)
+        return verbs.retry(tx, task, by=by, ttl=ttl_of(body.ttl_seconds) or fresh)
 
     return await _move(call, ref, body, retry)
 
@@ -192,21 +179,21 @@ async def retry_task(call: Call, ref: str, body: Retrying) -> Reply:
 @router.post("/tasks/{ref}/reassign", response_model=OneTask)
 async def reassign_task(call: Call, ref: str, body: Reassigning) -> Reply:
     """Hand an unfinished task to another agent. Whoever works on it is told."""
-    return await _move(call, ref, body, lambda tx, task, by: handovers.reassign(tx, task, to=body.to, by=by))
+    return await _move(call, ref, body, lambda tx, task, by: verbs.reassign(tx, task, to=body.to, by=by))
 
 
 @router.post("/tasks/{ref}/release", response_model=OneTask)
 async def release_task(call: Call, ref: str, body: Blocking) -> Reply:
     """Put a task back into the open queue, where anyone may claim it. Whoever has it is told why."""
     return await _move(
-        call, ref, body, lambda tx, task, by: steering.release(tx, task, by=by, reason=body.reason)
+        call, ref, body, lambda tx, task, by: verbs.release(tx, task, by=by, reason=body.reason)
     )
 
 
 @router.put("/tasks/{ref}/description", response_model=OneTask)
 async def describe_task(call: Call, ref: str, body: Saying) -> Reply:
     """Give a task another description, which says who wrote it; its title stays. Whoever has it is told."""
-    return await _move(call, ref, body, lambda tx, task, by: tasks.describe(tx, task, body.text, by=by))
+    return await _move(call, ref, body, lambda tx, task, by: verbs.describe(tx, task, body.text, by=by))
 
 
 @router.post("/tasks/{ref}/comments", response_model=Commented)
@@ -215,7 +202,7 @@ async def comment_on_task(call: Call, ref: str, body: Saying) -> Reply:
 
     def say(tx: Tx) -> Reply:
         task, by = _held(tx, call, ref, body)
-        said = steering.comment(tx, task, body.text, by=by)
+        said = verbs.comment(tx, task, body.text, by=by)
         message = MessageShape.of(said) if said is not None else None
         return Commented(task=one(tx, task), message=message).model_dump(mode="json")
 
