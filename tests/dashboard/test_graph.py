@@ -14,7 +14,9 @@ from tests.dashboard.looks import faults
 from tests.serve.hub import Hub
 
 SHAPE = """(() => {
-  const tasks = new Map(x.map(([id, status, needs]) => [id, { id, number: Number(id), status, depends_on: needs }]));
+  const tasks = new Map(x.map(([id, status, needs]) => [id, {
+    id, number: Number(id), depends_on: needs, ended_at: status === "completed" ? 1 : null,
+  }]));
   const { nodes, needs, key, alone } = m.shape({ tasks });
   return { nodes, key, alone, arrows: m.arrows(needs).map(({ from, to }) => `${from}>${to}`).sort() };
 })()"""

@@ -37,7 +37,7 @@ class BesideTask(TypedDict):
 
     state: Annotated[str, Seen(CARD, "the status as people see it", after="status")]
     need: Annotated[NeedCard | None, Seen(CARD, "why a person is needed, and from when on")]
-    may: Annotated[tuple[str, ...], Seen(CARD, "the verbs that are possible now, for people who may write")]
+    may: Annotated[list[str], Seen(CARD, "the verbs that are possible now, for people who may write")]
     depends_on: Annotated[
         list[str], Seen(CARD, "what must be completed before it may be claimed", after="parent_id")
     ]
@@ -50,7 +50,7 @@ class BesideMachine(TypedDict):
 
 class BesideApproval(TypedDict):
     need: Annotated[NeedCard, Seen(CARD, "why a person is needed", after="id")]
-    may: Annotated[tuple[str, ...], Seen(CARD, "how it may be answered")]
+    may: Annotated[list[str], Seen(CARD, "how it may be answered")]
     right: Annotated[Right, Seen(CARD, "of whoever answers")]
     said_node: Annotated[
         str | None,
@@ -65,7 +65,7 @@ class AgentCard(TypedDict):
         str, Seen(CARD, "what it does as people see it: its condition, unless something says more")
     ]
     need: Annotated[NeedCard | None, Seen(CARD, "why a person is needed, and from when on")]
-    may: Annotated[tuple[str, ...], Seen(CARD, "what is possible now, for people who may write")]
+    may: Annotated[list[str], Seen(CARD, "what is possible now, for people who may write")]
     holds: Annotated[list[str], Seen(CARD, "the tasks that it has begun, the one that it is at first")]
     condition: Annotated[Condition, Seen(CARD, "what it says it is doing")]
     doing: Annotated[str | None, Seen(CARD, "cut")]

@@ -38,7 +38,7 @@ SHOWN = 2000  # characters of what a person is asked to allow
 LINE = 200  # characters of a name
 FILES = 50  # entries of a list
 RELEASE_SCOPE = "release-scope"
-ANSWERS = ("approve", "deny")
+ANSWERS = ["approve", "deny"]
 
 _PRIORITIES = [each.name.lower() for each in sorted(Priority)]
 _FORMS: Mapping[Any, Callable[[Any], Any]] = {
@@ -111,7 +111,7 @@ def task(
     beside = BesideTask(
         state=standing.state_of_task(status, holder),
         need=need.shape() if need is not None else None,
-        may=standing.may(status),
+        may=list(standing.may(status)),
         depends_on=list(map(str, depends_on)),
         files=_files(of["files"]),
     )
@@ -130,7 +130,7 @@ def agent(row: Mapping[str, Any], stands: AgentStanding, work: Sequence[UUID]) -
         "name": name,
         "state": stands.state,
         "need": need.shape() if need is not None else None,
-        "may": (RELEASE_SCOPE,) if is_live and (row["area"] is not None or files) else (),
+        "may": [RELEASE_SCOPE] if is_live and (row["area"] is not None or files) else [],
         "holds": [str(each) for each in work[:FILES]],
         "condition": row["condition"] or Condition.OFFLINE,
         "doing": short(row["doing"], TITLE),
@@ -163,7 +163,7 @@ def approval(of: Approval) -> Card:
     )
     beside = BesideApproval(
         need=need.shape(),
-        may=ANSWERS if is_open else (),
+        may=ANSWERS if is_open else [],
         right=of.right,
         said_node=of.said_node,
         kind=of.kind,
