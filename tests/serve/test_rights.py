@@ -437,7 +437,7 @@ def kept_secrets(hub: Hub) -> Mapping[str, set[str]]:
         found = {}
         for table in TABLES:
             for name in (name for name, field in declared(table.kind).items() if field.is_secret):
-                rows = tx.all(f"SELECT {name} AS value FROM {table.name} WHERE {name} IS NOT NULL")
+                rows = tx.all(f"SELECT {name} AS value FROM {table.name} WHERE {name} <> ''")  # '' once wiped
                 found[f"{table.name}.{name}"] = {row["value"] for row in rows}
         return found
 
