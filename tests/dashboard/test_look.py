@@ -159,8 +159,9 @@ def test_signing_in_is_usable_by_everybody(visit: Visit, theme: str, size: tuple
 
 
 def test_nothing_moves_for_who_wants_no_motion(visit: Visit) -> None:
-    """Spinners and flashes stand still under `prefers-reduced-motion`."""
+    """Spinners and flashes stand still under `prefers-reduced-motion`, and move for everybody else."""
     page = visit("/fleet")
+    page.emulate_media(reduced_motion="no-preference")
     spinner = page.locator(".state-word[data-state=working] .icon").first
     expect(spinner).to_have_css("animation-duration", "2.4s")
     page.emulate_media(reduced_motion="reduce")
