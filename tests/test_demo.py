@@ -28,14 +28,23 @@ from tests.waiting import patience
 ROOT = Path(__file__).resolve().parent.parent
 PROCESSES = Path("/proc")
 PRINTED = "42 lines"
+# As `python -m demo.run`, which starts the program 28 times; that it does start the interrupted play tells.
+FORKING = """
+import subprocess
+from demo.run import main
+from tests import zygote
+subprocess.Popen = zygote.Popen
+main()
+"""
 
 
-@pytest.fixture
-def play(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
+@pytest.fixture(params=[["-m", "demo.run"]])
+def play(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
     """A play of the demo that has just begun, for a user with an empty home; all it makes is in `tmp_path`."""
     (tmp_path / "home").mkdir()
     environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path / "home"), "TMPDIR": str(tmp_path)}
-    command = [sys.executable, "-m", "demo.run"]
+    environment["LANG"] = "C.UTF-8"
+    command = [sys.executable, *request.param]
     with subprocess.Popen(
         command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
@@ -62,6 +71,7 @@ def _stays(environment: Path, folder: Path) -> bool:
 
 
 @pytest.mark.system
+@pytest.mark.parametrize("play", [["-c", FORKING]], ids=["forking"], indirect=True)
 def test_the_demo_plays_to_the_end_and_finds_nothing_wrong(
     play: subprocess.Popen[str], tmp_path: Path
 ) -> None:

@@ -4,12 +4,14 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
+from tests import zygote
 from tests.cli.processes import PROGRAM, RunningHub, ends, plain_environment
 
 pytestmark = pytest.mark.system  # they start every program twice, and prove nothing of the product
@@ -131,3 +133,22 @@ def test_what_python_reads_as_it_starts(tmp_path: Path, environment: dict[str, s
         asked = ["ps", "-o", "args=", "-p", str(waiting.pid)]
         shown = subprocess.run(asked, capture_output=True, text=True, check=True).stdout
     assert shown.rstrip().endswith("-m hubbub gate check")
+
+
+def test_by_its_name_and_in_a_group_of_its_own(tmp_path: Path) -> None:
+    """By the name that people start it by, unbuffered, it is forked too, says the same, and leads its group."""
+    forked, started = (
+        run(program, tmp_path, "gate", "check", "--policy", "away.toml", given=CASE, PYTHONUNBUFFERED="1")
+        for program in ((zygote.INSTALLED,), ("/usr/bin/env", zygote.INSTALLED))
+    )
+    assert forked == started
+    with subprocess.Popen(
+        [zygote.INSTALLED, "gate", "check"],
+        env=plain_environment(tmp_path, PYTHONUNBUFFERED="1"),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        process_group=0,
+    ) as waiting:
+        assert os.getpgid(waiting.pid) == waiting.pid
+        shown = Path(f"/proc/{waiting.pid}/cmdline")
+        assert not sys.platform.startswith("linux") or str(zygote.__file__) in shown.read_text()

@@ -35,6 +35,7 @@ from typing import Any, AnyStr, NoReturn
 from hubbub.model.starting import program
 
 PROGRAM = (sys.executable, "-m", "hubbub")
+INSTALLED = str(Path(sys.executable).with_name("hubbub"))  # as people start it
 ITSELF = program()  # as hubbub starts itself
 PACED = (sys.executable, str(Path(__file__).with_name("fleet") / "paced.py"))
 ELSEWHERE = ("ip", "netns", "exec")
@@ -49,10 +50,13 @@ FORKABLE = {  # what may be asked of a fork; anything else has its one plain val
     "gids": None,
     "uid": None,
     "umask": -1,
-    "process_group": -1,
 }
+GROUPS = (-1, 0)  # that of whoever starts it, or one of its own
+UNBUFFERED = "PYTHONUNBUFFERED"  # which a fork can see to
 PIPES = ("p2cread", "p2cwrite", "c2pread", "c2pwrite", "errread", "errwrite")
-READ_AT_START = re.compile(r"PYTHON[A-Z0-9]+|LANG|LC_[A-Z]+|LD_[A-Z_]+|MALLOC_[A-Z_]+|GLIBC_TUNABLES")
+READ_AT_START = re.compile(
+    rf"(?!{UNBUFFERED}$)PYTHON[A-Z0-9]+|LANG|LC_[A-Z]+|LD_[A-Z_]+|MALLOC_[A-Z_]+|GLIBC_TUNABLES"
+)
 CLONE = {"x86_64": 56, "aarch64": 220}  # the number of the system call
 CLONE_PARENT = 0x8000  # the child's parent is the caller's own
 CLONE_NEWNET = 0x40000000
@@ -93,6 +97,8 @@ class Popen(subprocess.Popen[AnyStr]):
             parent(args, *rest)
             return
         self.pid, self._child_created = pid, True
+        if given["process_group"] == 0:
+            os.setpgid(pid, pid)
         self._close_pipe_fds(*(given[each] for each in PIPES))  # type: ignore[attr-defined]
 
 
@@ -111,6 +117,9 @@ def _order(args: Any, given: Mapping[str, Any]) -> Order | None:
         arguments = words[3:]
     elif tuple(words[: len(ITSELF)]) == ITSELF:
         modules, arguments = None, words[len(ITSELF) :]
+    elif words[:1] == [INSTALLED]:
+        script, arguments = words[0], words[1:]
+        modules = str(Path(script).parent)
     elif tuple(words[:2]) == PACED:
         script, arguments = words[1], words[2:]
         modules = str(Path(script).parent)
@@ -123,7 +132,7 @@ def _order(args: Any, given: Mapping[str, Any]) -> Order | None:
 def _is_forkable(given: Mapping[str, Any]) -> bool:
     if not sys.platform.startswith("linux") or platform.machine() not in CLONE:
         return False
-    if any(given[name] != plain for name, plain in FORKABLE.items()):
+    if any(given[name] != plain for name, plain in FORKABLE.items()) or given["process_group"] not in GROUPS:
         return False
     return given["env"] is None or _start(given["env"]) == _start(os.environ)
 
@@ -269,9 +278,10 @@ def _open_streams() -> None:
     for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
         before = getattr(sys, name)
         newline = None if mode == "r" else "\n"
-        stream = open(number, mode, -1, before.encoding, before.errors, newline, closefd=False)  # noqa: SIM115
-        assert isinstance(stream, TextIOWrapper)
-        stream.reconfigure(line_buffering=name == "stderr" or stream.isatty())
+        is_raw = mode == "w" and bool(os.environ.get(UNBUFFERED))
+        file = open(number, f"{mode}b", 0 if is_raw else -1, closefd=False)  # noqa: SIM115
+        stream = TextIOWrapper(file, before.encoding, before.errors, newline, write_through=is_raw)
+        stream.reconfigure(line_buffering=not is_raw and (name == "stderr" or stream.isatty()))
         setattr(sys, name, stream)
         setattr(sys, f"__{name}__", stream)
 
