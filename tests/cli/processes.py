@@ -7,9 +7,8 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -21,7 +20,7 @@ import httpx2
 from hubbub.client import Hub, HubUnreachable, TaskReply, owner_token
 from hubbub.model.ways import authorities
 from tests.cli import inside
-from tests.waiting import PAUSE, patience, until
+from tests.waiting import patience, until
 
 PROGRAM = (sys.executable, "-m", "hubbub")
 
@@ -222,16 +221,20 @@ class RunningHub:
     ) -> dict[str, Any]:
         """The activity of this kind, the last of so many, that has happened or happens; survives a restart."""
         after, seen = "0", 0
-        while True:
-            try:
-                with closing(self.client().follow(after=after)) as frames:
-                    for frame in frames:
-                        after = frame.id
-                        seen += frame.data["kind"] == kind and wanted(frame.data)
-                        if seen == times:
-                            return frame.data
-            except HubUnreachable:
-                time.sleep(PAUSE)
+
+        def told() -> dict[str, Any] | None:
+            nonlocal after, seen
+            with suppress(HubUnreachable), closing(self.client().follow(after=after)) as frames:
+                for frame in frames:
+                    after = frame.id
+                    seen += frame.data["kind"] == kind and wanted(frame.data)
+                    if seen == times:
+                        return frame.data
+            return None
+
+        found = until(told, f"{kind}, {times} times", seen=lambda: f"{seen} by activity {after}")
+        assert found is not None
+        return found
 
     def until_followed(self) -> None:
         """Wait until somebody follows the hub, or waits for something to come."""
