@@ -42,6 +42,7 @@ from hubbub.store import migrate
 from hubbub.store.projects import put_member
 from hubbub.store.tx import Operation, Store, Tx, unix_ms
 from hubbub.workspace.folder import Workspace
+from tests.waiting import patience
 
 Json = dict[str, Any]
 Row = tuple[tuple[str, object], ...]
@@ -50,7 +51,6 @@ T = TypeVar("T")
 
 NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # the clients' default takes 30 ms to make, each time
 NEWEST: ConnectMode = "2026-07-28"  # the revision of the protocol that needs no handshake
-PATIENCE = 20.0  # seconds after which what a test waits for will not come any more
 CHEAP = partial(PasswordHasher, time_cost=1, memory_cost=64, parallelism=1)  # argon2id all the same
 TABLE = re.compile(r"CREATE TABLE (\w+) \((.*?)\n\)", re.DOTALL)
 TABLES = {
@@ -96,11 +96,11 @@ class SeenFollowers(Followers):
     def wait_for(self, number: int, project: Project) -> None:
         """Block until as many of the project's agents and programs hold a response open."""
         with self._changed:
-            assert self._changed.wait_for(lambda: self._here[project.id] == number, PATIENCE)
+            assert self._changed.wait_for(lambda: self._here[project.id] == number, patience())
 
     def wait_for_one(self) -> None:
         """Block until one has come for whom nobody has waited like this; for a hub that only one test uses."""
-        assert self._came.acquire(timeout=PATIENCE)
+        assert self._came.acquire(timeout=patience())
 
     def _count(self, project_id: UUID | None, change: int) -> None:
         with self._changed:
@@ -268,7 +268,7 @@ class Caller:
     def soon(self, tool: str, **arguments: object) -> Callable[[], Json]:
         """Call a tool in the background; what is returned waits for the answer."""
         asked = self.hub.portal.start_task_soon(_asked, self.client, tool, {**self.says, **arguments}, {})
-        return lambda: asked.result(PATIENCE)[0]
+        return lambda: asked.result(patience())[0]
 
     def saying(self, **says: object) -> Self:
         """The same caller, over the same connection, who says that in every call."""
@@ -284,7 +284,7 @@ class Caller:
     @asynccontextmanager
     async def _connected(self) -> AsyncIterator[Client]:
         headers = {"Authorization": f"Bearer {self.secret}", **self.headers}
-        http = httpx2.AsyncClient(headers=headers, timeout=PATIENCE, verify=NO_TLS)
+        http = httpx2.AsyncClient(headers=headers, timeout=patience(), verify=NO_TLS)
         transport = streamable_http_client(f"{self.hub.url}{self.path}", http_client=http)
         async with http, Client(transport, mode=self.mode) as client:
             yield client
@@ -407,7 +407,7 @@ class Place:
             self.hub.url + (path or self.path),
             content=content,
             headers={**given, **headers},
-            timeout=PATIENCE,
+            timeout=patience(),
             verify=NO_TLS,
         )
 

@@ -11,7 +11,8 @@ from hubbub.core import access, agents, tasks
 from hubbub.model.records import Node, Task
 from hubbub.model.rights import Role
 from hubbub.store.tx import Tx
-from tests.dialects.hub import NO_TLS, PATIENCE, Caller, Json, Place
+from tests.dialects.hub import NO_TLS, Caller, Json, Place
+from tests.waiting import patience
 
 
 class Frames:
@@ -93,7 +94,7 @@ class Fleet(Place):
             "GET",
             f"{self.hub.url}/events/{quote(name, safe='')}",
             headers=headers,
-            timeout=PATIENCE,
+            timeout=patience(),
             verify=NO_TLS,
         ) as response:
             assert response.status_code == 200, response.read()

@@ -10,13 +10,14 @@ from hubbub.serve import events
 from tests.dialects.commhub.hub import Fleet, Frames
 from tests.dialects.commhub.requirements import requires
 from tests.dialects.conftest import both_engines
-from tests.dialects.hub import NO_TLS, PATIENCE
+from tests.dialects.hub import NO_TLS
+from tests.waiting import patience
 
 
 def _denied(fleet: Fleet, name: str, secret: str | None, query: str = "") -> int:
     headers = {"Authorization": f"Bearer {secret}"} if secret else {}
     url = f"{fleet.hub.url}/events/{name}{query}"
-    return httpx2.get(url, headers=headers, timeout=PATIENCE, verify=NO_TLS).status_code
+    return httpx2.get(url, headers=headers, timeout=patience(), verify=NO_TLS).status_code
 
 
 @requires("events.unnamed", "events.connected", "events.names", "words.names")
@@ -227,7 +228,7 @@ def test_an_absence_is_told_to_who_follows_the_network(fleet: Fleet) -> None:
     """Who follows the whole network hears that an agent came, left, or fell silent."""
     headers = {"Authorization": f"Bearer {fleet.program().secret}"}
     with httpx2.stream(
-        "GET", f"{fleet.hub.url}/events", headers=headers, timeout=PATIENCE, verify=NO_TLS
+        "GET", f"{fleet.hub.url}/events", headers=headers, timeout=patience(), verify=NO_TLS
     ) as response:
         frames = Frames(response)
         next(frames.lines)  # the stream is open
@@ -249,13 +250,13 @@ def test_a_token_may_stand_in_the_query_of_a_stream_only(fleet: Fleet) -> None:
     secret = fleet.token("coder-1")
 
     with httpx2.stream(
-        "GET", f"{fleet.hub.url}/events/coder-1?token={secret}", timeout=PATIENCE, verify=NO_TLS
+        "GET", f"{fleet.hub.url}/events/coder-1?token={secret}", timeout=patience(), verify=NO_TLS
     ) as response:
         assert response.status_code == 200
         assert response.headers["content-type"].startswith("text/event-stream")
     assert _denied(fleet, "coder-1", None) == 401
     assert _denied(fleet, "coder-1", None, "?token=ntok_00000000000000000000000000000000") == 401
-    posted = httpx2.post(f"{fleet.hub.url}/mcp?token={secret}", json={}, timeout=PATIENCE, verify=NO_TLS)
+    posted = httpx2.post(f"{fleet.hub.url}/mcp?token={secret}", json={}, timeout=patience(), verify=NO_TLS)
     assert posted.status_code == 401
 
 

@@ -9,8 +9,9 @@ from hubbub.core import users
 from hubbub.model.rights import Role
 from tests.dialects.commhub.hub import Fleet
 from tests.dialects.commhub.requirements import requires
-from tests.dialects.hub import NO_TLS, PATIENCE, Json
+from tests.dialects.hub import NO_TLS, Json
 from tests.dialects.tables import every_row
+from tests.waiting import patience
 
 PASSWORD = "正确的马电池订书钉"
 REFUSED: list[tuple[str, str, object, int]] = [
@@ -28,7 +29,7 @@ REFUSED: list[tuple[str, str, object, int]] = [
 def _ask(fleet: Fleet, method: str, path: str, secret: str | None = None, **more: Any) -> httpx2.Response:
     headers = {"Authorization": f"Bearer {secret}"} if secret else {}
     url = f"{fleet.hub.url}{path}"
-    return httpx2.request(method, url, headers=headers, timeout=PATIENCE, verify=NO_TLS, **more)
+    return httpx2.request(method, url, headers=headers, timeout=patience(), verify=NO_TLS, **more)
 
 
 def _get(fleet: Fleet, path: str, **query: str) -> Json:

@@ -15,8 +15,9 @@ from hubbub.model.rights import Role
 from tests.dialects.commhub.hub import Fleet
 from tests.dialects.commhub.requirements import requires
 from tests.dialects.conftest import both_engines
-from tests.dialects.hub import NO_TLS, PATIENCE, Json, call
+from tests.dialects.hub import NO_TLS, Json, call
 from tests.dialects.tables import every_row
+from tests.waiting import patience
 
 SEND = call("send_message", alias="coder-1", message="🦊")
 FORGED = ["x", "ntok_", "ntok_" + "0" * 32, "utok_" + "f" * 32, "名", "ntok_" + "0" * 10_000, "' OR 1=1 --"]
@@ -86,7 +87,7 @@ def test_clients_of_both_revisions_work(fleet: Fleet, mode: str) -> None:
 
     async def work() -> tuple[int, Any]:
         headers = {"Authorization": f"Bearer {secret}"}
-        async with httpx2.AsyncClient(headers=headers, timeout=PATIENCE, verify=NO_TLS) as http:
+        async with httpx2.AsyncClient(headers=headers, timeout=patience(), verify=NO_TLS) as http:
             transport = streamable_http_client(f"{fleet.hub.url}/mcp/commhub", http_client=http)
             async with Client(transport, mode=mode) as client:
                 listed = await client.list_tools()
@@ -106,11 +107,11 @@ def test_a_forged_token_is_refused(fleet: Fleet) -> None:
     with fleet.unchanged(), every_row() as row:
         for secret in FORGED:
             headers = {b"Authorization": f"Bearer {secret}".encode()}
-            answer = httpx2.post(url, json=SEND, headers=headers, timeout=PATIENCE, verify=NO_TLS)
+            answer = httpx2.post(url, json=SEND, headers=headers, timeout=patience(), verify=NO_TLS)
             with row(secret[:40]):
                 assert answer.status_code == 401
                 assert answer.json()["error"] == "unauthorized"
-        assert httpx2.post(url, json=SEND, timeout=PATIENCE, verify=NO_TLS).status_code == 401
+        assert httpx2.post(url, json=SEND, timeout=patience(), verify=NO_TLS).status_code == 401
 
 
 @requires("transport.refusal", "transport.invalid", "transport.unknown_tool", "all.no_license")
@@ -212,7 +213,7 @@ def test_a_body_is_bounded(fleet: Fleet, size: int) -> None:
                 f"{fleet.hub.url}/mcp/commhub",
                 content=content,
                 headers={"Authorization": f"Bearer {secret}"},
-                timeout=PATIENCE,
+                timeout=patience(),
                 verify=NO_TLS,
             )
             assert answer.status_code == 413
@@ -284,7 +285,7 @@ def test_many_bare_calls_at_once(fleet: Fleet) -> None:
 
     async def work() -> list[Json]:
         headers = {"Authorization": f"Bearer {secret}"}
-        async with httpx2.AsyncClient(headers=headers, timeout=PATIENCE, verify=NO_TLS) as http:
+        async with httpx2.AsyncClient(headers=headers, timeout=patience(), verify=NO_TLS) as http:
             return await asyncio.gather(*map(partial(send, http), range(30)))
 
     answers = fleet.hub.portal.call(work)
