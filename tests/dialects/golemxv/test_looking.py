@@ -290,7 +290,7 @@ def test_the_project_is_told_in_full(crew: Crew) -> None:
         crew.hub,
         name="My App",
         conflict_mode="block",
-        repo_url="/home/user/my-app",  # the reference's own example: a folder will do
+        repo_url="/srv/my-app",  # a folder will do, as the reference shows
         interval=30,
         ttl=90,
     ) as made:
@@ -306,7 +306,7 @@ def test_the_project_is_told_in_full(crew: Crew) -> None:
                 "name": "My App",
                 "slug": made.slug,
                 "description": None,
-                "repo_url": "/home/user/my-app",
+                "repo_url": "/srv/my-app",
                 "conflict_mode": "block",
                 "heartbeat_interval_seconds": 30,
                 "heartbeat_ttl_seconds": 90,
