@@ -30,9 +30,7 @@ from hypothesis.stateful import (
 from hubbub.core import (
     agents,
     completions,
-    endings,
     finding,
-    handovers,
     inbox,
     messages,
     presences,
@@ -44,6 +42,7 @@ from hubbub.core import (
 from hubbub.model.errors import HubError, NotHolder
 from hubbub.model.ids import new_id
 from hubbub.model.lifecycle import Event, Status
+from hubbub.model.parts import Manner
 from hubbub.model.records import Condition, Letter, Priority, Profile
 from hubbub.model.rights import HUB, SYSTEM
 from hubbub.store import activity
@@ -242,7 +241,7 @@ class Story(RuleBasedStateMachine):
     def start(self, number: int, named: str | None, leased: bool) -> None:
         job_id = self.pick(number)
         by = self.whom(job_id, named)
-        with self.both(self.on(job_id, verbs.start, by, leased=leased)) as (model, _):
+        with self.both(self.on(job_id, verbs.start, by, leased=leased, is_read=False)) as (model, _):
             model.start(job_id, by, leased)
 
     @precondition(lambda self: self.model.jobs)
@@ -260,8 +259,12 @@ class Story(RuleBasedStateMachine):
     @rule(number=picks, by=speakers, how=st.sampled_from((Event.COMPLETE, Event.FAIL, Event.CANCEL)))
     def end(self, number: int, by: str, how: Event) -> None:
         job_id = self.pick(number)
-        status = {Event.COMPLETE: "completed", Event.FAIL: "failed", Event.CANCEL: "cancelled"}[how]
-        with self.both(self.on(job_id, endings.end, how, by=by, text="end", result="end")) as (model, _):
+        status, ended = {
+            Event.COMPLETE: ("completed", partial(verbs.complete, result="end")),
+            Event.FAIL: ("failed", partial(verbs.fail, reason="end")),
+            Event.CANCEL: ("cancelled", partial(verbs.cancel, reason="end")),
+        }[how]
+        with self.both(self.on(job_id, ended, by=by, manner=Manner.BOARD)) as (model, _):
             model.end(job_id, status, by, "end")
 
     @precondition(lambda self: self.model.jobs)
@@ -302,7 +305,7 @@ class Story(RuleBasedStateMachine):
     @rule(number=picks, to=names)
     def pass_on(self, number: int, to: str) -> None:
         job_id = self.pick(number)
-        with self.both(self.on(job_id, handovers.pass_on, to=to, by="ann")) as (model, _):
+        with self.both(self.on(job_id, verbs.reassign, to=to, by="ann", manner=Manner.BOARD)) as (model, _):
             model.pass_on(job_id, to, "ann")
 
     @precondition(lambda self: self.model.jobs)
@@ -311,8 +314,13 @@ class Story(RuleBasedStateMachine):
     )
     def move(self, number: int, goal: Status, leased: bool) -> None:
         job_id = self.pick(number)
-        with self.both(self.on(job_id, handovers.bring, goal, by="ann", leased=leased)) as (model, _):
-            model.move(job_id, goal, leased, "ann")
+        moves: dict[Status, Callable[..., object]] = {
+            Status.WORKING: partial(verbs.start, leased=leased),
+            Status.BLOCKED: partial(verbs.block, leased=leased),
+            Status.IN_REVIEW: verbs.submit,
+        }
+        with self.both(self.on(job_id, moves[goal], by="ann", manner=Manner.BOARD)) as (model, _):
+            model.move(job_id, goal, leased if goal is not Status.IN_REVIEW else None, "ann")
 
     @rule(
         name=names,

@@ -251,6 +251,8 @@ class Model:
 
     def pass_on(self, job_id: UUID, to: str, by: str) -> None:
         job = self.jobs[job_id]
+        if to == by == job.holder:
+            return
         if job.status in LOST:
             raise Refused("InvalidTransition")
         if to != job.holder:
@@ -265,15 +267,20 @@ class Model:
             job.given = self.now
             self.lay_down(job_id)
 
-    def move(self, job_id: UUID, target: str, leased: bool, by: str) -> None:
+    def move(self, job_id: UUID, target: str, leased: bool | None, by: str) -> None:
         job = self.jobs[job_id]
+        if target == "working" and job.holder is None:
+            self.start(job_id, by, bool(leased))
+            return
         if job.status in LOST:
             raise Refused("InvalidTransition")
         if job.status == target:
             return
         self.tell(job_id, by)
         job.epoch += job.status == "completed"
-        job.status, job.result, job.leased, job.moves = target, None, leased, job.moves + 1
+        job.status, job.result, job.moves = target, None, job.moves + 1
+        if job.holder == by and leased is not None:
+            job.leased = leased
         job.accepted, job.started = job.accepted or self.now, job.started or self.now
         self.take_out(job_id, "acked")
 
