@@ -1,10 +1,11 @@
 """Agents that people place on machines, as the hub keeps them."""
 
+from functools import partial
 from typing import Any
 
 import pytest
 
-from hubbub.core import access, evidence, nodes, placements
+from hubbub.core import access, evidence, joins, nodes, placements, shares
 from hubbub.model.errors import Conflict, Forbidden, Invalid, NotFound, Unauthorized
 from hubbub.model.machines import Machine
 from hubbub.model.orders import About
@@ -174,3 +175,19 @@ def test_a_machine_that_is_removed_takes_its_agents_along(people: World, box: Ma
     assert people.do(placements.of_project, people.id) == []
     with pytest.raises(Unauthorized):
         people.do(access.authenticate, secret)
+
+
+def test_placing_races_the_machines_removal(people: World) -> None:
+    """Whoever places an agent on a machine, or shares it, while it goes is in time, or is told that it is gone."""
+    for number in range(8):
+        name = f"box{number}"
+        box = people.do(joins.join, people.project, About(name=name, machine_id=name, **FACTS)).machine
+        outcomes = people.race(
+            partial(
+                placements.order, project=people.project, agent=f"on-{name}", machine=box, command="claude"
+            ),
+            partial(nodes.remove, project=people.project, name=name),
+            partial(shares.mint, project=people.project, machine=box),
+        )
+        assert set(errors_of(outcomes)) <= {NotFound}
+        assert people.do(placements.of_project, people.id) == []

@@ -359,6 +359,7 @@ class Overhearing:
         self._db = db
         self.transaction_number, self.settled = db.transaction_number, db.settled
         self.for_update, self.skip_locked = db.for_update, db.skip_locked
+        self.for_delete, self.for_reference = db.for_delete, db.for_reference
         self.hub_has_ended = db.hub_has_ended
         self.heard: list[tuple[str, Mapping[str, object]]] = []
 

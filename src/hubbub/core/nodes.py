@@ -195,7 +195,7 @@ def remove(tx: Tx, project: Project, name: str) -> Machine:
     """
     access.require_person(tx, "remove a machine")
     access.enter(tx, str(project.id), Right.WRITE)
-    machine = rows.find(tx, project.id, name, lock=True)
+    machine = rows.find(tx, project.id, name, removing=True)
     if machine is None:
         raise NotFound(NOUN, name)
     if machine.token_id is None and machine.is_online(tx.now):

@@ -17,8 +17,8 @@ from hubbub.model.moments import milliseconds
 from hubbub.model.placements import LIVE, OVER, Fares, Placement, PlacementStatus
 from hubbub.model.records import Project
 from hubbub.model.rights import Role
+from hubbub.store import nodes, projects
 from hubbub.store import placements as rows
-from hubbub.store import projects
 from hubbub.store.tx import Tx
 
 NOUN = "agent on a machine"
@@ -33,12 +33,14 @@ of_machine = rows.of_machine
 def order(tx: Tx, project: Project, *, agent: str, machine: Machine, command: str) -> Placement:
     """Note that an agent is about to be started on a machine; the machine says what comes of it.
 
-    Records `placement.ordered`. Raises `Forbidden` for who is no person, `Invalid` for what no agent is called, and
-    `Conflict`, which says where, for an agent that runs already.
+    Records `placement.ordered`. Raises `Forbidden` for who is no person, `Invalid` for what no agent is called,
+    `NotFound` for a machine that was removed, and `Conflict`, which says where, for an agent that runs already.
     """
     require_person(tx)
     if agent.startswith(NODE_PREFIX):
         raise Invalid(f"{agent!r} is the name of a machine's own work; choose another")
+    if not nodes.refer_to(tx, machine.id):
+        raise NotFound("machine", machine.name)
     agents.make(tx, project.id, agent)
     rows.hold(tx, project.id, agent)
     before = rows.find(tx, project.id, agent)

@@ -35,9 +35,14 @@ class View:
 
 
 def mint(tx: Tx, project: Project, machine: Machine, *, expires_in: timedelta = LASTS) -> tuple[Share, str]:
-    """A new link to look at a machine of the project, and its secret. Records `share.minted`. Raises `Invalid`."""
+    """Make a link to look at a machine of the project; returns it and its secret. Records `share.minted`.
+
+    Raises `Invalid`, and `NotFound` for a machine that was removed.
+    """
     if not timedelta(seconds=1) <= expires_in <= LONGEST:
         raise Invalid(f"a share link lasts from a second to {LONGEST // timedelta(days=1)} days")
+    if not nodes.refer_to(tx, machine.id):
+        raise NotFound("machine", machine.name)
     secret = secrets.token_urlsafe(24)
     share = Share(
         id=new_id(),

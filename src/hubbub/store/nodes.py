@@ -59,15 +59,24 @@ def update(
     return _machine(row)
 
 
-def find(tx: Tx, project_id: UUID, name: str, *, lock: bool = False) -> Machine | None:
-    """The machine of that name, whatever its case; `lock` it for a change."""
+def find(
+    tx: Tx, project_id: UUID, name: str, *, lock: bool = False, removing: bool = False
+) -> Machine | None:
+    """The machine of that name, whatever its case; `lock` it for a change, or against whoever refers to it."""
+    held = tx.db.for_delete if removing else tx.db.for_update if lock else ""
     row = tx.one(
         f"""SELECT {_COLUMNS} FROM machines WHERE project_id = :project_id AND folded = :folded
-            {tx.db.for_update if lock else ""}""",
+            {held}""",
         project_id=project_id,
         folded=name.casefold(),
     )
     return _machine(row) if row else None
+
+
+def refer_to(tx: Tx, machine: UUID) -> bool:
+    """Keep the machine from being removed before this transaction ends; False if it has been."""
+    row = tx.one(f"SELECT id FROM machines WHERE id = :id {tx.db.for_reference}", id=machine)
+    return row is not None
 
 
 def find_by_id(tx: Tx, machine: UUID, *, lock: bool = False) -> Machine | None:

@@ -81,6 +81,8 @@ class PostgresConnection:
     transaction_number = "pg_current_xact_id()::text::bigint"
     settled = "tx < pg_snapshot_xmin(pg_current_snapshot())::text::bigint"
     for_update = "FOR NO KEY UPDATE"  # keys never change: who only refers to the row need not wait
+    for_delete = "FOR UPDATE"
+    for_reference = "FOR KEY SHARE"
     skip_locked = "SKIP LOCKED"
     hub_has_ended = HUB_HAS_ENDED
 

@@ -62,6 +62,8 @@ class SQLiteConnection:
     transaction_number = "0"  # there is one writer, so `seq` alone is the order
     settled = "1 = 1"
     for_update = ""
+    for_delete = ""
+    for_reference = ""
     skip_locked = ""
     hub_has_ended = "1 = 1"  # there is one at a time
 

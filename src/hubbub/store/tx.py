@@ -51,7 +51,9 @@ class Connection(Protocol):
 
     transaction_number: str
     settled: str
-    for_update: str
+    for_update: str  # whoever only refers to the row goes on
+    for_delete: str  # whoever refers to it waits, and finds it gone
+    for_reference: str
     skip_locked: str
     hub_has_ended: str
 
