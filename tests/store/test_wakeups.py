@@ -139,7 +139,8 @@ def test_a_hub_is_seen_for_as_long_as_it_is_there(postgres_url: str, elsewhere: 
             assert db.execute(cut).fetchone() == (1,)
         until(lambda: not ended(elsewhere, "one"), "the hub to be seen again")
 
-    until(lambda: ended(elsewhere, "one"), "the hub to be missed")  # its server process ends a moment after it
+    # the server's process for its connection ends a moment later
+    until(lambda: ended(elsewhere, "one"), "the hub to be missed")
 
 
 def test_news_reach_the_other_hubs(postgres_store: Postgres, elsewhere: Postgres) -> None:
