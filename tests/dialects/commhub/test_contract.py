@@ -119,6 +119,7 @@ LIMITS: list[tuple[str, str, object, object]] = [
     ("report_completion", "score", 10, 11),
     ("report_completion", "score", 0, -1),
     ("report_completion", "duration_minutes", 0.5, "0.5"),
+    ("report_completion", "duration_minutes", 0, -1),
     ("get_inbox", "limit", 100, 101),
     ("get_inbox", "limit", 1, 0),
     ("send_task", "task", "x" * 10_000, "x" * 10_001),

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from hubbub.core import access, agents, completions, inbox, presences, tasks, verbs
 from hubbub.dialects.commhub import words
-from hubbub.dialects.commhub.tongue import DIALECT, WHOLE, LongText, Name, Score, Text, no
+from hubbub.dialects.commhub.tongue import DIALECT, WHOLE, LongText, Minutes, Name, Score, Text, no
 from hubbub.dialects.dialect import Reply
 from hubbub.model.errors import Forbidden, HubError, NotFound, Unmet
 from hubbub.model.lifecycle import Status
@@ -97,7 +97,7 @@ def report_completion(
     result: LongText,
     artifacts: Annotated[list[str], Field(max_length=50)] | None = None,
     score: Score | None = None,
-    duration_minutes: float | None = None,
+    duration_minutes: Minutes | None = None,
     network_id: str | None = None,
 ) -> Reply:
     """Report task completion. Automatically updates session status to idle."""

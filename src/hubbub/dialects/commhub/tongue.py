@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from hubbub.dialects.commhub import words
 from hubbub.dialects.dialect import Dialect, Reply
@@ -17,9 +17,17 @@ from hubbub.model.errors import (
     WrongIdentity,
 )
 
+
+def _not_negative(number: float) -> float:
+    if number < 0:
+        raise ValueError("must be 0 or more")
+    return number
+
+
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 Text = Annotated[str, Field(max_length=10_000)]
 LongText = Annotated[str, Field(max_length=50_000)]
+Minutes = Annotated[float, AfterValidator(_not_negative)]
 Score = Annotated[float, Field(ge=0, le=10)]
 WHOLE = {"ge": 1, "multiple_of": 1}  # a documented "number" that counts something
 

@@ -5,7 +5,7 @@ import unicodedata
 from dataclasses import dataclass
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import AfterValidator, Field, JsonValue
 
 from hubbub.core import access, agents, runs
 from hubbub.dialects.call import Call
@@ -33,10 +33,18 @@ RUN = "relay/run"  # where a connection keeps the run that it has started
 AGENT_LENGTH = 64
 ID_LENGTH = 128
 _RUN = re.compile(rf"[A-Za-z0-9_-]{{1,{ID_LENGTH}}}")
+_RUN_SCHEMA: dict[str, JsonValue] = {"minLength": 1, "maxLength": ID_LENGTH, "pattern": f"^{_RUN.pattern}$"}
+
+
+def _run_id(named: str) -> str:
+    if not _RUN.fullmatch(named):
+        raise ValueError(f"must be 1 to {ID_LENGTH} letters, digits, _ or -")
+    return named
+
 
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 Id = Annotated[str, Field(max_length=ID_LENGTH)]
-RunId = Annotated[str, Field(min_length=1, max_length=ID_LENGTH, pattern=f"^{_RUN.pattern}$")]
+RunId = Annotated[str, AfterValidator(_run_id), Field(json_schema_extra=_RUN_SCHEMA)]
 Text = Annotated[str, Field(max_length=65_536)]
 
 GUIDE = """You are an agent of a team that works through this hub. Give your own id as agent_id in every call.
@@ -131,9 +139,10 @@ def run_named(call: Call) -> str | None:
     if named is None:
         started = call.connection.get(RUN)
         return started if isinstance(started, str) else None
-    if not _RUN.fullmatch(named):
-        raise Invalid(f"X-Relay-Session: must be 1 to {ID_LENGTH} letters, digits, _ or -")
-    return named
+    try:
+        return _run_id(named)
+    except ValueError as error:
+        raise Invalid(f"X-Relay-Session: {error}") from error
 
 
 def addressee(tx: Tx, project: Project, argument: str, name: str) -> str:
