@@ -51,18 +51,18 @@ def test_a_token_is_told_once_works_and_is_revoked(visit: Visit, hub: Hub) -> No
     """The secret proves the agent it is bound to; it is nowhere on the page afterwards; revoked it opens nothing."""
     page = visit("/settings?tab=tokens")
     page.get_by_role("button", name="Make a token").click()
-    page.get_by_label("Agent").fill("ember")
+    page.get_by_label("Agent").fill("told-once")
     page.get_by_label("Good for").select_option("30")
     page.get_by_role("dialog").get_by_role("button", name="Make a token").click()
     expect(page.get_by_role("dialog")).to_contain_text("This is shown only now")
     secret = told(page)
-    assert hub.do(lambda tx: access.authenticate(tx, secret)).agent == "ember"
+    assert hub.do(lambda tx: access.authenticate(tx, secret)).agent == "told-once"
     close(page)
     assert secret not in page.content()
-    row(page, "ember").get_by_role("button", name="Revoke").click()
+    row(page, "told-once").get_by_role("button", name="Revoke").click()
     page.get_by_role("dialog").get_by_role("button", name="Revoke").click()
     expect(page.get_by_text("The token is revoked.")).to_be_visible()
-    expect(row(page, "ember")).to_contain_text("revoked")
+    expect(row(page, "told-once")).to_contain_text("revoked")
     with pytest.raises(Unauthorized):
         hub.do(lambda tx: access.authenticate(tx, secret))
 

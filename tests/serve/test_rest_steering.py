@@ -43,7 +43,7 @@ def hand_in(hub: Hub, task: Json) -> None:
 
 
 def letters(person: Web, name: str = "bob") -> list[str]:
-    return [each["text"] for each in done(person.get(f"/agents/{name}/inbox"))["letters"]]
+    return [each["text"] for each in done(person.get(f"/agents/{name}/inbox?limit=500"))["letters"]]
 
 
 def log(person: Web, task: Json) -> list[tuple[str, str]]:
