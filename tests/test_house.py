@@ -52,7 +52,7 @@ def _own_names(nodes: list[ast.AST]) -> Iterator[str]:
 def _files() -> Iterator[Path]:
     for folder, subfolders, names in os.walk(ROOT):
         subfolders[:] = [name for name in subfolders if name not in NOT_OURS and "cache" not in name]
-        yield from (Path(folder, name) for name in names)
+        yield from (Path(folder, name) for name in names if name not in NOT_OURS)  # `.git` may be a file
 
 
 def _pyproject() -> dict[str, dict[str, object]]:
