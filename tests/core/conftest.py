@@ -92,10 +92,10 @@ class World:
         """The task as it is now."""
         return self.do(tasks.find, [self.id], str(task.id))
 
-    def accept(self, task: Task, by: str | None = "bob") -> Task:
+    def accept(self, task: Task, by: str = "bob") -> Task:
         return self.on(task, verbs.accept, by)
 
-    def start(self, task: Task, by: str | None = "bob") -> Task:
+    def start(self, task: Task, by: str = "bob") -> Task:
         return self.on(task, verbs.start, by, is_read=False)
 
     def on(

@@ -6,8 +6,9 @@ import pytest
 
 from hubbub.core import checks, tasks
 from hubbub.core.checks import TTL
-from hubbub.model.errors import BeingChecked, Conflict, NotFound
+from hubbub.model.errors import BeingChecked, Conflict, Forbidden, NotFound, NotHolder
 from hubbub.model.ids import new_id
+from hubbub.model.parts import Manner
 from hubbub.model.records import Check, Task
 from hubbub.store.tx import Tx
 from tests.core.conftest import RACERS, World, errors_of
@@ -21,7 +22,7 @@ def task(world: World) -> Task:
 
 
 def begin(world: World, task: Task, by: str = "bob") -> Check:
-    return world.on(task, checks.begin, by=by)
+    return world.on(task, checks.begin, by=by, manner=Manner.ANSWER)
 
 
 def end(world: World, task: Task, check: Check, *, passed: bool = True, output: str | None = None) -> Check:
@@ -53,6 +54,16 @@ def test_one_looks_at_a_time(world: World, task: Task) -> None:
 
     assert world.do(checks.running, task) == check
     assert begin(world, world.start(world.send())).id != check.id
+
+
+def test_who_may_not_complete_it_does_not_look(world: World, task: Task) -> None:
+    """Only whoever may complete a task begins a check of it, and only they end it."""
+    with pytest.raises(NotHolder):
+        world.on(task, checks.begin, by="代码1号")
+    check = begin(world, task)
+    with pytest.raises(Forbidden, match="the check was begun by 'bob'"):
+        world.do(checks.own, task, str(check.id), by="ann")
+    assert world.do(checks.own, task, str(check.id), by="bob") == check
 
 
 def test_of_racing_checks_one_begins(world: World) -> None:

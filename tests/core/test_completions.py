@@ -1,5 +1,6 @@
 """Completions: what an agent says it has done, and the task that it ends."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -9,7 +10,8 @@ from hubbub.core.completions import Outcome
 from hubbub.core.endings import RESULT_LENGTH
 from hubbub.model.errors import InvalidTransition, NotHolder
 from hubbub.model.lifecycle import Event, Status
-from hubbub.model.records import Kind
+from hubbub.model.records import Kind, Task
+from hubbub.model.rights import HUB
 from hubbub.store.tx import Tx
 from tests.core.conftest import RACERS, World, errors_of
 
@@ -134,6 +136,23 @@ def test_a_long_result_is_cut_in_the_task_alone(world: World) -> None:
     assert (fits.task.result, cut.task.result) == (exact, longer[:RESULT_LENGTH])
     assert cut.completion.result == longer
     assert world.mail("ann") == [exact, longer]
+
+
+@pytest.mark.parametrize("end", [verbs.fail, verbs.cancel])
+def test_a_long_reason_is_cut_in_the_task_alone(world: World, end: Callable[..., Task]) -> None:
+    """Of a long reason, too, the task keeps the head, whoever says it; the reply has all of it."""
+    task = world.on(world.start(world.send()), end, by="bob", reason="字" * (RESULT_LENGTH + 1))
+
+    assert task.result == "字" * RESULT_LENGTH
+    assert world.mail("ann") == ["字" * (RESULT_LENGTH + 1)]
+
+
+def test_what_others_say_of_it_is_no_completion(world: World) -> None:
+    """What its holder says is kept as a completion, by whatever door; that a person calls it done is none."""
+    world.on(world.start(world.send()), verbs.complete, by="bob", result="mine")
+    world.on(world.start(world.send()), verbs.complete, by=HUB, result="theirs")
+
+    assert kept(world) == ["mine"]
 
 
 def test_a_child_completed_is_told_upwards(world: World) -> None:

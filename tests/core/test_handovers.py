@@ -63,7 +63,7 @@ def test_nothing_else_is_tried_again(world: World) -> None:
 
 
 def test_a_retry_has_its_own_time(world: World) -> None:
-    """A retried task has a fresh time to begin, whatever was left of the first, and keeps its context."""
+    """A retried task has a fresh time to begin, by default as long as it had, or none; and it keeps its context."""
     task = world.send(ttl=timedelta(minutes=1), context="today")
     world.pass_time(TWO_HOURS)
     again = retry(world, task)
@@ -71,7 +71,11 @@ def test_a_retry_has_its_own_time(world: World) -> None:
     assert again.context == "today"
     assert again.expires_at == again.updated_at + 3_600_000
     world.on(task, verbs.cancel, by="ann", reason=None)
-    assert retry(world, task, ttl=None).expires_at is None
+    world.pass_time(timedelta(minutes=1))
+    again = retry(world, task, ttl=None)
+    assert again.expires_at == again.updated_at + 3_600_000
+    timeless = world.on(world.send(), verbs.cancel, by="ann", reason=None)
+    assert retry(world, timeless, ttl=None).expires_at is None
 
 
 def test_a_claimed_task_is_tried_again_by_anyone(world: World) -> None:

@@ -8,7 +8,9 @@ from hubbub.core import finding, messages, tasks, verbs
 from hubbub.model.errors import Conflict, NotFound, NotHolder, Unavailable, UnknownAgent
 from hubbub.model.ids import new_id
 from hubbub.model.lifecycle import Status
+from hubbub.model.parts import Manner
 from hubbub.model.records import Kind, Priority, Task
+from hubbub.model.rights import HUB
 from hubbub.store.tx import Operation
 from tests.core.conftest import RACERS, World, errors_of, in_status
 
@@ -197,12 +199,14 @@ def test_accepting_ones_own(world: World) -> None:
 
 
 def test_accepting_for_whoever_has_it(world: World) -> None:
-    """Who names nobody accepts for the assignee, as its own act; a free task has none, and says so."""
-    assert world.accept(world.send(), by=None).assignee == "bob"
+    """By an answer, who names nobody accepts for the assignee, as its own act; a free task has none, and says so."""
+    assert world.on(world.send(), verbs.accept, HUB, manner=Manner.ANSWER).assignee == "bob"
     accepted = world.log()[-1]
     assert (accepted.kind, accepted.actor, accepted.agent) == ("task.accepted", world.actor.label, "bob")
     with pytest.raises(Unavailable, match="it is free; say who claims it"):
-        world.accept(world.send(to=None), by=None)
+        world.on(world.send(to=None), verbs.accept, HUB, manner=Manner.ANSWER)
+    with pytest.raises(NotHolder):
+        world.accept(world.send(), HUB)
 
 
 def test_claiming_a_free_task(world: World) -> None:
@@ -256,7 +260,7 @@ def test_starting_a_free_task_claims_it(world: World) -> None:
     assert (task.assignee, task.addressed, task.status, task.epoch) == ("bob", False, S.WORKING, 2)
     assert world.kinds()[-3:] == ["task.sent", "task.accepted", "task.started"]
     with pytest.raises(Unavailable):
-        world.start(world.send(to=None), by=None)
+        world.start(world.send(to=None), HUB)
 
 
 def test_a_claim_may_be_without_a_heartbeat(world: World) -> None:

@@ -36,6 +36,7 @@ from hubbub.model.lifecycle import Event, Status
 from hubbub.model.machines import Machine
 from hubbub.model.moments import span
 from hubbub.model.orders import About, Order, Principal, Question
+from hubbub.model.parts import Manner
 from hubbub.model.placements import Placement, PlacementStatus
 from hubbub.model.records import Condition, Task
 from hubbub.model.rights import Role
@@ -358,7 +359,7 @@ def test_a_task_whose_review_is_pending(world: World) -> None:
 def test_a_task_that_is_being_checked(world: World) -> None:
     """A check that is going on is told with the time at which its lease ends."""
     task = in_status(world, S.IN_REVIEW)
-    world.on(task, checks.begin, by="ann")
+    world.on(task, checks.begin, by="ann", manner=Manner.ANSWER)
 
     assert fact(world, task.number, "task.checked").sentence.startswith("ann is checking it, until ")
 

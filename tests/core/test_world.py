@@ -39,7 +39,7 @@ from hubbub.core import (
     tasks,
     verbs,
 )
-from hubbub.model.errors import HubError, NotHolder
+from hubbub.model.errors import HubError, NotYours
 from hubbub.model.ids import new_id
 from hubbub.model.lifecycle import Event, Status
 from hubbub.model.parts import Manner
@@ -276,7 +276,7 @@ class Story(RuleBasedStateMachine):
             lambda tx: completions.report(tx, self.project_id, by, task=str(job_id), result="done")
         ) as (model, _):
             if model.jobs[job_id].holder != by:
-                raise Refused(NotHolder.__name__)
+                raise Refused(NotYours.__name__)
             if not model.jobs[job_id].is_over:
                 model.end(job_id, "completed", by, "done")
 

@@ -269,9 +269,8 @@ class Model:
 
     def move(self, job_id: UUID, target: str, leased: bool | None, by: str) -> None:
         job = self.jobs[job_id]
-        if target == "working" and job.holder is None:
-            self.start(job_id, by, bool(leased))
-            return
+        if job.holder is None:
+            self.accept(job_id, by, bool(leased))
         if job.status in LOST:
             raise Refused("InvalidTransition")
         if job.status == target:

@@ -216,9 +216,9 @@ def _step(tx: Tx, story: _Story, kept: dict[str, Task], step: str, *, by: str | 
     task = tasks.find(tx, [story.scene.project.id], str(kept["it"].id))
     who = by or "hub"
     if step == "accept":
-        verbs.accept(tx, task, by)
+        verbs.accept(tx, task, who)
     elif step == "start":
-        verbs.start(tx, task, by)
+        verbs.start(tx, task, who)
         _report(tx, story, who, condition=Condition.WORKING, doing=task.title)
     elif step == "progress":
         verbs.progress(tx, task, who, output="12 tests passed", progress=20 + (number * 17 + tx.now) % 70)
@@ -241,7 +241,7 @@ def _end(tx: Tx, story: _Story, task: Task, step: str, *, who: str, number: int)
     elif step == "cancel":
         verbs.cancel(tx, task, by="hub", reason="superseded")
     else:
-        endings.expire(tx, task)
+        verbs.expire(tx, task)
     if step in ("complete", "fail"):
         _report(tx, story, who)
 

@@ -110,7 +110,7 @@ def test_it_follows_what_happens(visit: Visit, hub: Hub, scene: Scene) -> None:
     task = task_of(hub, scene.tasks["acked"][0])
     page = visit(f"/t/{task.number}")
     expect(page.locator(".inspector .state-word")).to_have_text("Acked")
-    hub.do(lambda tx: verbs.start(tx, task, task.assignee))
+    hub.do(lambda tx: verbs.start(tx, task, str(task.assignee)))
     expect(page.locator(".inspector .state-word")).to_have_text("Running")
     expect(page.locator(".events li").first).to_contain_text("Running")
 

@@ -154,6 +154,12 @@ def reads_for_agent(tx: Tx) -> bool:
     return tx.actor.role is not None and Right.WRITE in GRANTS[tx.actor.role]
 
 
+def require_inbox(tx: Tx, name: str) -> None:
+    """Raise `Forbidden` unless the caller may read what is addressed to `name`."""
+    if not may_read_inbox(tx, name):
+        raise Forbidden(f"this token reads the inbox of {tx.actor.agent!r} only")
+
+
 def may_read_inbox(tx: Tx, name: str) -> bool:
     """Whether the caller may read what is addressed to `name`.
 

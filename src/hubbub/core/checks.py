@@ -7,8 +7,10 @@ lease that whoever looks renews: should they die, the next may look.
 from datetime import timedelta
 from uuid import UUID
 
-from hubbub.model.errors import BeingChecked, Conflict, NotFound
+from hubbub.core import parts
+from hubbub.model.errors import BeingChecked, Conflict, Forbidden, NotFound
 from hubbub.model.ids import new_id, parse_id
+from hubbub.model.parts import Manner, Verb
 from hubbub.model.records import Check, Task
 from hubbub.store import checks
 from hubbub.store.tx import Tx
@@ -28,11 +30,12 @@ def require_none(tx: Tx, task: Task) -> None:
         raise BeingChecked
 
 
-def begin(tx: Tx, task: Task, *, by: str) -> Check:
-    """Begin to look at a task that was found with a lock. Records `check.started`.
+def begin(tx: Tx, task: Task, *, by: str, manner: Manner = Manner.PLAIN) -> Check:
+    """Begin to look at a task that was found with a lock, for whoever may complete it. Records `check.started`.
 
-    Raises `BeingChecked` if somebody does already.
+    Raises what `verbs.complete` does; `BeingChecked` if somebody looks at it already.
     """
+    parts.require(tx, task, Verb.COMPLETE, by, manner)
     require_none(tx, task)
     check = checks.insert(
         tx,
@@ -48,6 +51,14 @@ def find(tx: Tx, task: Task, ref: str) -> Check:
     check = checks.find(tx, check_id) if check_id else None
     if check is None or check.task_id != task.id:
         raise NotFound("check", ref)
+    return check
+
+
+def own(tx: Tx, task: Task, ref: str, *, by: str) -> Check:
+    """The check of the task by that id, which `by` has begun. Raises `NotFound` and `Forbidden`."""
+    check = find(tx, task, ref)
+    if check.agent != by:
+        raise Forbidden(f"the check was begun by {check.agent!r}")
     return check
 
 

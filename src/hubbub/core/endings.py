@@ -2,17 +2,32 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from uuid import UUID
 
-from hubbub.core import checks, deadletters, dependencies, messages, outbox, tasks
+from hubbub.core import checks, dependencies, messages, outbox, tasks
+from hubbub.model.ids import new_id
 from hubbub.model.lifecycle import Event
-from hubbub.model.records import Kind, Task
-from hubbub.model.rights import HUB
+from hubbub.model.records import Completion, Kind, Task
+from hubbub.store import completions
 from hubbub.store import tasks as task_rows
 from hubbub.store.tx import Tx
 
 RESULT_LENGTH = 4_000  # of a result's characters, so many go to the task; all of them to the completion
 CHAIN_LENGTH = 5  # how many ancestors hear of a task's end
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Account:
+    """What else an agent says of what it has done; `task` is what it calls that, by default the id of the task."""
+
+    task: str | None = None
+    artifacts: Sequence[str] | None = None
+    score: float | None = None
+    duration_minutes: float | None = None
+
+
+BARE = Account()
 
 
 def end(
@@ -25,18 +40,21 @@ def end(
     result: str | None,
     told: str | None = None,
     files: Sequence[str] | None = None,
+    account: Account = BARE,
 ) -> Task:
     """End a task by `COMPLETE`, `FAIL`, `CANCEL` or `EXPIRE`, and let everyone know who waits for it.
 
     Its sender gets `text` as a reply, unless it is who ends it or was `told` already; the senders of its ancestors
     get it as a chained reply. The issue that a completed task is about gets it as a comment, from the outbox.
-    `result` is what the task keeps, and `files` what was changed for it. Records
-    `task.completed` and so on. Raises `InvalidTransition` if it has ended, `BeingChecked` if it is to be completed
-    while somebody looks at it.
+    The task keeps the beginning of `result`, and `files`, what was changed for it; what its holder says is done is
+    kept whole, with an `account` of it. Records `task.completed` and so on. Raises `InvalidTransition` if it has ended,
+    `BeingChecked` if it is to be completed while somebody looks at it.
     """
     if event is Event.COMPLETE:
         checks.require_none(tx, task)
-    changes: dict[str, object] = {"result": result, "leased": 0}
+        if by == task.assignee:
+            keep(tx, task.project_id, by, result or "", task_id=task.id, account=account)
+    changes: dict[str, object] = {"result": result and result[:RESULT_LENGTH], "leased": 0}
     if files is not None:
         changes["files"] = json.dumps(files, ensure_ascii=False)
     said = text if event is not Event.COMPLETE else None
@@ -54,14 +72,35 @@ def end(
     return ended
 
 
-def expire(tx: Tx, task: Task) -> Task:
-    """End a task that nobody began in time, and tell who waits for it. Records `task.expired`."""
-    given_at = task.delivered_at or task.created_at
-    seconds = ((task.expires_at or tx.now) - given_at) // 1000
-    text = f"expired: nobody began it within {seconds} s"
-    ended = end(tx, task, Event.EXPIRE, by=HUB, text=text, result=None)
-    deadletters.expired(tx, ended)
-    return ended
+def keep(
+    tx: Tx, project_id: UUID, agent: str, result: str, *, task_id: UUID | None, account: Account = BARE
+) -> Completion:
+    """Keep what `agent` says it has done. Records `completion.reported`."""
+    made = account.artifacts
+    completion = completions.insert(
+        tx,
+        Completion(
+            id=new_id(),
+            project_id=project_id,
+            agent=agent,
+            task=account.task or str(task_id),
+            task_id=task_id,
+            result=result,
+            artifacts=json.dumps(list(made), ensure_ascii=False) if made is not None else None,
+            score=account.score,
+            duration_minutes=account.duration_minutes,
+            completed_at=tx.now,
+        ),
+    )
+    tx.record(
+        "completion.reported",
+        project_id=project_id,
+        actor=agent,
+        agent=agent,
+        task_id=task_id,
+        detail={"completion_id": str(completion.id)},
+    )
+    return completion
 
 
 def _reply(tx: Tx, ended: Task, *, to: str, subject_id: UUID, text: str, by: str) -> None:

@@ -13,9 +13,7 @@ from uuid import UUID
 from hubbub.core import (
     access,
     agents,
-    completions,
     dispatches,
-    endings,
     loans,
     placements,
     tasks,
@@ -303,9 +301,8 @@ def end_task(
     if task.is_ended:
         return task
     if failed:
-        return verbs.fail(tx, task, by=holder, reason=text, kept=text[: endings.RESULT_LENGTH])
-    done = completions.report(tx, task.project_id, holder, task=str(task.id), result=text)
-    return done.task or task
+        return verbs.fail(tx, task, by=holder, reason=text)
+    return verbs.complete(tx, task, by=holder, result=text)
 
 
 def record(

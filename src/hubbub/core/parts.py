@@ -5,7 +5,7 @@ The functions of `verbs` ask `require` first. Where they changed what somebody e
 """
 
 from hubbub.core import artifacts, messages, reviews
-from hubbub.model.errors import Forbidden, NotHolder
+from hubbub.model.errors import Forbidden, NotHolder, NotYours
 from hubbub.model.lifecycle import HELD, Status
 from hubbub.model.parts import CALLED, OPEN_TO, Manner, Part, Verb, allowed
 from hubbub.model.records import Kind, Message, Task
@@ -21,12 +21,15 @@ TOLD = HELD - {Status.DELIVERED}  # whoever has it has said yes
 def require(tx: Tx, task: Task, verb: Verb, by: str, manner: Manner = Manner.PLAIN) -> None:
     """Raise an error unless one of the parts that `by` has in the task lets them do that, in that manner.
 
-    It is `NotHolder` for what is mostly its holder's to do, and `Forbidden` for the rest.
+    It is `NotHolder` for what is mostly its holder's to do, and `Forbidden` for the rest; both, for what is to be done
+    with one's own.
     """
     if may(tx, task, verb, by, manner):
         return
     wanted = allowed(verb, manner)
-    if Part.STAND_IN not in wanted or manner is Manner.OWN:
+    if manner is Manner.OWN:
+        raise NotYours(task.assignee)
+    if Part.STAND_IN not in wanted:
         raise NotHolder(task.assignee)
     *others, last = (name for part, name in CALLED.items() if part in wanted)
     raise Forbidden(f"only {', '.join(others)} or {last} may {verb} the task")

@@ -5,7 +5,6 @@ from hubbub.core import (
     claims,
     dispatches,
     edits,
-    endings,
     idempotency,
     joins,
     loans,
@@ -16,6 +15,7 @@ from hubbub.core import (
     quotas,
     seals,
     tries,
+    verbs,
     wakes,
 )
 from hubbub.store import agents as agent_rows
@@ -37,7 +37,7 @@ def settle(tx: Tx) -> None:
     """End whatever has run out of time by now: tasks, presences, approvals, claims, and that machines are there."""
     while is_due(tx):
         for task in task_rows.lapsed(tx, BATCH):
-            endings.expire(tx, task)
+            verbs.expire(tx, task)
         for presence in agent_rows.lapsed(tx, BATCH):
             presences.lapse(tx, presence)
         for approval in approval_rows.lapsed(tx, BATCH):

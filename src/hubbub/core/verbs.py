@@ -5,20 +5,21 @@ what it was asked, calls one of these, and puts the answer into its own words. W
 it, or fewer, it names its `manner`, which has rows of its own in that table. In a manner other than plain, a free task
 is first taken by an agent with a token of its own, so that what becomes of it is its holder's doing.
 
-Two verbs stand elsewhere, as they ask for nobody's part: `tasks.send`, and the hub's own `endings.expire`. `by` is the
-name that the caller acts by; who has none among the agents acts by the name of all who have none. Whoever has said yes
-to a task is told once of what others do to it, with who it was and why.
+To send one is `tasks.send`, for which nobody needs a part. `by` is the name that the caller acts by; who has none
+among the agents acts by the name of all who have none. Whoever has said yes to a task is told once of what others do to
+it, with who it was and why.
 """
 
 from collections.abc import Sequence
 from datetime import timedelta
 
-from hubbub.core import agents, endings, handovers, messages, parts, presences, tasks
+from hubbub.core import agents, deadletters, endings, handovers, messages, parts, presences, tasks
+from hubbub.core.endings import BARE, Account
 from hubbub.model.errors import Forbidden, InvalidTransition, Unavailable
 from hubbub.model.lifecycle import HELD, NOT_BEGUN, Event, Status, route
 from hubbub.model.moments import milliseconds
-from hubbub.model.parts import Manner, Verb
-from hubbub.model.records import Message, Task
+from hubbub.model.parts import Manner, Part, Verb, allowed
+from hubbub.model.records import Check, Message, Task
 from hubbub.model.rights import HUB
 from hubbub.store.tx import Tx
 
@@ -32,21 +33,21 @@ MOVED = {Status.WORKING: "resumed", Status.BLOCKED: "blocked", Status.IN_REVIEW:
 ENDED = {Event.COMPLETE: "completed", Event.FAIL: "gave up", Event.CANCEL: "cancelled"}
 
 
-def accept(tx: Tx, task: Task, by: str | None, *, leased: bool = True) -> Task:
+def accept(tx: Tx, task: Task, by: str, *, leased: bool = True, manner: Manner = PLAIN) -> Task:
     """Say yes to a task: to one's own, or to a free one, which is then one's own. Acknowledges its inbox row.
 
-    `by` None accepts for whoever it is addressed to, in whose inbox it then stays. `leased` says that the holder has
-    a heartbeat, so that the task comes free, or is delivered again, when it falls silent. Records `task.accepted`.
+    Who says it for whoever it is addressed to leaves it there. `leased` says that the holder has a heartbeat, so that
+    the task comes free, or is delivered again, when it falls silent. Records `task.accepted`.
     Raises `NotHolder`, `Unavailable` where no agent is named, `Unmet`, `InvalidTransition`.
     """
     tasks.require_met(tx, task)
-    return _accept(tx, task, by, leased=leased)
+    return _accept(tx, task, by, leased=leased, manner=manner)
 
 
 def start(
     tx: Tx,
     task: Task,
-    by: str | None,
+    by: str,
     *,
     leased: bool | None = True,
     reason: str | None = None,
@@ -58,15 +59,13 @@ def start(
     `leased` None leaves that as it was. Unless it `is_read`, one that was delivered stays in the inbox, as in CommHub
     until it is acknowledged. Records `task.started`. Raises what `accept` does.
     """
-    is_taken = task.assignee is None and manner in (PLAIN, Manner.BOARD)
-    goes_on = manner is not PLAIN or task.status in (Status.BLOCKED, Status.IN_REVIEW)
-    if by is not None and goes_on and not is_taken:
+    if manner is not PLAIN or task.status in (Status.BLOCKED, Status.IN_REVIEW):
         return _move(tx, task, Verb.START, by=by, leased=leased, reason=reason, manner=manner)
     tasks.require_met(tx, task)
     if task.assignee is None:
         task = _accept(tx, task, by, leased=bool(leased))
-    elif by is not None:
-        parts.require(tx, task, Verb.START, by, manner)
+    else:
+        parts.require(tx, task, Verb.START, by)
     changes: dict[str, object] = {"started_at": tx.now, "accepted_at": task.accepted_at or tx.now}
     changes |= {"leased": int(bool(leased)), "door": tx.door}
     started = tasks.step(tx, task, Event.START, changes=changes, actor=by)
@@ -126,14 +125,15 @@ def submit(
     *,
     by: str,
     result: str | None = None,
-    granted: bool = False,
+    check: Check | None = None,
     manner: Manner = PLAIN,
 ) -> Task:
     """Hand in one's work for review, with what came of it for who sent it. Records `task.submitted`.
 
-    `granted` is what could be done when it was asked for. Raises `NotHolder`, `InvalidTransition`.
+    Whoever began the `check` could complete the task then, and still can do this. Raises `NotHolder`,
+    `InvalidTransition`.
     """
-    submitted = _move(tx, task, Verb.SUBMIT, by=by, granted=granted, manner=manner)
+    submitted = _move(tx, task, Verb.SUBMIT, by=by, check=check, manner=manner)
     if result:
         comment(tx, submitted, result, by=by)
     return submitted
@@ -148,9 +148,8 @@ def approve(tx: Tx, task: Task, *, by: str, comment: str | None) -> Task:
     _require_reviewer(tx, task, by, Verb.APPROVE)
     said = messages.handed_in(tx, task)
     result = task.result or (said.body if said is not None else None) or comment or "approved"
-    kept = result[: endings.RESULT_LENGTH]
     told = task.assignee  # by what follows
-    ended = endings.end(tx, task, Event.COMPLETE, by=by, text=result, result=kept, told=told)
+    ended = endings.end(tx, task, Event.COMPLETE, by=by, text=result, result=result, told=told)
     parts.tell_holder(tx, task, "approved", by=by, reason=comment)
     return ended
 
@@ -183,41 +182,32 @@ def complete(
     *,
     by: str,
     result: str,
-    kept: str | None = None,
     files: Sequence[str] | None = None,
+    account: Account = BARE,
     told: str | None = None,
-    granted: bool = False,
+    check: Check | None = None,
     manner: Manner = PLAIN,
 ) -> Task:
     """Complete a task; its sender hears the result, its holder of it from others. Records `task.completed`.
 
-    The task keeps what is `kept` of the result, by default all of it; `files` are what was changed for it. Whoever was
-    `told` the result already does not hear it again. `granted` is what could be done when it was asked for.
-    Raises `NotHolder` or `Forbidden`, `InvalidTransition`, `BeingChecked`.
+    What its holder says, with an `account` of it, is kept whole as a completion; `files` are what was changed for it.
+    Whoever was `told` the result already does not hear it again. Whoever began the `check` could do this then, and
+    still can. Raises `NotHolder` or `Forbidden`, `InvalidTransition`, `BeingChecked`.
     """
-    kept = result if kept is None else kept
     return _end(
-        tx, task, Event.COMPLETE, by=by, text=result or "done", result=kept or None,
-        files=files, told=told, granted=granted, manner=manner,
+        tx, task, Event.COMPLETE, by=by, text=result or "done", result=result or None,
+        files=files, account=account, told=told, check=check, manner=manner,
     )  # fmt: skip
 
 
 def fail(
-    tx: Tx,
-    task: Task,
-    *,
-    by: str,
-    reason: str,
-    kept: str | None = None,
-    told: str | None = None,
-    manner: Manner = PLAIN,
+    tx: Tx, task: Task, *, by: str, reason: str, told: str | None = None, manner: Manner = PLAIN
 ) -> Task:
     """Say that a task cannot be done, and why; its sender hears it, and its holder from others. Records `task.failed`.
 
-    The task keeps what is `kept` of the reason, by default all of it. Raises what `complete` does.
+    Raises what `complete` does.
     """
-    kept = reason if kept is None else kept
-    return _end(tx, task, Event.FAIL, by=by, text=reason, result=kept, told=told, manner=manner)
+    return _end(tx, task, Event.FAIL, by=by, text=reason, result=reason, told=told, manner=manner)
 
 
 def cancel(
@@ -230,6 +220,16 @@ def cancel(
     return _end(
         tx, task, Event.CANCEL, by=by, text=reason or "cancelled", result=reason, told=told, manner=manner
     )
+
+
+def expire(tx: Tx, task: Task) -> Task:
+    """End a task that nobody began in time, as the hub does, and tell who waits for it. Records `task.expired`."""
+    given_at = task.delivered_at or task.created_at
+    seconds = ((task.expires_at or tx.now) - given_at) // 1000
+    text = f"expired: nobody began it within {seconds} s"
+    ended = endings.end(tx, task, Event.EXPIRE, by=HUB, text=text, result=None)
+    deadletters.expired(tx, ended)
+    return ended
 
 
 # ---- giving it to others, and bringing it back
@@ -248,13 +248,13 @@ def release(tx: Tx, task: Task, *, by: str, reason: str) -> Task:
     return released
 
 
-def retry(tx: Tx, task: Task, *, by: str, ttl: timedelta | None) -> Task:
-    """Deliver a failed, cancelled or expired task again, with a fresh `ttl`. Records `task.retried`.
+def retry(tx: Tx, task: Task, *, by: str, ttl: timedelta | None = None) -> Task:
+    """Deliver a failed, cancelled or expired task again. Records `task.retried`.
 
-    Raises `Forbidden` and `InvalidTransition`.
+    Without a `ttl` one that could expire has as long again as it had. Raises `Forbidden` and `InvalidTransition`.
     """
     parts.require(tx, task, Verb.RETRY, by)
-    changes = {"result": None, "expires_at": tx.now + milliseconds(ttl) if ttl else None}
+    changes = {"result": None, "expires_at": tx.now + milliseconds(ttl) if ttl else handovers.anew(tx, task)}
     to = task.assignee if task.addressed else None
     return handovers.again(tx, task, Event.RETRY, to=to, by=by, changes=changes)
 
@@ -266,10 +266,9 @@ def reassign(tx: Tx, task: Task, *, to: str, by: str, manner: Manner = PLAIN) ->
     is, begun or completed, and `to` may be an agent that is yet to come. Records `task.reassigned`. Raises
     `Forbidden`, `UnknownAgent`, and `InvalidTransition` for what has ended.
     """
-    if manner is not PLAIN and to == by:
-        task = _taken(tx, task, by, manner, leased=False)
-        if task.assignee == to:
-            return task
+    takes = to == by and task.assignee is None and not parts.may(tx, task, Verb.REASSIGN, by)
+    if takes and manner is not PLAIN:
+        return _accept(tx, task, by, leased=False)
     if manner is PLAIN:
         agents.require_known(tx, task.project_id, to)
     parts.require(tx, task, Verb.REASSIGN, by, manner)
@@ -287,8 +286,6 @@ def reopen(tx: Tx, task: Task, *, by: str, manner: Manner = PLAIN) -> Task:
     The time to begin it starts anew. Its holder is told. Records `task.released`, or `task.reopened`; nothing for what
     has not begun. Raises `Forbidden`, and `InvalidTransition` for what ended otherwise.
     """
-    if manner is Manner.ANSWER:
-        task = _taken(tx, task, by, manner, leased=False)
     parts.require(tx, task, Verb.REOPEN, by, manner)
     if task.status in NOT_BEGUN:
         return task
@@ -321,28 +318,31 @@ def comment(tx: Tx, task: Task, text: str, *, by: str) -> Message | None:
 # ---- what they are made of
 
 
-def _accept(tx: Tx, task: Task, by: str | None, *, leased: bool) -> Task:
+def _accept(tx: Tx, task: Task, by: str, *, leased: bool, manner: Manner = PLAIN) -> Task:
     changes: dict[str, object] = {"accepted_at": tx.now, "leased": int(leased), "door": tx.door}
     if task.assignee is None:
-        if by in (None, HUB):
+        if by == HUB:
             raise Unavailable("it is free; say who claims it")  # whoever has no name cannot have a task
         changes |= {"assignee": by, "addressed": 0, "epoch": task.epoch + 1}
-    elif by is not None:
-        parts.require(tx, task, Verb.CLAIM, by)
+    else:
+        parts.require(tx, task, Verb.CLAIM, by, manner)
     accepted = tasks.step(tx, task, Event.ACCEPT, changes=changes, actor=by)
-    if by is not None:
+    if by == accepted.assignee:
         tasks.acknowledge(tx, accepted)
     return accepted
 
 
-def _taken(tx: Tx, task: Task, by: str, manner: Manner, *, leased: bool) -> Task:
-    """A free task, accepted by an agent that is about to change it by a token of its own; any other as it is.
+def _taken(tx: Tx, task: Task, verb: Verb, by: str, manner: Manner, *, leased: bool = False) -> Task:
+    """A free task, accepted by whoever is about to change it as its taker; any other as it is.
 
-    Who says how a task stands does not wait for what it needs, as who claims it does.
+    Who may cancel it has a part in it without that, but on a board they take what they move, once it waits for nothing.
     """
-    is_free = task.assignee is None and not task.is_ended
-    is_wide = manner in (Manner.ANSWER, Manner.BOARD)
-    if not is_wide or not is_free or tx.actor.agent is None or parts.may(tx, task, Verb.CANCEL, by):
+    if manner is PLAIN or task.assignee is not None or Part.TAKER not in allowed(verb, manner):
+        return task
+    may_take = not parts.may(tx, task, Verb.CANCEL, by) and parts.may(tx, task, verb, by, manner)
+    if verb in TARGETS and manner is Manner.BOARD:
+        tasks.require_met(tx, task)
+    elif task.is_ended or not may_take:
         return task
     return _accept(tx, task, by, leased=leased)
 
@@ -355,19 +355,18 @@ def _move(
     by: str,
     leased: bool | None = None,
     reason: str | None = None,
-    granted: bool = False,
+    check: Check | None = None,
     manner: Manner,
 ) -> Task:
     """Bring a task to where the verb says; a heartbeat is its holder's alone."""
     target = TARGETS[verb]
-    task = _taken(tx, task, by, manner, leased=bool(leased))
-    if not granted:
+    task = _taken(tx, task, verb, by, manner, leased=bool(leased))
+    if check is None or check.agent != by:
         parts.require(tx, task, verb, by, manner)
     if manner in FROM and task.status not in FROM[manner][verb]:
         raise InvalidTransition(task.status, verb)
-    moved = handovers.bring(
-        tx, task, target, by=by, leased=leased if by == task.assignee else None, reason=reason
-    )
+    leased = leased if by == task.assignee else None
+    moved = handovers.bring(tx, task, target, by=by, leased=leased, reason=reason)
     if target is not task.status:
         parts.tell_holder(tx, task, MOVED[target], by=by, reason=reason)
     return moved
@@ -382,17 +381,20 @@ def _end(
     text: str,
     result: str | None,
     files: Sequence[str] | None = None,
+    account: Account = BARE,
     told: str | None = None,
-    granted: bool = False,
+    check: Check | None = None,
     manner: Manner,
 ) -> Task:
     """End a task for whoever may; its holder hears of it, unless by the reply that its sender has, or was `told`."""
-    task = _taken(tx, task, by, manner, leased=False)
-    if not granted:
+    task = _taken(tx, task, Verb(event), by, manner)
+    if check is None or check.agent != by:
         parts.require(tx, task, Verb(event), by, manner)
     if manner is Manner.OWN and task.status not in HELD:
         raise InvalidTransition(task.status, event)
-    ended = endings.end(tx, task, event, by=by, text=text, result=result, told=told, files=files)
+    ended = endings.end(
+        tx, task, event, by=by, text=text, result=result, told=told, files=files, account=account
+    )
     if task.assignee not in (told, task.sender):
         parts.tell_holder(tx, task, ENDED[event], by=by, reason=result)
     return ended

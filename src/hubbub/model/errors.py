@@ -117,6 +117,10 @@ class NotHolder(HubError):
         self.assignee = assignee
 
 
+class NotYours(NotHolder, Forbidden):
+    """As `NotHolder`, of what is to be done with one's own task alone."""
+
+
 class NotReviewer(HubError):
     """Somebody else was asked for the review."""
 

@@ -50,7 +50,7 @@ class Manner(StrEnum):
     """In which way a door's documented words do something, where that lets others do it, or fewer."""
 
     PLAIN = "plainly"  # REST, the command line, the hub's own tools, and all other tools
-    ANSWER = "by an answer"  # CommHub's send_reply and Relay's update_task, which end and move a task
+    ANSWER = "by an answer"  # CommHub's send_ack and send_reply, and Relay's update_task
     BOARD = "on a board"  # cmdop's issue_update and issue_close, which set its status
     OWN = "with one's own"  # GolemXV's update_task and complete_task, CommHub's report_completion
 
@@ -88,8 +88,11 @@ OPEN_TO: dict[Manner, frozenset[Part]] = {M.ANSWER: _ANSWERING, M.OWN: _DOER}
 
 # What a manner lets other parts do than the verb alone does.
 MAY_SO: dict[Manner, dict[Verb, frozenset[Part]]] = {
-    M.ANSWER: dict.fromkeys((V.START, V.SUBMIT, V.COMPLETE, V.FAIL, V.CANCEL), _ANSWERING),
-    M.BOARD: dict.fromkeys((V.START, V.SUBMIT, V.BLOCK, V.COMPLETE, V.FAIL), _STEERING),
+    M.ANSWER: {
+        V.CLAIM: _TAKER | {P.PERSON},  # who says yes for whoever it is addressed to
+        **dict.fromkeys((V.START, V.SUBMIT, V.COMPLETE, V.FAIL, V.CANCEL), _ANSWERING),
+    },
+    M.BOARD: dict.fromkeys((V.START, V.SUBMIT, V.BLOCK, V.COMPLETE, V.FAIL), _STEERING | {P.TAKER}),
 }
 
 CALLED = {  # in a sentence that says who may

@@ -19,6 +19,7 @@ STATUS: dict[type[HubError], HTTPStatus] = {
     errors.NotFound: HTTPStatus.NOT_FOUND,
     errors.InvalidTransition: HTTPStatus.CONFLICT,
     errors.NotHolder: HTTPStatus.CONFLICT,
+    errors.NotYours: HTTPStatus.FORBIDDEN,
     errors.NotReviewer: HTTPStatus.FORBIDDEN,
     errors.Unavailable: HTTPStatus.CONFLICT,
     errors.Conflict: HTTPStatus.CONFLICT,

@@ -25,7 +25,7 @@ from hubbub.core import activity as log_of
 from hubbub.core.activity import START, Position
 from hubbub.core.snapshots import keyframes
 from hubbub.core.transaction import Transactions
-from hubbub.model.errors import Forbidden, Invalid, NotFound, StoreUnavailable
+from hubbub.model.errors import Invalid, NotFound, StoreUnavailable
 from hubbub.model.kinds import require_kind
 from hubbub.model.records import Activity, Project
 from hubbub.model.rights import HUB, SYSTEM
@@ -238,8 +238,7 @@ class InboxStream(Stream):
 
     def subject(self, tx: Tx, request: Request) -> Subject:
         name = request.path_params["name"]
-        if not access.may_read_inbox(tx, name):
-            raise Forbidden(f"this token may follow the inbox of {tx.actor.agent!r} only")
+        access.require_inbox(tx, name)
         projects = [
             project
             for project in access.visible(tx, request.query_params.get("project"))

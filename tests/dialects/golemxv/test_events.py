@@ -46,8 +46,8 @@ def test_what_agents_do_is_published(crew: Crew) -> None:
     kinds = [each["kind"] for each in told]
     assert kinds == [
         "agent.met", "agent.checkin", "agent.scope_change", "agent.scope_change", "message.sent",
-        "task.accepted", "task.started", "task.blocked", "task.completed", "message.sent", "agent.checkout",
-        "agent.timeout",
+        "task.accepted", "task.started", "task.blocked", "completion.reported", "task.completed", "message.sent",
+        "agent.checkout", "agent.timeout",
     ]  # fmt: skip
     assert {each["actor"] for each in told[1:-1]} == {"ann"}
     assert told[-1]["agent"] == "watcher"

@@ -234,7 +234,8 @@ def test_a_person_works_on_no_task(anywhere: Team) -> None:
     """People give work and steer it; to take some they would have to be an agent."""
     person = anywhere.person((anywhere.project, Role.MEMBER))
     assert person.send(text="water them", kind="task")["id"] == "T-1"
-    assert person.wrong("task", action="claim")["message"].startswith("only an agent")
+    told = "the task cannot be claimed: it is free; say who claims it"
+    assert person.wrong("task", action="claim")["message"] == told
     assert person.task(action="cancel", task="T-1")["status"] == "cancelled"
 
 

@@ -53,11 +53,12 @@ def test_whose_check_it_is(team: Team) -> None:
     """Only the agent that has begun a check says what becomes of it, and only of one that there is."""
     task_id, other_id, lead, be = team.task(), team.task(), team.agent("lead"), team.agent("be")
     check = begun(lead, task_id)
+    denied = "permission denied: the check was begun by 'lead'"
 
     with every_row() as row:
         for step in (Step.RENEW, Step.PASSED, Step.FAILED, Step.DROPPED):
             with row(step):
-                assert no(say(be, task_id, step, **{CHECK: check})) == "permission denied"
+                assert no(say(be, task_id, step, **{CHECK: check})) == denied
                 assert no(say(lead, task_id, step, **{CHECK: str(uuid4())})) == "check not found"
                 assert no(say(lead, other_id, step, **{CHECK: check})) == "check not found"
 

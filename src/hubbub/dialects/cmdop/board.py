@@ -1,5 +1,7 @@
 """The board: the project's tasks as issues."""
 
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Literal
 
 from hubbub.core import agents, finding, messages, tasks, verbs
@@ -17,6 +19,11 @@ from hubbub.store.tx import Tx
 
 BOARD = Manner.BOARD
 MOST = 500  # issues that a list has room for; the newest
+MOVES: Mapping[str, Callable[..., Task]] = {
+    words.IN_PROGRESS: partial(verbs.start, leased=None),
+    words.BLOCKED: verbs.block,
+    words.IN_REVIEW: verbs.submit,
+}
 
 ListStatus = Literal[
     "todo", "in_progress", "blocked", "in_review", "done", "failed", "cancelled", "expired", "open", "closed"
@@ -73,7 +80,7 @@ def issue_update(
     task = _find(tx, here, id, lock=True)
     if body is not None:
         task = verbs.describe(tx, task, body, by=here.name)
-    goes_on = status == words.TODO or status in words.UNDER_WAY
+    goes_on = status == words.TODO or status in MOVES
     if goes_on:  # whoever gives it away is not its holder afterwards
         task = _moved(tx, here, task, status)
     if assignee is not None and assignee != task.assignee:
@@ -125,8 +132,8 @@ def _move(tx: Tx, here: Here, task: Task, word: str) -> None:
     try:
         if word == words.TODO:
             _reopen(tx, here, task)
-        elif word in words.UNDER_WAY:
-            _go_on(tx, here, task, words.UNDER_WAY[word])
+        elif word in MOVES:
+            MOVES[word](tx, task, by=here.name, manner=BOARD)
         elif word == words.CANCELLED:
             verbs.cancel(tx, task, by=here.name, reason=None)
         elif word == words.DONE:
@@ -141,16 +148,6 @@ def _move(tx: Tx, here: Here, task: Task, word: str) -> None:
 
 def _reopen(tx: Tx, here: Here, task: Task) -> None:
     if task.status in ENDED - {Status.COMPLETED}:
-        verbs.retry(tx, task, by=here.name, ttl=None)
+        verbs.retry(tx, task, by=here.name)
     else:
         verbs.reopen(tx, task, by=here.name, manner=BOARD)
-
-
-def _go_on(tx: Tx, here: Here, task: Task, target: Status) -> None:
-    if task.assignee is None or target is Status.WORKING:  # who sets a free one to any of these takes it
-        leased = False if task.assignee is None else None
-        task = verbs.start(tx, task, here.name, leased=leased, manner=BOARD)
-    if target is Status.BLOCKED:
-        verbs.block(tx, task, by=here.name, manner=BOARD)
-    elif target is Status.IN_REVIEW:
-        verbs.submit(tx, task, by=here.name, manner=BOARD)

@@ -10,7 +10,7 @@ from hubbub.core import access, agents, completions, inbox, presences, tasks, ve
 from hubbub.dialects.commhub import words
 from hubbub.dialects.commhub.tongue import DIALECT, WHOLE, LongText, Minutes, Name, Score, Text, no
 from hubbub.dialects.dialect import Reply
-from hubbub.model.errors import Forbidden, HubError, NotFound, Unmet
+from hubbub.model.errors import HubError, NotFound, Unmet
 from hubbub.model.lifecycle import Status
 from hubbub.model.records import Condition, Node, Profile, Project
 from hubbub.store.tx import Tx
@@ -117,8 +117,7 @@ def get_inbox(
     tx: Tx, alias: Name, limit: Annotated[float, Field(le=100, **WHOLE)] = 10, network_id: str | None = None
 ) -> Reply:
     """Fetch pending messages, most urgent first. Acknowledge each with ack_inbox, or it is delivered again."""
-    if not access.may_read_inbox(tx, alias):
-        raise Forbidden(f"this token reads the inbox of {tx.actor.agent!r} only")
+    access.require_inbox(tx, alias)
     found = [
         (letter, project)
         for project in access.visible(tx, network_id)

@@ -130,7 +130,7 @@ def send_ack(tx: Tx, task_id: str, from_session: Name | None = None, network_id:
     task, project = _writable_task(tx, task_id, network_id)
     speaker = access.speak(tx, project.id, from_session)
     try:
-        verbs.accept(tx, task, None if speaker == HUB else speaker)
+        verbs.accept(tx, task, speaker, manner=Manner.ANSWER)
     except (NotHolder, Unavailable, InvalidTransition):
         return {"task_id": str(task.id), "updated": 0}
     return {"task_id": str(task.id), "updated": 1}

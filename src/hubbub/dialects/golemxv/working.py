@@ -11,7 +11,7 @@ from hubbub.dialects.call import Call
 from hubbub.dialects.dialect import Reply
 from hubbub.dialects.golemxv import words
 from hubbub.dialects.golemxv.tongue import DIALECT, Files, Here, Name, Secret, Slug, Text, act, look, no
-from hubbub.model.errors import Conflict, Forbidden, InvalidTransition, NotHolder, Unmet
+from hubbub.model.errors import Conflict, InvalidTransition, Unmet
 from hubbub.model.lifecycle import NOT_BEGUN, Status
 from hubbub.model.parts import Manner
 from hubbub.model.records import Task
@@ -118,11 +118,9 @@ def _find(tx: Tx, here: Here, number: int) -> Task:
 
 @contextmanager
 def _in_words(status: str) -> Iterator[None]:
-    """Say in the words of GolemXV what a task cannot become; what is another's is forbidden, by its documentation."""
+    """Say in the words of GolemXV what a task cannot become."""
     try:
         yield
-    except NotHolder as error:
-        raise Forbidden(str(error)) from None
     except InvalidTransition as error:
         was = words.STATUS[Status(error.status)]
         raise Conflict(f"a task that is {was} cannot become {status}") from None

@@ -22,7 +22,6 @@ from hubbub.dialects.hub.tongue import DIALECT, Here, Key, Name, Paths, Ref, Tex
 from hubbub.model.errors import Invalid, Unavailable
 from hubbub.model.lifecycle import HELD, Status
 from hubbub.model.records import Activity, Task
-from hubbub.model.rights import HUB
 from hubbub.store.tx import Tx
 
 MOST_SAID = 20  # of what was said about a task, so much is shown
@@ -127,23 +126,16 @@ def _claim_next(tx: Tx, here: Here) -> Task:
         if each.assignee is None and tasks.is_ready(tx, each):
             locked = tasks.find(tx, [here.project.id], str(each.id), lock=True)
             if locked.assignee is None and locked.status is Status.QUEUED:
-                return verbs.accept(tx, locked, _agent(here))
+                return verbs.accept(tx, locked, here.name)
     raise Unavailable("none is free just now; inbox with wait sleeps until something comes")
 
 
-def _agent(here: Here) -> str:
-    """The name of an agent. Raises `Invalid` for a person, who works on no task here."""
-    if here.name == HUB:
-        raise Invalid("only an agent works on tasks: join with a name first")
-    return here.name
-
-
 def _claim(tx: Tx, here: Here, task: Task, _said: _Said) -> Task:
-    return verbs.accept(tx, task, _agent(here))
+    return verbs.accept(tx, task, here.name)
 
 
 def _start(tx: Tx, here: Here, task: Task, _said: _Said) -> Task:
-    return verbs.start(tx, task, _agent(here))
+    return verbs.start(tx, task, here.name)
 
 
 def _progress(tx: Tx, here: Here, task: Task, said: _Said) -> Task:
@@ -158,7 +150,7 @@ def _block(tx: Tx, here: Here, task: Task, said: _Said) -> Task:
 
 
 def _submit(tx: Tx, here: Here, task: Task, said: _Said) -> Task:
-    return verbs.submit(tx, task, by=_agent(here), result=said.result())
+    return verbs.submit(tx, task, by=here.name, result=said.result())
 
 
 def _complete(tx: Tx, here: Here, task: Task, said: _Said) -> Task:
@@ -179,7 +171,7 @@ def _release(tx: Tx, here: Here, task: Task, said: _Said) -> Task:
 
 
 def _retry(tx: Tx, here: Here, task: Task, _said: _Said) -> Task:
-    return verbs.retry(tx, task, by=here.name, ttl=None)
+    return verbs.retry(tx, task, by=here.name)
 
 
 def _reassign(tx: Tx, here: Here, task: Task, said: _Said) -> Task:

@@ -71,7 +71,7 @@ def done(tx: Tx, call: Call, task: Task, here: Here) -> Reply:
     if (running := checks.running(tx, task)) is not None:
         return _wait_for(call, task, running)
     if call.meta.get(STEP) == Step.BEGIN:
-        check = checks.begin(tx, task, by=here.name)
+        check = checks.begin(tx, task, by=here.name, manner=Manner.ANSWER)
         holder = task.assignee or here.name
         return {"check": str(check.id), "holder": holder, "session_id": here.run.name}
     _complete(tx, task, here.name)
@@ -85,9 +85,8 @@ def is_about_check(call: Call) -> bool:
 
 def checked(tx: Tx, call: Call, task: Task, here: Here) -> Reply:
     """Take what the bridge says of the check; whoever began it could complete the task then, and still can."""
-    step, check = Step(str(call.meta[STEP])), checks.find(tx, task, str(call.meta.get(CHECK)))
-    if check.agent != here.name:
-        return no("permission denied")
+    step = Step(str(call.meta[STEP]))
+    check = checks.own(tx, task, str(call.meta.get(CHECK)), by=here.name)
     if step is Step.RENEW:
         checks.renew(tx, check.id)
         return {}
@@ -98,9 +97,9 @@ def checked(tx: Tx, call: Call, task: Task, here: Here) -> Reply:
     if task.is_ended:
         return {} if task.status is Status.COMPLETED else no(f"task is {words.STATUS[task.status]}")
     if step is Step.PASSED:
-        _complete(tx, task, here.name)
+        _complete(tx, task, here.name, check)
         return {}
-    verbs.submit(tx, task, by=here.name, granted=True, manner=Manner.ANSWER)
+    verbs.submit(tx, task, by=here.name, check=check, manner=Manner.ANSWER)
     return hook_failed(output)
 
 
@@ -129,12 +128,12 @@ def _waited_for(tx: Tx, call: Call, task: Task) -> Check | None:
     return checks.find(tx, task, str(ref)) if ref is not None else None
 
 
-def _complete(tx: Tx, task: Task, name: str) -> None:
-    """End the task for whoever could when they asked; its result is what its assignee said last in its thread."""
+def _complete(tx: Tx, task: Task, name: str, check: Check | None = None) -> None:
+    """End the task; its result is what its assignee said last in its thread."""
     said = messages.last_in_thread(tx, task.project_id, str(task.id), task.assignee or name)
     result = said.body if said is not None else words.DONE
     told = task.sender if said is not None and _has_read(tx, task, said) else None
-    verbs.complete(tx, task, by=name, result=result, told=told, granted=True, manner=Manner.ANSWER)
+    verbs.complete(tx, task, by=name, result=result, told=told, check=check, manner=Manner.ANSWER)
 
 
 def _has_read(tx: Tx, task: Task, said: Message) -> bool:

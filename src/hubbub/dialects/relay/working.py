@@ -141,9 +141,11 @@ def update_task(
         task = verbs.start(tx, task, here.name, leased=None, manner=Manner.ANSWER)
     elif status == words.IN_REVIEW:
         task = verbs.submit(tx, task, by=here.name, manner=Manner.ANSWER)
+    answer = finishing.done(tx, call, task, here) if status == words.DONE else {}
+    task = find(tx, here, task_id, lock=True)
     if to is not None and to != task.assignee:  # the last that its holder does
-        task = verbs.reassign(tx, task, to=to, by=here.name, manner=Manner.ANSWER)
-    return finishing.done(tx, call, task, here) if status == words.DONE else {}
+        verbs.reassign(tx, task, to=to, by=here.name, manner=Manner.ANSWER)
+    return answer
 
 
 @DIALECT.tool()

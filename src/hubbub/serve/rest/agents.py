@@ -24,7 +24,6 @@ from hubbub.core import (
 from hubbub.core.idempotency import Reply
 from hubbub.core.snapshots import standing
 from hubbub.core.whereabouts import Whereabouts
-from hubbub.model.errors import Forbidden
 from hubbub.model.records import Agent, Condition, Delivery, Letter, Presence, Profile, Project
 from hubbub.model.rights import HUB, Right
 from hubbub.model.wakes import Wake, Way
@@ -311,8 +310,7 @@ def _told(row: Delivery) -> ToldShape | None:
 
 def _readable(tx: Tx, call: RestCall, name: str, right: Right = Right.READ) -> Project:
     """The project of an inbox that the caller may read. Raises `Forbidden`, `UnknownAgent` and what `enter` does."""
-    if not access.may_read_inbox(tx, name):
-        raise Forbidden(f"this token reads the inbox of {tx.actor.agent!r} only")
+    access.require_inbox(tx, name)
     project = call.enter(tx, right)
     if name not in (HUB, tx.actor.user_name):
         agents.require_known(tx, project.id, name)

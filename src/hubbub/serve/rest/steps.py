@@ -1,14 +1,12 @@
 """What happens to a task: its holder gets on with it, and whoever has a say steers it."""
 
 from collections.abc import Callable
-from datetime import timedelta
 from typing import Annotated
 
 from fastapi import APIRouter
 from pydantic import Field
 
 from hubbub.core import access, completions, tasks, verbs
-from hubbub.core.completions import RESULT_LENGTH
 from hubbub.core.idempotency import Reply
 from hubbub.model.records import Task
 from hubbub.serve.rest.call import Call, RestCall
@@ -17,8 +15,6 @@ from hubbub.serve.rest.tasks import OneTask, one, ttl_of
 from hubbub.store.tx import Tx
 
 router = APIRouter(tags=["tasks"])
-
-RETRY_TTL = timedelta(hours=1)  # of a task that had a time to begin it, and is tried again
 
 
 class By(Body):
@@ -122,11 +118,12 @@ async def complete_task(call: Call, ref: str, body: Completing) -> Reply:
 
     def complete(tx: Tx) -> Reply:
         task, by = _held(tx, call, ref, body)
-        ended, said = completions.complete(tx, task, by=by, result=body.result)
+        ended = verbs.complete(tx, task, by=by, result=body.result)
+        said = completions.latest(tx, ended) if by == ended.assignee else None
         return Completed(
             task=one(tx, ended),
             completion_id=str(said.id) if said is not None else None,
-            truncated=len(body.result) > RESULT_LENGTH,
+            truncated=(ended.result or "") != body.result,
         ).model_dump(mode="json")
 
     return await call.create(complete)
@@ -135,10 +132,7 @@ async def complete_task(call: Call, ref: str, body: Completing) -> Reply:
 @router.post("/tasks/{ref}/fail", response_model=OneTask)
 async def fail_task(call: Call, ref: str, body: Because) -> Reply:
     """Say that one's task cannot be done, and why."""
-    kept = body.reason[:RESULT_LENGTH]
-    return await _move(
-        call, ref, body, lambda tx, task, by: verbs.fail(tx, task, by=by, reason=body.reason, kept=kept)
-    )
+    return await _move(call, ref, body, lambda tx, task, by: verbs.fail(tx, task, by=by, reason=body.reason))
 
 
 @router.post("/tasks/{ref}/cancel", response_model=OneTask)
@@ -167,13 +161,9 @@ async def request_changes(call: Call, ref: str, body: RequestingChanges) -> Repl
 
 @router.post("/tasks/{ref}/retry", response_model=OneTask)
 async def retry_task(call: Call, ref: str, body: Retrying) -> Reply:
-    """Deliver a failed, cancelled or expired task again. One that could expire has another hour, or `ttl_seconds`."""
-
-    def retry(tx: Tx, task: Task, by: str) -> Task:
-        fresh = RETRY_TTL if task.expires_at is not None else None
-        return verbs.retry(tx, task, by=by, ttl=ttl_of(body.ttl_seconds) or fresh)
-
-    return await _move(call, ref, body, retry)
+    """Deliver a failed, cancelled or expired task again. One that could has as long to begin it, or `ttl_seconds`."""
+    ttl = ttl_of(body.ttl_seconds)
+    return await _move(call, ref, body, lambda tx, task, by: verbs.retry(tx, task, by=by, ttl=ttl))
 
 
 @router.post("/tasks/{ref}/reassign", response_model=OneTask)
