@@ -453,7 +453,7 @@ def clock() -> TickingClock:
 
 @pytest.mark.parametrize(
     ("on_sqlite", "on_postgres"),
-    [(10, 2), pytest.param(60, 12, marks=pytest.mark.system)],
+    [(10, 2), pytest.param(40, 6, marks=pytest.mark.system)],
     ids=["some stories", "many stories"],
 )
 def test_whatever_happens_the_world_is_as_told(

@@ -93,7 +93,7 @@ def eve(world: World) -> Actor:
     ("store", "stories"),
     [
         ("sqlite", 3),
-        *(pytest.param(*each, marks=pytest.mark.system) for each in (("sqlite", 15), ("postgres", 15))),
+        *(pytest.param(*each, marks=pytest.mark.system) for each in (("sqlite", 15), ("postgres", 5))),
     ],
     indirect=["store"],
 )

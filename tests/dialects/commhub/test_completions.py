@@ -168,7 +168,6 @@ def test_a_task_that_has_ended_stays_as_it_ended(fleet: Fleet) -> None:
 
 
 @requires("life.old_hands", "life.claim.once")
-@both_engines
 def test_somebody_elses_task_cannot_be_completed(fleet: Fleet) -> None:
     """Who never had the task, or has it no more, is refused, and no completion is kept."""
     coder, other = fleet.online("coder-1"), fleet.online("coder-2")

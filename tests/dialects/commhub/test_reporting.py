@@ -91,7 +91,6 @@ def test_a_node_is_described_by_its_agents(fleet: Fleet, agent: str | None, runt
 
 
 @requires("report_status.needs_network_token")
-@both_engines
 def test_a_heartbeat_needs_a_token_of_a_network(fleet: Fleet) -> None:
     """A person's token cannot report, whether or not it names a network, and nothing is kept of the try."""
     person = fleet.person((fleet.project, Role.OWNER))

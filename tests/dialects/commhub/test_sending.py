@@ -59,7 +59,6 @@ def test_who_is_known_may_be_written_to(fleet: Fleet) -> None:
         ("send_reply", {"alias": "coder-11", "text": "r"}),
     ],
 )
-@both_engines
 def test_an_alias_that_was_never_seen_is_refused(fleet: Fleet, tool: str, arguments: dict[str, str]) -> None:
     """A name the network never saw is alias_not_found, with at most 3 names that are near it, and nothing is kept."""
     for name in ("coder-1", "coder-2", "coder-12", "Coder-10", "代码1号", "zzz"):
@@ -230,7 +229,6 @@ def test_a_reply_to_a_message_links_the_two(fleet: Fleet) -> None:
 
 
 @requires("life.reply.not_found", "tokens.foreign")
-@both_engines
 def test_a_reply_to_nothing_is_refused(fleet: Fleet, elsewhere: Fleet) -> None:
     """in_reply_to what is neither a task nor a message of the network: reply_task_not_found, and nothing is sent."""
     coder = fleet.online("coder-1")
@@ -252,7 +250,6 @@ def test_a_reply_to_nothing_is_refused(fleet: Fleet, elsewhere: Fleet) -> None:
 
 @requires("life.reply.terminal")
 @pytest.mark.parametrize("end", ["replied", "failed", "cancelled", "expired"])
-@both_engines
 def test_a_reply_to_a_terminal_task_is_refused(fleet: Fleet, end: str) -> None:
     """A task that has ended in whatever way takes no reply: reply_task_terminal, and nothing is sent."""
     coder, boss = fleet.online("coder-1"), fleet.agent("commander")

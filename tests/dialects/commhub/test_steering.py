@@ -56,7 +56,6 @@ def test_send_ack_accepts_a_task(fleet: Fleet, by: str) -> None:
 
 
 @requires("life.send_ack.refused")
-@both_engines
 def test_send_ack_of_what_is_not_ones_own_changes_nothing(fleet: Fleet) -> None:
     """Somebody else's task, or one that is accepted, running or ended already: updated 0, and nothing is changed."""
     task_id = _send(fleet)
@@ -221,7 +220,6 @@ def test_a_task_is_cancelled(fleet: Fleet, status: str) -> None:
 
 @requires("cancel_task.terminal")
 @pytest.mark.parametrize("status", TERMINAL)
-@both_engines
 def test_a_terminal_task_cannot_be_cancelled(fleet: Fleet, status: str) -> None:
     """A task that has ended is not cancelled, and the answer is ok false, cancelled false, and nothing else."""
     task_id = _brought_to(fleet, status)
@@ -296,7 +294,6 @@ def test_a_task_is_reassigned_to_somebody_known(fleet: Fleet) -> None:
 
 
 @requires("life.old_hands")
-@both_engines
 def test_old_hands_have_no_say(fleet: Fleet) -> None:
     """Who had a task before it was reassigned can neither end nor accept nor begin it; its sender and hub can."""
     task_id = _brought_to(fleet, "running")

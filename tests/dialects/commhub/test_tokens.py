@@ -55,7 +55,6 @@ def _says(answer: tuple[Json, bool], error: str, *words: str) -> None:
 
 
 @requires("tokens.viewer", "send_task.viewer", "all.permission_denied", "transport.refusal")
-@both_engines
 def test_a_viewer_changes_nothing(fleet: Fleet) -> None:
     """Every tool that writes is permission_denied to a viewer, whose call leaves no trace."""
     calls = {tool: _prepared(fleet, tool) for tool in WRITES}

@@ -119,7 +119,6 @@ def test_a_name_is_of_any_script(anywhere: Crew) -> None:
 
 
 @requires("checkin.generated", "envelope.refusal", "envelope.clean")
-@both_engines
 def test_a_name_that_cannot_be(crew: Crew) -> None:
     """Refused, without a trace: the hub's name, the word for everyone, control characters, blanks at the ends."""
     member = crew.member()
@@ -131,7 +130,6 @@ def test_a_name_that_cannot_be(crew: Crew) -> None:
 
 
 @requires("checkin.unknown", "envelope.clean")
-@both_engines
 def test_an_unknown_project_is_not_found(crew: Crew) -> None:
     """A project that is not there is `Project not found`, for every tool that names one."""
     member = crew.member()
@@ -213,7 +211,6 @@ def test_of_those_who_want_a_name_at_once_one_gets_it(crew: Crew) -> None:
 
 
 @requires("checkin.area", "envelope.clean")
-@both_engines
 def test_an_area_must_be_there(crew: Crew) -> None:
     """An area that the project does not have is refused with the slugs it has, by each tool that takes one."""
     crew.area("backend", "app/**")

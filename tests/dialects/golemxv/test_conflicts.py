@@ -109,7 +109,6 @@ def test_what_does_not_overlap_is_not_told(anywhere: Crew) -> None:
 
 
 @requires("conflicts.outside", "envelope.clean")
-@both_engines
 def test_a_path_stays_in_the_repository(crew: Crew) -> None:
     """A path that leaves the repository, or is none, is refused by every tool that takes one, and changes nothing."""
     ann, member = crew.checkin("ann", declared_files=["a"]), crew.member()

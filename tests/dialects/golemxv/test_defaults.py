@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from itertools import product
 
 from hubbub.model.rights import Role
-from tests.dialects.conftest import both_engines
 from tests.dialects.golemxv.hub import EXPIRED, NOWHERE, Crew, no, token
 from tests.dialects.golemxv.requirements import requires
 from tests.dialects.hub import Caller, Json
@@ -60,7 +59,6 @@ def test_the_argument_goes_before_the_header(crew: Crew, elsewhere: Crew) -> Non
 
 
 @requires("defaults.project.header", "checkin.unknown")
-@both_engines
 def test_a_header_that_names_a_foreign_project_is_refused(crew: Crew, elsewhere: Crew) -> None:
     """A header with the name of a project that is not the token's is refused as an argument is."""
     caller = _bare(crew, crew.token(), {PROJECT: elsewhere.slug})
@@ -72,7 +70,6 @@ def test_a_header_that_names_a_foreign_project_is_refused(crew: Crew, elsewhere:
 
 
 @requires("defaults.project.none", "tokens.person", "envelope.clean")
-@both_engines
 def test_a_person_of_several_must_say_which(crew: Crew, elsewhere: Crew) -> None:
     """Where nothing tells the project the error names project_slug and GXV_PROJECT_SLUG, and nothing is done."""
     person = crew.person((crew.project, Role.MEMBER), (elsewhere.project, Role.MEMBER))
@@ -138,7 +135,6 @@ def test_what_is_over_does_not_count(crew: Crew) -> None:
 
 
 @requires("defaults.token.several", "envelope.clean")
-@both_engines
 def test_without_one_presence_it_must_be_named(crew: Crew) -> None:
     """Where nothing tells the presence the error names session_token and GXV_SESSION_TOKEN, and nothing is done."""
     callers = {"none": _bare(crew, crew.token()), "several": _bare(crew, crew.token())}
@@ -193,7 +189,6 @@ def test_a_presence_tells_its_project(crew: Crew, elsewhere: Crew) -> None:
 
 
 @requires("defaults.token.header", "heartbeat.gone", "envelope.clean")
-@both_engines
 def test_a_header_that_is_over_is_not_passed_over(crew: Crew) -> None:
     """A header with a token that is over is refused, though the bearer token has a live presence."""
     ann = crew.checkin("ann")

@@ -65,7 +65,6 @@ def test_a_broadcast_may_reach_nobody(crew: Crew) -> None:
 
 
 @requires("send_message.unknown", "envelope.clean")
-@both_engines
 def test_a_stranger_is_refused(crew: Crew) -> None:
     """An agent that the project has never seen gets no message, and the error names it and who is called alike."""
     ann = crew.checkin("anna")

@@ -133,7 +133,6 @@ def test_the_api_key_is_for_this_rest_only(anywhere: Crew) -> None:
 
 
 @requires("rest.401", "envelope.clean")
-@both_engines
 def test_without_a_token_there_is_nothing(crew: Crew) -> None:
     """No token, a wrong one, or one that was revoked or has run out: 401, and nothing is done."""
     revoked, expired = crew.token(), crew.token(ttl=timedelta(minutes=1))
@@ -149,7 +148,6 @@ def test_without_a_token_there_is_nothing(crew: Crew) -> None:
 
 
 @requires("rest.400", "envelope.clean")
-@both_engines
 def test_what_is_wrong_is_a_400(crew: Crew) -> None:
     """Arguments that are missing, of another type or out of range, and no presence to mean, are 400 and name it."""
     crew.task()
@@ -202,7 +200,6 @@ def test_the_address_names_the_task(crew: Crew) -> None:
 
 
 @requires("rest.403", "tokens.viewer", "tokens.bound", "envelope.clean")
-@both_engines
 def test_what_is_not_allowed_is_a_403(crew: Crew) -> None:
     """A viewer writes nothing, and a token bound to an agent is no other: 403."""
     crew.task()
@@ -228,7 +225,6 @@ def test_what_is_not_allowed_is_a_403(crew: Crew) -> None:
 
 
 @requires("rest.404", "envelope.clean")
-@both_engines
 def test_what_is_unknown_is_a_404(crew: Crew, elsewhere: Crew) -> None:
     """A project, presence, agent or task that is not there, or is of another project, is 404."""
     elsewhere.task()

@@ -109,7 +109,6 @@ def test_at_most_fifty_are_listed(crew: Crew) -> None:
 
 
 @requires("envelope.refusal", "envelope.clean")
-@both_engines
 def test_what_is_not_there_is_not_found(crew: Crew, elsewhere: Crew) -> None:
     """A number that the project does not have, be it another project's, is not found."""
     for _ in range(3):
@@ -129,7 +128,6 @@ def test_what_is_not_there_is_not_found(crew: Crew, elsewhere: Crew) -> None:
 
 @requires("update_task.reply", "update_task.statuses", "update_task.from", "update_task.refused",
           "words.statuses", "envelope.clean")  # fmt: skip
-@both_engines
 def test_which_status_may_follow_which(crew: Crew) -> None:
     """Assigned, in_progress and blocked may become each of the three; else both statuses are named."""
     made = [
@@ -199,7 +197,6 @@ def test_why_a_task_has_failed_is_kept_and_told(crew: Crew, reason: str | None, 
 
 
 @requires("update_task.assignee", "complete_task.assignee", "envelope.clean")
-@both_engines
 @pytest.mark.parametrize("to", ["ann", None])
 def test_only_the_assignee_reports(crew: Crew, to: str | None) -> None:
     """Who is not the assignee, be it of a task that nobody has, neither updates nor completes it."""
@@ -235,7 +232,6 @@ def test_a_task_is_completed(crew: Crew, files: list[str] | None) -> None:
 
 
 @requires("update_task.refused", "envelope.clean", "complete_task.summary")
-@both_engines
 def test_what_may_be_completed(crew: Crew) -> None:
     """Assigned, in_progress and blocked may be completed; else both statuses are named and nothing changes."""
     made = {crew.task_of("ann", status): status for status in Status}

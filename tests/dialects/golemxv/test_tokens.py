@@ -15,7 +15,6 @@ from tests.dialects.tables import every_row
 
 
 @requires("tokens.viewer", "envelope.clean")
-@both_engines
 def test_a_viewer_changes_nothing(crew: Crew) -> None:
     """Every tool that writes is denied to a viewer, with a presence of an agent's and without, and leaves no trace."""
     crew.task()
@@ -29,7 +28,6 @@ def test_a_viewer_changes_nothing(crew: Crew) -> None:
 
 
 @requires("tokens.viewer_reads")
-@both_engines
 def test_a_viewer_reads(crew: Crew) -> None:
     """Every tool that reads answers a viewer, and leaves no trace of it."""
     crew.task()
@@ -44,7 +42,6 @@ def test_a_viewer_reads(crew: Crew) -> None:
 
 
 @requires("tokens.bound", "envelope.clean")
-@both_engines
 def test_a_bound_token_is_one_agent(crew: Crew) -> None:
     """A token bound to an agent checks in under no other name, and acts by no other's presence."""
     crew.task()
@@ -71,7 +68,6 @@ def test_an_unbound_token_is_any_agent(crew: Crew) -> None:
 
 
 @requires("tokens.foreign", "envelope.clean")
-@both_engines
 def test_a_foreign_project_is_not_found(crew: Crew, elsewhere: Crew) -> None:
     """A token names no project but its own, and shows no presence of another, be it there or not; nothing changes."""
     crew.task()
@@ -97,7 +93,6 @@ def test_a_foreign_project_is_not_found(crew: Crew, elsewhere: Crew) -> None:
 
 
 @requires("tokens.person", "tokens.viewer")
-@both_engines
 def test_a_persons_role_is_that_of_the_project(crew: Crew, elsewhere: Crew) -> None:
     """Who is a viewer here and a member there may check in there only, and look in both."""
     person = crew.person((crew.project, Role.VIEWER), (elsewhere.project, Role.MEMBER))

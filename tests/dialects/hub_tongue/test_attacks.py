@@ -19,7 +19,6 @@ WRITES: dict[str, Json] = {
 }
 
 
-@both_engines
 def test_nobody_acknowledges_the_mail_of_others(team: Team) -> None:
     """Neither by "all" nor by any id that somebody knows."""
     ada, eve = team.joined("ada"), team.joined("eve")

@@ -131,7 +131,6 @@ def test_a_newcomer_gets_earlier_broadcasts(team: Team) -> None:
 
 
 @requires("limits.names.awaited", "limits.names")
-@both_engines
 def test_a_receiver_may_still_come(team: Team) -> None:
     """A well-formed name that nobody has is a legal receiver; one that is not well-formed is if an agent has it."""
     lead = team.agent("lead")
@@ -150,7 +149,6 @@ def test_a_receiver_may_still_come(team: Team) -> None:
 
 
 @requires("messages.bound", "tokens.bound")
-@both_engines
 @pytest.mark.parametrize("role", [Role.MEMBER, Role.VIEWER])
 def test_mail_is_private(team: Team, role: Role) -> None:
     """A token bound to one agent, a viewer's too, that reads as another: permission denied; an unbound one may."""

@@ -74,7 +74,6 @@ def test_the_newest_of_a_name_is_meant(team: Team) -> None:
 
 
 @requires("get_artifact.not_found", "envelope.refusal")
-@both_engines
 def test_an_artifact_that_is_not_there(team: Team) -> None:
     """A name that nothing has, to the letter: success false, artifact null, artifact not found."""
     team.artifact("spec")
@@ -127,7 +126,6 @@ def test_a_reviewer_of_another_dialect_is_told(team: Team) -> None:
 
 
 @requires("submit_review.only_reviewer", "envelope.clean")
-@both_engines
 def test_only_the_reviewer_reviews(team: Team) -> None:
     """Anyone but the named reviewer, who asked for it among them, is denied, and nothing is kept."""
     review = _review(team)
@@ -170,7 +168,6 @@ def test_of_many_verdicts_at_once_one_counts(team: Team) -> None:
 
 
 @requires("reviews.artifact", "reviews.unknown", "limits.refs", "tokens.foreign", "envelope.clean")
-@both_engines
 def test_what_is_not_there_is_not_reviewed(team: Team, elsewhere: Team) -> None:
     """Ids of nothing, or of another project's: artifact not found, review not found."""
     foreign_artifact, foreign_review = elsewhere.artifact(), _review(elsewhere)

@@ -97,7 +97,6 @@ def test_a_header_names_the_run(team: Team) -> None:
 
 
 @requires("run.header.bad", "envelope.invalid", "envelope.clean")
-@both_engines
 def test_a_header_must_be_a_session_id(team: Team) -> None:
     """A call under a header that is no session_id is invalid, and changes nothing."""
     calls = {"send_message": {"content": "c"}, "get_all_tasks": {}, "start_session": {"session_id": "x"}}
@@ -266,7 +265,6 @@ def test_a_repeated_call_happens_once(team: Team) -> None:
 
 
 @requires("run.made", "tokens.viewer_reads")
-@both_engines
 def test_a_viewer_makes_no_run(team: Team) -> None:
     """A viewer of a project without a run sees nothing yet, and leaves no trace."""
     viewer = team.agent("lead", Role.VIEWER)
@@ -279,7 +277,6 @@ def test_a_viewer_makes_no_run(team: Team) -> None:
 
 
 @requires("tokens.viewer_reads", "run.belongs")
-@both_engines
 def test_a_viewer_sees_nothing_in_a_run_that_is_not_there(team: Team) -> None:
     """Under the name of a run that nobody has made a viewer sees no rows of another."""
     team.task()

@@ -155,7 +155,6 @@ def test_a_key_is_taken_once(team: Team) -> None:
 
 
 @requires("create_task.unknown_needs", "creating.needs_second", "envelope.refusal", "envelope.clean")
-@both_engines
 def test_unknown_needs_are_named(team: Team) -> None:
     """depends_on with ids that the run does not have is refused with those ids, in their order, and nothing is made."""
     known = team.task()
@@ -168,7 +167,6 @@ def test_unknown_needs_are_named(team: Team) -> None:
 
 
 @requires("creating.needs_second", "tokens.foreign")
-@both_engines
 def test_another_projects_tasks_are_unknown(team: Team, elsewhere: Team) -> None:
     """A task of another project cannot be needed, nor be a parent, nor be claimed or changed."""
     foreign = elsewhere.task()
@@ -189,7 +187,6 @@ def test_a_need_counts_once(team: Team) -> None:
 
 
 @requires("create_task.unknown_parent", "creating.parent_third", "envelope.clean")
-@both_engines
 def test_an_unknown_parent_is_refused(team: Team) -> None:
     """A parent that the run does not have is refused after the dependencies were found, and nothing is made."""
     known = team.task()
@@ -204,7 +201,6 @@ def test_an_unknown_parent_is_refused(team: Team) -> None:
 @requires(
     "create_task.breaker", "create_task.parent", "creating.depth_fourth", "creating.depth", "envelope.clean"
 )
-@both_engines
 def test_tasks_are_derived_one_deep(team: Team) -> None:
     """A derived task has depth 1, and none can be derived from it."""
     child = team.task(parent_task_id=team.task())
@@ -243,7 +239,6 @@ def test_siblings_that_race_are_three(team: Team) -> None:
 
 
 @requires("update_task.status", "update_task.reply", "updating.any")
-@both_engines
 def test_any_status_may_follow_any_other(team: Team) -> None:
     """From each of the four statuses a task comes to each, its assignee stays, and the answer is success."""
     lead = team.agent("lead")
@@ -309,7 +304,6 @@ def test_both_change_at_once(anywhere: Team) -> None:
 
 
 @requires("updating.who", "updating.denied", "envelope.clean")
-@both_engines
 def test_who_may_update(team: Team) -> None:
     """The assignee and the creator may, anyone else is denied; anyone may while the task is unassigned."""
     task, free = team.task(assignee="fe"), team.task()
@@ -338,7 +332,6 @@ def test_an_update_does_not_wait_for_dependencies(anywhere: Team) -> None:
 
 
 @requires("updating.unknown", "envelope.clean")
-@both_engines
 def test_an_unknown_task_is_not_found(team: Team) -> None:
     """An id that the run does not have, a number among them, is no task, whatever is to be changed."""
     team.task()
@@ -352,7 +345,6 @@ def test_an_unknown_task_is_not_found(team: Team) -> None:
 
 
 @requires("updating.nothing", "envelope.clean")
-@both_engines
 def test_there_must_be_something_to_change(team: Team) -> None:
     """Neither status nor assignee: No valid fields to update."""
     task = team.task(assignee="fe")
@@ -363,7 +355,6 @@ def test_there_must_be_something_to_change(team: Team) -> None:
 
 
 @requires("updating.lost", "words.lost", "rows.status", "envelope.clean")
-@both_engines
 @pytest.mark.parametrize("how", ["failed", "cancelled", "expired"])
 def test_what_was_lost_stays_lost(team: Team, how: str) -> None:
     """What failed, was cancelled or expired elsewhere shows as that, and is not updated, nor claimed."""

@@ -43,7 +43,6 @@ def _error(answer: tuple[Json, bool]) -> str:
 
 
 @requires("tokens.viewer", "envelope.clean")
-@both_engines
 def test_a_viewer_changes_nothing(team: Team) -> None:
     """Every tool that writes, or speaks, is denied to a viewer, whose call leaves no trace."""
     calls = _prepared(team)
@@ -56,7 +55,6 @@ def test_a_viewer_changes_nothing(team: Team) -> None:
 
 
 @requires("tokens.viewer_reads")
-@both_engines
 def test_a_viewer_reads(team: Team) -> None:
     """Every tool that reads answers a viewer, under any agent_id, and leaves no trace of it either."""
     calls = _prepared(team)
@@ -69,7 +67,6 @@ def test_a_viewer_reads(team: Team) -> None:
 
 
 @requires("tokens.bound", "envelope.clean")
-@both_engines
 def test_a_bound_token_is_one_agent(team: Team) -> None:
     """A token bound to one agent that says another's agent_id, or hub, is denied by every tool, without a trace."""
     calls = _prepared(team)
@@ -105,7 +102,6 @@ def test_an_unbound_token_is_any_agent(team: Team) -> None:
 
 
 @requires("tokens.person", "tokens.person.which", "tokens.foreign")
-@both_engines
 def test_a_person_says_which_project(team: Team, elsewhere: Team) -> None:
     """A person of several projects names one by X-Hubbub-Project, or is told which there are; of one they need not."""
     one = team.person((team.project, Role.MEMBER))
@@ -126,7 +122,6 @@ def test_a_person_says_which_project(team: Team, elsewhere: Team) -> None:
 
 
 @requires("tokens.foreign", "envelope.clean")
-@both_engines
 def test_a_foreign_project_is_refused(team: Team, elsewhere: Team) -> None:
     """A token that names a project not its own, be it there or not, is refused by every tool, without a trace."""
     owners = {"program": elsewhere.program(), "person": elsewhere.person((elsewhere.project, Role.OWNER))}
@@ -143,7 +138,6 @@ def test_a_foreign_project_is_refused(team: Team, elsewhere: Team) -> None:
 
 
 @requires("tokens.viewer", "tokens.person")
-@both_engines
 def test_a_persons_role_is_that_of_the_project(team: Team, elsewhere: Team) -> None:
     """Who is a viewer here and a member there may write there only, and read in both."""
     person = team.person((team.project, Role.VIEWER), (elsewhere.project, Role.MEMBER))

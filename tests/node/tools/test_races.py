@@ -91,7 +91,6 @@ def outcomes(here: Place, calls: Calls) -> Iterator[tuple[str, Outcome]]:
     ("calls", "opened", "swaps"),
     [
         pytest.param(FILES, beneath.folder, 60_000, id="files"),
-        pytest.param(FILES, beneath.folder, 200_000, id="files-for-long", marks=pytest.mark.system),
         pytest.param(FILES, beneath.by_steps, 200_000, id="files-without-openat2", marks=pytest.mark.system),
         pytest.param(SEARCHES, beneath.folder, 200_000, id="searches", marks=pytest.mark.system),
     ],
