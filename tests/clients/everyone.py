@@ -31,17 +31,15 @@ def main() -> int:
         with serving(hub):
             secret = (hub.settings.data / OWNER_TOKEN).read_text().strip()
             expected = {"tools": len(hub.dialects["commhub"].tools), "ok": True, "agents": 0}
-            return max(
-                [_report(*each, expected) for each in _walks(f"{hub.url}/mcp/commhub", secret, folder)]
-            )
+            return max([_report(*each, expected) for each in _walks(f"{hub.url}/mcp/commhub", secret)])
 
 
-def _walks(url: str, secret: str, folder: str) -> Iterator[tuple[str, object]]:
+def _walks(url: str, secret: str) -> Iterator[tuple[str, object]]:
     """The name of each client, and what it saw."""
     python = sys.executable
     for mode in ("legacy", "auto"):
         yield f"Python 2, {mode}", _printed([python, str(HERE / "walk_python_2.py"), mode, url, secret])
-    yield "Python 1", _printed([_python_1(folder), str(HERE / "walk_python_1.py"), url, secret])
+    yield "Python 1", _printed([_python_1(), str(HERE / "walk_python_1.py"), url, secret])
     runtime = javascript.fetched(HERE)
     if runtime is None:
         sys.stdout.write("clients: npm is not installed, so those in JavaScript are not run\n")
@@ -52,14 +50,16 @@ def _walks(url: str, secret: str, folder: str) -> Iterator[tuple[str, object]]:
     yield "Inspector", _inspected(runtime, url, secret)
 
 
-def _python_1(folder: str) -> str:
-    """A Python that has version 1 of the library, in an environment of its own."""
-    environment = Path(folder) / "python-1"
-    venv.create(environment, with_pip=True)
-    python = str(environment / "bin" / "python")
-    subprocess.run(
-        [python, "-m", "pip", "install", "-qq", "--disable-pip-version-check", PYTHON_1], check=True
-    )
+def _python_1() -> str:
+    """A Python that has version 1 of the library, in an environment that is made when it is first needed."""
+    environment = HERE / ".venv"
+    python, stamp = str(environment / "bin" / "python"), environment / javascript.STAMP
+    wanted = f"{PYTHON_1} for {sys.version} of {sys.base_prefix}"
+    if not stamp.exists() or stamp.read_text() != wanted:
+        venv.create(environment, clear=True)
+        command = [sys.executable, "-m", "pip", "--python", python, "install", "-qq", "--no-compile"]
+        subprocess.run([*command, "--disable-pip-version-check", PYTHON_1], check=True)
+        stamp.write_text(wanted)
     return python
 
 
