@@ -32,7 +32,6 @@ QUICK = Pace(
     doubt=timedelta(milliseconds=50),
     certain=timedelta(milliseconds=200),
     gather=timedelta(milliseconds=20),
-    hello=timedelta(milliseconds=500),
 )
 
 

@@ -1,5 +1,8 @@
 """Links: who may have one, what ends one, and what nonsense does to one."""
 
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -10,7 +13,8 @@ from hubbub.core import nodes
 from hubbub.model.link import LARGEST_FRAME, PATH, Kind
 from hubbub.model.rights import Role
 from hubbub.serve.fleet.hearing import Hearing
-from tests.serve.fleet.machine import Field, Json
+from tests.serve.fleet.machine import QUICK, Field, Json, field_of
+from tests.serve.hub import running_hub
 from tests.serve.streams import following
 from tests.serve.web import Visit, done
 
@@ -155,13 +159,19 @@ def test_a_frame_that_is_too_long_ends_the_link(field: Field) -> None:
     machine.linked()
 
 
-@pytest.mark.parametrize("first", ['.{"kind":"taken"}', ".7", '.{"kind":"hello"}', None])
-def test_a_machine_says_first_who_it_is(field: Field, first: str | None) -> None:
-    """Who begins with something else, or with nothing, is sent away."""
+@pytest.mark.parametrize("first", ['.{"kind":"taken"}', ".7", '.{"kind":"hello"}'])
+def test_a_machine_says_first_who_it_is(field: Field, first: str) -> None:
+    """Who begins with something else is sent away."""
     line = field.machine().dial()
-    if first is not None:
-        line.raw(first)
+    line.raw(first)
     assert line.bye() == "broken"
+
+
+def test_who_says_nothing_is_sent_away(tmp_path: Path) -> None:
+    """Whoever has connected has a while to say who they are, and is then sent away."""
+    hasty = replace(QUICK, hello=timedelta(milliseconds=50))
+    with running_hub(tmp_path / "hub", pace=hasty, no_node=True) as hub, field_of(hub) as field:
+        assert field.machine().dial().bye() == "broken"
 
 
 def test_what_a_machine_says_of_itself_is_checked(field: Field) -> None:
