@@ -28,7 +28,8 @@ from tests.waiting import patience
 ROOT = Path(__file__).resolve().parent.parent
 PROCESSES = Path("/proc")
 PRINTED = "42 lines"
-# As `python -m demo.run`, which starts the program 28 times; that it does start the interrupted play tells.
+# As `python -m demo.run`, which starts the program 28 times, and five that need as much of it; that it does start them
+# the interrupted play tells.
 FORKING = """
 import subprocess
 from demo.run import main

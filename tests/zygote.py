@@ -34,7 +34,8 @@ from typing import Any, AnyStr, NoReturn
 
 from hubbub.model.starting import program
 
-PROGRAM = (sys.executable, "-m", "hubbub")
+PYTHONS = (sys.executable, str(Path(sys.executable).with_name("python")))
+MODULES = ("hubbub", "demo.commander", "demo.teammate")  # run by `python -m`; all need what is loaded
 INSTALLED = str(Path(sys.executable).with_name("hubbub"))  # as people start it
 ITSELF = program()  # as hubbub starts itself
 PACED = (sys.executable, str(Path(__file__).with_name("fleet") / "paced.py"))
@@ -72,13 +73,14 @@ SELDOM = "hubbub.node.runtimes.openai"  # takes a third of the time, and few pro
 
 @dataclass(frozen=True)
 class Order:
-    """What to become: the program, or a script that runs it, and where."""
+    """What to become: a module that is run, or a script that runs the program, and where."""
 
     arguments: list[str]
     environment: dict[str, str]
     folder: str
     new_session: bool
-    script: str | None = None
+    module: str
+    script: str | None = None  # which is run instead
     modules: str | None = None  # the folder that comes first where modules are looked for
     network: str = NETWORK  # the file of a namespace
 
@@ -111,10 +113,10 @@ def _order(args: Any, given: Mapping[str, Any]) -> Order | None:
     if tuple(words[:3]) == ELSEWHERE:
         network, words = f"/run/netns/{words[3]}", words[4:]
     folder = os.fspath(given["cwd"] or Path.cwd())
-    script: str | None = None
+    module, script = MODULES[0], None
     modules: str | None = folder
-    if tuple(words[:3]) == PROGRAM:
-        arguments = words[3:]
+    if len(words) > 2 and words[0] in PYTHONS and words[1] == "-m" and words[2] in MODULES:
+        module, arguments = words[2], words[3:]
     elif tuple(words[: len(ITSELF)]) == ITSELF:
         modules, arguments = None, words[len(ITSELF) :]
     elif words[:1] == [INSTALLED]:
@@ -126,7 +128,8 @@ def _order(args: Any, given: Mapping[str, Any]) -> Order | None:
     else:
         return None
     environment = dict(os.environ if given["env"] is None else given["env"])
-    return Order(arguments, environment, folder, bool(given["start_new_session"]), script, modules, network)
+    session = bool(given["start_new_session"])
+    return Order(arguments, environment, folder, session, module, script, modules, network)
 
 
 def _is_forkable(given: Mapping[str, Any]) -> bool:
@@ -304,7 +307,7 @@ def main() -> None:
         order = serve(line)
     try:
         if order.script is None:
-            runpy.run_module("hubbub", run_name="__main__", alter_sys=True)
+            runpy.run_module(order.module, run_name="__main__", alter_sys=True)
         else:
             runpy.run_path(order.script, run_name="__main__")
     except SystemExit as ended:

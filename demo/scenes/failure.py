@@ -10,6 +10,6 @@ def play(stage: Stage) -> None:
     binding = commander.task(LIBRARIAN, "bind reports on functions and imports")
     reason = commander.reply(binding, status="failed")["content"].splitlines()[-1]
     stage.note(f"{LIBRARIAN} says why: {reason}")
-    commander.reply(commander.task(SURVEYOR, "rank imports of src/hubbub"))
+    commander.reply(commander.task(SURVEYOR, "rank imports of src/hubbub/core"))
     commander.retry(binding)
     commander.reply(binding)

@@ -8,7 +8,7 @@ from demo.stage import Stage
 def play(stage: Stage) -> None:
     """An agent is killed in the middle of a task, and started again."""
     commander = stage.commander
-    task = commander.task(LIBRARIAN, "list open comments in tests", context=HALFWAY)
+    task = commander.task(LIBRARIAN, "list open comments in tests/core", context=HALFWAY)
     first = stage.gate.arrival(task)
     stage.kill_agent(LIBRARIAN)
     first.wait_until_gone()

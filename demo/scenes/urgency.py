@@ -8,10 +8,10 @@ from demo.stage import Stage
 def play(stage: Stage) -> None:
     """The most urgent task comes last, and is done first."""
     send = stage.commander.task
-    busy = stage.gate.arrival(send(SURVEYOR, "rank functions in src/hubbub", context=HALFWAY))
+    busy = stage.gate.arrival(send(SURVEYOR, "rank functions in src/hubbub/core", context=HALFWAY))
     low = send(SURVEYOR, "rank functions in demo", priority="low")
-    normal = send(SURVEYOR, "count lines in tests", priority="normal")
-    high = send(SURVEYOR, "count lines in src/hubbub", priority="high")
+    normal = send(SURVEYOR, "count lines in tests/core", priority="normal")
+    high = send(SURVEYOR, "count lines in src/hubbub/core", priority="high")
     busy.let_go()
     for task in (high, normal, low):
         stage.commander.reply(task)
