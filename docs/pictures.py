@@ -27,7 +27,7 @@ from hubbub.core import tasks
 from hubbub.model.records import Task
 from hubbub.serve import log
 from hubbub.store.tx import Tx
-from tests.dashboard.browser import PHONE, Visit, Visitors, chromium, code_from, settle, visiting
+from tests.dashboard.browser import PHONE, Tabs, Visit, Visitors, chromium, code_from, settle, visiting
 from tests.dashboard.scene import Scene, fill
 from tests.serve.hub import Hub, running_hub
 
@@ -111,7 +111,7 @@ def _visits() -> Iterator[tuple[Visit, Scene, Hub, Browser]]:
         TemporaryDirectory() as data,
         running_hub(Path(data) / "hub", public_url=None) as hub,
         chromium() as browser,
-        visiting(Visitors(hub.url, code_from(hub), browser)) as (visit, _watch),
+        visiting(Visitors(hub.url, code_from(hub), Tabs(browser))) as (visit, _watch),
     ):
         scene = fill(hub.store, hub.project)
         hub.store.write_now(hub.owner, lambda tx: _plan(tx, scene))

@@ -1,20 +1,21 @@
 """A real browser on a real hub: pages that are signed in, and are watched for everything that must never happen."""
 
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from importlib import resources
 from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from playwright.sync_api import (
     Browser,
-    BrowserContext,
     ConsoleMessage,
     Dialog,
+    Error,
     Page,
+    Request,
     Response,
     expect,
     sync_playwright,
@@ -22,18 +23,12 @@ from playwright.sync_api import (
 
 from hubbub.core import logins, users
 from hubbub.model.rights import Role
+from hubbub.serve.dashboard.addresses import ICON
 from tests.serve.hub import Hub
 from tests.tools import needed
 from tests.waiting import patience
 
 DESKTOP, TABLET, PHONE = (1440, 900), (900, 1100), (390, 844)
-AXE = resources.files("axe_playwright_python") / "axe.min.js"
-RULES = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice")
-OF_COLOUR = ("color-contrast", "link-in-text-block")  # all else is the same in the other theme
-OF_ROOM = ("target-size",)  # all else is the same in another language
-RUN = """([context, only]) => axe.run(context ?? document, { runOnly: only, resultTypes: ["violations"] }).then(
-  ({ violations }) => violations.flatMap(({ id, help, nodes }) => nodes.map((node) =>
-    `${id}: ${help}: ${node.html.slice(0, 160)} (${node.failureSummary.slice(0, 300)})`)))"""
 LOADING = "Failed to load resource"  # said of every refusal; `Watch.responses` knows more
 SLOW = "was preloaded using link preload"  # said where a busy machine takes seconds to begin
 UNNEEDED = (  # whose pages, one for each window, take as long to begin as the page that is tested
@@ -79,11 +74,12 @@ class Watch:
     expected: set[int] = field(default_factory=set)
 
     def follow(self, page: Page) -> None:
-        page.on("console", self._console)
-        page.on("pageerror", lambda error: self.errors.append(str(error)))
-        page.on("dialog", self._dialog)
-        page.on("request", lambda request: self._request(request.url))
-        page.on("response", self._response)
+        for event, noted in self._events().items():
+            page.on(event, noted)  # type: ignore[call-overload]  # which knows them one by one
+
+    def leave(self, page: Page) -> None:
+        for event, noted in self._events().items():
+            page.remove_listener(event, noted)
 
     def expect(self, *statuses: int) -> None:
         """The hub will refuse something, with one of these; 0: it will not be there."""
@@ -100,20 +96,32 @@ class Watch:
         }
         assert not any(found.values()), {what: said for what, said in found.items() if said}
 
+    def _events(self) -> dict[str, Callable[[Any], None]]:
+        return {
+            "console": self._console,
+            "pageerror": self._error,
+            "dialog": self._dialog,
+            "request": self._request,
+            "response": self._response,
+        }
+
     def _console(self, message: ConsoleMessage) -> None:
         is_known = message.text.startswith(LOADING) or SLOW in message.text
         is_known = is_known or (0 in self.expected and "net::ERR_" in message.text)
         if message.type in ("error", "warning") and not is_known:
             self.console.append(f"{message.type}: {message.text}")
 
+    def _error(self, error: Error) -> None:
+        self.errors.append(str(error))
+
     def _dialog(self, dialog: Dialog) -> None:
         self.dialogs.append(f"{dialog.type}: {dialog.message}")
         dialog.dismiss()
 
-    def _request(self, url: str) -> None:
-        parts = urlsplit(url)
+    def _request(self, request: Request) -> None:
+        parts = urlsplit(request.url)
         if parts.scheme not in ("data", "blob") and parts.netloc != urlsplit(self.url).netloc:
-            self.elsewhere.append(url)
+            self.elsewhere.append(request.url)
 
     def _response(self, response: Response) -> None:
         if response.status >= 400 and response.status not in self.expected:
@@ -135,44 +143,86 @@ class Visit(Protocol):
     ) -> Page: ...
 
 
+class Tabs:
+    """Pages of one browser that are used again: to make one takes longer than most of what a test does there."""
+
+    def __init__(self, browser: Browser) -> None:
+        self.browser = browser
+        self._idle: defaultdict[tuple[str, bool], list[Page]] = defaultdict(list)
+        self._kinds: dict[Page, tuple[str, bool]] = {}
+
+    def take(self, size: tuple[int, int], theme: str, language: str) -> Page:
+        """A page on which nothing is, and that nobody else has; what it has in common with others is the cache."""
+        kind = (language, size == PHONE)
+        page = self._idle[kind].pop() if self._idle[kind] else self._new(*kind)
+        page.set_viewport_size({"width": size[0], "height": size[1]})
+        page.emulate_media(
+            color_scheme="light" if theme == "light" else "dark",
+            reduced_motion="reduce",  # what turns is painted anew sixty times a second
+        )
+        milliseconds = 1000 * patience()
+        page.set_default_timeout(milliseconds)
+        expect.set_options(timeout=milliseconds)
+        return page
+
+    def give_back(self, page: Page, blank: str) -> None:
+        """Make it as good as new, at an address of its hub where nothing happens; what can't be is closed."""
+        kind = self._kinds.pop(page)
+        if page.context.pages == [page] and _is_cleaned(page, blank):
+            self._idle[kind].append(page)
+            self._kinds[page] = kind
+        else:
+            page.context.close()
+
+    def _new(self, language: str, is_phone: bool) -> Page:
+        context = self.browser.new_context(
+            locale=language, has_touch=is_phone, is_mobile=is_phone, timezone_id="UTC"
+        )
+        page = context.new_page()
+        self._kinds[page] = (language, is_phone)
+        return page
+
+
+def _is_cleaned(page: Page, blank: str) -> bool:
+    """Leave what is on the page, and forget what it has kept; false where its hub is gone."""
+    page.wait_for_load_state()  # a page that is just going elsewhere may keep Chromium from ever closing it
+    page.unroute_all(behavior="ignoreErrors")
+    try:
+        page.goto(blank, wait_until="commit")
+        page.evaluate("() => { localStorage.clear(); sessionStorage.clear(); }")
+    except Error:
+        return False
+    page.mouse.move(-1, -1)
+    return True
+
+
 @dataclass
 class Visitors:
     """The people who look at one hub: each signs in once, by a one-time link."""
 
     url: str
     code: Callable[[str | None], str]  # of a one-time link for somebody; None: the hub's owner
-    browser: Browser
+    tabs: Tabs
     cookies: dict[str | None, Any] = field(default_factory=dict)
 
-    def context(self, who: str | None, size: tuple[int, int], theme: str, language: str) -> BrowserContext:
-        """A browser of its own, as it were, in which that person (None: the owner) is signed in."""
+    def page(self, who: str | None, size: tuple[int, int], theme: str, language: str) -> Page:
+        """A page in a browser of its own, as it were, in which that person (None: the owner) is signed in."""
         if who not in self.cookies:
             self.cookies[who] = self._sign_in(who)
-        is_phone = size == PHONE
-        context = self.browser.new_context(
-            storage_state=self.cookies[who],
-            viewport={"width": size[0], "height": size[1]},
-            color_scheme="light" if theme == "light" else "dark",
-            reduced_motion="reduce",  # what turns is painted anew sixty times a second
-            locale=language,
-            has_touch=is_phone,
-            is_mobile=is_phone,
-            timezone_id="UTC",
-        )
-        milliseconds = 1000 * patience()
-        context.set_default_timeout(milliseconds)
-        expect.set_options(timeout=milliseconds)
-        chosen = {"hubbub_theme": theme, "hubbub_language": language}
-        context.add_cookies(
-            [{"name": name, "value": value, "url": self.url} for name, value in chosen.items()]
-        )
-        return context
+        page = self.tabs.take(size, theme, language)
+        chosen: list[Any] = [
+            {"name": "hubbub_theme", "value": theme, "url": self.url},
+            {"name": "hubbub_language", "value": language, "url": self.url},
+        ]
+        page.context.clear_cookies()
+        page.context.add_cookies([*self.cookies[who], *chosen])
+        return page
 
     def _sign_in(self, who: str | None) -> Any:
-        with self.browser.new_context() as context:
+        with self.tabs.browser.new_context() as context:
             answer = context.request.post(f"{self.url}/login/{self.code(who)}", max_redirects=0)
             assert answer.status == 303, answer.text()
-            return context.storage_state()
+            return context.cookies()
 
 
 def code_from(hub: Hub) -> Callable[[str | None], str]:
@@ -189,7 +239,7 @@ def add_person(hub: Hub, name: str, role: Role) -> None:
 def visiting(visitors: Visitors) -> Iterator[tuple[Visit, Watch]]:
     """Visits to a hub; what should not have happened in any of them fails the test at the end."""
     watch = Watch(visitors.url)
-    contexts: list[BrowserContext] = []
+    opened: list[Page] = []
 
     def visit(
         path: str = "/",
@@ -200,9 +250,8 @@ def visiting(visitors: Visitors) -> Iterator[tuple[Visit, Watch]]:
         language: str = "en",
         ready: bool = True,
     ) -> Page:
-        context = visitors.context(who, size, theme, language)
-        contexts.append(context)
-        page = context.new_page()
+        page = visitors.page(who, size, theme, language)
+        opened.append(page)
         watch.follow(page)
         page.goto(visitors.url + path)
         if ready:
@@ -210,10 +259,9 @@ def visiting(visitors: Visitors) -> Iterator[tuple[Visit, Watch]]:
         return page
 
     yield visit, watch
-    for context in contexts:
-        for page in context.pages:
-            page.wait_for_load_state()  # a page that is just going elsewhere may keep Chromium from ever closing it
-        context.close()
+    for page in opened:
+        watch.leave(page)
+        visitors.tabs.give_back(page, visitors.url + ICON)
     watch.verify()
 
 
@@ -247,19 +295,6 @@ def until_told(page: Page) -> None:
     """Wait until the page shows nothing any more that the log has not told: what was done here, the hub has done."""
     told = "new Promise((done) => m.pending.subscribe((all) => all.length || done()))"
     inside(page, "model/moment.js", told)
-
-
-def axe(page: Page, *, context: str | None = None, rules: Sequence[str] | None = None) -> list[str]:
-    """What axe-core finds wrong on the page, a line each: WCAG 2.0 to 2.2, A and AA, and its best practice.
-
-    `rules`: only by these.
-    """
-    settle(page)
-    if not page.evaluate("() => 'axe' in window"):
-        page.evaluate(AXE.read_text())
-    only = {"type": "rule", "values": rules} if rules else {"type": "tag", "values": RULES}
-    found: list[str] = page.evaluate(RUN, [context, only])
-    return found
 
 
 def picture_of(folder: Path, page: Page, name: str) -> None:

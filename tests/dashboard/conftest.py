@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from hubbub.model.rights import Role
-from tests.dashboard.browser import Visit, Visitors, Watch, add_person, chromium, code_from, visiting
+from tests.dashboard.browser import Tabs, Visit, Visitors, Watch, add_person, chromium, code_from, visiting
 from tests.dashboard.scene import Scene, fill
 from tests.serve.hub import Hub, running_hub
 
@@ -31,6 +31,12 @@ def browser() -> Iterator[Browser]:
         yield started
 
 
+@pytest.fixture(scope="package")
+def tabs(browser: Browser) -> Tabs:
+    """The browser's pages."""
+    return Tabs(browser)
+
+
 @pytest.fixture(scope="module")
 def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
     """A hub of the module's own, with an owner, a member and a viewer."""
@@ -47,8 +53,8 @@ def scene(hub: Hub) -> Scene:
 
 
 @pytest.fixture(scope="module")
-def visitors(hub: Hub, browser: Browser) -> Visitors:
-    return Visitors(hub.url, code_from(hub), browser)
+def visitors(hub: Hub, tabs: Tabs) -> Visitors:
+    return Visitors(hub.url, code_from(hub), tabs)
 
 
 @pytest.fixture

@@ -1,11 +1,12 @@
 """What the page makes of a picture: what needs people when, filters, and words; each a function without a page."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Page
 
-from tests.dashboard.browser import Visitors, inside, until_ready
+from tests.dashboard.browser import Visitors, inside, visiting
 from tests.dashboard.scene import Scene
 
 pytestmark = pytest.mark.daily  # all on one page
@@ -29,14 +30,10 @@ OVERLAP = {"agents": ["ann", "bob"], "files": ["a.py"], "areas": []}
 
 
 @pytest.fixture(scope="module")
-def page(scene: Scene, visitors: Visitors, browser: Browser) -> Any:
+def page(scene: Scene, visitors: Visitors) -> Iterator[Page]:
     """One page for all of them, as none changes anything."""
-    context = visitors.context(None, (1440, 900), "dark", "en")
-    opened = context.new_page()
-    opened.goto(visitors.url)
-    until_ready(opened)
-    yield opened
-    context.close()
+    with visiting(visitors) as (visit, _watch):
+        yield visit()
 
 
 def picture(*, task: Any = None, agent: Any = None, **cards: Any) -> Any:

@@ -8,11 +8,11 @@ from contextlib import closing
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from hubbub.store.sqlite import DATABASE
 from tests.cli.processes import RunningHub
-from tests.dashboard.browser import Visitors, Watch, inside, visiting
+from tests.dashboard.browser import Tabs, Visitors, Watch, inside, visiting
 from tests.dashboard.pictures import live, told
 
 Json = dict[str, Any]
@@ -32,14 +32,14 @@ def killable(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHub]:
 
 
 @pytest.fixture
-def looking(killable: RunningHub, browser: Browser) -> Iterator[Looking]:
+def looking(killable: RunningHub, tabs: Tabs) -> Iterator[Looking]:
     """Opens the board of that hub."""
 
     def code(who: str | None) -> str:
         url: str = killable.client().post("/logins/links", {"user": who})["url"]
         return url.rpartition("/")[2]
 
-    with visiting(Visitors(killable.url, code, browser)) as (visit, watch):
+    with visiting(Visitors(killable.url, code, tabs)) as (visit, watch):
         yield lambda who=None: visit("/board", who=who), watch
 
 
