@@ -5,15 +5,19 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from hubbub.core import tasks
+from hubbub.core import tasks, verbs
 from hubbub.model.lifecycle import Event
 from hubbub.model.records import Task
 from hubbub.store.tx import Tx
 from tests.dashboard.browser import Visit, inside
-from tests.dashboard.scene import Scene
 from tests.serve.hub import Hub
 
-pytestmark = pytest.mark.usefixtures("scene")
+
+@pytest.fixture(scope="module", autouse=True)
+def _ann(hub: Hub) -> None:
+    """Nobody else is there, and nothing waits: in a scene, work grows too old while a test goes on."""
+    hub.meet("ann")
+
 
 # A browser that says yes, a page that nobody sees, and a list of what would have been shown.
 LOOKS_ELSEWHERE = """
@@ -30,19 +34,19 @@ LOOKS_ELSEWHERE = """
 """
 
 
-def test_what_is_new_is_told_to_who_looks_elsewhere(visit: Visit, hub: Hub, scene: Scene) -> None:
+def test_what_is_new_is_told_to_who_looks_elsewhere(visit: Visit, hub: Hub) -> None:
     """A task that gets blocked is told in our words, with its number and title, and without what its agent said."""
     page = who_looks_elsewhere(visit)
-    told = block(hub, scene.tasks["running"][4])
+    told = block(hub, "Ask who may read it")
     expect(page.locator("body")).to_have_attribute("data-told", re.compile(f"^{{[^{{}}]*:{told}}}$"))
 
 
-def test_one_need_does_not_hide_another(visit: Visit, hub: Hub, scene: Scene) -> None:
+def test_one_need_does_not_hide_another(visit: Visit, hub: Hub) -> None:
     """Of two tasks that get blocked one after the other, each has its own notification."""
     page = who_looks_elsewhere(visit)
     told = []
-    for place in (2, 3):
-        told.append(block(hub, scene.tasks["running"][place]))
+    for title in ("Name the release", "Sign the release"):
+        told.append(block(hub, title))
         expect(page.locator("body")).to_have_attribute("data-told", re.compile(".*".join(told)))
 
 
@@ -54,20 +58,22 @@ def who_looks_elsewhere(visit: Visit) -> Page:
     return page
 
 
-def block(hub: Hub, task: Task) -> str:
+def block(hub: Hub, title: str) -> str:
     """Let a task be blocked; returns what is to be told of it, as an expression."""
     said = {"reason": "click http://evil.example"}
 
     def step(tx: Tx) -> Task:
-        found = tasks.find(tx, [hub.project.id], str(task.id))
-        return tasks.step(tx, found, Event.BLOCK, actor=found.assignee, detail=said)
+        sent = tasks.send(tx, hub.project.id, sender="hub", to="ann", text="work", title=title)
+        begun = verbs.start(tx, verbs.accept(tx, sent, "ann"), "ann")
+        return tasks.step(tx, begun, Event.BLOCK, actor="ann", detail=said)
 
     blocked = hub.do(step)
     return re.escape(f'"Question for you: T-{blocked.number} {blocked.title}"')
 
 
-def test_the_tab_says_how_much_waits(visit: Visit) -> None:
+def test_the_tab_says_how_much_waits(visit: Visit, hub: Hub) -> None:
     """The page's title begins with the number of what waits, and its icon has a mark."""
+    block(hub, "Say when")
     page = visit("/")
     count = page.evaluate("document.title.match(/^\\((\\d+)\\)/)[1]")
     assert int(count) == page.locator(".need").count()
