@@ -1,33 +1,84 @@
-"""Every way in which a view is looked at: three widths, in the dark and in the light."""
+"""Every way in which a view is looked at: three widths, in the dark and in the light, in either language.
+
+A page is judged in all of them as it stands, and by each rule only where that rule can tell another thing than before.
+"""
+
+from collections.abc import Sequence
+from importlib import resources
 
 from playwright.sync_api import Page
 
-from tests.dashboard.browser import DESKTOP, OF_COLOUR, PHONE, TABLET, axe
+from tests.dashboard.browser import DESKTOP, PHONE, TABLET, inside, settle
 
-SIZES = {"desktop": DESKTOP, "tablet": TABLET, "phone": PHONE}
-WIDER = "() => document.documentElement.scrollWidth - innerWidth"
+SIZES = (DESKTOP, TABLET, PHONE)
+AXE = resources.files("axe_playwright_python") / "axe.min.js"
+RULES = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice")
+OF_COLOUR = ("color-contrast", "link-in-text-block")  # all else is the same in the other theme
+OF_ROOM = ("target-size",)  # all else is the same in another language, once it was judged in that
+
+RUN = """([context, only, without]) => axe.run(context ?? document, {
+  runOnly: only, resultTypes: ["violations"], rules: Object.fromEntries(without.map((id) => [id, { enabled: false }])),
+}).then(({ violations }) => violations.flatMap(({ id, help, nodes }) => nodes.map((node) =>
+    `${id}: ${help}: ${node.html.slice(0, 160)} (${node.failureSummary.slice(0, 300)})`)))"""
+
+# What is wider than the box that it stands in, where that neither scrolls nor hides it.
+BROKEN = """() => [...document.querySelectorAll("html, main, .side, .nav, .top, .dialog")]
+  .filter((each) => each.scrollWidth > each.clientWidth + 1)
+  .map((each) => `${each.localName} ${each.className} is ${each.scrollWidth} wide in ${each.clientWidth}`)"""
 
 
-def in_both_themes(page: Page) -> list[str]:
-    """What axe-core finds wrong on the page as it stands, in the light and in the dark."""
-    found = []
-    for theme in ("light", "dark"):  # the dark one last, so that what comes next begins in it
-        page.evaluate("theme => { document.documentElement.dataset.theme = theme; }", theme)
-        found += [f"{theme}: {each}" for each in axe(page, rules=OF_COLOUR if theme == "light" else None)]
+def axe(
+    page: Page, *, context: str | None = None, rules: Sequence[str] = (), without: Sequence[str] = ()
+) -> list[str]:
+    """What axe-core finds wrong on the page, a line each: WCAG 2.0 to 2.2, A and AA, and its best practice.
+
+    `rules`: only by these; `without`: by all but these.
+    """
+    settle(page)
+    if not page.evaluate("() => 'axe' in window"):
+        page.evaluate(AXE.read_text())
+    only = {"type": "rule", "values": rules} if rules else {"type": "tag", "values": RULES}
+    found: list[str] = page.evaluate(RUN, [context, only, without])
     return found
 
 
-def faults(page: Page) -> dict[str, list[str]]:
-    """What axe-core finds wrong, and where the page is wider than the window, by width; empty if nothing is.
+def in_both_themes(page: Page, *, size: tuple[int, int] = DESKTOP, context: str | None = None) -> list[str]:
+    """What axe-core finds wrong on the page as it stands, in the light and in the dark.
 
-    The page is not loaded anew for that.
+    A tablet shows everything in the colours of a desktop or of a phone.
     """
-    found = {}
-    for name, (width, height) in SIZES.items():
-        page.set_viewport_size({"width": width, "height": height})
-        wrong = in_both_themes(page)
-        if page.evaluate(WIDER) > 0:
-            wrong.append("the page is wider than the window")
-        if wrong:
-            found[name] = wrong
+    if size == TABLET:
+        return axe(page, context=context, without=OF_COLOUR)
+    found = []
+    for theme in ("light", "dark"):  # the dark one last, so that what comes next begins in it
+        page.evaluate("theme => { document.documentElement.dataset.theme = theme; }", theme)
+        rules = OF_COLOUR if theme == "light" else ()
+        found += [f"{theme}: {each}" for each in axe(page, context=context, rules=rules)]
+    return found
+
+
+def in_chinese(page: Page, *, size: tuple[int, int], context: str | None = None) -> list[str]:
+    """What axe-core finds wrong on a page in Chinese which, in English, was looked at in both themes.
+
+    Colours are the same in each language, and what things are called in another is the same in each width.
+    """
+    return axe(page, context=context, rules=() if size == DESKTOP else OF_ROOM)
+
+
+def faults(
+    page: Page, *, context: str | None = None, sizes: Sequence[tuple[int, int]] = SIZES, chinese: bool = False
+) -> list[str]:
+    """What axe-core finds wrong, and what is wider than its place, in each width and theme; empty if nothing is.
+
+    `chinese`: in that language too. The page is not loaded anew for any of that.
+    """
+    found = []
+    for language in ("en", "zh-CN")[: 1 + chinese]:
+        if chinese:
+            inside(page, "words.js", "m.setLanguage(x)", language)
+        for size in sizes:
+            page.set_viewport_size({"width": size[0], "height": size[1]})
+            judge = in_both_themes if language == "en" else in_chinese
+            wrong = judge(page, size=size, context=context)
+            found += [f"{size[0]} wide, {language}: {each}" for each in [*wrong, *page.evaluate(BROKEN)]]
     return found

@@ -8,7 +8,8 @@ from playwright.sync_api import Page, expect
 from hubbub.core import finding, messages, tasks, verbs
 from hubbub.model.lifecycle import Status
 from hubbub.model.records import Task
-from tests.dashboard.browser import PHONE, Visit, axe, until_told
+from tests.dashboard.browser import PHONE, Visit, until_told
+from tests.dashboard.looks import axe
 from tests.dashboard.scene import Scene
 from tests.serve.hub import Hub
 
