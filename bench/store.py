@@ -69,6 +69,9 @@ class Overhearing:
         self.heard.append((sql, values))
         return self._db.query(sql, values)
 
+    def tell(self, sql: str, values: Mapping[str, object]) -> None:
+        self.query(sql, values)
+
 
 def prepare(tx: Tx) -> UUID:
     """A project in which an agent waits for tasks."""
@@ -138,13 +141,19 @@ def one_by_one(connection: SQLiteConnection, project_id: UUID) -> Timing:
     return Timing(ONE_BY_ONE, time.perf_counter() - begun, time.process_time() - cpu, latencies)
 
 
-def another(statements: Statements, places: Mapping[UUID, UUID], number: int) -> Statements:
-    """The statements of another send: its own ids and number, in a project and a run of its own, as SQLite has ids."""
+def another(
+    statements: Statements, places: Mapping[UUID, UUID], number: int, *, as_bytes: bool = True
+) -> Statements:
+    """The statements of another send: its own ids and number, in a project and a run of its own.
+
+    `as_bytes` is how SQLite has ids.
+    """
     task_id = new_id()
 
     def value(name: str, old: object) -> object:
         if isinstance(old, UUID):
-            return places.get(old, task_id).bytes
+            kept = places.get(old, task_id)
+            return kept.bytes if as_bytes else kept
         return number if name == "number" else old
 
     return [(sql, {name: value(name, old) for name, old in values.items()}) for sql, values in statements]

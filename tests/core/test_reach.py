@@ -119,6 +119,9 @@ class Counted:
         self.count += 1
         return self.db.query(sql, values)
 
+    def tell(self, sql: str, values: Mapping[str, object]) -> None:
+        self.query(sql, values)
+
     def __getattr__(self, name: str) -> Any:
         return getattr(self.db, name)
 

@@ -413,7 +413,7 @@ def test_operations_that_wait_for_each_other_are_begun_again(postgres_url: str) 
 
         def operation(tx: Tx) -> None:
             seen.append(tx)
-            tx.run("UPDATE users SET owns_hub = owns_hub + 1 WHERE name = :name", name=first)
+            tx.one("UPDATE users SET owns_hub = owns_hub + 1 WHERE name = :name RETURNING id", name=first)
             if not met:
                 met.append(None)
                 meeting.wait()

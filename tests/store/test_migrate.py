@@ -14,7 +14,6 @@ import apsw
 import psycopg
 import pytest
 from psycopg import sql
-from psycopg.rows import dict_row
 
 from hubbub.app import OWNER_TOKEN, Hub
 from hubbub.core import access, messages, runs, tasks
@@ -24,7 +23,8 @@ from hubbub.model.rights import SYSTEM
 from hubbub.settings import Settings
 from hubbub.store import migrate
 from hubbub.store import tasks as rows
-from hubbub.store.postgres import Postgres, PostgresConnection
+from hubbub.store.pipeline import WRITE, Db, PostgresConnection
+from hubbub.store.postgres import Postgres
 from hubbub.store.sqlite import DATABASE, SQLite, SQLiteConnection
 from hubbub.store.tx import Connection, Store, Tx
 from tests.conftest import url_of
@@ -297,8 +297,11 @@ def bring_postgres(empty_postgres: str, tmp_path: Path) -> Iterator[Bring]:
 
     def bring(fill: Fill, version: int = 1) -> Store:
         migrate_postgres(empty_postgres, older(tmp_path, version))
-        with psycopg.connect(empty_postgres, row_factory=dict_row) as db:
-            fill(PostgresConnection(db))
+        with Db.connect(empty_postgres) as db:
+            connection = PostgresConnection(db)
+            connection.begin(WRITE)
+            fill(connection)
+            connection.commit()
         Postgres.migrate(empty_postgres)
         return opened.enter_context(closing(Postgres.open(empty_postgres)))
 

@@ -367,6 +367,9 @@ class Overhearing:
         self.heard.append((sql, values))
         return self._db.query(sql, values)
 
+    def tell(self, sql: str, values: Mapping[str, object]) -> None:
+        self.query(sql, values)
+
 
 def plans(tx: Tx, call: Callable[[Tx, World], object], explain: str) -> dict[str, str]:
     """What the engine says of each statement that the call sends."""

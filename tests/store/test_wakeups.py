@@ -10,7 +10,8 @@ import psycopg
 import pytest
 
 from hubbub.model.rights import SYSTEM
-from hubbub.store.postgres import Postgres, PostgresConnection
+from hubbub.store.pipeline import PostgresConnection
+from hubbub.store.postgres import Postgres
 from hubbub.store.tx import Tx
 from hubbub.store.wakeups import CHANNEL, HUBS
 from tests.waiting import patience, until

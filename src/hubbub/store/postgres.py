@@ -1,34 +1,45 @@
-"""PostgreSQL: a pool of connections and a pool of threads, for hubs that share one database.
+"""PostgreSQL: writers that commit together what waits, and a pool of connections, for hubs that share one database.
 
-Operations are the same plain functions. They may meet here: two that wait for each other (a deadlock) are begun again
-from the start, with a new `Tx`, which is safe because an operation does nothing outside its transaction.
+Operations are the same plain functions. One writer takes the calls that gathered during the last commit, runs each in
+a savepoint, and commits once for all, as on SQLite: else whoever counts in a project would hold its counter until
+the disk has the commit, with all other senders in a line behind. Another writer takes over what waits where the first
+is long at one call. A call that meets what another transaction has locked is put aside, and does its waiting alone.
+
+Operations may meet here: two that wait for each other (a deadlock) are begun again from the start, with a new `Tx`,
+which is safe because an operation does nothing outside its transaction.
 """
 
 import asyncio
 import random
-import re
 import threading
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from functools import lru_cache
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import TypeVar
+from uuid import UUID
 
 import psycopg
-from psycopg import IsolationLevel, errors
-from psycopg.rows import DictRow, dict_row
+from psycopg import errors
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from hubbub.model.errors import StoreRefused, StoreUnavailable
 from hubbub.model.rights import Actor
 from hubbub.store import migrate, tally
-from hubbub.store.tx import Clock, Operation, Row, Tx, WroteInRead, perform, unix_ms
-from hubbub.store.wakeups import CONNECT_TIMEOUT, HUB_HAS_ENDED, NOTIFY_EVERY, Wakeups
+from hubbub.store.calls import Call, answer
+from hubbub.store.pipeline import READ, WRITE, Db, PostgresConnection
+from hubbub.store.turns import Turns
+from hubbub.store.tx import Clock, Operation, Tx, WroteInRead, perform, unix_ms
+from hubbub.store.wakeups import CONNECT_TIMEOUT, NOTIFY_EVERY, Wakeups
 
 T = TypeVar("T")
-Db = psycopg.Connection[DictRow]
 
 WORKERS = 16  # threads, and connections: more only queue inside the server
+WRITERS = 4  # of the connections, at most, for calls that are committed together
+BATCH = (
+    64  # calls in one commit, at most: the server is slow with more savepoints, and others wait for its locks
+)
 TRIES = 6  # at an operation that meets another or loses its connection, before its caller hears of it
 STEP_BACK = 0.01  # seconds, doubled with every try
 CLOSING = 1.5  # seconds for what waits to be done, and then for the pool's own threads to end
@@ -38,6 +49,7 @@ LIMITS = """
     SET lock_timeout = '10s';
     SET idle_in_transaction_session_timeout = '60s'
 """  # the tail of the log waits for every transaction that has begun, so none may hang
+SHORTLY = "SET LOCAL lock_timeout = '5ms'"  # for calls behind which others wait
 
 UNREACHABLE = "the database server cannot be reached, or does not let the hub in"
 FORBIDDEN = "the database is empty, and its user may make no tables in it; grant CREATE on its schema"
@@ -54,45 +66,6 @@ FAULTS: tuple[tuple[type[psycopg.Error], str], ...] = (
     (psycopg.OperationalError, "the connection to the database server was lost"),
 )
 
-_TOKENS = re.compile(
-    r"""'(?:[^']|'')*'      # a text
-      | --[^\n]*            # a comment
-      | ::                  # a cast
-      | :(?P<name>[a-z_]\w*)
-      | %""",
-    re.VERBOSE,
-)
-
-
-@lru_cache(maxsize=1024)
-def spell(sql: str) -> bytes:
-    """The statement with its `:name` parameters as psycopg wants them; texts, casts and % stay what they are."""
-
-    def token(match: re.Match[str]) -> str:
-        name = match["name"]
-        return f"%({name})s" if name else match[0].replace("%", "%%")
-
-    return _TOKENS.sub(token, sql).encode()
-
-
-class PostgresConnection:
-    """`Connection` on PostgreSQL."""
-
-    transaction_number = "pg_current_xact_id()::text::bigint"
-    settled = "tx < pg_snapshot_xmin(pg_current_snapshot())::text::bigint"
-    for_update = "FOR NO KEY UPDATE"  # keys never change: who only refers to the row need not wait
-    for_delete = "FOR UPDATE"
-    for_reference = "FOR KEY SHARE"
-    skip_locked = "SKIP LOCKED"
-    hub_has_ended = HUB_HAS_ENDED
-
-    def __init__(self, db: Db) -> None:
-        self._db = db
-
-    def query(self, sql: str, values: Mapping[str, object]) -> Sequence[Row]:
-        cursor = self._db.execute(spell(sql), values)
-        return cursor.fetchall() if cursor.description else []
-
 
 class Postgres:
     """The engine for more than one hub: `Store` over a database of this version."""
@@ -101,16 +74,18 @@ class Postgres:
         self._clock = clock
         self._pool = ConnectionPool[Db](
             url,
+            connection_class=Db,
             min_size=1,
-            max_size=WORKERS,
+            max_size=WORKERS + WRITERS,
             timeout=PATIENCE,
             open=True,
             num_workers=1,
             name="hubbub",
             configure=_configure,
-            kwargs={"row_factory": dict_row, "client_encoding": "utf8"},
+            kwargs={"client_encoding": "utf8"},
         )
         self._threads = ThreadPoolExecutor(WORKERS, thread_name_prefix="hubbub-store")
+        self._turns = Turns(self._together, WRITERS, BATCH)
         self._wakeups = Wakeups(url, notify_every)
 
     @classmethod
@@ -143,16 +118,23 @@ class Postgres:
             raise StoreUnavailable(UNREACHABLE) from error
 
     def write(self, actor: Actor, operation: Operation[T]) -> Awaitable[T]:
-        return self._in_thread(self.write_now, actor, operation)
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[T] = loop.create_future()
+        self._turns.add(Call(actor, operation, future, loop))
+        return future
 
     def read(self, actor: Actor, operation: Operation[T], *, long: bool = False) -> Awaitable[T]:
-        return self._in_thread(self.read_now, actor, operation)
+        try:
+            return asyncio.get_running_loop().run_in_executor(self._threads, self.read_now, actor, operation)
+        except RuntimeError as error:
+            if self._pool.closed:
+                raise StoreUnavailable("the hub is closing") from error
+            raise
 
     def write_now(self, actor: Actor, operation: Operation[T]) -> T:
-        try:
-            return self._patiently(self._write, actor, operation)
-        finally:  # also after one that recorded nothing or failed: the tail may have waited for its end
-            self._wakeups.tell()
+        future: Future[T] = Future()
+        self._turns.add(Call(actor, operation, future, None))
+        return future.result()
 
     def read_now(self, actor: Actor, operation: Operation[T]) -> T:
         return self._patiently(self._read, actor, operation)
@@ -170,22 +152,75 @@ class Postgres:
         self._wakeups.add_hearer(hear)
 
     def close(self) -> None:
-        finishing = threading.Thread(target=self._threads.shutdown, name="hubbub-closing")
+        finishing = threading.Thread(target=self._finish, name="hubbub-closing")
         finishing.start()
         finishing.join(CLOSING)
         self._pool.close(timeout=CLOSING)  # so that nobody waits on for a server that is gone
         finishing.join()
         self._wakeups.close()
 
-    def _in_thread(
-        self, run: Callable[[Actor, Operation[T]], T], actor: Actor, operation: Operation[T]
-    ) -> Awaitable[T]:
+    def _finish(self) -> None:
+        self._turns.close()
+        self._threads.shutdown()
+
+    def _together(self, turn: Iterator[Call]) -> None:
+        """Run the calls as one transaction and answer them; what fails by no fault of its own goes alone."""
+        taken: list[Call] = []
+        aside: list[Call] = []
         try:
-            return asyncio.get_running_loop().run_in_executor(self._threads, run, actor, operation)
-        except RuntimeError as error:
-            if self._pool.closed:
-                raise StoreUnavailable("the hub is closing; nothing of this call was kept") from error
-            raise
+            aside = self._commit(turn, taken)
+        except (StoreUnavailable, PoolTimeout, PoolClosed) as error:  # of the commit, or of the server
+            for call in taken if isinstance(error, StoreUnavailable) else (taken := [*turn]):
+                call.error = _explained(error)
+        except psycopg.Error:  # whose fault it is will be seen
+            aside = [*taken, *turn]
+        finally:  # also after one that recorded nothing or failed: the tail may have waited for its end
+            self._wakeups.tell()
+        answer([call for call in taken if call not in aside])
+        for call in aside:
+            self._threads.submit(self._aside, call)
+
+    def _commit(self, turn: Iterator[Call], taken: list[Call]) -> list[Call]:
+        """Commit what can be done at once, and return the calls that could not. Raises when nothing was kept."""
+        total: Counter[tuple[UUID, str]] = Counter()
+        aside: list[Call] = []
+        with self._transaction(WRITE) as connection:
+            connection.tell(SHORTLY, {})
+            for call in turn:
+                taken.append(call)
+                tx = Tx(connection, call.actor, self._clock())
+                if not self._run(call, tx, connection):
+                    aside.append(call)
+                elif call.error is None:
+                    total.update(tx.tally)
+            tally.flush(connection, total)
+        return aside
+
+    def _run(self, call: Call, tx: Tx, connection: PostgresConnection) -> bool:
+        """Run one call among others; if it raises, it alone is undone. False if it has to be run alone."""
+        call.error, is_done = None, True
+        connection.tell("SAVEPOINT call", {})
+        try:
+            call.result = perform(call.operation, tx)
+            connection.settle()
+        except BaseException as error:  # noqa: BLE001  # whatever it is, it is its caller's
+            connection.recover()  # raises where the connection is gone, and with it the whole transaction
+            connection.tell("ROLLBACK TO call", {})
+            is_done = not isinstance(error, (*COLLISIONS, errors.LockNotAvailable))
+            call.error = _explained(error) if isinstance(error, psycopg.OperationalError) else error
+        connection.tell("RELEASE call", {})
+        return is_done
+
+    def _aside(self, call: Call) -> None:
+        """Run a call in a transaction of its own, as often and as long as that takes."""
+        call.error = None
+        try:
+            call.result = self._patiently(self._write, call.actor, call.operation)
+        except BaseException as error:  # noqa: BLE001  # it is its caller's
+            call.error = error
+        finally:
+            self._wakeups.tell()
+        answer([call])
 
     def _patiently(
         self, once: Callable[[Actor, Operation[T]], T], actor: Actor, operation: Operation[T]
@@ -209,19 +244,29 @@ class Postgres:
                     raise _explained(error) from error
 
     def _write(self, actor: Actor, operation: Operation[T]) -> T:
-        with self._pool.connection() as db:
-            db.isolation_level, db.read_only = IsolationLevel.READ_COMMITTED, False
-            tx = Tx(PostgresConnection(db), actor, self._clock())
+        with self._transaction(WRITE) as connection:
+            tx = Tx(connection, actor, self._clock())
             result = perform(operation, tx)
-            tally.flush(tx.db, tx.tally)
-            _commit(db)
+            tally.flush(connection, tx.tally)
             return result
 
     def _read(self, actor: Actor, operation: Operation[T]) -> T:
+        with self._transaction(READ) as connection:
+            return perform(operation, Tx(connection, actor, self._clock(), is_read=True))
+
+    @contextmanager
+    def _transaction(self, how: str) -> Iterator[PostgresConnection]:
+        """A transaction that is committed in the end, and undone if something raises."""
         with self._pool.connection() as db:
-            db.isolation_level, db.read_only = IsolationLevel.REPEATABLE_READ, True
-            tx = Tx(PostgresConnection(db), actor, self._clock(), is_read=True)
-            return perform(operation, tx)
+            connection = PostgresConnection(db)
+            try:
+                connection.begin(how)
+                yield connection
+                connection.settle()
+            except BaseException:
+                connection.undo()
+                raise
+            _commit(db, connection)
 
 
 def _configure(db: Db) -> None:
@@ -229,10 +274,10 @@ def _configure(db: Db) -> None:
     db.commit()
 
 
-def _commit(db: Db) -> None:
+def _commit(db: Db, connection: PostgresConnection) -> None:
     """Commit; a connection that is lost just now leaves open whether the server did."""
     try:
-        db.commit()
+        connection.commit()
     except psycopg.OperationalError as error:
         if not db.broken:
             raise
@@ -252,6 +297,8 @@ def _is_lost(error: psycopg.OperationalError) -> bool:
     return gone and not isinstance(error, (PoolTimeout, PoolClosed))
 
 
-def _explained(error: psycopg.OperationalError) -> StoreUnavailable:
+def _explained(error: psycopg.OperationalError | StoreUnavailable) -> StoreUnavailable:
+    if isinstance(error, StoreUnavailable):
+        return StoreUnavailable(str(error))  # each caller has one of its own
     sentence = next(sentence for kind, sentence in FAULTS if isinstance(error, kind))
     return StoreUnavailable(f"{sentence}; nothing of this call was kept")

@@ -28,6 +28,7 @@ from hubbub.model.moments import milliseconds
 from hubbub.model.rights import Actor
 from hubbub.store import backup, migrate, tally
 from hubbub.store.alone import Alone
+from hubbub.store.calls import Call, answer
 from hubbub.store.listeners import Listeners
 from hubbub.store.lock import FolderLock
 from hubbub.store.tx import Clock, Operation, Row, Tx, WroteInRead, perform, unix_ms
@@ -84,6 +85,9 @@ class SQLiteConnection:
             names = self._names[sql] = [column[0] for column in cursor.get_description()]
         return [_row(names, values) for values in (first, *cursor)]
 
+    def tell(self, sql: str, values: Mapping[str, object]) -> None:
+        self.query(sql, values)
+
 
 def _bind(_cursor: object, _number: int, value: object) -> bytes:
     if isinstance(value, UUID):
@@ -101,43 +105,12 @@ def _row(names: Sequence[str], values: Sequence[Any]) -> Row:
     return {name: _uuid(value) if type(value) is bytes else value for name, value in pairs}
 
 
-class _Call:
-    """One operation that waits for the writer, and then its outcome."""
-
-    __slots__ = ("_future", "actor", "error", "loop", "operation", "result")
-
-    def __init__(
-        self,
-        actor: Actor,
-        operation: Operation[Any],
-        future: "asyncio.Future[Any] | futures.Future[Any]",
-        loop: asyncio.AbstractEventLoop | None,
-    ) -> None:
-        self.actor, self.operation, self.loop = actor, operation, loop
-        self.result: Any = None
-        self.error: BaseException | None = None
-        self._future = future
-
-    @property
-    def is_abandoned(self) -> bool:
-        return self._future.cancelled()
-
-    def answer(self) -> None:
-        """Hand the outcome to the caller, in the caller's thread; nothing happens if the caller gave up."""
-        if self._future.done():
-            return
-        if self.error is None:
-            self._future.set_result(self.result)
-        else:
-            self._future.set_exception(self.error)
-
-
 class SQLite(Alone):
     """The embedded engine: `Store` over one file in one folder, held by one hub at a time."""
 
     def __init__(self, file: Path, lock: FolderLock, busy_timeout: timedelta, clock: Clock) -> None:
         self._file, self._lock, self._busy_timeout, self._clock = file, lock, busy_timeout, clock
-        self._waiting: SimpleQueue[_Call | None] = SimpleQueue()
+        self._waiting: SimpleQueue[Call | None] = SimpleQueue()
         self._gate = threading.Lock()  # between asking whether it is open and getting in
         self._closed = False
         self._listeners = Listeners()
@@ -183,12 +156,12 @@ class SQLite(Alone):
     def write(self, actor: Actor, operation: Operation[T]) -> Awaitable[T]:
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
-        self._enqueue(_Call(actor, operation, future, loop))
+        self._enqueue(Call(actor, operation, future, loop))
         return future
 
     def write_now(self, actor: Actor, operation: Operation[T]) -> T:
         future: futures.Future[T] = futures.Future()
-        self._enqueue(_Call(actor, operation, future, None))
+        self._enqueue(Call(actor, operation, future, None))
         return future.result()
 
     async def read(self, actor: Actor, operation: Operation[T], *, long: bool = False) -> T:
@@ -245,7 +218,7 @@ class SQLite(Alone):
             self._readers.add(connection)
         return connection
 
-    def _enqueue(self, call: _Call) -> None:
+    def _enqueue(self, call: Call) -> None:
         with self._gate:
             if self._closed:
                 raise StoreUnavailable("the hub is closing; nothing of this call was kept")
@@ -261,14 +234,14 @@ class SQLite(Alone):
                 recorded = False
                 for call in batch:
                     call.error = _explained(error, "nothing of this call was kept")
-            _answer(batch)
+            answer(batch)
             if recorded:
                 self._listeners.wake()
             self._checkpoint()
 
-    def _next_batch(self) -> list[_Call]:
+    def _next_batch(self) -> list[Call]:
         """Return what waits now, in order; blocks until there is something. Empty when the store was closed."""
-        batch: list[_Call] = []
+        batch: list[Call] = []
         while not batch or (len(batch) < BATCH and not self._waiting.empty()):
             call = self._waiting.get()
             if call is None:
@@ -278,7 +251,7 @@ class SQLite(Alone):
                 batch.append(call)
         return batch
 
-    def _commit(self, batch: Sequence[_Call]) -> bool:
+    def _commit(self, batch: Sequence[Call]) -> bool:
         """Run the batch as one transaction; true if it wrote activities. Raises when nothing of it was kept."""
         db = self._writer.db
         total: Counter[tuple[UUID, str]] = Counter()
@@ -297,7 +270,7 @@ class SQLite(Alone):
         db.execute("COMMIT")
         return recorded > 0
 
-    def _run(self, call: _Call, tx: Tx) -> None:
+    def _run(self, call: Call, tx: Tx) -> None:
         """Run one call among others; if it raises, it alone is undone.
 
         Raises when SQLite gave up the whole transaction, as it may when the disk is full.
@@ -336,24 +309,6 @@ class SQLite(Alone):
         with suppress(apsw.Error):
             self._writer.db.wal_checkpoint(mode=mode)
         self._writer.db.set_busy_timeout(milliseconds(self._busy_timeout))
-
-
-def _answer(batch: Sequence[_Call]) -> None:
-    """Give each caller of the batch its outcome: each event loop is woken once, however many wait in it."""
-    loops: dict[asyncio.AbstractEventLoop, list[_Call]] = {}
-    for call in batch:
-        if call.loop is None:
-            call.answer()
-        else:
-            loops.setdefault(call.loop, []).append(call)
-    for loop, calls in loops.items():
-        with suppress(RuntimeError):  # the loop is closed, and with it everyone who waited there
-            loop.call_soon_threadsafe(_answer_all, calls)
-
-
-def _answer_all(calls: Sequence[_Call]) -> None:
-    for call in calls:
-        call.answer()
 
 
 def _prepare(file: Path, folder: Path, busy_timeout: timedelta) -> None:

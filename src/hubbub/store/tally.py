@@ -14,7 +14,7 @@ def flush(db: Connection, changes: Mapping[tuple[UUID, str], int]) -> None:
     """
     for (project_id, status), change in sorted(changes.items()):
         if change:
-            db.query(
+            db.tell(
                 """INSERT INTO task_tally (project_id, status, tasks) VALUES (:project_id, :status, :change)
                    ON CONFLICT (project_id, status) DO UPDATE SET tasks = task_tally.tasks + excluded.tasks""",
                 {"project_id": project_id, "status": status, "change": change},

@@ -59,6 +59,9 @@ class Connection(Protocol):
 
     def query(self, sql: str, values: Mapping[str, object]) -> Sequence[Row]: ...
 
+    def tell(self, sql: str, values: Mapping[str, object]) -> None:
+        """As `query` for who asks for no rows: it may be done, and fail, as late as at the end of the call."""
+
 
 @dataclass(slots=True)
 class Tx:
@@ -78,7 +81,7 @@ class Tx:
         for value in values.values():
             if type(value) is str:
                 self.stored += len(value)
-        self.db.query(sql, values)
+        self.db.tell(sql, values)
 
     def one(self, sql: str, **values: object) -> Row | None:
         rows = self.db.query(sql, values)
