@@ -8,12 +8,16 @@ import tomllib
 from pathlib import Path
 
 import pytest
+import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 DEPLOY = ROOT / "deploy"
 UNIT = DEPLOY / "hubbub.service"
 PIN = re.compile(r"^([a-z0-9._-]+)(?:\[[\w,-]+\])?==(\S+)", re.MULTILINE)
 NAME = re.compile(r"^[A-Za-z0-9._-]+")
+
+
+HUBS = DEPLOY / "compose.hubs.yaml"
 
 
 def _lines() -> list[tuple[str, list[str]]]:
@@ -112,3 +116,21 @@ def test_systemd_takes_the_unit_of_a_server(tmp_path: Path) -> None:
 
     assert [line for line in done.stderr.splitlines() if unit.name in line] == []
     assert {"DynamicUser=yes", "ProtectSystem=strict", "StateDirectory=hubbub"} <= set(text.splitlines())
+
+
+def test_several_hubs_share_a_database_and_nothing_else() -> None:
+    """The balancer knows every hub; each has the same settings, which are documented, and a data folder of its own."""
+    composed = yaml.safe_load(HUBS.read_text("utf-8"))
+    services, balancer = composed["services"], composed["configs"]["balancer"]["content"]
+    hubs = {name: service for name, service in services.items() if service.get("image") == "hubbub"}
+
+    assert len(hubs) == 3
+    assert re.findall(r"^ *server (\S+) (\S+)$", balancer, re.MULTILINE) == [
+        (name, f"{name}:8420") for name in hubs
+    ]
+    assert len({volume for service in hubs.values() for volume in service["volumes"]}) == len(hubs)
+    assert len({str(service["environment"]) for service in hubs.values()}) == 1
+    documented = (ROOT / "docs/reference/settings.md").read_text("utf-8")
+    assert all(f"`{name}`" in documented for name in services["hub-1"]["environment"])
+    published = [port for service in services.values() for port in service.get("ports", [])]
+    assert published == ["127.0.0.1:8420:8420"]

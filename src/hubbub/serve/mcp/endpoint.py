@@ -35,6 +35,7 @@ from hubbub.serve.followers import Follower, Followers
 from hubbub.serve.mcp import bare, narrowed
 from hubbub.serve.mcp.connections import Connections
 from hubbub.serve.mcp.context import ARGUMENTS
+from hubbub.serve.mcp.elsewhere import Names, Sessions
 
 SESSION = "mcp-session-id"
 JSON_CONTENT = (b"content-type", b"application/json")
@@ -65,8 +66,9 @@ class Endpoint:
         self.server, self.sessions = server, sessions
         self.tools = tools
         self.followers = followers
-        self._plain = _manager(server, json_response=True)
-        self._streaming = _manager(server, json_response=False) if streams else self._plain
+        self._names = Names(server.name)
+        self._plain = _manager(server, self._names, json_response=True)
+        self._streaming = _manager(server, self._names, json_response=False) if streams else self._plain
 
     @asynccontextmanager
     async def run(self) -> AsyncIterator[None]:
@@ -82,12 +84,19 @@ class Endpoint:
         except Invalid as error:
             await _rejected(MCPError(types.INVALID_REQUEST, str(error)))(scope, receive, send)
             return
-        if scope["method"] == "POST":
+        if scope["method"] != "POST" and self._is_of_another_hub(Request(scope)):
+            await _apart(scope["method"])(scope, receive, send)
+        elif scope["method"] == "POST":
             await self._post(scope, receive, send)
         elif scope["method"] == "GET":
             await self._stream(scope, receive, send)
         else:
             await self._pass_on(scope, receive, send)
+
+    def _is_of_another_hub(self, request: Request) -> bool:
+        """Whether the request belongs to a transport session that another hub began for the same token."""
+        name = request.headers.get(SESSION)
+        return name is not None and self._names.is_of_another_hub(name, str(actor_of(request.scope).token_id))
 
     def _sdk(self, request: Request) -> StreamableHTTPSessionManager:
         """Who serves the transport session of a request: what a client takes is the same in all of its requests."""
@@ -109,7 +118,7 @@ class Endpoint:
         takes_json, takes_events = accepted(request)
         if takes_events and not takes_json:
             send = as_events(send)
-        if _is_bare(request, message):
+        if _is_bare(request, message) or self._is_of_another_hub(request):
             await (await bare.answer(self.server, message, request))(scope, receive, send)
         else:
             begins = message.get("method") == "initialize"
@@ -171,10 +180,15 @@ async def _end(sdk: StreamableHTTPSessionManager, scope: Scope, name: str) -> No
     await sdk.handle_request(goodbye, nothing, unheard)
 
 
-def _manager(server: Server[Any], *, json_response: bool) -> StreamableHTTPSessionManager:
-    return StreamableHTTPSessionManager(
-        server, json_response=json_response, max_request_body_size=LARGE_BODY_LIMIT
-    )
+def _manager(server: Server[Any], names: Names, *, json_response: bool) -> StreamableHTTPSessionManager:
+    return Sessions(server, names, json_response=json_response, max_request_body_size=LARGE_BODY_LIMIT)
+
+
+def _apart(method: str) -> Response:
+    """What a hub says of a session that it did not begin: it keeps no stream for it, and has nothing to end."""
+    if method == "DELETE":
+        return Response(status_code=HTTPStatus.OK)
+    return Response(status_code=HTTPStatus.METHOD_NOT_ALLOWED, headers={"Allow": "POST, DELETE"})
 
 
 def _is_bare(request: Request, message: dict[str, Any]) -> bool:
