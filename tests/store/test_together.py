@@ -1,15 +1,21 @@
 """On PostgreSQL: what waits is committed together, and nobody is held up by another's call."""
 
 import threading
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing
+from functools import partial
 from uuid import UUID
 
 import psycopg
 import pytest
 
+from hubbub.core import projects, tasks
+from hubbub.model.records import Task
 from hubbub.model.rights import SYSTEM
+from hubbub.store import tally
 from hubbub.store.postgres import Postgres
-from hubbub.store.tx import Tx
+from hubbub.store.tx import Operation, Tx
 from tests.store.test_engines import add_user, user_names, write_all
 
 
@@ -92,3 +98,27 @@ def test_what_differs_in_kind_goes_into_one_statement(postgres_store: Postgres) 
         return postgres_store.read_now(SYSTEM, lambda tx: tx.all(sql, value=value)[0]["told"])
 
     assert [asked(value) for value in given] == [None, "1", "2.5", "x", "true", None, "7"]
+
+
+def test_hubs_that_write_in_the_same_projects_count_on(postgres_url: str) -> None:
+    """Three hubs that send in the same projects at once, give each number once, and leave none out."""
+    with ExitStack() as stack:
+        hubs = [stack.enter_context(closing(Postgres.open(postgres_url))) for _ in range(3)]
+        ids = [hubs[0].write_now(SYSTEM, lambda tx: projects.create(tx, "one").id)]
+        ids.append(hubs[0].write_now(SYSTEM, lambda tx: projects.create(tx, "two").id))
+
+        def send_all(place: int) -> list[object]:
+            order = ids if place % 2 else ids[::-1]
+            return write_all(hubs[place], *[send(project_id) for _ in range(20) for project_id in order])
+
+        with ThreadPoolExecutor(len(hubs)) as threads:
+            told = [task for sent in threads.map(send_all, range(len(hubs))) for task in sent]
+
+        numbers = Counter((task.project_id, task.number) for task in told if isinstance(task, Task))
+        assert numbers == Counter((each, number) for each in ids for number in range(1, 61))
+        counted = [hubs[1].read_now(SYSTEM, partial(tally.counts, project_id=each)) for each in ids]
+        assert counted == [{"queued": 60}, {"queued": 60}]
+
+
+def send(project_id: UUID) -> Operation[object]:
+    return lambda tx: tasks.send(tx, project_id, sender="hub", to=None, text="work")

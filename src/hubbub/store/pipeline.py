@@ -154,7 +154,8 @@ class PostgresConnection:
         self._pg.pipeline_sync()
         self._pg.flush()
         while (result := self._result()) is None or result.status != SYNC:
-            pass
+            if self._pg.status != pq.ConnStatus.OK:
+                raise psycopg.OperationalError("the connection is lost")
 
     def commit(self) -> None:
         """Keep what was done, and leave the connection as it was. Raises if it is not kept, or nobody knows."""
