@@ -21,6 +21,7 @@ import structlog
 from starlette.types import ASGIApp
 
 from hubbub.core import access, logins, projects, users
+from hubbub.core.askers import OwnMachine
 from hubbub.core.quotas import MIB, Limits, Quotas
 from hubbub.core.transaction import Transactions
 from hubbub.dialects import discover
@@ -35,7 +36,7 @@ from hubbub.serve import outbox
 from hubbub.serve.application import Parts, application
 from hubbub.serve.archive import Archive
 from hubbub.serve.dashboard.addresses import LOGIN
-from hubbub.serve.desk import Desk
+from hubbub.serve.desk import CallWire, Desk
 from hubbub.serve.feed import Feed
 from hubbub.serve.fleet.elsewhere import Elsewhere
 from hubbub.serve.fleet.fleet import Fleet
@@ -158,8 +159,8 @@ class Hub:
         work = [feed.run, notified.run, sightings.run, leaving.run, archive.run, upkeep.run, usage.run]
         if workspace is not None:
             work.append(partial(keep_in_step, transactions, feed, workspace, slug))
-        desk_of = partial(Desk, transactions, LiveNews(feed, followers), slug, url=self.url)
-        node = self._machine(desk_of) if not self.settings.no_node else None
+        desk = Desk(transactions, LiveNews(feed, followers))
+        node = None if self.settings.no_node else self._machine(desk, slug)
 
         parts = Parts(
             transactions=transactions,
@@ -200,23 +201,22 @@ class Hub:
             await stack.enter_async_context(self._findable())
             yield
 
-    def _machine(self, desk_of: Callable[..., Desk]) -> "LocalNode":
+    def _machine(self, desk: Desk, slug: str) -> "LocalNode":
         """The machine that the hub runs on, as agents may use it."""
         from hubbub.dialects.cmdop import DIALECT
-        from hubbub.node import machine
+        from hubbub.node import hub, machine
         from hubbub.node.here import open_node  # takes a while to import, and not every hub has one
 
-        settings = self.settings
-        name = machine.about(settings.data).name
-        owner = (settings.data / OWNER_TOKEN).read_text("utf-8").strip()
+        name = machine.about(self.settings.data).name
+        owner = (self.settings.data / OWNER_TOKEN).read_text("utf-8").strip()
         return open_node(
-            data=settings.data,
-            log_file=settings.data / logs.DAEMON,
-            config=settings.config,
+            data=self.settings.data,
+            log_file=self.settings.data / logs.DAEMON,
+            config=self.settings.config,
             cwd=Path.cwd(),
-            hub=desk_of(node=name),
+            hub=hub.Hub(CallWire(desk, OwnMachine(project=slug, node=name), self.url)),
             catalogue=DIALECT.catalogue(),
-            secrets=[secret for secret in (owner, settings.github_token) if secret],
+            secrets=[secret for secret in (owner, self.settings.github_token) if secret],
             name=name,
             keeps_agents=True,
         )

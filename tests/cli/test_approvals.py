@@ -9,23 +9,18 @@ from hubbub.model.signatures import statement
 from hubbub.node.approvers import sign
 from tests.cli.processes import RunningHub
 from tests.cli.screens import at_terminal
+from tests.serve.needs import asking, for_agent
 
 DIGEST = "0123456789abcdef" * 4
 ASKED = "asked by the program of ada, on box as it says"
 
 
-def ask(hub: RunningHub, **more: object) -> Any:
-    """A question, as a machine puts it."""
-    body = {
-        "who": "ada",
-        "node": "box",
-        "tool": "execute_command",
-        "folder": "/srv/app",
-        "shown": "git push\x1b[2J",
-        "reason": "it changes what others have",
-        "digest": DIGEST,
-    }
-    return hub.client().post("/approvals", {**body, **more})["approval"]
+def ask(hub: RunningHub, node: str = "box", **more: Any) -> Any:
+    """A question, as a program beside an agent puts it."""
+    told = {"who": for_agent("ada"), "shown": "git push\x1b[2J", **more}
+    content = asking(**told)
+    hub.client().post("/desk", {"node": node, "need": "put", "content": content})
+    return hub.client().get(f"/approvals/{content['approval_id']}")["approval"]
 
 
 def test_what_waits_is_listed_and_answered(hub: RunningHub) -> None:

@@ -18,7 +18,7 @@ from hubbub.model.lifecycle import Status
 from hubbub.model.machines import Load, Machine
 from hubbub.model.orders import About, Principal, Question
 from hubbub.model.records import Task
-from hubbub.model.rights import Right, Role
+from hubbub.model.rights import SYSTEM, Right, Role
 from hubbub.store.tx import Tx
 from tests.core.conftest import RACERS, World, errors_of, member, on_one_engine, person
 
@@ -230,7 +230,7 @@ def asked(world: World, machine: Machine | None, approval_id: UUID | None = None
         reason="the mode asks",
         digest="ab" * 32,
     )
-    return world.do(
+    return world.acting(SYSTEM).do(
         approvals.put,
         world.project,
         question,

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hubbub.model.approvals import ENDED, STEPS, ApprovalStatus, ApprovalStep
-from hubbub.model.shown import abridged, cut, visible
+from hubbub.model.shown import STRING_LENGTH, abridged, cut, visible
 
 TEXTS = st.text(st.characters(codec=None))
 
@@ -57,6 +57,18 @@ def test_arguments_of_any_form_can_be_kept(value: object) -> None:
     text = json.dumps(abridged(value), ensure_ascii=False)
     assert "\\u0000" not in text.replace("\\\\u0000", "")
     assert text.encode().decode() == text
+
+
+@given(st.integers(0, 5000), st.sampled_from(["x", "\n", "\0", "\U000e0001"]))
+def test_what_is_abridged_again_says_the_same(length: int, character: str) -> None:
+    """Arguments that a machine has abridged are kept as they are: what is missing is told of the text itself."""
+    shown = abridged(character * length)
+    assert isinstance(shown, str)
+    assert len(shown) <= STRING_LENGTH
+    assert abridged(shown) == shown
+    kept, is_cut, missing = shown.partition("… (")
+    seen = len(kept) // len(visible(character))
+    assert (int(missing.split()[0]) if is_cut else 0) == length - seen
 
 
 def test_what_has_ended_stays_so() -> None:

@@ -8,8 +8,9 @@ from datetime import timedelta
 from pathlib import Path
 
 from hubbub.model.errors import HubError
-from hubbub.model.orders import Answered, Code, Order, Outcome, Principal, Question, ToolSpec, refused
-from hubbub.model.placements import Credentials, Fares
+from hubbub.model.link import Message, Need
+from hubbub.model.orders import Code, Order, Outcome, Principal, ToolSpec, refused
+from hubbub.model.placements import Credentials
 from hubbub.node.errands import Errands
 from hubbub.node.gate.filesystem import Disk
 from hubbub.node.gate.world import World
@@ -30,13 +31,19 @@ class NotedTask:
     who: Principal
     title: str
     description: str
-    assignee: str
     text: str | None = None
     failed: bool = False
 
 
+class NoWire:
+    """Nobody is asked for anything else."""
+
+    async def request(self, need: Need, content: Message, patience: timedelta | None = None) -> Message:
+        raise AssertionError(f"nobody is to be asked: {need}")
+
+
 @dataclass
-class NotingHub:
+class NotingHub(Hub):
     """Takes tasks and their ends; asks nobody."""
 
     tasks: dict[str, NotedTask] = field(default_factory=dict)
@@ -45,29 +52,17 @@ class NotingHub:
     lends_nothing: HubError | None = None  # what it answers to who needs a token
     lent: int = 0  # tokens that are out
 
-    async def ask(self, question: Question, patience: timedelta) -> Answered:
-        raise AssertionError("nobody is to be asked")
-
-    async def put(self, question: Question, patience: timedelta, *, elicitation: bool = False) -> str:
-        raise AssertionError("nobody is to be asked")
-
-    async def answer(self, approval_id: str) -> Answered:
-        raise AssertionError("nobody was asked")
-
-    async def resolve(self, approval_id: str, *, approved: bool, by: str) -> Answered:
-        raise AssertionError("nobody was asked")
-
-    async def seal(self, node: str, seq: int, digest: str) -> None:
-        raise AssertionError("there is no log")
+    def __post_init__(self) -> None:
+        super().__init__(NoWire())
 
     async def key(self) -> str | None:
         return self.api_key
 
-    async def begin_task(self, who: Principal, title: str, description: str, assignee: str) -> str:
+    async def begin_task(self, who: Principal, title: str, description: str) -> str:
         if self.refuses is not None:
             raise self.refuses
         task_id = str(len(self.tasks) + 1)
-        self.tasks[task_id] = NotedTask(who, title, description, assignee)
+        self.tasks[task_id] = NotedTask(who, title, description)
         return task_id
 
     async def end_task(self, task_id: str, *, text: str, failed: bool) -> None:
@@ -83,12 +78,6 @@ class NotingHub:
 
     async def give_back(self, lent: Credentials) -> None:
         self.lent -= 1
-
-    async def credentials(self, agent: str) -> Credentials:
-        raise AssertionError("no agent was placed here")
-
-    async def fare(self, agents: Sequence[Fares]) -> None:
-        raise AssertionError("no agent was placed here")
 
     def ended(self, task_id: str) -> bool:
         return self.tasks[task_id].text is not None

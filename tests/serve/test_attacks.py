@@ -207,16 +207,12 @@ def test_a_call_that_waits_ends_with_its_login(hub: Hub) -> None:
     ):
         waiting.sign_in()
         elsewhere.sign_in()
-        asked = done(
-            elsewhere.signed(
-                "POST", "/approvals", {"node": "n", "tool": "t", "shown": "x", "digest": "0" * 64}
-            )
-        )
+        hub.meet("ada")
         answers: list[httpx2.Response] = []
 
         def wait() -> None:
-            path = f"/approvals/{asked['approval']['id']}"
-            answers.append(waiting.http.get(f"/api/v1{path}", params={"wait_seconds": 45}))
+            path = "/api/v1/agents/ada/inbox"
+            answers.append(waiting.http.get(path, params={"project": "default", "wait_seconds": 45}))
 
         call = threading.Thread(target=wait)
         call.start()

@@ -12,6 +12,7 @@ import pytest
 from hubbub.model.rights import Role
 from hubbub.serve.bodies import AT_ONCE, DEPTH, TOO_DEEP, TOO_MANY, VALUES, TooMuch, weigh
 from tests.serve.hub import Hub
+from tests.serve.needs import asking
 from tests.serve.web import Visit, refusal
 from tests.serve.wire import Peer
 
@@ -69,9 +70,11 @@ def test_a_question_with_deep_arguments_is_refused(
 ) -> None:
     """Arguments that are nested deep are refused by a sentence, and leave no trace in the log."""
     web = visit(hub, hub.token("ann"))
-    body = f'{{"node": "m", "tool": "t", "shown": "s", "reason": "r", "arguments": {{"a": {nested(900)}}}}}'
+    said = json.dumps({"node": "box", "need": "put", "content": asking(arguments={"a": "deep"})})
 
-    assert refusal(web.http.post("/approvals", content=body, headers=JSON)) == (400, "invalid")
+    for levels in (90, 900):
+        body = said.replace('"deep"', nested(levels))
+        assert refusal(web.http.post("/desk", content=body, headers=JSON)) == (400, "invalid"), levels
     assert "Traceback" not in capsys.readouterr().err
 
 

@@ -1,16 +1,30 @@
-"""What a machine is told by its hub: by the desk in the hub's own process, and from afar, alike."""
+"""What a machine is told by its hub, by whichever way it asks: all of them lead to one desk."""
 
 import asyncio
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
-from hubbub.core import approvals, inbox, keys, seals, tasks
+from hubbub.core import access, approvals, inbox, keys, seals, tasks
 from hubbub.model.approvals import ApprovalStatus
-from hubbub.model.errors import Conflict, HubError, Invalid
+from hubbub.model.errors import Conflict, Forbidden, HubError, Invalid, Unauthorized
 from hubbub.model.lifecycle import Status
 from hubbub.model.orders import Principal, Ruling
-from tests.serve.desks import ANN, DIGEST, Open, answer, asked, at_the_desk, from_afar, kept, question
+from hubbub.model.placements import Credentials
+from hubbub.model.rights import Role
+from tests.serve.desks import (
+    ANN,
+    DIGEST,
+    Open,
+    answer,
+    asked,
+    at_the_desk,
+    by_link,
+    by_post,
+    kept,
+    question,
+)
 from tests.serve.hub import Hub
 
 pytestmark = pytest.mark.anyio
@@ -20,16 +34,20 @@ MOMENT = timedelta(milliseconds=200)
 PERSON = Principal(project="default", name="owner", is_person=True)
 
 
-@pytest.fixture(params=[at_the_desk, from_afar])
+@pytest.fixture(params=[at_the_desk, by_link, by_post])
 def opened(request: pytest.FixtureRequest) -> Open:
-    """A test that asks for it is run both ways."""
+    """A test that asks for it is run by each way."""
     way: Open = request.param
     return way
 
 
+# Nobody sits at a machine that is linked.
+at_a_client = pytest.mark.parametrize("opened", [at_the_desk, by_post], indirect=True)
+
+
 def kept_as(opened: Open, who: str) -> str:
-    """The name under which the hub keeps what the machine `box` does: from afar it is only said."""
-    return "box" if opened is at_the_desk else f"{who}@box"
+    """The name under which the hub keeps what the machine `box` does: with a token it is only said."""
+    return f"{who}@box" if opened is by_post else "box"
 
 
 @pytest.mark.parametrize(
@@ -69,7 +87,7 @@ async def test_an_answer_is_told_once(hub: Hub, opened: Open) -> None:
         with pytest.raises(HubError):
             await machine.answer(approval_id)
         with pytest.raises(HubError):
-            await machine.resolve(approval_id, approved=True, by="elicitation")
+            await machine.resolve(approval_id, approved=True)
 
 
 async def test_two_that_wait_for_one_answer_are_told_yes_once(hub: Hub, opened: Open) -> None:
@@ -82,6 +100,7 @@ async def test_two_that_wait_for_one_answer_are_told_yes_once(hub: Hub, opened: 
         assert sorted(told.ruling for told in await both) == [Ruling.APPROVED, Ruling.EXPIRED]
 
 
+@at_a_client
 @pytest.mark.parametrize(("approved", "ruling"), [(True, Ruling.APPROVED), (False, Ruling.DENIED)])
 async def test_the_client_answers_what_was_put_for_it(
     hub: Hub, opened: Open, approved: bool, ruling: Ruling
@@ -89,25 +108,27 @@ async def test_the_client_answers_what_was_put_for_it(
     """What the client of the call says counts, where the machine asked so that it may."""
     async with opened(hub) as machine:
         approval_id = await machine.put(question(), MINUTE, elicitation=True)
-        told = await machine.resolve(approval_id, approved=approved, by="elicitation")
+        told = await machine.resolve(approval_id, approved=approved)
         assert (told.ruling, told.by) == (ruling, "elicitation")
 
 
+@at_a_client
 async def test_the_client_answers_nothing_else(hub: Hub, opened: Open) -> None:
     """Where it was not said so when the question was put, the client's answer is refused."""
     async with opened(hub) as machine:
         approval_id = await machine.put(question(), MINUTE)
         with pytest.raises(HubError, match="only a person"):
-            await machine.resolve(approval_id, approved=True, by="elicitation")
+            await machine.resolve(approval_id, approved=True)
         assert (await kept(hub, approval_id)).status is ApprovalStatus.PENDING
 
 
+@at_a_client
 async def test_a_person_who_was_faster_has_answered(hub: Hub, opened: Open) -> None:
     """A person's no stands, whatever the client says afterwards."""
     async with opened(hub) as machine:
         approval_id = await machine.put(question(), MINUTE, elicitation=True)
         await answer(hub, approval_id, approved=False)
-        told = await machine.resolve(approval_id, approved=True, by="elicitation")
+        told = await machine.resolve(approval_id, approved=True)
         assert (told.ruling, told.by) == (Ruling.DENIED, "owner")
 
 
@@ -134,8 +155,8 @@ async def test_long_calls_are_asked_about(hub: Hub, opened: Open) -> None:
 async def test_heads_are_kept(hub: Hub, opened: Open) -> None:
     """How far the machine's log is is kept; what cannot be true is told in the hub's log, not to the machine."""
     async with opened(hub) as machine:
-        await machine.seal("box", 5, "a" * 64)
-        await machine.seal("box", 5, "b" * 64)
+        await machine.seal(5, "a" * 64)
+        await machine.seal(5, "b" * 64)
         found = await hub.store.read(hub.owner, lambda tx: seals.heads(tx, hub.project, node="box", limit=10))
         assert [(each.seq, each.is_broken) for each in found] == [(5, True), (5, False)]
 
@@ -144,8 +165,8 @@ async def test_heads_are_kept(hub: Hub, opened: Open) -> None:
 @pytest.mark.parametrize(("who", "sender"), [(ANN, "ann"), (PERSON, "hub")])
 async def test_errands_are_tasks(hub: Hub, opened: Open, who: Principal, sender: str, failed: bool) -> None:
     """What the machine sets about is a task of whoever asked for it, who hears how it ended."""
-    async with opened(hub) as machine:
-        task_id = await machine.begin_task(who, "count", "count the lines", "box")
+    async with opened(hub, who) as machine:
+        task_id = await machine.begin_task(who, "count", "count the lines")
         await machine.end_task(task_id, text="three", failed=failed)
         await machine.end_task(task_id, text="four", failed=failed)
     task = await hub.store.read(hub.owner, lambda tx: tasks.find(tx, [hub.project.id], task_id))
@@ -162,18 +183,18 @@ async def test_errands_are_tasks(hub: Hub, opened: Open, who: Principal, sender:
 async def test_a_long_result_reaches_the_board(hub: Hub, opened: Open) -> None:
     """A description or a result that is longer than the hub takes is cut, not lost."""
     async with opened(hub) as machine:
-        task_id = await machine.begin_task(ANN, "t" * 300, "d" * 60_000, "box")
+        task_id = await machine.begin_task(ANN, "t" * 300, "d" * 60_000)
         await machine.end_task(task_id, text="r" * 60_000, failed=False)
     task = await hub.store.read(hub.owner, lambda tx: tasks.find(tx, [hub.project.id], task_id))
     assert task.status is Status.COMPLETED
 
 
-async def test_the_key_is_for_the_hubs_own_machine(hub: Hub, opened: Open) -> None:
-    """The desk in the hub gives out the project's key; nobody gets it from afar."""
+async def test_the_key_is_for_machines(hub: Hub, opened: Open) -> None:
+    """The hub's own machine and those that have joined get the project's key; nobody does with a token."""
     await hub.store.write(hub.owner, lambda tx: keys.put(tx, hub.project, "sk-0123456789abcdef"))
     async with opened(hub) as machine:
         key = await machine.key()
-    assert key == ("sk-0123456789abcdef" if opened is at_the_desk else None)
+    assert key == ("sk-0123456789abcdef" if opened is not by_post else None)
 
 
 async def test_who_gives_up_leaves_a_question_that_lets_nothing_through(hub: Hub, opened: Open) -> None:
@@ -188,3 +209,35 @@ async def test_who_gives_up_leaves_a_question_that_lets_nothing_through(hub: Hub
     later = await kept(hub, str(found.id))
     assert later.status is ApprovalStatus.APPROVED
     assert later.expires_at - (later.answered_at or 0) <= approvals.GOOD_FOR // timedelta(milliseconds=1)
+
+
+async def test_a_machine_of_one_client_keeps_no_agents(hub: Hub) -> None:
+    """With a token nobody gets the key of an agent that was placed, nor tells how such agents fare."""
+    async with by_post(hub) as machine:
+        for attempt in (machine.credentials("coder"), machine.fare([])):
+            with pytest.raises(Forbidden, match="serves one client"):
+                await attempt
+
+
+async def test_what_was_lent_ends_when_it_is_given_back(hub: Hub, opened: Open) -> None:
+    """Its program acts by it as who it works for, until it is given back; over a link, until the order ends."""
+    secret = hub.token("ann")
+    token_id = hub.do(lambda tx: access.authenticate(tx, secret).token_id)
+    async with opened(hub) as machine:
+        lent = await machine.lend(replace(ANN, token_id=str(token_id)))
+        assert lent.url == ("https://hub.example.org" if opened is by_link else hub.url)
+        actor = hub.do(lambda tx: access.authenticate(tx, lent.token))
+        assert (actor.agent, actor.role) == ("ann", Role.ORDER)
+        await machine.give_back(lent)
+        if opened is not by_link:
+            with pytest.raises(Unauthorized):
+                hub.do(lambda tx: access.authenticate(tx, lent.token))
+
+
+async def test_nobody_ends_by_giving_back_what_was_not_lent(hub: Hub, opened: Open) -> None:
+    """A token that people made is not ended by a machine that has it, nor is an unknown one missed."""
+    secret = hub.token("ann")
+    async with opened(hub) as machine:
+        for token in (secret, "ntok_unknown"):
+            await machine.give_back(Credentials("", token))
+    assert hub.do(lambda tx: access.authenticate(tx, secret)).agent == "ann"

@@ -11,7 +11,8 @@ from hubbub.model.rights import Role
 from hubbub.model.todos import TodoItem
 from tests.serve.conftest import with_own_hub
 from tests.serve.hub import Hub
-from tests.serve.web import Visit, Web, done, refusal
+from tests.serve.needs import for_agent, granted, need
+from tests.serve.web import Json, Visit, Web, done, not_refused, refusal
 
 ABOUT = About(name="Box", machine_id="m-1", platform="Linux 6.1", version="1.0", sandbox="bwrap")
 
@@ -50,33 +51,75 @@ def test_the_hubs_own_machine_tells_how_busy_it_is(agent: Web) -> None:
 
 
 def test_errands(hub: Hub, agent: Web, visit: Visit) -> None:
-    """What a machine sets about for an agent is that one's task; others with a token of their own cannot end it."""
-    body = {"title": "count", "text": "count the lines"}
-    task_id = done(agent.post("/nodes/box/tasks", body))["task_id"]
+    """What a program sets about for an agent is that one's task; others with a token of their own cannot end it."""
+    begin = {"who": for_agent("ann"), "title": "count", "description": "count the lines"}
+    task_id = granted(need(agent, "begin_task", begin))["task_id"]
     begun = done(agent.get(f"/tasks/{task_id}"))["task"]
     assert (begun["sender"], begun["assignee"], begun["status"]) == ("ann", "node:ann@box", "working")
-    path = f"/nodes/box/tasks/{task_id}/end"
-    bob = visit(hub, hub.token("bob"))
-    assert refusal(bob.post(path, {"text": "x"})) == (409, "not_holder")
-    assert refusal(agent.post(f"/nodes/other/tasks/{task_id}/end", {"text": "x"})) == (409, "not_holder")
-    assert refusal(visit(hub, hub.token(role=Role.VIEWER)).post(path, {"text": "x"})) == (403, "forbidden")
-    assert done(agent.post(path, {"text": "three"}))["task_id"] == task_id
+    end = {"task_id": task_id, "text": "three"}
+    bob, viewer = visit(hub, hub.token("bob")), visit(hub, hub.token(role=Role.VIEWER))
+    assert refusal(need(bob, "end_task", end)) == (409, "not_holder")
+    assert refusal(need(agent, "end_task", end, "other")) == (409, "not_holder")
+    assert refusal(need(viewer, "end_task", end)) == (403, "forbidden")
+    assert granted(need(agent, "end_task", end)) == {}
     assert done(agent.get(f"/tasks/{task_id}"))["task"]["result"] == "three"
-    assert refusal(agent.post("/nodes/box/tasks", {**body, "who": "bob"})) == (403, "wrong_identity")
+    assert refusal(need(agent, "begin_task", {**begin, "who": for_agent("bob")})) == (403, "wrong_identity")
+
+
+def test_an_errand_is_begun_once(hub: Hub, agent: Web) -> None:
+    """Asked for again with the same key, it is the same task."""
+    begin = {"title": "count", "description": "count the lines"}
+    told = [need(agent, "begin_task", begin, **{"Idempotency-Key": "k"}) for _ in range(2)]
+    assert granted(told[0]) == granted(told[1])
+    assert len(done(agent.get("/tasks"))["tasks"]) == 1
 
 
 def test_a_task_of_an_agent_is_no_errand(hub: Hub, agent: Web) -> None:
     """By this way nobody ends what an agent holds."""
     hub.meet("ann")
-    task_id = hub.send_task("ann")
-    assert refusal(agent.post(f"/nodes/box/tasks/{task_id}/end", {"text": "x"})) == (409, "not_holder")
+    end = {"task_id": hub.send_task("ann"), "text": "x"}
+    assert refusal(need(agent, "end_task", end)) == (409, "not_holder")
+
+
+def test_what_cannot_be_kept_is_no_errand(agent: Web) -> None:
+    """A title and a text that no store can keep, or that are too long, are refused in a sentence."""
+    wrong: list[Json] = [
+        {"title": "t", "description": "d", **each}
+        for each in (
+            {"title": None},
+            {"title": "\0"},
+            {"title": "x" * 60_001},
+            {"description": "\ud800"},
+            {"description": 7},
+            {"who": "ann"},
+        )
+    ]
+    assert not_refused(lambda content: need(agent, "begin_task", content), wrong) == []
+    assert done(agent.get("/tasks"))["tasks"] == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"need": "put"},
+        {"node": "box"},
+        {"node": "box", "need": "act", "content": {}},
+        {"node": "box", "need": "wish", "content": {}},
+        {"node": "box", "need": "key", "content": []},
+        {"node": "", "need": "key"},
+        {"node": "a\0", "need": "key"},
+    ],
+)
+def test_what_is_no_need_is_refused(agent: Web, body: Json) -> None:
+    """A need has a name, a machine, and what it takes; what only a machine that has joined may need is none."""
+    assert refusal(agent.post("/desk", body)) == (400, "invalid")
 
 
 def test_heads_of_audit_logs(hub: Hub, agent: Web, visit: Visit) -> None:
-    """A machine tells how far its log is; what cannot be true is refused and shown to who manages the project."""
-    assert done(agent.post("/audit/heads", {"node": "box", "seq": 5, "hash": "a" * 64})) == {"kept": True}
-    changed = {"node": "box", "seq": 5, "hash": "b" * 64}
-    assert refusal(agent.post("/audit/heads", changed)) == (409, "conflict")
+    """A program tells how far its log is; what cannot be true is shown to who manages the project."""
+    for digest in ("a", "b"):
+        assert granted(need(agent, "seal", {"seq": 5, "digest": digest * 64})) == {}
     assert refusal(agent.get("/audit/heads")) == (403, "forbidden")
     owner = visit(hub, hub.owner_secret)
     found = done(owner.get("/audit/heads", node="box"))["heads"]
@@ -87,13 +130,10 @@ def test_heads_of_audit_logs(hub: Hub, agent: Web, visit: Visit) -> None:
     assert "audit.broken" in [each["kind"] for each in done(owner.get("/activity"))["activity"]]
 
 
-@pytest.mark.parametrize(
-    "wrong", [{"seq": 0}, {"seq": 2**53 + 1}, {"seq": "5"}, {"hash": "x"}, {"node": ""}, {"node": "a\0"}]
-)
+@pytest.mark.parametrize("wrong", [{"seq": 0}, {"seq": 2**53 + 1}, {"seq": "5"}, {"digest": "x"}])
 def test_what_is_no_head_is_refused(agent: Web, wrong: dict[str, object]) -> None:
-    """A head has a machine, the number of a line and a hash."""
-    body = {"node": "box", "seq": 5, "hash": "a" * 64, **wrong}
-    assert refusal(agent.post("/audit/heads", body)) == (400, "invalid")
+    """A head has the number of a line and a hash."""
+    assert refusal(need(agent, "seal", {"seq": 5, "digest": "a" * 64, **wrong})) == (400, "invalid")
 
 
 def test_what_an_agent_has_set_out_to_do_is_shown_with_it(hub: Hub, agent: Web) -> None:

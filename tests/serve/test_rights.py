@@ -20,11 +20,11 @@ from hubbub.model.records import Condition, Profile, Project
 from hubbub.model.rights import HUB, Actor, Role
 from hubbub.store.tx import Operation, Tx
 from tests.serve.hub import Hub, running_hub
+from tests.serve.needs import DIGEST, need, put
 from tests.serve.web import Web, done
 from tests.tables import TABLES
 
 ABOUT = About(name="far", machine_id="m-1", platform="Linux 6.1", version="1.0", sandbox="bwrap")
-DIGEST = "0" * 64
 BACKUP = "GET /backup"  # all that is kept, which is for the owner alone
 KNOWN_BY_A_SECRET: dict[str, Any] = {
     "instance": "i",
@@ -60,7 +60,6 @@ RIGHTS: Mapping[str, frozenset[str]] = {
     "POST /users/invites": PERSON_MANAGES,
     "GET /tokens": READ,
     "POST /tokens": PERSON_WRITES | MANAGE,
-    "POST /tokens/lent": WORK,
     "DELETE /tokens/{token_id}": MANAGE,
     "GET /logins": A_PERSON,
     "DELETE /logins": A_PERSON,
@@ -148,20 +147,16 @@ RIGHTS: Mapping[str, frozenset[str]] = {
     "POST /webhooks/deliveries/{delivery_id}/retry": MANAGE,
     "DELETE /webhooks/{webhook_id}": MANAGE,
     "GET /approvals": PERSON_READS,
-    "POST /approvals": WORK,
-    "GET /approvals/{approval_id}": READ | {LENT},
+    "GET /approvals/{approval_id}": READ,
     "POST /approvals/{approval_id}/approve": PERSON_WRITES,
     "POST /approvals/{approval_id}/deny": PERSON_WRITES,
-    "POST /approvals/{approval_id}/spend": WORK,
-    "POST /approvals/{approval_id}/resolve": WORK,
     "GET /nodes": READ,
     "GET /nodes/{name}": READ,
     "DELETE /nodes/{name}": PERSON_WRITES,
     "POST /nodes/invites": PERSON_WRITES,
     "POST /nodes/join": PERSON_WRITES,  # or who has a code
     "GET /nodes/{name}/dispatches": PERSON_READS,
-    "POST /nodes/{name}/tasks": WORK,
-    "POST /nodes/{name}/tasks/{ref}/end": WORK,
+    "POST /desk": WORK,
     "POST /nodes/{name}/run": PERSON_WRITES,
     "GET /nodes/{name}/policy": PERSON_WRITES,
     "GET /shares": READ,
@@ -171,7 +166,6 @@ RIGHTS: Mapping[str, frozenset[str]] = {
     "GET /audit/entries.jsonl": READ,
     "GET /audit/entries.csv": READ,
     "GET /audit/heads": MANAGE,
-    "POST /audit/heads": WORK,
     "GET /why/{ref}": READ,
     "GET /snapshot": READ,
     "GET /needs": READ,
@@ -188,7 +182,6 @@ BODIES: Mapping[str, Mapping[str, object]] = {
     "POST /edits": {"instance": "i", "repository": "example.org/a/b", "path": "a.py", "moment": "before"},
     "POST /edits/release": {"instance": "i"},
     "POST /tokens": {"agent": "ada"},
-    "POST /tokens/lent": {"node": "far"},
     "PUT /users/{name}/password": {"password": "correct horse battery"},
     "POST /projects": {"slug": "new"},
     "PATCH /projects/{slug}": {"description": "words"},
@@ -211,14 +204,10 @@ BODIES: Mapping[str, Mapping[str, object]] = {
     "PUT /memory/project": TEXT,
     "PUT /memory/agents/{name}": TEXT,
     "POST /webhooks": {"url": "https://127.0.0.1/hook"},
-    "POST /approvals": {"node": "far", "tool": "t", "shown": "rm x", "digest": DIGEST},
-    "POST /approvals/{approval_id}/spend": {"digest": DIGEST, "receipt": "0" * 32},
-    "POST /approvals/{approval_id}/resolve": {"approved": True, "receipt": "0" * 32},
+    "POST /desk": {"node": "far", "need": "lend", "content": {}},
     "POST /nodes/join": {"name": "new", **dict.fromkeys(("machine_id", "platform", "version", "sandbox"), "x")},
-    "POST /nodes/{name}/tasks": {"title": "words", **TEXT},
     "POST /nodes/{name}/run": {"command": "true"},
     "POST /shares": {"node": "far"},
-    "POST /audit/heads": {"node": "laptop", "seq": 1, "hash": DIGEST},
     **dict.fromkeys(
         (
             "POST /tasks",
@@ -226,7 +215,6 @@ BODIES: Mapping[str, Mapping[str, object]] = {
             "POST /tasks/{ref}/comments",
             "POST /broadcasts",
             "PUT /summaries/{run}",
-            "POST /nodes/{name}/tasks/{ref}/end",
         ),
         TEXT,
     ),
@@ -298,7 +286,6 @@ def things(hub: Hub, callers: Mapping[str, Web]) -> Mapping[str, str]:
     artifact = done(agent.post("/artifacts", {"name": "plan", "content": "words"}))["artifact"]
     review = done(owner.post("/reviews", {"artifact": artifact["id"], "reviewer": "ada"}))["review"]
     done(owner.put("/projects/default/areas/web", {"name": "Web", "patterns": ["web/"]}))
-    question = BODIES["POST /approvals"]
     wake = done(owner.post("/agents/ada/probe"))["wake"]
     return {
         "slug": "default",
@@ -314,7 +301,7 @@ def things(hub: Hub, callers: Mapping[str, Web]) -> Mapping[str, str]:
         "webhook_id": done(owner.post("/webhooks", {"url": "https://1.1.1.1/", "events": ["area.put"]}))[
             "webhook"
         ]["id"],
-        "approval_id": done(agent.post("/approvals", question))["approval"]["id"],
+        "approval_id": put(agent, "far")["approval_id"],
         "share_id": done(owner.post("/shares", {"node": "far"}))["share"]["id"],
         "login_id": str(uuid4()),
         "delivery_id": str(uuid4()),
@@ -427,7 +414,7 @@ def test_nobody_tells_of_a_machine_but_itself(callers: Mapping[str, Web], things
     """No token says how far the log of a machine is that has joined, or on which a hub runs, in whatever case."""
     for who in (AN_AGENT, AN_ADMIN_AGENT, A_MEMBER, THE_OWNER):
         for name in ("far", "FAR"):
-            answer = callers[who].post("/audit/heads", {"node": name, "seq": 1, "hash": DIGEST})
+            answer = need(callers[who], "seal", {"seq": 1, "digest": DIGEST}, name)
             assert answer.status_code == 403, (who, answer.text)
 
 
@@ -462,7 +449,7 @@ def test_no_secret_is_told(
     done(owner.post("/webhooks", {"url": "https://1.1.1.1/", "events": ["area.put"]}))
     done(owner.post("/shares", {"node": "far"}))
     done(owner.put("/users/extra/password", {"password": "correct horse battery"}))
-    done(agent.post("/approvals", BODIES["POST /approvals"]))
+    put(agent, "far")
 
     secrets = kept_secrets(hub)
     calls = [call for call in RIGHTS if call.startswith("GET") and call not in {*ORDERS, BACKUP}]

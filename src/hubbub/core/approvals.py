@@ -34,7 +34,10 @@ BACK = timedelta(seconds=15)  # for a machine that is offline to come back, befo
 MISSED = timedelta(minutes=10)  # for so long people are shown what nobody answered in time
 KEEP = timedelta(days=60)
 MOST = 50  # questions of one token that wait at a time
+LONGEST_NAME = 500  # characters of a machine's and a tool's
+LONGEST_TEXT = 50_000  # of a folder, and of a reason
 TOLD_LENGTH = 500  # characters of what is shown that go into the log
+OTHERS = "another question has that id"
 BY_CLIENT = "elicitation"  # who answered, where it was the client that made the call
 
 KINDS = {
@@ -57,22 +60,24 @@ def put(
     elicitation: bool = False,
     approval_id: UUID | None = None,
     machine: UUID | None = None,
+    receipt: str | None = None,
 ) -> tuple[Approval, str]:
-    """Put a question before the people of a project, and the receipt by which its machine uses the answer.
+    """Put a question before the people of a project, and the receipt by which whoever asked uses the answer.
 
-    Unanswered, it expires after `patience`. With `elicitation` the machine may `resolve` it. A machine may say which
-    id it has: put again by that, it is the same question, with another receipt. One that comes over the link of a
-    `machine` ends when that is gone for longer than `BACK`, and goes on when it is put again. Records `approval.asked`.
-    Raises `Invalid`, and `Conflict` if too many wait already, or the id is another question's.
+    Unanswered, it expires after `patience`. With `elicitation` whoever asked may `resolve` it. They may say which id
+    and which `receipt` it has: put again by that id, it is the same question. With a token that takes the same receipt,
+    and the same token; a machine has another receipt from then on. One that comes over the link of a `machine` ends
+    when that is gone for longer than `BACK`, and goes on when it is put again. Records `approval.asked`. Raises
+    `Invalid`, and `Conflict` if too many wait already, or the id is another question's.
     """
     _check(question, patience, elicitation=elicitation)
+    receipt = receipt or secrets.token_hex(16)
     known = rows.find(tx, approval_id, lock=True) if approval_id is not None else None
     if known is not None:
-        return _put_again(tx, known, project, question)
+        return _put_again(tx, known, project, question, receipt), receipt
     token_id = parse_id(question.who.token_id or "")
     if rows.number_pending(tx, project.id, token_id) >= MOST:
         raise Conflict(f"{MOST} questions of this caller wait for an answer already")
-    receipt = secrets.token_hex(16)
     approval = Approval(
         id=approval_id or uuid4(),  # people type its beginning: it has to differ from the others' there
         project_id=project.id,
@@ -82,10 +87,10 @@ def put(
         node=visible(question.node),
         tool=visible(question.tool),
         arguments={visible(name): abridged(value) for name, value in question.arguments.items()},
-        folder=visible(question.folder),
+        folder=cut(visible(question.folder), LONGEST_TEXT),
         digest=question.digest,
         shown=cut(visible(question.shown), SHOWN_LENGTH),
-        reason=visible(question.reason),
+        reason=cut(visible(question.reason), LONGEST_TEXT),
         elicitation=elicitation,
         dangerous=question.dangerous or question.kind is QuestionKind.RULE,
         receipt=access.fingerprint(receipt),
@@ -99,14 +104,15 @@ def put(
     return approval, receipt
 
 
-def _put_again(tx: Tx, known: Approval, project: Project, question: Question) -> tuple[Approval, str]:
+def _put_again(tx: Tx, known: Approval, project: Project, question: Question, receipt: str) -> Approval:
     same = (project.id, visible(question.node), question.digest, question.kind)
     if (known.project_id, known.node, known.digest, known.kind) != same:
-        raise Conflict("another question has that id")
+        raise Conflict(OTHERS)
+    if tx.actor.token_id is not None and not _is_whose(tx, known, receipt):
+        raise Conflict(OTHERS)
     if known.is_forsaken and tx.now < known.expires_at:
         _move(tx, known, ApprovalStep.RESUME)
-    receipt = secrets.token_hex(16)
-    return rows.receive(tx, known.id, access.fingerprint(receipt)), receipt
+    return rows.receive(tx, known.id, access.fingerprint(receipt))
 
 
 def find(tx: Tx, project_ids: Sequence[UUID], ref: str) -> Approval:
@@ -228,6 +234,9 @@ def _check(question: Question, patience: timedelta, *, elicitation: bool) -> Non
         raise Invalid("the digest of a call is 64 hex digits, in lower case")
     if not question.shown.strip():
         raise Invalid("a question shows what is asked for")
+    for name, given in (("node", question.node), ("tool", question.tool)):
+        if not given.strip() or len(given) > LONGEST_NAME:
+            raise Invalid(f"{name}: must have 1 to {LONGEST_NAME} characters")
     if elicitation and question.kind is QuestionKind.RULE:
         raise Invalid("elicitation: whether a policy gets a rule is for people to say, never for a client")
 
@@ -235,11 +244,15 @@ def _check(question: Question, patience: timedelta, *, elicitation: bool) -> Non
 def _asked(tx: Tx, approval_id: UUID, receipt: str) -> Approval:
     """The question that the receipt belongs to, locked; with a token only what was put with the same."""
     approval = rows.find(tx, approval_id, lock=True)
-    if approval is None or not hmac.compare_digest(approval.receipt, access.fingerprint(receipt)):
-        raise NotFound(NOUN, approval_id)
-    if tx.actor.token_id not in (None, approval.token_id):
+    if approval is None or not _is_whose(tx, approval, receipt):
         raise NotFound(NOUN, approval_id)
     return approval
+
+
+def _is_whose(tx: Tx, approval: Approval, receipt: str) -> bool:
+    """Whether the caller has asked this: who has the receipt, and no other token than it was put with."""
+    has_receipt = hmac.compare_digest(approval.receipt, access.fingerprint(receipt))
+    return has_receipt and tx.actor.token_id in (None, approval.token_id)
 
 
 def _require(approval: Approval, now: int, status: ApprovalStatus) -> None:

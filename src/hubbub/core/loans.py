@@ -56,6 +56,13 @@ def end(tx: Tx, purpose: UUID) -> None:
         tokens.end(tx, token.id)
 
 
+def give_back(tx: Tx, secret: str) -> None:
+    """End what was lent, which is not needed any more: whoever has it may. Records `token.revoked`."""
+    token = rows.find_valid(tx, access.fingerprint(secret))
+    if token is not None and token.lent_from is not None:
+        tokens.end(tx, token.id)
+
+
 def end_of(tx: Tx, project: Project, user_id: UUID) -> None:
     """End what was lent for a person's orders in a project, where they may do less now. Records `token.revoked`."""
     for token in rows.lent_to(tx, project.id, user_id):

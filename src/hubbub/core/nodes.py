@@ -254,20 +254,10 @@ def begin_task(
     return verbs.start(tx, task, holder, leased=False, is_read=False)
 
 
-def begin_task_beside(
-    tx: Tx, project: Project, *, sender: str | None, title: str, description: str, name: str
-) -> Task:
-    """As `begin_task`, for a program beside the caller that is on the machine `name`, as it says itself."""
-    who = access.programs_name(tx, access.speak(tx, project.id, sender))
-    return begin_task(
-        tx, project, sender=sender, title=title, description=description, node=beside(who, name)
-    )
-
-
 def end_task_beside(
     tx: Tx, project: Project, ref: str, *, sender: str | None, name: str, text: str, failed: bool
 ) -> Task:
-    """As `end_task`, for what such a program began for the caller."""
+    """As `end_task`, for what a program beside the caller began, which calls the machine that it is on `name`."""
     found = tasks.find(tx, [project.id], ref, by_number=False)
     node = beside(access.programs_name(tx, found.sender), name)
     return end_task(tx, ref, text=text, failed=failed, project=project, sender=sender, node=node)

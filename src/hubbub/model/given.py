@@ -17,6 +17,17 @@ Word = TypeVar("Word", bound=StrEnum)
 _COUNTED = re.compile(r" after validation, not \w+$")  # of a list: how the check works is nobody's matter
 
 
+def storable(text: str) -> str:
+    """`text`, unless it holds what no store can keep: a `ValueError` says what."""
+    if "\0" in text:
+        raise ValueError("must not contain NUL characters")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ValueError("must not contain halves of surrogate pairs") from None
+    return text
+
+
 def complaint(problems: Iterable[Mapping[str, Any]], whole: str = "") -> str:
     """What a validation found wrong, in one sentence that does not quote it; `whole` names what has no name."""
     said = []
@@ -70,6 +81,35 @@ def object_of(given: Given, name: str) -> Given:
     if not isinstance(found, dict):
         raise Invalid(f"{name}: must be an object")
     return found
+
+
+def flag_of(given: Given, name: str) -> bool:
+    """Whether that is so; it is not where nothing is said. Raises `Invalid`."""
+    found = given.get(name)
+    if not isinstance(found, bool | None):
+        raise Invalid(f"{name}: must be true or false")
+    return found is True
+
+
+def prose_of(given: Given, name: str, most: int) -> str:
+    """A text that can be kept, of at most `most` characters. Raises `Invalid`."""
+    found = text_of(given, name)
+    if len(found) > most:
+        raise Invalid(f"{name}: must have at most {most:,} characters")
+    try:
+        return storable(found)
+    except ValueError as error:
+        raise Invalid(f"{name}: {error}") from None
+
+
+def seconds_of(given: Given, name: str, most: timedelta) -> timedelta:
+    """A time of `most` at most, which is there in seconds. Raises `Invalid`."""
+    found = given.get(name)
+    if isinstance(found, bool) or not isinstance(found, int | float) or not 0 < found <= most.total_seconds():
+        raise Invalid(
+            f"{name}: must be a number of seconds, more than none and {most.total_seconds():,.0f} at most"
+        )
+    return timedelta(seconds=found)
 
 
 def number_of(given: Given, name: str) -> int:

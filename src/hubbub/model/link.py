@@ -25,20 +25,19 @@ load      as `load_json`
 A request is repeated with the same id after a reconnect, and done once; its reply may come over a later link:
 
 need         takes                                              value of the reply
-put          approval_id, patience_seconds, question            {}: the question is there, nobody waited
+put          approval_id, receipt, patience_seconds, question   {}: the question is there, nobody waited
 ask          the same; put already is no second question        `answered_json`, and the digest of the question
 act          act (`order_json`), approval_id or null            `outcome_json`
-begin_task   title, description                                 task_id
+begin_task   title, description; who, which is not believed     task_id
 end_task     task_id, text, failed                              {}
 seal         seq, digest                                        {}
 key          -                                                  key, a text or null
 credentials  agent                                              url, token
-lend         task_id, a text or null                            url, token; from version 2 on
+lend         task_id, a text or null; who, as above             url, token; from version 2 on
 
 `order` is the order for which it is needed, null where there is none: for `seal`, `key`, `end_task`, and for the
 credentials of an agent that is started anew. An order counts as held by its machine until it has ended, and for as long
-as a task is open that was begun for it.
-Whoever reads what came over a link believes nothing: what is not as written here is `Invalid`.
+as a task is open that was begun for it. Nothing that comes is believed: what is not as written here is `Invalid`.
 """
 
 import io
@@ -53,6 +52,7 @@ from uuid import UUID
 
 from hubbub.model.errors import Conflict, Forbidden, HubError, Invalid, StoreUnavailable
 from hubbub.model.given import (
+    flag_of,
     ids_of,
     number_of,
     number_or_none,
@@ -104,7 +104,7 @@ class Kind(StrEnum):
 
 
 class Need(StrEnum):
-    """What a machine asks of its hub."""
+    """What a machine asks of its hub, over a link or by another wire (`serve/desk.py`)."""
 
     PUT = "put"  # a question, with an id of the machine's making
     ASK = "ask"  # put it, if it is not there yet, and wait for the ruling
@@ -115,6 +115,9 @@ class Need(StrEnum):
     END_TASK = "end_task"
     CREDENTIALS = "credentials"  # for an agent that was placed on the machine
     LEND = "lend"  # for the program that is the machine's agent, for an order
+    GIVE_BACK = "give_back"  # what was lent; never over a link, where it ends with its order
+    RESOLVE = "resolve"  # what the client that made the call answers; there is none at the end of a link
+    FARE = "fare"  # how the agents that were placed here fare; over a link it is a message of its own
 
 
 class Parting(StrEnum):
@@ -158,7 +161,7 @@ def message(kind: Kind, **content: object) -> str:
         raise Invalid("it holds what cannot be told over a link") from None
     if len(text) > LARGEST:
         raise Invalid(f"it is longer than the {LARGEST} characters that a link carries at a time")
-    _require_shallow(content)
+    require_shallow(content)
     return text
 
 
@@ -199,7 +202,7 @@ def _message(text: str) -> Message:
             encode(found).encode()
     except (ValueError, RecursionError):
         raise Invalid("a message is an object in JSON") from None
-    _require_shallow(found)
+    require_shallow(found)
     if not isinstance(found, dict):
         raise Invalid("a message is an object in JSON")
     word_of(found, "kind", Kind)
@@ -216,7 +219,7 @@ def _finite(written: str) -> float:
     return found
 
 
-def _require_shallow(found: object) -> None:
+def require_shallow(found: object) -> None:
     """Raise `Invalid` for what nests so deep that whoever handles it later may give up on it."""
     level = [found]
     for _ in range(DEEPEST):
@@ -285,14 +288,11 @@ def order_of(given: Message) -> Order:
 
 def principal_of(given: Message) -> Principal:
     """Raises `Invalid`."""
-    is_person = given.get("is_person", False)
-    if not isinstance(is_person, bool):
-        raise Invalid("is_person: must be true or false")
     return Principal(
         project=text_of(given, "project"),
         name=text_of(given, "name"),
         token_id=text_or_none(given, "token_id"),
-        is_person=is_person,
+        is_person=flag_of(given, "is_person"),
     )
 
 
@@ -325,7 +325,7 @@ def question_of(given: Message) -> Question:
         reason=text_of(given, "reason"),
         digest=text_of(given, "digest"),
         kind=word_of(given, "kind", QuestionKind),
-        dangerous=given.get("dangerous") is True,
+        dangerous=flag_of(given, "dangerous"),
     )
 
 

@@ -8,6 +8,9 @@ from uuid import UUID
 from hubbub.model.fields import REST, Secret, Seen
 
 MOST_TASKS = 64  # that an agent works on at a time
+NO_AGENTS = (
+    "agents are placed on machines that have joined the hub or that it runs on; this one serves one client"
+)
 MOST_LINES = 2_000  # of its output that can be asked for
 
 

@@ -2,6 +2,7 @@
 
 import unicodedata
 from collections.abc import Mapping
+from itertools import accumulate
 
 SHOWN_LENGTH = 100_000  # characters; more than the longest command that the gate lets anybody ask about
 STRING_LENGTH = 2_000  # of a string among the arguments, where people see them beside what is shown
@@ -51,11 +52,20 @@ def beginnings(value: object) -> object:
 
 
 def abridged(value: object) -> object:
-    """JSON for people: long texts in it are cut, and what is not seen is written out."""
+    """JSON for people: long texts in it are cut, and what is not seen is written out. Done again it changes nothing."""
     if isinstance(value, str):
-        return visible(cut(value, STRING_LENGTH))
+        return _abridged(value)
     if isinstance(value, Mapping):
         return {visible(str(name)): abridged(each) for name, each in value.items()}
     if isinstance(value, list | tuple):
         return [abridged(each) for each in value]
     return value
+
+
+def _abridged(text: str) -> str:
+    """`text` as people see it, in `STRING_LENGTH` characters at most; how many are missing is told of `text` itself."""
+    shown = [visible(each) for each in text[:STRING_LENGTH]]
+    if len(text) <= STRING_LENGTH and sum(map(len, shown)) <= STRING_LENGTH:
+        return "".join(shown)
+    kept = sum(end <= STRING_LENGTH - _MARK for end in accumulate(map(len, shown)))
+    return f"{''.join(shown[:kept])}… ({len(text) - kept} characters more)"

@@ -54,9 +54,7 @@ async def start(
     """
     _require_shallow(order)
     _require_known(place, only)
-    task_id = await place.hub.begin_task(
-        order.who, place.redact(_line(title)), place.redact(prompt), place.node
-    )
+    task_id = await place.hub.begin_task(order.who, place.redact(_line(title)), place.redact(prompt))
 
     async def work() -> Answer:
         try:

@@ -7,7 +7,6 @@ from hubbub.model.orders import Answered, Client, Question
 from hubbub.node.hub import Hub
 from hubbub.node.policy import Policy
 
-BY_CLIENT = "elicitation"
 MOST = 1000  # questions that clients took away with them, and of which we remember what they were about
 
 
@@ -34,7 +33,7 @@ class Asking:
         self._taken.pop(approval_id, None)
         if approved is None:
             return await self._hub.answer(approval_id)
-        return await self._hub.resolve(approval_id, approved=approved, by=BY_CLIENT)
+        return await self._hub.resolve(approval_id, approved=approved)
 
     async def _said(
         self, question: Question, client: Client, approval_id: str, patience: timedelta

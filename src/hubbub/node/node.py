@@ -353,7 +353,7 @@ class LocalNode:
         try:
             head = self._audit.head()
             if head != self._sealed:
-                await self._hub.seal(self.name, head.seq, head.digest)
+                await self._hub.seal(head.seq, head.digest)
                 self._sealed = head
         except (AuditFailed, HubError) as error:
             log.warning("the head of the audit log could not be told to the hub", reason=str(error))

@@ -85,6 +85,7 @@ def application(parts: Parts, alive: Alive) -> ASGIApp:
     metrics = Metrics(transactions, lambda: len(parts.followers), lambda: len(connections), parts.fleet)
     metrics.quotas(transactions.quotas)
     news = LiveNews(parts.feed, parts.followers)
+    desk = Desk(transactions, news)
     site = _site(parts, news)
     protocol = _protocol(parts, site, connections, metrics)
 
@@ -106,14 +107,14 @@ def application(parts: Parts, alive: Alive) -> ASGIApp:
         *RelayRest(transactions, site).routes(),
         *GolemXvRest(transactions, site).routes(),
         *SharePage(transactions).routes(),
-        Mount("/api/v1", _interface(parts, site, news, gatekeeper)),
+        Mount("/api/v1", _interface(parts, site, news, desk, gatekeeper)),
     ]
     inner = Starlette(
         routes=routes,
         lifespan=lifespan,
         exception_handlers={HTTPException: http_error, HubError: refused, Exception: broken},
     )
-    app = StreamsFirst(_streams(parts, site, news, metrics), inner)
+    app = StreamsFirst(_streams(parts, site, desk, metrics), inner)
     guarded = Guard(app, transactions=transactions, hosts=hosts, logins=logins)
     return Labelled(Requests(ErrorPages(guarded, pages), metrics))
 
@@ -132,11 +133,12 @@ def _protocol(parts: Parts, site: Site, connections: Connections, metrics: Metri
     )
 
 
-def _interface(parts: Parts, site: Site, news: LiveNews, gatekeeper: Gatekeeper) -> ASGIApp:
+def _interface(parts: Parts, site: Site, news: LiveNews, desk: Desk, gatekeeper: Gatekeeper) -> ASGIApp:
     """REST for everything that people and programs do."""
     return rest.application(
         parts.transactions,
         news,
+        desk,
         parts.settings.data,
         parts.copier,
         keep_log_days=parts.settings.keep_log_days,
@@ -200,7 +202,7 @@ class StreamsFirst:
         return None
 
 
-def _streams(parts: Parts, site: Site, news: LiveNews, metrics: Metrics) -> list[Stream]:
+def _streams(parts: Parts, site: Site, desk: Desk, metrics: Metrics) -> list[Stream]:
     together = parts.transactions, parts.feed, parts.followers
     words = next(
         events.Words(dialect.greeting, dialect.inbox_event)
@@ -211,13 +213,12 @@ def _streams(parts: Parts, site: Site, news: LiveNews, metrics: Metrics) -> list
     return [
         *events.routes(events.ProjectStream(*together), inbox),
         *LiveView(*together, parts.whispers, site).routes(),
-        *_links(parts, site, news, metrics).routes(),
+        *_links(parts, site, desk, metrics).routes(),
     ]
 
 
-def _links(parts: Parts, site: Site, news: LiveNews, metrics: Metrics) -> Links:
+def _links(parts: Parts, site: Site, desk: Desk, metrics: Metrics) -> Links:
     """Where machines connect."""
-    desk = Desk(parts.transactions, news, parts.workspace_project)
     needs = Needs(parts.fleet, desk, site, CMDOP)
     hearing = Hearing(parts.fleet, needs, metrics.order)
     return Links(parts.fleet, hearing, parts.followers, parts.settings.public_url)

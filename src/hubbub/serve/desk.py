@@ -1,227 +1,230 @@
-"""The hub as its own machine sees it: people to ask, a place for the audit log's head, tasks for what it starts.
+"""What the hub does for the work of machines: people are asked, a log's head is kept, tasks are begun, tokens lent.
 
-What `hubbub.node` wants of a hub; the two do not know each other. Here it is done in this process, by the hub itself:
-what a question is about says who asks.
+One table of needs, whoever asks and by whatever way it came: over a link (`serve/fleet/needs.py`), by a POST
+(`serve/rest/desk.py`), or from this very process (`CallWire`). Who may have what is the asker's: `core/askers.py`.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
-from uuid import UUID
 
-from hubbub.core import approvals, keys, loans, nodes, placements, projects, seals
+from hubbub.core import approvals, loans, nodes
+from hubbub.core.askers import Asker
 from hubbub.core.transaction import Transactions
 from hubbub.model.approvals import Approval, ApprovalStatus
-from hubbub.model.errors import Conflict, NotFound
-from hubbub.model.ids import new_id, parse_id
-from hubbub.model.moments import milliseconds
-from hubbub.model.orders import Answered, Principal, Question, Ruling
-from hubbub.model.placements import Credentials, Fares
+from hubbub.model.errors import Conflict, Invalid, NotFound, StoreUnavailable
+from hubbub.model.given import flag_of, number_of, object_of, prose_of, seconds_of, text_of, text_or_none
+from hubbub.model.ids import parse_id
+from hubbub.model.link import (
+    Message,
+    Need,
+    answered_json,
+    fares_of,
+    principal_of,
+    question_of,
+    require_shallow,
+)
+from hubbub.model.orders import Answered, Principal, Ruling
 from hubbub.model.rights import SYSTEM, Actor
 from hubbub.serve.news import LiveNews
-from hubbub.store.tx import Tx
+from hubbub.store.tx import Operation, Tx
 
 MOMENT = timedelta(milliseconds=20)  # after a question's time, so that it is over for whoever looks
-KEEP = timedelta(minutes=10)  # what is known of a question, for whoever comes back late
+LONGEST_TEXT = 60_000
+LONGEST_RECEIPT = 200
 
-
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """What the desk knows of a question that it has put."""
-
-    approval: Approval
-    receipt: str
+Value = Mapping[str, object]
+Once = Callable[[Operation[Value]], Operation[Value]]
 
 
 class Desk:
-    """What the hub's own machine turns to. `project` is the machine's, `node` its name, `url` where the hub listens."""
+    """Where machines and the programs beside agents turn to."""
 
-    def __init__(
-        self, transactions: Transactions, news: LiveNews, project: str, *, node: str = "", url: str = ""
-    ) -> None:
-        self._transactions = transactions
-        self._news = news
-        self._project = project
-        self._node, self._url = node, url
-        self._asked: dict[str, _Asked] = {}
-        self._lent: dict[str, UUID] = {}  # for what, by the tokens' secrets
+    def __init__(self, transactions: Transactions, news: LiveNews) -> None:
+        self._transactions, self._news = transactions, news
 
-    async def ask(self, question: Question, patience: timedelta) -> Answered:
-        """Put a question before people and wait for their answer, `patience` at most."""
-        return await self.answer(await self.put(question, patience))
-
-    async def take_up(
-        self, approval_id: UUID, machine: UUID, question: Question, patience: timedelta
-    ) -> Answered | None:
-        """As `ask`, by an id that a machine elsewhere made: asked again it is the same question, and told again.
-
-        None if it has ended as the machine was gone: asked again, it goes on.
-        """
-        asked = self._known(await self.put(question, patience, approval_id=approval_id, machine=machine))
-        if asked.approval.status is ApprovalStatus.SPENT:
-            self._asked.pop(str(approval_id), None)
-            return _answered(Ruling.APPROVED, asked.approval)
-        found = await self._ruled(asked)
-        return None if found.is_forsaken else await self._told(asked, found)
-
-    async def put(
+    async def do(
         self,
-        question: Question,
-        patience: timedelta,
+        asker: Asker,
+        need: Need,
+        message: Message,
         *,
-        elicitation: bool = False,
-        approval_id: UUID | None = None,
-        machine: UUID | None = None,
-    ) -> str:
-        """Put a question before people without waiting: the id of its approval."""
+        once: Once = lambda operation: operation,
+        longest: timedelta = approvals.PATIENCE,
+    ) -> Value | None:
+        """What is granted; None for a question that waits on, to be asked again: after `longest`, a loss, a restart.
 
-        def ask(tx: Tx) -> tuple[Approval, str]:
-            project = projects.find(tx, question.who.project)
-            return approvals.put(
-                tx,
-                project,
-                question,
-                patience,
-                elicitation=elicitation,
-                approval_id=approval_id,
-                machine=machine,
-            )
+        `once` is put around what must not be done twice. Raises `HubError`.
+        """
+        if need is Need.ASK:
+            return await self._ask(asker, message, longest)
+        way = WAYS.get(need)
+        if way is None:
+            raise Invalid(f"need: must be one of {', '.join((*WAYS, Need.ASK))}")
 
-        approval, receipt = await self._transactions.write(SYSTEM, ask)
-        self._forget_before(approval.created_at)
-        self._asked[str(approval.id)] = _Asked(approval, receipt)
-        return str(approval.id)
+        def operation(tx: Tx) -> Value:
+            return way(tx, asker, message)
 
-    async def answer(self, approval_id: str) -> Answered:
-        """What became of a question that was put here; waits until it is answered or its time is over."""
-        asked = self._known(approval_id)
-        return await self._told(asked, await self._ruled(asked))
+        if need is Need.KEY:
+            return await self._transactions.read(asker.actor, operation)
+        return await self._transactions.write(
+            asker.actor, once(operation) if need is Need.BEGIN_TASK else operation
+        )
 
-    async def _ruled(self, asked: _Asked) -> Approval:
-        """The question, once it does not wait any more."""
-        approval = asked.approval
-        patience = timedelta(milliseconds=approval.expires_at - approval.created_at) + MOMENT
+    async def _ask(self, asker: Asker, message: Message, longest: timedelta) -> Value | None:
+        """Put a question, unless it is there, and wait until it is answered or its time is over."""
+
+        def put(tx: Tx) -> tuple[Approval, str, timedelta]:
+            approval, receipt = _put(tx, asker, message)
+            return approval, receipt, timedelta(milliseconds=approval.expires_at - tx.now)
+
+        approval, receipt, left = await self._transactions.write(asker.actor, put)
+        loop = asyncio.get_running_loop()
+        over = loop.time() + left.total_seconds()
+        if approval.status is ApprovalStatus.SPENT:  # who asked has not heard of it
+            return _answered(Ruling.APPROVED, approval)
 
         async def look() -> Approval:
             return await self._transactions.read(
                 SYSTEM, lambda tx: approvals.find(tx, [approval.project_id], str(approval.id))
             )
 
-        return await until_answered(look, self._news, SYSTEM, approval, patience)
-
-    async def resolve(self, approval_id: str, *, approved: bool, by: str) -> Answered:
-        """The answer that came by the client that made the call; where a person was faster, it is theirs."""
-        asked = self._known(approval_id)
-
-        def tell(tx: Tx) -> Approval:
-            with suppress(Conflict):
-                return approvals.resolve(tx, asked.approval.id, receipt=asked.receipt, approved=approved)
-            return approvals.find(tx, [asked.approval.project_id], approval_id)
-
-        return await self._told(asked, await self._transactions.write(SYSTEM, tell))
-
-    async def seal(self, node: str, seq: int, digest: str) -> None:
-        """Keep the head of the machine's audit log; one that cannot be true is in the hub's log from then on."""
-        await self._transactions.write(
-            SYSTEM, lambda tx: seals.keep(tx, projects.find(tx, self._project), node, seq, digest)
-        )
-
-    async def key(self) -> str | None:
-        """The project's API key, if it has one."""
-        return await self._transactions.read(
-            SYSTEM, lambda tx: keys.use(tx, projects.find(tx, self._project))
-        )
-
-    async def begin_task(self, who: Principal, title: str, description: str, assignee: str) -> str:
-        """The id of a new task of `who`, begun by the machine `assignee`."""
-
-        def begin(tx: Tx) -> str:
-            project = projects.find(tx, who.project)
-            sender = None if who.is_person else who.name
-            begun = nodes.begin_task(
-                tx, project, sender=sender, title=title, description=description, node=assignee
-            )
-            return str(begun.id)
-
-        return await self._transactions.write(SYSTEM, begin)
-
-    async def end_task(self, task_id: str, *, text: str, failed: bool) -> None:
-        """End a task with its result, or with why there is none."""
-        await self._transactions.write(
-            SYSTEM, lambda tx: nodes.end_task(tx, task_id, text=text, failed=failed)
-        )
-
-    async def lend(self, who: Principal, task_id: str | None = None) -> Credentials:
-        """With what a program acts that is this machine's agent, while it works for `who`, or on a task of theirs."""
-        purpose = parse_id(task_id or "") or new_id()
-
-        def lend(tx: Tx) -> str:
-            _token, secret = loans.lend(
-                tx, projects.find(tx, who.project), who, node=self._node, purpose=purpose
-            )
-            return secret
-
-        lent = Credentials(self._url, await self._transactions.write(SYSTEM, lend))
-        self._lent[lent.token] = purpose
-        return lent
-
-    async def give_back(self, lent: Credentials) -> None:
-        """Tell that what was lent is not needed any more: it ends."""
-        purpose = self._lent.pop(lent.token)
-        await self._transactions.write(SYSTEM, lambda tx: loans.end(tx, purpose))
-
-    async def credentials(self, agent: str) -> Credentials:
-        """With what an agent that was placed on this machine acts; what it had before is worth nothing from now on."""
-
-        def equip(tx: Tx) -> str:
-            machine = nodes.find(tx, projects.find(tx, self._project), self._node)
-            return placements.equip(tx, machine, agent)
-
-        return Credentials(self._url, await self._transactions.write(SYSTEM, equip))
-
-    async def fare(self, agents: Sequence[Fares]) -> None:
-        """Tell how the agents that were placed on this machine fare."""
-
-        def tell(tx: Tx) -> None:
-            placements.fare(tx, nodes.find(tx, projects.find(tx, self._project), self._node), agents)
-
-        await self._transactions.write(SYSTEM, tell)
-
-    async def _told(self, asked: _Asked, approval: Approval) -> Answered:
-        """What is told of a question, which is then forgotten here; a yes is spent by it."""
-        self._asked.pop(str(approval.id), None)
-        ruling = Ruling.DENIED if approval.status is ApprovalStatus.DENIED else Ruling.EXPIRED
-        if approval.status is ApprovalStatus.APPROVED:
-            # Somebody else may have been told of it or have taken it up, or its minute is over.
-            with suppress(Conflict, NotFound):
-                await self._transactions.write(
-                    SYSTEM,
-                    lambda tx: approvals.spend(tx, approval.id, approval.digest, receipt=asked.receipt),
-                )
-                ruling = Ruling.APPROVED
-        return _answered(ruling, approval)
-
-    def _known(self, approval_id: str) -> _Asked:
-        asked = self._asked.get(approval_id)
-        if asked is None:
-            raise NotFound(approvals.NOUN, approval_id)
-        return asked
-
-    def _forget_before(self, moment: int) -> None:
-        """Forget the questions that nobody came back for."""
-        limit = moment - milliseconds(KEEP)
-        over = [each for each, asked in self._asked.items() if asked.approval.expires_at < limit]
-        for each in over:
-            del self._asked[each]
+        found = await _until_answered(look, self._news, asker.actor, approval, min(left + MOMENT, longest))
+        if found.is_forsaken or (found.status is ApprovalStatus.PENDING and loop.time() < over):
+            return None
+        return await self._transactions.write(asker.actor, lambda tx: _told(tx, found, receipt))
 
 
-def _answered(ruling: Ruling, approval: Approval) -> Answered:
-    return Answered(ruling, str(approval.id), approval.answered_by, approval.signature)
+# ---- the needs -----------------------------------------------------------------------------------------------------
 
 
-async def until_answered(
+def _put(tx: Tx, asker: Asker, message: Message) -> tuple[Approval, str]:
+    """Put a question, in the name of whoever the hub knows that it is for; the receipt by which it is used."""
+    approval_id = parse_id(text_of(message, "approval_id"))
+    if approval_id is None:
+        raise Invalid("approval_id: must be an id")
+    require_shallow(message)
+    said = question_of(object_of(message, "question"))
+    standing = asker.standing(tx, said.who)
+    return approvals.put(
+        tx,
+        standing.project,
+        replace(said, who=standing.who, node=standing.node),
+        seconds_of(message, "patience_seconds", approvals.PATIENCE),
+        elicitation=asker.link is None and flag_of(message, "elicitation"),
+        approval_id=approval_id,
+        machine=asker.link,
+        receipt=_receipt(asker, message),
+    )
+
+
+def _receipt(asker: Asker, message: Message) -> str | None:
+    """With what whoever asks proves that the question is theirs; a machine does by its link."""
+    if asker.link is not None and message.get("receipt") is None:
+        return None
+    receipt = text_of(message, "receipt")
+    if not 0 < len(receipt) <= LONGEST_RECEIPT:
+        raise Invalid(f"receipt: must have 1 to {LONGEST_RECEIPT} characters")
+    return receipt
+
+
+def _put_only(tx: Tx, asker: Asker, message: Message) -> Value:
+    _put(tx, asker, message)
+    return {}
+
+
+def _resolve(tx: Tx, asker: Asker, message: Message) -> Value:
+    """What the client that made the call says; where a person was faster, it is theirs."""
+    approval, receipt = _put(tx, asker, message)
+    with suppress(Conflict):
+        approval = approvals.resolve(tx, approval.id, receipt=receipt, approved=flag_of(message, "approved"))
+    return _told(tx, approval, receipt)
+
+
+def _told(tx: Tx, approval: Approval, receipt: str) -> Value:
+    """What is told of a question; a yes is spent by it."""
+    ruling = Ruling.DENIED if approval.status is ApprovalStatus.DENIED else Ruling.EXPIRED
+    if approval.status is ApprovalStatus.APPROVED:
+        # Somebody else may have been told of it or have taken it up, or its minute is over.
+        with suppress(Conflict, NotFound):
+            approvals.spend(tx, approval.id, approval.digest, receipt=receipt)
+            ruling = Ruling.APPROVED
+    return _answered(ruling, approval)
+
+
+def _answered(ruling: Ruling, approval: Approval) -> Value:
+    told = Answered(ruling, str(approval.id), approval.answered_by, approval.signature)
+    return {**answered_json(told), "digest": approval.digest}
+
+
+def _begin_task(tx: Tx, asker: Asker, message: Message) -> Value:
+    standing = asker.standing(tx, _who(message))
+    begun = nodes.begin_task(
+        tx,
+        standing.project,
+        sender=standing.sender,
+        title=prose_of(message, "title", LONGEST_TEXT),
+        description=prose_of(message, "description", LONGEST_TEXT),
+        node=standing.node,
+    )
+    return {"task_id": str(begun.id)}
+
+
+def _end_task(tx: Tx, asker: Asker, message: Message) -> Value:
+    text = prose_of(message, "text", LONGEST_TEXT)
+    asker.end_task(tx, text_of(message, "task_id"), text=text, failed=flag_of(message, "failed"))
+    return {}
+
+
+def _seal(tx: Tx, asker: Asker, message: Message) -> Value:
+    asker.seal(tx, number_of(message, "seq"), text_of(message, "digest"))
+    return {}
+
+
+def _key(tx: Tx, asker: Asker, _message: Message) -> Value:
+    return {"key": asker.key(tx)}
+
+
+def _lend(tx: Tx, asker: Asker, message: Message) -> Value:
+    return {"token": asker.lend(tx, _who(message), text_or_none(message, "task_id"))}
+
+
+def _give_back(tx: Tx, _asker: Asker, message: Message) -> Value:
+    loans.give_back(tx, text_of(message, "token"))
+    return {}
+
+
+def _credentials(tx: Tx, asker: Asker, message: Message) -> Value:
+    return {"token": asker.equip(tx, text_of(message, "agent"))}
+
+
+def _fare(tx: Tx, asker: Asker, message: Message) -> Value:
+    asker.fare(tx, fares_of(message))
+    return {}
+
+
+def _who(message: Message) -> Principal:
+    """For whom it is to be done; a machine that has joined need not say, and is not believed."""
+    return principal_of(object_of(message, "who")) if "who" in message else Principal(project="", name="")
+
+
+WAYS: Mapping[Need, Callable[[Tx, Asker, Message], Value]] = {
+    Need.PUT: _put_only,
+    Need.RESOLVE: _resolve,
+    Need.BEGIN_TASK: _begin_task,
+    Need.END_TASK: _end_task,
+    Need.SEAL: _seal,
+    Need.KEY: _key,
+    Need.LEND: _lend,
+    Need.GIVE_BACK: _give_back,
+    Need.CREDENTIALS: _credentials,
+    Need.FARE: _fare,
+}
+
+
+async def _until_answered(
     look: Callable[[], Awaitable[Approval]],
     news: LiveNews,
     actor: Actor,
@@ -246,3 +249,19 @@ async def until_answered(
                 if any(each.detail.get("approval_id") == str(approval.id) for each in happened):
                     approval = await look()
     return approval if approval.status is not ApprovalStatus.PENDING else await look()
+
+
+@dataclass(frozen=True, slots=True)
+class CallWire:
+    """The way of the hub's own machine to the desk, in the hub's process. `url` is where the hub listens."""
+
+    desk: Desk
+    asker: Asker
+    url: str
+
+    async def request(self, need: Need, content: Message, patience: timedelta | None = None) -> Message:
+        """What is granted; people take as long as the question says."""
+        value = await self.desk.do(self.asker, need, content)
+        if value is None:
+            raise StoreUnavailable("the hub stops")
+        return {"url": self.url, **value}

@@ -345,9 +345,9 @@ async def test_without_a_hub_nothing_is_granted() -> None:
     hub = LinkHub(Voice(), replace(QUICK, need=MOMENT, act=MOMENT))
     for attempt in (
         hub.put(QUESTION, timedelta(seconds=9)),
-        hub.begin_task(ADA, "t", "d", "box"),
+        hub.begin_task(ADA, "t", "d"),
         hub.end_task("x", text="", failed=False),
-        hub.seal("box", 1, "a" * 64),
+        hub.seal(1, "a" * 64),
         hub.key(),
         hub.credentials("bot"),
         hub.act(Order(who=ADA, tool="issue_list")),
@@ -380,7 +380,7 @@ async def test_nobody_answers_for_a_person_at_a_linked_machine() -> None:
     """There is no client; and a question that was not put here has no answer."""
     hub = LinkHub(Voice(), QUICK)
     with pytest.raises(HubError):
-        await hub.resolve("x", approved=True, by="elicitation")
+        await hub.resolve("x", approved=True)
     with pytest.raises(Conflict):
         await hub.answer("x")
 

@@ -6,10 +6,8 @@ from typing import Any
 
 import pytest
 
-from hubbub.model.errors import Forbidden
 from hubbub.model.orders import Order, Outcome
 from hubbub.node.place import Place, Tool
-from hubbub.node.remote_hub import RemoteHub
 from hubbub.node.tools.agents import TOOLS
 from tests.node.agents.minding import ADA, PlacingHub, agents_in
 from tests.node.places import SOMEBODY, place
@@ -40,10 +38,6 @@ async def test_only_people_order_agents(here: Place, tool: str) -> None:
 async def test_a_machine_of_one_client_keeps_none(here: Place, tool: str) -> None:
     """A machine that ends with its client has no agents placed on it, and says so."""
     assert "serves one client" in (await called(replace(here, agents=None), tool, **ORDER))["error"]
-    hub = RemoteHub(lambda: "http://127.0.0.1:1", "ntok_x", "box")
-    with pytest.raises(Forbidden, match="serves one client"):
-        await hub.credentials("coder")
-    await hub.close()
 
 
 @pytest.mark.parametrize(

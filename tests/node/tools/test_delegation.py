@@ -62,7 +62,7 @@ class TestDelegateTask:
             "status": "done",
         }
         task = hub.tasks["1"]
-        assert (task.who, task.assignee) == (SOMEBODY, "here")
+        assert task.who == SOMEBODY
         assert (task.title, task.description) == ("Count the files.", "Count the files.\nAll of them.")
         assert (task.text, task.failed) == ("Count the files.\nAll of them.1", False)
 
@@ -101,9 +101,9 @@ class TestDelegateTask:
         here = place(tmp_path, hub=hub, runtime=shell("echo done > done; echo all right"))
         begun = asyncio.Event()
 
-        async def begin_task(who: Principal, title: str, description: str, assignee: str) -> str:
+        async def begin_task(who: Principal, title: str, description: str) -> str:
             begun.set()
-            return await NotingHub.begin_task(hub, who, title, description, assignee)
+            return await NotingHub.begin_task(hub, who, title, description)
 
         async def story() -> None:
             hub.begin_task = begin_task  # type: ignore[method-assign]
@@ -254,7 +254,7 @@ class TestErrands:
     def test_a_task_of_a_process_that_is_gone_is_ended(self, tmp_path: Path, hub: NotingHub) -> None:
         """Nobody is said to be at work on what a killed process left behind."""
         here = place(tmp_path, hub=hub)
-        asyncio.run(hub.begin_task(SOMEBODY, "t", "t", "here"))
+        asyncio.run(hub.begin_task(SOMEBODY, "t", "t"))
         (here.data / FOLDER).mkdir()
         left = {"task_id": "1", "report": {"text": STOPPED.text, "failed": True}}
         (here.data / FOLDER / "left.json").write_text(json.dumps(left))

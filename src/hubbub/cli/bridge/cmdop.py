@@ -28,9 +28,10 @@ from hubbub.model.errors import Invalid
 from hubbub.model.orders import AskFirst, Code, Order, Outcome, Principal, Question, refused
 from hubbub.model.rights import HUB
 from hubbub.node.here import open_node
+from hubbub.node.hub import Hub as NodeHub
 from hubbub.node.machine import about
 from hubbub.node.node import LocalNode
-from hubbub.node.remote_hub import RemoteHub
+from hubbub.node.posting import PostWire
 from hubbub.node.tools.connecting import BY_NAME
 from hubbub.node.weighing import named
 from hubbub.serve import log as logs
@@ -205,13 +206,13 @@ async def companion(
     project = present.project or me["projects"][0]["slug"]
     who = Principal(project=project, name=me["agent"] or HUB)
     name = about(data, name=joined.name if joined is not None else None).name
-    remote = RemoteHub(lambda: hub().url, present.token, name, project=present.project)
+    wire = PostWire(lambda: hub().url, present.token, name, project=present.project)
     node = open_node(
         data=data,
         log_file=data / logs.DAEMON,
         config=settings.read().config,
         cwd=Path.cwd(),
-        hub=remote,
+        hub=NodeHub(wire),
         catalogue=DIALECT.catalogue(),
         secrets=[each for each in (present.token, owner_token(data), joined and joined.token) if each],
         name=name,
@@ -221,4 +222,4 @@ async def companion(
         async with node.alive():
             yield CmdopCompanion(node, who, chain)
     finally:
-        await remote.close()
+        await wire.close()

@@ -25,8 +25,9 @@ class HookQuestions:
         from hubbub.model.orders import Principal, Question, Ruling, digest_of
         from hubbub.node import hooks, policy
         from hubbub.node.gate.decision import Mode
+        from hubbub.node.hub import Hub as NodeHub
         from hubbub.node.machine import about
-        from hubbub.node.remote_hub import RemoteHub
+        from hubbub.node.posting import PostWire
 
         rules = policy.load(settings.read().config / policy.FILE, root)
         if rules.mode is Mode.STRICT:
@@ -43,13 +44,13 @@ class HookQuestions:
             reason=WHY,
             digest=digest_of(who, "hook", arguments, str(root), node),
         )
-        people = RemoteHub(lambda: self._hub().url, present.token, node, project=present.project)
+        wire = PostWire(lambda: self._hub().url, present.token, node, project=present.project)
         try:
-            answered = await people.ask(question, rules.approval_timeout)
+            answered = await NodeHub(wire).ask(question, rules.approval_timeout)
         except HubError:
             return False
         finally:
-            await people.close()
+            await wire.close()
         if answered.ruling is Ruling.APPROVED:
             hooks.trust([command], root, self._data)
         return answered.ruling is Ruling.APPROVED

@@ -12,13 +12,12 @@ from typing import cast
 
 from hubbub.model.errors import Conflict, Invalid, NotFound
 from hubbub.model.orders import Code, Order, Outcome, Principal, digest_of, refused
-from hubbub.model.placements import Fares
+from hubbub.model.placements import NO_AGENTS, Fares
 from hubbub.node import opening
 from hubbub.node.agents.notes import Note
 from hubbub.node.agents.output import Line
 from hubbub.node.agents.supervisor import Agents
 from hubbub.node.gate.paths import Access
-from hubbub.node.hub import NO_AGENTS
 from hubbub.node.opening import NotOpened
 from hubbub.node.place import Place, Tool
 from hubbub.node.tools import placing

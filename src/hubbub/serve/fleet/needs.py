@@ -6,60 +6,35 @@ by then. What it does is done once also where the hub, or another hub, is asked 
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, replace
-from datetime import timedelta
+from dataclasses import dataclass
 from functools import partial
 from uuid import UUID
 
-from hubbub.core import (
-    access,
-    approvals,
-    dispatches,
-    finding,
-    idempotency,
-    keys,
-    loans,
-    nodes,
-    placements,
-    seals,
-)
+from hubbub.core import access, askers, idempotency
+from hubbub.core.askers import LinkedMachine
 from hubbub.dialects.call import Call, Site
 from hubbub.dialects.cmdop.gated import Gated
 from hubbub.dialects.cmdop.tongue import AGENT_HEADER, PROJECT_HEADER
 from hubbub.dialects.dialect import digest
 from hubbub.model import chains
 from hubbub.model import link as language
-from hubbub.model.dispatches import ENDED, Dispatch
-from hubbub.model.errors import Conflict, Forbidden, HubError, Invalid, Unauthorized
-from hubbub.model.given import number_of, object_of, text_of, text_or_none, word_of
+from hubbub.model.dispatches import Dispatch
+from hubbub.model.errors import Conflict, HubError, Invalid, Unauthorized
+from hubbub.model.given import object_of, text_of, word_of
 from hubbub.model.ids import parse_id
-from hubbub.model.lifecycle import OPEN
-from hubbub.model.link import (
-    Message,
-    Need,
-    answered_json,
-    order_id,
-    order_of,
-    outcome_json,
-    question_of,
-)
-from hubbub.model.machines import board_name
-from hubbub.model.orders import Order, Question
-from hubbub.model.records import Task
-from hubbub.model.rights import HUB, SYSTEM, Actor
-from hubbub.serve.desk import Desk
+from hubbub.model.link import Message, Need, order_id, order_of, outcome_json
+from hubbub.model.orders import Order
+from hubbub.model.rights import SYSTEM, Actor
+from hubbub.serve.desk import Desk, Value
 from hubbub.serve.fleet.fleet import Fleet
 from hubbub.serve.fleet.link import Link
-from hubbub.store.tx import Tx
 
 log = logging.getLogger(__name__)
 
-Value = Mapping[str, object]
 MOST = 512  # requests of one machine that are under way
 LONGEST_ID = 100
-LONGEST_TEXT = 60_000
-LONGEST_PATIENCE = approvals.PATIENCE.total_seconds()
+FOR_AN_ORDER = frozenset({Need.PUT, Need.ASK, Need.RESOLVE, Need.ACT, Need.BEGIN_TASK, Need.LEND})
+REACHES_THE_HUB = frozenset({Need.LEND, Need.CREDENTIALS})  # so that it has to know where that is
 FAILED = "the hub failed to do this; its log says why"
 
 
@@ -86,17 +61,6 @@ class Needs:
         self._fleet, self._desk, self._site, self._dialect = fleet, desk, site, dialect
         self._requests: dict[UUID, dict[str, _Request]] = {}  # by machine
         self._delegated: dict[str, UUID] = {}  # orders, by the tasks that go on for them in the background
-        self._ways: Mapping[Need, Callable[[Link, str, Message], Awaitable[Value | None]]] = {
-            Need.PUT: self._put,
-            Need.ASK: self._ask,
-            Need.ACT: self._act,
-            Need.BEGIN_TASK: self._begin_task,
-            Need.END_TASK: self._end_task,
-            Need.SEAL: self._seal,
-            Need.KEY: self._key,
-            Need.CREDENTIALS: self._credentials,
-            Need.LEND: self._lend,
-        }
 
     def hear(self, link: Link, message: Message) -> None:
         """A request has come, perhaps again. Raises `Invalid` for what is none."""
@@ -147,12 +111,31 @@ class Needs:
 
     async def _reply(self, link: Link, request_id: str, need: Need, message: Message) -> str | None:
         try:
-            value = await self._ways[need](link, request_id, message)
+            value = await self._value(link, request_id, need, message)
         except HubError as error:
             return language.refused(request_id, error)
         return language.granted(request_id, value) if value is not None else None
 
-    # ---- for an order --------------------------------------------------------------------------------------------
+    async def _value(self, link: Link, request_id: str, need: Need, message: Message) -> Value | None:
+        """What is granted; None where the machine is gone, so that it asks again when it is back."""
+        order = await self._order(link, message) if need in FOR_AN_ORDER else None
+        if order is not None and need is Need.ACT:
+            return await self._act(order, request_id, message)
+        if order is not None and need is Need.BEGIN_TASK:
+            await self._caller(order)
+        asker = LinkedMachine(project=link.project, machine=link.machine, order=order)
+        same = digest(message.get("title"), message.get("description"), order and order.id)
+        once = partial(idempotency.once, f"{link.machine.id}/{request_id}", same)
+        # One that is back by now may have repeated this already, which would not be heard again: the question goes on.
+        while (value := await self._desk.do(asker, need, message, once=once)) is None:
+            stands = self._fleet.link_of(link.machine.id)
+            if stands is None or stands.has_ended:
+                return None
+        if order is not None and need is Need.BEGIN_TASK:
+            self._delegated[str(value["task_id"])] = order.id
+        if need is Need.END_TASK:
+            self._delegated.pop(text_of(message, "task_id"), None)
+        return {"url": link.url, **value} if need in REACHES_THE_HUB else value
 
     async def _order(self, link: Link, message: Message) -> Dispatch:
         """The order for which something is needed. Raises `Forbidden` unless the machine is at work for it.
@@ -163,49 +146,13 @@ class Needs:
         held = self._fleet.held.get(wanted)
         if held is not None and held.machine == link.machine.id:
             return held
-        found = await self._fleet.transactions.read(SYSTEM, lambda tx: _own(tx, link, wanted))
-        if found is None:
-            raise Forbidden("the machine is not at work on such an order")
-        return found
+        return await self._fleet.transactions.read(
+            SYSTEM, lambda tx: askers.held_by(tx, link.machine, wanted)
+        )
 
-    async def _question(self, link: Link, message: Message) -> tuple[UUID, Question, timedelta]:
-        """The question that is put: its id, of whom by whom, and for how long the machine waits."""
-        approval_id = parse_id(text_of(message, "approval_id"))
-        patience = message.get("patience_seconds")
-        if (
-            approval_id is None
-            or not isinstance(patience, int | float)
-            or not 0 < patience <= LONGEST_PATIENCE
-        ):
-            raise Invalid(
-                "approval_id: must be an id; patience_seconds: must be a number of seconds, a week at most"
-            )
-        asked = question_of(object_of(message, "question"))
-        dispatch = await self._order(link, message)
-        question = replace(asked, who=dispatch.order.who, node=link.machine.name)
-        return approval_id, question, timedelta(seconds=patience)
-
-    async def _put(self, link: Link, _request_id: str, message: Message) -> Value:
-        approval_id, question, patience = await self._question(link, message)
-        await self._desk.put(question, patience, approval_id=approval_id, machine=link.machine.id)
-        return {}
-
-    async def _ask(self, link: Link, _request_id: str, message: Message) -> Value | None:
-        """The answer; None where the machine is gone, so that it asks again when it is back.
-
-        One that is back by now may have repeated this already, which would not be heard again: the question goes on.
-        """
-        approval_id, question, patience = await self._question(link, message)
-        machine = link.machine.id
-        while (answered := await self._desk.take_up(approval_id, machine, question, patience)) is None:
-            if self._fleet.link_of(machine) is None:
-                return None
-        return {**answered_json(answered), "digest": question.digest}
-
-    async def _act(self, link: Link, request_id: str, message: Message) -> Value:
+    async def _act(self, dispatch: Dispatch, request_id: str, message: Message) -> Value:
         """Do what is not the machine's to do, as whoever gave the order: with their rights, as they are now."""
         asked = order_of(object_of(message, "act"))
-        dispatch = await self._order(link, message)
         given, said = dispatch.order.chain, chains.checked(asked.chain, "chain")
         begun = given or (dispatch.order.who.name,)
         chain = said if said[: len(begun)] == begun else given
@@ -222,103 +169,9 @@ class Needs:
         )
         return outcome_json(outcome)
 
-    async def _begin_task(self, link: Link, request_id: str, message: Message) -> Value:
-        title, description = text_of(message, "title"), text_of(message, "description")
-        if len(title) > LONGEST_TEXT or len(description) > LONGEST_TEXT:
-            raise Invalid(f"title and description have at most {LONGEST_TEXT} characters")
-        dispatch = await self._order(link, message)
-        await self._caller(dispatch)
-        who = dispatch.order.who
-
-        def begin(tx: Tx) -> Value:
-            begun = nodes.begin_task(
-                tx,
-                link.project,
-                sender=None if who.is_person else who.name,
-                title=title,
-                description=description,
-                node=link.machine.name,
-            )
-            return {"task_id": str(begun.id)}
-
-        same = digest(title, description, dispatch.id)
-        once = idempotency.once(f"{link.machine.id}/{request_id}", same, begin)
-        value = await self._fleet.transactions.write(SYSTEM, once)
-        self._delegated[str(value["task_id"])] = dispatch.id
-        return value
-
-    async def _lend(self, link: Link, _request_id: str, message: Message) -> Value:
-        """A token for the machine's agent, which works on an order, or on a task that was begun for who gave it."""
-        dispatch, task_id = await self._order(link, message), text_or_none(message, "task_id")
-
-        def lend(tx: Tx) -> str:
-            begun = {str(task.id): task.id for task in _begun(tx, link, dispatch)}
-            if task_id is not None and task_id not in begun:
-                raise Forbidden("the machine is not at work on such a task")
-            purpose = begun[task_id] if task_id is not None else dispatch.id
-            who, node = dispatch.order.who, link.machine.name
-            return loans.lend(tx, link.project, who, node=node, purpose=purpose)[1]
-
-        return {"url": link.url, "token": await self._fleet.transactions.write(SYSTEM, lend)}
-
     async def _caller(self, dispatch: Dispatch) -> Actor:
         """Whoever gave the order. Raises `Unauthorized` if their token has ended since."""
         token_id = parse_id(dispatch.order.who.token_id or "")
         if token_id is None:
             raise Unauthorized
         return await self._fleet.transactions.read(SYSTEM, lambda tx: access.stand_in(tx, token_id))
-
-    # ---- for the machine itself ----------------------------------------------------------------------------------
-
-    async def _end_task(self, link: Link, _request_id: str, message: Message) -> Value:
-        ref, text = text_of(message, "task_id"), text_of(message, "text")
-        failed = message.get("failed") is True
-        if len(text) > LONGEST_TEXT:
-            raise Invalid(f"text: must have at most {LONGEST_TEXT} characters")
-        end = partial(
-            nodes.end_task,
-            ref=ref,
-            text=text,
-            failed=failed,
-            project=link.project,
-            node=link.machine.name,
-        )
-        await self._fleet.transactions.write(SYSTEM, end)
-        self._delegated.pop(ref, None)
-        return {}
-
-    async def _seal(self, link: Link, _request_id: str, message: Message) -> Value:
-        seq, digest = number_of(message, "seq"), text_of(message, "digest")
-        await self._fleet.transactions.write(
-            SYSTEM, lambda tx: seals.keep(tx, link.project, link.machine.name, seq, digest)
-        )
-        return {}
-
-    async def _key(self, link: Link, _request_id: str, _message: Message) -> Value:
-        return {"key": await self._fleet.transactions.read(SYSTEM, lambda tx: keys.use(tx, link.project))}
-
-    async def _credentials(self, link: Link, _request_id: str, message: Message) -> Value:
-        agent = text_of(message, "agent")
-        secret = await self._fleet.transactions.write(
-            SYSTEM, lambda tx: placements.equip(tx, link.machine, agent)
-        )
-        return {"url": link.url, "token": secret}
-
-
-def _own(tx: Tx, link: Link, wanted: UUID) -> Dispatch | None:
-    """The machine's order, open or with a task that still goes on for whoever gave it."""
-    found = dispatches.find(tx, wanted)
-    if found is None or found.machine != link.machine.id:
-        return None
-    if found.status not in ENDED:
-        return found
-    return found if _begun(tx, link, found) else None
-
-
-def _begun(tx: Tx, link: Link, dispatch: Dispatch) -> list[Task]:
-    """The tasks that go on at the machine for whoever gave the order."""
-    sender = HUB if dispatch.order.who.is_person else dispatch.order.who.name
-    begun = finding.search(
-        tx, [dispatch.project_id], status=OPEN, assignee=board_name(link.machine.name), limit=MOST
-    )
-    return [task for task in begun if task.sender == sender]

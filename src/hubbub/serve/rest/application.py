@@ -20,6 +20,7 @@ from hubbub.model.claims import TTL
 from hubbub.model.errors import HubError
 from hubbub.model.given import complaint
 from hubbub.serve.auth import error_response
+from hubbub.serve.desk import Desk
 from hubbub.serve.errors import broken, http_error, refused
 from hubbub.serve.news import LiveNews
 from hubbub.serve.passwords import Gatekeeper
@@ -29,6 +30,7 @@ from hubbub.serve.rest import (
     artifacts,
     audit,
     deadletters,
+    desk,
     edits,
     hub,
     logins,
@@ -83,6 +85,7 @@ ROUTERS = tuple(
         webhooks,
         approvals,
         nodes,
+        desk,
         terminal,
         shares,
         audit,
@@ -103,6 +106,7 @@ BEARER = HTTPBearer(auto_error=False, description="A token: utok_… of a person
 def application(
     transactions: Transactions,
     news: LiveNews,
+    machines: Desk,
     data: Path,
     copier: hub.Copier | None,
     *,
@@ -136,6 +140,7 @@ def application(
     )
     app.state.transactions, app.state.news, app.state.waking = transactions, news, waking
     app.state.data, app.state.copier, app.state.site = data, copier, site
+    app.state.desk = machines
     app.state.keep_log_days, app.state.claim_ttl = keep_log_days, claim_ttl
     app.state.webhook_private, app.state.public_url = webhook_private, public_url
     app.state.gatekeeper = gatekeeper

@@ -15,13 +15,12 @@ from fastapi import APIRouter, Query
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field
 
-from hubbub.core import access, audit, nodes, seals
-from hubbub.model.errors import Conflict
+from hubbub.core import audit, seals
 from hubbub.model.records import Activity
 from hubbub.model.rights import Right
 from hubbub.serve.events import content_of
 from hubbub.serve.rest.call import Call, RestCall
-from hubbub.serve.rest.shapes import ActivityShape, Body, Line, Name, Shape, Whole
+from hubbub.serve.rest.shapes import ActivityShape, Line, Shape
 from hubbub.store.tx import Tx
 
 router = APIRouter(tags=["audit"])
@@ -59,16 +58,6 @@ class HeadShape(Shape):
 
 class Heads(BaseModel):
     heads: list[HeadShape]
-
-
-class NewHead(Body):
-    node: Name
-    seq: Annotated[Whole, Field(ge=1, le=seals.LAST)]
-    hash: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
-
-
-class Kept(BaseModel):
-    kept: bool = True
 
 
 Kind = Annotated[Line | None, Query(description="a kind, or one of the groups")]
@@ -119,24 +108,6 @@ async def list_heads(
         return Heads(heads=[HeadShape.of(head, at=head.kept_at, broken=head.is_broken) for head in found])
 
     return await call.read(look, long=True)
-
-
-@router.post("/audit/heads")
-async def keep_head(call: Call, body: NewHead) -> Kept:
-    """Keep how far the log is of a machine beside a client. What cannot be true beside an earlier head is refused.
-
-    The log tells of it then. Machines that have joined, and the hub's own, tell by their links alone.
-    """
-
-    def keep(tx: Tx) -> bool:
-        project = call.enter(tx)
-        nodes.require_no_machine(tx, project, body.node)
-        who = access.programs_name(tx, access.speak(tx, project.id))
-        return seals.keep_beside(tx, project, who, body.node, seq=body.seq, digest=body.hash)
-
-    if not await call.write(keep):
-        raise Conflict(f"line {body.seq} of the log of {body.node!r} cannot be so: it was changed")
-    return Kept()
 
 
 async def _page(

@@ -10,10 +10,10 @@ from hubbub.core import access, idempotency, tasks
 from hubbub.core.idempotency import Reply
 from hubbub.core.transaction import Transactions
 from hubbub.model.errors import Conflict, Invalid, ProjectRequired
+from hubbub.model.given import storable
 from hubbub.model.records import Project, Task
 from hubbub.model.rights import Actor, Right
 from hubbub.serve.auth import actor_of
-from hubbub.serve.rest.shapes import storable
 from hubbub.store.tx import Operation, Tx
 
 T = TypeVar("T")

@@ -20,7 +20,7 @@ from hubbub.serve.auth import actor_of
 from hubbub.serve.passwords import address_of
 from hubbub.serve.rest.call import Call
 from hubbub.serve.rest.invitations import code_in, printed, url_of
-from hubbub.serve.rest.shapes import Body, LongText, Name, Seconds, Shape, Text, tells
+from hubbub.serve.rest.shapes import Body, Name, Seconds, Shape, tells
 from hubbub.store.tx import Tx
 
 router = APIRouter(tags=["nodes"])
@@ -103,25 +103,6 @@ class Dispatches(BaseModel):
     dispatches: list[DispatchShape]
 
 
-class Errand(Body):
-    """What a program beside the caller sets about for them."""
-
-    title: Name
-    text: Text
-    who: Name | None = Field(None, description="the agent for which it does so")
-
-
-class ErrandEnd(Body):
-    """What came of it: the result, or why there is none."""
-
-    text: LongText
-    failed: Annotated[bool, Field(strict=True)] = False
-
-
-class TaskId(BaseModel):
-    task_id: UUID
-
-
 @router.get("/nodes")
 async def list_nodes(call: Call) -> Machines:
     """The machines of the caller's projects, or of the one named."""
@@ -202,33 +183,6 @@ async def list_dispatches(
 
     found = await call.read(look)
     return Dispatches(dispatches=[DispatchShape.of(each, **_order(each)) for each in found])
-
-
-@router.post("/nodes/{name}/tasks", status_code=HTTPStatus.CREATED, response_model=TaskId)
-async def begin_task(call: Call, name: Name, body: Errand) -> Reply:
-    """Put what a program beside the caller sets about on the board: their task, held by `node:{caller}@{name}`."""
-
-    def begin(tx: Tx) -> Reply:
-        begun = nodes.begin_task_beside(
-            tx, call.enter(tx), sender=body.who, title=body.title, description=body.text, name=name
-        )
-        return TaskId(task_id=begun.id).model_dump(mode="json")
-
-    return await call.create(begin)
-
-
-@router.post("/nodes/{name}/tasks/{ref}/end", response_model=TaskId)
-async def end_task(call: Call, name: Name, ref: str, body: ErrandEnd) -> Reply:
-    """End such a task of the caller; one that has ended meanwhile stays as it is."""
-
-    def end(tx: Tx) -> Reply:
-        project, sender = call.enter(tx), call.actor.agent
-        ended = nodes.end_task_beside(
-            tx, project, ref, sender=sender, name=name, text=body.text, failed=body.failed
-        )
-        return TaskId(task_id=ended.id).model_dump(mode="json")
-
-    return await call.create(end)
 
 
 def _shape(tx: Tx, machine: Machine) -> MachineShape:

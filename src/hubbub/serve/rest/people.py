@@ -9,13 +9,12 @@ from uuid import UUID
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 
-from hubbub.core import access, loans, projects, tokens, users
+from hubbub.core import access, projects, tokens, users
 from hubbub.core.idempotency import Reply
 from hubbub.core.quotas import Limits, Measure, Quota, Use
 from hubbub.model.accounts import Token
 from hubbub.model.errors import NotFound
-from hubbub.model.ids import new_id, parse_id
-from hubbub.model.orders import Principal
+from hubbub.model.ids import parse_id
 from hubbub.model.records import Project
 from hubbub.model.rights import Actor, Role
 from hubbub.serve.rest.call import Call
@@ -128,11 +127,6 @@ class NewToken(Body):
     )
 
 
-class NewLoan(Body):
-    node: Name = Field(description="the machine whose agent the program is")
-    who: Name | None = None
-
-
 class OneToken(BaseModel):
     token: TokenShape
 
@@ -222,22 +216,6 @@ async def create_token(call: Call, body: NewToken) -> CreatedToken:
         return _kept(TokenShape.of(token)), secret
 
     reply, secret = await call.create_secret(create)
-    return CreatedToken(token=TokenShape.model_validate(reply), secret=secret)
-
-
-@router.post("/tokens/lent", status_code=HTTPStatus.CREATED)
-async def lend_token(call: Call, body: NewLoan) -> CreatedToken:
-    """A token for a program that works on an order of the caller's: for cmdop's tools alone, and for half an hour."""
-
-    def lend(tx: Tx) -> tuple[Reply, str]:
-        place = call.enter(tx)
-        who = Principal(
-            project=place.slug, name=access.speak(tx, place.id, body.who), is_person=call.actor.is_person
-        )
-        token, secret = loans.lend_from(tx, place, call.actor, who, node=body.node, purpose=new_id())
-        return _kept(TokenShape.of(token)), secret
-
-    reply, secret = await call.create_secret(lend)
     return CreatedToken(token=TokenShape.model_validate(reply), secret=secret)
 
 

@@ -19,6 +19,7 @@ from pydantic import (
 from hubbub.model.accounts import Token, User
 from hubbub.model.fields import REST, Seen, declared, merged, seen
 from hubbub.model.fields import Field as NounField
+from hubbub.model.given import storable
 from hubbub.model.lifecycle import Status
 from hubbub.model.parcels import Parcel
 from hubbub.model.reached import Reached
@@ -41,17 +42,6 @@ from hubbub.model.wakes import WakeWay
 from hubbub.model.webhooks import Webhook
 
 PRIORITIES = {priority.name.lower(): priority for priority in Priority}
-
-
-def storable(text: str) -> str:
-    """`text`, unless it holds what no store can keep."""
-    if "\0" in text:
-        raise ValueError("must not contain NUL characters")
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        raise ValueError("must not contain halves of surrogate pairs") from None
-    return text
 
 
 def _priority(given: object) -> object:

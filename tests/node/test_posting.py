@@ -10,7 +10,8 @@ import pytest
 
 from hubbub.model.errors import HubError, StoreUnavailable
 from hubbub.model.orders import Ruling
-from hubbub.node.remote_hub import RemoteHub
+from hubbub.node.hub import Hub as NodeHub
+from hubbub.node.posting import PostWire
 from tests.serve.desks import ANN, answer, question
 from tests.serve.hub import Hub, running_hub
 
@@ -40,19 +41,19 @@ class Road:
 
 
 @asynccontextmanager
-async def machine(road: Road, token: str) -> AsyncIterator[RemoteHub]:
-    remote = RemoteHub(road, token, "box")
+async def machine(road: Road, token: str, project: str | None = None) -> AsyncIterator[NodeHub]:
+    wire = PostWire(road, token, "box", project=project)
     try:
-        yield remote
+        yield NodeHub(wire)
     finally:
-        await remote.close()
+        await wire.close()
 
 
 async def test_a_hub_that_comes_back_in_time_has_the_answer(
     hub: Hub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """While the machine waits the hub may go and come back elsewhere: what was answered there is told."""
-    monkeypatch.setattr("hubbub.node.remote_hub.RETRY_EVERY", 0.01)
+    monkeypatch.setattr("hubbub.node.posting.RETRY_EVERY", 0.01)
     road = Road(hub.url)
     async with machine(road, hub.token()) as remote:
         approval_id = await remote.put(question(), MINUTE)
@@ -66,7 +67,7 @@ async def test_a_hub_that_comes_back_in_time_has_the_answer(
 
 async def test_a_hub_that_stays_away_has_not_answered(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
     """When the time is over and the hub is still away, nobody has answered, which is a no."""
-    monkeypatch.setattr("hubbub.node.remote_hub.LATE", 0.0)
+    monkeypatch.setattr("hubbub.node.posting.LATE", 0.0)
     road = Road(hub.url)
     async with machine(road, hub.token()) as remote:
         approval_id = await remote.put(question(), timedelta(milliseconds=200))
@@ -80,9 +81,9 @@ async def test_a_hub_that_is_away_takes_nothing() -> None:
     async with machine(Road(NOWHERE), "ntok_x") as remote:
         for attempt in (
             remote.ask(question(), MINUTE),
-            remote.begin_task(ANN, "t", "d", "box"),
+            remote.begin_task(ANN, "t", "d"),
             remote.end_task("x", text="", failed=False),
-            remote.seal("box", 1, "a" * 64),
+            remote.seal(1, "a" * 64),
         ):
             with pytest.raises(StoreUnavailable):
                 await attempt
@@ -101,7 +102,7 @@ async def test_a_bound_token_speaks_for_its_agent(hub: Hub) -> None:
         machine(Road(hub.url), hub.token("ann")) as ann,
         machine(Road(hub.url), hub.token("bob")) as bob,
     ):
-        task_id = await ann.begin_task(ANN, "count", "count the lines", "box")
+        task_id = await ann.begin_task(ANN, "count", "count the lines")
         with pytest.raises(HubError):
             await bob.end_task(task_id, text="x", failed=False)
         with pytest.raises(HubError):
@@ -112,11 +113,18 @@ async def test_a_bound_token_speaks_for_its_agent(hub: Hub) -> None:
 async def test_a_project_can_be_named(hub: Hub) -> None:
     """With a person's token the project is said; without, the hub asks for it."""
     hub.other_project()
-    remote = RemoteHub(lambda: hub.url, hub.owner_secret, "box", project="elsewhere")
-    try:
-        await remote.seal("box", 1, "a" * 64)
-    finally:
-        await remote.close()
+    async with machine(Road(hub.url), hub.owner_secret, "elsewhere") as remote:
+        await remote.seal(1, "a" * 64)
     async with machine(Road(hub.url), hub.owner_secret) as nameless:
         with pytest.raises(HubError, match="name the project"):
-            await nameless.seal("box", 1, "a" * 64)
+            await nameless.seal(1, "a" * 64)
+
+
+async def test_an_older_hub_is_to_be_brought_up_to_date(hub: Hub) -> None:
+    """Where a hub knows of no such request, the machine is told what to do; a task that is gone is only not found."""
+    async with machine(Road(f"{hub.url}/older"), hub.token()) as remote:
+        with pytest.raises(HubError, match="upgrade the hub"):
+            await remote.ask(question(), MINUTE)
+    async with machine(Road(hub.url), hub.token()) as remote:
+        with pytest.raises(HubError, match="not found"):
+            await remote.end_task("x", text="", failed=False)

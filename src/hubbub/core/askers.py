@@ -1,0 +1,223 @@
+"""Who asks the hub for what the work of a machine needs, and what each may have.
+
+Three may ask: the machine that a hub runs on, a machine that has joined, and a program beside an agent, with that
+agent's token. The first is this process, and what it says is so. The others are not believed: a machine has something
+done for whoever gave the order that it works on, and a token speaks for no machine.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from uuid import UUID
+
+from hubbub.core import access, dispatches, finding, keys, loans, nodes, placements, projects, seals
+from hubbub.model.dispatches import ENDED, Dispatch
+from hubbub.model.errors import Forbidden
+from hubbub.model.ids import new_id, parse_id
+from hubbub.model.lifecycle import OPEN
+from hubbub.model.machines import Machine, beside, board_name
+from hubbub.model.orders import Principal
+from hubbub.model.placements import NO_AGENTS, Fares
+from hubbub.model.records import Project, Task
+from hubbub.model.rights import HUB, SYSTEM, Actor
+from hubbub.store.tx import Tx
+
+MOST = 512  # tasks that a machine has begun for one caller
+NO_ORDER = "the machine is not at work on such an order"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """For whom something is done, and in which name."""
+
+    project: Project
+    who: Principal  # as people are told
+    sender: str | None  # as the board has it
+    node: str  # by which the hub keeps what is done
+
+
+class Asker(ABC):
+    """Who asks. What is not said to be otherwise is a machine's, which asks for itself."""
+
+    @property
+    def actor(self) -> Actor:
+        """By whose rights the hub does it."""
+        return SYSTEM
+
+    @property
+    def link(self) -> UUID | None:
+        """The machine by whose link this came, if by one: its questions end with that."""
+        return None
+
+    @abstractmethod
+    def standing(self, tx: Tx, said: Principal) -> Standing:
+        """For whom something is done that is `said` to be for somebody. Raises `HubError`."""
+
+    @abstractmethod
+    def home(self, tx: Tx) -> Project:
+        """The project that it is of. Raises `HubError`."""
+
+    @abstractmethod
+    def itself(self, tx: Tx) -> Machine:
+        """The machine that it is. Raises `Forbidden` where it is none."""
+
+    @abstractmethod
+    def seal(self, tx: Tx, seq: int, digest: str) -> None:
+        """Keep the head of its audit log."""
+
+    @abstractmethod
+    def end_task(self, tx: Tx, ref: str, *, text: str, failed: bool) -> None:
+        """End what it has begun."""
+
+    @abstractmethod
+    def lend(self, tx: Tx, said: Principal, task_id: str | None) -> str:
+        """A token for the program that is its agent, for an order, or a task in the background."""
+
+    def key(self, tx: Tx) -> str | None:
+        """The API key of its project, if there is one that it may have."""
+        return keys.use(tx, self.home(tx))
+
+    def equip(self, tx: Tx, agent: str) -> str:
+        """A key for an agent that was placed on it."""
+        return placements.equip(tx, self.itself(tx), agent)
+
+    def fare(self, tx: Tx, fares: Sequence[Fares]) -> None:
+        """Keep how the agents fare that were placed on it."""
+        placements.fare(tx, self.itself(tx), fares)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnMachine(Asker):
+    """The machine that a hub runs on, of the project with that slug. It serves all projects of the hub."""
+
+    project: str
+    node: str
+
+    def standing(self, tx: Tx, said: Principal) -> Standing:
+        sender = None if said.is_person else said.name
+        return Standing(project=projects.find(tx, said.project), who=said, sender=sender, node=self.node)
+
+    def home(self, tx: Tx) -> Project:
+        return projects.find(tx, self.project)
+
+    def itself(self, tx: Tx) -> Machine:
+        return nodes.find(tx, self.home(tx), self.node)
+
+    def seal(self, tx: Tx, seq: int, digest: str) -> None:
+        seals.keep(tx, self.home(tx), self.node, seq, digest)
+
+    def end_task(self, tx: Tx, ref: str, *, text: str, failed: bool) -> None:
+        nodes.end_task(tx, ref, text=text, failed=failed)
+
+    def lend(self, tx: Tx, said: Principal, task_id: str | None) -> str:
+        purpose = parse_id(task_id or "") or new_id()
+        return loans.lend(tx, projects.find(tx, said.project), said, node=self.node, purpose=purpose)[1]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinkedMachine(Asker):
+    """A machine that has joined, by its link. `order` is what it works on; without one it asks for itself."""
+
+    project: Project
+    machine: Machine
+    order: Dispatch | None = None
+
+    @property
+    def link(self) -> UUID:
+        """Its own: nobody sits there, and it proves itself by that."""
+        return self.machine.id
+
+    def standing(self, tx: Tx, said: Principal) -> Standing:
+        who = self._at_work().order.who
+        sender = None if who.is_person else who.name
+        return Standing(project=self.project, who=who, sender=sender, node=self.machine.name)
+
+    def home(self, tx: Tx) -> Project:
+        return self.project
+
+    def itself(self, tx: Tx) -> Machine:
+        return self.machine
+
+    def seal(self, tx: Tx, seq: int, digest: str) -> None:
+        seals.keep(tx, self.project, self.machine.name, seq, digest)
+
+    def end_task(self, tx: Tx, ref: str, *, text: str, failed: bool) -> None:
+        nodes.end_task(tx, ref, text=text, failed=failed, project=self.project, node=self.machine.name)
+
+    def lend(self, tx: Tx, said: Principal, task_id: str | None) -> str:
+        order = self._at_work()
+        begun = {str(task.id): task.id for task in begun_for(tx, self.machine, order)}
+        if task_id is not None and task_id not in begun:
+            raise Forbidden("the machine is not at work on such a task")
+        purpose = begun[task_id] if task_id is not None else order.id
+        return loans.lend(tx, self.project, order.order.who, node=self.machine.name, purpose=purpose)[1]
+
+    def _at_work(self) -> Dispatch:
+        if self.order is None:
+            raise Forbidden(NO_ORDER)
+        return self.order
+
+
+@dataclass(frozen=True, kw_only=True)
+class Program(Asker):
+    """A program beside an agent, with a token of theirs; `node` is the machine that it is on, as it says itself."""
+
+    caller: Actor
+    project: str | None  # by its slug or id, where the token is good for several
+    node: str
+
+    @property
+    def actor(self) -> Actor:
+        """Whoever has the token."""
+        return self.caller
+
+    def standing(self, tx: Tx, said: Principal) -> Standing:
+        project = self.home(tx)
+        named = None if said.is_person or said.name in ("", HUB) else said.name
+        spoken = access.speak(tx, project.id, named)
+        name, token_id = access.programs_name(tx, spoken), str(self.caller.token_id)
+        who = Principal(project=project.slug, name=name, token_id=token_id, is_person=self.caller.is_person)
+        return Standing(project=project, who=who, sender=spoken, node=beside(name, self.node))
+
+    def home(self, tx: Tx) -> Project:
+        return access.enter(tx, self.project)
+
+    def itself(self, tx: Tx) -> Machine:
+        raise Forbidden(NO_AGENTS)
+
+    def end_task(self, tx: Tx, ref: str, *, text: str, failed: bool) -> None:
+        project, sender = self.home(tx), self.caller.agent
+        nodes.end_task_beside(tx, project, ref, sender=sender, name=self.node, text=text, failed=failed)
+
+    def lend(self, tx: Tx, said: Principal, task_id: str | None) -> str:
+        standing = self.standing(tx, said)
+        who = replace(standing.who, name=standing.sender or HUB)
+        lent = loans.lend_from(tx, standing.project, self.caller, who, node=self.node, purpose=new_id())
+        return lent[1]
+
+    def seal(self, tx: Tx, seq: int, digest: str) -> None:
+        project = self.home(tx)
+        nodes.require_no_machine(tx, project, self.node)
+        who = access.programs_name(tx, access.speak(tx, project.id))
+        seals.keep_beside(tx, project, who, self.node, seq=seq, digest=digest)
+
+    def key(self, tx: Tx) -> None:
+        """None: nobody gets a project's key by a token."""
+
+
+def held_by(tx: Tx, machine: Machine, wanted: UUID) -> Dispatch:
+    """The machine's order of that id, open or with a task that still goes on for who gave it. Raises `Forbidden`."""
+    found = dispatches.find(tx, wanted)
+    if found is None or found.machine != machine.id:
+        raise Forbidden(NO_ORDER)
+    if found.status in ENDED and not begun_for(tx, machine, found):
+        raise Forbidden(NO_ORDER)
+    return found
+
+
+def begun_for(tx: Tx, machine: Machine, order: Dispatch) -> list[Task]:
+    """The tasks that go on at the machine for whoever gave the order."""
+    who = order.order.who
+    sender = HUB if who.is_person else who.name
+    begun = finding.search(tx, [order.project_id], status=OPEN, assignee=board_name(machine.name), limit=MOST)
+    return [task for task in begun if task.sender == sender]
