@@ -126,16 +126,23 @@ def require_hub_owner(tx: Tx) -> None:
         raise Forbidden("only the owner of the hub may do this")
 
 
-def speak(tx: Tx, project_id: UUID, name: str | None = None) -> str:
-    """The name that the caller acts by, which the project knows from now on.
+def spoken_name(tx: Tx, name: str | None = None) -> str:
+    """The name that the caller acts by, or looks on by.
 
-    A token bound to an agent is that agent; any other may be any agent, or else `hub`. Raises `WrongIdentity`, and
-    `Forbidden` for the name by which a machine's own work is on the board.
+    A token bound to an agent is that agent; any other may be any agent, or else `hub`. Raises `WrongIdentity`.
     """
     bound = tx.actor.agent
     if bound is not None and name not in (None, bound):
         raise WrongIdentity(bound, name or "")
-    spoken = bound or name or HUB
+    return bound or name or HUB
+
+
+def speak(tx: Tx, project_id: UUID, name: str | None = None) -> str:
+    """The name that the caller acts by, which the project knows from now on.
+
+    Raises what `spoken_name` does, and `Forbidden` for the name by which a machine's own work is on the board.
+    """
+    spoken = spoken_name(tx, name)
     if spoken.startswith(NODE_PREFIX):
         raise Forbidden(f"a name that begins with {NODE_PREFIX!r} is a machine's, and no token speaks for it")
     if spoken != HUB:

@@ -155,7 +155,4 @@ def _entered(tx: Tx, call: Call, right: Right, named: str | None) -> Here:
         raise Invalid(f"X-Hubbub-Agent: must be the name of an agent, 1 to {LONGEST_NAME} characters")
     if right is not Right.READ:
         return Here(project, access.speak(tx, project.id, asked))
-    bound = tx.actor.agent
-    if bound is not None and asked is not None and asked != bound:
-        raise WrongIdentity(bound, asked)
-    return Here(project, bound or asked or HUB)
+    return Here(project, access.spoken_name(tx, asked))

@@ -20,7 +20,6 @@ STATUS = {
     Status.COMPLETED: DONE, Status.FAILED: FAILED,
     Status.CANCELLED: CANCELLED, Status.EXPIRED: "expired",
 }  # fmt: skip
-UNDER_WAY = {IN_PROGRESS: Status.WORKING, BLOCKED: Status.BLOCKED, IN_REVIEW: Status.IN_REVIEW}
 ALSO = {"open": OPEN, "closed": ENDED}  # what issue_list takes beside the statuses
 WITHDRAWN = ("cancelled", "wontfix", "duplicate")  # how the reason begins for which an issue is not done
 

@@ -111,14 +111,11 @@ def identify(tx: Tx, call: Call, agent_id: str | None, right: Right = Right.WRIT
     does.
     """
     project = access.enter(tx, call.headers.get(PROJECT_HEADER), right)
-    bound = tx.actor.agent
-    if agent_id is not None and agent_id != bound:
+    if agent_id is not None and agent_id != tx.actor.agent:
         _require_well_formed("agent_id", agent_id)
     if not _looks_on(tx, right):
         return project, access.speak(tx, project.id, agent_id)
-    if bound is not None and agent_id not in (None, bound):
-        raise WrongIdentity(bound, agent_id or "")
-    return project, bound or agent_id or HUB
+    return project, access.spoken_name(tx, agent_id)
 
 
 def _looks_on(tx: Tx, right: Right) -> bool:
