@@ -277,6 +277,13 @@ def settle(page: Page) -> None:
     page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
 
+def chord(page: Page, *letters: str) -> None:
+    """Press letters that belong together right after one another, however busy the machine is."""
+    code = """(letters) => letters.forEach((key) => (document.activeElement ?? document.body).dispatchEvent(
+        new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true })))"""
+    page.evaluate(code, letters)
+
+
 def inside(page: Page, module: str, expression: str, argument: object = None) -> Any:
     """Evaluate `expression` in the page, where `m` is one of the dashboard's own modules, and `x` the argument.
 

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from tests.dashboard.browser import Visit, Watch, until_ready
+from tests.dashboard.browser import Visit, Watch, chord, until_ready
 from tests.dashboard.scene import Scene
 
 CHORDS = {
@@ -22,16 +22,14 @@ def _scene(scene: Scene) -> None:
 def test_g_and_a_letter_go_to_a_view(page: Page) -> None:
     """Each view has its chord."""
     for letter, name in CHORDS.items():
-        page.keyboard.press("g")
-        page.keyboard.press(letter)
+        chord(page, "g", letter)
         expect(page.get_by_role("heading", level=1)).to_have_text(name)
 
 
 @pytest.mark.daily
 def test_letters_are_letters_where_somebody_types(page: Page) -> None:
     """In a field no single letter acts; Esc leaves the field."""
-    page.keyboard.press("g")
-    page.keyboard.press("b")
+    chord(page, "g", "b")
     page.keyboard.press("/")
     field = page.get_by_role("searchbox")
     expect(field).to_be_focused()
@@ -51,8 +49,7 @@ def test_single_letters_can_be_switched_off(visit: Visit) -> None:
     page.reload()
     expect(page.locator("html[data-ready=true]")).to_be_attached()
     page.keyboard.press("?")
-    page.keyboard.press("g")
-    page.keyboard.press("f")
+    chord(page, "g", "f")
     page.keyboard.press("Control+k")
     expect(page.get_by_role("dialog")).to_have_count(1)
     expect(page.get_by_role("dialog", name="Search")).to_be_visible()
@@ -129,8 +126,7 @@ def test_keys_do_nothing_behind_a_dialog(page: Page) -> None:
     """While a dialog is open, the keys of the page behind it do not act."""
     page.keyboard.press("?")
     expect(page.get_by_role("dialog")).to_be_visible()
-    page.keyboard.press("g")
-    page.keyboard.press("f")
+    chord(page, "g", "f")
     page.keyboard.press("Escape")
     expect(page.get_by_role("heading", level=1)).to_have_text("Needs you")
 

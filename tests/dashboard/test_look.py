@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.dashboard.browser import DESKTOP, PHONE, Visit, inside
+from tests.dashboard.browser import DESKTOP, PHONE, Visit, chord, inside
 from tests.dashboard.looks import axe, in_both_themes
 from tests.dashboard.scene import Scene
 
@@ -106,8 +106,7 @@ def test_the_type_and_the_frame_have_the_design_s_sizes(page: Page) -> None:
     expect(body).to_have_css("font-size", "13px")
     assert body.evaluate("root => getComputedStyle(root).fontFamily").startswith("Inter")
     expect(page.get_by_role("heading", level=1)).to_have_css("font-size", "15px")
-    page.keyboard.press("g")
-    page.keyboard.press("b")
+    chord(page, "g", "b")
     tile = page.locator("main .tile").first
     expect(tile).to_be_visible()
     expect(page.locator(".nav")).to_have_css("width", "204px")

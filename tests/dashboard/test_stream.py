@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 
 from hubbub.store.sqlite import DATABASE
 from tests.cli.processes import RunningHub
-from tests.dashboard.browser import Tabs, Visitors, Watch, inside, visiting
+from tests.dashboard.browser import Tabs, Visitors, Watch, chord, inside, visiting
 from tests.dashboard.pictures import live, told
 
 Json = dict[str, Any]
@@ -154,8 +154,7 @@ def test_a_view_that_a_newer_hub_has_no_more_comes_with_its_page(looking: Lookin
     page = look()
     page.evaluate("document.documentElement.dataset.same = 'yes'")
     page.route("**/views/fleet.js", lambda route: route.fulfill(status=404), times=2)
-    page.keyboard.press("g")
-    page.keyboard.press("f")
+    chord(page, "g", "f")
     expect(page.get_by_role("main")).to_contain_text("ann")
     expect(page.locator("html")).not_to_have_attribute("data-same", "yes")
 
