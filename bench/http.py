@@ -1,27 +1,48 @@
-"""What a call of a tool costs through HTTP: a real send, and a no-op of the same server, by 1, 8 and 32 clients.
+"""What calls of tools cost through HTTP, by clients that keep their connections and their transport sessions.
 
-The difference is what the hub does; what is the same is what HTTP and MCP cost. Rounds take turns and the medians
-count. Run with `python -m bench.http`.
+Beside the hub's rows stand the yardsticks, of the same run: a bare ASGI application with one commit a send
+(`bench.bare`), and a loop that only commits. Rounds take turns and the medians count. Run with `python -m bench.http`.
 """
 
 import asyncio
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from statistics import median, quantiles
 
+from bench.bare import bare, raw_rate
 from bench.serving import Line, Served, served
 
 ROUNDS = 3
-CALLS = {1: 400, 8: 1_600, 32: 3_200}  # by number of clients
 TEXT = "Count the words of every chapter\n" + "and say which is the longest. " * 10
-TOOLS = {"no-op": ("bench", "no_op"), "send_task": ("commhub", "send_task")}
-AIM = 1.5  # times the CPU of the no-op
+AGENTS = 120
+COMMHUB = "CommHub itself answers 245 to 330 of such sends a second, and 264 to 350 of such get_all_status."
+AIMS = {  # µs of the hub's CPU for one piece of work
+    "no-op, 8 clients": 100,
+    "send_task, 8 clients": 350,
+    "send_task, 32 clients": 350,
+    "get_all_status, 32 clients": 500,
+    "initialize and tools/list": 5_000,
+}
+
+Step = Callable[[Line, int], Awaitable[object]]  # by the client of that number
+
+
+@dataclass(frozen=True)
+class Work:
+    """What clients do again and again, at whom, and how often in all."""
+
+    name: str
+    step: Step
+    dialect: str | None  # whose transport session they keep; None: they have none
+    clients: int
+    times: int
+    calls: int = 1  # that one step makes
 
 
 @dataclass(frozen=True)
 class Timing:
-    """One round: calls a second, seconds each call took, and seconds of the hub's CPU for each."""
+    """One round: calls a second, seconds that each step took, and seconds of the server's CPU for each."""
 
     rate: float
     latencies: Sequence[float]
@@ -33,54 +54,128 @@ class Timing:
         return cuts[49], cuts[98]
 
 
-async def measure(hub: Served, tool: tuple[str, str], clients: int) -> Timing:
-    lines = [await Line.to(hub) for _ in range(clients)]
+async def no_op(line: Line, _number: int) -> None:
+    await line.call("bench", "no_op", alias="worker", task=TEXT)
+
+
+async def send(line: Line, _number: int) -> None:
+    await line.call("commhub", "send_task", alias="worker", task=TEXT)
+
+
+async def round_trip(line: Line, number: int) -> None:
+    name = f"worker-{number}"
+    sent = await line.call("commhub", "send_task", alias=name, task=TEXT, from_session=f"boss-{number}")
+    await line.call("commhub", "get_inbox", alias=name)
+    await line.call("commhub", "ack_inbox", alias=name, message_id=sent["message_id"])
+    reply = {"in_reply_to": sent["message_id"], "status": "completed"}
+    await line.call("commhub", "send_reply", alias=f"boss-{number}", text="Done.", from_session=name, **reply)
+
+
+async def look_around(line: Line, _number: int) -> None:
+    await line.call("commhub", "get_all_status")
+
+
+async def arrive(line: Line, _number: int) -> None:
+    """As a client that is new: it opens a session, asks for the tools, and leaves."""
+    own = line.again()
+    await own.join("commhub")
+    await own.ask("POST", "/mcp/commhub", {"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
+    await own.leave("commhub")
+
+
+WORKS = (
+    Work("no-op, 1 client", no_op, "bench", 1, 1_000),
+    Work("no-op, 8 clients", no_op, "bench", 8, 4_000),
+    Work("no-op without a session, 8 clients", no_op, None, 8, 4_000),
+    Work("send_task, 1 client", send, "commhub", 1, 500),
+    Work("send_task, 8 clients", send, "commhub", 8, 3_200),
+    Work("send_task, 32 clients", send, "commhub", 32, 6_400),
+    Work("send, inbox, ack, reply; 8 clients", round_trip, "commhub", 8, 800, calls=4),
+    Work("get_all_status, 32 clients", look_around, "commhub", 32, 1_600),
+    Work("initialize and tools/list", arrive, None, 4, 400),
+)
+BARE = (
+    Work("bare ASGI: no-op, 8 clients", no_op, None, 8, 4_000),
+    Work("bare ASGI: send_task, 8 clients", send, None, 8, 4_000),
+    Work("bare ASGI: send_task, 32 clients", send, None, 32, 6_400),
+)
+
+
+async def measure(server: Served, work: Work) -> Timing:
+    """One round of some work."""
+    lines = [await Line.to(server) for _ in range(work.clients)]
+    for line in lines:
+        if work.dialect is not None:
+            await line.join(work.dialect)
     latencies: list[float] = []
 
-    async def client(line: Line) -> None:
-        for _ in range(CALLS[clients] // clients):
+    async def client(line: Line, number: int) -> None:
+        for _ in range(work.times // work.clients):
             begun = time.perf_counter()
-            await line.call(*tool, alias="worker", task=TEXT)
+            await work.step(line, number)
             latencies.append(time.perf_counter() - begun)
 
     async def used() -> float:
-        return float(str((await lines[0].call("bench", "usage"))["cpu"]))
+        watching = await Line.to(server)
+        cpu = float(str((await watching.call("bench", "usage"))["cpu"]))
+        watching.close()
+        return cpu
 
     before, begun = await used(), time.perf_counter()
-    await asyncio.gather(*map(client, lines))
+    await asyncio.gather(*(client(line, number) for number, line in enumerate(lines)))
     seconds, cpu = time.perf_counter() - begun, await used() - before
     for line in lines:
         line.close()
-    return Timing(len(latencies) / seconds, latencies, cpu / len(latencies))
+    return Timing(len(latencies) * work.calls / seconds, latencies, cpu / len(latencies))
 
 
-async def compare(hub: Served) -> None:
+async def prepare(hub: Served) -> None:
+    """Have the project know its agents, of which many have reported."""
     line = await Line.to(hub)
-    await line.ask("POST", "/api/v1/tokens", {"agent": "worker"})  # so that the project knows it
+    for name in ("worker", *(f"{kind}-{number}" for kind in ("worker", "boss") for number in range(8))):
+        await line.ask("POST", "/api/v1/tokens", {"agent": name})
+    of_all = await line.ask("POST", "/api/v1/tokens", {})
     line.close()
-    for tool in TOOLS.values():
-        await measure(hub, tool, 1)  # to warm up
-    print("| clients | tool | calls/s | p50 ms | p99 ms | CPU µs/call |\n|---|---|---|---|---|---|")
-    ratios: dict[int, float] = {}
-    for clients in CALLS:
-        rounds: dict[str, list[Timing]] = {name: [] for name in TOOLS}
-        for _ in range(ROUNDS):
-            for name, tool in TOOLS.items():
-                rounds[name].append(await measure(hub, tool, clients))
-        for name, timings in rounds.items():
-            rate = median(timing.rate for timing in timings)
-            p50, p99 = (median(timing.percentiles[cut] for timing in timings) * 1e3 for cut in (0, 1))
-            cpu = median(timing.cpu for timing in timings) * 1e6
-            print(f"| {clients} | {name} | {rate:,.0f} | {p50:.2f} | {p99:.2f} | {cpu:,.0f} |")
-        cpus = [median(timing.cpu for timing in rounds[name]) for name in TOOLS]
-        ratios[clients] = cpus[1] / cpus[0]
-    said = ", ".join(f"{ratio:.2f} at {clients}" for clients, ratio in ratios.items())
-    print(f"\nA send costs {said} clients times the CPU of the no-op (aim: at most {AIM}).")
+    anybody = await Line.to(replace(hub, secret=str(of_all["secret"])))
+    about = {"task": "Counts words", "server": "one", "hostname": "one.local", "model": "large"}
+    for name in (f"agent-{number}" for number in range(AGENTS)):
+        await anybody.call("commhub", "report_status", resume_id=name, alias=name, status="working", **about)
+    anybody.close()
+
+
+def show(rounds: Mapping[Work, Sequence[Timing]]) -> None:
+    print("| work | calls/s | p50 ms | p99 ms | p99 / p50 | CPU µs | aim |\n|---|---|---|---|---|---|---|")
+    for work, timings in rounds.items():
+        rate, cpu = median(timing.rate for timing in timings), median(timing.cpu for timing in timings) * 1e6
+        p50, p99 = (median(timing.percentiles[cut] for timing in timings) * 1e3 for cut in (0, 1))
+        aim = f"{AIMS[work.name]:,}" if work.name in AIMS else ""
+        row = f"| {work.name} | {rate:,.0f} | {p50:.2f} | {p99:.2f} | {p99 / p50:.1f} | {cpu:,.0f} | {aim} |"
+        print(row, flush=True)
+
+
+async def compare(hub: Served, yardstick: Served) -> None:
+    await prepare(hub)
+    rounds: dict[Work, list[Timing]] = {work: [] for work in (*WORKS, *BARE)}
+    for each in range(ROUNDS + 1):  # the first to warm up
+        for work, timings in rounds.items():
+            timing = await measure(yardstick if work in BARE else hub, work)
+            if each:
+                timings.append(timing)
+    show(rounds)
+    shares = []
+    for clients in (8, 32):
+        ours, bares = (
+            median(timing.rate for work in rounds if work.name == name for timing in rounds[work])
+            for name in (f"send_task, {clients} clients", f"bare ASGI: send_task, {clients} clients")
+        )
+        shares.append(f"{ours / bares:.2f} at {clients} clients")
+    print(f"\nSends reach {' and '.join(shares)} of the rate of the bare application (aim: 0.4).")
+    print(f"A loop that only commits: {raw_rate(3_000, TEXT):,.0f} sends a second. {COMMHUB}")
 
 
 def main() -> None:
-    with served() as hub:
-        asyncio.run(compare(hub))
+    with served() as hub, bare() as yardstick:
+        asyncio.run(compare(hub, yardstick))
 
 
 if __name__ == "__main__":

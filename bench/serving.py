@@ -22,6 +22,9 @@ from hubbub.dialects.dialect import Dialect, Reply
 from hubbub.model.errors import HubError
 from hubbub.store.tx import Tx
 
+REVISION = "2025-11-25"
+SESSION = b"mcp-session-id"
+
 BENCH = Dialect(
     name="bench",
     guide="For measuring.",
@@ -87,18 +90,45 @@ class Line:
         head = "".join(f"{name}: {value}\r\n" for name, value in {**own, **(headers or {})}.items())
         return cls(head, *await asyncio.open_connection(*served.address))
 
+    def again(self) -> "Line":
+        """The same connection, of whoever knows nothing of what was opened on it."""
+        return Line(self._head, self._reader, self._writer)
+
+    async def join(self, dialect: str) -> None:
+        """Open a transport session, as clients do; every request from now on belongs to it."""
+        about = {"name": "bench", "version": "1"}
+        params = {"protocolVersion": REVISION, "capabilities": {}, "clientInfo": about}
+        opening = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params}
+        head, _body = await self._exchange("POST", f"/mcp/{dialect}", opening)
+        session = head[SESSION].decode()
+        self._head += f"Mcp-Session-Id: {session}\r\nMCP-Protocol-Version: {REVISION}\r\n"
+        ready = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+        await self._exchange("POST", f"/mcp/{dialect}", ready)
+
+    async def leave(self, dialect: str) -> None:
+        """End the session, as clients do that say goodbye."""
+        await self._exchange("DELETE", f"/mcp/{dialect}")
+
     async def ask(self, method: str, path: str, body: object = None) -> dict[str, object]:
         """The JSON of an answer. Raises `RuntimeError` when it is a refusal."""
+        _head, answer = await self._exchange(method, path, body)
+        told: dict[str, object] = json.loads(answer)
+        return told
+
+    async def _exchange(
+        self, method: str, path: str, body: object = None
+    ) -> tuple[dict[bytes, bytes], bytes]:
+        """The fields of an answer by lower-case name, and its body. Raises `RuntimeError` when it is a refusal."""
         content = json.dumps(body).encode() if body is not None else b""
         head = f"{method} {path} HTTP/1.1\r\n{self._head}Content-Length: {len(content)}\r\n\r\n"
         self._writer.write(head.encode() + content)
-        status, *fields = (await self._reader.readuntil(b"\r\n\r\n")).split(b"\r\n")
-        lengths = [int(field[15:]) for field in fields if field.lower().startswith(b"content-length:")]
-        length = lengths[0] if lengths else 0
-        answer: dict[str, object] = json.loads(await self._reader.readexactly(length))
+        status, *lines = (await self._reader.readuntil(b"\r\n\r\n")).split(b"\r\n")
+        parts = (line.partition(b":") for line in lines if line)
+        fields = {name.lower(): value.strip() for name, _colon, value in parts}
+        answer = await self._reader.readexactly(int(fields.get(b"content-length", b"0")))
         if b" 20" not in status:
-            raise RuntimeError(f"{status.decode()}: {answer}")
-        return answer
+            raise RuntimeError(f"{status.decode()}: {answer.decode()}")
+        return fields, answer
 
     async def call(self, dialect: str, tool: str, **arguments: object) -> dict[str, object]:
         """What a tool answers."""
