@@ -46,7 +46,7 @@ from hubbub.serve.mirrored import keep_in_step
 from hubbub.serve.news import LiveNews
 from hubbub.serve.notified import Notified
 from hubbub.serve.present import present
-from hubbub.serve.server import HubServer, configured
+from hubbub.serve.server import HubServer, configured, settled
 from hubbub.serve.sightings import Sightings
 from hubbub.serve.upkeep import Upkeep
 from hubbub.serve.usage import Usage
@@ -123,7 +123,7 @@ class Hub:
             self._server = HubServer(config, release)
             if self._is_stopping:  # since before there was a server; only ever set, so that no `stop` is lost
                 self._server.should_exit = True
-            with _signals_caught(self.stop):
+            with _signals_caught(self.stop), settled():
                 self._server.run([self._socket])
             end_all(self.settings.data)
         finally:

@@ -1,5 +1,6 @@
 """A hub as a process: how it starts, says where it is, refuses to start, and stops."""
 
+import gc
 import http.client
 import json
 import os
@@ -29,6 +30,8 @@ from tests.serve.web import Visit, done, refusal
 from tests.serving import serving
 
 Start = Callable[..., "Process"]
+
+MADE_OF = 10_000  # objects at least: modules, schemas, routes
 
 
 class Process:
@@ -321,3 +324,10 @@ def test_a_host_that_is_not_this_machine_is_refused(start: Start, host: str, sen
     assert hub.child.returncode in (1, 2)
     assert sentence in errors
     assert "Traceback" not in errors
+
+
+def test_what_stays_as_long_as_the_hub_is_looked_through_by_no_collection_of_garbage(tmp_path: Path) -> None:
+    """What a hub is made of is out of the collector's sight while it is served, and given back when it has ended."""
+    with running_hub(tmp_path / "hub", no_node=True):
+        assert gc.get_freeze_count() > MADE_OF
+    assert gc.get_freeze_count() == 0
