@@ -67,7 +67,7 @@ async def round_trip(line: Line, number: int) -> None:
     sent = await line.call("commhub", "send_task", alias=name, task=TEXT, from_session=f"boss-{number}")
     await line.call("commhub", "get_inbox", alias=name)
     await line.call("commhub", "ack_inbox", alias=name, message_id=sent["message_id"])
-    reply = {"in_reply_to": sent["message_id"], "status": "completed"}
+    reply = {"in_reply_to": sent["message_id"], "status": "replied"}
     await line.call("commhub", "send_reply", alias=f"boss-{number}", text="Done.", from_session=name, **reply)
 
 

@@ -21,6 +21,7 @@ import structlog
 from hypothesis import settings
 from psycopg import conninfo, sql
 
+from hubbub.serve.mcp import endpoint
 from hubbub.store.postgres import Postgres
 from hubbub.store.sqlite import SQLite
 from hubbub.store.tx import Store, unix_ms
@@ -51,6 +52,9 @@ structlog.configure(
 # A machine may forbid it; then each worker, and each program that a test starts, would compile all modules again.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+if os.environ.get("HUBBUB_TEST_WAY") == "sdk":  # otherwise plain calls are answered without it, as by any hub
+    endpoint.PLAINLY = False
 
 subprocess.Popen = zygote.Popen  # type: ignore[misc]  # whoever starts the program, the event loop too
 

@@ -13,6 +13,11 @@ from hubbub.model.rights import GRANTS, HUB, LINK_ONLY, Actor, Right, Role
 from hubbub.store import projects, tokens, users
 from hubbub.store.tx import Tx
 
+
+class Outdated(Exception):
+    """A token no longer stands for whom it stood when it was looked up: whoever asks is to be looked up anew."""
+
+
 LOGIN = "login_"  # how the secret of a login begins, which is a cookie's and no bearer token
 
 
@@ -24,6 +29,13 @@ def fingerprint(secret: str) -> str:
 def authenticate(tx: Tx, secret: str) -> Actor:
     """The actor that a bearer token stands for. Raises `Unauthorized` for every bad one alike."""
     return _actor(tx, tokens.find_valid(tx, fingerprint(secret)) if not secret.startswith(LOGIN) else None)
+
+
+def require_same(tx: Tx, mark: str) -> None:
+    """Raise `Outdated` unless the token with that fingerprint is valid and stands for the caller, as it did before."""
+    token = tokens.find_valid(tx, mark)
+    if token is None or _actor(tx, token) != tx.actor:
+        raise Outdated
 
 
 def recognise(tx: Tx, secret: str) -> Actor:

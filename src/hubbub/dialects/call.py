@@ -81,6 +81,7 @@ class Call:
     client: Client | None = None  # who can be asked there, where somebody can
     progress: Callable[[str], Awaitable[None]] | None = None  # tells the caller a piece of text meanwhile
     notes: dict[str, object] = field(default_factory=dict)  # what one try wants the next to know
+    may_wait: bool = True  # otherwise `NotYet` is its caller's to see
     is_again: bool = False  # it was tried before: a while may have passed since its token was looked up
     is_last_try: bool = False  # there is no more time to wait: the tool must not raise `NotYet` again
     is_woken: bool = False  # something that it waited for has happened

@@ -200,6 +200,10 @@ class Dialect:
         """Return the arguments as they are meant. Raises `BadArguments`."""
         return arguments
 
+    def is_one_step(self, _tool: str, _given: Mapping[str, object]) -> bool:
+        """Whether a call is over with its transaction, or nothing is kept of it before it waits."""
+        return True
+
     def speaker(self, _call: Call | None, _tx: Tx) -> str | None:
         """Who makes a call, where its token and its arguments do not tell: keys of several agents are kept apart."""
         return None
@@ -220,6 +224,8 @@ async def _patiently(attempt: Callable[[], Awaitable[Reply]], actor: Actor, call
     try:
         reply = await attempt()
     except NotYet as wait:
+        if not call.may_wait:
+            raise
         reply = await _waited(attempt, actor, call, wait)
     call.finish()
     return reply

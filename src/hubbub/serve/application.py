@@ -114,8 +114,9 @@ def application(parts: Parts, alive: Alive) -> ASGIApp:
         lifespan=lifespan,
         exception_handlers={HTTPException: http_error, HubError: refused, Exception: broken},
     )
-    app = StreamsFirst(_streams(parts, site, desk, metrics), inner)
-    guarded = Guard(app, transactions=transactions, hosts=hosts, logins=logins)
+    app = StreamsFirst(_streams(parts, site, desk, metrics), protocol.routes, inner)
+    paths = protocol.paths
+    guarded = Guard(app, transactions=transactions, hosts=hosts, logins=logins, confirming=paths)
     return Labelled(Requests(ErrorPages(guarded, pages), metrics))
 
 
@@ -176,10 +177,14 @@ def _site(parts: Parts, news: LiveNews) -> Site:
 
 
 class StreamsFirst:
-    """Serves streams itself, and hands on all else: what stood in between would be held once for each open stream."""
+    """Serves streams itself, and what is called most, and hands on all else.
 
-    def __init__(self, streams: Sequence[Stream], app: ASGIApp) -> None:
+    What stood in between would be held once for each open stream, and paid for by each call.
+    """
+
+    def __init__(self, streams: Sequence[Stream], called: Sequence[Route], app: ASGIApp) -> None:
         self.streams = streams
+        self.called = {route.path: route for route in called}
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -194,6 +199,9 @@ class StreamsFirst:
             await refusal(error)(scope, receive, send)
 
     def _matching(self, scope: Scope) -> ASGIApp | None:
+        if scope["type"] == "http" and (called := self.called.get(scope["path"])) is not None:
+            scope["route"] = called
+            return called.app
         for route in self.streams:
             match, found = route.matches(scope)
             if match is Match.FULL:

@@ -2,20 +2,20 @@
 
 In this order a request must name a host that is ours (against DNS rebinding), come from no foreign web page, carry a
 token that is valid now, be no larger than its route allows, and say that its body is JSON. Tokens are looked up on
-every request: what was revoked a moment ago is refused.
+every request: what was revoked a moment ago is refused. Where a route looks by itself, in the transaction of the
+call, the guard only remembers for whom the token stood last.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from http import HTTPStatus
 from urllib.parse import parse_qsl, quote, urlencode
 
-from starlette.datastructures import Headers
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from hubbub.core import joins
-from hubbub.core.access import authenticate
+from hubbub.core.access import Outdated, authenticate, fingerprint
 from hubbub.core.transaction import Transactions
 from hubbub.model.errors import Forbidden, HubError, StoreUnavailable, TooMany, Unauthorized
 from hubbub.model.link import PATH as LINK
@@ -44,6 +44,9 @@ LENT = re.compile(r"/mcp/cmdop|/api/v1/(?:me|desk)")
 SHARED = re.compile(r"/share/[^/]+")  # the link itself is the secret
 TAKES_TOKEN_IN_QUERY = re.compile(r"/events(/.*)?|/ws")  # a browser cannot send headers to either
 
+MARK = "mark"  # in the state of a request whose caller is to be confirmed: the fingerprint of its token
+KNOWN = 10_000  # tokens, before it is forgotten for whom they stood
+
 JSON = "application/json"
 GOLEMXV = "/_gxv/api/v1"  # whose clients send their token as X-API-Key
 
@@ -54,6 +57,12 @@ def actor_of(scope: Scope) -> Actor:
     if not isinstance(actor, Actor):
         raise Unauthorized
     return actor
+
+
+def mark_of(scope: Scope) -> str | None:
+    """The fingerprint of the token by which whoever serves a request is to confirm its actor; None if that is done."""
+    mark: str | None = scope.get("state", {}).get(MARK)
+    return mark
 
 
 def error_response(
@@ -71,10 +80,24 @@ class Guard:
     however it is sent, or that holds too many values, 400 for one that holds them too deep, 415 for one that is not
     sent as JSON, 429 for a call that comes too soon after others of its token, and 503 when the store cannot tell
     whether the token is valid.
+
+    A small POST at one of `confirming` whose token was valid before is handed on, and `mark_of` says so: whoever
+    serves it sees in the transaction of the call whether it still is, or raises `Outdated`. Then the token is looked
+    up, and the request judged once more.
     """
 
-    def __init__(self, app: ASGIApp, *, transactions: Transactions, hosts: Hosts, logins: Logins) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        transactions: Transactions,
+        hosts: Hosts,
+        logins: Logins,
+        confirming: Collection[str] = (),
+    ) -> None:
         self.app = app
+        self.confirming = frozenset(confirming)
+        self._stood: dict[str, Actor] = {}  # for whom, by fingerprint
         self.transactions = transactions
         self.hosts = hosts
         self.logins = logins
@@ -83,19 +106,31 @@ class Guard:
         if scope["type"] not in ("http", "websocket"):
             await self.app(scope, receive, send)
             return
-        refusal = self._misdirected(Headers(scope=scope)) or await self._identify(scope)
+        refusal = self._misdirected(scope) or await self._identify(scope)
         if refusal is None and scope["type"] == "http" and _has_body(scope):
             body = await read_body(receive, _body_limit(scope))
             refusal = body if isinstance(body, Response) else await _unread(scope, body)
+            if isinstance(body, bytes) and refusal is None and mark_of(scope) is not None:
+                await self._confirmed(scope, body, receive, send)
+                return
             receive = replay(body, receive) if isinstance(body, bytes) else receive
             del body  # whoever reads it has it for as long as it is needed
         await (refusal or self.app)(scope, receive, send)
 
-    def _misdirected(self, headers: Headers) -> Response | None:
-        hosts = headers.getlist("host")
+    async def _confirmed(self, scope: Scope, body: bytes, receive: Receive, send: Send) -> None:
+        """Hand on a request whose caller is confirmed behind, and judge it anew where that fails."""
+        try:
+            await self.app(scope, replay(body, receive), send)
+        except Outdated:
+            self._stood.pop(scope["state"].pop(MARK), None)
+            refusal = await self._identify(scope)
+            await (refusal or self.app)(scope, replay(body, receive), send)
+
+    def _misdirected(self, scope: Scope) -> Response | None:
+        hosts = _fields(scope, b"host")
         if not hosts or not all(self.hosts.include(f"http://{host}") for host in hosts):
             return error_response(HTTPStatus.MISDIRECTED_REQUEST, "wrong_host", "this hub is not that host")
-        if not all(self.hosts.include(origin) for origin in headers.getlist("origin")):
+        if not all(self.hosts.include(origin) for origin in _fields(scope, b"origin")):
             return error_response(
                 HTTPStatus.FORBIDDEN, "foreign_origin", "web pages of other origins may not use this hub"
             )
@@ -123,11 +158,25 @@ class Guard:
         """Who has the token, or, where none was sent, the cookie: what a program shows on purpose counts more."""
         if secret is None:
             return await self.logins.identify(scope)
-        actor = await self.transactions.store.read(SYSTEM, lambda tx: authenticate(tx, secret))
+        actor = await self._bearer(scope, secret)
         if actor.role is Role.NODE and scope["path"] != LINK:
             raise Forbidden(LINK_ONLY)
         if actor.role is Role.ORDER and not LENT.fullmatch(scope["path"]):
             raise Forbidden(TOOLS_ONLY)
+        return actor
+
+    async def _bearer(self, scope: Scope, secret: str) -> Actor:
+        """Who has the token now; or, where that is confirmed behind, who had it when it was shown last."""
+        is_confirmed_behind = scope["path"] in self.confirming and _is_small_post(scope)
+        mark = fingerprint(secret)
+        if is_confirmed_behind and (known := self._stood.get(mark)) is not None:
+            scope.setdefault("state", {})[MARK] = mark
+            return known
+        actor = await self.transactions.store.read(SYSTEM, lambda tx: authenticate(tx, secret))
+        if is_confirmed_behind:
+            if len(self._stood) >= KNOWN:
+                self._stood.clear()
+            self._stood[mark] = actor
         return actor
 
 
@@ -150,10 +199,10 @@ def _take_token(scope: Scope) -> str | None:
 
     One in the query is taken out of it, so that nothing behind can log it.
     """
-    scheme, _, secret = Headers(scope=scope).get("authorization", "").partition(" ")
+    scheme, _, secret = _field(scope, b"authorization").partition(" ")
     if scheme.lower() == "bearer" and secret:
         return secret.strip()
-    if scope["path"].startswith(GOLEMXV) and (secret := Headers(scope=scope).get("x-api-key", "")):
+    if scope["path"].startswith(GOLEMXV) and (secret := _field(scope, b"x-api-key")):
         return secret.strip()
     if TAKES_TOKEN_IN_QUERY.fullmatch(scope["path"]):
         query: list[tuple[str, str]] = parse_qsl(
@@ -164,6 +213,22 @@ def _take_token(scope: Scope) -> str | None:
             if name == "token":
                 return value
     return None
+
+
+def _fields(scope: Scope, name: bytes) -> list[str]:
+    """What a request says in the headers of that lower-case name."""
+    return [value.decode("latin-1") for each, value in scope["headers"] if each == name]
+
+
+def _field(scope: Scope, name: bytes) -> str:
+    """What it says in the first of them; nothing if there is none."""
+    return next(iter(_fields(scope, name)), "")
+
+
+def _is_small_post(scope: Scope) -> bool:
+    """Whether a request brings a small body, by its own word."""
+    length = _field(scope, b"content-length") if scope.get("method") == "POST" else ""
+    return length.isdecimal() and int(length) <= bodies.AT_ONCE
 
 
 def _has_body(scope: Scope) -> bool:
@@ -183,7 +248,7 @@ def _unreadable(scope: Scope, body: bytes) -> Response | None:
     """
     if not body or scope["method"] in SAFE or addresses.is_open(scope["path"]):
         return None
-    kind = Headers(scope=scope).get("content-type", "").partition(";")[0].strip().lower()
+    kind = _field(scope, b"content-type").partition(";")[0].strip().lower()
     if kind == JSON or kind.endswith("+json"):
         return None
     sentence = f"send the body as JSON, with the header Content-Type: {JSON}"

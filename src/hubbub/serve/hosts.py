@@ -1,6 +1,7 @@
 """By which names the hub may be addressed, and which web pages are its own."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
@@ -44,6 +45,7 @@ class Hosts:
         return self.public is not None and _address(origin) == self.public  # a proxy may have changed `Host`
 
 
+@lru_cache(maxsize=1024)  # each request names a host, and nearly all name the same
 def _address(url: str) -> tuple[str, int] | None:
     """Host and port of a URL, the port being the scheme's own where none is written; None if there is no host."""
     try:

@@ -78,6 +78,10 @@ class Telling(Dialect):
             raise BadArguments("; ".join(naming.complaint(tool.name, name, known) for name in strange))
         return given
 
+    def is_one_step(self, tool: str, given: Mapping[str, object]) -> bool:
+        """As every dialect; to say what to do at first and what then takes two arguments."""
+        return tool not in self.in_steps or len(given) < 2
+
     def speaker(self, call: Call | None, tx: Tx) -> str | None:
         """Who makes the call: where agents share a token, each has keys of its own."""
         return None if call is None or tx.actor.agent is not None else self.caller(tx, call)

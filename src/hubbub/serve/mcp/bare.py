@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import anyio
+import pydantic_core
 from mcp import types
 from mcp.server import Server
 from mcp.server.connection import Connection
@@ -20,7 +21,7 @@ from mcp.shared.transport_context import TransportContext
 from mcp.types import DEFAULT_NEGOTIATED_VERSION
 from pydantic import ValidationError
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
 Json = dict[str, Any]
 
@@ -40,7 +41,8 @@ async def answer(server: Server[Any], message: Json, request: Request) -> Respon
         connection=Connection.from_envelope(revision, None, None),
         lifespan_state={},
     )
-    return JSONResponse({"jsonrpc": "2.0", "id": message["id"], **await _outcome(call)})
+    answered = {"jsonrpc": "2.0", "id": message["id"], **await _outcome(call)}
+    return Response(pydantic_core.to_json(answered), media_type="application/json")
 
 
 async def _outcome(call: Any) -> Json:

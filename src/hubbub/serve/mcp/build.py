@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
-from starlette.routing import BaseRoute, Route
+from starlette.routing import Route
 
 from hubbub.core.transaction import Transactions
 from hubbub.dialects.call import Site
@@ -19,8 +19,12 @@ from hubbub.serve.mcp.endpoint import Endpoint
 class Mcp:
     """The routes of all dialects. They work while `run` is entered, and expect `auth.Guard` around them."""
 
-    routes: list[BaseRoute]
+    routes: list[Route]
     endpoints: tuple[Endpoint, ...]
+
+    @property
+    def paths(self) -> list[str]:
+        return [route.path for route in self.routes]
 
     @asynccontextmanager
     async def run(self) -> AsyncIterator[None]:
@@ -48,14 +52,12 @@ def build(
     """
     endpoints = {
         name: Endpoint(
-            DialectServer(dialect, transactions, followers, site, measure=measure, saw=saw).server,
+            DialectServer(dialect, transactions, followers, site, measure=measure, saw=saw),
             followers,
             sessions,
-            tools=dialect.tools,
-            streams=dialect.streams,
         )
         for name, dialect in dialects.items()
     }
-    routes: list[BaseRoute] = [Route(f"/mcp/{name}", endpoint) for name, endpoint in endpoints.items()]
+    routes = [Route(f"/mcp/{name}", endpoint) for name, endpoint in endpoints.items()]
     routes.append(Route("/mcp", endpoints[root]))
     return Mcp(routes, tuple(endpoints.values()))

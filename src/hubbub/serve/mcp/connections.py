@@ -10,6 +10,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 from uuid import UUID, uuid4
 
 from hubbub.core.quotas import Quota, Quotas
@@ -21,6 +22,7 @@ Close = Callable[[str], Awaitable[None]]  # ends the session of that id
 
 IDLE = 30 * 60.0  # seconds after which a session that nobody uses has ended by itself
 RETRY = 30  # seconds until one may be idle
+SEEN = 5 * 60.0  # seconds after which the SDK, by which it is that long, sees again that a session is used
 UNDER_WAY = 200  # requests of one session that are not answered yet
 SOON = 1  # seconds until one of them may be
 
@@ -38,6 +40,11 @@ class _Session:
     close: Close
     used: float
     in_use: int = 0
+    server: object = (
+        None  # which serves it, and what is kept of its connection, once the SDK has answered by it:
+    )
+    state: dict[str, Any] | None = None
+    seen: float = 0.0  # by the SDK, last
 
 
 class Connections:
@@ -106,6 +113,27 @@ class Connections:
         finally:
             session.in_use -= 1
             session.used = self._now()
+
+    def meet(self, token: Token, name: str | None, server: object, state: dict[str, Any]) -> bool:
+        """Know that the SDK has just answered by a session, at that server; true if it is the first time."""
+        session = self._open.get(token, {}).get(name or "")
+        if session is None:
+            return False
+        is_first = session.state is None
+        session.server, session.state, session.seen = server, state, self._now()
+        return is_first
+
+    def part(self, token: Token, name: str | None) -> None:
+        """Know that the SDK has ended the connection of a session."""
+        if (session := self._open.get(token, {}).get(name or "")) is not None:
+            session.state = None
+
+    def state(self, token: Token, name: str, server: object) -> dict[str, Any] | None:
+        """What is kept of the session's connection, if that is open, at this server, and was seen there of late."""
+        session = self._open.get(token, {}).get(name)
+        if session is None or session.server is not server or self._now() - session.seen > SEEN:
+            return None
+        return session.state
 
     def end(self, token: Token, name: str | None) -> None:
         """Know that there is no session of that id any more."""

@@ -5,8 +5,9 @@ and the core's. Who asks is decided per request, by the token that came with it.
 """
 
 import logging
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
@@ -18,8 +19,9 @@ from pydantic import ValidationError
 
 import hubbub
 from hubbub.core import wakes
+from hubbub.core.access import Outdated
 from hubbub.core.transaction import Transactions
-from hubbub.dialects.call import Call, Site
+from hubbub.dialects.call import Call, NotYet, Site
 from hubbub.dialects.dialect import Dialect
 from hubbub.model.errors import HubError, Invalid
 from hubbub.model.orders import AskFirst, Outcome
@@ -36,7 +38,7 @@ from hubbub.serve.mcp.context import (
     resource_not_found,
     surroundings,
 )
-from hubbub.serve.mcp.narrowed import wanted
+from hubbub.serve.mcp.narrowed import Wanted, wanted
 from hubbub.serve.mcp.push import Push
 
 PROMPT = "work-here"
@@ -45,15 +47,14 @@ REFUSED = -32000  # JSON-RPC leaves this range to servers
 
 log = logging.getLogger(__name__)
 
-Measure = Callable[[Dialect, str], AbstractContextManager[None]]  # around a call of the tool of that name
-
-
+Measure = Callable[
+    [Dialect, str, float], None
+]  # told of a call of the tool of that name, and how long it took
 Saw = Callable[[UUID, str, str], None]  # told of a project, its agent, and the tool that this called
 
 
-def unmeasured(_dialect: Dialect, _tool: str) -> AbstractContextManager[None]:
+def unmeasured(_dialect: Dialect, _tool: str, _seconds: float) -> None:
     """Measures nothing."""
-    return nullcontext()
 
 
 def unseen(_project: UUID, _agent: str, _tool: str) -> None:
@@ -111,37 +112,64 @@ class DialectServer:
     async def call_tool(
         self, ctx: Context, params: types.CallToolRequestParams
     ) -> types.CallToolResult | types.InputRequiredResult:
-        if not wanted(ctx.request).has(params.name):
-            return _result(Outcome(self.dialect.unknown(params.name), is_error=True))
         call = surroundings(ctx, self.site)
         call.client, call.progress = client_of(ctx, params), progress(ctx)
         try:
-            with self.measure(self.dialect, params.name):
-                answer = await self.dialect.call(
-                    self.transactions,
-                    caller(ctx),
-                    params.name,
-                    arguments(ctx, params),
-                    idempotency_key(ctx),
-                    call,
-                )
+            answer = await self.perform(
+                self.transactions,
+                caller(ctx),
+                params.name,
+                arguments(ctx, params),
+                key=idempotency_key(ctx),
+                call=call,
+                asked=wanted(ctx.request),
+            )
         except AskFirst as first:
             return unfinished(first)
-        finally:
-            self._note(caller(ctx), call, params.name)
-        return _result(answer, await self._mail(ctx, call))
+        return types.CallToolResult(
+            content=[types.TextContent(type="text", text=text) for text in answer.shown],
+            structured_content=dict(answer.content),
+            is_error=answer.is_error,
+        )
 
-    def _note(self, actor: Actor, call: Call, tool: str) -> None:
+    async def perform(
+        self,
+        transactions: Transactions,
+        actor: Actor,
+        tool: str,
+        given: Mapping[str, object],
+        *,
+        key: str | None,
+        call: Call,
+        asked: Wanted,
+    ) -> Outcome:
+        """Do a call of a tool, however it came in; `asked` is what its address asks for."""
+        if not asked.has(tool):
+            return Outcome(self.dialect.unknown(tool), is_error=True)
+        begun = time.perf_counter()
+        try:
+            answer = await self.dialect.call(transactions, actor, tool, given, key, call)
+        except (NotYet, Outdated):  # it will be made again
+            raise
+        except BaseException:
+            self._note(actor, call, tool, begun)
+            raise
+        self._note(actor, call, tool, begun)
+        speaker = _speaker(actor, call)
+        if speaker is None or not asked.unread:
+            return answer
+        mail = await self.transactions.read(actor, lambda tx: wakes.mention(tx, *speaker))
+        return (
+            answer
+            if mail is None
+            else replace(answer, texts=(*answer.shown, mail), structured=answer.content)
+        )
+
+    def _note(self, actor: Actor, call: Call, tool: str, begun: float) -> None:
+        self.measure(self.dialect, tool, time.perf_counter() - begun)
         speaker = _speaker(actor, call)
         if speaker is not None and tool in self.dialect.tools:
             self.saw(*speaker, f"{self.dialect.name}.{tool}")
-
-    async def _mail(self, ctx: Context, call: Call) -> str | None:
-        """What the caller is to be told of its mail, where its address asks for that."""
-        speaker = _speaker(caller(ctx), call)
-        if speaker is None or not wanted(ctx.request).unread:
-            return None
-        return await self.transactions.read(caller(ctx), lambda tx: wakes.mention(tx, *speaker))
 
     async def list_resources(self, ctx: Context, params: object) -> types.ListResourcesResult:
         return types.ListResourcesResult(
@@ -200,12 +228,17 @@ async def refusals(ctx: Context, call_next: CallNext) -> HandlerResult:
         return await call_next(ctx)
     except (MCPError, ValidationError):
         raise
-    except HubError as error:
+    except Exception as error:  # noqa: BLE001  # it is logged there
+        raise as_told(error, ctx.method) from None
+
+
+def as_told(error: Exception, method: str) -> MCPError:
+    """What the protocol tells of a refusal, or of a bug, which is logged. To be called where it was caught."""
+    if isinstance(error, HubError):
         code = types.INVALID_PARAMS if isinstance(error, Invalid) else REFUSED
-        raise MCPError(code, str(error), {"error": error.code}) from None
-    except Exception:
-        log.exception("a bug in %s", ctx.method)
-        raise MCPError(types.INTERNAL_ERROR, "the hub failed to answer this; its log says why") from None
+        return MCPError(code, str(error), {"error": error.code})
+    log.error("a bug in %s", method, exc_info=error)
+    return MCPError(types.INTERNAL_ERROR, "the hub failed to answer this; its log says why")
 
 
 def _speaker(actor: Actor, call: Call) -> tuple[UUID, str] | None:
@@ -213,15 +246,6 @@ def _speaker(actor: Actor, call: Call) -> tuple[UUID, str] | None:
     if actor.project_id is not None and actor.agent is not None:
         return actor.project_id, actor.agent
     return call.speaker
-
-
-def _result(answer: Outcome, mail: str | None = None) -> types.CallToolResult:
-    texts = answer.shown if mail is None else (*answer.shown, mail)
-    return types.CallToolResult(
-        content=[types.TextContent(type="text", text=text) for text in texts],
-        structured_content=dict(answer.content),
-        is_error=answer.is_error,
-    )
 
 
 def _tool(dialect: Dialect, name: str) -> types.Tool:

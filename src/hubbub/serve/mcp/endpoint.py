@@ -6,7 +6,7 @@ event frames; this module reads each message once, sees which kind it is, and gi
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
 from functools import partial
@@ -18,7 +18,7 @@ from mcp import types
 from mcp.server import Server
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
-from mcp.server.streamable_http import check_accept_headers
+from mcp.server.context import CallNext, HandlerResult
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.shared.exceptions import MCPError
 from mcp.types.version import HANDSHAKE_PROTOCOL_VERSIONS
@@ -27,22 +27,23 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import Message, Receive, Scope, Send
 
+from hubbub.core.transaction import Vouched
 from hubbub.model.errors import Invalid
 from hubbub.model.rights import Actor
 from hubbub.serve import bodies
-from hubbub.serve.auth import LARGE_BODY_LIMIT, actor_of, replay
+from hubbub.serve.auth import LARGE_BODY_LIMIT, actor_of, mark_of, replay
 from hubbub.serve.followers import Follower, Followers
 from hubbub.serve.mcp import bare, narrowed
 from hubbub.serve.mcp.connections import Connections
-from hubbub.serve.mcp.context import ARGUMENTS
+from hubbub.serve.mcp.context import ARGUMENTS, Context, connection
+from hubbub.serve.mcp.dialect_server import DialectServer
 from hubbub.serve.mcp.elsewhere import Names, Sessions
+from hubbub.serve.mcp.messages import CALL, MIRRORED, SESSION, accepted, decoded
+from hubbub.serve.mcp.plain import PlainCalls
 
-SESSION = "mcp-session-id"
 JSON_CONTENT = (b"content-type", b"application/json")
 OPENING_LIMIT = 64 * 1024  # bytes of an `initialize`: what it brings is kept for as long as the session lasts
-CALL = "tools/call"
-MIRRORED = b"mcp-param-"  # how headers begin that repeat an argument
-FIELDS = {"method": str, "id": str | int, "params": dict}
+PLAINLY = True  # tests have the SDK serve plain calls too, and compare
 STALLED = timedelta(seconds=30)  # after which a stream whose reader takes nothing is given up
 
 
@@ -56,19 +57,20 @@ class Endpoint:
 
     def __init__(
         self,
-        server: Server[Any],
+        served: DialectServer,
         followers: Followers,
         sessions: Connections,
-        *,
-        tools: Collection[str],
-        streams: bool = False,
     ) -> None:
-        self.server, self.sessions = server, sessions
-        self.tools = tools
+        self.server, self.sessions = served.server, sessions
+        self.tools = served.dialect.tools
         self.followers = followers
-        self._names = Names(server.name)
-        self._plain = _manager(server, self._names, json_response=True)
-        self._streaming = _manager(server, self._names, json_response=False) if streams else self._plain
+        self.served = served
+        self.calls = PlainCalls(served, sessions) if PLAINLY else None
+        self.server.middleware.append(self._meet)
+        self._names = Names(self.server.name)
+        self._plain = _manager(self.server, self._names, json_response=True)
+        streams = served.dialect.streams
+        self._streaming = _manager(self.server, self._names, json_response=False) if streams else self._plain
 
     @asynccontextmanager
     async def run(self) -> AsyncIterator[None]:
@@ -78,6 +80,34 @@ class Endpoint:
             yield
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["method"] == "POST":
+            body = await Request(scope, receive).body()
+            if await self._is_answered(scope, body, send):
+                return
+            receive = replay(body, receive)
+        await self._serve(scope, receive, send)
+
+    async def _is_answered(self, scope: Scope, body: bytes, send: Send) -> bool:
+        """Answer a plain call; any other message comes from whom the token stands for now. Raises `Outdated`."""
+        call = self.calls.seen(scope, body) if self.calls is not None else None
+        if call is not None and self.calls is not None and await self.calls.answer(call, scope, send):
+            return True
+        if (mark := mark_of(scope)) is not None:
+            await Vouched(self.served.transactions, mark).confirm(actor_of(scope))
+        return False
+
+    async def _meet(self, ctx: Context, call_next: CallNext) -> HandlerResult:
+        """Know a transport session by which the SDK has just answered: its plain calls need the SDK no more."""
+        result = await call_next(ctx)
+        line = connection(ctx)
+        if ctx.request is not None and line.has_standalone_channel and line.initialize_accepted:
+            token, name = actor_of(ctx.request.scope).token_id, ctx.request.headers.get(SESSION)
+            if self.sessions.meet(token, name, self.served, line.state):
+                line.exit_stack.callback(self.sessions.part, token, name)
+        return result
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve what is not plain, by the SDK."""
         scope["user"] = _owner(actor_of(scope))
         try:
             narrowed.judge(scope, self.tools)
@@ -100,7 +130,7 @@ class Endpoint:
 
     def _sdk(self, request: Request) -> StreamableHTTPSessionManager:
         """Who serves the transport session of a request: what a client takes is the same in all of its requests."""
-        _takes_json, takes_events = accepted(request)
+        _takes_json, takes_events = accepted(request.scope)
         return self._streaming if takes_events else self._plain
 
     async def _post(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -115,7 +145,7 @@ class Endpoint:
             too_long = f"initialize takes at most {OPENING_LIMIT // 1024} KiB"
             await _rejected(MCPError(types.INVALID_REQUEST, too_long))(scope, receive, send)
             return
-        takes_json, takes_events = accepted(request)
+        takes_json, takes_events = accepted(request.scope)
         if takes_events and not takes_json:
             send = as_events(send)
         if _is_bare(request, message) or self._is_of_another_hub(request):
@@ -206,17 +236,6 @@ def _owner(actor: Actor) -> AuthenticatedUser:
     return AuthenticatedUser(AccessToken(token="", client_id=str(actor.token_id), scopes=[]))
 
 
-def decoded(body: bytes) -> dict[str, Any]:
-    """The JSON-RPC message in a body. Raises `MCPError` with a sentence that says what is wrong with it."""
-    try:
-        message = pydantic_core.from_json(body, allow_inf_nan=False)
-    except ValueError as error:
-        raise MCPError(types.PARSE_ERROR, f"the body is not JSON: {error}") from None
-    if problem := _problem(message):
-        raise MCPError(types.INVALID_REQUEST, problem)
-    return dict(message)
-
-
 def _lightened(body: bytes, message: dict[str, Any], scope: Scope) -> bytes:
     """What the SDK is given of a large body, which it reads on the event loop: of a call all but the arguments.
 
@@ -229,25 +248,6 @@ def _lightened(body: bytes, message: dict[str, Any], scope: Scope) -> bytes:
         return body
     scope[ARGUMENTS] = params["arguments"]
     return pydantic_core.to_json({**message, "params": {**params, "arguments": {}}})
-
-
-def _problem(message: Any) -> str | None:
-    """Why this is not one JSON-RPC message; None if it is."""
-    if isinstance(message, list):
-        return "send one JSON-RPC message per request, not a batch"
-    if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
-        return 'the body must be a JSON-RPC message: an object with "jsonrpc": "2.0"'
-    if "method" not in message and not {"result", "error"} & message.keys():
-        return "the message has no method"
-    for name, kinds in FIELDS.items():
-        if name in message and (not isinstance(message[name], kinds) or isinstance(message[name], bool)):
-            return f"the message's {name} is of the wrong type"
-    return None
-
-
-def accepted(request: Request) -> tuple[bool, bool]:
-    """Whether the client takes JSON, and whether it takes event frames; both, if it does not say."""
-    return check_accept_headers(request) if "accept" in request.headers else (True, True)
 
 
 def _tidied(scope: Scope, takes_events: bool) -> Scope:

@@ -31,15 +31,24 @@ class Wanted:
         return self.tools is None or tool in self.tools
 
 
+ALL = Wanted()
+
+
 def judge(scope: Scope, known: Collection[str]) -> None:
     """Note what the address of a request asks for, as `wanted` tells. Raises `Invalid`."""
     query = Request(scope).query_params
-    scope.setdefault("state", {})["wanted"] = Wanted(_chosen(query, known), _tells_unread(query))
+    asked = Wanted(_chosen(query, known), _tells_unread(query)) if scope["query_string"] else ALL
+    scope.setdefault("state", {})["wanted"] = asked
 
 
 def wanted(request: Request | None) -> Wanted:
     """What the address of a request asks for, once it was judged."""
-    return Wanted() if request is None else cast(Wanted, request.state.wanted)
+    return ALL if request is None else wanted_at(request.scope)
+
+
+def wanted_at(scope: Scope) -> Wanted:
+    """As `wanted`."""
+    return cast(Wanted, scope["state"]["wanted"])
 
 
 def _chosen(query: QueryParams, known: Collection[str]) -> frozenset[str] | None:
