@@ -50,7 +50,7 @@ def claim(
     `ScopeConflict` if there are conflicts and the project blocks them: then it holds none of them, unless it did
     before.
     """
-    scope_rows.lock(tx, project.id)
+    scope_rows.lock(tx, project.id, presence.agent)
     where = _repository(tx, project, repository)
     if seen and home(tx, project) is None:
         _settle(tx, project, where)
@@ -109,7 +109,7 @@ def release(
     Only of `paths`, of `repository` (where `paths` are given: the project's own, if it is not said) and of what was
     claimed by `instance`, where those are given. Records `file.released`, if there was any.
     """
-    scope_rows.lock(tx, project.id)
+    scope_rows.lock(tx, project.id, presence.agent)
     held = claims.of_presence(tx, presence.id)
     if paths is not None:
         where = _repository(tx, project, repository)
@@ -140,7 +140,7 @@ def follow(tx: Tx, held: Sequence[Claim], presence: Presence) -> None:
     """Let an agent that goes on as another instance hold what it held before, which ended with that."""
     project = projects.find(tx, presence.project_id) if held else None
     if project is not None:
-        scope_rows.lock(tx, project.id)
+        scope_rows.lock(tx, project.id, presence.agent)
         _hold(tx, project, presence, [replace(each, presence_id=presence.id) for each in held], ())
 
 

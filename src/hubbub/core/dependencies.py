@@ -42,9 +42,9 @@ def release(tx: Tx, completed: Task, *, by: str) -> None:
     What has an assignee comes into its inbox, which records `task.delivered`; what is free may be claimed from now
     on, which records `task.ready`.
     """
-    for task_id in dependencies.waiting_for(tx, completed.id):
-        held = task_rows.find(tx, task_id, lock=True)  # so that of two last ones the later sees the other
-        if held is None or held.status is not Status.QUEUED or not tasks.is_ready(tx, held):
+    for each in waiting(tx, completed):
+        held = tasks.locked(tx, each)  # so that of two last ones the later sees the other
+        if held.status is not Status.QUEUED or not tasks.is_ready(tx, held):
             continue
         if held.assignee is None:
             tx.record(

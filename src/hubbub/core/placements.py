@@ -19,6 +19,7 @@ from hubbub.model.records import Project
 from hubbub.model.rights import Role
 from hubbub.store import nodes, projects
 from hubbub.store import placements as rows
+from hubbub.store.agents import lock_names
 from hubbub.store.tx import Tx
 
 NOUN = "agent on a machine"
@@ -42,7 +43,7 @@ def order(tx: Tx, project: Project, *, agent: str, machine: Machine, command: st
     if not nodes.refer_to(tx, machine.id):
         raise NotFound("machine", machine.name)
     agents.make(tx, project.id, agent)
-    rows.hold(tx, project.id, agent)
+    lock_names(tx, project.id, agent)
     before = rows.find(tx, project.id, agent)
     if before is not None and _is_held(tx, before):
         raise Conflict(f"{agent!r} runs on {before.node!r} already; stop it there first")
@@ -75,7 +76,7 @@ def drop(tx: Tx, placed: Placement) -> None:
 
     Records `placement.dropped`.
     """
-    rows.hold(tx, placed.project_id, placed.agent)
+    lock_names(tx, placed.project_id, placed.agent)
     now = rows.find(tx, placed.project_id, placed.agent)
     if now is not None and (now.machine, now.since, now.status) == (
         placed.machine,
@@ -101,7 +102,7 @@ def equip(tx: Tx, machine: Machine, agent: str) -> str:
     Raises `Forbidden` unless the agent was ordered to this machine or runs there: a machine gets the key of nobody
     else.
     """
-    rows.hold(tx, machine.project_id, agent)
+    lock_names(tx, machine.project_id, agent)
     placed = rows.find(tx, machine.project_id, agent)
     if placed is None or placed.machine != machine.id or placed.status in OVER:
         raise Forbidden(f"{agent!r} is not placed on {machine.name!r}")
@@ -122,7 +123,7 @@ def fare(tx: Tx, machine: Machine, fares: Sequence[Fares]) -> None:
     told = {each.agent: each for each in fares}
     for agent in sorted(told.keys() & {each.agent for each in rows.of_machine(tx, machine.id)}):
         _check(told[agent])
-        rows.hold(tx, machine.project_id, agent)
+        lock_names(tx, machine.project_id, agent)
         placed = rows.find(tx, machine.project_id, agent)
         if placed is not None and placed.machine == machine.id and _is_news(placed, told[agent]):
             _keep(tx, placed, told[agent])
@@ -141,7 +142,7 @@ def started(tx: Tx, placed: Placement, pid: int | None) -> Placement:
 
 def stopped(tx: Tx, placed: Placement) -> None:
     """Note that the machine has ended the agent, or has none of that name. Records `placement.stopped`."""
-    rows.hold(tx, placed.project_id, placed.agent)
+    lock_names(tx, placed.project_id, placed.agent)
     now = rows.find(tx, placed.project_id, placed.agent)
     if now is None or (now.machine, now.since) != (placed.machine, placed.since) or now.status in OVER:
         return
@@ -155,7 +156,7 @@ def forget_machine(tx: Tx, machine: UUID) -> list[str]:
     """Forget what is placed on a machine that is removed; the keys of its agents end. Returns who they are."""
     forgotten = rows.of_machine(tx, machine)
     for placed in forgotten:
-        rows.hold(tx, placed.project_id, placed.agent)
+        lock_names(tx, placed.project_id, placed.agent)
         _revoke(tx, placed)
         rows.delete(tx, placed.project_id, placed.agent)
     return [placed.agent for placed in forgotten]
@@ -163,7 +164,7 @@ def forget_machine(tx: Tx, machine: UUID) -> list[str]:
 
 def forget_agent(tx: Tx, project: Project, agent: str) -> None:
     """Forget where an agent that is removed ran last; its key ends. Raises `Conflict` while it runs there."""
-    rows.hold(tx, project.id, agent)
+    lock_names(tx, project.id, agent)
     placed = rows.find(tx, project.id, agent)
     if placed is None:
         return

@@ -34,7 +34,7 @@ def declare(
     """
     changes = bool(scope or scopes.find(tx, presence))
     if changes:
-        scopes.lock(tx, project.id)
+        scopes.lock(tx, project.id, presence.agent)
     conflicts = check(tx, project, scope, but=presence.id)
     if conflicts and project.conflict_mode == "block":
         raise ScopeConflict(conflicts)
@@ -83,7 +83,7 @@ def release(tx: Tx, presence: Presence) -> Patch:
     """
     if presence.area is None and not presence.files:
         return {}
-    scopes.lock(tx, presence.project_id)
+    scopes.lock(tx, presence.project_id, presence.agent)
     scopes.withdraw(tx, presence.id)
     claims.drop_all(tx, presence.id)
     return {"overlaps": overlaps.renew(tx, presence.project_id, presence.agent, ())}

@@ -14,6 +14,7 @@ from hubbub.core import (
     presences,
     quotas,
     seals,
+    tasks,
     tries,
     verbs,
     wakes,
@@ -36,7 +37,7 @@ def is_due(tx: Tx) -> bool:
 def settle(tx: Tx) -> None:
     """End whatever has run out of time by now: tasks, presences, approvals, claims, and that machines are there."""
     while is_due(tx):
-        for task in task_rows.lapsed(tx, BATCH):
+        for task in tasks.lapsed(tx, BATCH):
             verbs.expire(tx, task)
         for presence in agent_rows.lapsed(tx, BATCH):
             presences.lapse(tx, presence)

@@ -6,7 +6,7 @@ What somebody may do with one is in `verbs`; the rest of how a task ends is in `
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from uuid import UUID
@@ -23,6 +23,7 @@ from hubbub.model.rights import HUB
 from hubbub.store import counters, runs, tally, tasks
 from hubbub.store import dependencies as dependency_rows
 from hubbub.store import messages as inboxes
+from hubbub.store.agents import lock_names
 from hubbub.store.tx import Tx
 
 NOUN = "task"
@@ -106,16 +107,18 @@ def send(
     )
 
 
-def _are_met(tx: Tx, needs: Sequence[Task]) -> bool:
+def _are_met(tx: Tx, needs: Sequence[Task], to: str) -> bool:
     """Whether all are completed; one that is not is locked, so that who completes it finds what waits for it."""
-    awaited = sorted({need.id for need in needs if need.status is not Status.COMPLETED})
-    found = [tasks.find(tx, task_id, lock=True) for task_id in awaited]
-    return all(need is not None and need.status is Status.COMPLETED for need in found)
+    awaited = {need.id: need for need in needs if need.status is not Status.COMPLETED}
+    if awaited:
+        lock_names(tx, needs[0].project_id, to, *(need.assignee for need in awaited.values()))
+    found = [locked(tx, need) for _id, need in sorted(awaited.items())]
+    return all(need.status is Status.COMPLETED for need in found)
 
 
 def _make(tx: Tx, task: Task, needs: Sequence[Task]) -> Task:
     """Keep a new task, and deliver it if it has an assignee and waits for nothing."""
-    if task.assignee is not None and _are_met(tx, needs):
+    if task.assignee is not None and _are_met(tx, needs, task.assignee):
         delivered = advance(task.status, Event.DELIVER)
         task = replace(task, status=delivered, delivery_id=task.id, delivered_at=tx.now)
     made = tasks.insert(tx, replace(task, number=counters.next_number(tx, task.project_id, NOUN)))
@@ -148,7 +151,21 @@ def find(
         task = _find_by_id(tx, ref)
     if task is None or task.project_id not in project_ids:
         raise NotFound("task", ref)
-    return (tasks.find(tx, task.id, lock=True) or task) if lock else task
+    return locked(tx, task) if lock else task
+
+
+def locked(tx: Tx, task: Task) -> Task:
+    """The task as it is now, locked for a change, after the name of who has it."""
+    lock_names(tx, task.project_id, task.assignee)
+    return tasks.find(tx, task.id, lock=True) or task
+
+
+def lapsed(tx: Tx, limit: int) -> Iterator[Task]:
+    """Tasks that nobody began in time, longest overdue first, each locked, unless somebody just began or ended it."""
+    for found in tasks.lapsed(tx, limit):
+        task = locked(tx, found)
+        if (task.status, task.expires_at) == (found.status, found.expires_at):
+            yield task
 
 
 def is_number(ref: str) -> bool:

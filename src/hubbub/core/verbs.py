@@ -222,14 +222,13 @@ def cancel(
     )
 
 
-def expire(tx: Tx, task: Task) -> Task:
+def expire(tx: Tx, task: Task) -> None:
     """End a task that nobody began in time, as the hub does, and tell who waits for it. Records `task.expired`."""
     given_at = task.delivered_at or task.created_at
     seconds = ((task.expires_at or tx.now) - given_at) // 1000
     text = f"expired: nobody began it within {seconds} s"
     ended = endings.end(tx, task, Event.EXPIRE, by=HUB, text=text, result=None)
     deadletters.expired(tx, ended)
-    return ended
 
 
 # ---- giving it to others, and bringing it back

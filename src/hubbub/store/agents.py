@@ -62,17 +62,31 @@ def of_project(tx: Tx, project_id: UUID) -> list[Agent]:
     return [Agent(**row) for row in rows]
 
 
+def lock_names(tx: Tx, project_id: UUID, *names: str | None) -> None:
+    """Let nobody else change how these agents stand before this transaction ends. Who locks a name locks it first.
+
+    On PostgreSQL it comes before the presence, the tasks and the project: so two who write wait in a row, and never
+    for each other. Names that are not known, or None, are passed over.
+    """
+    if not tx.db.for_update:
+        return
+    for name in sorted({each for each in names if each is not None}):
+        if (project_id, name) not in tx.locked:
+            found = tx.one(
+                f"SELECT name FROM agents WHERE project_id = :project_id AND name = :name {tx.db.for_update}",
+                project_id=project_id,
+                name=name,
+            )
+            tx.locked.update({(project_id, name)} if found else ())
+
+
 def presence(tx: Tx, project_id: UUID, name: str, *, lock: bool = False) -> Presence | None:
     """The presence that the agent has, or the last one it had; `lock` it against other writers.
 
     The name is locked first: so it is also when there is no presence yet, or when it is about to be replaced.
     """
     if lock:
-        tx.run(
-            f"SELECT name FROM agents WHERE project_id = :project_id AND name = :name {tx.db.for_update}",
-            project_id=project_id,
-            name=name,
-        )
+        lock_names(tx, project_id, name)
     row = tx.one(
         f"""SELECT {_COLUMNS} FROM agents a JOIN presences p ON p.id = a.presence_id
             WHERE a.project_id = :project_id AND a.name = :name {tx.db.for_update if lock else ""}""",

@@ -11,6 +11,7 @@ from uuid import UUID
 from hubbub.model.approvals import ApprovalStatus
 from hubbub.model.lifecycle import Status
 from hubbub.model.pictures import FACES
+from hubbub.store.agents import lock_names
 from hubbub.store.tx import Row, Tx
 
 TASK = (*FACES["tasks"].shown, "files", "gated")
@@ -135,12 +136,8 @@ def agents(tx: Tx, project_id: UUID) -> Sequence[Row]:
 
 def agent(tx: Tx, project_id: UUID, name: str, *, lock: bool = False) -> Row | None:
     """As `agents`, of one; `lock` it, and nobody else changes what is told of it before this transaction ends."""
-    if lock and tx.db.for_update:
-        tx.run(
-            f"SELECT name FROM agents WHERE project_id = :project_id AND name = :name {tx.db.for_update}",
-            project_id=project_id,
-            name=name,
-        )
+    if lock:
+        lock_names(tx, project_id, name)
     return tx.one(f"{_AGENT} AND a.name = :name", project_id=project_id, name=name)
 
 

@@ -28,15 +28,6 @@ def find(tx: Tx, project_id: UUID, agent: str) -> Placement | None:
     return _placement(row) if row else None
 
 
-def hold(tx: Tx, project_id: UUID, agent: str) -> None:
-    """Let nobody else place the agent of that name, or change its placement, before this transaction ends."""
-    tx.run(
-        f"SELECT name FROM agents WHERE project_id = :project_id AND name = :agent {tx.db.for_update}",
-        project_id=project_id,
-        agent=agent,
-    )
-
-
 def of_project(tx: Tx, project_id: UUID) -> Sequence[Placement]:
     """The project's placements, by the agents' names."""
     rows = tx.all(

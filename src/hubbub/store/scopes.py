@@ -10,6 +10,7 @@ from uuid import UUID
 
 from hubbub.model.records import Presence
 from hubbub.model.scopes import Area, Declaration, Reach, Scope, place_of
+from hubbub.store.agents import lock_names
 from hubbub.store.tx import Row, Tx
 
 ROWS = 50  # written by one statement
@@ -141,8 +142,9 @@ def live(tx: Tx, project_id: UUID) -> list[Declaration]:
     return [Declaration(row["name"], row["id"], _whole(row)) for row in rows]
 
 
-def lock(tx: Tx, project_id: UUID) -> None:
-    """Keep others who declare in the project waiting until the transaction ends."""
+def lock(tx: Tx, project_id: UUID, *agents: str) -> None:
+    """Keep others who declare in the project waiting until the transaction ends; first those who tell of `agents`."""
+    lock_names(tx, project_id, *agents)
     tx.run(f"SELECT id FROM projects WHERE id = :id {tx.db.for_update}", id=project_id)
 
 

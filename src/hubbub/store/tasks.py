@@ -264,12 +264,12 @@ def open_of(tx: Tx, project_id: UUID, assignee: str, statuses: Iterable[Status])
 
 
 def lapsed(tx: Tx, limit: int) -> list[Task]:
-    """Tasks that nobody began in time, longest overdue first."""
+    """Tasks that nobody began in time, longest overdue first; not locked, as names are locked first."""
     allowed_from, _ = LIFECYCLE[Event.EXPIRE]
     rows = tx.all(
         f"""SELECT {_SELECT} FROM tasks
             WHERE expires_at IS NOT NULL AND {_in(allowed_from)} AND expires_at <= :now
-            ORDER BY expires_at LIMIT :limit {tx.db.for_update}""",
+            ORDER BY expires_at LIMIT :limit""",
         now=tx.now,
         limit=limit,
     )

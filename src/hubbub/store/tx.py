@@ -76,6 +76,7 @@ class Tx:
     stored: int = 0  # characters of the texts that were handed to the store: about what they take there
     speaker: tuple[UUID, str] | None = None  # the project and the agent as whom the caller acts, once known
     door: str = ""  # the tool set in which the caller speaks; none for the hub's own REST
+    locked: set[tuple[UUID, str]] = field(default_factory=set)  # names of agents (`store/agents.lock`)
 
     def run(self, sql: str, **values: object) -> None:
         for value in values.values():

@@ -56,7 +56,7 @@ def _task(tx: Tx, project: Project, numbers: Sequence[int]) -> Task:
     found = task_rows.search(tx, project.id, limit=8)
     if not found:
         raise _Nothing
-    return task_rows.find(tx, found[numbers[1] % len(found)].id, lock=True) or found[0]
+    return tasks.locked(tx, found[numbers[1] % len(found)])
 
 
 class _Nothing(HubError):
