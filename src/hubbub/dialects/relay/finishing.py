@@ -62,8 +62,11 @@ def _need(task_id: str, status: Status) -> str:
     return f"{task_id} ({words.STATUS[status]})" if status in LOST else task_id
 
 
-def done(tx: Tx, call: Call, task: Task, here: Here) -> Reply:
-    """Complete the task, or let the bridge begin to check it; another's check goes first, and holds for both."""
+def done(tx: Tx, call: Call, task: Task, here: Here, to: str | None) -> Reply:
+    """Complete the task, or let the bridge begin to check it; another's check goes first, and holds for both.
+
+    The hook is that of whoever has the task then: `to`, if it is given away in the same call.
+    """
     if (waited_for := _waited_for(tx, call, task)) is not None and waited_for.passed is False:
         return hook_failed(waited_for.output)
     if task.is_ended:
@@ -72,7 +75,7 @@ def done(tx: Tx, call: Call, task: Task, here: Here) -> Reply:
         return _wait_for(call, task, running)
     if call.meta.get(STEP) == Step.BEGIN:
         check = checks.begin(tx, task, by=here.name, manner=Manner.ANSWER)
-        holder = task.assignee or here.name
+        holder = to or task.assignee or here.name
         return {"check": str(check.id), "holder": holder, "session_id": here.run.name}
     _complete(tx, task, here.name)
     return _about_hooks(call)

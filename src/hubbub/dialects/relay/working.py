@@ -141,7 +141,7 @@ def update_task(
         task = verbs.start(tx, task, here.name, leased=None, manner=Manner.ANSWER)
     elif status == words.IN_REVIEW:
         task = verbs.submit(tx, task, by=here.name, manner=Manner.ANSWER)
-    answer = finishing.done(tx, call, task, here) if status == words.DONE else {}
+    answer = finishing.done(tx, call, task, here, to) if status == words.DONE else {}
     task = find(tx, here, task_id, lock=True)
     if to is not None and to != task.assignee:  # the last that its holder does
         verbs.reassign(tx, task, to=to, by=here.name, manner=Manner.ANSWER)
