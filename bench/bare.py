@@ -5,7 +5,6 @@ until that is on the disk. It asks nobody who they are, checks nothing, and tell
 `python -m bench.bare DATA`: it prints its address, and serves until a signal.
 """
 
-import asyncio
 import json
 import socket
 import sys
@@ -84,10 +83,16 @@ def main() -> None:
     listening = socket.create_server(("127.0.0.1", 0))
     app = Bare(opened(Path(sys.argv[1]) / "sent.db"))
     config = uvicorn.Config(
-        app, http="httptools", lifespan="off", access_log=False, log_config=None, timeout_keep_alive=75
+        app,
+        loop="uvloop",
+        http="httptools",
+        lifespan="off",
+        access_log=False,
+        log_config=None,
+        timeout_keep_alive=75,
     )
     print(f"http://127.0.0.1:{listening.getsockname()[1]}", flush=True)
-    asyncio.run(uvicorn.Server(config).serve([listening]))
+    uvicorn.Server(config).run([listening])
 
 
 if __name__ == "__main__":
