@@ -32,6 +32,18 @@ def test_what_waits_is_committed_together(postgres_store: Postgres) -> None:
     assert len(set(numbers)) < len(numbers)
 
 
+def test_more_than_the_wire_takes_at_once_is_kept(postgres_store: Postgres) -> None:
+    """A call that tells, and asks, more than server and socket hold in between is done like any other."""
+    long = "α" * 5_000_000
+
+    def echo(tx: Tx) -> object:
+        for _ in range(3):
+            tx.run("SELECT CAST(:long AS TEXT) AS said", long=long)
+        return tx.all("SELECT CAST(:long AS TEXT) AS said", long=long)[0]["said"]
+
+    assert postgres_store.write_now(SYSTEM, echo) == long
+
+
 def test_a_slow_call_stops_nobody(postgres_store: Postgres) -> None:
     """While one call takes long, others are done, as many as come; it is done in the end."""
     others_are_done = threading.Event()

@@ -140,7 +140,7 @@ class PostgresConnection:
     def settle(self) -> None:
         """Wait until all that was told is done. Raises what became of it."""
         self._pg.send_flush_request()
-        self._pg.flush()
+        self._hand_over()
         while self._owed:
             self._answer()
             self._owed.popleft()
@@ -152,7 +152,7 @@ class PostgresConnection:
                 self._db.prepared.pop(key, None)
         self._owed.clear()
         self._pg.pipeline_sync()
-        self._pg.flush()
+        self._hand_over()
         while (result := self._result()) is None or result.status != SYNC:
             if self._pg.status != pq.ConnStatus.OK:
                 raise psycopg.OperationalError("the connection is lost")
@@ -201,6 +201,15 @@ class PostgresConnection:
             self._pg.send_query_params(b"DEALLOCATE " + old, None)
             self._owed.append(None)
         return name
+
+    def _hand_over(self) -> None:
+        """Give the server all that was sent. What it answers meanwhile is taken in: it may read on only then."""
+        if self._pg.flush():
+            self._poll.modify(self._pg.socket, select.POLLIN | select.POLLOUT)
+            while self._pg.flush():
+                if any(event & ~select.POLLOUT for _socket, event in self._poll.poll()):
+                    self._pg.consume_input()
+            self._poll.modify(self._pg.socket, select.POLLIN)
 
     def _answer(self) -> PGresult:
         """The answer to the statement that was sent first of those that have none."""
