@@ -244,7 +244,13 @@ def both_ways(store: Store, actor: Actor, dialect: Dialect) -> Iterator[tuple[Bo
         for _ in range(2):
             sessions = Connections(transactions.quotas)
             served = build(
-                transactions, {dialect.name: dialect}, followers, sessions, root=dialect.name, site=site
+                transactions,
+                {dialect.name: dialect},
+                followers,
+                sessions,
+                root=dialect.name,
+                site=site,
+                alone=True,
             )
             running.enter_context(portal.wrap_async_context_manager(served.run()))
             (endpoint,) = served.endpoints

@@ -42,12 +42,14 @@ def build(
     *,
     root: str,
     site: Site,
+    alone: bool,
     measure: Measure = unmeasured,
     saw: Saw = unseen,
 ) -> Mcp:
     """Each dialect at `/mcp/<name>`, and the one called `root` at `/mcp` too; `measure` is put around each call.
 
-    `saw` is told of each call by an agent that has a name. Whoever composes the application ends the `followers`
+    `saw` is told of each call by an agent that has a name. Where the hub is not `alone` on its database, a session that
+    another hub began goes on here. Whoever composes the application ends the `followers`
     before the server waits for its open streams.
     """
     endpoints = {
@@ -55,6 +57,7 @@ def build(
             DialectServer(dialect, transactions, followers, site, measure=measure, saw=saw),
             followers,
             sessions,
+            alone=alone,
         )
         for name, dialect in dialects.items()
     }

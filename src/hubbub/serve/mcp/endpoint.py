@@ -60,6 +60,8 @@ class Endpoint:
         served: DialectServer,
         followers: Followers,
         sessions: Connections,
+        *,
+        alone: bool,
     ) -> None:
         self.server, self.sessions = served.server, sessions
         self.tools = served.dialect.tools
@@ -67,7 +69,7 @@ class Endpoint:
         self.served = served
         self.calls = PlainCalls(served, sessions) if PLAINLY else None
         self.server.middleware.append(self._meet)
-        self._names = Names(self.server.name)
+        self._names = Names(self.server.name, alone)
         self._plain = _manager(self.server, self._names, json_response=True)
         streams = served.dialect.streams
         self._streaming = _manager(self.server, self._names, json_response=False) if streams else self._plain
