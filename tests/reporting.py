@@ -107,7 +107,7 @@ class Times:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         self._wall[report.nodeid] += report.duration
-        used = dict(report.user_properties)[PROCESSOR]
+        used = dict(report.user_properties).get(PROCESSOR, 0.0)  # none from a worker that died
         assert isinstance(used, float)
         self._processor[report.nodeid] += used
 
