@@ -4,7 +4,9 @@ A test says by `pytest.mark.requires` which documented sentences it proves. A se
 test has passed in this very run: a test that was skipped, deselected or failed proves nothing.
 """
 
+import logging
 import os
+import re
 import resource
 import shlex
 import sys
@@ -15,10 +17,18 @@ from typing import Any
 
 import pytest
 
+from hubbub.serve import loop_watch
+from hubbub.serve.loop_watch import GOES_ON, HELD_UP
+
 SLOWEST = 10
 IN_CI = "CI" in os.environ
 TOLD = "hubbub_sentences"  # under which a worker tells what was stated and what it has proven
 PROCESSOR = "processor_seconds"  # of one phase of a test
+WATCH_LOOP = (
+    25  # milliseconds from which on hubs in the tests' own process say what holds their event loop up
+)
+HELD = "held_up"  # what held up a loop in one phase of a test
+OURS = re.compile(r'/src/(hubbub/\S+)", line (\d+), in (\S+)')
 ROOT = Path(__file__).resolve().parent.parent
 PYTEST = Path(sys.executable).with_name("pytest")
 
@@ -132,11 +142,54 @@ class Times:
         return sum(seconds[test] for test in tests)
 
 
+class HeldUp(logging.Handler):
+    """What held up the event loops of hubs in this process, by the test during which it did; no test fails by it.
+
+    Only that counts for which the loop's own thread worked: on a busy machine every loop is late.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._stack = ""
+        self._during: list[tuple[int, str]] = []
+        self._worst: list[tuple[int, str, str]] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if record.msg == HELD_UP:
+            self._stack = vars(record)["stack"]
+        elif record.msg == GOES_ON and (worked := vars(record)["worked_ms"]) >= WATCH_LOOP:
+            self._during.append((worked, _place(self._stack)))
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(self) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        report = yield
+        report.user_properties.append((HELD, self._during))
+        self._during = []
+        return report
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        during = dict(report.user_properties)[HELD]
+        assert isinstance(during, list)
+        self._worst = sorted([*self._worst, *((*each, report.nodeid) for each in during)], reverse=True)[
+            :SLOWEST
+        ]
+
+    def tell(self, terminal: pytest.TerminalReporter) -> None:
+        for worked, where, test in self._worst:
+            terminal.write_line(f"{worked:8} ms of an event loop, at {where}, in {test}")
+
+
+def _place(stack: str) -> str:
+    """Where in the hub's own code a stack ends."""
+    places = OURS.findall(stack)
+    return "{}:{} {}".format(*places[-1]) if places else "no place of the hub's own"
+
+
 class Ending:
     """The last lines of a run; in CI, what was not run and what is not proven makes it fail."""
 
-    def __init__(self, times: Times, sentences: Sentences) -> None:
-        self._times, self._sentences = times, sentences
+    def __init__(self, times: Times, held_up: HeldUp, sentences: Sentences) -> None:
+        self._times, self._held_up, self._sentences = times, held_up, sentences
         self._skipped: Counter[str] = Counter()
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -145,6 +198,7 @@ class Ending:
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         self._times.tell(terminalreporter)
+        self._held_up.tell(terminalreporter)
         for reason, count in self._skipped.items():
             terminalreporter.write_line(f"{count} tests were not run: {reason}")
         unproven = self._sentences.unproven
@@ -164,6 +218,7 @@ class Ending:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    times, sentences = Times(), Sentences()
-    for plugin in (times, sentences, Ending(times, sentences)):
+    times, held_up, sentences = Times(), HeldUp(), Sentences()
+    logging.getLogger(loop_watch.__name__).addHandler(held_up)
+    for plugin in (times, held_up, sentences, Ending(times, held_up, sentences)):
         config.pluginmanager.register(plugin)

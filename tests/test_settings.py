@@ -37,6 +37,7 @@ def test_every_setting_is_an_environment_variable() -> None:
             "HUBBUB_GITHUB_TOKEN": "ghp_1",
             "HUBBUB_GITHUB_API": "https://github.example.org/api/v3/",
             "HUBBUB_WEBHOOK_PRIVATE": "on",
+            "HUBBUB_WATCH_LOOP": "50",
             "HUBBUB_LOG_FORMAT": "JSON",
             "HUBBUB_LOG_LEVEL": "",
         }
@@ -54,6 +55,7 @@ def test_every_setting_is_an_environment_variable() -> None:
         github_token="ghp_1",
         github_api="https://github.example.org/api/v3",
         webhook_private=True,
+        watch_loop=50,
         log_format="json",
         log_level="info",
     )

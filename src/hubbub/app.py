@@ -42,6 +42,7 @@ from hubbub.serve.fleet.elsewhere import Elsewhere
 from hubbub.serve.fleet.fleet import Fleet
 from hubbub.serve.fleet.pace import Pace
 from hubbub.serve.followers import Followers
+from hubbub.serve.loop_watch import LoopWatch
 from hubbub.serve.mirrored import keep_in_step
 from hubbub.serve.news import LiveNews
 from hubbub.serve.notified import Notified
@@ -156,12 +157,11 @@ class Hub:
             feed.listen(hear)
         archive = Archive(self.store, self.settings.keep_log_days)
         upkeep = Upkeep(self.store, timedelta(hours=self.settings.dead_letter_hours))
-        work = [feed.run, notified.run, sightings.run, leaving.run, archive.run, upkeep.run, usage.run]
+        watch, desk = LoopWatch(self.settings.watch_loop), Desk(transactions, LiveNews(feed, followers))
+        work = [each.run for each in (feed, notified, sightings, leaving, archive, upkeep, usage, watch)]
         if workspace is not None:
             work.append(partial(keep_in_step, transactions, feed, workspace, slug))
-        desk = Desk(transactions, LiveNews(feed, followers))
         node = None if self.settings.no_node else self._machine(desk, slug)
-
         parts = Parts(
             transactions=transactions,
             dialects=self.dialects,

@@ -137,6 +137,11 @@ class Settings:
         "https://api.github.com", _url_of("http", "https"), "the GitHub server's interface"
     )
     webhook_private: bool = _setting(False, _switch, "let webhooks lead to private addresses")
+    watch_loop: int | None = _setting(
+        None,
+        _count,
+        "log what holds the event loop up for more than so many milliseconds; nothing is watched",
+    )
     log_format: str = _setting(
         "auto", _one_of(*LOG_FORMATS), "lines of JSON, or pretty; auto: pretty on a terminal"
     )

@@ -18,6 +18,7 @@ from hubbub.settings import Settings
 from hubbub.store.sqlite import SQLite
 from hubbub.store.tx import Store, Tx
 from tests.migrated import migrated
+from tests.reporting import WATCH_LOOP
 from tests.serving import serving
 
 TINY = Dialect(
@@ -114,7 +115,7 @@ class Hub:
 @contextmanager
 def running_hub(data: Path, pace: Pace | None = None, also: Dialect = TINY, **settings: Any) -> Iterator[Hub]:
     """A fresh hub that runs until the context ends, speaks `tiny`, and is known as `hub.example.org` too."""
-    chosen = {"port": 0, "public_url": "https://hub.example.org", **settings}
+    chosen = {"port": 0, "public_url": "https://hub.example.org", "watch_loop": WATCH_LOOP, **settings}
     served = app.Hub(Settings(data=migrated(data), **chosen))
     served.dialects |= {TINY.name: TINY, also.name: also}
     served.pace = pace or served.pace

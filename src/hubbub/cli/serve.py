@@ -30,6 +30,11 @@ public_url_option = click.option("--public-url", metavar="URL", help="Where the 
     metavar="N",
     help="For how many minutes a file stays claimed after it was edited last. [default: 30]",
 )
+@click.option(
+    "--watch-loop",
+    metavar="MS",
+    help="Log the stack of what holds the event loop up for more milliseconds. [default: off]",
+)
 @click.option("--quiet", is_flag=True, help="Say nothing when it is ready: no addresses, no link.")
 @click.option(
     "--open-registration", is_flag=True, default=None, help="Let anyone who reaches the hub register."
