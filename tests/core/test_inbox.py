@@ -1,12 +1,15 @@
 """Inboxes: what is pending, in which order, and acknowledging it."""
 
+from collections.abc import Callable
+from functools import partial
+
 import pytest
 
-from hubbub.core import inbox, messages, verbs
-from hubbub.model.errors import NotFound
+from hubbub.core import inbox, messages, tasks, verbs
+from hubbub.model.errors import HubError, NotFound
 from hubbub.model.ids import new_id
 from hubbub.model.lifecycle import Status
-from hubbub.model.records import Priority
+from hubbub.model.records import Priority, Task
 from hubbub.store import messages as rows
 from hubbub.store.tx import Tx
 from tests.core.conftest import RACERS, World, errors_of
@@ -201,3 +204,83 @@ def test_inboxes_of_projects_are_apart(world: World) -> None:
     world.send()
     assert other.inbox("bob") == []
     assert other.do(inbox.pending, other.id, "bob") == 0
+
+
+def counted(world: World, name: str) -> tuple[int, int]:
+    """How many rows of an inbox are pending and how many unread, counted one by one."""
+    row = world.do(
+        lambda tx: tx.one(
+            """SELECT count(*) AS pending, count(CASE WHEN seen_at IS NULL THEN 1 END) AS unread FROM deliveries
+               WHERE project_id = :id AND recipient = :name AND acked_at IS NULL AND withdrawn_at IS NULL""",
+            id=world.id,
+            name=name,
+        )
+    )
+    assert row is not None
+    return row["pending"], row["unread"]
+
+
+def told(world: World, name: str) -> tuple[int, int]:
+    """As `counted`, as the inbox says itself."""
+    return world.do(inbox.pending, world.id, name), world.do(inbox.unread, world.id, name)
+
+
+def deeds(world: World) -> list[Callable[[Tx], object]]:
+    """What may happen to what lies in an inbox, each twice."""
+    held, gone, done = (world.send() for _ in range(3))
+    for number in range(3):
+        write_to_bob(world, f"{number}")
+    letters = world.inbox("bob")
+
+    def reassign(tx: Tx) -> object:
+        return verbs.reassign(tx, _fresh(tx, world, held), to="ann", by="ann")
+
+    def cancel(tx: Tx) -> object:
+        return verbs.cancel(tx, _fresh(tx, world, gone), by="ann", reason=None)
+
+    return [
+        partial(tasks.send, project_id=world.id, sender="ann", to="bob", text="x"),
+        partial(messages.broadcast, project_id=world.id, sender="ann", body="x", recipients=["bob", "ann"]),
+        partial(inbox.note_seen, letters=letters),
+        partial(inbox.note_seen, letters=letters[3:5]),
+        partial(inbox.ack, project_id=world.id, name="bob", ref=str(letters[-1].delivery.id)),
+        partial(inbox.ack, project_id=world.id, name="bob", ref=str(done.id)),
+        reassign,
+        cancel,
+    ] * 2
+
+
+def test_counts_are_those_of_the_rows(world: World) -> None:
+    """Whatever is sent, read, acknowledged and withdrawn at once, an inbox has as many rows as it says."""
+    for _round in range(3):
+        assert all(issubclass(each, HubError) for each in errors_of(world.race(*deeds(world))))
+    for name in ("ann", "bob"):
+        assert told(world, name) == counted(world, name)
+    assert told(world, "bob")[0] > told(world, "bob")[1] > 0
+
+
+def _fresh(tx: Tx, world: World, task: Task) -> Task:
+    return tasks.find(tx, [world.id], str(task.id), lock=True)
+
+
+def test_a_count_holds_what_was_just_written(world: World) -> None:
+    """Who sends and counts in one transaction counts what it has sent, and all that was sent before."""
+
+    def send(tx: Tx) -> int:
+        messages.send(tx, world.id, sender="ann", to="bob", body="x")
+        return inbox.pending(tx, world.id, "bob")
+
+    assert sorted(map(str, world.race(*[send] * RACERS))) == sorted(map(str, range(1, RACERS + 1)))
+
+
+def test_what_is_undone_is_not_counted(world: World) -> None:
+    """A letter whose sending fails after all is in no count, whoever is committed together with it."""
+
+    def send(tx: Tx, *, fails: bool) -> None:
+        messages.send(tx, world.id, sender="ann", to="bob", body="x")
+        if fails:
+            raise NotFound("task", "T-9")
+
+    racers = [partial(send, fails=number % 2 == 0) for number in range(RACERS)]
+    assert errors_of(world.race(*racers)) == [NotFound] * (RACERS // 2)
+    assert told(world, "bob") == counted(world, "bob") == (RACERS // 2, RACERS // 2)

@@ -427,14 +427,18 @@ class Story(RuleBasedStateMachine):
             lambda tx: tx.all("SELECT * FROM deliveries WHERE project_id = :id", id=self.project_id)
         )
         fates: Counter[tuple[str, str]] = Counter()
+        unread: Counter[str] = Counter()
         for row in rows:
             assert row["acked_at"] is None or row["withdrawn_at"] is None
             assert row["withdrawn_at"] is None or row["task_id"] is not None
             fate = "acked" if row["acked_at"] else "withdrawn" if row["withdrawn_at"] else "pending"
             fates[row["recipient"], fate] += 1
+            unread[row["recipient"]] += fate == "pending" and row["seen_at"] is None
         assert fates == Counter(
             (name, item.fate) for name, items in self.model.items.items() for item in items
         )
+        told = self.run(lambda tx: {name: inbox.unread(tx, self.project_id, name) for name in unread})
+        assert told == dict(unread)
 
 
 def _words(letter: Letter) -> tuple[object, ...]:

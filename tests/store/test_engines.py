@@ -323,7 +323,7 @@ def test_a_read_that_writes_is_a_bug(store: Store, *, long: bool) -> None:
 
 def moved(project_id: UUID, **changes: int) -> Operation[None]:
     def operation(tx: Tx) -> None:
-        tx.tally.update({(project_id, status): change for status, change in changes.items()})
+        tx.tally.tasks.update({(project_id, status): change for status, change in changes.items()})
 
     return operation
 

@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
 from uuid import UUID, uuid4
@@ -16,7 +17,7 @@ import pytest
 from psycopg import sql
 
 from hubbub.app import OWNER_TOKEN, Hub
-from hubbub.core import access, messages, runs, tasks
+from hubbub.core import access, agents, inbox, messages, projects, runs, tasks
 from hubbub.model.errors import StoreRefused, StoreUnavailable
 from hubbub.model.ids import new_id
 from hubbub.model.rights import SYSTEM
@@ -213,6 +214,19 @@ def test_postgres_is_migrated_by_asking_for_it(empty_postgres: str) -> None:
         assert store.read_now(SYSTEM, lambda tx: tx.all("SELECT * FROM users")) == []
 
 
+def test_migrating_again_counts_inboxes_anew(own_database: str) -> None:
+    """What a hub of an older version did not count after a migration is counted when `migrate` is run again."""
+    with closing(Postgres.open(own_database)) as store:
+        project_id = store.write_now(SYSTEM, lambda tx: projects.create(tx, "here")).id
+        store.write_now(SYSTEM, lambda tx: agents.meet(tx, project_id, "bob"))
+        store.write_now(SYSTEM, lambda tx: messages.send(tx, project_id, sender="hub", to="bob", body="x"))
+        for change in ("DELETE FROM inbox_tally", "UPDATE inbox_tally SET pending = 7, unread = 9"):
+            store.write_now(SYSTEM, lambda tx, change=change: tx.run(change))  # type: ignore[misc]
+            Postgres.migrate(own_database)
+            for count in (inbox.pending, inbox.unread):
+                assert store.read_now(SYSTEM, partial(count, project_id=project_id, recipient="bob")) == 1
+
+
 def test_two_programs_migrate_postgres_in_turns(empty_postgres: str) -> None:
     """Several programs that migrate one database at once all succeed, and each file is applied once."""
     with ThreadPoolExecutor(4) as threads:
@@ -395,6 +409,27 @@ def test_an_old_project_goes_on(bring: Bring) -> None:
     new = store.write_now(SYSTEM, lambda tx: tasks.send(tx, project_id, sender="ann", to=None, text="more"))
     run = store.write_now(SYSTEM, lambda tx: runs.start(tx, project_id, "monday", by="ann"))
     assert [task.id for task in look(store, tasks.of_run, run)] == [*old.tasks, new.id]
+
+
+OLD_LETTER = """
+    INSERT INTO deliveries (id, project_id, recipient, message_id, priority, stored_at, seen_at, acked_at)
+    VALUES (:id, :project_id, 'bob', :message_id, 2, 5, :seen_at, :acked_at)"""
+
+
+def test_what_waited_is_counted(bring: Bring) -> None:
+    """An inbox of version 1 counts what waits in it, and of that what nobody has looked at."""
+    old = Old()
+
+    def fill(db: Connection) -> None:
+        old.fill(db)
+        seen_and_acked = [(None, None), (None, None), (6, None), (6, 7)]
+        for message_id, (seen_at, acked_at) in zip(old.messages, seen_and_acked, strict=False):
+            values = {"project_id": old.projects[0], "message_id": message_id, "id": new_id()}
+            db.query(OLD_LETTER, {**values, "seen_at": seen_at, "acked_at": acked_at})
+
+    store = bring(fill)
+    told = [look(store, count, old.projects[0], "bob") for count in (inbox.pending, inbox.unread)]
+    assert told == [3, 2]
 
 
 OLD_WEBHOOK = """

@@ -9,15 +9,15 @@ from hubbub.model.ids import parse_id
 from hubbub.model.lifecycle import Status
 from hubbub.model.records import Delivery, Letter
 from hubbub.model.rights import HUB
-from hubbub.store import messages
+from hubbub.store import messages, tally
 from hubbub.store import tasks as task_rows
 from hubbub.store.tx import Tx
 
 # Nothing to decide: the store's own.
 read = messages.inbox
 note_read = messages.mark_seen
-pending = messages.pending
-unread = messages.unread
+pending = tally.pending
+unread = tally.unread
 
 
 def note_seen(tx: Tx, letters: Sequence[Letter]) -> None:

@@ -216,6 +216,8 @@ def last_answer(tx: Tx, task_id: UUID, sender: str, *, until: int) -> Message | 
 def deliver(tx: Tx, delivery: Delivery) -> Delivery:
     """Put a row into an inbox."""
     tx.run(_DELIVERIES.insertion, **_DELIVERIES.row(delivery))
+    if delivery.acked_at is None and delivery.withdrawn_at is None:
+        _count(tx, delivery.project_id, delivery.recipient, pending=1, unread=int(delivery.seen_at is None))
     return delivery
 
 
@@ -296,49 +298,34 @@ def last_told(tx: Tx, project_id: UUID, recipient: str) -> Delivery | None:
     return _delivery(row) if row else None
 
 
-def unread(tx: Tx, project_id: UUID, recipient: str) -> int:
-    """Return how many rows of the recipient's inbox wait there, and it has not looked at."""
-    row = tx.one(
-        f"""SELECT count(*) AS unread FROM deliveries
-            WHERE project_id = :project_id AND recipient = :recipient AND {_PENDING} AND seen_at IS NULL""",
-        project_id=project_id,
-        recipient=recipient,
-    )
-    return int(row["unread"]) if row else 0
-
-
-def pending(tx: Tx, project_id: UUID, recipient: str) -> int:
-    """Return how many rows of the recipient's inbox are neither acknowledged nor withdrawn."""
-    row = tx.one(
-        f"""SELECT count(*) AS pending FROM deliveries
-            WHERE project_id = :project_id AND recipient = :recipient AND {_PENDING}""",
-        project_id=project_id,
-        recipient=recipient,
-    )
-    return int(row["pending"]) if row else 0
-
-
 def ack(tx: Tx, delivery_id: UUID) -> bool:
     """Acknowledge a pending row; False if it was not pending."""
-    row = tx.one(
-        f"""UPDATE deliveries SET acked_at = :now, seen_at = COALESCE(seen_at, :now), dead_at = NULL
-            WHERE id = :id AND {_PENDING} RETURNING wake_id""",
-        id=delivery_id,
-        now=tx.now,
-    )
-    if row is not None and row["wake_id"] is not None:
+    row = _end(tx, delivery_id, "acked_at = :now, dead_at = NULL")
+    if row is None:
+        return False
+    if row["seen_at"] is None:
+        tx.run("UPDATE deliveries SET seen_at = :now WHERE id = :id", id=delivery_id, now=tx.now)
+    if row["wake_id"] is not None:
         wakes.answer(tx, [row["wake_id"]])
-    return row is not None
+    return True
 
 
 def withdraw(tx: Tx, delivery_id: UUID) -> bool:
     """Take a pending row out of its inbox; False if it was not pending."""
+    return _end(tx, delivery_id, "withdrawn_at = :now") is not None
+
+
+def _end(tx: Tx, delivery_id: UUID, change: str) -> Row | None:
+    """Change a row that is pending, which then is not any more; returns what else it holds."""
     row = tx.one(
-        f"UPDATE deliveries SET withdrawn_at = :now WHERE id = :id AND {_PENDING} RETURNING id",
+        f"""UPDATE deliveries SET {change} WHERE id = :id AND {_PENDING}
+            RETURNING project_id, recipient, seen_at, wake_id""",
         id=delivery_id,
         now=tx.now,
     )
-    return row is not None
+    if row is not None:
+        _count(tx, row["project_id"], row["recipient"], pending=-1, unread=-int(row["seen_at"] is None))
+    return row
 
 
 def mark_seen(tx: Tx, delivery_ids: Sequence[UUID]) -> None:
@@ -347,13 +334,22 @@ def mark_seen(tx: Tx, delivery_ids: Sequence[UUID]) -> None:
     for delivery_id in delivery_ids:
         row = tx.one(
             """UPDATE deliveries SET seen_at = :now, dead_at = NULL WHERE id = :id AND seen_at IS NULL
-               RETURNING wake_id""",
+               RETURNING project_id, recipient, acked_at, withdrawn_at, wake_id""",
             id=delivery_id,
             now=tx.now,
         )
-        if row is not None and row["wake_id"] is not None:
+        if row is None:
+            continue
+        if row["acked_at"] is None and row["withdrawn_at"] is None:
+            _count(tx, row["project_id"], row["recipient"], unread=-1)
+        if row["wake_id"] is not None:
             answered.add(row["wake_id"])
     wakes.answer(tx, sorted(answered))
+
+
+def _count(tx: Tx, project_id: UUID, recipient: str, *, pending: int = 0, unread: int) -> None:
+    tx.tally.pending[project_id, recipient] += pending
+    tx.tally.unread[project_id, recipient] += unread
 
 
 def mark_notified(tx: Tx, delivery_ids: Sequence[UUID]) -> None:

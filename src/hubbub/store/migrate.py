@@ -155,7 +155,23 @@ def migrate_postgres(db: psycopg.Connection[TupleRow], *, migrations: Path = FOL
         restored = db.execute("UPDATE activity SET tx = 0 WHERE tx >= pg_current_xact_id()::text::bigint")
         if restored.rowcount:
             db.execute("DELETE FROM keyframes")
+        if not todo:
+            _count_inboxes(db)
         return max(migration.number for migration in known(migrations))
+
+
+def _count_inboxes(db: psycopg.Connection[TupleRow]) -> None:
+    """Count what waits in inboxes anew: a hub of an older version that went on meanwhile did not keep it.
+
+    The lock is that which writers take first, so that none of them is halfway through.
+    """
+    db.execute("LOCK TABLE deliveries IN SHARE ROW EXCLUSIVE MODE")
+    db.execute("DELETE FROM inbox_tally")
+    db.execute(
+        """INSERT INTO inbox_tally (project_id, recipient, pending, unread)
+           SELECT project_id, recipient, count(*), count(CASE WHEN seen_at IS NULL THEN 1 END) FROM deliveries
+           WHERE acked_at IS NULL AND withdrawn_at IS NULL GROUP BY project_id, recipient"""
+    )
 
 
 def prepare_postgres(db: psycopg.Connection[TupleRow]) -> None:

@@ -13,12 +13,10 @@ import asyncio
 import random
 import threading
 import time
-from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TypeVar
-from uuid import UUID
 
 import psycopg
 from psycopg import errors
@@ -30,7 +28,7 @@ from hubbub.store import migrate, tally
 from hubbub.store.calls import Call, answer
 from hubbub.store.pipeline import READ, WRITE, Db, PostgresConnection
 from hubbub.store.turns import Turns
-from hubbub.store.tx import Clock, Operation, Tx, WroteInRead, perform, unix_ms
+from hubbub.store.tx import Clock, Operation, Tally, Tx, WroteInRead, perform, unix_ms
 from hubbub.store.wakeups import CONNECT_TIMEOUT, NOTIFY_EVERY, Wakeups
 
 T = TypeVar("T")
@@ -182,17 +180,17 @@ class Postgres:
 
     def _commit(self, turn: Iterator[Call], taken: list[Call]) -> list[Call]:
         """Commit what can be done at once, and return the calls that could not. Raises when nothing was kept."""
-        total: Counter[tuple[UUID, str]] = Counter()
+        total = Tally()
         aside: list[Call] = []
         with self._transaction(WRITE) as connection:
             connection.tell(SHORTLY, {})
             for call in turn:
                 taken.append(call)
-                tx = Tx(connection, call.actor, self._clock())
+                tx = Tx(connection, call.actor, self._clock(), before=total)
                 if not self._run(call, tx, connection):
                     aside.append(call)
                 elif call.error is None:
-                    total.update(tx.tally)
+                    total.add(tx.tally)
             tally.flush(connection, total)
         return aside
 

@@ -8,7 +8,6 @@ that do it at once are what older SQLites lose data by.
 
 import asyncio
 import threading
-from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from concurrent import futures
 from contextlib import contextmanager, suppress
@@ -31,7 +30,7 @@ from hubbub.store.alone import Alone
 from hubbub.store.calls import Call, answer
 from hubbub.store.listeners import Listeners
 from hubbub.store.lock import FolderLock
-from hubbub.store.tx import Clock, Operation, Row, Tx, WroteInRead, perform, unix_ms
+from hubbub.store.tx import Clock, Operation, Row, Tally, Tx, WroteInRead, perform, unix_ms
 
 T = TypeVar("T")
 
@@ -254,17 +253,17 @@ class SQLite(Alone):
     def _commit(self, batch: Sequence[Call]) -> bool:
         """Run the batch as one transaction; true if it wrote activities. Raises when nothing of it was kept."""
         db = self._writer.db
-        total: Counter[tuple[UUID, str]] = Counter()
+        total = Tally()
         recorded = 0
         db.execute("BEGIN IMMEDIATE")
         for call in batch:
-            tx = Tx(self._writer, call.actor, self._clock())
+            tx = Tx(self._writer, call.actor, self._clock(), before=total)
             if len(batch) == 1:  # what undoes it undoes the transaction
                 call.result = perform(call.operation, tx)
             else:
                 self._run(call, tx)
             if call.error is None:
-                total.update(tx.tally)
+                total.add(tx.tally)
                 recorded += tx.recorded
         tally.flush(self._writer, total)
         db.execute("COMMIT")

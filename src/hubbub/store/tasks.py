@@ -31,7 +31,7 @@ def insert(tx: Tx, task: Task) -> Task:
     if task.run_id is None:
         task = replace(task, run_id=runs.id_of_current(tx, task.project_id))
     tx.run(_TABLE.insertion, **_TABLE.row(task))
-    tx.tally[task.project_id, task.status] += 1
+    tx.tally.tasks[task.project_id, task.status] += 1
     return task
 
 
@@ -73,8 +73,8 @@ def move(tx: Tx, task: Task, *events: Event, changes: Mapping[str, object] | Non
     )
     if row is None:
         return None
-    tx.tally[task.project_id, task.status] -= 1
-    tx.tally[task.project_id, target] += 1
+    tx.tally.tasks[task.project_id, task.status] -= 1
+    tx.tally.tasks[task.project_id, target] += 1
     return _task(row)
 
 

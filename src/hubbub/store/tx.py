@@ -64,6 +64,24 @@ class Connection(Protocol):
 
 
 @dataclass(slots=True)
+class Tally:
+    """What changes in what writers count; added up, it is kept last before the commit (`store/tally.py`)."""
+
+    tasks: Counter[tuple[UUID, str]] = field(default_factory=Counter)  # by project and status
+    pending: Counter[tuple[UUID, str]] = field(
+        default_factory=Counter
+    )  # rows of inboxes, by project and recipient
+    unread: Counter[tuple[UUID, str]] = field(
+        default_factory=Counter
+    )  # those among them nobody has looked at
+
+    def add(self, other: Tally) -> None:
+        self.tasks.update(other.tasks)
+        self.pending.update(other.pending)
+        self.unread.update(other.unread)
+
+
+@dataclass(slots=True)
 class Tx:
     """One transaction: a connection, who is asking, and what time it is."""
 
@@ -71,7 +89,8 @@ class Tx:
     actor: Actor
     now: int  # Unix milliseconds, read once, so that a transaction has one time
     is_read: bool = False  # run as a read: whoever has to write raises `MustWrite`
-    tally: Counter[tuple[UUID, str]] = field(default_factory=Counter)  # tasks by project and status, changes
+    tally: Tally = field(default_factory=Tally)
+    before: Tally = field(default_factory=Tally)  # of the calls that are committed together with this one
     recorded: int = 0  # activities written; on commit, a reason to wake whoever follows the log
     stored: int = 0  # characters of the texts that were handed to the store: about what they take there
     speaker: tuple[UUID, str] | None = None  # the project and the agent as whom the caller acts, once known

@@ -1,0 +1,227 @@
+"""Whether a hub stays as fast as it is when it fills: calls over HTTP, memory, and how long its loop is held up.
+
+Each hub is a process of its own on SQLite, filled through its store; beside each call's CPU stands how often it is that
+of the smallest. Run with `python -m bench.filled`, or with the sizes that are wanted, each as open tasks, ended ones
+with a message each, and agents: `python -m bench.filled 1000/0/0 100000/1000000/10000`.
+"""
+
+import asyncio
+import sys
+import tempfile
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from statistics import median
+from typing import NamedTuple
+
+from bench.filling import LONG, TEXT
+from bench.serving import Line, Served, running
+
+SIZES = ("1000/0/0", "100000/0/0", "100000/1000000/0", "100000/0/10000")
+TIMES = 200  # of each call
+LARGE_TIMES = 3  # of each that tells of all
+CHUNK, MODEL = 2_000, 1_000  # tasks that a call fills in; and ended ones of which the others are copies
+AIMS = {"hot": 1.2, "stored": 1.5, "pause": 25, "memory": 250}
+
+
+class Size(NamedTuple):
+    """What a hub is filled with."""
+
+    open: int
+    ended: int
+    agents: int
+
+    def __str__(self) -> str:
+        return f"{self.open:,} open, {self.ended:,} ended, {self.agents:,} agents"
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What one call took: milliseconds of the clock in the median, and of the hub's processor on average."""
+
+    took: float
+    worked: float
+    pause: float
+
+
+Step = Callable[["Lines"], Awaitable[object]]
+
+
+@dataclass
+class Lines:
+    """A connection that no session belongs to, one of CommHub's and one of Relay's, and what calls go on from."""
+
+    plain: Line
+    commhub: Line
+    relay: Line
+    letters: list[str] = field(default_factory=list)
+    read: list[str] = field(default_factory=list)
+    tasks: list[str] = field(default_factory=list)
+    last: int = 0
+
+
+async def report(at: Lines) -> None:
+    await at.commhub.call("commhub", "report_status", resume_id="1", alias=LONG, status="working")
+
+
+async def look_at_one(at: Lines) -> None:
+    await at.commhub.call("commhub", "get_session_status", alias=LONG)
+
+
+async def send_long(at: Lines) -> None:
+    await at.commhub.call("commhub", "send_task", alias=LONG, task=TEXT)
+
+
+async def send_short(at: Lines) -> None:
+    sent = await at.commhub.call("commhub", "send_task", alias="visitor", task=TEXT)
+    at.letters.append(str(sent["message_id"]))
+
+
+async def read_inbox(at: Lines) -> None:
+    await at.commhub.call("commhub", "get_inbox", alias=LONG)
+
+
+async def ack(at: Lines) -> None:
+    at.read.append(at.letters.pop())
+    await at.commhub.call("commhub", "ack_inbox", alias="visitor", message_id=at.read[-1])
+
+
+async def reply(at: Lines) -> None:
+    about = {"in_reply_to": at.read.pop(), "from_session": "visitor"}
+    await at.commhub.call("commhub", "send_reply", alias="hub", text="Done.", **about)
+
+
+async def look_around(at: Lines) -> None:
+    await at.commhub.call("commhub", "get_all_status")
+
+
+async def create(at: Lines) -> None:
+    made = await at.relay.call("relay", "create_task", agent_id="bench", title="Count", priority="high")
+    at.tasks.append(str(made["task_id"]))
+
+
+async def claim(at: Lines) -> None:
+    await at.relay.call("relay", "claim_task", agent_id="bench", task_id=at.tasks.pop())
+
+
+async def read_on(at: Lines) -> None:
+    await at.relay.call("relay", "get_messages", agent_id="bench", after_seq=at.last)
+
+
+def asking(path: str) -> Step:
+    return lambda at: at.plain.ask("GET", f"/api/v1{path}")
+
+
+HOT: Mapping[str, Step] = {
+    "report_status, long inbox": report,
+    "get_session_status, long inbox": look_at_one,
+    "get_inbox, long": read_inbox,
+    "send_task, to the long inbox": send_long,
+    "send_task, to another": send_short,
+    "ack_inbox": ack,
+    "send_reply": reply,
+    "create_task of Relay": create,
+    "claim_task of Relay": claim,
+    "get_messages of Relay, after the last": read_on,
+    "GET /tasks, a page": asking("/tasks?limit=50"),
+    "GET /messages, a page": asking("/messages?limit=50"),
+    "GET /activity, a page": asking("/activity?limit=50"),
+    "GET /status": asking("/status"),
+}
+LARGE: Mapping[str, Step] = {
+    "get_all_status": look_around,
+    "GET /agents": asking("/agents"),
+    "GET /scopes": asking("/scopes"),
+    "GET /why, of an agent": asking(f"/why/{LONG}"),
+    "GET /needs": asking("/needs"),
+    "GET /replay": asking("/replay"),
+    "GET /snapshot": asking("/snapshot"),
+}
+
+
+async def filled(hub: Served, size: Size) -> Lines:
+    """The lines to a hub that is as full as that."""
+    owner = await Line.to(hub)
+    of_all = await owner.ask("POST", "/api/v1/tokens", {})
+    anybody = replace(hub, secret=str(of_all["secret"]))
+    plain, commhub, relay = [await Line.to(anybody) for _ in range(3)]
+    await commhub.join("commhub")
+    await relay.join("relay")
+    if size.ended:
+        await plain.call("bench", "end", number=MODEL)
+        if size.ended > MODEL:
+            await plain.call("bench", "multiply", made=MODEL, times=size.ended // MODEL - 1)
+    for tool, number in (("fill", size.open), ("gather", size.agents)):
+        for first in range(0, number, CHUNK):
+            await plain.call("bench", tool, first=first, number=min(CHUNK, number - first))
+    await commhub.call("commhub", "report_status", resume_id="2", alias="visitor", status="idle")
+    await relay.call("relay", "start_session", agent_id="bench", session_id="bench")
+    return Lines(plain, commhub, relay)
+
+
+async def measured(at: Lines, step: Step, times: int) -> Cost:
+    async def told(tool: str, name: str) -> float:
+        return float(str((await at.plain.call("bench", tool))[name]))
+
+    before, taken = await told("usage", "cpu"), []
+    await told("pause", "longest")
+    for _ in range(times):
+        begun = time.perf_counter()
+        await step(at)
+        taken.append(time.perf_counter() - begun)
+    longest = await told("pause", "longest")
+    return Cost(median(taken) * 1e3, (await told("usage", "cpu") - before) / times * 1e3, longest)
+
+
+async def settled(at: Lines) -> None:
+    """Wait until the hub has done by itself what it does now that it is full: for a second next to nothing."""
+    worked = 1.0
+    while worked > 0.1:  # seconds of a processor
+        before = float(str((await at.plain.call("bench", "usage"))["cpu"]))
+        await asyncio.sleep(1)
+        worked = float(str((await at.plain.call("bench", "usage"))["cpu"])) - before
+
+
+async def all_costs(hub: Served, size: Size) -> dict[str, Cost]:
+    at = await filled(hub, size)
+    await asyncio.sleep(12)  # so that the first keyframe was due once
+    await settled(at)
+    print(f"{size}: {hub.memory() / 1e6:.0f} MB", file=sys.stderr, flush=True)
+    costs = {}
+    for name, step in HOT.items():
+        costs[name] = await measured(at, step, TIMES)
+    memory = hub.memory()
+    for name, step in LARGE.items():
+        await step(at)
+        costs[name] = await measured(at, step, LARGE_TIMES)
+    costs["memory, MB"] = Cost(memory / 1e6, memory / 1e6, 0)
+    costs["memory after the large ones, MB"] = Cost(hub.memory() / 1e6, hub.memory() / 1e6, 0)
+    return costs
+
+
+def show(found: Mapping[Size, Mapping[str, Cost]]) -> None:
+    smallest = next(iter(found.values()))
+    print(f"| call | {' | '.join(map(str, found))} |\n|---|{'---|' * len(found)}")
+    for name, first in smallest.items():
+        cells = (
+            f"{each[name].took:,.1f} ms, CPU {each[name].worked:,.2f} ({each[name].worked / first.worked:.1f}), "
+            f"pause {each[name].pause:.0f}"
+            for each in found.values()
+        )
+        print(f"| {name} | {' | '.join(cells)} |")
+
+
+def main() -> None:
+    found = {}
+    for text in sys.argv[1:] or SIZES:
+        size = Size(*map(int, text.split("/")))
+        with tempfile.TemporaryDirectory(prefix="hubbub-bench-") as folder:
+            data = Path(folder) / "hub"
+            with running([sys.executable, "-m", "bench.filling", str(data)], data) as hub:
+                found[size] = asyncio.run(all_costs(hub, size))
+    show(found)
+
+
+if __name__ == "__main__":
+    main()
