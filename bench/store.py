@@ -11,7 +11,7 @@ import asyncio
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import timedelta
@@ -68,6 +68,10 @@ class Overhearing:
     def query(self, sql: str, values: Mapping[str, object]) -> Sequence[Row]:
         self.heard.append((sql, values))
         return self._db.query(sql, values)
+
+    def each(self, sql: str, values: Mapping[str, object]) -> Iterator[Row]:
+        self.heard.append((sql, values))
+        return self._db.each(sql, values)
 
     def tell(self, sql: str, values: Mapping[str, object]) -> None:
         self.query(sql, values)

@@ -12,6 +12,7 @@ from hubbub.store.tx import Tx
 from tests.dashboard.browser import Visit, Watch, inside
 from tests.dashboard.pictures import CARDS
 from tests.dashboard.scene import Scene
+from tests.pictures import picture
 from tests.serve.hub import Hub
 
 
@@ -30,8 +31,8 @@ def past(page: Page) -> Any:
 
 def told(hub: Hub) -> tuple[int, Any]:
     """The last id of the log, and what the hub says that the project looks like."""
-    snapshot = hub.do(lambda tx: take.take(tx, hub.project.id))
-    return snapshot.position.seq, snapshot.picture
+    at: int = hub.do(lambda tx: take.moment(tx, hub.project.id)).position.seq
+    return at, hub.do(lambda tx: picture(tx, hub.project.id))
 
 
 @pytest.fixture(scope="module")
@@ -54,10 +55,10 @@ def _go_on(tx: Tx, hub: Hub, count: int) -> None:
 
 def test_every_moment_is_shown_as_it_was(page: Page, moments: list[tuple[int, Any]]) -> None:
     """Whichever moment one seeks, within a reel or in another, the picture is what the hub's was then."""
-    for at, picture in (*reversed(moments), *moments):
+    for at, then in (*reversed(moments), *moments):
         replay(page, f"seek({at})")
         assert moment(page)["id"] == at
-        assert past(page) == picture
+        assert past(page) == then
 
 
 def test_steps_go_activity_by_activity_over_the_ends_of_reels(
@@ -105,7 +106,7 @@ def test_a_moment_may_be_of_another_project(page: Page, hub: Hub, moments: list[
     before = told(hub)
     elsewhere = hub.other_project()
     hub.do(lambda tx: tasks.send(tx, elsewhere.id, sender="hub", to=None, text="elsewhere"))
-    at = hub.do(lambda tx: take.take(tx, elsewhere.id)).position.seq
+    at = hub.do(lambda tx: take.moment(tx, elsewhere.id)).position.seq
     hub.do(lambda tx: tasks.send(tx, hub.project.id, sender="hub", to="amber", text="later"))
     replay(page, f"seek({at})")
     assert past(page) == before[1]

@@ -1,9 +1,15 @@
 """Snapshots and replay, through real HTTP: whoever takes one and goes on with the events knows what the hub knows."""
 
 import asyncio
+import gzip
+import http.client
+import json
 from collections.abc import Iterable
+from contextlib import closing
 from datetime import timedelta
 from typing import Any
+from urllib.parse import urlsplit
+from uuid import uuid4
 
 import pytest
 
@@ -11,12 +17,14 @@ from hubbub.core.snapshots import keyframes
 from hubbub.model.pictures import NOUNS, Fold
 from hubbub.model.rights import Role
 from hubbub.serve.archive import Archive
+from hubbub.serve.rest.pieces import SENT
 from hubbub.store import projects
 from hubbub.store.tx import Tx
 from tests.serve.conftest import both_engines
 from tests.serve.hub import Hub
 from tests.serve.streams import following
 from tests.serve.web import Visit, Web, done, refusal
+from tests.waiting import patience
 
 NAME = "代码1号"
 
@@ -153,3 +161,25 @@ def test_a_snapshot_is_followed_where_all_before_it_was_cut(hub: Hub, web: Web, 
     with following(hub.url, token, after=place, patches="true", project="default") as stream:
         hub.meet("next")
         assert stream.next().data["agent"] == "next"
+
+
+@pytest.mark.parametrize("path", ["/api/v1/snapshot", "/api/v1/replay"])
+def test_large_answers_are_the_same_packed_or_not(hub: Hub, web: Web, path: str) -> None:
+    """Who takes no gzip is told the same, however much it is, and either way how long the answer is."""
+    for number in range(600):
+        hub.send_task(NAME, f"{number}: {uuid4()}")
+    texts = []
+    for encoding in ("gzip", "identity"):
+        asking = http.client.HTTPConnection(urlsplit(hub.url).netloc, timeout=patience())
+        with closing(asking):
+            headers = {"Authorization": f"Bearer {hub.owner_secret}", "Accept-Encoding": encoding}
+            asking.request("GET", path, headers=headers)
+            answer = asking.getresponse()
+            body = answer.read()
+        assert answer.headers["content-length"] == str(len(body))
+        assert answer.headers.get("content-encoding", "identity") == encoding
+        texts.append(json.loads(gzip.decompress(body) if encoding == "gzip" else body))
+    for text in texts:
+        text.pop("at", None)
+    assert texts[0] == texts[1]
+    assert len(body) > SENT

@@ -5,7 +5,7 @@ is asked for its plan.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from uuid import UUID
@@ -366,6 +366,10 @@ class Overhearing:
     def query(self, sql: str, values: Mapping[str, object]) -> Sequence[Row]:
         self.heard.append((sql, values))
         return self._db.query(sql, values)
+
+    def each(self, sql: str, values: Mapping[str, object]) -> Iterator[Row]:
+        self.heard.append((sql, values))
+        return self._db.each(sql, values)
 
     def tell(self, sql: str, values: Mapping[str, object]) -> None:
         self.query(sql, values)

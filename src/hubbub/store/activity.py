@@ -6,7 +6,7 @@ step over what a slower transaction commits later.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 from uuid import UUID
 
@@ -186,9 +186,9 @@ def visible(tx: Tx, project_id: UUID, after: Position) -> frozenset[int]:
     return frozenset(row["seq"] for row in rows)
 
 
-def between(tx: Tx, project_id: UUID, after: Position, until: Position) -> list[Activity]:
-    """The settled activities of a project after one place in the log, up to and including another, oldest first."""
-    rows = tx.all(
+def between(tx: Tx, project_id: UUID, after: Position, until: Position) -> Iterator[Activity]:
+    """Yield a project's settled activities after one place in the log, up to and including another, oldest first."""
+    rows = tx.each(
         f"""SELECT {PATCHED} FROM activity
             WHERE project_id = :project_id AND (tx, seq) > (:tx, :seq) AND (tx, seq) <= (:last_tx, :last_seq)
               AND {tx.db.settled} ORDER BY tx, seq""",
@@ -198,7 +198,7 @@ def between(tx: Tx, project_id: UUID, after: Position, until: Position) -> list[
         last_tx=until.tx,
         last_seq=until.seq,
     )
-    return [_activity(row) for row in rows]
+    yield from map(_activity, rows)
 
 
 def count(tx: Tx, project_id: UUID) -> int:

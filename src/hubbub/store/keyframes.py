@@ -3,14 +3,16 @@
 import base64
 import json
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from hubbub.model.pictures import Picture
 from hubbub.store.activity import Position
 from hubbub.store.tx import Row, Tx
 
+PIECE = (
+    64 * 1024
+)  # characters of a packed picture that are unpacked at once; a multiple of four, as base64 is
 LEVEL = 1  # of zlib: a picture is a fifth then, and a higher one takes thrice the time for little more
 
 
@@ -25,12 +27,14 @@ class Keyframe:
     position: Position
     at: int
     seen: Sequence[int]
+    cards: int  # how many the picture has
     packed: str  # the picture, as it is kept
 
-    @property
-    def picture(self) -> str:
-        """The JSON of the picture."""
-        return zlib.decompress(base64.b64decode(self.packed)).decode()
+    def text(self) -> Iterator[bytes]:
+        """Yield the JSON of the picture, piece by piece."""
+        unpacking = zlib.decompressobj()
+        for place in range(0, len(self.packed), PIECE):
+            yield unpacking.decompress(base64.b64decode(self.packed[place : place + PIECE]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,25 +43,28 @@ class Place:
 
     position: Position
     at: int
+    cards: int
 
 
-def pack(picture: Picture) -> str:
-    """A picture as it is kept."""
-    text = json.dumps(picture, ensure_ascii=False, separators=(",", ":"))
-    return base64.b64encode(zlib.compress(text.encode("utf-8", "surrogatepass"), LEVEL)).decode()
+def pack(text: Iterable[bytes]) -> str:
+    """A picture as it is kept, of the pieces of its JSON."""
+    packing = zlib.compressobj(LEVEL)
+    packed = [packing.compress(piece) for piece in text]
+    return base64.b64encode(b"".join((*packed, packing.flush()))).decode()
 
 
 def put(tx: Tx, frame: Keyframe) -> None:
     """Keep a keyframe, unless there is one at that place."""
     tx.run(
-        """INSERT INTO keyframes (project_id, tx, seq, at, seen, picture)
-           VALUES (:project_id, :tx, :seq, :at, :seen, :picture)
+        """INSERT INTO keyframes (project_id, tx, seq, at, seen, cards, picture)
+           VALUES (:project_id, :tx, :seq, :at, :seen, :cards, :picture)
            ON CONFLICT (project_id, tx, seq) DO NOTHING""",
         project_id=frame.project_id,
         tx=frame.position.tx,
         seq=frame.position.seq,
         at=frame.at,
         seen=json.dumps(sorted(frame.seen)),
+        cards=frame.cards,
         picture=frame.packed,
     )
 
@@ -65,7 +72,8 @@ def put(tx: Tx, frame: Keyframe) -> None:
 def first(tx: Tx, project_id: UUID) -> Place | None:
     """The project's oldest keyframe."""
     row = tx.one(
-        "SELECT tx, seq, at FROM keyframes WHERE project_id = :id ORDER BY tx, seq LIMIT 1", id=project_id
+        "SELECT tx, seq, at, cards FROM keyframes WHERE project_id = :id ORDER BY tx, seq LIMIT 1",
+        id=project_id,
     )
     return _place(row) if row else None
 
@@ -74,7 +82,7 @@ def last(tx: Tx, project_id: UUID, *, until: int | None = None) -> Place | None:
     """The project's newest keyframe; with `until`, of those that were made by that moment."""
     narrowed = "AND at <= :until" if until is not None else ""
     row = tx.one(
-        f"""SELECT tx, seq, at FROM keyframes WHERE project_id = :id {narrowed}
+        f"""SELECT tx, seq, at, cards FROM keyframes WHERE project_id = :id {narrowed}
             ORDER BY tx DESC, seq DESC LIMIT 1""",
         id=project_id,
         until=until,
@@ -85,7 +93,7 @@ def last(tx: Tx, project_id: UUID, *, until: int | None = None) -> Place | None:
 def before(tx: Tx, project_id: UUID, position: Position) -> Keyframe | None:
     """The project's newest keyframe before a place in the log."""
     row = tx.one(
-        """SELECT project_id, tx, seq, at, seen, picture FROM keyframes
+        """SELECT project_id, tx, seq, at, seen, cards, picture FROM keyframes
            WHERE project_id = :id AND (tx, seq) < (:tx, :seq) ORDER BY tx DESC, seq DESC LIMIT 1""",
         id=project_id,
         tx=position.tx,
@@ -97,7 +105,7 @@ def before(tx: Tx, project_id: UUID, position: Position) -> Keyframe | None:
 def at(tx: Tx, project_id: UUID, seq: int) -> Keyframe | None:
     """The project's keyframe right behind the activity `seq`."""
     row = tx.one(
-        "SELECT project_id, tx, seq, at, seen, picture FROM keyframes WHERE project_id = :id AND seq = :seq",
+        "SELECT project_id, tx, seq, at, seen, cards, picture FROM keyframes WHERE project_id = :id AND seq = :seq",
         id=project_id,
         seq=seq,
     )
@@ -115,7 +123,7 @@ def drop_before(tx: Tx, project_id: UUID, position: Position) -> None:
 
 
 def _place(row: Row) -> Place:
-    return Place(Position(row["tx"], row["seq"]), row["at"])
+    return Place(Position(row["tx"], row["seq"]), row["at"], row["cards"])
 
 
 def _keyframe(row: Row) -> Keyframe:
@@ -124,5 +132,6 @@ def _keyframe(row: Row) -> Keyframe:
         position=Position(row["tx"], row["seq"]),
         at=row["at"],
         seen=json.loads(row["seen"]),
+        cards=row["cards"],
         packed=row["picture"],
     )

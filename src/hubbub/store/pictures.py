@@ -36,8 +36,8 @@ def tasks(tx: Tx, project_id: UUID, *, ended: int) -> Iterator[Row]:
     """Yield what cards show of all open tasks of the project, and of the latest `ended` of the others."""
     of_project = f"SELECT {', '.join(TASK)} FROM tasks WHERE project_id = :project_id"
     found = (
-        tx.all(f"{of_project} AND ended_at IS NULL", project_id=project_id),
-        tx.all(
+        tx.each(f"{of_project} AND ended_at IS NULL", project_id=project_id),
+        tx.each(
             f"{of_project} AND ended_at IS NOT NULL ORDER BY ended_at DESC LIMIT :ended",
             project_id=project_id,
             ended=ended,

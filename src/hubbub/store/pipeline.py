@@ -8,11 +8,12 @@ the wire needs.
 import re
 import select
 from collections import OrderedDict, deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from typing import NamedTuple
 from uuid import UUID
+from zlib import crc32
 
 import psycopg
 from psycopg import pq
@@ -24,6 +25,8 @@ from hubbub.store.tx import Row
 from hubbub.store.wakeups import HUB_HAS_ENDED
 
 PREPARED = 1000  # statements a connection: more than the program has, if not of those that it puts together
+
+FETCHED = 500  # rows at once, of those that are asked for one by one
 
 READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 WRITE = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
@@ -132,6 +135,13 @@ class PostgresConnection:
         names = [(result.fname(place) or b"").decode() for place in range(result.nfields)]
         self._rows.set_pgresult(result)
         return self._rows.load_rows(0, result.ntuples, lambda row: dict(zip(names, row, strict=True)))
+
+    def each(self, sql: str, values: Mapping[str, object]) -> Iterator[Row]:
+        cursor = f"each_{crc32(sql.encode()):x}"
+        self.tell(f"DECLARE {cursor} NO SCROLL CURSOR FOR {sql}", values)
+        while rows := self.query(f"FETCH {FETCHED} FROM {cursor}", {}):
+            yield from rows
+        self.tell(f"CLOSE {cursor}", {})
 
     def tell(self, sql: str, values: Mapping[str, object]) -> None:
         self._send(sql, values)

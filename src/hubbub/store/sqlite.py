@@ -84,6 +84,11 @@ class SQLiteConnection:
             names = self._names[sql] = [column[0] for column in cursor.get_description()]
         return [_row(names, values) for values in (first, *cursor)]
 
+    def each(self, sql: str, values: Mapping[str, object]) -> Iterator[Row]:
+        cursor = self.db.execute(sql, values)
+        for row in cursor:
+            yield _row([column[0] for column in cursor.get_description()], row)
+
     def tell(self, sql: str, values: Mapping[str, object]) -> None:
         self.query(sql, values)
 

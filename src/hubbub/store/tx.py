@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 from uuid import UUID
@@ -58,6 +58,9 @@ class Connection(Protocol):
     hub_has_ended: str
 
     def query(self, sql: str, values: Mapping[str, object]) -> Sequence[Row]: ...
+
+    def each(self, sql: str, values: Mapping[str, object]) -> Iterator[Row]:
+        """As `query` for so many rows that they should not all be there at once; others may be asked for meanwhile."""
 
     def tell(self, sql: str, values: Mapping[str, object]) -> None:
         """As `query` for who asks for no rows: it may be done, and fail, as late as at the end of the call."""
@@ -109,6 +112,9 @@ class Tx:
 
     def all(self, sql: str, **values: object) -> Sequence[Row]:
         return self.db.query(sql, values)
+
+    def each(self, sql: str, **values: object) -> Iterator[Row]:
+        return self.db.each(sql, values)
 
     def record(
         self,

@@ -2,17 +2,19 @@
 
 import json
 from datetime import timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
 from hubbub.core.snapshots import keyframes
-from hubbub.core.snapshots.keyframes import Reel
-from hubbub.core.snapshots.take import picture
 from hubbub.model.errors import NotFound
 from hubbub.model.pictures import Fold, empty
+from hubbub.model.records import Activity
 from hubbub.store.activity import START
+from hubbub.store.keyframes import Keyframe
+from hubbub.store.tx import Tx
 from tests.core.conftest import RACERS, World
+from tests.pictures import picture
 
 DAY = timedelta(days=1)
 
@@ -24,8 +26,21 @@ def keep(world: World) -> None:
         world.do(keyframes.keep, frame)
 
 
-def reel(world: World, until: int | None = None) -> Reel:
-    return world.do(keyframes.reel, world.id, until)
+class Played(NamedTuple):
+    """A reel: its keyframe, what that shows, and what followed it."""
+
+    start: Keyframe
+    picture: dict[str, Any]
+    activities: list[Activity]
+
+
+def reel(world: World, until: int | None = None) -> Played:
+    def look(tx: Tx) -> Played:
+        found = keyframes.reel(tx, world.id, until)
+        picture = json.loads(b"".join(found.start.text()))
+        return Played(found.start, picture, [*keyframes.activities(tx, found)])
+
+    return world.do(look)
 
 
 def number_kept(world: World) -> int:
@@ -34,13 +49,13 @@ def number_kept(world: World) -> int:
 
 
 def shown(world: World) -> dict[str, Any]:
-    """The project as it is, in the form that it goes over the line."""
-    return dict(json.loads(json.dumps(world.do(picture, world.id))))
+    """The project as it is."""
+    return world.do(picture, world.id)
 
 
-def played(of: Reel) -> dict[str, Any]:
+def played(of: Played) -> dict[str, Any]:
     """What a reel leads to."""
-    fold = Fold.of(json.loads(of.start.picture), of.start.seen)
+    fold = Fold.of(of.picture, of.start.seen)
     for each in of.activities:
         fold.apply(each.seq, json.loads(each.patch) if each.patch else None)
     return fold.picture
@@ -55,7 +70,7 @@ def often(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_project_begins_with_the_empty_picture(world: World) -> None:
     """The first keyframe of a project that is made is empty, and everything can be replayed from it."""
     first = reel(world)
-    assert (json.loads(first.start.picture), first.start.position) == (empty(), START)
+    assert (first.picture, first.start.position) == (empty(), START)
     assert [each.seq for each in first.activities] == [each.seq for each in world.log()]
     assert played(first) == shown(world)
 
@@ -70,7 +85,7 @@ def test_an_older_project_begins_with_its_first_keyframe(world: World) -> None:
     keep(world)
     before = shown(world)
     world.send(to=None)
-    assert (json.loads(reel(world).start.picture), played(reel(world))) == (before, shown(world))
+    assert (reel(world).picture, played(reel(world))) == (before, shown(world))
     with pytest.raises(NotFound):
         reel(world, world.log()[0].seq)
 
@@ -84,6 +99,19 @@ def test_keyframes_are_kept_every_so_often(world: World) -> None:
     assert number_kept(world) == 2
 
     world.clock.advance(DAY)
+    assert world.do(keyframes.due) == []
+    world.send()
+    assert world.do(keyframes.due) == [world.id]
+
+
+def test_a_large_picture_is_kept_more_seldom(world: World) -> None:
+    """The next keyframe is due when as much has happened as the last has cards, if that is more."""
+    for _ in range(20):
+        world.send()
+    keep(world)
+    assert number_kept(world) == 2  # twenty tasks, and three agents
+    for _ in range(22):
+        world.send()
     assert world.do(keyframes.due) == []
     world.send()
     assert world.do(keyframes.due) == [world.id]

@@ -5,7 +5,6 @@ from datetime import timedelta
 from typing import Any
 
 from hubbub.core import approvals, scopes
-from hubbub.core.snapshots.take import picture
 from hubbub.model.pictures import Fold
 from hubbub.model.scopes import Scope
 from hubbub.model.standing import NeedKind, needed
@@ -13,6 +12,7 @@ from hubbub.store import activity
 from hubbub.store.activity import START
 from tests.core.conftest import World, finish
 from tests.core.test_approvals import question
+from tests.pictures import picture
 
 MINUTE = timedelta(minutes=1)
 K = NeedKind

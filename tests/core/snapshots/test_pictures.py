@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import timedelta
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 import pytest
@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hubbub.core import agents, projects
-from hubbub.core.snapshots.take import Snapshot, take
+from hubbub.core.snapshots.take import Moment, moment
 from hubbub.model.errors import HubError
 from hubbub.model.ids import new_id
 from hubbub.model.pictures import Fold
@@ -27,6 +27,7 @@ from hubbub.store.tx import Store, Tx
 from tests.conftest import MovableClock
 from tests.core.conftest import RACERS, World, member, person
 from tests.core.snapshots.deeds import CREW, DEEDS, do
+from tests.pictures import picture
 
 DEEDS_OF_A_RACER = 25
 
@@ -39,12 +40,14 @@ steps = st.tuples(
 )
 
 
+class Snapshot(NamedTuple):
+    moment: Moment
+    picture: dict[str, Any]
+
+
 def told(store: Store, project_id: UUID) -> Snapshot:
     """The project as its tables tell it, in the form that it goes over the line."""
-    taken = store.read_now(SYSTEM, lambda tx: take(tx, project_id))
-    return Snapshot(
-        position=taken.position, seen=taken.seen, at=taken.at, picture=json.loads(json.dumps(taken.picture))
-    )
+    return store.read_now(SYSTEM, lambda tx: Snapshot(moment(tx, project_id), picture(tx, project_id)))
 
 
 def folded(store: Store, project_id: UUID, begin: Fold, after: Position = START) -> dict[str, Any]:
@@ -111,8 +114,8 @@ def test_the_log_tells_what_the_tables_tell(world: World, eve: Actor, stories: i
         now = told(world.store, project.id)
 
         assert folded(world.store, project.id, Fold()) == now.picture
-        onward = Fold.of(halfway.picture, halfway.seen)
-        assert folded(world.store, project.id, onward, halfway.position) == now.picture
+        onward = Fold.of(halfway.picture, halfway.moment.seen)
+        assert folded(world.store, project.id, onward, halfway.moment.position) == now.picture
 
     play()
 
@@ -155,4 +158,5 @@ def test_racing_writers_tell_the_same(world: World, eve: Actor, seed: int) -> No
     assert folded(world.store, project.id, Fold()) == now.picture
     assert len(halfway) > RACERS
     for each in halfway:
-        assert folded(world.store, project.id, Fold.of(each.picture, each.seen), each.position) == now.picture
+        onward = Fold.of(each.picture, each.moment.seen)
+        assert folded(world.store, project.id, onward, each.moment.position) == now.picture

@@ -1,16 +1,18 @@
 """Keyframes and reels: any moment of a project, made from the last picture that was kept before it.
 
-A keyframe is kept about every 2,000 activities, and once a day if anything happened, so that a moment is never far
-from one. A young project begins with the empty picture; one that is older than pictures are begins with the first
-that was taken. Where the log is cut, it is cut at a keyframe.
+A keyframe is kept when as much has happened since the last as that has cards, after 2,000 activities at the soonest,
+and once a day if anything happened. So a moment is never further from one than the picture is large; and however large
+that is, each activity bears the cost of one card. A young project begins with the empty picture; one that is older
+than pictures are begins with the first that was taken. Where the log is cut, it is cut at a keyframe.
 """
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 from uuid import UUID
 
-from hubbub.core.snapshots.take import take
+from hubbub.core.snapshots.take import Moment, Text, moment
 from hubbub.model.errors import NotFound
 from hubbub.model.moments import milliseconds
 from hubbub.model.pictures import empty
@@ -20,7 +22,7 @@ from hubbub.store.activity import START, Position
 from hubbub.store.keyframes import Keyframe
 from hubbub.store.tx import Tx
 
-EVERY = 2000  # activities
+EVERY = 2000  # activities, at least
 OLDEST = timedelta(days=1)  # of a project's last keyframe, if anything has happened since
 PAGE = 1000  # activities that are forgotten by one transaction
 
@@ -31,16 +33,17 @@ first = keyframes.first
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reel:
-    """A keyframe, and what followed it, in the order of the log."""
+    """A keyframe, and up to where in the log is told what followed it."""
 
     start: Keyframe
-    activities: Sequence[Activity]
+    end: Position
     earlier: bool  # there are keyframes before this one
 
 
 def begin(tx: Tx, project_id: UUID) -> None:
     """Let a project that has just been made begin with the empty picture."""
-    keyframes.put(tx, _frame(project_id, START, tx.now, (), keyframes.pack(empty())))
+    packed = keyframes.pack([json.dumps(empty()).encode()])
+    keyframes.put(tx, _frame(project_id, Moment(START, frozenset(), tx.now), 0, packed))
 
 
 def due(tx: Tx) -> list[UUID]:
@@ -50,9 +53,9 @@ def due(tx: Tx) -> list[UUID]:
 
 def take_keyframe(tx: Tx, project_id: UUID) -> Keyframe:
     """A keyframe of the project as it is. It takes a while: give it a long read."""
-    taken = take(tx, project_id)
-    packed = keyframes.pack(taken.picture)
-    return _frame(project_id, taken.position, taken.at, sorted(taken.seen), packed)
+    taken, text = moment(tx, project_id), Text(tx, project_id)
+    packed = keyframes.pack(text)
+    return _frame(project_id, taken, text.cards, packed)
 
 
 def keep(tx: Tx, frame: Keyframe) -> None:
@@ -74,11 +77,12 @@ def reel(tx: Tx, project_id: UUID, until: int | None = None) -> Reel:
     if end is None or start is None:
         raise NotFound("moment", until if until is not None else "of the project")
     earlier = keyframes.before(tx, project_id, start.position) is not None
-    return Reel(
-        start=start,
-        activities=activity.between(tx, project_id, start.position, end),
-        earlier=earlier,
-    )
+    return Reel(start=start, end=end, earlier=earlier)
+
+
+def activities(tx: Tx, reel: Reel) -> Iterator[Activity]:
+    """Yield what followed the reel's keyframe, in the order of the log."""
+    return activity.between(tx, reel.start.project_id, reel.start.position, reel.end)
 
 
 def is_lost(tx: Tx, project_id: UUID, place: Position) -> bool:
@@ -109,7 +113,7 @@ def _is_due(tx: Tx, project_id: UUID) -> bool:
     if last is None:
         return True
     is_old = tx.now - last.at >= milliseconds(OLDEST)
-    return activity.goes_on(tx, project_id, last.position, 1 if is_old else EVERY)
+    return activity.goes_on(tx, project_id, last.position, 1 if is_old else max(EVERY, last.cards))
 
 
 def _place_of(tx: Tx, project_id: UUID, until: int) -> Position | None:
@@ -121,5 +125,12 @@ def _place_of(tx: Tx, project_id: UUID, until: int) -> Position | None:
     return found
 
 
-def _frame(project_id: UUID, position: Position, at: int, seen: Sequence[int], packed: str) -> Keyframe:
-    return Keyframe(project_id=project_id, position=position, at=at, seen=seen, packed=packed)
+def _frame(project_id: UUID, of: Moment, cards: int, packed: str) -> Keyframe:
+    return Keyframe(
+        project_id=project_id,
+        position=of.position,
+        at=of.at,
+        seen=sorted(of.seen),
+        cards=cards,
+        packed=packed,
+    )

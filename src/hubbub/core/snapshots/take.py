@@ -1,13 +1,15 @@
-"""A snapshot: the picture of a project, made from its tables in one transaction, and its place in the log."""
+"""A snapshot: the picture of a project, made from its tables in one transaction, and its moment in the log."""
 
+import json
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from uuid import UUID
 
 from hubbub.core.snapshots import cards, overlaps
 from hubbub.model.approvals import ApprovalStatus
-from hubbub.model.pictures import Cards
+from hubbub.model.pictures import Card, Cards
 from hubbub.model.standing import AgentStanding
 from hubbub.store import activity, approvals, messages, nodes, pictures
 from hubbub.store.activity import Position
@@ -16,40 +18,61 @@ from hubbub.store.tx import Row, Tx
 ENDED_TASKS = 1000  # the latest; older ones are history
 PENDING = 1000  # questions that wait for an answer
 MISSED = 100  # the latest that got none in time
+PIECE = 50  # cards that are written as JSON at once
+_to_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Snapshot:
-    """A project at one moment: what happened up to `position` in the log, and the activities `seen` after it."""
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A moment of a project: what had happened up to `position` in the log, and the activities `seen` after it."""
 
     position: Position
     seen: frozenset[int]
     at: int
-    picture: dict[str, Cards]
 
 
-def take(tx: Tx, project_id: UUID) -> Snapshot:
-    """The project as it is in this transaction."""
+def moment(tx: Tx, project_id: UUID) -> Moment:
+    """The moment of the project that this transaction sees."""
     position = activity.head(tx)
-    return Snapshot(
-        position=position,
-        seen=activity.visible(tx, project_id, position),
-        at=tx.now,
-        picture=picture(tx, project_id),
-    )
+    return Moment(position, activity.visible(tx, project_id, position), tx.now)
 
 
-def picture(tx: Tx, project_id: UUID) -> dict[str, Cards]:
-    """All cards of the project, by noun and key."""
+def nouns(tx: Tx, project_id: UUID) -> Iterator[tuple[str, Iterable[tuple[str, Card]]]]:
+    """Yield the nouns of the project's picture, each with its cards by key, which are made one after the other."""
     agents, stands = _agents(tx, project_id)
-    return {
-        "tasks": _tasks(tx, project_id, stands),
-        "agents": agents,
-        "machines": {each.name: cards.machine(each) for each in nodes.of_project(tx, project_id)},
-        "approvals": _approvals(tx, project_id),
-        "letters": {str(row.id): cards.letter(of, row) for of, row in messages.for_people(tx, project_id)},
-        "overlaps": overlaps.of_project(tx, project_id),
-    }
+    yield "tasks", _tasks(tx, project_id, stands)
+    yield "agents", agents.items()
+    yield "machines", ((each.name, cards.machine(each)) for each in nodes.of_project(tx, project_id))
+    yield "approvals", _approvals(tx, project_id)
+    waiting = messages.for_people(tx, project_id)
+    yield "letters", ((str(row.id), cards.letter(of, row)) for of, row in waiting)
+    yield "overlaps", overlaps.of_project(tx, project_id).items()
+
+
+class Text:
+    """The JSON of the project's picture, piece by piece; `cards` is how many cards were told so far.
+
+    A project may have a hundred thousand of them: they are not all there at once, and no piece keeps other threads
+    waiting for long.
+    """
+
+    def __init__(self, tx: Tx, project_id: UUID) -> None:
+        self._nouns = nouns(tx, project_id)
+        self.cards = 0
+
+    def __iter__(self) -> Iterator[bytes]:
+        for place, (noun, found) in enumerate(self._nouns):
+            yield b'%b"%b":{' % (b"," if place else b"{", noun.encode())
+            yield from self._cards(iter(found))
+            yield b"}"
+        yield b"}"
+
+    def _cards(self, found: Iterator[tuple[str, Card]]) -> Iterator[bytes]:
+        comma = ""
+        while piece := dict(islice(found, PIECE)):
+            self.cards += len(piece)
+            yield (comma + _to_json(piece)[1:-1]).encode("utf-8", "surrogatepass")
+            comma = ","
 
 
 def _agents(tx: Tx, project_id: UUID) -> tuple[Cards, Mapping[str, AgentStanding]]:
@@ -67,22 +90,21 @@ def _agents(tx: Tx, project_id: UUID) -> tuple[Cards, Mapping[str, AgentStanding
     return found, known
 
 
-def _tasks(tx: Tx, project_id: UUID, stands: Mapping[str, AgentStanding]) -> Cards:
+def _tasks(tx: Tx, project_id: UUID, stands: Mapping[str, AgentStanding]) -> Iterator[tuple[str, Card]]:
     needs, ready = pictures.needs(tx, project_id), pictures.readiness(tx, project_id)
-    return {
-        str(each["id"]): cards.task(
+    for each in pictures.tasks(tx, project_id, ended=ENDED_TASKS):
+        card = cards.task(
             each,
             needs.get(each["id"], ()),
             holder=stands.get(each["assignee"]),
             ready_at=ready.get(each["id"], 0),
         )
-        for each in pictures.tasks(tx, project_id, ended=ENDED_TASKS)
-    }
+        yield str(each["id"]), card
 
 
-def _approvals(tx: Tx, project_id: UUID) -> Cards:
+def _approvals(tx: Tx, project_id: UUID) -> Iterator[tuple[str, Card]]:
     found = [
         *approvals.search(tx, project_id, status=ApprovalStatus.PENDING, limit=PENDING),
         *approvals.missed(tx, project_id, limit=MISSED),
     ]
-    return {str(each.id): cards.approval(each) for each in found}
+    return ((str(each.id), cards.approval(each)) for each in found)

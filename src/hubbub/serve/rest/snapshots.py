@@ -1,8 +1,7 @@
 """What a project looks like now, and what it looked like: for whoever shows it and goes on with the live events."""
 
-import gzip
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Any, Self
 
 from fastapi import APIRouter, Query, Request
@@ -10,18 +9,18 @@ from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
 from hubbub.core.snapshots import keyframes
-from hubbub.core.snapshots.take import picture, take
+from hubbub.core.snapshots.take import Text, moment, nouns
 from hubbub.model.records import Activity
 from hubbub.model.rights import Right
 from hubbub.model.standing import needed
 from hubbub.serve.events import content_of, with_patch
 from hubbub.serve.rest.call import Call
+from hubbub.serve.rest.pieces import answered
 from hubbub.serve.rest.shapes import ActivityShape, NeedShape
 from hubbub.store.tx import Tx
 
 router = APIRouter(tags=["hub"])
 
-LEVEL = 1  # of gzip: pictures are as large as projects, and asked for by browsers that are near
 _to_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
@@ -79,16 +78,15 @@ async def snapshot(call: Call, request: Request) -> Response:
 
     def look(tx: Tx) -> Response:
         project = call.enter(tx, Right.READ)
-        taken = take(tx, project.id)
-        content = {
+        taken = moment(tx, project.id)
+        about = {
             "project": project.slug,
             "id": taken.position.seq,
             "seen": sorted(taken.seen),
             "at": taken.at,
             "first": _moment(keyframes.first(tx, project.id)),
-            "picture": taken.picture,
         }
-        return _answer(_to_json(content), is_packed=is_packed)
+        return answered(_with_picture(about, Text(tx, project.id)), is_packed=is_packed)
 
     return await call.read(look, long=True)
 
@@ -98,7 +96,14 @@ async def list_needs(call: Call) -> Needs:
     """What needs a person now, the most urgent first: the same on the page, in the terminal and here."""
 
     def look(tx: Tx) -> Needs:
-        found = needed(picture(tx, call.enter(tx, Right.READ).id), tx.now)
+        project = call.enter(tx, Right.READ)
+        found = needed(
+            {
+                noun: {key: card for key, card in cards if card.get("need")}
+                for noun, cards in nouns(tx, project.id)
+            },
+            tx.now,
+        )
         told = [
             NeededShape.of(each.need, noun=each.noun, key=each.key, card=dict(each.card)) for each in found
         ]
@@ -120,30 +125,32 @@ async def replay(
 
     def look(tx: Tx) -> Response:
         reel = keyframes.reel(tx, call.enter(tx, Right.READ).id, until)
-        start = {"id": reel.start.position.seq, "at": reel.start.at, "seen": list(reel.start.seen)}
-        text = (
-            f'{{"start":{_to_json(start)[:-1]},"picture":{reel.start.picture}}},'
-            f'"activities":{_list(reel.activities)},"earlier":{_to_json(reel.earlier)}}}'
-        )
-        return _answer(text, is_packed=is_packed)
+        return answered(_told(reel, keyframes.activities(tx, reel)), is_packed=is_packed)
 
     return await call.read(look, long=True)
 
 
-def _list(activities: Iterable[Activity]) -> str:
-    return f"[{','.join(with_patch(_to_json(content_of(each)), each) for each in activities)}]"
+def _with_picture(about: Mapping[str, object], picture: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield the JSON of a moment, completed by its picture, which is JSON already."""
+    yield f'{_to_json(about)[:-1]},"picture":'.encode()
+    yield from picture
+    yield b"}"
+
+
+def _told(reel: keyframes.Reel, activities: Iterable[Activity]) -> Iterator[bytes]:
+    """Yield the JSON of a reel."""
+    start = {"id": reel.start.position.seq, "at": reel.start.at, "seen": list(reel.start.seen)}
+    yield b'{"start":'
+    yield from _with_picture(start, reel.start.text())
+    comma = ',"activities":['
+    for each in activities:
+        yield (comma + with_patch(_to_json(content_of(each)), each)).encode()
+        comma = ","
+    yield f'{"" if comma == "," else comma}],"earlier":{_to_json(reel.earlier)}}}'.encode()
 
 
 def _moment(place: keyframes.Place | None) -> dict[str, int] | None:
     return {"id": place.position.seq, "at": place.at} if place is not None else None
-
-
-def _answer(text: str, *, is_packed: bool) -> Response:
-    body = text.encode()
-    headers = {"Cache-Control": "no-store", "Vary": "Accept-Encoding"}
-    if is_packed:
-        body, headers["Content-Encoding"] = gzip.compress(body, LEVEL), "gzip"
-    return Response(body, media_type="application/json", headers=headers)
 
 
 def _takes_gzip(request: Request) -> bool:
