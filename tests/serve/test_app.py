@@ -20,13 +20,14 @@ from urllib.parse import urlsplit
 import apsw
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
+from pydantic import TypeAdapter
 
 from hubbub.app import Hub
 from hubbub.serve.upkeep import Upkeep
 from hubbub.settings import Settings
 from tests.serve.hub import running_hub
 from tests.serve.streams import following
-from tests.serve.web import Visit, done, refusal
+from tests.serve.web import Visit, Web, done, refusal
 from tests.serving import serving
 
 Start = Callable[..., "Process"]
@@ -331,3 +332,21 @@ def test_what_stays_as_long_as_the_hub_is_looked_through_by_no_collection_of_gar
     with running_hub(tmp_path / "hub", no_node=True):
         assert gc.get_freeze_count() > MADE_OF
     assert gc.get_freeze_count() == 0
+
+
+def test_the_first_request_finds_everything_ready(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No schema of a request is made while others wait: the first request costs what the next does."""
+    made: list[object] = []
+    begin = TypeAdapter.__init__
+
+    def counted(self: TypeAdapter[object], *args: Any, **options: Any) -> None:
+        made.append(args)
+        begin(self, *args, **options)
+
+    with running_hub(tmp_path / "hub") as hub:
+        monkeypatch.setattr(TypeAdapter, "__init__", counted)
+        web = Web(hub.url, hub.owner_secret)
+        with web.http:
+            done(web.get("/api/v1/needs"))
+            assert refusal(web.get("/api/v1/tasks/T-1"))[0] == 404
+    assert made == []

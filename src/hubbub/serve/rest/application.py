@@ -146,7 +146,14 @@ def application(
     app.state.gatekeeper = gatekeeper
     for router in ROUTERS:
         app.include_router(router)
+    _look_through(app)
     return app
+
+
+def _look_through(app: FastAPI) -> None:
+    """Have FastAPI make ready what it would with the first request to each router, which would hold up all others."""
+    for route in app.routes:
+        route.matches({"type": "http", "method": "GET", "path": ""})
 
 
 async def _misunderstood(_request: Request, error: Exception) -> Response:
