@@ -8,6 +8,7 @@ import pytest
 from hubbub.core import completions, endings, handovers, inbox, sweep, tasks, verbs
 from hubbub.model.errors import Conflict, InvalidTransition, NotHolder, UnknownAgent
 from hubbub.model.lifecycle import ENDED, OPEN, Event, Status
+from hubbub.model.parts import Manner
 from hubbub.model.records import Condition, Kind, Letter, Task
 from hubbub.store import messages as rows
 from hubbub.store.tx import Operation
@@ -33,6 +34,16 @@ def released(world: World, task: Task) -> list[object]:
         for each in world.log()
         if each.kind == "task.released" and each.task_id == task.id
     ]
+
+
+@on_one_engine
+@pytest.mark.parametrize("status", [*OPEN - {S.QUEUED}, S.COMPLETED], ids=str)
+def test_what_is_given_to_its_holder_on_a_board_stays_as_it_is(world: World, status: Status) -> None:
+    """A board's issue that is assigned to whoever has it is the same as before, and nobody hears of it."""
+    task = in_status(world, status)
+    mail, log = world.mail("bob"), world.log()
+    assert world.on(task, verbs.reassign, to="bob", by="ann", manner=Manner.BOARD) == task
+    assert (world.mail("bob"), world.log()) == (mail, log)
 
 
 @on_one_engine

@@ -251,12 +251,11 @@ class Model:
 
     def pass_on(self, job_id: UUID, to: str, by: str) -> None:
         job = self.jobs[job_id]
-        if to == by == job.holder:
+        if to == job.holder:
             return
         if job.status in LOST:
             raise Refused("InvalidTransition")
-        if to != job.holder:
-            self.tell(job_id, by)
+        self.tell(job_id, by)
         job.addressed = True
         if job.status in NOT_BEGUN:
             self.again(job_id, to)

@@ -262,8 +262,8 @@ def reassign(tx: Tx, task: Task, *, to: str, by: str, manner: Manner = PLAIN) ->
     """Hand a task to another agent; what its old holder, who is told, still says of it is refused.
 
     It is delivered to its new holder, unfinished, with its expiry as it was. In another manner it goes there just as it
-    is, begun or completed, and `to` may be an agent that is yet to come. Records `task.reassigned`. Raises
-    `Forbidden`, `UnknownAgent`, and `InvalidTransition` for what has ended.
+    is, begun or completed, or stays where it is already, and `to` may be an agent that is yet to come. Records
+    `task.reassigned`. Raises `Forbidden`, `UnknownAgent`, and `InvalidTransition` for what has ended.
     """
     takes = to == by and task.assignee is None and not parts.may(tx, task, Verb.REASSIGN, by)
     if takes and manner is not PLAIN:
@@ -274,7 +274,7 @@ def reassign(tx: Tx, task: Task, *, to: str, by: str, manner: Manner = PLAIN) ->
     if to != task.assignee:
         parts.tell_holder(tx, task, f"gave {to}", by=by)
     if manner is not PLAIN:
-        return handovers.pass_on(tx, task, to, by=by)
+        return task if to == task.assignee else handovers.pass_on(tx, task, to, by=by)
     changes, detail = {"assignee": to, "addressed": 1}, {"taken_from": task.assignee}
     return handovers.again(tx, task, Event.REASSIGN, to=to, by=by, changes=changes, detail=detail)
 
