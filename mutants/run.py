@@ -23,7 +23,12 @@ LEAST_DAILY = 60  # of the whole list: what protects every day
 MARKS = {DAILY: "not system", ALL: "system"}
 QUIET = ("-q", "-x", "--no-header", "--tb=line", "-rfE", "-p", "no:cacheprovider")
 SIDE_BY_SIDE = ("-n", "logical", "--maxprocesses", "8", "--dist", "worksteal")
-PASSED, FAILED, NOTHING_THERE = 0, 1, 5  # how pytest ends
+PASSED, FAILED, STOPPED, NOTHING_THERE = (
+    0,
+    1,
+    2,
+    5,
+)  # how pytest ends; side by side it is stopped by a failure
 SECONDS = 900  # for a test; a folder has four times as long
 FAILED_TEST = re.compile(r"^FAILED (\S+?)(?:\[| - |$)", re.MULTILINE)
 CAUGHT, SURVIVED, BROKEN = "caught", "SURVIVED", "BROKEN"
@@ -82,7 +87,7 @@ class Trial:
     def _judged(self, mutant: Mutant) -> tuple[str, str, str, str]:
         for tests, tier in self._steps(mutant):
             code, printed = self._pytest(tests, "-m", MARKS[tier])
-            if code == FAILED and (found := FAILED_TEST.search(printed)):
+            if code in (FAILED, STOPPED) and (found := FAILED_TEST.search(printed)):
                 return CAUGHT, found[1], tier, ""
             if code not in (PASSED, NOTHING_THERE):
                 return BROKEN, "", tier, f"the run of {tests} broke:\n{printed[-2000:]}"

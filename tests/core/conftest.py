@@ -3,9 +3,10 @@
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Concatenate, ParamSpec, TypeVar
@@ -35,6 +36,7 @@ T = TypeVar("T")
 CREW = ("ann", "bob", "代码1号")
 TEN_MINUTES = timedelta(minutes=10)
 RACERS = 8
+HUBS = 4
 
 # For what is decided without the store: each value that is refused, each row of a table.
 on_one_engine = pytest.mark.parametrize("store", ["sqlite"], indirect=True)
@@ -48,6 +50,7 @@ class World:
     clock: MovableClock
     project: Project
     actor: Actor
+    hubs: tuple[Store, ...] = ()  # others over the same database, as of other hubs
 
     @property
     def id(self) -> UUID:
@@ -56,6 +59,11 @@ class World:
     def acting(self, actor: Actor) -> "World":
         """The same world as somebody else."""
         return replace(self, actor=actor)
+
+    def at_hub(self, number: int) -> "World":
+        """The same world at one of its hubs: at one hub alone nobody races, as it has one writer."""
+        stores = (self.store, *self.hubs)
+        return replace(self, store=stores[number % len(stores)])
 
     def elsewhere(self, slug: str) -> "World":
         """Another project of the same hub, where the same names are known."""
@@ -140,19 +148,20 @@ class World:
         return [each.kind for each in self.log()]
 
     def race(self, *operations: Callable[[Tx], object]) -> list[object]:
-        """What came of each operation, an outcome or an error, when all began at once."""
+        """What came of each operation, an outcome or an error, when all began at once, each at the next hub."""
         barrier = threading.Barrier(len(operations))
 
-        def run(operation: Callable[[Tx], object]) -> object:
-            self.store.read_now(SYSTEM, lambda _tx: barrier.wait())  # by then, each has a connection
+        def run(number: int, operation: Callable[[Tx], object]) -> object:
+            store = self.at_hub(number).store
+            store.read_now(SYSTEM, lambda _tx: barrier.wait())  # by then, each has a connection
             barrier.wait()
             try:
-                return self.store.write_now(self.actor, operation)
+                return store.write_now(self.actor, operation)
             except Exception as error:  # noqa: BLE001  # a racer's outcome, to be looked at
                 return error
 
         with ThreadPoolExecutor(len(operations)) as threads:
-            return list(threads.map(run, operations))
+            return list(threads.map(run, range(len(operations)), operations))
 
 
 def finish(world: World, task: Task, event: Event = E.COMPLETE, by: str = "bob", text: str = "three") -> Task:
@@ -206,11 +215,12 @@ class Borrowed:
 
 
 @pytest.fixture(scope="session")
-def shared_postgres(postgres_database: str) -> Iterator[tuple[Postgres, Borrowed]]:
-    """One store for all tests of the core: they only run operations, on connections that know the tables by then."""
+def shared_postgres(postgres_database: str) -> Iterator[tuple[Sequence[Postgres], Borrowed]]:
+    """A few hubs' stores for all tests of the core, which only run operations, on connections that know the tables."""
     borrowed = Borrowed()
-    with closing(Postgres.open(postgres_database, clock=borrowed, notify_every=600)) as store:
-        yield store, borrowed
+    with ExitStack() as closed:
+        opened = partial(Postgres.open, postgres_database, clock=borrowed, notify_every=600)
+        yield [closed.enter_context(closing(opened())) for _ in range(HUBS)], borrowed
 
 
 @pytest.fixture(scope="session")
@@ -229,11 +239,11 @@ def shared_sqlite() -> Iterator[tuple[SQLite, Borrowed, Emptier]]:
 
 @pytest.fixture
 def postgres_store(
-    shared_postgres: tuple[Postgres, Borrowed], postgres_emptier: Emptier, clock: MovableClock
+    shared_postgres: tuple[Sequence[Postgres], Borrowed], postgres_emptier: Emptier, clock: MovableClock
 ) -> Iterator[Postgres]:
-    store, borrowed = shared_postgres
+    stores, borrowed = shared_postgres
     borrowed.clock = clock
-    yield store
+    yield stores[0]
     postgres_emptier.empty()
 
 
@@ -246,10 +256,19 @@ def sqlite_store(shared_sqlite: tuple[SQLite, Borrowed, Emptier], clock: Movable
 
 
 @pytest.fixture
-def world(store: Store, clock: MovableClock) -> World:
+def hubs(request: pytest.FixtureRequest, store: Store) -> tuple[Store, ...]:
+    """The stores of other hubs over the database of `store`; SQLite has one."""
+    if not isinstance(store, Postgres):
+        return ()
+    stores, _clock = request.getfixturevalue("shared_postgres")
+    return tuple(stores[1:])
+
+
+@pytest.fixture
+def world(store: Store, hubs: tuple[Store, ...], clock: MovableClock) -> World:
     """The project `lab`, in which ann, bob and 代码1号 are known, and whoever may act as any of them."""
     project = store.write_now(SYSTEM, lambda tx: projects.create(tx, "lab"))
-    world = World(store, clock, project, member(project))
+    world = World(store, clock, project, member(project), hubs)
     world.do(_meet_all, project.id)
     return world
 

@@ -173,18 +173,22 @@ def test_claimers_who_share_names_get_each_task_once(world: World, names: int, s
     open_queue = [world.send(to=None) for _ in range(size)]
 
     def work(number: int) -> list[int]:
-        name, door = f"agent-{number % names}", (REPORTING, STAYING)[number // names]
+        name, door, mine = (
+            f"agent-{number % names}",
+            (REPORTING, STAYING)[number // names],
+            world.at_hub(number),
+        )
         told = []
-        stay = checkin(world, name) if door == STAYING else None
+        stay = checkin(mine, name) if door == STAYING else None
         for task in open_queue[number % 7 :] + open_queue[: number % 7]:
-            if world.task(task).assignee is not None:
+            if mine.task(task).assignee is not None:
                 continue
             if stay is not None:
-                heartbeat(world, stay)
+                heartbeat(mine, stay)
             else:
-                report(world, name=name)
+                report(mine, name=name)
             with suppress(Conflict, InvalidTransition, NotHolder):
-                told.append(claim(world, door, name, task).number)
+                told.append(claim(mine, door, name, task).number)
         return told
 
     with ThreadPoolExecutor(2 * names) as threads:

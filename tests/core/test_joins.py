@@ -95,15 +95,15 @@ def crowd(world: World, operations: Sequence[Callable[[Tx], object]]) -> list[ob
     """What came of each, as in a race, of more than the store has connections for."""
     barrier = threading.Barrier(len(operations))
 
-    def run(operation: Callable[[Tx], object]) -> object:
+    def run(number: int, operation: Callable[[Tx], object]) -> object:
         barrier.wait()
         try:
-            return world.do(operation)
+            return world.at_hub(number).do(operation)
         except HubError as error:
             return error
 
     with ThreadPoolExecutor(len(operations)) as threads:
-        return list(threads.map(run, operations))
+        return list(threads.map(run, range(len(operations)), operations))
 
 
 @pytest.mark.parametrize("same_name", [True, False])

@@ -101,9 +101,10 @@ def test_racing_writers_lose_nothing(world: World) -> None:
     begin = threading.Barrier(WRITERS)
 
     def write(number: int) -> None:
+        mine = world.at_hub(number)
         begin.wait()
-        world.do(memory.write, world.id, None, f"section {number}", "x" * 1_000)
-        world.do(memory.append, world.id, "ann", f"line {number}")
+        mine.do(memory.write, world.id, None, f"section {number}", "x" * 1_000)
+        mine.do(memory.append, world.id, "ann", f"line {number}")
 
     with ThreadPoolExecutor(WRITERS) as threads:
         list(threads.map(write, range(WRITERS)))

@@ -147,7 +147,8 @@ def test_racing_writers_tell_the_same(world: World, eve: Actor, seed: int) -> No
         chance = random.Random(f"{seed} {racer}")
         for number in range(DEEDS_OF_A_RACER):
             more = chance.randrange(60), chance.randrange(60), chance.randrange(60)
-            act(world.store, world.clock, project, eve, [(chance.randrange(len(DEEDS)), more, 0)])
+            store = world.at_hub(racer).store
+            act(store, world.clock, project, eve, [(chance.randrange(len(DEEDS)), more, 0)])
             if number % 10 == racer:
                 halfway.append(told(world.store, project.id))
 
