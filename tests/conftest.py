@@ -25,7 +25,7 @@ from hubbub.serve.mcp import endpoint
 from hubbub.store.postgres import Postgres
 from hubbub.store.sqlite import SQLite
 from hubbub.store.tx import Store, unix_ms
-from tests import zygote
+from tests import certificates, zygote
 from tests.emptying import Emptier
 from tests.memory import in_memory
 from tests.migrated import migrated
@@ -57,6 +57,7 @@ if os.environ.get("HUBBUB_TEST_WAY") == "sdk":  # otherwise plain calls are answ
     endpoint.PLAINLY = False
 
 subprocess.Popen = zygote.Popen  # type: ignore[misc]  # whoever starts the program, the event loop too
+certificates.read_once()
 
 
 def pytest_xdist_auto_num_workers() -> int:

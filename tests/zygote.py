@@ -195,6 +195,7 @@ def load() -> None:
     """Import all of the program but its entry, which is run, and what is seldom needed."""
     import hubbub
     from hubbub.serve.dashboard.assets import Assets
+    from hubbub.serve.rest.application import routes
 
     gc.disable()
     for each in pkgutil.walk_packages(hubbub.__path__, "hubbub."):
@@ -204,6 +205,7 @@ def load() -> None:
     for name in LOADED_LATER:
         importlib.import_module(name)
     Assets.of()  # put together once, for all hubs
+    routes()
     gc.collect()
     gc.freeze()  # so that all share this memory
 

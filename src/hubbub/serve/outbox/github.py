@@ -18,7 +18,7 @@ from hubbub import __version__
 from hubbub.core.outbox import Errand
 from hubbub.model import issues
 from hubbub.model.parcels import Fate, Parcel, Report
-from hubbub.model.ways import trusts_environment
+from hubbub.model.ways import authorities, trusts_environment
 from hubbub.serve.outbox import answers
 
 TIMEOUT = httpx2.Timeout(15, connect=5)  # seconds
@@ -123,6 +123,7 @@ class GitHub:
         return httpx2.AsyncClient(
             timeout=TIMEOUT,
             follow_redirects=True,  # of a repository that has a new name; the token goes to the same host only
+            verify=authorities(self._api),
             trust_env=trusts_environment(self._api),
             headers={
                 "Accept": "application/vnd.github+json",

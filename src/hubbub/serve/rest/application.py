@@ -2,16 +2,18 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
+from functools import cache
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
-from fastapi import Depends, FastAPI
+from fastapi import APIRouter, Depends, FastAPI
 from fastapi.exceptions import RequestValidationError
 from fastapi.security import HTTPBearer
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import BaseRoute
 
 from hubbub import __version__
 from hubbub.core.transaction import Transactions
@@ -129,8 +131,7 @@ def application(
         version=__version__,
         docs_url=None,
         redoc_url=None,
-        dependencies=[Depends(BEARER)],
-        responses=REFUSALS,
+        routes=routes(),
         exception_handlers={
             HubError: refused,
             HTTPException: http_error,
@@ -144,16 +145,21 @@ def application(
     app.state.keep_log_days, app.state.claim_ttl = keep_log_days, claim_ttl
     app.state.webhook_private, app.state.public_url = webhook_private, public_url
     app.state.gatekeeper = gatekeeper
-    for router in ROUTERS:
-        app.include_router(router)
-    _look_through(app)
     return app
 
 
-def _look_through(app: FastAPI) -> None:
-    """Have FastAPI make ready what it would with the first request to each router, which would hold up all others."""
-    for route in app.routes:
+@cache
+def routes() -> list[BaseRoute]:
+    """The routes of the interface, which all hubs of a process share: the schemas of a router take long to make.
+
+    FastAPI would make them with the first request to each router, which would hold up all others.
+    """
+    interface = APIRouter(dependencies=[Depends(BEARER)], responses=REFUSALS)
+    for router in ROUTERS:
+        interface.include_router(router)
+    for route in interface.routes:
         route.matches({"type": "http", "method": "GET", "path": ""})
+    return interface.routes
 
 
 async def _misunderstood(_request: Request, error: Exception) -> Response:
