@@ -48,12 +48,13 @@ UNNEEDED = (  # whose pages, one for each window, take as long to begin as the p
     "PreconnectToSearch",
     "ThirdPartyStoragePartitioning",
 )
+PROGRAMS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")  # the lightest first
 
 
 @contextmanager
 def chromium() -> Iterator[Browser]:
     """The machine's own browser, without a window."""
-    found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    found = next(filter(None, map(shutil.which, PROGRAMS)), None)
     program = needed(found, "chromium")
     with sync_playwright() as playwright:
         arguments = ["--no-sandbox", "--disable-dev-shm-usage"]  # tests run as root, in containers
