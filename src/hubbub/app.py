@@ -161,7 +161,7 @@ class Hub:
         work = [each.run for each in (feed, notified, sightings, leaving, archive, upkeep, usage, watch)]
         if workspace is not None:
             work.append(partial(keep_in_step, transactions, feed, workspace, slug))
-        node = None if self.settings.no_node else self._machine(desk, slug)
+        node = None if self.settings.no_node else self._machine(desk, slug, fleet.instance)
         parts = Parts(
             transactions=transactions,
             dialects=self.dialects,
@@ -201,8 +201,8 @@ class Hub:
             await stack.enter_async_context(self._findable())
             yield
 
-    def _machine(self, desk: Desk, slug: str) -> "LocalNode":
-        """The machine that the hub runs on, as agents may use it."""
+    def _machine(self, desk: Desk, slug: str, instance: str) -> "LocalNode":
+        """The machine that the hub runs on, as agents may use it. `instance` is what the hub calls itself."""
         from hubbub.dialects.cmdop import DIALECT
         from hubbub.node import hub, machine
         from hubbub.node.here import open_node  # takes a while to import, and not every hub has one
@@ -214,7 +214,7 @@ class Hub:
             log_file=self.settings.data / logs.DAEMON,
             config=self.settings.config,
             cwd=Path.cwd(),
-            hub=hub.Hub(CallWire(desk, OwnMachine(project=slug, node=name), self.url)),
+            hub=hub.Hub(CallWire(desk, OwnMachine(project=slug, node=name, instance=instance), self.url)),
             catalogue=DIALECT.catalogue(),
             secrets=[secret for secret in (owner, self.settings.github_token) if secret],
             name=name,

@@ -93,6 +93,29 @@ def test_nobodys_answer_is_a_no(world: World, ada: World) -> None:
         world.do(approvals.spend, approval.id, DIGEST, receipt=receipt)
 
 
+def test_a_hub_that_ended_asks_no_more(world: World, ada: World) -> None:
+    """Its own machine's questions are withdrawn, who answers hears why, and what is asked by others waits on."""
+    ours, gone = (
+        world.do(approvals.put, world.project, question(world), MINUTE, hub=hub)[0] for hub in ("new", "old")
+    )
+    answered, _receipt = world.do(approvals.put, world.project, question(world), MINUTE, hub="old")
+    ada.do(approvals.answer, str(answered.id), approved=False)
+    other, _receipt = put(world)
+    left = world.do(approvals.of_ended_hubs, "new")
+    assert left == [(gone.id, "old")]
+
+    for approval_id, _hub in left:
+        world.do(approvals.outlive, approval_id)
+    world.do(approvals.outlive, answered.id)
+
+    assert [status(world, each) for each in (ours, other, answered)] == [S.PENDING, S.PENDING, S.DENIED]
+    assert (status(world, gone), world.kinds()[-1]) == (S.WITHDRAWN, "approval.withdrawn")
+    assert world.do(approvals.of_ended_hubs, "new") == []
+    assert world.do(approvals.of_hub, "new") == [ours.id]
+    with pytest.raises(Conflict, match="was started anew since"):
+        ada.do(approvals.answer, str(gone.id), approved=True)
+
+
 def test_time_is_over_to_the_millisecond(world: World, ada: World) -> None:
     """Also before the sweep comes by, an answer in the moment in which time is over is too late."""
     approval, _receipt = put(world)

@@ -2,16 +2,20 @@
 
 from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 from uuid import UUID
 
 import pytest
 
-from hubbub.core import access, dispatches, joins, loans, members, nodes, tokens
+from hubbub.core import access, dispatches, joins, loans, members, nodes, removals, tokens, verbs
+from hubbub.core.askers import Asker, LinkedMachine, OwnMachine, Program
 from hubbub.model.accounts import Token
 from hubbub.model.errors import Conflict, Forbidden, Unauthorized, WrongIdentity
 from hubbub.model.ids import new_id
 from hubbub.model.machines import Machine
 from hubbub.model.orders import About, Order, Outcome, Principal
+from hubbub.model.parts import Manner
+from hubbub.model.records import Condition, Task
 from hubbub.model.rights import SYSTEM, Actor, Role
 from hubbub.store.tx import Tx
 from tests.core.conftest import World, on_one_engine, person
@@ -93,6 +97,7 @@ ENDS: dict[str, Callable[[World, Token, UUID], object]] = {
     "the order is done": lambda world, _ann, order: world.do(dispatches.end, order, Outcome(value={})),
     "the machine has lost it": lambda world, _ann, order: world.do(dispatches.lose, order),
     "the machine is removed": lambda world, _ann, _order: world.do(nodes.remove, world.project, "web1"),
+    "its asker is removed": lambda world, _ann, _order: world.do(removals.remove, world.project, "ann"),
     "the asker's token is revoked": lambda world, ann, _order: world.do(tokens.revoke, ann.id),
     "another is lent for the order": lambda world, ann, order: lend(world, asker(ann), order),
     "its time is over": lambda world, _ann, _order: world.pass_time(timedelta(minutes=32)),
@@ -114,6 +119,80 @@ def test_it_ends(world: World, eve: Actor, machine: Machine, ann: Token, why: st
 
     assert [is_good(world, each) for each in (secret, inner)] == [False, False]
     assert not {lent.id, nested.id} & {each.id for each in people.do(tokens.visible, [world.project])}
+
+
+LETS_GO: dict[str, Callable[[World, Task], object]] = {
+    "cancelled": lambda world, task: world.do(verbs.cancel, task, by="ann", reason="not needed"),
+    "failed": lambda world, task: world.do(nodes.end_task, str(task.id), text="no", failed=True),
+    "done": lambda world, task: world.do(nodes.end_task, str(task.id), text="yes", failed=False),
+    "reassigned": lambda world, task: world.do(verbs.reassign, task, to="bob", by="ann"),
+    "passed on": lambda world, task: world.do(verbs.reassign, task, to="bob", by="ann", manner=Manner.BOARD),
+    "released": lambda world, task: world.do(verbs.release, task, by=str(task.assignee), reason="not there"),
+    "reopened and given away": lambda world, task: world.do(
+        verbs.reassign, world.do(verbs.reopen, task, by="ann"), to="bob", by="ann"
+    ),
+}
+
+
+@pytest.mark.parametrize("how", LETS_GO)
+def test_what_is_lent_for_a_task_ends_when_the_machine_has_it_no_more(
+    world: World, eve: Actor, machine: Machine, ann: Token, how: str
+) -> None:
+    """Whatever ends a task, or takes it from its machine, ends what was lent for it; nothing is lent for it then."""
+    world.report("bob", Condition.IDLE)
+    people = world.acting(eve)
+    begin = partial(nodes.begin_task, project=world.project, sender="ann", title="t", description="d")
+    dispatch, _new = people.do(
+        dispatches.begin, world.project, machine, Order(who=asker(ann), tool="delegate_task"), sent=True
+    )
+    acting = people.do(access.stand_in, ann.id)
+    askers: dict[str, Asker] = {
+        "node:here": OwnMachine(project=world.project.slug, node="here", instance="h-1"),
+        "node:web1": LinkedMachine(project=world.project, machine=machine, order=dispatch),
+        "node:ann@desk": Program(caller=acting, project=None, node="desk"),
+    }
+    for holder, lender in askers.items():
+        task = world.acting(SYSTEM).do(begin, node=holder.removeprefix("node:"))
+        assert task.assignee == holder
+        once_more = partial(lender.lend, said=asker(ann), task_id=str(task.id), chain=())
+        doing = world.acting(lender.actor)
+        secret = doing.do(once_more)
+        assert is_good(world, secret), holder
+
+        LETS_GO[how](people, task)
+
+        assert not is_good(world, secret), holder
+        with pytest.raises(Forbidden, match="not at work on such a task"):
+            doing.do(once_more)
+
+
+def test_it_has_the_chain_in_it(world: World, ann: Token) -> None:
+    """Who asked whom is in each token that is lent from another, whatever its program says, up to the deepest."""
+    lent, _secret = lend(world, asker(ann))
+    assert lent.chain == ("ann", "web1")
+    said = {
+        ("ann", "web1", "db1"): ("ann", "web1", "db1"),
+        ("ann", "web1"): ("ann", "web1", "web1"),
+        ("somebody",): ("ann", "web1", "web1"),
+        (): ("ann", "web1", "web1"),
+    }
+    for chain, kept in said.items():
+        inner = world.acting(SYSTEM).do(
+            loans.lend, world.project, asker(lent), node="web1", purpose=new_id(), chain=chain
+        )
+        assert inner[0].chain == kept
+        actor = world.acting(SYSTEM).do(access.authenticate, inner[1])
+        assert actor.chain == kept
+    deepest, _secret = lend(world, asker(inner[0]))
+    assert deepest.chain == ("ann", "web1", "web1", "web1")
+    with pytest.raises(Conflict, match="agents ask agents at most 3 deep: ann → web1 → "):
+        lend(world, asker(deepest))
+    told = [
+        each.detail["chain"]
+        for each in world.log()
+        if each.kind == "token.created" and "chain" in each.detail
+    ]
+    assert told[0] == ["ann", "web1"]
 
 
 def test_it_does_not_outlive_the_token_that_it_is_lent_from(world: World, eve: Actor) -> None:

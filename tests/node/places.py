@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 
+from hubbub.model.chains import Chain
 from hubbub.model.errors import HubError
 from hubbub.model.link import Message, Need
 from hubbub.model.orders import Code, Order, Outcome, Principal, ToolSpec, refused
@@ -70,7 +71,7 @@ class NotingHub(Hub):
             raise self.refuses
         self.tasks[task_id].text, self.tasks[task_id].failed = text, failed
 
-    async def lend(self, who: Principal, task_id: str | None = None) -> Credentials:
+    async def lend(self, who: Principal, task_id: str | None = None, chain: Chain = ()) -> Credentials:
         if self.lends_nothing is not None:
             raise self.lends_nothing
         self.lent += 1

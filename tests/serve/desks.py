@@ -47,7 +47,7 @@ async def at_the_desk(hub: Hub, who: Principal = ANN) -> AsyncIterator[NodeHub]:
     running = asyncio.create_task(feed.run())
     try:
         desk = Desk(Transactions(hub.store), LiveNews(feed, followers))
-        yield NodeHub(CallWire(desk, OwnMachine(project="default", node="box"), hub.url))
+        yield NodeHub(CallWire(desk, OwnMachine(project="default", node="box", instance="h-1"), hub.url))
     finally:
         running.cancel()
         with suppress(asyncio.CancelledError):

@@ -65,6 +65,7 @@ def _actor(tx: Tx, token: Token | None) -> Actor:
         expires_at=token.expires_at,
         rate=token.rate,
         lent_from=token.lent_from,
+        chain=token.chain,
     )
 
 

@@ -48,6 +48,10 @@ KINDS = {
     ApprovalStep.RESUME: "approval.asked",
     ApprovalStep.WITHDRAW: "approval.withdrawn",
 }
+# Nothing to decide: the store's own.
+of_ended_hubs = rows.of_ended_hubs
+of_hub = rows.of_hub
+
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
@@ -60,20 +64,20 @@ def put(
     elicitation: bool = False,
     approval_id: UUID | None = None,
     machine: UUID | None = None,
+    hub: str | None = None,
     receipt: str | None = None,
 ) -> tuple[Approval, str]:
     """Put a question before the people of a project, and the receipt by which whoever asked uses the answer.
 
     Unanswered, it expires after `patience`. With `elicitation` whoever asked may `resolve` it. They may say which id
     and which `receipt` it has: put again by that id, it is the same question. With a token that takes the same receipt,
-    and the same token; a machine has another receipt from then on. One that comes over the link of a `machine` ends
-    when that is gone for longer than `BACK`, and goes on when it is put again. Records `approval.asked`. Raises
-    `Invalid`, and `Conflict` if too many wait already, or the id is another question's.
+    and the same token; a machine has another one then. What comes over a `machine`'s link ends when that is gone for
+    longer than `BACK`, and goes on when it is put again; what the own machine of a `hub` asks ends with that. Records
+    `approval.asked`. Raises `Invalid`, and `Conflict` if too many wait already, or the id is another question's.
     """
     _check(question, patience, elicitation=elicitation)
     receipt = receipt or secrets.token_hex(16)
-    known = rows.find(tx, approval_id, lock=True) if approval_id is not None else None
-    if known is not None:
+    if approval_id is not None and (known := rows.find(tx, approval_id, lock=True)) is not None:
         return _put_again(tx, known, project, question, receipt), receipt
     token_id = parse_id(question.who.token_id or "")
     if rows.number_pending(tx, project.id, token_id) >= MOST:
@@ -96,6 +100,7 @@ def put(
         receipt=access.fingerprint(receipt),
         status=ApprovalStatus.PENDING,
         machine=machine,
+        hub=hub,
         created_at=tx.now,
         expires_at=tx.now + milliseconds(patience),
     )
@@ -218,6 +223,16 @@ def withdraw(tx: Tx, machine: UUID, *, but: Collection[UUID]) -> None:
     for approval in rows.unanswered(tx, machine):
         if approval.id not in but:
             _move(tx, approval, ApprovalStep.WITHDRAW)
+
+
+def outlive(tx: Tx, approval_id: UUID) -> None:
+    """End a question of a hub's own machine, which has ended, and with it whoever waited for the answer.
+
+    Records `approval.withdrawn`; nothing where it was answered, or its time was over.
+    """
+    approval = rows.find(tx, approval_id, lock=True)
+    if approval is not None and approval.status is ApprovalStatus.PENDING:
+        _move(tx, approval, ApprovalStep.WITHDRAW)
 
 
 def forget(tx: Tx) -> None:

@@ -10,10 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
 
-from hubbub.core import access, dispatches, finding, keys, loans, nodes, placements, projects, seals
+from hubbub.core import access, dispatches, finding, keys, loans, nodes, placements, projects, seals, tasks
+from hubbub.model import chains
+from hubbub.model.chains import Chain
 from hubbub.model.dispatches import ENDED, Dispatch
-from hubbub.model.errors import Forbidden
-from hubbub.model.ids import new_id, parse_id
+from hubbub.model.errors import Forbidden, NotFound
+from hubbub.model.ids import new_id
 from hubbub.model.lifecycle import OPEN
 from hubbub.model.machines import Machine, beside, board_name
 from hubbub.model.orders import Principal
@@ -24,6 +26,7 @@ from hubbub.store.tx import Tx
 
 MOST = 512  # tasks that a machine has begun for one caller
 NO_ORDER = "the machine is not at work on such an order"
+NO_TASK = "the machine is not at work on such a task"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +52,11 @@ class Asker(ABC):
         """The machine by whose link this came, if by one: its questions end with that."""
         return None
 
+    @property
+    def hub(self) -> str | None:
+        """The hub whose own machine it is, if it is one: its questions end with that."""
+        return None
+
     @abstractmethod
     def standing(self, tx: Tx, said: Principal) -> Standing:
         """For whom something is done that is `said` to be for somebody. Raises `HubError`."""
@@ -70,8 +78,11 @@ class Asker(ABC):
         """End what it has begun."""
 
     @abstractmethod
-    def lend(self, tx: Tx, said: Principal, task_id: str | None) -> str:
-        """A token for the program that is its agent, for an order, or a task in the background."""
+    def lend(self, tx: Tx, said: Principal, task_id: str | None, chain: Chain) -> str:
+        """A token for the program that is its agent, for an order, or a task in the background.
+
+        `chain` is what it says of who asked whom, up to that program.
+        """
 
     def key(self, tx: Tx) -> str | None:
         """The API key of its project, if there is one that it may have."""
@@ -92,6 +103,12 @@ class OwnMachine(Asker):
 
     project: str
     node: str
+    instance: str  # of the hub, which has another when it is started anew
+
+    @property
+    def hub(self) -> str:
+        """The process in which it is."""
+        return self.instance
 
     def standing(self, tx: Tx, said: Principal) -> Standing:
         sender = None if said.is_person else said.name
@@ -109,9 +126,10 @@ class OwnMachine(Asker):
     def end_task(self, tx: Tx, ref: str, *, text: str, failed: bool) -> None:
         nodes.end_task(tx, ref, text=text, failed=failed)
 
-    def lend(self, tx: Tx, said: Principal, task_id: str | None) -> str:
-        purpose = parse_id(task_id or "") or new_id()
-        return loans.lend(tx, projects.find(tx, said.project), said, node=self.node, purpose=purpose)[1]
+    def lend(self, tx: Tx, said: Principal, task_id: str | None, chain: Chain) -> str:
+        project = projects.find(tx, said.project)
+        purpose = _begun(tx, project, task_id, self.node) if task_id is not None else new_id()
+        return loans.lend(tx, project, said, node=self.node, purpose=purpose, chain=chain)[1]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,13 +162,13 @@ class LinkedMachine(Asker):
     def end_task(self, tx: Tx, ref: str, *, text: str, failed: bool) -> None:
         nodes.end_task(tx, ref, text=text, failed=failed, project=self.project, node=self.machine.name)
 
-    def lend(self, tx: Tx, said: Principal, task_id: str | None) -> str:
-        order = self._at_work()
-        begun = {str(task.id): task.id for task in begun_for(tx, self.machine, order)}
-        if task_id is not None and task_id not in begun:
-            raise Forbidden("the machine is not at work on such a task")
-        purpose = begun[task_id] if task_id is not None else order.id
-        return loans.lend(tx, self.project, order.order.who, node=self.machine.name, purpose=purpose)[1]
+    def lend(self, tx: Tx, said: Principal, task_id: str | None, chain: Chain) -> str:
+        order, node = self._at_work(), self.machine.name
+        who, purpose = order.order.who, order.id
+        if task_id is not None:
+            purpose = _begun(tx, self.project, task_id, node, sender=_sender(who))
+        chain = chains.at_least(chain, chains.longer(order.order.chain, who.name, node))
+        return loans.lend(tx, self.project, who, node=node, purpose=purpose, chain=chain)[1]
 
     def _at_work(self) -> Dispatch:
         if self.order is None:
@@ -189,11 +207,13 @@ class Program(Asker):
         project, sender = self.home(tx), self.caller.agent
         nodes.end_task_beside(tx, project, ref, sender=sender, name=self.node, text=text, failed=failed)
 
-    def lend(self, tx: Tx, said: Principal, task_id: str | None) -> str:
+    def lend(self, tx: Tx, said: Principal, task_id: str | None, chain: Chain) -> str:
         standing = self.standing(tx, said)
+        project, purpose = standing.project, new_id()
+        if task_id is not None:
+            purpose = _begun(tx, project, task_id, standing.node, sender=standing.sender)
         who = replace(standing.who, name=standing.sender or HUB)
-        lent = loans.lend_from(tx, standing.project, self.caller, who, node=self.node, purpose=new_id())
-        return lent[1]
+        return loans.lend_from(tx, project, self.caller, who, node=self.node, purpose=purpose, chain=chain)[1]
 
     def seal(self, tx: Tx, seq: int, digest: str) -> None:
         project = self.home(tx)
@@ -217,7 +237,24 @@ def held_by(tx: Tx, machine: Machine, wanted: UUID) -> Dispatch:
 
 def begun_for(tx: Tx, machine: Machine, order: Dispatch) -> list[Task]:
     """The tasks that go on at the machine for whoever gave the order."""
-    who = order.order.who
-    sender = HUB if who.is_person else who.name
     begun = finding.search(tx, [order.project_id], status=OPEN, assignee=board_name(machine.name), limit=MOST)
-    return [task for task in begun if task.sender == sender]
+    return [task for task in begun if task.sender == _sender(order.order.who)]
+
+
+def _begun(tx: Tx, project: Project, ref: str, node: str, *, sender: str | None = None) -> UUID:
+    """The task that goes on at a machine in the background, locked, so that it does not end unseen.
+
+    With a `sender`, only for them. Raises `Forbidden` for any other.
+    """
+    try:
+        task = tasks.find(tx, [project.id], ref, lock=True, by_number=False)
+    except NotFound:
+        raise Forbidden(NO_TASK) from None
+    if task.is_ended or task.assignee != board_name(node) or sender not in (None, task.sender):
+        raise Forbidden(NO_TASK)
+    return task.id
+
+
+def _sender(who: Principal) -> str:
+    """By which name the board has what was begun for somebody."""
+    return HUB if who.is_person else who.name

@@ -149,6 +149,8 @@ def _record(tx: Tx, kind: str, dispatch: Dispatch, *, actor: str | None = None) 
         "node": dispatch.node,
         "tool": dispatch.order.tool,
     }
+    if dispatch.order.chain:
+        detail["chain"] = list(dispatch.order.chain)
     if dispatch.ended_at is not None:
         duration = dispatch.ended_at - dispatch.created_at
         detail |= {"status": dispatch.status, "code": dispatch.code, "duration_ms": duration}

@@ -9,7 +9,9 @@ from datetime import timedelta
 from uuid import UUID
 
 from hubbub.core import access, tokens
+from hubbub.model import chains
 from hubbub.model.accounts import Token
+from hubbub.model.chains import Chain
 from hubbub.model.errors import Conflict, Unauthorized
 from hubbub.model.ids import parse_id
 from hubbub.model.machines import beside
@@ -25,29 +27,42 @@ MOST = 1_000  # that are lent from one token at a time
 KEEP = timedelta(days=1)  # after its end, in which it may be looked for
 
 
-def lend(tx: Tx, project: Project, who: Principal, *, node: str, purpose: UUID) -> tuple[Token, str]:
+def lend(
+    tx: Tx, project: Project, who: Principal, *, node: str, purpose: UUID, chain: Chain = ()
+) -> tuple[Token, str]:
     """A token for the program that is the agent of `node`, which works for `who`, and its secret.
 
-    `purpose` is the order, or the task that goes on in the background; what was lent for it before ends. Raises
-    `Unauthorized` if the token of `who` has ended, `Forbidden` if it may not write, and `Conflict` for too many.
+    `purpose` is the order, or the task that goes on in the background; what was lent for it before ends. `chain` is
+    what is said of who asked whom, up to this program: it counts where it goes on from that of the token of `who`.
+    Raises `Unauthorized` if that has ended, `Forbidden` if it may not write, and `Conflict` for too many, or too deep.
     """
     token_id = parse_id(who.token_id or "")
     if token_id is None:
         raise Unauthorized
-    return lend_from(tx, project, access.stand_in(tx, token_id), who, node=node, purpose=purpose)
+    return lend_from(tx, project, access.stand_in(tx, token_id), who, node=node, purpose=purpose, chain=chain)
 
 
 def lend_from(
-    tx: Tx, project: Project, lender: Actor, who: Principal, *, node: str, purpose: UUID
+    tx: Tx, project: Project, lender: Actor, who: Principal, *, node: str, purpose: UUID, chain: Chain = ()
 ) -> tuple[Token, str]:
     """As `lend`, from the token of the `lender` that it is."""
     access.enter(replace(tx, actor=lender), str(project.id), Right.WRITE)
+    chain = _chain(lender, who, node, chain)
     end(tx, purpose)
     if lender.token_id is None or len(rows.lent_from(tx, lender.token_id)) >= MOST:
         raise Conflict(f"{MOST:,} tokens are lent from this one already; an order has to end first")
     is_agent = not who.is_person and who.name != HUB
     name = lender.agent or (who.name if is_agent else beside(lender.label, node))
-    return tokens.lent(tx, project, lender, agent=name, purpose=purpose, lasts=LASTS)
+    return tokens.lent(tx, project, lender, agent=name, purpose=purpose, chain=chain, lasts=LASTS)
+
+
+def _chain(lender: Actor, who: Principal, node: str, said: Chain) -> Chain:
+    """Who asked whom, up to the program that is lent a token: a link more than the lender has. Raises `Conflict`."""
+    if len(said) <= len(lender.chain) or chains.at_least(said, lender.chain) != said:
+        said = chains.longer(lender.chain, who.name, node)
+    if (why := chains.too_deep(said[:-1])) is not None:
+        raise Conflict(why)
+    return said
 
 
 def end(tx: Tx, purpose: UUID) -> None:

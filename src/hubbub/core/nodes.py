@@ -14,7 +14,6 @@ from hubbub.core import (
     access,
     agents,
     dispatches,
-    loans,
     placements,
     tasks,
     tokens,
@@ -287,7 +286,6 @@ def end_task(
     is_theirs = sender in (None, task.sender) and (node is None or board_name(node) == holder)
     if not holder.startswith(NODE_PREFIX) or not is_theirs:
         raise NotHolder(task.assignee)
-    loans.end(tx, task.id)
     if task.is_ended:
         return task
     if failed:

@@ -11,12 +11,13 @@ from dataclasses import replace
 from datetime import timedelta
 from uuid import UUID
 
-from hubbub.core import agents, scopes
+from hubbub.core import agents, loans, scopes
 from hubbub.core.snapshots import cards, patches
 from hubbub.model import issues
 from hubbub.model.errors import Conflict, NotFound, Unmet
 from hubbub.model.ids import new_id, parse_id
 from hubbub.model.lifecycle import Event, Status, advance
+from hubbub.model.machines import NODE_PREFIX
 from hubbub.model.moments import milliseconds
 from hubbub.model.records import Delivery, Priority, Run, Task, title_of
 from hubbub.model.rights import HUB
@@ -242,6 +243,7 @@ def step(
     What is `said` of it, by default the reason in `detail`, is its note from now on. Saying nothing clears that, except
     that what was said stays until somebody who has got the task begins it.
 
+    What a machine was lent for it ends when it has ended, or has another holder.
     Without an `actor` it is whoever calls. Raises `InvalidTransition`, or `Conflict` if the task was found without a
     lock and has changed since.
     """
@@ -254,6 +256,8 @@ def step(
     moved = tasks.move(tx, task, *events, changes={**(changes or {}), **noted})
     if moved is None:
         raise Conflict("the task has changed meanwhile; look at it again")
+    if (task.assignee or "").startswith(NODE_PREFIX) and (moved.is_ended or moved.assignee != task.assignee):
+        loans.end(tx, task.id)
     _record(tx, kind or KINDS[events[0]], moved, actor=actor, before=task, detail=detail)
     return moved
 

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from hubbub.core import access, agents, evidence
 from hubbub.model.accounts import Token
+from hubbub.model.chains import Chain
 from hubbub.model.errors import Forbidden, Invalid, NotFound
 from hubbub.model.ids import new_id
 from hubbub.model.moments import milliseconds
@@ -75,7 +76,14 @@ def granted(tx: Tx, project: Project, *, role: Role, agent: str) -> tuple[Token,
 
 
 def lent(
-    tx: Tx, project: Project, lender: Actor, *, agent: str, purpose: UUID, lasts: timedelta
+    tx: Tx,
+    project: Project,
+    lender: Actor,
+    *,
+    agent: str,
+    purpose: UUID,
+    chain: Chain,
+    lasts: timedelta,
 ) -> tuple[Token, str]:
     """A token that does less than the lender's, as `agent`, and its secret: it ends before theirs, or with it.
 
@@ -93,6 +101,7 @@ def lent(
         rate=lender.rate,
         until=lender.expires_at,
         lent=(lender.token_id, purpose),
+        chain=chain,
     )
     return _told(tx, made)
 
@@ -157,8 +166,9 @@ def _insert(
     rate: int | None = None,
     until: int | None = None,
     lent: tuple[UUID | None, UUID | None] = (None, None),
+    chain: Chain = (),
 ) -> tuple[Token, str]:
-    """`until` is when it ends at the latest; `lent` from which token, and for what."""
+    """`until` is when it ends at the latest; `lent` from which token, and for what; `chain` for whom."""
     if ttl is not None and ttl <= timedelta(0):
         raise Invalid("a token must expire in the future")
     ends = [tx.now + milliseconds(ttl)] if ttl is not None else []
@@ -179,6 +189,7 @@ def _insert(
             revoked_at=None,
             lent_from=lent[0],
             lent_for=lent[1],
+            chain=chain,
         ),
     )
     return token, secret
@@ -187,7 +198,9 @@ def _insert(
 def _told(tx: Tx, made: tuple[Token, str]) -> tuple[Token, str]:
     """A token and its secret; the log hears of the token."""
     token, _secret = made
-    detail = {"token_id": str(token.id), "role": token.role}
+    detail: dict[str, object] = {"token_id": str(token.id), "role": token.role}
+    if token.chain:
+        detail["chain"] = list(token.chain)
     tx.record("token.created", project_id=token.project_id, agent=token.agent, detail=detail)
     return made
 

@@ -31,3 +31,4 @@ class Token:
     revoked_at: Annotated[int | None, Seen(REST)]
     lent_from: UUID | None = None  # the token with which it ends
     lent_for: UUID | None = None  # the order, or the task in the background, with which it ends
+    chain: tuple[str, ...] = ()  # of what was lent: who asked whom, up to the program that has it

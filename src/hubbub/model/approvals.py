@@ -86,6 +86,7 @@ class Approval:
     ] = None
     ended_at: Annotated[int | None, Seen(REST)] = None
     machine: UUID | None = None  # over whose link it came
+    hub: str | None = None  # whose own machine asks it, for as long as that process lives
 
     @property
     def is_forsaken(self) -> bool:

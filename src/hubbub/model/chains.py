@@ -3,10 +3,12 @@
 It is empty while no agent of a machine has been asked. It travels with every call that such an agent makes, over links,
 in the `_meta` of calls and in the environment of programs, so that questions come to an end: agents ask agents only so
 deep, and none that is waiting for the answer. Whoever calls may say that there is a chain, which can only make it
-longer; what a call may do never depends on it.
+longer; what a call may do never depends on it. What the hub lends such a program has the chain in it, so that whoever
+acts by that cannot leave it out.
 """
 
 import json
+from collections.abc import Mapping
 
 from hubbub.model.errors import Invalid
 from hubbub.model.shown import visible
@@ -23,6 +25,11 @@ Chain = tuple[str, ...]
 def longer(chain: Chain, caller: str, node: str) -> Chain:
     """The chain of what the agent of `node` does, which was asked by a call of `caller` with this chain."""
     return (*(chain or (caller,)), node)
+
+
+def at_least(said: Chain, known: Chain) -> Chain:
+    """What is said to be the chain, where that goes on from the one that is known; else that."""
+    return said if said[: len(known)] == known else known
 
 
 def too_deep(chain: Chain) -> str | None:
@@ -70,6 +77,11 @@ def checked(found: object, where: str) -> Chain:
     if not isinstance(found, list | tuple) or len(found) > MOST or not all(map(_is_name, found)):
         raise Invalid(f"{where}: must be a list of at most {MOST} names, the caller's and those of machines")
     return tuple(found)
+
+
+def of_call(meta: Mapping[str, object], known: Chain) -> Chain:
+    """The chain of a call, by its `_meta`; `known` is that of the token that it came with. Raises `Invalid`."""
+    return at_least(checked(meta.get(META, ()), f"_meta: {META}"), known)
 
 
 def _is_name(found: object) -> bool:

@@ -33,7 +33,7 @@ end_task     task_id, text, failed                              {}
 seal         seq, digest                                        {}
 key          -                                                  key, a text or null
 credentials  agent                                              url, token
-lend         task_id, a text or null; who, as above             url, token; from version 2 on
+lend         task_id, a text or null; chain; who, as above      url, token; from version 2 on
 
 `order` is the order for which it is needed, null where there is none: for `seal`, `key`, `end_task`, and for the
 credentials of an agent that is started anew. An order counts as held by its machine until it has ended, and for as long

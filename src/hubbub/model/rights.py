@@ -59,6 +59,7 @@ class Actor:
     expires_at: int | None = None
     rate: int | None = None  # calls a second, where the token has a limit of its own
     lent_from: UUID | None = None  # the token whose use counts for this one, which was lent for an order
+    chain: tuple[str, ...] = ()  # of such a token: who asked whom, up to the program that has it
     is_browser: bool = False  # they have signed in there, and show a cookie instead of a token
 
     @property

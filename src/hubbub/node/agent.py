@@ -40,7 +40,7 @@ async def ask(
     _require_shallow(order)
     hands = _hands(place, order, only, task_id)
     talk = await conversation(place.policy.runtime, await place.hub.key())
-    async with _lent(place, order, task_id) as lent:
+    async with _lent(place, order, hands) as lent:
         return await talk.say(prompt, replace(hands, lent=lent), hear)
 
 
@@ -72,7 +72,7 @@ def said(answer: Answer) -> dict[str, object]:
 
 
 @asynccontextmanager
-async def _lent(place: Place, order: Order, task_id: str | None) -> AsyncIterator[Credentials | None]:
+async def _lent(place: Place, order: Order, hands: Hands) -> AsyncIterator[Credentials | None]:
     """With what the agent acts at the hub while it works, where it is a program that was given nothing else for that.
 
     One that gets nothing works all the same: it may have no use for the hub.
@@ -82,7 +82,7 @@ async def _lent(place: Place, order: Order, task_id: str | None) -> AsyncIterato
         yield None
         return
     try:
-        lent = await place.hub.lend(order.who, task_id)
+        lent = await place.hub.lend(order.who, hands.task_id, hands.chain)
     except HubError as error:
         log.warning("the agent gets no token for its order", reason=str(error))
         yield None

@@ -17,6 +17,7 @@ from uuid import uuid4
 import structlog
 
 from hubbub.model import link
+from hubbub.model.chains import Chain
 from hubbub.model.errors import Conflict, Forbidden, HubError, Invalid, StoreUnavailable
 from hubbub.model.given import text_of, text_or_none
 from hubbub.model.link import Message, Need
@@ -184,12 +185,13 @@ class Hub:
         end = {"task_id": task_id, "text": _kept(text, TEXT_LENGTH), "failed": failed}
         await self._wire.request(Need.END_TASK, end)
 
-    async def lend(self, who: Principal, task_id: str | None = None) -> Credentials:
+    async def lend(self, who: Principal, task_id: str | None = None, chain: Chain = ()) -> Credentials:
         """With what a program acts that is this machine's agent, while it works for `who`, or on a task of theirs.
 
-        It ends with the order or the task.
+        It ends with the order or the task. `chain` is in it: who asked whom, up to this program.
         """
-        return _credentials(await self._wire.request(Need.LEND, {"who": asdict(who), "task_id": task_id}))
+        said = {"who": asdict(who), "task_id": task_id, "chain": list(chain)}
+        return _credentials(await self._wire.request(Need.LEND, said))
 
     async def give_back(self, lent: Credentials) -> None:
         """Tell that what was lent is not needed any more: it ends."""

@@ -13,6 +13,7 @@ from datetime import timedelta
 from hubbub.core import approvals, loans, nodes
 from hubbub.core.askers import Asker
 from hubbub.core.transaction import Transactions
+from hubbub.model import chains
 from hubbub.model.approvals import Approval, ApprovalStatus
 from hubbub.model.errors import Conflict, Invalid, NotFound, StoreUnavailable
 from hubbub.model.given import flag_of, number_of, object_of, prose_of, seconds_of, text_of, text_or_none
@@ -116,6 +117,7 @@ def _put(tx: Tx, asker: Asker, message: Message) -> tuple[Approval, str]:
         elicitation=asker.link is None and flag_of(message, "elicitation"),
         approval_id=approval_id,
         machine=asker.link,
+        hub=asker.hub,
         receipt=_receipt(asker, message),
     )
 
@@ -188,7 +190,8 @@ def _key(tx: Tx, asker: Asker, _message: Message) -> Value:
 
 
 def _lend(tx: Tx, asker: Asker, message: Message) -> Value:
-    return {"token": asker.lend(tx, _who(message), text_or_none(message, "task_id"))}
+    chain = chains.checked(message.get("chain", ()), "chain")
+    return {"token": asker.lend(tx, _who(message), text_or_none(message, "task_id"), chain)}
 
 
 def _give_back(tx: Tx, _asker: Asker, message: Message) -> Value:

@@ -174,6 +174,22 @@ def unanswered(tx: Tx, machine: UUID) -> list[Approval]:
     return [_approval(row) for row in rows]
 
 
+def of_ended_hubs(tx: Tx, asking: str) -> list[tuple[UUID, str]]:
+    """The questions that wait, and were asked by the own machines of hubs that have ended; `asking` is who wants it."""
+    rows = tx.all(
+        f"""SELECT id, hub FROM approvals
+            WHERE hub IS NOT NULL AND status = 'pending' AND hub <> :asking AND {tx.db.hub_has_ended} ORDER BY id""",
+        asking=asking,
+    )
+    return [(row["id"], row["hub"]) for row in rows]
+
+
+def of_hub(tx: Tx, hub: str) -> list[UUID]:
+    """The questions of a hub's own machine that wait."""
+    rows = tx.all("SELECT id FROM approvals WHERE hub = :hub AND status = 'pending' ORDER BY id", hub=hub)
+    return [row["id"] for row in rows]
+
+
 def forget(tx: Tx, before: int) -> None:
     """Drop those that ended before `before`."""
     tx.run("DELETE FROM approvals WHERE ended_at < :before", before=before)

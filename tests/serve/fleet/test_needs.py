@@ -9,6 +9,7 @@ import pytest
 from hubbub.client import Hub as Rest
 from hubbub.client import HubRefused
 from hubbub.core import finding, keys, nodes, placements, seals, tasks
+from hubbub.model import chains
 from hubbub.model.link import Kind
 from hubbub.model.placements import Placement
 from hubbub.model.rights import Role
@@ -341,6 +342,44 @@ def test_a_token_is_lent_for_a_task_in_the_background(field: Field) -> None:
     assert line.granted("r4") == {}
     with pytest.raises(HubRefused, match="a valid token is needed"):
         program.get("/me")
+
+
+def test_who_cancels_a_task_takes_away_what_was_lent_for_it(field: Field) -> None:
+    """From then on its program is nobody at the hub, though it goes on, and its machine gets nothing more for it."""
+    line = field.machine().linked()
+    order = ordered(field, line)
+    line.ask("begin_task", order, title="t", description="d")
+    task_id = line.granted()["task_id"]
+    line.ask("lend", order, "r2", task_id=task_id)
+    program = acting(field, line.granted("r2")["token"])
+    assert program.get("/me")["agent"] == "ada"
+
+    owner(field).post(f"/tasks/{task_id}/cancel", {"reason": "not any more"})
+
+    with pytest.raises(HubRefused, match="a valid token is needed"):
+        program.get("/me")
+    line.ask("lend", order, "r3", task_id=task_id)
+    assert line.refusal("r3")[0] == "forbidden"
+
+
+def test_a_program_cannot_leave_out_for_whom_it_works(field: Field) -> None:
+    """Its calls have the chain of its token, and no other, whatever they say; the log tells it over all hops."""
+    line, db1 = field.machine().linked(), field.machine("db1").linked()
+    order = ordered(field, line)
+    line.ask("lend", order, task_id=None, chain=["ada", "web1"])
+    program = replace(field.agent(), secret=line.granted()["token"])
+    assert acting(field, program.secret).get("/me")["chain"] == ["ada", "web1"]
+
+    known = ["ada", "web1"]
+    for said, shown in ([], known), (["eve", "x"], known), ([*known, "mail1"], [*known, "mail1"]):
+        with following(field.hub.url, field.hub.owner_secret, kind="dispatch.sent") as sent:
+            program.soon("ask_agent", meta={chains.META: said}, hostname="db1", prompt="and you?")
+            onward = db1.take()
+            assert (onward["who"]["name"], onward["chain"]) == ("ada", shown)
+            assert sent.next().data["detail"]["chain"] == shown
+    db1.ask("lend", onward, task_id=None, chain=["ada", "db1"])  # it says that it was asked by ada alone
+    inner = acting(field, db1.granted()["token"])
+    assert inner.get("/me")["chain"] == [*known, "mail1", "db1"]
 
 
 def test_a_viewer_reaches_no_machine(field: Field) -> None:

@@ -198,13 +198,15 @@ async def companion(
     """The companion of a client that works in the present folder. `hub` gives the hub as it is now.
 
     `is_attended` says that the machine's operator sits at the client, who is then asked there whatever the policy says.
-    `chain` is as for the companion. `joined` is what the machine is where it has joined a hub: it has one name then.
+    `chain` is as for the companion, at least that of its token. `joined` is what the machine is where it has joined a
+    hub: it has one name then.
     """
     logs.configure(form="json", level="warning")  # to standard error: the output is the client's
     present = hub()
     me: Message = await asyncio.to_thread(present.get, "/me")
     project = present.project or me["projects"][0]["slug"]
     who = Principal(project=project, name=me["agent"] or HUB)
+    chain = chains.at_least(chain, tuple(me.get("chain", ())))  # an older hub says nothing of it
     name = about(data, name=joined.name if joined is not None else None).name
     wire = PostWire(lambda: hub().url, present.token, name, project=present.project)
     node = open_node(

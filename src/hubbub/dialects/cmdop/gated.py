@@ -115,7 +115,7 @@ class Gated(Dialect):
             arguments=given,
             client=call.client,
             progress=call.progress,
-            chain=chains.checked(call.meta.get(chains.META, ()), f"_meta: {chains.META}"),
+            chain=chains.of_call(call.meta, actor.chain),
         )
         if APPROVAL in call.meta and tool.name not in self.of_machine:
             approved = await transactions.write(actor, lambda tx: approved_words(tx, call, order))

@@ -68,7 +68,7 @@ def ask(
         ),
         tool="ask_agent" if prompt is not None else "execute_command",
         arguments=_arguments(machine, prompt, command, folder, timeout),
-        chain=chains.checked(call.meta.get(chains.META, ()), f"_meta: {chains.META}"),
+        chain=chains.of_call(call.meta, tx.actor.chain),
         patience=timedelta(seconds=timeout),
     )
     go_on(call, Errand(call, machine, order, header_of(here), tx.speaker).done)

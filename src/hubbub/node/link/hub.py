@@ -12,6 +12,7 @@ from datetime import timedelta
 from uuid import UUID
 
 from hubbub.model import link
+from hubbub.model.chains import Chain
 from hubbub.model.errors import Conflict, StoreUnavailable
 from hubbub.model.ids import new_id
 from hubbub.model.link import Kind, Message, Need
@@ -112,11 +113,11 @@ class LinkHub(Hub):
         asked = {"act": link.order_json(order), "approval_id": order.approval_id}
         return link.outcome_of(await self.request(Need.ACT, asked, self._pace.act))
 
-    async def lend(self, who: Principal, task_id: str | None = None) -> Credentials:
+    async def lend(self, who: Principal, task_id: str | None = None, chain: Chain = ()) -> Credentials:
         """With what a program acts that is this machine's agent, while it works on the order at work, or on a task."""
         if self.version < LENDS:
             raise Conflict("the hub is older than this machine, and lends no tokens")
-        return await super().lend(who, task_id)
+        return await super().lend(who, task_id, chain)
 
     async def give_back(self, lent: Credentials) -> None:
         """Say nothing: the hub ends it with the order, or the task, of whose end it is told."""

@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager, suppress
 from functools import partial
 from uuid import UUID
 
-from hubbub.core import dispatches, nodes
+from hubbub.core import approvals, dispatches, nodes
 from hubbub.core.transaction import Transactions
 from hubbub.model.dispatches import Dispatch
 from hubbub.model.errors import HubError, Invalid
@@ -129,7 +129,7 @@ class Fleet:
 
     async def _let_go(self, machine_ids: Collection[UUID]) -> None:
         links = [(each, self.instance) for each in machine_ids]
-        await self.transactions.write(SYSTEM, partial(_unlink_all, links))
+        await self.transactions.write(SYSTEM, partial(_settle_all, links))
 
     async def close(self) -> None:
         """Wait a moment for the machines to be told that the hub closes, which their followers have heard."""
@@ -208,21 +208,22 @@ class Fleet:
             await asyncio.gather(*self._work, return_exceptions=True)
             with suppress(HubError):
                 await self._let_go(leaving)
+                await self.transactions.write(SYSTEM, partial(_ask_no_more, self.instance))
 
     async def _miss_hubs(self) -> None:
-        """Tell the store which machines went down with their hub, which could not; a hub is missed at the second look.
+        """Tell the store what went down with a hub, which could not: links, and questions of its own machine.
 
-        One that has just lost its connection to the store, and has it again, is there all the time.
+        A hub is missed at the second look: one that has just lost its connection to the store, and has it again, is
+        there all the time.
         """
         missed: frozenset[tuple[UUID, str]] = frozenset()
         while True:
-            await asyncio.sleep(self.pace.moment.total_seconds())
             with suppress(HubError):  # the store is away; so may be all hubs for it
-                look = partial(nodes.of_ended_hubs, asking=self.instance)
-                found = frozenset(await self.transactions.read(SYSTEM, look))
+                found = frozenset(await self.transactions.read(SYSTEM, partial(_left, self.instance)))
                 if gone := found & missed:
-                    await self.transactions.write(SYSTEM, partial(_unlink_all, gone))
+                    await self.transactions.write(SYSTEM, partial(_settle_all, gone))
                 missed = found - gone
+            await asyncio.sleep(self.pace.moment.total_seconds())
 
     async def _beat(self) -> None:
         while True:
@@ -233,6 +234,17 @@ class Fleet:
                     await self.transactions.write(SYSTEM, beat)
 
 
-def _unlink_all(links: Collection[tuple[UUID, str]], tx: Tx) -> None:
-    for machine_id, hub in sorted(links):
-        nodes.unlink(tx, machine_id, hub)
+def _left(asking: str, tx: Tx) -> list[tuple[UUID, str]]:
+    """The machines and the questions of hubs that have ended, with these."""
+    return nodes.of_ended_hubs(tx, asking) + approvals.of_ended_hubs(tx, asking)
+
+
+def _settle_all(left: Collection[tuple[UUID, str]], tx: Tx) -> None:
+    for each, hub in sorted(left):
+        nodes.unlink(tx, each, hub)
+        approvals.outlive(tx, each)
+
+
+def _ask_no_more(hub: str, tx: Tx) -> None:
+    for each in approvals.of_hub(tx, hub):
+        approvals.outlive(tx, each)

@@ -32,6 +32,7 @@ class Me(BaseModel):
     agent: str | None
     role: Role | None
     expires_at: int | None
+    chain: list[str] = Field(description="of a lent token: who asked whom, up to the program that has it")
     projects: list[ProjectShape]
     csrf: str | None = Field(description="the header X-CSRF-Token of whoever came by a cookie; else null")
 
@@ -44,6 +45,7 @@ class Me(BaseModel):
             agent=actor.agent,
             role=actor.role,
             expires_at=actor.expires_at,
+            chain=list(actor.chain),
             projects=[ProjectShape.of(project, role=role) for project, role in known],
             csrf=csrf,
         )
