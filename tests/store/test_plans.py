@@ -289,6 +289,7 @@ CALLS: dict[str, Callable[[Tx, World], object]] = {
     "list by sender": lambda tx, world: finding.search(
         tx, [world.project.id], sender="ann", status=[Status.QUEUED], limit=20
     ),
+    "next free task": lambda tx, world: tasks.next_free(tx, world.project.id),
     "count tasks": lambda tx, world: tally.counts(tx, world.project.id),
     "count mail": lambda tx, world: inbox.pending(tx, world.project.id, "bob"),
     "messages": lambda tx, world: messages.history(tx, world.project.id, limit=20),

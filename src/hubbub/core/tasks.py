@@ -161,6 +161,15 @@ def locked(tx: Tx, task: Task) -> Task:
     return tasks.find(tx, task.id, lock=True) or task
 
 
+def next_free(tx: Tx, project_id: UUID) -> Task | None:
+    """The most urgent task that is free and waits for nothing, then the oldest, locked; None where there is none."""
+    while (free := tasks.next_free(tx, project_id)) is not None:
+        mine = locked(tx, free)
+        if mine.assignee is None and mine.status is Status.QUEUED:
+            return mine
+    return None
+
+
 def lapsed(tx: Tx, limit: int) -> Iterator[Task]:
     """Tasks that nobody began in time, longest overdue first, each locked, unless somebody just began or ended it."""
     for found in tasks.lapsed(tx, limit):

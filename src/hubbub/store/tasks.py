@@ -193,6 +193,21 @@ def by_urgency(
     return sorted(found, key=lambda task: (task.priority, task.number))[:limit]
 
 
+def next_free(tx: Tx, project_id: UUID) -> Task | None:
+    """Return the most urgent queued task that nobody has and that waits for nothing, then the oldest."""
+    row = tx.one(
+        f"""SELECT {_SELECT} FROM tasks
+            WHERE project_id = :project_id AND status = :queued AND assignee IS NULL
+              AND (gated = 0 OR NOT EXISTS (SELECT 1 FROM dependencies d JOIN tasks t ON t.id = d.needs_id
+                                            WHERE d.task_id = tasks.id AND t.status <> :completed))
+            ORDER BY priority, number LIMIT 1""",
+        project_id=project_id,
+        queued=Status.QUEUED,
+        completed=Status.COMPLETED,
+    )
+    return _task(row) if row else None
+
+
 def _listed(tx: Tx, where: Sequence[str], values: Mapping[str, object]) -> list[Task]:
     rows = tx.all(
         f"""SELECT {_SELECT} FROM tasks WHERE {" AND ".join(where)} AND number < :before

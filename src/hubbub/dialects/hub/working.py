@@ -20,13 +20,12 @@ from hubbub.dialects.dialect import Reply
 from hubbub.dialects.hub import refs, words
 from hubbub.dialects.hub.tongue import DIALECT, Here, Key, Name, Paths, Ref, Text, act, look
 from hubbub.model.errors import Invalid, Unavailable
-from hubbub.model.lifecycle import HELD, Status
+from hubbub.model.lifecycle import HELD
 from hubbub.model.records import Activity, Task
 from hubbub.store.tx import Tx
 
 MOST_SAID = 20  # of what was said about a task, so much is shown
 MOST_DONE = 50  # of what happened to a task, in so much it is looked for how far its holder said to be
-CANDIDATES = 20  # free tasks that are looked at to find the next one
 
 Percent = Annotated[int, Field(ge=0, le=100), WithJsonSchema({"type": "integer"})]
 
@@ -120,14 +119,10 @@ def _is_progress(each: Activity, task: Task) -> bool:
 
 
 def _claim_next(tx: Tx, here: Here) -> Task:
-    """The most urgent task that is free and waits for nothing. Raises `Unavailable` if there is none."""
-    free = tasks.by_urgency(tx, here.project.id, status=[Status.QUEUED], limit=CANDIDATES)
-    for each in free:
-        if each.assignee is None and tasks.is_ready(tx, each):
-            locked = tasks.find(tx, [here.project.id], str(each.id), lock=True)
-            if locked.assignee is None and locked.status is Status.QUEUED:
-                return verbs.accept(tx, locked, here.name)
-    raise Unavailable("none is free just now; inbox with wait sleeps until something comes")
+    free = tasks.next_free(tx, here.project.id)
+    if free is None:
+        raise Unavailable("none is free just now; inbox with wait sleeps until something comes")
+    return verbs.accept(tx, free, here.name)
 
 
 def _claim(tx: Tx, here: Here, task: Task, _said: _Said) -> Task:
