@@ -86,5 +86,7 @@ async def test_what_is_too_much_is_cut_and_said(here: Place) -> None:
 async def test_what_is_no_line_of_it_is_left_out(here: Place) -> None:
     """Half a line, or none at all, breaks nothing; neither does a log that was never begun."""
     assert (await asked(here)).value == {"lines": []}
-    here.log.write_bytes(b'{"event": "torn\n[1]\nnull\n\xff\xfe\n' + line("whole").encode())
+    zoneless = json.dumps({"event": "of a program", "level": "info", "timestamp": "2026-01-01T00:00:00"})
+    torn = b'{"event": "torn\n[1]\nnull\n\xff\xfe\n' + zoneless.encode() + b"\n"
+    here.log.write_bytes(torn + line("whole").encode())
     assert await events(here) == ["whole"]

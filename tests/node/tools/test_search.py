@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from hubbub.model.orders import as_json
 from hubbub.node.gate.rules import parse
 from hubbub.node.place import Place
 from hubbub.node.tools.search import LONGEST, MATCHES, SHOWN, TOOLS
@@ -113,6 +114,7 @@ def test_more_than_a_thousand_matches_are_cut_and_that_is_said(here: Place, work
     assert len(value(outcome)) == MATCHES
     assert outcome.texts
     assert "1,000" in outcome.texts[1]
+    assert outcome.texts[0] == as_json(outcome.value)
     assert outcome.structured == {"result": outcome.value, "truncated": True}
 
 

@@ -1,7 +1,6 @@
 """Finding files by patterns of their paths. Folders are walked by descriptor, and no link is followed."""
 
 import heapq
-import json
 import os
 import posixpath
 import time
@@ -9,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from hubbub.model.orders import Code, Outcome
+from hubbub.model.orders import Code, Outcome, as_json
 from hubbub.node import beneath, opening
 from hubbub.node.gate import paths, shapes
 from hubbub.node.gate.floor.omissions import left_out
@@ -52,7 +51,7 @@ def glob(call: Call) -> Outcome:
         if walk.was_cut
         else f"The newest {MATCHES:,} of {walk.found:,} are shown."
     )
-    return Outcome(value=value, texts=(json.dumps(value, ensure_ascii=False), more))
+    return Outcome(value=value, texts=(as_json(value), more))
 
 
 class _Walk:

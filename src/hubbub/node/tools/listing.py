@@ -1,16 +1,15 @@
 """Answers that are lists, which say so when they were cut."""
 
-import json
 from collections.abc import Sequence
 
-from hubbub.model.orders import Outcome
+from hubbub.model.orders import Outcome, as_json
 
 
 def of(rows: Sequence[object], more: str | None) -> Outcome:
     """The rows; `more`, where there would be more of them, is the sentence that says so."""
     if more is None:
         return Outcome(value=rows)
-    texts = (json.dumps(rows, ensure_ascii=False), more)
+    texts = (as_json(rows), more)
     return Outcome(value=rows, texts=texts, structured={"result": rows, "truncated": True})
 
 

@@ -33,10 +33,9 @@ class _Wanted:
         try:
             facts = json.loads(line)
             at = datetime.fromisoformat(facts["timestamp"])
-            level = LEVELS.index(facts["level"])
-        except (ValueError, KeyError, TypeError):
+            return LEVELS.index(facts["level"]) >= self.level and at >= self.since
+        except (ValueError, KeyError, TypeError):  # which a time is too that does not say of which zone
             return False
-        return level >= self.level and at >= self.since
 
 
 async def read_logs(place: Place, order: Order) -> Outcome:
