@@ -144,7 +144,7 @@ def serving(script: Script) -> Iterator[ScriptedModel]:
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         model.url = f"http://127.0.0.1:{server.server_port}"
-        thread = threading.Thread(target=server.serve_forever)
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
         try:
             yield model

@@ -125,7 +125,7 @@ def serving(answers: Answers) -> Iterator[ScriptedModel]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), Api)
     server.daemon_threads = True
     model.url = f"http://127.0.0.1:{server.server_port}/v1"
-    thread = threading.Thread(target=server.serve_forever)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
     thread.start()
     try:
         yield model
