@@ -153,7 +153,11 @@ class World:
 
         def run(number: int, operation: Callable[[Tx], object]) -> object:
             store = self.at_hub(number).store
-            store.read_now(SYSTEM, lambda _tx: barrier.wait())  # by then, each has a connection
+            try:
+                store.read_now(SYSTEM, lambda _tx: barrier.wait())  # by then, each has a connection
+            except BaseException:
+                barrier.abort()  # or the others would wait for ever
+                raise
             barrier.wait()
             try:
                 return store.write_now(self.actor, operation)
