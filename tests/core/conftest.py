@@ -154,7 +154,7 @@ class World:
         def run(number: int, operation: Callable[[Tx], object]) -> object:
             store = self.at_hub(number).store
             try:
-                store.read_now(SYSTEM, lambda _tx: barrier.wait())  # by then, each has a connection
+                store.read_now(SYSTEM, partial(_meet, barrier))  # by then, each has a connection
             except BaseException:
                 barrier.abort()  # or the others would wait for ever
                 raise
@@ -166,6 +166,12 @@ class World:
 
         with ThreadPoolExecutor(len(operations)) as threads:
             return list(threads.map(run, range(len(operations)), operations))
+
+
+def _meet(barrier: threading.Barrier, tx: Tx) -> None:
+    """Wait for the others, after a look at the database: a connection that is lost is noticed then, and not after."""
+    tx.one("SELECT 1 AS one")
+    barrier.wait()
 
 
 def finish(world: World, task: Task, event: Event = E.COMPLETE, by: str = "bob", text: str = "three") -> Task:

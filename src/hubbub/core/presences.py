@@ -17,6 +17,7 @@ from hubbub.model.records import Condition, Presence, Profile, Project, Task
 from hubbub.model.scopes import Scope
 from hubbub.model.shown import cut
 from hubbub.store import agents
+from hubbub.store import tasks as task_rows
 from hubbub.store.tx import MustWrite, Tx
 
 LEFT = "left"
@@ -181,13 +182,17 @@ def rest(tx: Tx, project_id: UUID, name: str) -> None:
 def progress(
     tx: Tx, task: Task, by: str, *, output: str | None = None, progress: float | None = None
 ) -> None:
-    """Note of an agent how far it is with its task; `progress` in percent. Records `task.progress`."""
+    """Note of an agent how far it is with its task, which is not late by that; `progress` in percent.
+
+    Records `task.progress`.
+    """
     last = agents.presence(tx, task.project_id, by, lock=True)
     if last is not None and last.is_live(tx.now):
         told = _merged(last, Profile(output=output, progress=progress))
         agents.update_presence(tx, replace(last, **_told(told)))
     if output is not None:
         evidence.saw(tx, task.project_id, by, output=output)
+    touched = task_rows.touch(tx, task.id)
     tx.record(
         "task.progress",
         project_id=task.project_id,
@@ -195,7 +200,7 @@ def progress(
         agent=by,
         task_id=task.id,
         detail={"number": task.number, "progress": progress},
-        patch=patches.agent(tx, task.project_id, by),
+        patch=patches.progress(tx, touched, by),
     )
 
 

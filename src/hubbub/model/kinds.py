@@ -36,7 +36,8 @@ GROUPS: Mapping[str, Sequence[str]] = {
     "summary": ("saved",),
     "task": (
         "accepted", "blocked", "cancelled", "chained", "completed", "delivered", "described", "expired", "failed",
-        "noted", "progress", "ready", "reassigned", "released", "reopened", "retried", "sent", "started", "submitted",
+        "late", "noted", "progress", "ready", "reassigned", "released", "reopened", "retried", "sent", "started",
+        "submitted",
     ),
     "terminal": ("input",),
     "todo": ("written",),

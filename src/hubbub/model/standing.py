@@ -26,6 +26,7 @@ UNBEGUN_FOR = milliseconds(
 SILENT_FOR = milliseconds(timedelta(hours=1))  # agents that live say something of their work in an hour
 FAILED_FOR = milliseconds(timedelta(days=1))  # a failure that nobody took up within a day is history
 MISSED_FOR = milliseconds(timedelta(minutes=30))  # who got no answer may still be there to ask again
+LATE = "task.late"  # the activity by which the hub tells that a task has become late
 SILENT = "silent"  # how a presence ended whose agent stopped reporting
 
 
@@ -244,17 +245,19 @@ def needed(picture: Picture, now: int) -> list[Needed]:
 def begun(happened: Activity, then: Iterable[Activity] = ()) -> list[Needed]:
     """What needs a person from that activity on, the most urgent first; a need is told where it begins, and once.
 
-    Of what happened `then`, what did at the same moment may have ended it: who falls silent loses work by that.
+    Of what happened `then`, what did at the same moment may have ended it: who falls silent loses work by that. What
+    begins to be late does so as time passes, and is told by an activity of its own.
     """
     if happened.patch is None or happened.kind == "task.described":  # other words, for a need that was there
         return []
     fold = Fold()
     fold.apply(happened.seq, json.loads(happened.patch))
-    keys = {(each.noun, each.key) for each in _since(fold.picture, happened.at)}
+    keys = {(each.noun, each.key) for each in _since(fold.picture, happened)}
     for each in takewhile(lambda each: each.at == happened.at, then):
         fold.apply(each.seq, json.loads(each.patch) if each.patch else None)
-    return [each for each in _since(fold.picture, happened.at) if (each.noun, each.key) in keys]
+    return [each for each in _since(fold.picture, happened) if (each.noun, each.key) in keys]
 
 
-def _since(picture: Picture, at: int) -> list[Needed]:
-    return [each for each in needed(picture, at) if each.need.since == at]
+def _since(picture: Picture, happened: Activity) -> list[Needed]:
+    is_told_late = happened.kind == LATE
+    return [each for each in needed(picture, happened.at) if is_told_late or each.need.since == happened.at]

@@ -1,11 +1,11 @@
-"""What the hub does by itself, time and again: settle what is overdue, say what is dead, forget what is long over."""
+"""What the hub does by itself, time and again: settle what is overdue, say what is dead or late, forget."""
 
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 
-from hubbub.core import deadletters, sweep
+from hubbub.core import deadletters, lateness, sweep
 from hubbub.model.errors import StoreUnavailable
 from hubbub.model.rights import SYSTEM
 from hubbub.store.tx import Store
@@ -13,7 +13,7 @@ from hubbub.store.tx import Store
 log = logging.getLogger(__name__)
 
 SWEEP_EVERY = timedelta(milliseconds=500)
-BURY_EVERY = timedelta(minutes=1)
+BURY_EVERY = LATE_EVERY = timedelta(minutes=1)
 FORGET_EVERY = timedelta(hours=1)
 
 
@@ -29,6 +29,7 @@ class Upkeep:
         async with asyncio.TaskGroup() as all_of_it:
             all_of_it.create_task(self._every(FORGET_EVERY, self.forget))
             all_of_it.create_task(self._every(BURY_EVERY, self.bury))
+            all_of_it.create_task(self._every(LATE_EVERY, self.tell_late))
             all_of_it.create_task(self._every(SWEEP_EVERY, self.sweep))
 
     async def _every(self, pause: timedelta, work: Callable[[], Awaitable[None]]) -> None:
@@ -50,6 +51,12 @@ class Upkeep:
         is_more = await self._store.read(SYSTEM, lambda tx: deadletters.is_any_due(tx, after), long=True)
         while is_more:
             is_more = await self._store.write(SYSTEM, lambda tx: deadletters.settle(tx, after))
+
+    async def tell_late(self) -> None:
+        """Tell which tasks nobody gets on with, some at a time."""
+        is_more = await self._store.read(SYSTEM, lateness.is_any_due, long=True)
+        while is_more:
+            is_more = await self._store.write(SYSTEM, lateness.settle)
 
     async def forget(self) -> None:
         """Drop what was kept only for a while."""

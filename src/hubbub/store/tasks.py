@@ -78,6 +78,15 @@ def move(tx: Tx, task: Task, *events: Event, changes: Mapping[str, object] | Non
     return _task(row)
 
 
+def touch(tx: Tx, task_id: UUID) -> Task:
+    """Note that something was said of a task that stays as it is."""
+    row = tx.one(
+        f"UPDATE tasks SET updated_at = :now WHERE id = :id RETURNING {_SELECT}", id=task_id, now=tx.now
+    )
+    assert row is not None  # tasks are never removed
+    return _task(row)
+
+
 def describe(tx: Tx, task: Task, text: str, *, by: str) -> Task:
     """Set the description of a task that is locked."""
     row = tx.one(

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from hubbub.core import handovers, messages, presences, scopes, tasks, verbs, webhooks
+from hubbub.core import handovers, lateness, messages, presences, scopes, tasks, verbs, webhooks
 from hubbub.model.lifecycle import Status
 from hubbub.model.records import Condition, Presence, Profile
 from hubbub.model.rights import HUB
@@ -56,6 +56,28 @@ def fall_silent(tx: Tx, desk: Desk, name: str, title: str | None) -> None:
         verbs.start(tx, tasks.send(tx, desk.id, sender="ann", to=to, text=title), name)
     tx.now = presence.expires_at + 1
     presences.lapse(tx, presence)
+
+
+def half_an_hour_later(tx: Tx) -> None:
+    tx.now += timedelta(minutes=30) // timedelta(milliseconds=1)
+    lateness.settle(tx)
+
+
+async def test_a_late_task_is_one_sentence(desk: Desk) -> None:
+    """That a task is late is told when it has become so, with who does not begin it, or that it is free."""
+    add(desk)
+    async with desk.delivering():
+        for to in ("bob", None):
+            desk.do(tasks.send, desk.id, sender="ann", to=to, title="count the lines", text="all")
+        desk.do(half_an_hour_later)
+        assert told(await desk.arrived()) == (
+            "A task is late (lab)",
+            "default",
+            "hourglass",
+            f"{HUB_URL}/t/1?project=lab",
+            'bob does not begin #1 "count the lines".',
+        )
+        assert told(await desk.arrived())[4] == '#2 "count the lines" is free, and nobody begins it.'
 
 
 async def test_what_waits_for_people_is_one_sentence(desk: Desk) -> None:

@@ -52,6 +52,13 @@ def at_work(tx: Tx, project_id: UUID, name: str) -> Patch:
     return {**told, "tasks": tasks} if tasks else told
 
 
+def progress(tx: Tx, task: Task, name: str) -> Patch:
+    """An agent is as it is now, and so is the task of which it has said something."""
+    found = Known.of(tx, task.project_id, name, lock=True)
+    told = standing.card(tx, standing.shown(task), found)
+    return {"agents": {name: found.card if found is not None else None}, "tasks": {str(task.id): told}}
+
+
 def approval(tx: Tx, changed: Approval) -> Patch:
     """A question is open, or does not wait for an answer any more; whoever asked goes on, or waits."""
     told = at_work(tx, changed.project_id, changed.who)  # first, for its lock

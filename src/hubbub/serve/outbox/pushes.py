@@ -135,7 +135,10 @@ def _conflict(told: _Told) -> str:
 
 
 def _late(told: _Told) -> str:
-    return f"{_task(told.task)} does not get on; {_who(told.happened.agent)} has it."
+    task, who = _task(told.task), told.happened.agent
+    if told.card["state"] == TaskState.RUNNING:
+        return f"{_who(who)} has said nothing of {task} for an hour."
+    return f"{task} is free, and nobody begins it." if who is None else f"{_who(who)} does not begin {task}."
 
 
 def _other(told: _Told) -> str:

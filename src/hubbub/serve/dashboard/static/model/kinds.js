@@ -23,7 +23,7 @@ export const BAD = new Set([
 
 /** What waits for somebody: amber. */
 export const WAITING = new Set([
-  "task.blocked", "approval.asked", "approval.denied", "outbox.failed", "node.offline",
+  "task.blocked", "task.late", "approval.asked", "approval.denied", "outbox.failed", "node.offline",
 ]);
 
 const GROUP_OF = new Map(
@@ -36,7 +36,7 @@ export const groupOf = (kind) => GROUP_OF.get(kind.split(".")[0]) ?? "hub";
 const ICONS = {
   "task.sent": "send", "task.delivered": "circle", "task.accepted": "circle-dot", "task.started": "loader",
   "task.blocked": "circle-pause", "task.submitted": "eye", "task.completed": "circle-check",
-  "task.failed": "circle-x", "task.cancelled": "circle-slash", "task.expired": "clock",
+  "task.failed": "circle-x", "task.cancelled": "circle-slash", "task.expired": "clock", "task.late": "clock",
   "task.retried": "rotate-ccw", "task.reassigned": "corner-down-left",
   "agent.timeout": "wifi-off", "agent.scope_change": "folder-tree",
   "file.claimed": "folder-tree", "file.released": "folder-tree", "file.refused": "ban",

@@ -15,7 +15,7 @@ const LOOKS = {
   "task.accepted": ["circle-dot", "acked"], "task.started": ["loader", "running"],
   "task.blocked": ["circle-pause", "blocked"], "task.submitted": ["eye", "review"],
   "task.completed": ["circle-check", "done"], "task.failed": ["circle-x", "failed"],
-  "task.cancelled": ["circle-slash"], "task.expired": ["clock"], "task.progress": ["activity"],
+  "task.cancelled": ["circle-slash"], "task.expired": ["clock"], "task.late": ["clock"], "task.progress": ["activity"],
   "task.noted": ["message-square"], "message.sent": ["message-square"], "task.retried": ["rotate-ccw"],
   "task.reassigned": ["user-plus"], "task.released": ["unlink"], "task.reopened": ["rotate-ccw"],
 };
