@@ -168,7 +168,7 @@ class HeldUp(logging.Handler):
         return report
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        during = dict(report.user_properties)[HELD]
+        during = dict(report.user_properties).get(HELD, [])  # none where the worker died during the test
         assert isinstance(during, list)
         self._worst = sorted([*self._worst, *((*each, report.nodeid) for each in during)], reverse=True)[
             :SLOWEST
