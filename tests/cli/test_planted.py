@@ -1,6 +1,7 @@
-"""Nothing that hubbub starts imports from the folder it is started in, whatever somebody has put there."""
+"""Nothing that hubbub starts takes modules or programs from the folder it is started in, whatever is put there."""
 
 import json
+import os
 import shlex
 import subprocess
 import sys
@@ -26,7 +27,21 @@ OF_PYTHON = {*sys.stdlib_module_names, "sitecustomize", "usercustomize", "__main
 INSTALLED = {name for name in packages_distributions() if name.isidentifier()}
 CONSOLE = [str(Path(sys.executable).with_name("hubbub"))]
 HOOK = [str(Path(sys.executable).with_name("hubbub-hook"))]
-EVERYWHERE = ":."  # a PYTHONPATH that means wherever one is, twice
+EVERYWHERE = ":."  # a PYTHONPATH, or the beginning of a PATH, that means wherever one is, twice
+PROGRAMS = (
+    "bash",
+    "bwrap",
+    "cat",
+    "claude",
+    "codex",
+    "git",
+    "ps",
+    "python",
+    "python3",
+    "rg",
+    "sh",
+    "systemctl",
+)
 STAY = {
     ("serve",),
     ("up",),
@@ -41,10 +56,14 @@ STAY = {
 
 MARKS = "import posix\nposix.close(posix.open({marker!r}, posix.O_WRONLY | posix.O_CREAT))\n"  # there is no `open` yet
 
+MADE = "#!/bin/sh\n: >{marker}\n"
+
 WALK = """
-import json, sys
+import json, os, sys
 from click.testing import CliRunner
 from hubbub.cli import hubbub
+from hubbub.model.starting import find_nothing_here
+find_nothing_here(os.environ)
 for words in json.loads(sys.argv[1]):
     for more in ([], ["--help"], ["--json"]):
         CliRunner().invoke(hubbub, [*words, *more])
@@ -53,7 +72,7 @@ for words in json.loads(sys.argv[1]):
 
 @dataclass
 class Planted:
-    """A folder full of modules that make a marker when they are imported, and a machine around it."""
+    """A folder of modules and programs that make a marker when they are imported or run, and a machine around it."""
 
     top: Path
 
@@ -67,6 +86,10 @@ class Planted:
                 self._plant(folder / f"{name}.py", name)
             for name in ("__init__", "__main__"):
                 self._plant(folder / "hubbub" / f"{name}.py", f"hubbub.{name}")
+        for name in PROGRAMS:
+            program_here = self.folder / name
+            program_here.write_text(MADE.format(marker=shlex.quote(str(self._markers / f"{name} was run"))))
+            program_here.chmod(0o700)
 
     def _plant(self, file: Path, name: str) -> None:
         file.parent.mkdir(exist_ok=True)
@@ -77,7 +100,12 @@ class Planted:
         return sorted(each.name for each in self._markers.iterdir())
 
     def environment(self, **more: str) -> dict[str, str]:
-        own = {"HUBBUB_CONFIG": str(self.top / "config"), "HOME": str(self.home), "BROWSER": "true"}
+        own = {
+            "HUBBUB_CONFIG": str(self.top / "config"),
+            "HOME": str(self.home),
+            "BROWSER": "true",
+            "PATH": f"{EVERYWHERE}:{os.environ['PATH']}",
+        }
         return plain_environment(self.data, **own, **more)
 
     def run(

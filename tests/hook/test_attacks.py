@@ -255,6 +255,21 @@ def test_no_hook_and_no_monitor_of_a_repository_is_run(shop: Path, marker: Path)
     assert not marker.exists()
 
 
+@pytest.mark.parametrize("entry", ["", ".", "bin"])
+def test_no_git_of_a_repository_is_run(
+    shop: Path, marker: Path, monkeypatch: pytest.MonkeyPatch, entry: str
+) -> None:
+    """Where PATH means the folder one is in, the git that lies there is not the one that is asked."""
+    folder = shop / entry
+    folder.mkdir(exist_ok=True)
+    (folder / "git").symlink_to(_program(shop, marker))
+    monkeypatch.chdir(shop)
+    monkeypatch.setenv("PATH", f"{entry}:{os.environ['PATH']}")
+
+    assert _look(shop) == {"a.txt"}
+    assert not marker.exists()
+
+
 def test_nothing_is_run_for_what_a_repository_has_inside(shop: Path, tmp_path: Path, marker: Path) -> None:
     """A repository within the repository has a configuration of its own, at which nobody looks."""
     inner = repository(shop / "inner", remote=None)

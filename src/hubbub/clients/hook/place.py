@@ -207,7 +207,7 @@ def _git(arguments: Sequence[str], seconds: float) -> str | None:
     import subprocess
 
     command = ["git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", *arguments]
-    environment = {**os.environ, **_KEPT_STILL}
+    environment = {**os.environ, **_KEPT_STILL, "PATH": _path()}
     try:
         told = subprocess.run(
             command,
@@ -221,6 +221,12 @@ def _git(arguments: Sequence[str], seconds: float) -> str | None:
     except (OSError, subprocess.TimeoutExpired):
         return None
     return told.stdout if told.returncode == 0 else None
+
+
+def _path() -> str:
+    """Where programs are, without the folder that one is in; as `hubbub/model/starting.py` has it."""
+    whole = filter(os.path.isabs, os.environ.get("PATH", "").split(os.pathsep))
+    return os.pathsep.join(whole) or os.defpath
 
 
 def _of_folder(common: str) -> str:
