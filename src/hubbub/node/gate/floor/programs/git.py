@@ -19,9 +19,10 @@ git/commit | t* | m,message=t F,file=r t,template=r author=t date=t C=t c=t trai
     pathspec-from-file=r |
 git/stash | t* | m,message=t output=w pathspec-from-file=r |
 git/tag git/notes git/merge git/cherry-pick git/revert | t* | m,message=t F,file=r u=t X=t s=t n=t |
-git/add git/rm git/mv git/checkout git/switch git/restore git/am git/hash-object git/update-index
-    git/sparse-checkout git/lfs | r* | pathspec-from-file=r s,source=t exclude=t directory=r |
-git/apply | r* | directory=t exclude=t include=t build-fake-ancestor=w p=t C=t |
+git/add git/rm git/mv git/checkout git/switch git/restore git/hash-object git/update-index git/sparse-checkout
+    | r* | pathspec-from-file=r s,source=t exclude=t |
+git/lfs | r* | to=w I,include=t X,exclude=t |
+git/apply git/am | r* | directory=t exclude=t include=t build-fake-ancestor=w p=t C=t patch-format=t whitespace=t |
 git/checkout-index | r* | prefix=t stage=t |
 git/read-tree | t* | prefix=t index-output=w exclude-per-directory=t |
 git/reset git/clean git/gc git/prune git/update-ref git/replace git/branch git/bisect git/reflog git/symbolic-ref
@@ -56,5 +57,6 @@ git/bugreport git/diagnose | t* | o,output-directory=w s,suffix=t |
 git/for-each-repo | t* | config=t |
 git/column | t* | command=t |
 git/hook | t* | to-stdin=r |
-git/instaweb git/daemon git/credential git/svn git/p4 git/cvsimport | t* | d=s b=s exec=s |
+git/cvsimport | t* | C=w d=s b=s exec=s |
+git/instaweb git/daemon git/credential git/svn git/p4 | t* | d=s b=s exec=s |
 """)

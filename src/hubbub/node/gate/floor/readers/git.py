@@ -9,7 +9,7 @@ from hubbub.node.gate.floor import inherited, unpacking
 from hubbub.node.gate.floor.deeds import Call, Concern, Deed, OnlyReads, Run, Shell, Touch, Use, Verdict
 from hubbub.node.gate.floor.programs import USAGES
 from hubbub.node.gate.floor.programs import git as git_programs
-from hubbub.node.gate.floor.readers import by_table, git_looks, git_settings
+from hubbub.node.gate.floor.readers import by_table, copying, git_looks, git_settings
 from hubbub.node.gate.floor.usage import Arguments, Usage, arguments, names, table
 from hubbub.node.gate.floor.verdicts import ask, deny
 from hubbub.node.gate.floor.words import beneath, is_known, joined, plain, without
@@ -170,7 +170,12 @@ def _clone(found: Arguments, _words: list[Word], call: Call) -> Iterator[Deed]:
     """`git clone URL [FOLDER]`: a folder is made, if need be by the last name of the address."""
     yield from (deed for word in found.of("c") for deed in git_settings.pair(word, call.scene))
     yield from _new_repository(found, _words, call)
-    folder = found.operands[1] if len(found.operands) > 1 else _named_by(found.operands)
+    yield from _filled(found.operands, call)
+
+
+def _filled(operands: list[Word], call: Call) -> Iterator[Deed]:
+    """`URL [FOLDER]`: files with names that nobody knows are put into the folder."""
+    folder = operands[1] if len(operands) > 1 else _named_by(operands)
     if folder is not None:
         yield Touch(folder, Use.WRITE)
         yield from unpacking.into(folder, call.scene)
@@ -187,10 +192,20 @@ def _new_repository(found: Arguments, _words: list[Word], call: Call) -> Iterato
         yield from git_settings.template(word, call.scene)
 
 
-def _submodule(found: Arguments, words: list[Word], _call: Call) -> Iterator[Deed]:
-    """`git submodule foreach COMMAND`."""
-    if found.operands and found.operands[0].value == "foreach":
+def _submodule(found: Arguments, words: list[Word], call: Call) -> Iterator[Deed]:
+    """`git submodule foreach COMMAND`, `git submodule add URL [FOLDER]`."""
+    verb = found.operands[0].value if found.operands else None
+    if verb == "foreach":
         yield Shell(by_table.spaced(words[words.index(found.operands[0]) + 1 :]))
+    elif verb == "add":
+        yield from _filled(found.operands[1:], call)
+
+
+def _moved(found: Arguments, _words: list[Word], call: Call) -> Iterator[Deed]:
+    """`git mv`: it renames first, and refuses what must not be in its index after that."""
+    sources, target = copying.ends(found)
+    yield from (Touch(word, Use.DELETE, descends=True) for word in sources)
+    yield from copying.arrivals(sources, target, call)
 
 
 def _bisect(_found: Arguments, words: list[Word], _call: Call) -> Iterator[Deed]:
@@ -199,8 +214,8 @@ def _bisect(_found: Arguments, words: list[Word], _call: Call) -> Iterator[Deed]
         yield Run(tuple(words[1:]))
 
 
-def _checked_out(found: Arguments, _words: list[Word], call: Call) -> Iterator[Deed]:
-    """`git checkout-index --prefix=START`: each file is written behind that start."""
+def _behind(found: Arguments, _words: list[Word], call: Call) -> Iterator[Deed]:
+    """`git checkout-index --prefix=START`, `git read-tree --prefix=START`: each file is written behind that start."""
     for word in found.of("prefix"):
         yield Touch(word, Use.WRITE)
         folder = (word.value or "").rpartition("/")
@@ -224,7 +239,7 @@ def _bundle(found: Arguments, _words: list[Word], _call: Call) -> Iterator[Deed]
 
 
 def _apply(found: Arguments, _words: list[Word], call: Call) -> Iterator[Deed]:
-    """`git apply`: with `--unsafe-paths` also outside of the work tree."""
+    """`git apply`, `git am`: below `--directory`, with `--unsafe-paths` also outside of the work tree."""
     for word in found.of("directory"):
         yield Touch(word, Use.WRITE)
         yield from unpacking.into(word, call.scene)
@@ -264,14 +279,17 @@ def _clean(before: Arguments, call: Call) -> Iterator[Deed]:
 
 
 _ACTS: Mapping[str, Callable[[Arguments, list[Word], Call], Iterator[Deed]]] = {
+    "am": _apply,
     "apply": _apply,
     "bisect": _bisect,
     "bundle": _bundle,
-    "checkout-index": _checked_out,
+    "checkout-index": _behind,
     "clone": _clone,
     "config": _config,
     "for-each-repo": _hook,
     "init": _new_repository,
+    "mv": _moved,
+    "read-tree": _behind,
     "submodule": _submodule,
     "worktree": _worktree,
 }

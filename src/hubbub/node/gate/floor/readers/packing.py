@@ -95,7 +95,7 @@ def copy_in_and_out(call: Call) -> Iterator[Deed]:
         yield from (Touch(word, Use.WRITE) for word in found.operands)
     if found.has(("i", "extract", "r", "p", "pass-through")) and not found.has(("t", "list", "to-stdout")):
         folders = found.of("D") or (found.operands[-1:] if found.has(("p", "pass-through")) else [])
-        is_absolute = found.has(("absolute-filenames",))
+        is_absolute = call.name == "pax" or found.has(("absolute-filenames", "insecure"))
         folder = next(iter(folders), plain("."))
         yield from unpacking.unpacked(None, folder, call.scene, is_absolute=is_absolute)
 
