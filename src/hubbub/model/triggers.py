@@ -32,15 +32,15 @@ CLIENTS = Kind(
         Copilot=".github/hooks .copilot/*.json",
         Cursor=".cursor/mcp.json .cursor/hooks.json .cursor/hooks .cursor/environment.json .cursor/permissions.json"
         " .cursor/cli*.json .cursor/extensions",
-        Gemini_CLI=".gemini/settings.json .gemini/hooks .gemini/extensions .gemini/policies",
+        Gemini_CLI=".gemini/settings.json .gemini/hooks .gemini/extensions .gemini/policies .gemini/*/mcp_config.json",
         Goose=".goose .config/goose application*support/block/goose",
         Windsurf=".codeium/windsurf/mcp_config.json .codeium/windsurf/hooks.json",
         opencode="opencode.json opencode.jsonc .opencode/plugin* .opencode/tool* .opencode/package.json"
         " .config/opencode/plugin* .config/opencode/tool* .config/opencode/package.json",
         other_clients=".*/mcp.json .*/mcp_config.json .*/mcp-config.json .*/hooks.json .continue/config.*"
-        " .continue/mcpservers .kiro/settings .kiro/hooks .factory/hooks .factory/settings.json .qwen/settings.json"
-        " .qwen/extensions .junie/mcp .amp/settings.json .config/amp .crush.json crush.json .config/crush"
-        " .aider.conf.yml",
+        " .continue/mcpservers .kiro/settings .kiro/hooks .kiro/agents .amazonq/cli-agents .augment/settings.json"
+        " .factory/hooks .factory/settings.json .qwen/settings.json .qwen/extensions .junie/mcp .amp/settings.json"
+        " .config/amp .crush.json crush.json .config/crush .aider.conf.yml",
         all_that_have_skills_of_hubbub=".*/skills/hubbub* .config/opencode/skills/hubbub*",
     ),
 )
