@@ -1,10 +1,17 @@
 """The names a project knows, and how the agents of those names are."""
 
+import re
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+
 import pytest
 
-from hubbub.core import agents
+from hubbub.core import agents, claims, presences, scopes, stays
 from hubbub.model.errors import Invalid, UnknownAgent
-from hubbub.model.records import Condition, Node
+from hubbub.model.records import Condition, Node, Presence
+from hubbub.model.scopes import Scope
+from hubbub.store import agents as rows
 from tests.core.conftest import CREW, RACERS, TEN_MINUTES, World, on_one_engine
 
 
@@ -97,6 +104,62 @@ def test_the_present_and_the_last_are_listed(world: World) -> None:
     ]
     assert len(world.do(agents.presences, [world.id, other.id])) == 3
     assert world.do(agents.presences, []) == []
+
+
+def test_whatever_changes_is_another_version(world: World) -> None:
+    """After each change of what is told of agents, the project is at a version at which it never was; else it stays."""
+
+    def look() -> tuple[object, object]:
+        told, version = world.do(agents.presences, [world.id]), world.do(agents.versions, [world.id])
+        return told, version[world.id]
+
+    def there(name: str) -> Presence:
+        found = world.do(agents.presence, world.id, name)
+        assert found is not None
+        return found
+
+    task = world.accept(world.send("bob"))
+    changes: list[Callable[[], object]] = [
+        lambda: world.report("bob"),
+        lambda: world.report("ann", instance="first"),
+        lambda: world.report("ann", instance="second"),  # in place of the first
+        lambda: world.report("bob", Condition.WORKING, doing="counts"),
+        lambda: world.on(task, presences.progress, "bob", progress=50),
+        lambda: world.do(scopes.declare, world.project, there("bob"), Scope.of(None, ["docs/"])),
+        lambda: world.do(claims.claim, world.project, there("bob"), ["src/a.py"]),
+        lambda: world.do(claims.release, world.project, there("bob"), why="done"),
+        lambda: world.do(presences.rest, world.id, "bob"),
+        lambda: world.do(stays.end, there("ann"), outcome="done", summary=None, touched=None),
+        lambda: world.pass_time(TEN_MINUTES),  # in which bob is silent
+        lambda: world.report("bob"),
+        lambda: world.do(rows.forget, world.id, "ann"),
+        lambda: world.report("ann"),
+    ]
+    told, first = look()
+    versions = [first]
+    for change in changes:
+        world.clock.advance(timedelta(milliseconds=1))  # so that a heartbeat is another one
+        change()
+        now, version = look()
+        assert now != told
+        assert version not in versions
+        assert look() == (now, version)
+        told = now
+        versions.append(version)
+
+
+def test_every_change_of_a_presence_stamps_it() -> None:
+    """Each statement of the program that changes presences sets their stamp."""
+    source = Path(agents.__file__).parent.parent
+    statements = [
+        found
+        for file in source.rglob("*.py")
+        for found in re.findall(
+            r"(?:UPDATE|INSERT INTO) presences\b[^;]*?(?=WHERE|\Z)", file.read_text("utf-8")
+        )
+    ]
+    assert len(statements) >= 5
+    assert all("stamp = :stamp" in each for each in statements)
 
 
 def test_a_machine_is_known_by_what_was_told_of_it(world: World) -> None:

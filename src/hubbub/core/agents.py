@@ -87,6 +87,11 @@ def with_inbox(tx: Tx, project_id: UUID) -> list[str]:
     return [agent.name for agent in agents.of_project(tx, project_id) if agent.presence_id is not None]
 
 
+def versions(tx: Tx, project_ids: Sequence[UUID]) -> dict[UUID, agents.Version]:
+    """What the presences of each project are at: as long as it is the same, `presences` tells the same."""
+    return {project_id: agents.version(tx, project_id) for project_id in project_ids}
+
+
 def presences(tx: Tx, project_ids: Sequence[UUID]) -> list[Presence]:
     """The present or last presence of every agent of the projects, oldest first."""
     return [presence for project_id in project_ids for presence in agents.presences(tx, project_id)]

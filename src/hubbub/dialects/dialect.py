@@ -9,7 +9,7 @@ import inspect
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, TypeVar
 
@@ -18,6 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 from hubbub.core import access, idempotency
 from hubbub.core.transaction import Transactions
 from hubbub.dialects.call import Call, NotYet
+from hubbub.dialects.kept import Kept, KeptReply, Versions
 from hubbub.model.errors import HubError, Invalid
 from hubbub.model.given import complaint
 from hubbub.model.orders import Outcome
@@ -55,6 +56,7 @@ class Tool:
     told_once: str | None  # the field of the reply that holds a secret, which is kept nowhere
     shown: Callable[[Reply], str] | None  # what people and models read of a reply instead of its JSON
     fits: Fits | None = None
+    kept: Kept | None = None  # what it told last, where that is kept
 
     def bound(self, arguments: Mapping[str, object], call: Call | None, door: str) -> Operation[Reply]:
         """The call of the tool, by which the caller comes in at `door`, as an operation. Raises `BadArguments`."""
@@ -69,6 +71,8 @@ class Tool:
                 if call.is_again:
                     access.require_valid(tx)
             try:
+                if self.kept is not None:
+                    return self.kept.reply(tx, values, lambda tx: self.run(tx, **values))
                 return self.run(tx, **values)
             finally:
                 if call is not None:
@@ -159,6 +163,18 @@ class Dialect:
 
         return register
 
+    def keeps(self, versions: Callable[..., Versions | None]) -> Callable[[Run], Run]:
+        """Have a tool that reads, and tells nothing of who asks or when, make the same reply only once (`Kept`).
+
+        `versions` takes what the tool takes, and says of what that will tell and what each of it is at.
+        """
+
+        def keep(run: Run) -> Run:
+            self.tools[run.__name__] = replace(self.tools[run.__name__], kept=Kept(versions))
+            return run
+
+        return keep
+
     async def call(
         self,
         transactions: Transactions,
@@ -193,6 +209,13 @@ class Dialect:
             reply = await (attempt() if call is None else _patiently(attempt, actor, call))
         except HubError as error:
             return self.refuse(error, tool.refusals)
+        if not isinstance(reply, KeptReply):
+            return self._told(tool, reply)
+        if reply.outcome is None:
+            reply.outcome = self._told(tool, reply)
+        return reply.outcome
+
+    def _told(self, tool: Tool, reply: Reply) -> Outcome:
         texts = (tool.shown(reply),) if tool.shown is not None else None
         return Outcome(self.success(reply), texts=texts)
 

@@ -1,8 +1,10 @@
 """SQL for agents, their presences, and the machines they describe."""
 
 import json
+import random
 from collections.abc import Sequence
 from dataclasses import fields
+from typing import NamedTuple
 from uuid import UUID
 
 from hubbub.model.records import Agent, Condition, Node, Presence, Profile
@@ -13,6 +15,20 @@ _PROFILE = tuple(field.name for field in fields(Profile))
 _TABLE = Table("presences", Presence)
 _READ = (*_TABLE.columns, "claimed")  # what it holds (`store/claims.py`) is shown with what it has declared
 _COLUMNS = ", ".join(f"p.{name}" for name in _READ)
+_INSERT = _TABLE.inserting(["stamp"])
+_STAMPS = 2**42  # so many there are; those of a million presences add up to a number that the engines know
+
+
+class Version(NamedTuple):
+    """How many presences there are, and what their stamps add up to."""
+
+    number: int
+    stamps: int
+
+
+def stamp() -> int:
+    """Another number at each change of a presence's row; whoever changes one has to set it (`version`)."""
+    return random.randrange(_STAMPS)  # noqa: S311  # nothing secret
 
 
 def _presence(row: Row) -> Presence:
@@ -155,7 +171,9 @@ def history(
 def close(tx: Tx, presence: Presence) -> None:
     """Keep what an agent said of its stay when it left."""
     tx.run(
-        "UPDATE presences SET outcome = :outcome, summary = :summary, touched = :touched WHERE id = :id",
+        """UPDATE presences SET outcome = :outcome, summary = :summary, touched = :touched, stamp = :stamp
+           WHERE id = :id""",
+        stamp=stamp(),
         id=presence.id,
         outcome=presence.outcome,
         summary=presence.summary,
@@ -185,9 +203,23 @@ def presences(tx: Tx, project_id: UUID) -> list[Presence]:
     return [_presence(row) for row in rows]
 
 
+def version(tx: Tx, project_id: UUID) -> Version:
+    """What the project's presences are at: as long as it is the same, `presences` returns the same.
+
+    A counter of the project instead would be one row that all its agents wait for on PostgreSQL.
+    """
+    row = tx.one(
+        """SELECT count(*) AS number, CAST(sum(p.stamp) AS BIGINT) AS stamps
+           FROM agents a JOIN presences p ON p.id = a.presence_id WHERE a.project_id = :id""",
+        id=project_id,
+    )
+    assert row is not None  # an aggregate has a row
+    return Version(row["number"], row["stamps"] or 0)
+
+
 def open_presence(tx: Tx, new: Presence) -> Presence:
     """Begin a presence and make it the agent's."""
-    tx.run(_TABLE.insertion, **_TABLE.row(new))
+    tx.run(_INSERT, **_TABLE.row(new), stamp=stamp())
     tx.run(
         "UPDATE agents SET presence_id = :id WHERE project_id = :project_id AND name = :name",
         id=new.id,
@@ -205,8 +237,10 @@ def update_presence(tx: Tx, presence: Presence) -> Presence:
     )  # fmt: skip
     row = _TABLE.row(presence)
     tx.run(
-        f"UPDATE presences SET {', '.join(f'{name} = :{name}' for name in changing)} WHERE id = :id",
+        f"""UPDATE presences SET {", ".join(f"{name} = :{name}" for name in changing)}, stamp = :stamp
+            WHERE id = :id""",
         id=presence.id,
+        stamp=stamp(),
         **{name: row[name] for name in changing},
     )
     return presence
@@ -215,12 +249,14 @@ def update_presence(tx: Tx, presence: Presence) -> Presence:
 def end_presence(tx: Tx, presence_id: UUID, reason: str) -> Presence | None:
     """End a presence that has not ended; None if it has."""
     row = tx.one(
-        f"""UPDATE presences SET ended_at = :now, end_reason = :reason, condition = :offline, since = :now
+        f"""UPDATE presences SET ended_at = :now, end_reason = :reason, condition = :offline, since = :now,
+                stamp = :stamp
             WHERE id = :id AND ended_at IS NULL RETURNING {", ".join(_READ)}""",
         id=presence_id,
         now=tx.now,
         reason=reason,
         offline=Condition.OFFLINE,
+        stamp=stamp(),
     )
     return _presence(row) if row else None
 

@@ -10,6 +10,7 @@ from uuid import UUID
 
 from hubbub.model.claims import Claim
 from hubbub.model.scopes import place_of
+from hubbub.store.agents import stamp
 from hubbub.store.scopes import CLAIMED_FROM
 from hubbub.store.table import Table
 from hubbub.store.tx import Tx
@@ -101,8 +102,9 @@ def show(tx: Tx, presence_id: UUID) -> None:
     """Let the presence be seen with what it holds now."""
     held = [claim.entry for claim in of_presence(tx, presence_id)]
     tx.run(
-        "UPDATE presences SET claimed = :claimed WHERE id = :id",
+        "UPDATE presences SET claimed = :claimed, stamp = :stamp WHERE id = :id",
         id=presence_id,
+        stamp=stamp(),
         claimed=json.dumps(held, ensure_ascii=False) if held else None,
     )
 

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from hubbub.model.records import Presence
 from hubbub.model.scopes import Area, Declaration, Reach, Scope, place_of
-from hubbub.store.agents import lock_names
+from hubbub.store.agents import lock_names, stamp
 from hubbub.store.tx import Row, Tx
 
 ROWS = 50  # written by one statement
@@ -94,8 +94,9 @@ def whole(tx: Tx, presence_id: UUID) -> Scope:
 def declare(tx: Tx, project_id: UUID, presence_id: UUID, scope: Scope) -> None:
     """Put the scope in the place of what the presence has declared before."""
     tx.run(
-        "UPDATE presences SET area = :area, files = :files WHERE id = :id",
+        "UPDATE presences SET area = :area, files = :files, stamp = :stamp WHERE id = :id",
         id=presence_id,
+        stamp=stamp(),
         area=scope.area,
         files=_to_json(scope.files) if scope.files else None,
     )

@@ -1,7 +1,9 @@
 """The tools that only look."""
 
+from collections.abc import Hashable, Mapping
 from datetime import timedelta
 from typing import Annotated
+from uuid import UUID
 
 from pydantic import Field
 
@@ -13,6 +15,7 @@ from hubbub.model.moments import instant
 from hubbub.store.tx import Tx
 
 DAY = timedelta(days=1)
+MANY = 1_000  # agents: what is told of more takes too much memory to be kept
 
 
 @DIALECT.tool(reads=True)
@@ -43,6 +46,13 @@ def list_tasks(
     return {"tasks": rows, "count": len(rows), "stats": words.grouped(stats)}
 
 
+def _standing(tx: Tx, network_id: str | None, **_narrowing: str | None) -> Mapping[UUID, Hashable] | None:
+    """What agents are at who are told of; None where there are so many that what is told is not kept."""
+    known = agents.versions(tx, [project.id for project in access.visible(tx, network_id)])
+    return known if sum(each.number for each in known.values()) <= MANY else None
+
+
+@DIALECT.keeps(_standing)
 @DIALECT.tool(reads=True)
 def get_all_status(
     tx: Tx, filter_status: str | None = None, filter_server: str | None = None, network_id: str | None = None

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 
 from hubbub.core import access, inbox
@@ -62,7 +63,12 @@ def network_id(project: Project) -> str:
 
 def moment(at: int | None) -> str | None:
     """A time as UTC text to the second, such as `2026-04-12 10:00:00`."""
-    return f"{datetime.fromtimestamp(at / 1000, UTC):%Y-%m-%d %H:%M:%S}" if at is not None else None
+    return _second(at // 1000) if at is not None else None
+
+
+@lru_cache(maxsize=4096)  # agents that are there were heard of in the same few seconds
+def _second(at: int) -> str:
+    return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M:%S}"
 
 
 def number(value: float | None) -> float | int | None:

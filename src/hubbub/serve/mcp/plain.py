@@ -206,6 +206,14 @@ def _is_envelope(said: str) -> bool:
 
 
 def _result(call: Plain, outcome: Outcome, server: DialectServer) -> bytes:
+    encode = _encoder(call)
+    told = outcome.encoded.get(encode)
+    if told is None:
+        told = outcome.encoded[encode] = encode(_said(call, outcome, server))
+    return b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (encode(call.id), told)
+
+
+def _said(call: Plain, outcome: Outcome, server: DialectServer) -> Json:
     result: Json = {
         "content": [{"text": text, "type": "text"} for text in outcome.shown],
         "isError": outcome.is_error,
@@ -215,7 +223,7 @@ def _result(call: Plain, outcome: Outcome, server: DialectServer) -> bytes:
     result["structuredContent"] = outcome.content
     if call.is_modern:
         result["_meta"] = {types.SERVER_INFO_META_KEY: server.server.server_info_stamp}
-    return _encoder(call)({"jsonrpc": "2.0", "id": call.id, "result": result})
+    return result
 
 
 def _error(call: Plain, told: MCPError) -> tuple[int, bytes]:
