@@ -1,6 +1,7 @@
 """The names a project knows, and how they are."""
 
 import unicodedata
+from collections import Counter
 from collections.abc import Sequence
 from difflib import get_close_matches
 from uuid import UUID
@@ -85,6 +86,11 @@ def find(tx: Tx, project_id: UUID, name: str) -> Agent:
 def with_inbox(tx: Tx, project_id: UUID) -> list[str]:
     """The names of those who have ever been there, by name: what is everyone's they find in their inboxes."""
     return [agent.name for agent in agents.of_project(tx, project_id) if agent.presence_id is not None]
+
+
+def counts(tx: Tx, project_ids: Sequence[UUID]) -> Counter[Condition]:
+    """How many agents of the projects are in each condition."""
+    return sum((Counter(agents.counts(tx, project_id)) for project_id in project_ids), Counter())
 
 
 def versions(tx: Tx, project_ids: Sequence[UUID]) -> dict[UUID, agents.Version]:

@@ -193,6 +193,19 @@ def condition(tx: Tx, project_id: UUID, name: str) -> Condition | None:
     return Condition(row["condition"]) if row else None
 
 
+def counts(tx: Tx, project_id: UUID) -> dict[Condition, int]:
+    """How many agents of the project are in each condition; who is not there is offline, whatever it said last."""
+    rows = tx.all(
+        """SELECT CASE WHEN p.ended_at IS NULL AND p.expires_at > :now THEN p.condition ELSE :offline END AS said,
+                  count(*) AS agents
+           FROM agents a LEFT JOIN presences p ON p.id = a.presence_id WHERE a.project_id = :id GROUP BY said""",
+        id=project_id,
+        now=tx.now,
+        offline=Condition.OFFLINE,
+    )
+    return {Condition(row["said"]): int(row["agents"]) for row in rows}
+
+
 def presences(tx: Tx, project_id: UUID) -> list[Presence]:
     """The present or last presence of every agent of the project, oldest first."""
     rows = tx.all(

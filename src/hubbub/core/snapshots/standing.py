@@ -1,6 +1,6 @@
 """How an agent and a task stand now: what a card of them is made of, read from the tables."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any, Self
@@ -38,9 +38,22 @@ class Known:
 
 def of_task(tx: Tx, task: Task) -> Card:
     """The card of a task, for whoever only looks."""
-    is_worked_on = task.status is Status.WORKING and task.assignee is not None
-    holder = Known.of(tx, task.project_id, task.assignee or "") if is_worked_on else None
-    return card(tx, shown(task), holder)
+    return of_tasks(tx, [task])[0]
+
+
+def of_tasks(tx: Tx, found: Iterable[Task]) -> list[Card]:
+    """The cards of tasks, for whoever only looks; an agent that holds many of them is looked at once."""
+    holders: dict[tuple[UUID, str], Known | None] = {}
+    told = []
+    for task in found:
+        holder = None
+        if task.status is Status.WORKING and task.assignee is not None:
+            key = task.project_id, task.assignee
+            if key not in holders:
+                holders[key] = Known.of(tx, *key)
+            holder = holders[key]
+        told.append(card(tx, shown(task), holder))
+    return told
 
 
 def shown(task: Task) -> dict[str, Any]:

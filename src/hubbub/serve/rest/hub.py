@@ -2,7 +2,6 @@
 
 import os
 import secrets
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Protocol
@@ -88,13 +87,10 @@ async def status(call: Call, request: Request) -> Counts:
 
     def look(tx: Tx) -> Counts:
         ids = [project.id for project in access.visible(tx, call.project)]
-        known = sum(len(agents.of_project(tx, project_id)) for project_id in ids)
-        present = Counter(each.condition for each in agents.presences(tx, ids) if each.is_live(tx.now))
-        present[Condition.OFFLINE] += known - present.total()
-        counted = tasks.counts(tx, ids)
+        counted, present = tasks.counts(tx, ids), agents.counts(tx, ids)
         return Counts(
             tasks={each: counted.get(each, 0) for each in Status},
-            agents={each: present[each] for each in Condition},
+            agents={each: present.get(each, 0) for each in Condition},
             log=Log(activities=sum(activity.count(tx, each) for each in ids), keep_days=keep_days),
         )
 

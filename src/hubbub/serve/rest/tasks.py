@@ -1,6 +1,6 @@
 """Tasks: sending them, finding them, and looking at one with all that belongs to it. `steps` moves them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import timedelta
 from http import HTTPStatus
 from typing import Annotated
@@ -14,6 +14,7 @@ from hubbub.core import access, activity, artifacts, dependencies, finding, reac
 from hubbub.core.idempotency import Reply
 from hubbub.core.snapshots import standing
 from hubbub.model.lifecycle import ENDED, OPEN, Status
+from hubbub.model.pictures import Card
 from hubbub.model.records import Priority, Project, Task
 from hubbub.model.rights import Right
 from hubbub.model.standing import TaskState
@@ -215,8 +216,9 @@ def _render(whole: WholeTask) -> None:
     rendered(whole.messages)
 
 
-def _briefs(tx: Tx, found: Iterable[Task]) -> list[BriefShape]:
-    return [BriefShape.of(each, state=standing.of_task(tx, each)["state"]) for each in found]
+def _briefs(tx: Tx, found: Sequence[Task]) -> list[BriefShape]:
+    cards = standing.of_tasks(tx, found)
+    return [BriefShape.of(each, state=card["state"]) for each, card in zip(found, cards, strict=True)]
 
 
 def _needs(tx: Tx, project: Project, refs: Sequence[str]) -> list[Task]:
@@ -228,7 +230,10 @@ def _needs(tx: Tx, project: Project, refs: Sequence[str]) -> list[Task]:
 def _shapes(tx: Tx, project_ids: Sequence[UUID], found: Sequence[Task]) -> list[TaskShape]:
     assignees = {task.assignee for task in found if task.assignee is not None}
     machines = {each: whereabouts.machines(tx, each, assignees) for each in project_ids}
-    return [_shape(tx, task, machines[task.project_id].get(task.assignee or "")) for task in found]
+    return [
+        _shape(tx, task, card, machines[task.project_id].get(task.assignee or ""))
+        for task, card in zip(found, standing.of_tasks(tx, found), strict=True)
+    ]
 
 
 def _expected(tx: Tx, sent: Task, ways: Ways) -> SentShape | None:
@@ -242,11 +247,11 @@ def _expected(tx: Tx, sent: Task, ways: Ways) -> SentShape | None:
 def one(tx: Tx, task: Task) -> TaskShape:
     """What a task looks like from outside."""
     assignee = task.assignee
-    return _shape(tx, task, whereabouts.machine(tx, task.project_id, assignee) if assignee else None)
+    machine = whereabouts.machine(tx, task.project_id, assignee) if assignee else None
+    return _shape(tx, task, standing.of_task(tx, task), machine)
 
 
-def _shape(tx: Tx, task: Task, machine: str | None) -> TaskShape:
-    card = standing.of_task(tx, task)
+def _shape(tx: Tx, task: Task, card: Card, machine: str | None) -> TaskShape:
     stands = {name: card[name] for name in ("state", "need", "may")}
     needs, ready = card["depends_on"], tasks.is_ready(tx, task)
     shape: TaskShape = TaskShape.of(task, depends_on=needs, ready=ready, machine=machine, **stands)
