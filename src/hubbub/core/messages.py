@@ -11,7 +11,7 @@ from hubbub.model.ids import new_id, parse_id
 from hubbub.model.lifecycle import Status
 from hubbub.model.records import Delivery, Intent, Kind, Message, Priority, Run, Task
 from hubbub.model.rights import HUB
-from hubbub.store import counters, messages, pictures
+from hubbub.store import counters, messages, pictures, runs
 from hubbub.store.tx import Tx
 
 NOUN = "message"
@@ -163,26 +163,25 @@ def _insert(
     outcome: Status | None = None,
     thread: Thread,
 ) -> Message:
-    return messages.insert(
-        tx,
-        Message(
-            id=new_id(),
-            project_id=project_id,
-            number=counters.next_number(tx, project_id, NOUN),
-            kind=kind,
-            sender=sender,
-            recipient=recipient,
-            body=body,
-            in_reply_to=in_reply_to,
-            outcome=outcome,
-            created_at=tx.now,
-            run_id=thread.run_id,
-            thread=thread.name,
-            metadata=thread.metadata,
-            intent=thread.intent,
-            author=tx.actor.user_name if sender == HUB else None,
-        ),
+    message = Message(
+        id=new_id(),
+        project_id=project_id,
+        number=counters.next_number(tx, project_id, NOUN),
+        kind=kind,
+        sender=sender,
+        recipient=recipient,
+        body=body,
+        in_reply_to=in_reply_to,
+        outcome=outcome,
+        created_at=tx.now,
+        run_id=thread.run_id or runs.id_of_current(tx, project_id),
+        thread=thread.name,
+        metadata=thread.metadata,
+        intent=thread.intent,
+        author=tx.actor.user_name if sender == HUB else None,
     )
+    messages.insert(tx, message)
+    return message
 
 
 def _deliver(tx: Tx, message: Message, to: str, *, delivery_id: UUID, for_people: bool = False) -> Delivery:

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 from uuid import UUID
 
 from hubbub.core import agents, loans, scopes
@@ -97,7 +98,7 @@ def send(
             reason=reason,
             area=area,
             issue=str(issues.parse(issue)) if issue is not None else None,
-            run_id=run.id if run else None,
+            run_id=run.id if run else runs.id_of_current(tx, project_id),
             external_id=external_id,
             gated=bool(needs),
             created_at=tx.now,
@@ -119,10 +120,13 @@ def _are_met(tx: Tx, needs: Sequence[Task], to: str) -> bool:
 
 def _make(tx: Tx, task: Task, needs: Sequence[Task]) -> Task:
     """Keep a new task, and deliver it if it has an assignee and waits for nothing."""
+    changes: dict[str, Any] = {}
     if task.assignee is not None and _are_met(tx, needs, task.assignee):
-        delivered = advance(task.status, Event.DELIVER)
-        task = replace(task, status=delivered, delivery_id=task.id, delivered_at=tx.now)
-    made = tasks.insert(tx, replace(task, number=counters.next_number(tx, task.project_id, NOUN)))
+        status = advance(task.status, Event.DELIVER)
+        changes = {"status": status, "delivery_id": task.id, "delivered_at": tx.now}
+    number = counters.next_number(tx, task.project_id, NOUN)
+    made = replace(task, number=number, **changes)  # once, as the record is large
+    tasks.insert(tx, made)
     dependency_rows.insert(tx, made.id, [need.id for need in needs])
     if made.assignee is not None and made.delivery_id is not None:
         put_into_inbox(tx, made, made.assignee, made.delivery_id)

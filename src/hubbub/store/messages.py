@@ -1,13 +1,12 @@
 """SQL for messages and for their deliveries: the inboxes."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from uuid import UUID
 
 from hubbub.model.lifecycle import Status
 from hubbub.model.moments import PARTS
 from hubbub.model.records import Delivery, Kind, Letter, Message, Run, Task
-from hubbub.store import counters, runs, wakes
+from hubbub.store import counters, wakes
 from hubbub.store.table import Table
 from hubbub.store.tx import Row, Tx
 
@@ -27,12 +26,8 @@ _CONVERSATION = """said (id) AS (
 _PENDING = "acked_at IS NULL AND withdrawn_at IS NULL"
 
 
-def insert(tx: Tx, message: Message) -> Message:
-    """Add the message, to the project's current run if it names none."""
-    if message.run_id is None:
-        message = replace(message, run_id=runs.id_of_current(tx, message.project_id))
+def insert(tx: Tx, message: Message) -> None:
     tx.run(_MESSAGES.insertion, **_MESSAGES.row(message))
-    return message
 
 
 def find(tx: Tx, message_id: UUID) -> Message | None:

@@ -72,6 +72,8 @@ class SQLiteConnection:
         self.db.convert_binding = _bind
         self.db.set_busy_timeout(milliseconds(busy_timeout))
         apsw.bestpractice.connection_dqs(self.db)  # "text" is a column, never a text
+        # Else a statement whose plan might depend on a value is prepared anew for each value, as for each moment.
+        self.db.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
         self._names: dict[str, list[str]] = {}  # of the columns of each statement
 
     def query(self, sql: str, values: Mapping[str, object]) -> Sequence[Row]:

@@ -1,12 +1,11 @@
 """SQL for tasks: one function a statement, the same text on both engines."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from uuid import UUID
 
 from hubbub.model.lifecycle import CHANGES_HANDS, ENDED, LIFECYCLE, Event, Status, advance
 from hubbub.model.records import Priority, Run, Task
-from hubbub.store import counters, runs
+from hubbub.store import counters
 from hubbub.store.table import Table
 from hubbub.store.tx import Tx
 
@@ -26,13 +25,9 @@ def _in_passing(statuses: Iterable[Status]) -> str:
     return _in(statuses).replace("status", "status || ''", 1)
 
 
-def insert(tx: Tx, task: Task) -> Task:
-    """Add the task, to the project's current run if it names none."""
-    if task.run_id is None:
-        task = replace(task, run_id=runs.id_of_current(tx, task.project_id))
+def insert(tx: Tx, task: Task) -> None:
     tx.run(_TABLE.insertion, **_TABLE.row(task))
     tx.tally.tasks[task.project_id, task.status] += 1
-    return task
 
 
 def find(tx: Tx, task_id: UUID, *, lock: bool = False) -> Task | None:
