@@ -1,17 +1,19 @@
 """Who may do what: from a token to an actor, from an actor to the projects and names it may use."""
 
 import hashlib
+import json
 from dataclasses import replace
+from functools import lru_cache
+from typing import Any
 from uuid import UUID
 
 from hubbub.core import agents
-from hubbub.model.accounts import Token
 from hubbub.model.errors import Forbidden, ProjectDenied, ProjectRequired, Unauthorized, WrongIdentity
 from hubbub.model.machines import NODE_PREFIX
 from hubbub.model.records import Project
 from hubbub.model.rights import GRANTS, HUB, LINK_ONLY, Actor, Right, Role
-from hubbub.store import projects, tokens, users
-from hubbub.store.tx import Tx
+from hubbub.store import projects, tokens
+from hubbub.store.tx import Row, Tx
 
 
 class Outdated(Exception):
@@ -28,44 +30,50 @@ def fingerprint(secret: str) -> str:
 
 def authenticate(tx: Tx, secret: str) -> Actor:
     """The actor that a bearer token stands for. Raises `Unauthorized` for every bad one alike."""
-    return _actor(tx, tokens.find_valid(tx, fingerprint(secret)) if not secret.startswith(LOGIN) else None)
+    return _actor(tokens.standing_for(tx, fingerprint(secret)) if not secret.startswith(LOGIN) else None)
 
 
 def require_same(tx: Tx, mark: str) -> None:
     """Raise `Outdated` unless the token with that fingerprint is valid and stands for the caller, as it did before."""
-    token = tokens.find_valid(tx, mark)
-    if token is None or _actor(tx, token) != tx.actor:
+    row = tokens.standing_for(tx, mark)
+    if row is None or _actor(row) != tx.actor:
         raise Outdated
 
 
 def recognise(tx: Tx, secret: str) -> Actor:
     """The person that a browser's cookie stands for. Raises `Unauthorized`, also for what is a bearer token."""
-    person = _actor(tx, tokens.find_valid(tx, fingerprint(secret)) if secret.startswith(LOGIN) else None)
+    person = _actor(tokens.standing_for(tx, fingerprint(secret)) if secret.startswith(LOGIN) else None)
     return replace(person, is_browser=True)
 
 
 def stand_in(tx: Tx, token_id: UUID) -> Actor:
     """Whoever has the token of that id, for what is done on their behalf. Raises `Unauthorized` if it has ended."""
-    return _actor(tx, tokens.find(tx, token_id) if tokens.is_valid(tx, token_id) else None)
+    return _actor(tokens.standing_for_id(tx, token_id))
 
 
-def _actor(tx: Tx, token: Token | None) -> Actor:
-    if token is None:
+def _actor(row: Row | None) -> Actor:
+    if row is None:
         raise Unauthorized
-    user = users.find(tx, token.user_id) if token.user_id else None
-    is_person = token.project_id is None
+    return _made(tuple(row.items()))
+
+
+@lru_cache(maxsize=4096)  # each call looks who makes it, and nearly always that is as it was
+def _made(row: tuple[tuple[str, Any], ...]) -> Actor:
+    """The actor in such a row. Only a person's token gives what the person is: an agent's gives what it says itself."""
+    of = dict(row)
+    is_person = of["project_id"] is None
     return Actor(
-        token_id=token.id,
-        user_id=token.user_id,
-        user_name=user.name if user and is_person else None,
-        owns_hub=bool(user and user.owns_hub and is_person),
-        project_id=token.project_id,
-        role=token.role,
-        agent=token.agent,
-        expires_at=token.expires_at,
-        rate=token.rate,
-        lent_from=token.lent_from,
-        chain=token.chain,
+        token_id=of["id"],
+        user_id=of["user_id"],
+        user_name=of["user_name"] if is_person else None,
+        owns_hub=is_person and bool(of["owns_hub"]),
+        project_id=of["project_id"],
+        role=Role(of["role"]) if of["role"] is not None else None,
+        agent=of["agent"],
+        expires_at=of["expires_at"],
+        rate=of["rate"],
+        lent_from=of["lent_from"],
+        chain=tuple(json.loads(of["chain"])),
     )
 
 

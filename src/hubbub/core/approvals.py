@@ -204,14 +204,14 @@ def expire(tx: Tx, approval: Approval) -> None:
         _record(tx, KINDS[ApprovalStep.EXPIRE], moved)
 
 
-def is_any_forsaken(tx: Tx) -> bool:
-    """Whether a question waits whose machine is gone."""
-    return rows.is_any_forsaken(tx, tx.now - milliseconds(BACK))
+def gone_since(tx: Tx) -> int:
+    """Since when a machine is to have been gone for its questions to be closed."""
+    return tx.now - milliseconds(BACK)
 
 
 def forsake(tx: Tx, limit: int) -> None:
     """Close up to `limit` questions whose machines are gone: nobody could use an answer. Records as `expire` does."""
-    for approval in rows.forsaken(tx, tx.now - milliseconds(BACK), limit):
+    for approval in rows.forsaken(tx, gone_since(tx), limit):
         expire(tx, approval)
 
 

@@ -23,7 +23,7 @@ from hubbub.store import agents as agent_rows
 from hubbub.store import approvals as approval_rows
 from hubbub.store import idempotency as kept_answers
 from hubbub.store import nodes as node_rows
-from hubbub.store import tasks as task_rows
+from hubbub.store import overdue
 from hubbub.store.tx import Tx
 
 BATCH = 100
@@ -31,7 +31,7 @@ BATCH = 100
 
 def is_due(tx: Tx) -> bool:
     """Whether anything is overdue; a few looks into indexes, so it may be asked before every call."""
-    return task_rows.is_any_overdue(tx) or approvals.is_any_forsaken(tx)
+    return overdue.is_any(tx, approvals.gone_since(tx))
 
 
 def settle(tx: Tx) -> None:

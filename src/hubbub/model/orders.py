@@ -121,9 +121,12 @@ class Order:
     patience: timedelta | None = None  # with a person who is asked first, if less than the machine's
 
 
+_encoder = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+
+
 def as_json(value: object) -> str:
     """JSON as it goes over the line, without blanks."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return _encoder.encode(value)
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,6 +78,10 @@ class Metrics:
     ) -> None:
         """`streams` says how many responses are being held open, `connections` how many of MCP there are."""
         self._transactions = transactions
+        self._answered: dict[
+            tuple[str, int], Counter
+        ] = {}  # finding one by its labels takes as long as counting
+        self._timed: dict[tuple[str, str], Histogram] = {}
         self._registry = CollectorRegistry()
         ProcessCollector(registry=self._registry)
         PlatformCollector(registry=self._registry)
@@ -113,7 +117,10 @@ class Metrics:
 
     def request(self, route: str, status: int) -> None:
         """Count an answered request; `route` is the pattern it matched, not its path."""
-        self._requests.labels(route, status).inc()
+        counted = self._answered.get((route, status))
+        if counted is None:
+            counted = self._answered[route, status] = self._requests.labels(route, status)
+        counted.inc()
 
     def order(self, outcome: Outcome) -> None:
         """Count an order that a machine has ended."""
@@ -121,7 +128,11 @@ class Metrics:
 
     def call(self, dialect: Dialect, tool: str, seconds: float) -> None:
         """Count a call of a tool, which took that long; what callers invent is counted together."""
-        self._calls.labels(dialect.name, tool if tool in dialect.tools else UNKNOWN).observe(seconds)
+        name = tool if tool in dialect.tools else UNKNOWN
+        timed = self._timed.get((dialect.name, name))
+        if timed is None:
+            timed = self._timed[dialect.name, name] = self._calls.labels(dialect.name, name)
+        timed.observe(seconds)
 
     async def text(self) -> bytes:
         """All numbers, as of now. Raises `StoreUnavailable`."""

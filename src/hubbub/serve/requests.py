@@ -1,5 +1,6 @@
 """Around every request: it is counted and logged; a bug in what answers it is shown to us, not to the caller."""
 
+import logging
 import time
 
 import structlog
@@ -11,6 +12,7 @@ from hubbub.serve.errors import broken
 from hubbub.serve.metrics import Metrics
 
 log = structlog.get_logger(__name__)
+_heard = logging.getLogger(__name__)  # as asking `log`, but for a tenth of the time
 
 UNROUTED = "(none)"  # refused before it was known what it was for, or for nothing we have
 
@@ -40,13 +42,9 @@ class Requests:
             if not status:  # otherwise what stands further in has said so already
                 await (await broken(Request(scope), error))(scope, receive, noted)
         self.metrics.request(_route(scope), status)
-        log.debug(
-            "request",
-            method=scope["method"],
-            route=_route(scope),
-            status=status,
-            ms=round((time.perf_counter() - began) * 1000, 1),
-        )
+        if _heard.isEnabledFor(logging.DEBUG):
+            ms = round((time.perf_counter() - began) * 1000, 1)
+            log.debug("request", method=scope["method"], route=_route(scope), status=status, ms=ms)
 
 
 def _route(scope: Scope) -> str:

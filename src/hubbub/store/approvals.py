@@ -11,7 +11,7 @@ _COLUMNS = _TABLE.selected
 _approval = _TABLE.record
 
 # Its machine is not there any more, and has not been since `:gone`, or was removed.
-_FORSAKEN = f"""status = '{ApprovalStatus.PENDING}' AND machine IS NOT NULL AND NOT EXISTS (
+FORSAKEN = f"""status = '{ApprovalStatus.PENDING}' AND machine IS NOT NULL AND NOT EXISTS (
     SELECT 1 FROM machines WHERE machines.id = approvals.machine AND (online = 1 OR machines.expires_at > :gone))"""
 
 _UNANSWERED = f"status = '{ApprovalStatus.EXPIRED}' AND answered_at IS NULL"
@@ -142,16 +142,10 @@ def lapsed(tx: Tx, limit: int) -> list[Approval]:
     return [_approval(row) for row in rows]
 
 
-def is_any_forsaken(tx: Tx, gone: int) -> bool:
-    """Whether a question waits whose machine has been gone since `gone`, or for longer."""
-    row = tx.one(f"SELECT EXISTS (SELECT 1 FROM approvals WHERE {_FORSAKEN}) AS due", gone=gone)
-    return bool(row and row["due"])
-
-
 def forsaken(tx: Tx, gone: int, limit: int) -> list[Approval]:
     """Questions whose machines have been gone since `gone`, or for longer: of each the oldest first."""
     rows = tx.all(
-        f"""SELECT {_COLUMNS} FROM approvals WHERE {_FORSAKEN}
+        f"""SELECT {_COLUMNS} FROM approvals WHERE {FORSAKEN}
             ORDER BY machine, created_at LIMIT :limit {tx.db.for_update}""",
         gone=gone,
         limit=limit,

@@ -25,6 +25,9 @@ def _in_passing(statuses: Iterable[Status]) -> str:
     return _in(statuses).replace("status", "status || ''", 1)
 
 
+LAPSING = f"expires_at IS NOT NULL AND {_in(LIFECYCLE[Event.EXPIRE][0])}"
+
+
 def insert(tx: Tx, task: Task) -> None:
     tx.run(_TABLE.insertion, **_TABLE.row(task))
     tx.tally.tasks[task.project_id, task.status] += 1
@@ -284,27 +287,10 @@ def open_of(tx: Tx, project_id: UUID, assignee: str, statuses: Iterable[Status])
 
 def lapsed(tx: Tx, limit: int) -> list[Task]:
     """Tasks that nobody began in time, longest overdue first; not locked, as names are locked first."""
-    allowed_from, _ = LIFECYCLE[Event.EXPIRE]
     rows = tx.all(
-        f"""SELECT {_SELECT} FROM tasks
-            WHERE expires_at IS NOT NULL AND {_in(allowed_from)} AND expires_at <= :now
+        f"""SELECT {_SELECT} FROM tasks WHERE {LAPSING} AND expires_at <= :now
             ORDER BY expires_at LIMIT :limit""",
         now=tx.now,
         limit=limit,
     )
     return [_task(row) for row in rows]
-
-
-def is_any_overdue(tx: Tx) -> bool:
-    """Whether a task, an approval or a claim should have expired, or a presence or a machine lapsed, by now."""
-    allowed_from, _ = LIFECYCLE[Event.EXPIRE]
-    row = tx.one(
-        f"""SELECT EXISTS (SELECT 1 FROM tasks WHERE expires_at IS NOT NULL AND {_in(allowed_from)}
-                                                AND expires_at <= :now)
-                OR EXISTS (SELECT 1 FROM presences WHERE ended_at IS NULL AND expires_at <= :now)
-                OR EXISTS (SELECT 1 FROM claims WHERE expires_at <= :now)
-                OR EXISTS (SELECT 1 FROM approvals WHERE ended_at IS NULL AND expires_at <= :now)
-                OR EXISTS (SELECT 1 FROM machines WHERE online = 1 AND expires_at <= :now) AS due""",
-        now=tx.now,
-    )
-    return bool(row and row["due"])

@@ -5,11 +5,13 @@ from uuid import UUID
 
 from hubbub.model.accounts import Token
 from hubbub.store.table import Table
-from hubbub.store.tx import Tx
+from hubbub.store.tx import Row, Tx
 
 _TABLE = Table("tokens", Token, alias="t")
 _COLUMNS = _TABLE.selected
 _token = _TABLE.record
+_STANDS = """SELECT t.id, t.user_id, t.project_id, t.role, t.agent, t.expires_at, t.rate, t.lent_from, t.chain,
+                    u.name AS user_name, u.owns_hub FROM tokens t LEFT JOIN users u ON u.id = t.user_id"""
 _GOOD = "t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > :now)"
 
 
@@ -26,6 +28,16 @@ def find_valid(tx: Tx, token_hash: str) -> Token | None:
         now=tx.now,
     )
     return _token(row) if row else None
+
+
+def standing_for(tx: Tx, token_hash: str) -> Row | None:
+    """For whom the token of that hash stands, unless it is revoked or has expired."""
+    return tx.one(f"{_STANDS} WHERE t.hash = :hash AND {_GOOD}", hash=token_hash, now=tx.now)
+
+
+def standing_for_id(tx: Tx, token_id: UUID) -> Row | None:
+    """As `standing_for`, for the token of that id."""
+    return tx.one(f"{_STANDS} WHERE t.id = :id AND {_GOOD}", id=token_id, now=tx.now)
 
 
 def is_valid(tx: Tx, token_id: UUID) -> bool:

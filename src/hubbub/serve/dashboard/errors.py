@@ -43,8 +43,9 @@ class ErrorPages:
 
 
 def _wants_page(scope: Scope) -> bool:
-    accepted = Request(scope).headers.get("accept", "")
-    return scope["method"] in ("GET", "HEAD") and "text/html" in accepted and not _is_for_programs(scope)
+    if scope["method"] not in ("GET", "HEAD") or _is_for_programs(scope):
+        return False
+    return "text/html" in Request(scope).headers.get("accept", "")
 
 
 def _is_for_programs(scope: Scope) -> bool:

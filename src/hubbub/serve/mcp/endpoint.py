@@ -31,7 +31,7 @@ from hubbub.core.transaction import Vouched
 from hubbub.model.errors import Invalid
 from hubbub.model.rights import Actor
 from hubbub.serve import bodies
-from hubbub.serve.auth import LARGE_BODY_LIMIT, actor_of, mark_of, replay
+from hubbub.serve.auth import LARGE_BODY_LIMIT, actor_of, mark_of, read_body, replay
 from hubbub.serve.followers import Follower, Followers
 from hubbub.serve.mcp import bare, narrowed
 from hubbub.serve.mcp.connections import Connections
@@ -83,7 +83,10 @@ class Endpoint:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["method"] == "POST":
-            body = await Request(scope, receive).body()
+            body = await read_body(receive, LARGE_BODY_LIMIT)  # whole and bounded already, by the guard
+            if isinstance(body, Response):
+                await body(scope, receive, send)
+                return
             if await self._is_answered(scope, body, send):
                 return
             receive = replay(body, receive)

@@ -36,8 +36,10 @@ ALL = Wanted()
 
 def judge(scope: Scope, known: Collection[str]) -> None:
     """Note what the address of a request asks for, as `wanted` tells. Raises `Invalid`."""
-    query = Request(scope).query_params
-    asked = Wanted(_chosen(query, known), _tells_unread(query)) if scope["query_string"] else ALL
+    asked = ALL
+    if scope["query_string"]:
+        query = Request(scope).query_params
+        asked = Wanted(_chosen(query, known), _tells_unread(query))
     scope.setdefault("state", {})["wanted"] = asked
 
 

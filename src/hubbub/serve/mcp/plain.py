@@ -42,6 +42,7 @@ PARAMS = frozenset({"name", "arguments", "_meta"})
 TOKEN = "progressToken"  # of what is told meanwhile, and these calls tell nothing
 REVISION, KIND, ACCEPT, KEY = b"mcp-protocol-version", b"content-type", b"accept", IDEMPOTENCY_HEADER.encode()
 JSON = (b"content-type", b"application/json")
+_ascii = json.JSONEncoder(separators=(",", ":"))
 RESERVED = "io.modelcontextprotocol/"
 
 
@@ -148,7 +149,7 @@ class PlainCalls:
         ways: Transactions | Vouched = Vouched(transactions, mark) if mark else transactions
         around = Call(
             site=self.server.site,
-            headers=Headers(scope=scope),
+            headers=Headers(raw=scope["headers"]),
             meta=call.meta,
             connection=call.memory,
             is_lasting=call.session is not None,
@@ -237,4 +238,4 @@ def _encoder(call: Plain) -> Callable[[object], bytes]:
 
 
 def _in_ascii(message: object) -> bytes:
-    return json.dumps(message, separators=(",", ":")).encode()
+    return _ascii.encode(message).encode()

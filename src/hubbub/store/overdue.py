@@ -1,0 +1,20 @@
+"""SQL for whether anything has run out of time."""
+
+from hubbub.store import approvals, tasks
+from hubbub.store.tx import Tx
+
+_DUE = f"""SELECT EXISTS (SELECT 1 FROM tasks WHERE {tasks.LAPSING} AND expires_at <= :now)
+               OR EXISTS (SELECT 1 FROM presences WHERE ended_at IS NULL AND expires_at <= :now)
+               OR EXISTS (SELECT 1 FROM claims WHERE expires_at <= :now)
+               OR EXISTS (SELECT 1 FROM approvals WHERE ended_at IS NULL AND expires_at <= :now)
+               OR EXISTS (SELECT 1 FROM machines WHERE online = 1 AND expires_at <= :now)
+               OR EXISTS (SELECT 1 FROM approvals WHERE {approvals.FORSAKEN}) AS due"""
+
+
+def is_any(tx: Tx, gone: int) -> bool:
+    """Whether a task, an approval or a claim should have expired, or a presence or a machine lapsed, by now.
+
+    Or whether a question waits whose machine has been gone since `gone`, or for longer. It is asked before every call.
+    """
+    row = tx.one(_DUE, now=tx.now, gone=gone)
+    return bool(row and row["due"])
