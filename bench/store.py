@@ -27,7 +27,8 @@ from hubbub.model.ids import new_id
 from hubbub.model.rights import SYSTEM
 from hubbub.store import runs, tally
 from hubbub.store.postgres import Postgres
-from hubbub.store.sqlite import DATABASE, SQLite, SQLiteConnection
+from hubbub.store.sqlite import DATABASE, SQLite
+from hubbub.store.sqlite_connection import SQLiteConnection
 from hubbub.store.tx import Connection, Row, Store, Tx, unix_ms
 
 Statements = Sequence[tuple[str, Mapping[str, object]]]

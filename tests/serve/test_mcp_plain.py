@@ -432,7 +432,7 @@ def test_a_call_that_waited_behind_the_end_of_its_token_is_refused(hub: Hub) -> 
     token_id = hub.do(lambda tx: access.authenticate(tx, secret)).token_id
     held, going = threading.Event(), threading.Event()
     assert isinstance(hub.store, SQLite)
-    waiting = hub.store._waiting
+    writer = hub.store._writer
 
     def hold(_tx: Any) -> None:
         held.set()
@@ -442,9 +442,9 @@ def test_a_call_that_waited_behind_the_end_of_its_token_is_refused(hub: Hub) -> 
         holding = threads.submit(hub.do, hold)
         held.wait(patience())
         ended = threads.submit(hub.do, lambda tx: tokens.revoke(tx, token_id), hub.owner)
-        until(waiting.qsize, "the end of the token to stand in line")
+        until(lambda: writer.line, "the end of the token to stand in line")
         late = threads.submit(post, hub, secret, note)
-        until(lambda: waiting.qsize() == 2, "the call to stand in line")
+        until(lambda: writer.line == 2, "the call to stand in line")
         going.set()
         holding.result()
         ended.result()

@@ -27,9 +27,9 @@ class Watched(Transactions):
         super().__init__(store)
         self.written = asyncio.Event()
 
-    def write(self, actor: Actor, operation: Operation[T]) -> Awaitable[T]:
+    def write(self, actor: Actor, operation: Operation[T], *, short: bool = False) -> Awaitable[T]:
         async def write() -> T:
-            result = await super(Watched, self).write(actor, operation)
+            result = await super(Watched, self).write(actor, operation, short=short)
             self.written.set()
             return result
 

@@ -15,7 +15,7 @@ import pytest
 
 from hubbub.model.errors import StoreUnavailable
 from hubbub.model.rights import SYSTEM
-from hubbub.store import sqlite
+from hubbub.store import sqlite_writer
 from hubbub.store.postgres import Postgres
 from hubbub.store.sqlite import DATABASE, SQLite
 from hubbub.store.tx import Operation, Tx
@@ -226,7 +226,8 @@ def test_a_long_reader_stops_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     """While somebody reads for long, the write-ahead log cannot be emptied and grows: writers go on all the same, and
     once the reader is done the log is cut.
     """
-    monkeypatch.setattr(sqlite, "WAL_LIMIT", 1_000_000)
+    monkeypatch.setattr(sqlite_writer, "WAL_LIMIT", 1_000_000)
+    monkeypatch.setitem(sqlite_writer.PRAGMAS, "journal_size_limit", 1_000_000)
     begun, let_go = threading.Event(), threading.Event()
     log = tmp_path / f"{DATABASE}-wal"
 
@@ -239,7 +240,7 @@ def test_a_long_reader_stops_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     with closing(SQLite.open(tmp_path)) as store, ThreadPoolExecutor(1) as thread:
         call = thread.submit(store.read_now, SYSTEM, read)
         begun.wait()
-        for number in range(sqlite.CHECKPOINT_AT // 20):
+        for number in range(sqlite_writer.CHECKPOINT_AT // 20):
             store.write_now(SYSTEM, add_bulk(f"user-{number}"))
         grown = log.stat().st_size
         let_go.set()
@@ -247,7 +248,7 @@ def test_a_long_reader_stops_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         assert call.result() == []
         for name in ("ann", "bob"):
             store.write_now(SYSTEM, add_user(name))
-        assert len(store.read_now(SYSTEM, user_names)) == sqlite.CHECKPOINT_AT // 20 + 2
+        assert len(store.read_now(SYSTEM, user_names)) == sqlite_writer.CHECKPOINT_AT // 20 + 2
         assert log.stat().st_size < 1_000_000 < grown
 
 

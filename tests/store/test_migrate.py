@@ -26,7 +26,8 @@ from hubbub.store import migrate
 from hubbub.store import tasks as rows
 from hubbub.store.pipeline import WRITE, Db, PostgresConnection
 from hubbub.store.postgres import Postgres
-from hubbub.store.sqlite import DATABASE, SQLite, SQLiteConnection
+from hubbub.store.sqlite import DATABASE, SQLite
+from hubbub.store.sqlite_connection import SQLiteConnection
 from hubbub.store.tx import Connection, Store, Tx
 from tests.conftest import url_of
 from tests.serving import serving

@@ -22,10 +22,11 @@ class Transactions:
         self.store = store
         self.quotas = quotas or Quotas(Limits())
 
-    def write(self, actor: Actor, operation: Operation[T]) -> Awaitable[T]:
+    def write(self, actor: Actor, operation: Operation[T], *, short: bool = False) -> Awaitable[T]:
         """Run `operation` in a writing transaction, after what is overdue by now has been settled in it.
 
-        Raises `TooMany` at once where the actor has stored as much today as they may.
+        One that is `short` takes few steps, whatever there is in the store. Raises `TooMany` at once where the actor
+        has stored as much today as they may.
         """
         self.quotas.require_room(actor)
 
@@ -37,7 +38,7 @@ class Transactions:
             self.quotas.note(actor, tx.stored - before)
             return result
 
-        return self.store.write(actor, settled)
+        return self.store.write(actor, settled, short=short)
 
     async def read(self, actor: Actor, operation: Operation[T], *, long: bool = False) -> T:
         """Run `operation` on a snapshot in which nothing is overdue.
@@ -73,8 +74,8 @@ class Vouched(Transactions):
         self._mark = mark
         self._is_confirmed = False
 
-    def write(self, actor: Actor, operation: Operation[T]) -> Awaitable[T]:
-        return super().write(actor, self._after_a_look(operation))
+    def write(self, actor: Actor, operation: Operation[T], *, short: bool = False) -> Awaitable[T]:
+        return super().write(actor, self._after_a_look(operation), short=short)
 
     async def read(self, actor: Actor, operation: Operation[T], *, long: bool = False) -> T:
         return await super().read(actor, self._after_a_look(operation), long=long)

@@ -52,6 +52,7 @@ class Tool:
     call_as: str | None  # the parameter by which the function takes its `Call`
     reads: bool
     long: bool  # it may read for some time, in which others are not to wait
+    short: bool  # it takes a bounded number of steps, whatever there is in the store
     refusals: Mapping[type[HubError], Refusal]
     told_once: str | None  # the field of the reply that holds a secret, which is kept nowhere
     shown: Callable[[Reply], str] | None  # what people and models read of a reply instead of its JSON
@@ -82,7 +83,7 @@ class Tool:
 
     def check(self, arguments: Mapping[str, object]) -> dict[str, object]:
         """The arguments as the function takes them. Unknown ones are ignored, null means omitted."""
-        return dict(self._checked(arguments))
+        return dict(vars(self._checked(arguments)))
 
     def given(self, arguments: Mapping[str, object]) -> dict[str, object]:
         """The arguments that the tool knows, as JSON, without those that were left out. Raises `BadArguments`."""
@@ -129,6 +130,7 @@ class Dialect:
         *,
         reads: bool = False,
         long: bool = False,
+        short: bool = False,
         required: Sequence[str] = (),
         told_once: str | None = None,
         shown: Callable[[Reply], str] | None = None,
@@ -137,9 +139,10 @@ class Dialect:
         """Register a function as a tool: its name, signature and docstring are the contract.
 
         Its first parameter is the transaction. `reads` promises that it changes nothing; `long` says of such a tool
-        that it may take a while. `required` are arguments that the schema asks for, though a call without them finds
-        them in its surroundings. `told_once` names the field of the reply that holds a secret. `shown` says what is
-        read of a reply instead of its JSON. `fits` says why arguments that are each right do not go together.
+        that it may take a while, and `short` of one that writes that it takes few steps, whatever there is in the
+        store. `required` are arguments that the schema asks for, though a call without them finds them in its
+        surroundings. `told_once` names the field of the reply that holds a secret. `shown` says what is read of a
+        reply instead of its JSON. `fits` says why arguments that are each right do not go together.
         """
 
         def register(run: Run) -> Run:
@@ -154,6 +157,7 @@ class Dialect:
                 call_as=next((p.name for p in parameters if p.annotation is Call), None),
                 reads=reads,
                 long=long,
+                short=short,
                 refusals={**self.refusals, **(refusals or {})},
                 told_once=told_once,
                 shown=shown,
@@ -203,7 +207,7 @@ class Dialect:
             same = digest(self.name, name, arguments) if key is not None else ""
             speaker = partial(self.speaker, call)
             once = idempotency.once(key, same, operation, told_once=tool.told_once, speaker=speaker)
-            return await transactions.write(actor, once)
+            return await transactions.write(actor, once, short=tool.short)
 
         try:
             reply = await (attempt() if call is None else _patiently(attempt, actor, call))

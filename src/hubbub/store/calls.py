@@ -13,7 +13,7 @@ from hubbub.store.tx import Operation
 class Call:
     """One operation that waits for its turn, and then its outcome."""
 
-    __slots__ = ("_future", "actor", "error", "loop", "operation", "result")
+    __slots__ = ("_future", "actor", "error", "is_short", "loop", "operation", "result")
 
     def __init__(
         self,
@@ -21,8 +21,11 @@ class Call:
         operation: Operation[Any],
         future: "asyncio.Future[Any] | futures.Future[Any]",
         loop: asyncio.AbstractEventLoop | None,
+        *,
+        is_short: bool = False,
     ) -> None:
         self.actor, self.operation, self.loop = actor, operation, loop
+        self.is_short = is_short and loop is not None
         self.result: Any = None
         self.error: BaseException | None = None
         self._future = future

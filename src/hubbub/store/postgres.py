@@ -115,7 +115,13 @@ class Postgres:
         except psycopg.OperationalError as error:
             raise StoreUnavailable(UNREACHABLE) from error
 
-    def write(self, actor: Actor, operation: Operation[T]) -> Awaitable[T]:
+    def write(
+        self,
+        actor: Actor,
+        operation: Operation[T],
+        *,
+        short: bool = False,  # a server is asked anyway
+    ) -> Awaitable[T]:
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
         self._turns.add(Call(actor, operation, future, loop))

@@ -170,8 +170,11 @@ class Store(Protocol):
     operation must do nothing outside its transaction: an engine may run it again from the start.
     """
 
-    def write(self, actor: Actor, operation: Operation[T]) -> Awaitable[T]:
-        """Run `operation` in a transaction that may write."""
+    def write(self, actor: Actor, operation: Operation[T], *, short: bool = False) -> Awaitable[T]:
+        """Run `operation` in a transaction that may write.
+
+        A `short` one may be run on the event loop at once; it begins anew elsewhere where it is not so short after all.
+        """
 
     def read(self, actor: Actor, operation: Operation[T], *, long: bool = False) -> Awaitable[T]:
         """Run `operation` against one consistent snapshot; `long` for scans and exports that take a while."""

@@ -25,7 +25,7 @@ class NetworkTokenRequired(HubError):
     code = "network_token_required"
 
 
-@DIALECT.tool()
+@DIALECT.tool(short=True)
 def report_status(
     tx: Tx,
     resume_id: Name,
@@ -89,7 +89,7 @@ def _begin(tx: Tx, project: Project, name: str, words_of_task: str) -> None:
             verbs.start(tx, task, name, is_read=False)
 
 
-@DIALECT.tool()
+@DIALECT.tool(short=True)
 def report_completion(
     tx: Tx,
     alias: Name,
@@ -112,7 +112,7 @@ def report_completion(
     return {"completion_id": str(outcome.completion.id), **cut}
 
 
-@DIALECT.tool()
+@DIALECT.tool(short=True)
 def get_inbox(
     tx: Tx, alias: Name, limit: Annotated[float, Field(le=100, **WHOLE)] = 10, network_id: str | None = None
 ) -> Reply:
@@ -129,7 +129,7 @@ def get_inbox(
     return {"messages": [words.letter_row(letter, project) for letter, project in found]}
 
 
-@DIALECT.tool({NotFound: lambda e: no("message not found or not yours")})
+@DIALECT.tool({NotFound: lambda e: no("message not found or not yours")}, short=True)
 def ack_inbox(
     tx: Tx, alias: Name, message_id: str, response: str | None = None, network_id: str | None = None
 ) -> Reply:

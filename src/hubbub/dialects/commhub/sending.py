@@ -32,7 +32,7 @@ class NothingToAnswer(HubError):
     code = "reply_task_not_found"
 
 
-@DIALECT.tool()
+@DIALECT.tool(short=True)
 def send_task(
     tx: Tx,
     alias: Name,
@@ -60,7 +60,7 @@ def send_task(
     return {"message_id": str(sent.id), "session_status": _session_status(tx, project, alias)}
 
 
-@DIALECT.tool()
+@DIALECT.tool(short=True)
 def send_message(
     tx: Tx, alias: Name, message: Text, from_session: Name | None = None, network_id: str | None = None
 ) -> Reply:
@@ -71,7 +71,7 @@ def send_message(
     return {"message_id": str(sent.id), "session_status": _session_status(tx, project, alias)}
 
 
-@DIALECT.tool()
+@DIALECT.tool(short=True)
 def send_reply(
     tx: Tx,
     alias: Name,
@@ -124,7 +124,7 @@ def _subject(tx: Tx, ref: str, network_id: str | None) -> Task | Message:
         raise NothingToAnswer(f"there is no task or message {ref!r} to reply to") from None
 
 
-@DIALECT.tool()
+@DIALECT.tool(short=True)
 def send_ack(tx: Tx, task_id: str, from_session: Name | None = None, network_id: str | None = None) -> Reply:
     """Acknowledge task receipt (lightweight, does not enter inbox). A free task is claimed by it."""
     task, project = _writable_task(tx, task_id, network_id)
@@ -137,7 +137,8 @@ def send_ack(tx: Tx, task_id: str, from_session: Name | None = None, network_id:
 
 
 @DIALECT.tool(
-    {InvalidTransition: lambda e: no(f"task status is {words.STATUS[Status(e.status)]}, not retryable")}
+    {InvalidTransition: lambda e: no(f"task status is {words.STATUS[Status(e.status)]}, not retryable")},
+    short=True,
 )
 def retry_task(
     tx: Tx, task_id: str, from_session: Name | None = None, network_id: str | None = None
@@ -148,7 +149,7 @@ def retry_task(
     return {"task_id": str(again.id), "retried_to": again.assignee}
 
 
-@DIALECT.tool({InvalidTransition: lambda e: {"ok": False, "cancelled": False}})
+@DIALECT.tool({InvalidTransition: lambda e: {"ok": False, "cancelled": False}}, short=True)
 def cancel_task(
     tx: Tx,
     task_id: str,
@@ -162,7 +163,9 @@ def cancel_task(
     return {"task_id": str(cancelled.id), "cancelled": True}
 
 
-@DIALECT.tool({InvalidTransition: lambda e: no(f"task is terminal ({words.STATUS[Status(e.status)]})")})
+@DIALECT.tool(
+    {InvalidTransition: lambda e: no(f"task is terminal ({words.STATUS[Status(e.status)]})")}, short=True
+)
 def reassign_task(
     tx: Tx, task_id: str, new_alias: Name, from_session: Name | None = None, network_id: str | None = None
 ) -> Reply:

@@ -47,7 +47,7 @@ def checkin(
     }
 
 
-@DIALECT.tool(required=("session_token",))
+@DIALECT.tool(required=("session_token",), short=True)
 def heartbeat(tx: Tx, call: Call, session_token: Secret | None = None) -> Reply:
     """Say that you are still there, at the interval that checkin gave."""
     kept = stays.keep(tx, act(tx, call, session_token).stay)

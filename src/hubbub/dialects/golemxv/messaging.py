@@ -14,7 +14,7 @@ from hubbub.model.records import Intent
 from hubbub.store.tx import Tx
 
 
-@DIALECT.tool()
+@DIALECT.tool(short=True)
 def send_message(
     tx: Tx,
     call: Call,

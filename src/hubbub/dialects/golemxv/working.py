@@ -46,7 +46,7 @@ def list_tasks(
     return {"tasks": [words.task_row(task) for task in found], "count": len(found)}
 
 
-@DIALECT.tool({Unmet: lambda e: no(f"{GONE}: {_awaited(e)}")})
+@DIALECT.tool({Unmet: lambda e: no(f"{GONE}: {_awaited(e)}")}, short=True)
 def claim_task(
     tx: Tx,
     call: Call,
@@ -65,7 +65,7 @@ def claim_task(
     return {"claimed": True, "task": words.claimed_task(claimed, areas.get(claimed.area or ""))}
 
 
-@DIALECT.tool()
+@DIALECT.tool(short=True)
 def update_task(
     tx: Tx,
     call: Call,
@@ -88,7 +88,7 @@ def update_task(
     return {"updated": True, "task": row}
 
 
-@DIALECT.tool()
+@DIALECT.tool(short=True)
 def complete_task(
     tx: Tx,
     call: Call,

@@ -38,7 +38,7 @@ Acked = Annotated[Refs, BeforeValidator(lambda given: [given] if isinstance(give
 Lasts = Annotated[int, Field(ge=1, le=2_592_000), WithJsonSchema({"type": "integer"})]
 
 
-@DIALECT.tool(looks=lambda given: "ack" not in given)
+@DIALECT.tool(looks=lambda given: "ack" not in given, short=True)
 def inbox(
     tx: Tx,
     call: Call,
@@ -149,7 +149,7 @@ def _said_about(tx: Tx, project_id: UUID, ref: str, before: int | None, limit: i
     return threads.said(tx, project_id, conversation, before=before, limit=limit)
 
 
-@DIALECT.tool()
+@DIALECT.tool(short=True)
 def send(
     tx: Tx,
     call: Call,

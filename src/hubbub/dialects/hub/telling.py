@@ -44,6 +44,7 @@ class Telling(Dialect):
         *,
         reads: bool = False,
         long: bool = False,
+        short: bool = False,
         required: Sequence[str] = (),
         told_once: str | None = None,
         shown: Callable[[Reply], str] | None = None,
@@ -55,7 +56,14 @@ class Telling(Dialect):
         `looks` tells by its arguments whether a call changes nothing; without it all do, or by `reads` none.
         """
         register = super().tool(
-            refusals, reads=reads, long=long, required=required, told_once=told_once, shown=shown, fits=fits
+            refusals,
+            reads=reads,
+            long=long,
+            short=short,
+            required=required,
+            told_once=told_once,
+            shown=shown,
+            fits=fits,
         )
 
         def registered(run: Run) -> Run:

@@ -56,7 +56,7 @@ class _Said:
         return self.text or ""
 
 
-@DIALECT.tool(looks=lambda given: given.get("action") == "show")
+@DIALECT.tool(looks=lambda given: given.get("action") == "show", short=True)
 def task(
     tx: Tx,
     call: Call,

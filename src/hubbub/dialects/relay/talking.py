@@ -24,7 +24,7 @@ Metadata = Annotated[
 ]
 
 
-@DIALECT.tool()
+@DIALECT.tool(short=True)
 def send_message(
     tx: Tx,
     call: Call,

@@ -38,7 +38,7 @@ class UnknownNeeds(HubError):
     code = "unknown_dependencies"
 
 
-@DIALECT.tool()
+@DIALECT.tool(short=True)
 def create_task(
     tx: Tx,
     call: Call,
@@ -114,7 +114,7 @@ def find(tx: Tx, here: Here, ref: str, *, lock: bool = False) -> Task:
     return task
 
 
-@DIALECT.tool()
+@DIALECT.tool(short=True)
 def update_task(
     tx: Tx,
     call: Call,
@@ -148,7 +148,7 @@ def update_task(
     return answer
 
 
-@DIALECT.tool()
+@DIALECT.tool(short=True)
 def claim_task(tx: Tx, call: Call, agent_id: Name, task_id: Id) -> Reply:
     """Claim a task before you begin it; of several who try at once one succeeds.
 
