@@ -1,16 +1,15 @@
 """A real browser on a real hub: pages that are signed in, and are watched for everything that must never happen."""
 
 import shutil
-from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from playwright.sync_api import (
     Browser,
+    CDPSession,
     ConsoleMessage,
     Dialog,
     Error,
@@ -48,6 +47,16 @@ UNNEEDED = (  # whose pages, one for each window, take as long to begin as the p
     "PreconnectToSearch",
     "ThirdPartyStoragePartitioning",
 )
+# A promise of two frames: what is in the page's picture is drawn then.
+DRAWN = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+# The same again, until nothing is on its way.
+WHOLE = f"""async (milliseconds) => {{
+  const end = performance.now() + milliseconds;
+  do await ({DRAWN})(); while (document.querySelector(".skeleton") && performance.now() < end);
+  const late = document.querySelector(".skeleton")?.parentElement;
+  if (late) throw new Error(`it never came: ${{late.outerHTML.slice(0, 300)}}`);
+}}"""
+BESIDE = 100_000  # pixels beside what is painted, further than Chromium paints ahead
 PROGRAMS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")  # the lightest first
 
 
@@ -72,6 +81,7 @@ class Watch:
     dialogs: list[str] = field(default_factory=list)
     elsewhere: list[str] = field(default_factory=list)
     responses: list[str] = field(default_factory=list)
+    asked: set[Request] = field(default_factory=set)
     expected: set[int] = field(default_factory=set)
 
     def follow(self, page: Page) -> None:
@@ -120,17 +130,22 @@ class Watch:
         dialog.dismiss()
 
     def _request(self, request: Request) -> None:
+        self.asked.add(request)
         parts = urlsplit(request.url)
         if parts.scheme not in ("data", "blob") and parts.netloc != urlsplit(self.url).netloc:
             self.elsewhere.append(request.url)
 
     def _response(self, response: Response) -> None:
-        if response.status >= 400 and response.status not in self.expected:
+        is_ours = response.request in self.asked  # and not what the page asked for before, in another test
+        if is_ours and response.status >= 400 and response.status not in self.expected:
             self.responses.append(f"{response.status} {response.request.method} {response.url}")
 
 
 class Visit(Protocol):
-    """Opens a page of the hub, signed in; it is watched until the test ends."""
+    """Opens a page of the hub, signed in; it is watched until the test ends.
+
+    `painted`: for the wheel, which turns what lies under it in the picture. All else is the same on a page that is not.
+    """
 
     def __call__(
         self,
@@ -141,60 +156,108 @@ class Visit(Protocol):
         theme: str = "dark",
         language: str = "en",
         ready: bool = True,
+        painted: bool = False,
     ) -> Page: ...
 
 
-class Tabs:
-    """Pages of one browser that are used again: to make one takes longer than most of what a test does there."""
+@dataclass(frozen=True, eq=False)
+class Tab:
+    """A page, what it was made as, and the developer's tools of the browser on it."""
 
-    def __init__(self, browser: Browser) -> None:
-        self.browser = browser
-        self._idle: defaultdict[tuple[str, bool], list[Page]] = defaultdict(list)
-        self._kinds: dict[Page, tuple[str, bool]] = {}
+    page: Page
+    language: str
+    is_phone: bool
+    tools: CDPSession
 
-    def take(self, size: tuple[int, int], theme: str, language: str) -> Page:
-        """A page on which nothing is, and that nobody else has; what it has in common with others is the cache."""
-        kind = (language, size == PHONE)
-        page = self._idle[kind].pop() if self._idle[kind] else self._new(*kind)
-        page.set_viewport_size({"width": size[0], "height": size[1]})
-        page.emulate_media(
+    def show(self, size: tuple[int, int], theme: str, *, painted: bool) -> None:
+        """Give it its size and theme. What is not painted is all the same laid out, styled and pressed as ever."""
+        width, height = size
+        self.page.set_viewport_size({"width": width, "height": height})
+        screen: dict[str, Any] = {
+            "width": width,
+            "height": height,
+            "screenWidth": width,
+            "screenHeight": height,
+        }
+        screen |= {"deviceScaleFactor": 1, "mobile": self.is_phone}
+        if not painted:
+            screen["viewport"] = {"x": BESIDE, "y": 0, "width": width, "height": height, "scale": 1}
+        self.tools.send("Emulation.setDeviceMetricsOverride", screen)
+        self.page.emulate_media(
             color_scheme="light" if theme == "light" else "dark",
             reduced_motion="reduce",  # what turns is painted anew sixty times a second
         )
-        milliseconds = 1000 * patience()
-        page.set_default_timeout(milliseconds)
-        expect.set_options(timeout=milliseconds)
-        return page
 
-    def give_back(self, page: Page, blank: str) -> None:
-        """Make it as good as new, at an address of its hub where nothing happens; what can't be is closed."""
-        kind = self._kinds.pop(page)
-        if page.context.pages == [page] and _is_cleaned(page, blank):
-            self._idle[kind].append(page)
-            self._kinds[page] = kind
+    def clean(self) -> bool:
+        """Forget what the page has kept, and let nothing happen on it any more; false where that cannot be."""
+        if self.page.is_closed() or self.page.context.pages != [self.page]:
+            return False
+        self.page.wait_for_load_state()  # a page that is just going elsewhere may keep Chromium from ever closing it
+        self.page.unroute_all(behavior="ignoreErrors")
+        try:
+            self.page.evaluate("() => { localStorage.clear(); sessionStorage.clear(); }")
+            self.page.mouse.move(-1, -1)
+            self.tools.send("Page.setWebLifecycleState", {"state": "frozen"})
+        except Error:
+            return False
+        return True
+
+    def leave(self, blank: str) -> bool:
+        """Go where nothing is; false where its hub is gone."""
+        try:
+            self.page.goto(blank, wait_until="commit")
+        except Error:
+            return False
+        return True
+
+
+class Tabs:
+    """Pages of one browser that are used again: to make one takes longer than most of what a test does there.
+
+    Nor do they go to an empty page between two tests, which takes a third as long as the next test's page. What one
+    has left there is as still as in a tab that was put to sleep, until the next goes elsewhere.
+    """
+
+    def __init__(self, browser: Browser) -> None:
+        self.browser = browser
+        self._idle: list[Tab] = []
+        self._taken: dict[Page, Tab] = {}
+
+    def take(self, size: tuple[int, int], theme: str, language: str, *, painted: bool) -> Page:
+        """A page on which nothing happens, and that nobody else has; what it has in common with others is the cache."""
+        kind = (language, size == PHONE)
+        known = next((tab for tab in self._idle if (tab.language, tab.is_phone) == kind), None)
+        if known:
+            self._idle.remove(known)
+        tab = known or self._new(*kind)
+        self._taken[tab.page] = tab
+        tab.show(size, theme, painted=painted)
+        milliseconds = 1000 * patience()
+        tab.page.set_default_timeout(milliseconds)
+        expect.set_options(timeout=milliseconds)
+        return tab.page
+
+    def give_back(self, page: Page) -> None:
+        """Let the next test have it; what can't be as good as new is closed."""
+        tab = self._taken.pop(page)
+        if tab.clean():
+            self._idle.append(tab)
         else:
             page.context.close()
 
-    def _new(self, language: str, is_phone: bool) -> Page:
+    def leave(self, blank: str) -> None:
+        """Leave a hub that will be there no longer for an address of it where nothing happens."""
+        for tab in [*self._idle]:
+            if not tab.leave(blank):
+                self._idle.remove(tab)
+                tab.page.context.close()
+
+    def _new(self, language: str, is_phone: bool) -> Tab:
         context = self.browser.new_context(
             locale=language, has_touch=is_phone, is_mobile=is_phone, timezone_id="UTC"
         )
         page = context.new_page()
-        self._kinds[page] = (language, is_phone)
-        return page
-
-
-def _is_cleaned(page: Page, blank: str) -> bool:
-    """Leave what is on the page, and forget what it has kept; false where its hub is gone."""
-    page.wait_for_load_state()  # a page that is just going elsewhere may keep Chromium from ever closing it
-    page.unroute_all(behavior="ignoreErrors")
-    try:
-        page.goto(blank, wait_until="commit")
-        page.evaluate("() => { localStorage.clear(); sessionStorage.clear(); }")
-    except Error:
-        return False
-    page.mouse.move(-1, -1)
-    return True
+        return Tab(page, language, is_phone, context.new_cdp_session(page))
 
 
 @dataclass
@@ -206,11 +269,13 @@ class Visitors:
     tabs: Tabs
     cookies: dict[str | None, Any] = field(default_factory=dict)
 
-    def page(self, who: str | None, size: tuple[int, int], theme: str, language: str) -> Page:
+    def page(
+        self, who: str | None, size: tuple[int, int], theme: str, language: str, *, painted: bool
+    ) -> Page:
         """A page in a browser of its own, as it were, in which that person (None: the owner) is signed in."""
         if who not in self.cookies:
             self.cookies[who] = self._sign_in(who)
-        page = self.tabs.take(size, theme, language)
+        page = self.tabs.take(size, theme, language, painted=painted)
         chosen: list[Any] = [
             {"name": "hubbub_theme", "value": theme, "url": self.url},
             {"name": "hubbub_language", "value": language, "url": self.url},
@@ -237,6 +302,13 @@ def add_person(hub: Hub, name: str, role: Role) -> None:
 
 
 @contextmanager
+def visitors_to(url: str, code: Callable[[str | None], str], tabs: Tabs) -> Iterator[Visitors]:
+    """The people who look at a hub; none of their pages is there any more when it ends."""
+    yield Visitors(url, code, tabs)
+    tabs.leave(url + ICON)
+
+
+@contextmanager
 def visiting(visitors: Visitors) -> Iterator[tuple[Visit, Watch]]:
     """Visits to a hub; what should not have happened in any of them fails the test at the end."""
     watch = Watch(visitors.url)
@@ -250,8 +322,9 @@ def visiting(visitors: Visitors) -> Iterator[tuple[Visit, Watch]]:
         theme: str = "dark",
         language: str = "en",
         ready: bool = True,
+        painted: bool = False,
     ) -> Page:
-        page = visitors.page(who, size, theme, language)
+        page = visitors.page(who, size, theme, language, painted=painted)
         opened.append(page)
         watch.follow(page)
         page.goto(visitors.url + path)
@@ -262,7 +335,7 @@ def visiting(visitors: Visitors) -> Iterator[tuple[Visit, Watch]]:
     yield visit, watch
     for page in opened:
         watch.leave(page)
-        visitors.tabs.give_back(page, visitors.url + ICON)
+        visitors.tabs.give_back(page)
     watch.verify()
 
 
@@ -275,7 +348,12 @@ def until_ready(page: Page) -> None:
 
 def settle(page: Page) -> None:
     """Wait until what is in the page's picture is drawn: two frames."""
-    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    page.evaluate(f"() => ({DRAWN})()")
+
+
+def until_whole(page: Page) -> None:
+    """Wait until all is drawn that the page fetches: nothing keeps a place any more for what is on its way."""
+    page.evaluate(WHOLE, 1000 * patience())
 
 
 def chord(page: Page, *letters: str) -> None:
@@ -303,9 +381,3 @@ def until_told(page: Page) -> None:
     """Wait until the page shows nothing any more that the log has not told: what was done here, the hub has done."""
     told = "new Promise((done) => m.pending.subscribe((all) => all.length || done()))"
     inside(page, "model/moment.js", told)
-
-
-def picture_of(folder: Path, page: Page, name: str) -> None:
-    """Keep a picture of the page for people to look at."""
-    folder.mkdir(parents=True, exist_ok=True)
-    page.screenshot(path=folder / f"{name}.png")

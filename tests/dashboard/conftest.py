@@ -7,7 +7,17 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from hubbub.model.rights import Role
-from tests.dashboard.browser import Tabs, Visit, Visitors, Watch, add_person, chromium, code_from, visiting
+from tests.dashboard.browser import (
+    Tabs,
+    Visit,
+    Visitors,
+    Watch,
+    add_person,
+    chromium,
+    code_from,
+    visiting,
+    visitors_to,
+)
 from tests.dashboard.scene import Scene, fill
 from tests.serve.hub import Hub, running_hub
 
@@ -53,8 +63,9 @@ def scene(hub: Hub) -> Scene:
 
 
 @pytest.fixture(scope="module")
-def visitors(hub: Hub, tabs: Tabs) -> Visitors:
-    return Visitors(hub.url, code_from(hub), tabs)
+def visitors(hub: Hub, tabs: Tabs) -> Iterator[Visitors]:
+    with visitors_to(hub.url, code_from(hub), tabs) as people:
+        yield people
 
 
 @pytest.fixture

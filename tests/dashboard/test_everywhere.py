@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.dashboard.browser import DESKTOP, PHONE, TABLET, Visit, inside, settle
+from tests.dashboard.browser import DESKTOP, PHONE, TABLET, Visit, inside, until_whole
 from tests.dashboard.looks import BROKEN, in_both_themes, in_chinese
 from tests.dashboard.scene import Scene
 
@@ -78,8 +78,7 @@ def _each_view(page: Page, scene: Scene) -> Iterator[str]:
     for view, query in [*stops, ("board", {"task": task}), ("fleet", {"agent": "ember"})]:
         inside(page, "shell/router.js", "m.go(x[0], x[1])", [view, query])
         expect(page.locator(f"main[data-view={view}]")).to_be_visible()
-        expect(page.locator(".skeleton")).to_have_count(0)
-        settle(page)
+        until_whole(page)
         yield " ".join([view, *query])
 
 

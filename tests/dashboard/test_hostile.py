@@ -29,7 +29,7 @@ from hubbub.model.records import Condition, Profile, Task, Verdict
 from hubbub.model.scopes import Scope
 from hubbub.model.shown import visible
 from hubbub.store.tx import Tx
-from tests.dashboard.browser import DESKTOP, PHONE, Visit, inside, settle
+from tests.dashboard.browser import DESKTOP, PHONE, Visit, inside, until_whole
 from tests.dashboard.looks import BROKEN
 from tests.dashboard.scene import NEVER
 from tests.serve.hub import Hub
@@ -258,8 +258,7 @@ def test_no_agent_is_harmed(visit: Visit, written: list[Task]) -> None:
 
 
 def _faults(page: Page) -> list[str]:
-    expect(page.locator(".skeleton")).to_have_count(0)
-    settle(page)
+    until_whole(page)
     found: list[str] = page.evaluate(f"(evil) => [...({STRANGE})(evil), ...({BROKEN})()]", EVIL)
     return found
 

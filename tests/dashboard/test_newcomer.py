@@ -53,9 +53,12 @@ def _point(button: Locator) -> None:
 
 
 def _walk(button: Locator) -> None:
+    wanted = button.element_handle()  # to find it by its name after each step takes as long as the step
     for _ in range(STOPS):
         button.page.keyboard.press("Tab")
-        if button.evaluate("button => button === document.activeElement"):
+        if not wanted.evaluate("button => button.isConnected"):
+            wanted = button.element_handle()
+        if wanted.evaluate("button => button === document.activeElement"):
             expect(button).to_be_in_viewport()
             button.page.keyboard.press("Enter")
             return

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from hubbub.core import access, projects, scopes, tokens, users, webhooks
 from hubbub.model.errors import Unauthorized
 from hubbub.model.rights import Role
-from tests.dashboard.browser import DESKTOP, PHONE, Visit, Watch, add_person, until_ready
+from tests.dashboard.browser import DESKTOP, PHONE, Visit, Watch, add_person, until_ready, until_whole
 from tests.dashboard.conftest import MEMBER, VIEWER
 from tests.dashboard.looks import faults
 from tests.serve.hub import Hub, running_hub
@@ -293,6 +293,6 @@ def test_axe_finds_nothing(visit: Visit) -> None:
     found = {}
     for place, tab in enumerate(TABS):
         page.locator(".settings > [role=tablist] [role=tab]").nth(place).click()
-        expect(page.locator(".settings .skeleton")).to_have_count(0)
+        until_whole(page)
         found[tab] = faults(page, sizes=(DESKTOP, PHONE), chinese=True)
     assert {tab: wrong for tab, wrong in found.items() if wrong} == {}

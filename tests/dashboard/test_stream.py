@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 
 from hubbub.store.sqlite import DATABASE
 from tests.cli.processes import RunningHub
-from tests.dashboard.browser import Tabs, Visitors, Watch, chord, inside, visiting
+from tests.dashboard.browser import Tabs, Watch, chord, inside, visiting, visitors_to
 from tests.dashboard.pictures import live, told
 
 Json = dict[str, Any]
@@ -39,7 +39,7 @@ def looking(killable: RunningHub, tabs: Tabs) -> Iterator[Looking]:
         url: str = killable.client().post("/logins/links", {"user": who})["url"]
         return url.rpartition("/")[2]
 
-    with visiting(Visitors(killable.url, code, tabs)) as (visit, watch):
+    with visitors_to(killable.url, code, tabs) as visitors, visiting(visitors) as (visit, watch):
         yield lambda who=None: visit("/board", who=who), watch
 
 
