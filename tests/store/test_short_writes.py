@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
 
@@ -13,7 +14,8 @@ from hubbub.model.rights import SYSTEM
 from hubbub.store import sqlite_writer
 from hubbub.store.sqlite import DATABASE, SQLite
 from hubbub.store.tx import Operation, Tx
-from tests.store.test_engines import add_user, held_up, user_names
+from tests.store.test_engines import add_user, user_names
+from tests.waiting import patience
 
 MANY_STEPS = """WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < 200000)
                 SELECT count(*) AS n FROM number"""
@@ -36,7 +38,7 @@ def short(store: SQLite, *operations: Operation[object]) -> list[object]:
 
     async def gather() -> list[object]:
         calls = [store.write(SYSTEM, operation, short=True) for operation in operations]
-        return await asyncio.gather(*calls, return_exceptions=True)
+        return await asyncio.wait_for(asyncio.gather(*calls, return_exceptions=True), patience())
 
     return asyncio.run(gather())
 
@@ -119,37 +121,52 @@ def test_a_write_that_is_cut_off_halfway_is_whole_in_the_end(
 
 def test_a_loop_waits_for_no_other_program(tmp_path: Path) -> None:
     """While another program has locked the database a short write waits, and its loop goes on."""
-    store = SQLite.open(tmp_path, busy_timeout=timedelta(seconds=30))
+    store = SQLite.open(tmp_path, busy_timeout=timedelta(seconds=2 * patience()))
     other = apsw.Connection(str(tmp_path / DATABASE))
+    goes_on = threading.Event()
 
-    async def write() -> None:
-        other.execute("BEGIN IMMEDIATE")
+    def let_go() -> bool:
+        went_on = goes_on.wait(patience())
+        other.execute("ROLLBACK")
+        return went_on
+
+    async def write(letting_go: Future[bool]) -> None:
         call = asyncio.ensure_future(store.write(SYSTEM, add_user("ann"), short=True))
-        for _ in range(10):  # in which a loop that waited would never get to the end of the lock
+        for _ in range(10):  # in which the turn of the call comes
             await asyncio.sleep(0)
         assert not call.done()
-        other.execute("ROLLBACK")
+        goes_on.set()
+        assert await asyncio.wrap_future(letting_go)
         await call
 
-    asyncio.run(write())
+    with ThreadPoolExecutor(1) as thread:
+        other.execute("BEGIN IMMEDIATE")
+        asyncio.run(write(thread.submit(let_go)))
     assert store.read_now(SYSTEM, user_names) == ["ann"]
     other.close()
     store.close()
 
 
 def test_a_loop_that_ended_keeps_nobody_waiting(sqlite_store: SQLite) -> None:
-    """Calls of others are done though the loop on which the next turn was due has ended, and came to none."""
+    """Calls of others are done though the loop on which the next turn was due has stopped before it began."""
 
-    async def leave(name: str) -> None:
-        with held_up(sqlite_store):
+    def leave(name: str) -> None:
+        loop = asyncio.new_event_loop()
+
+        def ask() -> None:
             sqlite_store.write(SYSTEM, add_user(name), short=True)
+            loop.stop()  # before the turn, which the loop would come to next
 
-    asyncio.run(leave("ann"))
-    assert len(short(sqlite_store, add_user("bob"))) == 1
-    asyncio.run(leave("cid"))
+        loop.call_soon(ask)
+        loop.run_forever()
+        loop.close()
+
+    leave("ann")
+    short(sqlite_store, add_user("bob"))
+    leave("cid")
     sqlite_store.write_now(SYSTEM, add_user("dan"))
 
-    assert {"bob", "dan"} <= set(sqlite_store.read_now(SYSTEM, user_names))
+    assert sqlite_store.read_now(SYSTEM, user_names) == ["ann", "bob", "cid", "dan"]
 
 
 def test_closing_finishes_what_is_due_on_a_loop(tmp_path: Path) -> None:
