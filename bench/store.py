@@ -63,7 +63,7 @@ class Overhearing:
         self.transaction_number, self.settled = db.transaction_number, db.settled
         self.for_update, self.skip_locked = db.for_update, db.skip_locked
         self.for_delete, self.for_reference = db.for_delete, db.for_reference
-        self.hub_has_ended = db.hub_has_ended
+        self.hub_has_ended, self.placed = db.hub_has_ended, db.placed
         self.heard: list[tuple[str, Mapping[str, object]]] = []
 
     def query(self, sql: str, values: Mapping[str, object]) -> Sequence[Row]:

@@ -38,7 +38,7 @@ def tail(tx: Tx, after: Position, limit: int) -> Page:
     """Up to `limit` settled activities of all projects, after `after`; who goes on from there misses nothing."""
     rows = tx.all(
         f"""SELECT {PATCHED} FROM activity
-            WHERE (tx, seq) > (:tx, :seq) AND {tx.db.settled}
+            WHERE {tx.db.placed(">")} AND {tx.db.settled}
             ORDER BY tx, seq LIMIT :limit""",
         tx=after.tx,
         seq=after.seq,
@@ -52,7 +52,7 @@ def since(tx: Tx, project_id: UUID, after: Position, limit: int, *, agent: str |
     whose = "AND agent = :agent" if agent is not None else ""
     rows = tx.all(
         f"""SELECT {PATCHED} FROM activity
-            WHERE project_id = :project_id {whose} AND (tx, seq) > (:tx, :seq) AND {tx.db.settled}
+            WHERE project_id = :project_id {whose} AND {tx.db.placed(">")} AND {tx.db.settled}
             ORDER BY tx, seq LIMIT :limit""",
         project_id=project_id,
         agent=agent,
@@ -80,7 +80,7 @@ def history(
     position = position_of(tx, before) if before is not None else None
     if position is None and before is not None:
         return []
-    earlier = "(tx, seq) < (:tx, :seq)" if task_id is None else "seq < :seq"
+    earlier = tx.db.placed("<") if task_id is None else "seq < :seq"
     conditions = {
         "agent = :agent": agent is not None,
         "task_id = :task_id": task_id is not None,
@@ -142,7 +142,7 @@ def of_kind(
     """The latest activities of one kind, newest first, `before` a place in the log; without a project the hub's own."""
     at = before or START
     where = ["project_id = :project_id" if project_id is not None else "project_id IS NULL", "kind = :kind"]
-    where += ["(tx, seq) < (:tx, :seq)"] if before is not None else []
+    where += [tx.db.placed("<")] if before is not None else []
     where += ["actor = :actor"] if actor is not None else []
     rows = tx.all(
         f"""SELECT {COLUMNS} FROM activity WHERE {" AND ".join(where)}
@@ -178,7 +178,7 @@ def head(tx: Tx) -> Position:
 def visible(tx: Tx, project_id: UUID, after: Position) -> frozenset[int]:
     """The `seq` of every activity of a project after `after` whose outcome this transaction sees, settled or not."""
     rows = tx.all(
-        "SELECT seq FROM activity WHERE project_id = :project_id AND (tx, seq) > (:tx, :seq)",
+        f"SELECT seq FROM activity WHERE project_id = :project_id AND {tx.db.placed('>')}",
         project_id=project_id,
         tx=after.tx,
         seq=after.seq,
@@ -190,7 +190,7 @@ def between(tx: Tx, project_id: UUID, after: Position, until: Position) -> Itera
     """Yield a project's settled activities after one place in the log, up to and including another, oldest first."""
     rows = tx.each(
         f"""SELECT {PATCHED} FROM activity
-            WHERE project_id = :project_id AND (tx, seq) > (:tx, :seq) AND (tx, seq) <= (:last_tx, :last_seq)
+            WHERE project_id = :project_id AND {tx.db.placed(">")} AND {tx.db.placed("<=", ":last_tx", ":last_seq")}
               AND {tx.db.settled} ORDER BY tx, seq""",
         project_id=project_id,
         tx=after.tx,
@@ -212,7 +212,7 @@ def count(tx: Tx, project_id: UUID) -> int:
 def goes_on(tx: Tx, project_id: UUID, after: Position, number: int) -> bool:
     """Whether at least so many activities of a project come after a place in the log."""
     row = tx.one(
-        """SELECT seq FROM activity WHERE project_id = :project_id AND (tx, seq) > (:tx, :seq)
+        f"""SELECT seq FROM activity WHERE project_id = :project_id AND {tx.db.placed(">")}
            ORDER BY tx, seq LIMIT 1 OFFSET :others""",
         project_id=project_id,
         tx=after.tx,
@@ -229,9 +229,9 @@ def drop(tx: Tx, project_id: UUID, until: Position, limit: int) -> int:
     """
     end = head(tx)
     rows = tx.all(
-        """DELETE FROM activity WHERE seq IN (
-               SELECT seq FROM activity WHERE project_id = :project_id AND (tx, seq) <= (:tx, :seq)
-                   AND (tx, seq) < (:end_tx, :end_seq)
+        f"""DELETE FROM activity WHERE seq IN (
+               SELECT seq FROM activity WHERE project_id = :project_id AND {tx.db.placed("<=")}
+                   AND {tx.db.placed("<", ":end_tx", ":end_seq")}
                ORDER BY tx, seq LIMIT :limit)
            RETURNING seq""",
         project_id=project_id,

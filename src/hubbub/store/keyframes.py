@@ -93,8 +93,8 @@ def last(tx: Tx, project_id: UUID, *, until: int | None = None) -> Place | None:
 def before(tx: Tx, project_id: UUID, position: Position) -> Keyframe | None:
     """The project's newest keyframe before a place in the log."""
     row = tx.one(
-        """SELECT project_id, tx, seq, at, seen, cards, picture FROM keyframes
-           WHERE project_id = :id AND (tx, seq) < (:tx, :seq) ORDER BY tx DESC, seq DESC LIMIT 1""",
+        f"""SELECT project_id, tx, seq, at, seen, cards, picture FROM keyframes
+           WHERE project_id = :id AND {tx.db.placed("<")} ORDER BY tx DESC, seq DESC LIMIT 1""",
         id=project_id,
         tx=position.tx,
         seq=position.seq,
@@ -115,7 +115,7 @@ def at(tx: Tx, project_id: UUID, seq: int) -> Keyframe | None:
 def drop_before(tx: Tx, project_id: UUID, position: Position) -> None:
     """Forget the project's keyframes before a place in the log."""
     tx.run(
-        "DELETE FROM keyframes WHERE project_id = :id AND (tx, seq) < (:tx, :seq)",
+        f"DELETE FROM keyframes WHERE project_id = :id AND {tx.db.placed('<')}",
         id=project_id,
         tx=position.tx,
         seq=position.seq,

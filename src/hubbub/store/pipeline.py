@@ -120,6 +120,10 @@ class PostgresConnection:
         self._rows = Transformer(db)
         self._poll = select.poll()
 
+    def placed(self, sign: str, tx: str = ":tx", seq: str = ":seq") -> str:
+        """Compare row by row, as an index does."""
+        return f"(tx, seq) {sign} ({tx}, {seq})"
+
     def begin(self, how: str) -> None:
         """Begin a transaction, `READ` or `WRITE`."""
         self._poll.register(self._pg.socket, select.POLLIN)

@@ -61,6 +61,10 @@ class SQLiteConnection:
         self._names: dict[str, list[str]] = {}  # of the columns of each statement
         self.allowance = UNBOUNDED
 
+    def placed(self, sign: str, tx: str = ":tx", seq: str = ":seq") -> str:
+        """By both at once SQLite would go through all that has the same `tx`, which is the whole log."""
+        return f"tx = {tx} AND seq {sign} {seq}"
+
     def query(self, sql: str, values: Mapping[str, object]) -> Sequence[Row]:
         self.allowance -= 1
         if self.allowance < 0:

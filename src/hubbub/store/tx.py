@@ -48,8 +48,8 @@ class Connection(Protocol):
 
     The fragments are the only SQL in which they differ: the number of the writing transaction, the condition under
     which no earlier activity can still appear, the lock of a row that is about to be changed, after that the wish to
-    leave out the rows that another transaction has locked, and the condition under which the hub named in the column
-    `hub` has ended, which is not to be asked of the hub that asks.
+    leave out the rows that another transaction has locked, the condition under which the hub named in the column `hub`
+    has ended, which is not to be asked of the hub that asks, and how places in the log are compared.
     """
 
     transaction_number: str
@@ -59,6 +59,9 @@ class Connection(Protocol):
     for_reference: str
     skip_locked: str
     hub_has_ended: str
+
+    def placed(self, sign: str, tx: str = ":tx", seq: str = ":seq") -> str:
+        """The condition under which a row of the log comes before (<, <=) or after (>) a place in it."""
 
     def query(self, sql: str, values: Mapping[str, object]) -> Sequence[Row]: ...
 

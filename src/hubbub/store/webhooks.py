@@ -42,7 +42,7 @@ def behind(tx: Tx, room: int) -> Sequence[UUID]:
         f"""SELECT w.id FROM webhooks w
             WHERE w.removed_at IS NULL
               AND EXISTS (SELECT 1 FROM activity
-                          WHERE project_id = w.project_id AND (tx, seq) > (w.after_tx, w.after_seq)
+                          WHERE project_id = w.project_id AND {tx.db.placed(">", "w.after_tx", "w.after_seq")}
                             AND {tx.db.settled})
               AND (SELECT count(*) FROM outbox WHERE webhook_id = w.id AND outcome IS NULL) < :room""",
         room=room,
