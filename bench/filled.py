@@ -145,9 +145,7 @@ async def filled(hub: Served, size: Size) -> Lines:
     owner = await Line.to(hub)
     of_all = await owner.ask("POST", "/api/v1/tokens", {})
     anybody = replace(hub, secret=str(of_all["secret"]))
-    plain, commhub, relay = [await Line.to(anybody) for _ in range(3)]
-    await commhub.join("commhub")
-    await relay.join("relay")
+    plain = await Line.to(anybody)
     if size.ended:
         await plain.call("bench", "end", number=MODEL)
         if size.ended > MODEL:
@@ -155,6 +153,12 @@ async def filled(hub: Served, size: Size) -> Lines:
     for tool, number in (("fill", size.open), ("gather", size.agents)):
         for first in range(0, number, CHUNK):
             await plain.call("bench", tool, first=first, number=min(CHUNK, number - first))
+    commhub, relay = (
+        await Line.to(anybody),
+        await Line.to(anybody),
+    )  # a hub closes those that are silent for long
+    await commhub.join("commhub")
+    await relay.join("relay")
     await commhub.call("commhub", "report_status", resume_id="2", alias="visitor", status="idle")
     await relay.call("relay", "start_session", agent_id="bench", session_id="bench")
     return Lines(plain, commhub, relay)

@@ -6,12 +6,13 @@ from `since` until `until`, either of which may lie ahead, so nobody has to ask 
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum, auto
 from functools import cache
 from itertools import takewhile
+from operator import attrgetter
 from typing import Self
 
 from hubbub.model.lifecycle import HELD, LIFECYCLE, UNDER_WAY, Event, Status
@@ -230,16 +231,24 @@ class Needed:
         """The same for as long as it is the same need."""
         return f"{self.need.kind}:{self.key}"
 
+    @property
+    def urgency(self) -> tuple[int, int, str]:
+        """The smaller, the earlier it should be looked at: the most urgent, then what has waited longest."""
+        return self.need.rank, self.need.since, self.key
+
+
+def needing(noun: str, cards: Iterable[tuple[str, Card]], now: int) -> Iterator[Needed]:
+    """Yield which of these cards, given by key, need a person at that moment."""
+    for key, card in cards:
+        need = Need.told(card.get("need"))
+        if need is not None and need.holds(now):
+            yield Needed(need, noun, key, card)
+
 
 def needed(picture: Picture, now: int) -> list[Needed]:
-    """What needs a person at that moment, the most urgent first, then what has waited longest."""
-    found = [
-        Needed(need, noun, key, card)
-        for noun, cards in picture.items()
-        for key, card in cards.items()
-        if (need := Need.told(card.get("need"))) is not None and need.holds(now)
-    ]
-    return sorted(found, key=lambda each: (each.need.rank, each.need.since, each.key))
+    """What needs a person at that moment, the most urgent first."""
+    found = (each for noun, cards in picture.items() for each in needing(noun, cards.items(), now))
+    return sorted(found, key=attrgetter("urgency"))
 
 
 def begun(happened: Activity, then: Iterable[Activity] = ()) -> list[Needed]:

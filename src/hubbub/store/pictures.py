@@ -34,16 +34,36 @@ _AGENT = """SELECT a.name, p.id AS presence_id, p.condition, p.doing, p.progress
 
 def tasks(tx: Tx, project_id: UUID, *, ended: int) -> Iterator[Row]:
     """Yield what cards show of all open tasks of the project, and of the latest `ended` of the others."""
-    of_project = f"SELECT {', '.join(TASK)} FROM tasks WHERE project_id = :project_id"
-    found = (
-        tx.each(f"{of_project} AND ended_at IS NULL", project_id=project_id),
-        tx.each(
-            f"{of_project} AND ended_at IS NOT NULL ORDER BY ended_at DESC LIMIT :ended",
-            project_id=project_id,
-            ended=ended,
-        ),
+    yield from map(_task, chain(_open(tx, project_id), _ended(tx, project_id, ended)))
+
+
+def pressing(tx: Tx, project_id: UUID, *, ended: int, unbegun: int) -> Iterator[Row]:
+    """As `tasks`, of those which may need a person now: that failed, are under way, or nobody took for `unbegun` ms."""
+    waiting = _open(
+        tx,
+        project_id,
+        f"AND ({_UNDER_WAY} OR ({_NOT_TAKEN} AND updated_at <= :unbegun_since))",
+        unbegun_since=tx.now - unbegun,
     )
-    yield from map(_task, chain.from_iterable(found))
+    failed = (row for row in _ended(tx, project_id, ended) if row["status"] == Status.FAILED)
+    yield from map(_task, chain(waiting, failed))
+
+
+def _open(tx: Tx, project_id: UUID, narrowed: str = "", **values: object) -> Iterator[Row]:
+    return tx.each(
+        f"""SELECT {", ".join(TASK)} FROM tasks WHERE project_id = :project_id AND ended_at IS NULL {narrowed}""",
+        project_id=project_id,
+        **values,
+    )
+
+
+def _ended(tx: Tx, project_id: UUID, most: int) -> Iterator[Row]:
+    return tx.each(
+        f"""SELECT {", ".join(TASK)} FROM tasks WHERE project_id = :project_id AND ended_at IS NOT NULL
+            ORDER BY ended_at DESC LIMIT :most""",
+        project_id=project_id,
+        most=most,
+    )
 
 
 def needs(tx: Tx, project_id: UUID) -> dict[UUID, list[UUID]]:

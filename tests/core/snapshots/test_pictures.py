@@ -14,12 +14,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hubbub.core import agents, projects
-from hubbub.core.snapshots.take import Moment, moment
+from hubbub.core.snapshots.take import Moment, moment, nouns
 from hubbub.model.errors import HubError
 from hubbub.model.ids import new_id
 from hubbub.model.pictures import Fold
 from hubbub.model.records import Project
 from hubbub.model.rights import SYSTEM, Actor, Role
+from hubbub.model.standing import FAILED_FOR, SILENT_FOR, UNBEGUN_FOR, Needed, NeedKind, needed
 from hubbub.store import activity
 from hubbub.store import projects as rows
 from hubbub.store.activity import START, Position
@@ -134,6 +135,29 @@ def test_every_deed_is_told(world: World, eve: Actor) -> None:
     )
 
     assert folded(world.store, project.id, Fold()) == told(world.store, project.id).picture
+
+
+def test_what_may_press_is_all_that_does(world: World, eve: Actor) -> None:
+    """At any moment what may press holds all that needs a person then, told alike, and leaves tasks out that do not."""
+    project = new_project(world.store)
+    joining(world, project, eve)
+    every = [(deed, (turn, turn, turn), 0) for turn in range(6) for deed in range(len(DEEDS))]
+    act(world.store, world.clock, project, eve, every)
+
+    def look(tx: Tx, later: int) -> tuple[list[Needed], list[Needed], int]:
+        tx.now += later
+        pressing = {noun: dict(cards) for noun, cards in nouns(tx, project.id, pressing=True)}
+        whole = picture(tx, project.id)
+        left_out = len(whole["tasks"]) - len(pressing["tasks"])
+        return needed(pressing, tx.now), needed(whole, tx.now), left_out
+
+    kinds = set()
+    for later in (0, UNBEGUN_FOR, SILENT_FOR, FAILED_FOR):
+        pressing, needs, left_out = world.do(look, later)
+        assert pressing == needs
+        assert left_out > 0
+        kinds |= {each.need.kind for each in needs}
+    assert kinds >= {NeedKind.QUESTION, NeedKind.FAILED, NeedKind.LATE}
 
 
 @pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.system)])

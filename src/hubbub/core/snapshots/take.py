@@ -2,15 +2,15 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from uuid import UUID
 
 from hubbub.core.snapshots import cards, overlaps
 from hubbub.model.approvals import ApprovalStatus
-from hubbub.model.pictures import Card, Cards
-from hubbub.model.standing import AgentStanding
+from hubbub.model.pictures import Card
+from hubbub.model.standing import UNBEGUN_FOR, AgentStanding
 from hubbub.store import activity, approvals, messages, nodes, pictures
 from hubbub.store.activity import Position
 from hubbub.store.tx import Row, Tx
@@ -37,11 +37,16 @@ def moment(tx: Tx, project_id: UUID) -> Moment:
     return Moment(position, activity.visible(tx, project_id, position), tx.now)
 
 
-def nouns(tx: Tx, project_id: UUID) -> Iterator[tuple[str, Iterable[tuple[str, Card]]]]:
-    """Yield the nouns of the project's picture, each with its cards by key, which are made one after the other."""
-    agents, stands = _agents(tx, project_id)
-    yield "tasks", _tasks(tx, project_id, stands)
-    yield "agents", agents.items()
+def nouns(
+    tx: Tx, project_id: UUID, *, pressing: bool = False
+) -> Iterator[tuple[str, Iterable[tuple[str, Card]]]]:
+    """Yield the nouns of the project's picture, each with its cards by key, which are made one after the other.
+
+    `pressing` leaves out the tasks and agents that cannot need a person now, which are nearly all.
+    """
+    crew = _crew(tx, project_id)
+    yield "tasks", _tasks(tx, project_id, crew, pressing=pressing)
+    yield "agents", (each.shown for each in crew.values() if each.stands.need is not None or not pressing)
     yield "machines", ((each.name, cards.machine(each)) for each in nodes.of_project(tx, project_id))
     yield "approvals", _approvals(tx, project_id)
     waiting = messages.for_people(tx, project_id)
@@ -75,28 +80,49 @@ class Text:
             comma = ","
 
 
-def _agents(tx: Tx, project_id: UUID) -> tuple[Cards, Mapping[str, AgentStanding]]:
-    """All agents, and how each stands."""
+@dataclass(frozen=True, slots=True)
+class _Hand:
+    """An agent, how it stands, and what it has under way."""
+
+    row: Row
+    stands: AgentStanding
+    held: Sequence[Row]
+
+    @property
+    def shown(self) -> tuple[str, Card]:
+        """Its name and its card."""
+        return self.row["name"], cards.agent(self.row, self.stands, [each["id"] for each in self.held])
+
+
+def _crew(tx: Tx, project_id: UUID) -> dict[str, _Hand]:
+    """All agents, by name."""
     asking = pictures.asking(tx, project_id)
     work: defaultdict[str, list[Row]] = defaultdict(list)
     for each in pictures.work(tx, project_id):
         work[each["assignee"]].append(each)
-    found: Cards = {}
-    known: dict[str, AgentStanding] = {}
+    found = {}
     for row in pictures.agents(tx, project_id):
-        name, held = row["name"], work[row["name"]]
-        known[name] = cards.stands(row, (each["status"] for each in held), asks=name in asking)
-        found[name] = cards.agent(row, known[name], [each["id"] for each in held])
-    return found, known
+        name, held = row["name"], work.get(row["name"], ())
+        stands = cards.stands(row, (each["status"] for each in held), asks=name in asking)
+        found[name] = _Hand(row, stands, held)
+    return found
 
 
-def _tasks(tx: Tx, project_id: UUID, stands: Mapping[str, AgentStanding]) -> Iterator[tuple[str, Card]]:
+def _tasks(
+    tx: Tx, project_id: UUID, crew: Mapping[str, _Hand], *, pressing: bool
+) -> Iterator[tuple[str, Card]]:
     needs, ready = pictures.needs(tx, project_id), pictures.readiness(tx, project_id)
-    for each in pictures.tasks(tx, project_id, ended=ENDED_TASKS):
+    found = (
+        pictures.pressing(tx, project_id, ended=ENDED_TASKS, unbegun=UNBEGUN_FOR)
+        if pressing
+        else pictures.tasks(tx, project_id, ended=ENDED_TASKS)
+    )
+    for each in found:
+        holder = crew.get(each["assignee"])
         card = cards.task(
             each,
             needs.get(each["id"], ()),
-            holder=stands.get(each["assignee"]),
+            holder=holder.stands if holder is not None else None,
             ready_at=ready.get(each["id"], 0),
         )
         yield str(each["id"]), card

@@ -12,7 +12,7 @@ from hubbub.core.snapshots import keyframes
 from hubbub.core.snapshots.take import Text, moment, nouns
 from hubbub.model.records import Activity
 from hubbub.model.rights import Right
-from hubbub.model.standing import needed
+from hubbub.model.standing import Needed, needing
 from hubbub.serve.events import content_of, with_patch
 from hubbub.serve.rest.call import Call
 from hubbub.serve.rest.pieces import answered
@@ -91,23 +91,17 @@ async def snapshot(call: Call, request: Request) -> Response:
     return await call.read(look, long=True)
 
 
-@router.get("/needs")
-async def list_needs(call: Call) -> Needs:
+@router.get("/needs", response_class=Response, responses={200: {"model": Needs}})
+async def list_needs(call: Call, request: Request) -> Response:
     """What needs a person now, the most urgent first: the same on the page, in the terminal and here."""
+    is_packed = _takes_gzip(request)
 
-    def look(tx: Tx) -> Needs:
-        project = call.enter(tx, Right.READ)
-        found = needed(
-            {
-                noun: {key: card for key, card in cards if card.get("need")}
-                for noun, cards in nouns(tx, project.id)
-            },
-            tx.now,
+    def look(tx: Tx) -> Response:
+        found = nouns(tx, call.enter(tx, Right.READ).id, pressing=True)
+        needs = sorted(
+            (each.urgency, _need(each)) for noun, cards in found for each in needing(noun, cards, tx.now)
         )
-        told = [
-            NeededShape.of(each.need, noun=each.noun, key=each.key, card=dict(each.card)) for each in found
-        ]
-        return Needs(at=tx.now, needs=told)
+        return answered(_listed(tx.now, (text for _urgency, text in needs)), is_packed=is_packed)
 
     return await call.read(look, long=True)
 
@@ -135,6 +129,19 @@ def _with_picture(about: Mapping[str, object], picture: Iterable[bytes]) -> Iter
     yield f'{_to_json(about)[:-1]},"picture":'.encode()
     yield from picture
     yield b"}"
+
+
+def _need(of: Needed) -> bytes:
+    shape = NeededShape.of(of.need, noun=of.noun, key=of.key, card=of.card)
+    return _to_json(shape.model_dump(mode="json")).encode()
+
+
+def _listed(at: int, needs: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield the JSON of what needs a person."""
+    yield f'{{"at":{at},"needs":['.encode()
+    for place, each in enumerate(needs):
+        yield b",%b" % each if place else each
+    yield b"]}"
 
 
 def _told(reel: keyframes.Reel, activities: Iterable[Activity]) -> Iterator[bytes]:
