@@ -43,6 +43,13 @@ HANGS = Answer(hangs=True)
 CUTS = Answer(cuts=True)  # after it has done what it was asked for
 
 
+class Server(ThreadingHTTPServer):
+    """One to which many may connect at once: those that stand in no line are cut off, and tried again."""
+
+    request_queue_size = 128
+    daemon_threads = True
+
+
 class Receiver:
     """A server that answers as its `script` says, and then well."""
 
@@ -51,8 +58,7 @@ class Receiver:
         self.arrivals: SimpleQueue[Received] = SimpleQueue()
         self.script: list[Answer] = []
         self.over = threading.Event()
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
-        self._server.daemon_threads = True
+        self._server = Server(("127.0.0.1", 0), self._handler())
         if tls is not None:
             self._server.socket = tls.wrap_socket(self._server.socket, server_side=True)
 
