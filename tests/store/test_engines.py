@@ -64,12 +64,12 @@ def held_up(store: Store) -> Iterator[None]:
         call.result()
 
 
-def write_all(store: Store, *operations: Operation[object]) -> list[object]:
+def write_all(store: Store, *operations: Operation[object], short: bool = False) -> list[object]:
     """Have all wait for the writer together; the outcomes, errors among them."""
 
     async def gather() -> list[object]:
         with held_up(store):
-            calls = [store.write(SYSTEM, operation) for operation in operations]
+            calls = [store.write(SYSTEM, operation, short=short) for operation in operations]
         return await asyncio.gather(*calls, return_exceptions=True)
 
     return asyncio.run(gather())

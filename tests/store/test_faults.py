@@ -100,7 +100,10 @@ def test_the_hub_goes_on_when_there_is_space_again(sqlite_store: SQLite) -> None
     }
 
 
-def test_a_full_disk_fails_a_whole_batch_and_each_caller_hears_it(sqlite_store: SQLite) -> None:
+@pytest.mark.parametrize("short", [False, True])
+def test_a_full_disk_fails_a_whole_batch_and_each_caller_hears_it(
+    sqlite_store: SQLite, *, short: bool
+) -> None:
     """SQLite may give up the whole transaction when the disk is full: then every call in it gets its own error,
     also those that had succeeded by themselves, and none of them has left anything.
     """
@@ -108,7 +111,11 @@ def test_a_full_disk_fails_a_whole_batch_and_each_caller_hears_it(sqlite_store: 
     names = fill(sqlite_store)
 
     outcomes = write_all(
-        sqlite_store, add_user("first"), *[add_bulk(f"big-{n}") for n in range(9)], add_user("last")
+        sqlite_store,
+        add_user("first"),
+        *[add_bulk(f"big-{n}") for n in range(9)],
+        add_user("last"),
+        short=short,
     )
 
     assert {str(outcome) for outcome in outcomes} == {"the disk is full; nothing of this call was kept"}
@@ -255,8 +262,7 @@ def test_a_long_reader_stops_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 # A process that is killed
 
 WRITER = """
-import sys
-from concurrent.futures import ThreadPoolExecutor
+import asyncio, sys
 from pathlib import Path
 from hubbub.model.rights import SYSTEM
 from hubbub.store.postgres import Postgres
@@ -267,17 +273,20 @@ engine, target = sys.argv[1:]
 store = SQLite.open(Path(target)) if engine == "sqlite" else Postgres.open(target)
 
 
-def write(writer):
+async def write(writer):
     number = 0
     while True:
         number += 1
-        store.write_now(SYSTEM, add_pair(f"{writer}.{number}"))
+        await store.write(SYSTEM, add_pair(f"{writer}.{number}"), short=writer % 2 == 0)
         sys.stdout.write(f"{writer}.{number}\\n")
         sys.stdout.flush()
 
 
-with ThreadPoolExecutor(8) as threads:
-    list(threads.map(write, range(8)))
+async def main():
+    await asyncio.gather(*map(write, range(8)))
+
+
+asyncio.run(main())
 """
 
 
@@ -298,8 +307,8 @@ def add_pair(name: str) -> Operation[None]:
 def test_what_was_acknowledged_survives_a_kill(
     engine: str, acknowledgements: int, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    """A hub that is killed with SIGKILL while eight callers write has kept everything it had acknowledged, and every
-    transaction whole or not at all.
+    """A hub that is killed with SIGKILL while eight callers write, half of them shortly, has kept everything it had
+    acknowledged, and every transaction whole or not at all.
     """
     target = str(tmp_path) if engine == "sqlite" else request.getfixturevalue("postgres_url")
     command = [sys.executable, "-c", WRITER, engine, target]
