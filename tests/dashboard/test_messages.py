@@ -13,6 +13,7 @@ from hubbub.core import deadletters, finding, inbox, messages
 from hubbub.core.messages import Thread
 from hubbub.model.records import Delivery, Message
 from hubbub.model.rights import HUB
+from hubbub.store.tx import Tx
 from tests.dashboard.browser import PHONE, Visit, Watch, inside, until_told
 from tests.dashboard.conftest import VIEWER
 from tests.dashboard.looks import faults
@@ -246,7 +247,12 @@ def test_what_nobody_came_to_read_stands_apart(hub: Hub, visit: Visit) -> None:
     """Dead letters are counted above the threads, shown alone when asked for, and marked where they were said."""
     hub.meet("nobody-home")
     ref = say(hub, "dune", "nobody-home", "Where is the key?")
-    hub.do(lambda tx: deadletters.settle(replace(tx, now=tx.now + 90_000_000), timedelta(days=1)))
+
+    def bury(tx: Tx) -> None:
+        later, day = replace(tx, now=tx.now + 90_000_000), timedelta(days=1)
+        deadletters.settle(later, deadletters.due(later, day), day)
+
+    hub.do(bury)
     page = visit("/messages")
     page.get_by_role("button", name="that nobody read").click()
     row = page.get_by_role("region", name="Threads").locator(".card").filter(has_text="nobody-home")

@@ -143,8 +143,8 @@ class Hub:
 
     def bury(self, after: timedelta) -> None:
         """Have what lay unread for so long declared dead; also what other tests have left, some at a time."""
-        while self.do(lambda tx: deadletters.settle(tx, after)):
-            pass
+        while due := self.look(lambda tx: deadletters.due(tx, after)):
+            self.do(partial(deadletters.settle, due=due, after=after))
 
 
 @contextmanager

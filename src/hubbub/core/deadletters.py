@@ -19,26 +19,26 @@ from hubbub.store.deadletters import DeadLetter
 from hubbub.store.tx import Tx
 
 BATCH = 200
+MOST = 10_000  # found by one look, which goes through all that is unread
 NAMED = 5  # receivers of a broadcast, in a sentence
 
 # Nothing to decide: the store's own.
 of_project = deadletters.of_project
 
 
-def is_any_due(tx: Tx, after: timedelta) -> bool:
-    """Whether a letter has been unread for so long, while its receiver was never there. Changes nothing."""
-    return bool(deadletters.due(tx, before=tx.now - milliseconds(after), limit=1))
+def due(tx: Tx, after: timedelta) -> list[UUID]:
+    """The letters unread for so long, while their receivers were never there: the oldest, as many as one look finds."""
+    return deadletters.due(tx, before=tx.now - milliseconds(after), limit=MOST)
 
 
-def settle(tx: Tx, after: timedelta) -> bool:
-    """Note which letters are dead, and tell their senders; whether there may be more than were looked at.
+def settle(tx: Tx, due: Sequence[UUID], after: timedelta) -> None:
+    """Note which of those letters are dead, as nobody came meanwhile, and tell their senders.
 
     Records `message.dead` for each.
     """
-    due = deadletters.due(tx, before=tx.now - milliseconds(after), limit=BATCH)
-    hours = max(1, after // timedelta(hours=1))
-    _bury(tx, due, lambda names: f"has not been read by {names} for {hours} h: nobody came by that name.")
-    return len(due) == BATCH
+    before, hours = tx.now - milliseconds(after), max(1, after // timedelta(hours=1))
+    dead = [each for each in due if deadletters.is_due(tx, each, before=before)]
+    _bury(tx, dead, lambda names: f"has not been read by {names} for {hours} h: nobody came by that name.")
 
 
 def bury(tx: Tx, project_id: UUID, name: str) -> None:

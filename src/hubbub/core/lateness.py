@@ -1,5 +1,6 @@
 """Late tasks: that nobody gets on with one is told once, whoever then looks, and however many hubs there are."""
 
+from collections.abc import Sequence
 from uuid import UUID
 
 from hubbub.core import tasks
@@ -11,31 +12,31 @@ from hubbub.store import tasks as rows
 from hubbub.store.tx import Tx
 
 BATCH = 100
+MOST = 10_000  # found by one look, which goes through all that is open
 
 
-def is_any_due(tx: Tx) -> bool:
-    """Whether a task has become late, and nobody was told. Changes nothing."""
-    return bool(late.due(tx, unbegun=UNBEGUN_FOR, silent=SILENT_FOR, limit=1))
+def due(tx: Tx) -> list[UUID]:
+    """The tasks that have become late, and nobody was told; the longest late first, so many as one look finds."""
+    return late.due(tx, unbegun=UNBEGUN_FOR, silent=SILENT_FOR, limit=MOST)
 
 
-def settle(tx: Tx) -> bool:
-    """Tell of tasks that have become late; whether there may be more. Records `task.late` for each."""
-    due = late.due(tx, unbegun=UNBEGUN_FOR, silent=SILENT_FOR, limit=BATCH)
-    told = [_tell(tx, each) for each in due]
-    return any(told) and len(due) == BATCH
+def settle(tx: Tx, due: Sequence[UUID]) -> None:
+    """Tell of those tasks which are late and were not told to be. Records `task.late` for each."""
+    for each in due:
+        _tell(tx, each)
 
 
-def _tell(tx: Tx, task_id: UUID) -> bool:
-    """Tell of a task if it is late as it is now; what has just been done to it may have ended that."""
+def _tell(tx: Tx, task_id: UUID) -> None:
+    """Tell of a task if it is late as it is now; what was done to it meanwhile may have ended that."""
     found = rows.find(tx, task_id)
     if found is None:
-        return False
+        return
     task = tasks.locked(tx, found)
     card = standing.of_task(tx, task)
     need = Need.told(card["need"])
     is_late = need is not None and need.kind is NeedKind.LATE and need.holds(tx.now)
     if need is None or not is_late or not late.note(tx, task.id, need.since):
-        return False
+        return
     tx.record(
         LATE,
         project_id=task.project_id,
@@ -45,4 +46,3 @@ def _tell(tx: Tx, task_id: UUID) -> bool:
         detail={"number": task.number, "status": task.status, "since": need.since},
         patch={"tasks": {str(task.id): card}},
     )
-    return True

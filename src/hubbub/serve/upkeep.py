@@ -4,11 +4,13 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
+from functools import partial
+from uuid import UUID
 
 from hubbub.core import deadletters, lateness, sweep
 from hubbub.model.errors import StoreUnavailable
 from hubbub.model.rights import SYSTEM
-from hubbub.store.tx import Store
+from hubbub.store.tx import Operation, Store
 
 log = logging.getLogger(__name__)
 
@@ -48,15 +50,19 @@ class Upkeep:
     async def bury(self) -> None:
         """Note which letters nobody came to read, some at a time: others write in between."""
         after = self._dead_letters
-        is_more = await self._store.read(SYSTEM, lambda tx: deadletters.is_any_due(tx, after), long=True)
-        while is_more:
-            is_more = await self._store.write(SYSTEM, lambda tx: deadletters.settle(tx, after))
+        await self._in_parts(
+            partial(deadletters.due, after=after), partial(deadletters.settle, after=after), deadletters.BATCH
+        )
 
     async def tell_late(self) -> None:
         """Tell which tasks nobody gets on with, some at a time."""
-        is_more = await self._store.read(SYSTEM, lateness.is_any_due, long=True)
-        while is_more:
-            is_more = await self._store.write(SYSTEM, lateness.settle)
+        await self._in_parts(lateness.due, lateness.settle, lateness.BATCH)
+
+    async def _in_parts(self, look: Operation[list[UUID]], settle: Callable[..., None], most: int) -> None:
+        """Look once, beside whoever writes, and settle what is due some at a time: others write in between."""
+        found = await self._store.read(SYSTEM, look, long=True)
+        for first in range(0, len(found), most):
+            await self._store.write(SYSTEM, partial(settle, due=found[first : first + most]))
 
     async def forget(self) -> None:
         """Drop what was kept only for a while."""

@@ -60,19 +60,29 @@ def _letter(row: Row) -> DeadLetter:
     return DeadLetter(**values, expired=row["withdrawn_at"] is not None)
 
 
+_DUE = f"{_UNREAD} AND d.stored_at < :before AND {_FOR_AGENTS} AND {_NEVER_THERE}"
+_OTHERS = {"hub": HUB, "machines": f"{NODE_PREFIX}%"}  # who are no agents
+
+
 def due(tx: Tx, *, before: int, limit: int) -> list[UUID]:
     """Rows that came before that moment and are unread, whose receivers were never there since; oldest first."""
     # A CROSS JOIN, so that SQLite goes by what is pending in each project, rather than through all there ever was.
     rows = tx.all(
-        f"""SELECT d.id FROM projects p CROSS JOIN deliveries d
-            WHERE d.project_id = p.id AND {_UNREAD} AND d.stored_at < :before AND {_FOR_AGENTS} AND {_NEVER_THERE}
+        f"""SELECT d.id FROM projects p CROSS JOIN deliveries d WHERE d.project_id = p.id AND {_DUE}
             ORDER BY d.id LIMIT :limit""",
         before=before,
-        hub=HUB,
-        machines=f"{NODE_PREFIX}%",
         limit=limit,
+        **_OTHERS,
     )
     return [row["id"] for row in rows]
+
+
+def is_due(tx: Tx, delivery_id: UUID, *, before: int) -> bool:
+    """Whether the row of that id is among those which are due."""
+    row = tx.one(
+        f"SELECT d.id FROM deliveries d WHERE d.id = :id AND {_DUE}", id=delivery_id, before=before, **_OTHERS
+    )
+    return row is not None
 
 
 def unread_of(tx: Tx, project_id: UUID, recipient: str) -> list[UUID]:

@@ -60,7 +60,7 @@ def fall_silent(tx: Tx, desk: Desk, name: str, title: str | None) -> None:
 
 def half_an_hour_later(tx: Tx) -> None:
     tx.now += timedelta(minutes=30) // timedelta(milliseconds=1)
-    lateness.settle(tx)
+    lateness.settle(tx, lateness.due(tx))
 
 
 async def test_a_late_task_is_one_sentence(desk: Desk) -> None:
