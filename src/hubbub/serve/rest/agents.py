@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
+from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
 from hubbub.core import (
@@ -30,6 +31,7 @@ from hubbub.model.wakes import Wake, Way
 from hubbub.serve.news import LiveNews
 from hubbub.serve.rest.agent_shapes import AgentShape, LastWakeShape, ToldShape, WakeShape
 from hubbub.serve.rest.call import Call, RestCall
+from hubbub.serve.rest.pieces import answered, as_bytes, listed, takes_gzip
 from hubbub.serve.rest.shapes import (
     Body,
     LetterShape,
@@ -117,15 +119,16 @@ class Acknowledged(BaseModel):
     unread: int
 
 
-@router.get("/agents")
-async def list_agents(request: Request, call: Call) -> Agents:
+@router.get("/agents", response_class=Response, responses={200: {"model": Agents}})
+async def list_agents(request: Request, call: Call) -> Response:
     """Every agent that the caller's projects, or the one named, know."""
 
-    def look(tx: Tx) -> list[AgentShape]:
+    def look(tx: Tx) -> Response:
         projects, news = access.visible(tx, call.project), request.app.state.news
-        return [each for project in projects for each in _shapes(tx, project, news)]
+        shapes = (as_bytes(each) for project in projects for each in _shapes(tx, project, news))
+        return answered(listed({}, "agents", shapes), is_packed=takes_gzip(request))
 
-    return Agents(agents=await call.read(look, long=True))
+    return await call.read(look, long=True)
 
 
 @router.get("/agents/{name:path}/inbox")

@@ -1,12 +1,16 @@
 """Answers as large as a project: made in pieces, and kept packed until they are sent, so that nobody else waits."""
 
+import json
 import zlib
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 
+from fastapi import Request
 from fastapi.responses import StreamingResponse
+from pydantic import BaseModel
 
 LEVEL = 1  # of gzip: such answers are asked for by browsers that are near
 GZIP = 16 + zlib.MAX_WBITS
+_to_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 SENT, PACKED = 256 * 1024, 16 * 1024  # bytes that are sent at once, and unpacked
 
 
@@ -23,6 +27,27 @@ def answered(pieces: Iterable[bytes], *, is_packed: bool) -> StreamingResponse:
         headers["Content-Encoding"] = "gzip"
     sent = _cut(kept, SENT) if is_packed else _unpacked(kept)
     return StreamingResponse(_one_by_one(sent), media_type="application/json", headers=headers)
+
+
+def listed(about: Mapping[str, object], noun: str, members: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield the JSON of an object that says something and has a list of many things, which are JSON already."""
+    first, comma = {**about, noun: []}, b""
+    yield _to_json(first).encode()[:-2]
+    for each in members:
+        yield comma + each
+        comma = b","
+    yield b"]}"
+
+
+def as_bytes(shape: BaseModel) -> bytes:
+    """The JSON of one thing among many."""
+    return _to_json(shape.model_dump(mode="json")).encode()
+
+
+def takes_gzip(request: Request) -> bool:
+    """Whether whoever asks takes an answer that is packed."""
+    offered = request.headers.get("accept-encoding", "").replace(" ", "").lower().split(",")
+    return "gzip" in offered or "gzip;q=1" in offered
 
 
 def _cut(text: bytes, size: int) -> Iterator[bytes]:

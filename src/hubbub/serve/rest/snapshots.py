@@ -15,7 +15,7 @@ from hubbub.model.rights import Right
 from hubbub.model.standing import Needed, needing
 from hubbub.serve.events import content_of, with_patch
 from hubbub.serve.rest.call import Call
-from hubbub.serve.rest.pieces import answered
+from hubbub.serve.rest.pieces import answered, as_bytes, listed, takes_gzip
 from hubbub.serve.rest.shapes import ActivityShape, NeedShape
 from hubbub.store.tx import Tx
 
@@ -74,7 +74,7 @@ class Reel(BaseModel):
 @router.get("/snapshot", response_class=Response, responses={200: {"model": Snapshot}})
 async def snapshot(call: Call, request: Request) -> Response:
     """The project as it is: all its cards, and the place in the log from which the live events go on."""
-    is_packed = _takes_gzip(request)
+    is_packed = takes_gzip(request)
 
     def look(tx: Tx) -> Response:
         project = call.enter(tx, Right.READ)
@@ -94,14 +94,15 @@ async def snapshot(call: Call, request: Request) -> Response:
 @router.get("/needs", response_class=Response, responses={200: {"model": Needs}})
 async def list_needs(call: Call, request: Request) -> Response:
     """What needs a person now, the most urgent first: the same on the page, in the terminal and here."""
-    is_packed = _takes_gzip(request)
+    is_packed = takes_gzip(request)
 
     def look(tx: Tx) -> Response:
         found = nouns(tx, call.enter(tx, Right.READ).id, pressing=True)
         needs = sorted(
             (each.urgency, _need(each)) for noun, cards in found for each in needing(noun, cards, tx.now)
         )
-        return answered(_listed(tx.now, (text for _urgency, text in needs)), is_packed=is_packed)
+        told = listed({"at": tx.now}, "needs", (text for _urgency, text in needs))
+        return answered(told, is_packed=is_packed)
 
     return await call.read(look, long=True)
 
@@ -115,7 +116,7 @@ async def replay(
     ] = None,
 ) -> Response:
     """A picture of the past and what followed it up to an activity: each moment between can be made of them."""
-    is_packed = _takes_gzip(request)
+    is_packed = takes_gzip(request)
 
     def look(tx: Tx) -> Response:
         reel = keyframes.reel(tx, call.enter(tx, Right.READ).id, until)
@@ -133,15 +134,7 @@ def _with_picture(about: Mapping[str, object], picture: Iterable[bytes]) -> Iter
 
 def _need(of: Needed) -> bytes:
     shape = NeededShape.of(of.need, noun=of.noun, key=of.key, card=of.card)
-    return _to_json(shape.model_dump(mode="json")).encode()
-
-
-def _listed(at: int, needs: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield the JSON of what needs a person."""
-    yield f'{{"at":{at},"needs":['.encode()
-    for place, each in enumerate(needs):
-        yield b",%b" % each if place else each
-    yield b"]}"
+    return as_bytes(shape)
 
 
 def _told(reel: keyframes.Reel, activities: Iterable[Activity]) -> Iterator[bytes]:
@@ -158,8 +151,3 @@ def _told(reel: keyframes.Reel, activities: Iterable[Activity]) -> Iterator[byte
 
 def _moment(place: keyframes.Place | None) -> dict[str, int] | None:
     return {"id": place.position.seq, "at": place.at} if place is not None else None
-
-
-def _takes_gzip(request: Request) -> bool:
-    offered = request.headers.get("accept-encoding", "").replace(" ", "").lower().split(",")
-    return "gzip" in offered or "gzip;q=1" in offered
