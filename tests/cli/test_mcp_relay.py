@@ -15,7 +15,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from hubbub.client import running_hub
 from tests.cli.peers import LEGACY, MODERN
-from tests.cli.processes import RunningHub, plain_environment
+from tests.cli.processes import RunningHub, plain_environment, run_python
 from tests.cli.team import CALM, RUN, Agent, Json, Team, pool
 
 TOOLS = {
@@ -98,6 +98,15 @@ def test_every_tool(team: Team, mode: Any) -> None:
 
 def run_of(agent: Agent) -> str:
     return str(agent.does("get_server_info")["sessionId"])
+
+
+def test_who_has_no_team_waits_for_no_yaml() -> None:
+    """What reads team files is loaded with the first of them, and not before the first answer."""
+    done = run_python(
+        "import sys, hubbub.cli.mcp, hubbub.cli.bridge.relay as relay\n"
+        "print(callable(relay.companion), 'yaml' in sys.modules)"
+    )
+    assert (done.stdout, done.stderr) == ("True False\n", "")
 
 
 def test_environment_names_the_run(team: Team) -> None:

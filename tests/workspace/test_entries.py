@@ -8,7 +8,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from hubbub.workspace.entries import AGENT_KEYS, FILE_KEYS, HOOK_KEYS, book
-from hubbub.workspace.yaml_file import TeamError, Value, read
+from hubbub.workspace.errors import TeamError
+from hubbub.workspace.yaml_file import Value, read
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs/schemas/agents.schema.json").read_text("utf-8"))
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from hubbub.workspace import teams
+from hubbub.workspace.errors import TeamError
 from hubbub.workspace.folder import Workspace
 from hubbub.workspace.teams import Persona
-from hubbub.workspace.yaml_file import TeamError
 
 Write = Callable[[str], Path]
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from hubbub.workspace.yaml_file import TeamError, Value, read
+from hubbub.workspace.errors import TeamError
+from hubbub.workspace.yaml_file import Value, read
 
 Read = Callable[[str | bytes], Value]
 

@@ -12,8 +12,8 @@ from hubbub import settings
 from hubbub.cli import terminal
 from hubbub.cli.command import command, data_option
 from hubbub.workspace import folder, teams
+from hubbub.workspace.errors import TeamError
 from hubbub.workspace.teams import Hook
-from hubbub.workspace.yaml_file import TeamError
 
 
 @command("trust", short_help="Let the hooks of a project run.", example="hubbub trust\nhubbub trust --list")

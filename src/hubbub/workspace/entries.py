@@ -8,8 +8,12 @@ import unicodedata
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
+from typing import TYPE_CHECKING
 
-from hubbub.workspace.yaml_file import TeamError, Value, shown
+from hubbub.workspace.errors import TeamError, shown
+
+if TYPE_CHECKING:
+    from hubbub.workspace.yaml_file import Value
 
 FILE_KEYS = ("agents", "language", "shared_blocks", "review_checklist")
 AGENT_KEYS = (
@@ -76,7 +80,7 @@ class Book:
     review_checklist: str | None
 
 
-def book(file: str, content: Value) -> Book:
+def book(file: str, content: "Value") -> Book:
     """What the file of that name says. Raises `TeamError` with the agent and the key."""
     top = _Section(file, content, FILE_KEYS)
     if "agents" not in top.values:
@@ -102,7 +106,7 @@ def is_agent_id(text: str) -> bool:
 class _Section:
     """A map in a team file, and the `place` to name when something in it is wrong."""
 
-    def __init__(self, place: str, value: Value, keys: Collection[str] | None = None) -> None:
+    def __init__(self, place: str, value: "Value", keys: Collection[str] | None = None) -> None:
         """Any key will do if `keys` is None."""
         if not isinstance(value, dict):
             raise TeamError(f"{place}: must be a map")
@@ -155,7 +159,7 @@ class _Section:
         return _Section(f"{self.place}: {key}", self.values.get(key, {}), keys)
 
 
-def _texts(value: Value) -> tuple[str, ...] | None:
+def _texts(value: "Value") -> tuple[str, ...] | None:
     """The texts of a list, None if it is something else or one of them is empty."""
     if not isinstance(value, list):
         return None
@@ -163,7 +167,7 @@ def _texts(value: Value) -> tuple[str, ...] | None:
     return texts if len(texts) == len(value) else None
 
 
-def _hint(value: Value) -> str:
+def _hint(value: "Value") -> str:
     return "; put it in quotes" if isinstance(value, bool | float) else ""
 
 

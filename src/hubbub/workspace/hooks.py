@@ -17,7 +17,7 @@ from typing import Protocol, Self
 
 from hubbub.model.children import Child
 from hubbub.model.redaction import names_secret
-from hubbub.workspace.yaml_file import shown
+from hubbub.workspace.errors import shown
 
 BEFORE_LIMIT = timedelta(seconds=30)  # for each command
 AFTER_LIMIT = timedelta(seconds=120)

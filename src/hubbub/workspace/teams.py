@@ -7,11 +7,15 @@ in the pool; without `extends`, from the pool agent that has its id.
 import re
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import NamedTuple, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from hubbub.workspace.entries import Book, Entry, Prompt, book
+from hubbub.workspace.errors import TeamError, shown
 from hubbub.workspace.folder import Workspace
-from hubbub.workspace.yaml_file import TeamError, read, shown
+
+if TYPE_CHECKING:
+    from hubbub.workspace.yaml_file import Value
 
 POOL_FILE = "agents.pool.yml"
 RUN = re.compile(r"[A-Za-z0-9_-]{1,128}")
@@ -87,7 +91,7 @@ def hooks(workspace: Workspace) -> list[Hook]:
     return [
         Hook(file.name, agent, hook, command)
         for file in [*pools[:1], *sorted(each for each in listed if TEAM_FILE.fullmatch(each.name))]
-        for agent, entry in book(file.name, read(file)).agents.items()
+        for agent, entry in book(file.name, _read(file)).agents.items()
         for hook, commands in (("before_task", entry.before_task), ("after_task", entry.after_task))
         for command in commands or ()
     ]
@@ -108,7 +112,7 @@ def are_there(workspace: Workspace) -> bool:
 def _team(workspace: Workspace, run: str) -> "_Roster | None":
     file = _team_file(run)
     try:
-        content = read(workspace.folder / file)
+        content = _read(workspace.folder / file)
     except FileNotFoundError:
         return None
     return _Roster(book(file, content), _pool(workspace))
@@ -123,8 +127,15 @@ def _team_file(run: str) -> str:
 def _pool(workspace: Workspace) -> "_Roster | None":
     for folder in (workspace.folder, workspace.root):
         with suppress(FileNotFoundError):
-            return _Roster(book(POOL_FILE, read(folder / POOL_FILE)), None)
+            return _Roster(book(POOL_FILE, _read(folder / POOL_FILE)), None)
     return None
+
+
+def _read(path: Path) -> "Value":
+    """What a team file says. What reads YAML takes a while to load, and who has no team never needs it."""
+    from hubbub.workspace.yaml_file import read
+
+    return read(path)
 
 
 class _Roster:

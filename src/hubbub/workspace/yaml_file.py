@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 import yaml
 
-from hubbub.model.errors import HubError
+from hubbub.workspace.errors import TeamError, shown
 
 SIZE_LIMIT = 1024 * 1024  # bytes
 VALUES = 20_000
@@ -33,10 +33,6 @@ SOME_NUMBER = 0.0  # no key takes a number, so it does not matter which
 NO_TEXT = re.compile("[\0\ud800-\udfff]")
 BAD_ESCAPE = "an escape that is no character"
 TEXT, LIST, MAP = (f"tag:yaml.org,2002:{kind}" for kind in ("str", "seq", "map"))
-
-
-class TeamError(HubError):
-    """A team file that cannot be used; the sentence names the file, without its path, and what is wrong where."""
 
 
 def read(path: Path) -> Value:
@@ -162,11 +158,6 @@ class _Document:
         self._count += count
         if self._count > VALUES:
             raise _wrong(event, f"more than {VALUES:,} values, each alias counted in full")
-
-
-def shown(text: str) -> str:
-    """A name from a file as a sentence can hold it."""
-    return repr(text if len(text) <= 64 else text[:64] + "…")
 
 
 def _scalar(event: yaml.ScalarEvent) -> Value:

@@ -14,10 +14,10 @@ from hubbub.cli.bridge.calls import Call, Reply, refused, reply_of, with_reply
 from hubbub.cli.bridge.hook_questions import HookQuestions
 from hubbub.cli.bridge.wire import Message
 from hubbub.workspace import hooks, teams
+from hubbub.workspace.errors import TeamError
 from hubbub.workspace.folder import Workspace
 from hubbub.workspace.steps import CHECK, OUTPUT, STEP, Step
 from hubbub.workspace.teams import Persona
-from hubbub.workspace.yaml_file import TeamError
 
 RENEW_EVERY = timedelta(seconds=10)  # a third of the time for which the hub believes that a hook is running
 FAREWELL = timedelta(seconds=2)  # for the hub to hear that nothing came of a hook

@@ -23,10 +23,10 @@ from hubbub.cli.documents import RemoteDocuments
 from hubbub.client import Hub
 from hubbub.model.errors import Invalid
 from hubbub.workspace import folder, listing, teams
+from hubbub.workspace.errors import TeamError
 from hubbub.workspace.folder import Workspace
 from hubbub.workspace.listing import Row
 from hubbub.workspace.steps import LISTS
-from hubbub.workspace.yaml_file import TeamError
 
 RUN_VARIABLE = "RELAY_SESSION_ID"
 RUN_HEADER = "X-Relay-Session"

@@ -1,0 +1,12 @@
+"""What is wrong with a file of a team, as a sentence. Whoever may never read one need not load what reads it."""
+
+from hubbub.model.errors import HubError
+
+
+class TeamError(HubError):
+    """A team file that cannot be used; the sentence names the file, without its path, and what is wrong where."""
+
+
+def shown(text: str) -> str:
+    """A name from a file as a sentence can hold it."""
+    return repr(text if len(text) <= 64 else text[:64] + "…")
