@@ -19,6 +19,13 @@ _UNDER_WAY = (
     f"status IN ('{Status.ACCEPTED}', '{Status.BLOCKED}', '{Status.WORKING}')"  # an index says the same
 )
 _AT = (Status.WORKING, Status.BLOCKED, Status.ACCEPTED)
+_HELD = "id, number, assignee, status, started_at"
+_MUCH_WORK = " UNION ALL ".join(
+    f"""SELECT * FROM (SELECT {_HELD} FROM tasks
+                       WHERE project_id = :project_id AND assignee = :name AND {_UNDER_WAY} AND status = '{status}'
+                       ORDER BY COALESCE(started_at, 0) DESC, number LIMIT :most) AS {status}"""
+    for status in _AT
+)
 _NOT_TAKEN = f"status IN ('{Status.QUEUED}', '{Status.DELIVERED}')"
 _READY = """CASE WHEN count(*) > count(CASE WHEN n.status = :completed THEN 1 END) THEN NULL
                  ELSE max(n.ended_at) END AS ready_at"""
@@ -112,18 +119,37 @@ def not_taken(tx: Tx, task_id: UUID) -> Row | None:
     return _task(row) if row is not None else None
 
 
-def work(tx: Tx, project_id: UUID, name: str | None = None) -> list[Row]:
-    """The tasks that the project's agents, or the one of that name, have under way, as far as that tells how they are.
+def work(tx: Tx, project_id: UUID) -> list[Row]:
+    """The tasks that the project's agents have under way, as far as that tells how they are.
 
     What an agent is at comes first: what it works on, else what it is held up with, the last begun first.
     """
+    return _by_turn(
+        tx.all(
+            f"SELECT {_HELD} FROM tasks WHERE project_id = :project_id AND {_UNDER_WAY}",
+            project_id=project_id,
+        )
+    )
+
+
+def work_of(tx: Tx, project_id: UUID, name: str, most: int) -> list[Row]:
+    """As `work`, of the agent of that name: of much the first, `most` of each status."""
     rows = tx.all(
-        f"""SELECT id, number, assignee, status, started_at FROM tasks
-            WHERE project_id = :project_id AND {_UNDER_WAY} {"AND assignee = :name" if name is not None else ""}""",
+        f"""SELECT {_HELD} FROM tasks
+            WHERE project_id = :project_id AND assignee = :name AND {_UNDER_WAY} LIMIT :more""",
         project_id=project_id,
         name=name,
+        more=most + 1,
     )
-    return sorted(rows, key=lambda row: (_AT.index(row["status"]), -(row["started_at"] or 0), row["number"]))
+    if (
+        len(rows) > most
+    ):  # few agents have so much; to have the store sort little takes longer than to sort it here
+        rows = tx.all(_MUCH_WORK, project_id=project_id, name=name, most=most)
+    return _by_turn(rows)
+
+
+def _by_turn(held: Sequence[Row]) -> list[Row]:
+    return sorted(held, key=lambda row: (_AT.index(row["status"]), -(row["started_at"] or 0), row["number"]))
 
 
 def worked_on(tx: Tx, project_id: UUID, name: str) -> Iterator[Row]:

@@ -13,13 +13,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hubbub.core import agents, projects
+from hubbub.core import agents, projects, tasks, verbs
 from hubbub.core.snapshots.take import Moment, moment, nouns
 from hubbub.model.errors import HubError
 from hubbub.model.ids import new_id
+from hubbub.model.lifecycle import Status
 from hubbub.model.pictures import Fold
-from hubbub.model.records import Project
-from hubbub.model.rights import SYSTEM, Actor, Role
+from hubbub.model.records import Project, Task
+from hubbub.model.rights import HUB, SYSTEM, Actor, Role
 from hubbub.model.standing import FAILED_FOR, SILENT_FOR, UNBEGUN_FOR, Needed, NeedKind, needed
 from hubbub.store import activity
 from hubbub.store import projects as rows
@@ -135,6 +136,31 @@ def test_every_deed_is_told(world: World, eve: Actor) -> None:
     )
 
     assert folded(world.store, project.id, Fold()) == told(world.store, project.id).picture
+
+
+def test_who_holds_much_is_shown_with_the_first_of_it(world: World) -> None:
+    """Of the tasks that an agent has under way its card names fifty: what it works on first, the last begun first."""
+    project = new_project(world.store)
+    acting, name = member(project), CREW[0]
+
+    def take(tx: Tx, number: int) -> Task:
+        sent = tasks.send(tx, project.id, sender=HUB, to=name, text="x")
+        taken = verbs.accept(tx, sent, name)
+        if number % 20 == 0:
+            return taken
+        begun = verbs.start(tx, taken, name)
+        return begun if number % 15 else verbs.block(tx, begun, by=name, reason="?")
+
+    held = []
+    for number in range(56):
+        world.clock.advance(timedelta(seconds=1))
+        held.append(world.store.write_now(acting, lambda tx, n=number: take(tx, n)))  # type: ignore[misc]
+    order = (Status.WORKING, Status.BLOCKED, Status.ACCEPTED)
+    held.sort(key=lambda task: (order.index(task.status), -(task.started_at or 0), task.number))
+
+    now = told(world.store, project.id)
+    assert now.picture["agents"][name]["holds"] == [str(task.id) for task in held[:50]]
+    assert folded(world.store, project.id, Fold()) == now.picture
 
 
 def test_what_may_press_is_all_that_does(world: World, eve: Actor) -> None:

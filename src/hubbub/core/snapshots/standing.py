@@ -30,7 +30,7 @@ class Known:
         row = pictures.agent(tx, project_id, name, lock=lock)
         if row is None:
             return None
-        work = pictures.work(tx, project_id, name)
+        work = pictures.work_of(tx, project_id, name, cards.FILES)
         asks = bool(pictures.asking(tx, project_id, name))
         stands = cards.stands(row, (each["status"] for each in work), asks=asks)
         return cls(stands, cards.agent(row, stands, [each["id"] for each in work]))
