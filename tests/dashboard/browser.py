@@ -56,6 +56,8 @@ WHOLE = f"""async (milliseconds) => {{
   const late = document.querySelector(".skeleton")?.parentElement;
   if (late) throw new Error(`it never came: ${{late.outerHTML.slice(0, 300)}}`);
 }}"""
+# Megabytes for what a page forgets again, so that it is seldom tidied.
+ROOM = "--min-semi-space-size=32 --max-semi-space-size=64"
 BESIDE = 100_000  # pixels beside what is painted, further than Chromium paints ahead
 PROGRAMS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")  # the lightest first
 
@@ -67,7 +69,7 @@ def chromium() -> Iterator[Browser]:
     program = needed(found, "chromium")
     with sync_playwright() as playwright:
         arguments = ["--no-sandbox", "--disable-dev-shm-usage"]  # tests run as root, in containers
-        arguments.append(f"--disable-features={','.join(UNNEEDED)}")
+        arguments += [f"--disable-features={','.join(UNNEEDED)}", f"--js-flags={ROOM}"]
         yield playwright.chromium.launch(executable_path=program, args=arguments)
 
 
@@ -226,7 +228,8 @@ class Tabs:
     def take(self, size: tuple[int, int], theme: str, language: str, *, painted: bool) -> Page:
         """A page on which nothing happens, and that nobody else has; what it has in common with others is the cache."""
         kind = (language, size == PHONE)
-        known = next((tab for tab in self._idle if (tab.language, tab.is_phone) == kind), None)
+        warm = reversed(self._idle)  # the last one first, which has most of what it needs
+        known = next((tab for tab in warm if (tab.language, tab.is_phone) == kind), None)
         if known:
             self._idle.remove(known)
         tab = known or self._new(*kind)
@@ -245,10 +248,10 @@ class Tabs:
         else:
             page.context.close()
 
-    def leave(self, blank: str) -> None:
+    def leave(self, url: str) -> None:
         """Leave a hub that will be there no longer for an address of it where nothing happens."""
         for tab in [*self._idle]:
-            if not tab.leave(blank):
+            if tab.page.url.startswith(f"{url}/") and not tab.leave(url + ICON):
                 self._idle.remove(tab)
                 tab.page.context.close()
 
@@ -305,7 +308,7 @@ def add_person(hub: Hub, name: str, role: Role) -> None:
 def visitors_to(url: str, code: Callable[[str | None], str], tabs: Tabs) -> Iterator[Visitors]:
     """The people who look at a hub; none of their pages is there any more when it ends."""
     yield Visitors(url, code, tabs)
-    tabs.leave(url + ICON)
+    tabs.leave(url)
 
 
 @contextmanager
