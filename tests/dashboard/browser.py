@@ -190,6 +190,10 @@ class Tab:
             reduced_motion="reduce",  # what turns is painted anew sixty times a second
         )
 
+    def run(self, *, scripts: bool) -> None:
+        """Let the page's scripts run, or none of them."""
+        self.tools.send("Emulation.setScriptExecutionDisabled", {"value": not scripts})
+
     def clean(self) -> bool:
         """Forget what the page has kept, and let nothing happen on it any more; false where that cannot be."""
         if self.page.is_closed() or self.page.context.pages != [self.page]:
@@ -199,7 +203,7 @@ class Tab:
         try:
             self.page.evaluate("() => { localStorage.clear(); sessionStorage.clear(); }")
             self.page.mouse.move(-1, -1)
-            self.tools.send("Page.setWebLifecycleState", {"state": "frozen"})
+            self.run(scripts=False)
         except Error:
             return False
         return True
@@ -217,7 +221,7 @@ class Tabs:
     """Pages of one browser that are used again: to make one takes longer than most of what a test does there.
 
     Nor do they go to an empty page between two tests, which takes a third as long as the next test's page. What one
-    has left there is as still as in a tab that was put to sleep, until the next goes elsewhere.
+    has left there runs no script any more.
     """
 
     def __init__(self, browser: Browser) -> None:
@@ -239,6 +243,10 @@ class Tabs:
         tab.page.set_default_timeout(milliseconds)
         expect.set_options(timeout=milliseconds)
         return tab.page
+
+    def wake(self, page: Page) -> None:
+        """Let scripts run on it again, when it is about to go elsewhere."""
+        self._taken[page].run(scripts=True)
 
     def give_back(self, page: Page) -> None:
         """Let the next test have it; what can't be as good as new is closed."""
@@ -285,7 +293,12 @@ class Visitors:
         ]
         page.context.clear_cookies()
         page.context.add_cookies([*self.cookies[who], *chosen])
+        self.tabs.wake(page)
         return page
+
+    def forget(self, who: str | None) -> None:
+        """Have that person sign in anew the next time: a test ends this login."""
+        del self.cookies[who]
 
     def _sign_in(self, who: str | None) -> Any:
         with self.tabs.browser.new_context() as context:

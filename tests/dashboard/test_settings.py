@@ -10,7 +10,16 @@ from playwright.sync_api import Page, expect
 from hubbub.core import access, projects, scopes, tokens, users, webhooks
 from hubbub.model.errors import Unauthorized
 from hubbub.model.rights import Role
-from tests.dashboard.browser import DESKTOP, PHONE, Visit, Watch, add_person, until_ready, until_whole
+from tests.dashboard.browser import (
+    DESKTOP,
+    PHONE,
+    Visit,
+    Visitors,
+    Watch,
+    add_person,
+    until_ready,
+    until_whole,
+)
 from tests.dashboard.conftest import MEMBER, VIEWER
 from tests.dashboard.looks import faults
 from tests.serve.hub import Hub, running_hub
@@ -153,9 +162,10 @@ def test_nobody_is_offered_to_give_more_than_they_have(visit: Visit) -> None:
     )
 
 
-def test_the_logins_are_listed_and_ended_everywhere(visit: Visit, hub: Hub) -> None:
+def test_the_logins_are_listed_and_ended_everywhere(visit: Visit, hub: Hub, visitors: Visitors) -> None:
     """One sees where one is signed in; signing out everywhere ends at the login page, and the cookie is worthless."""
     page = visit("/settings?tab=people", who=MEMBER)
+    visitors.forget(MEMBER)
     expect(part(page, "Where you are signed in")).to_contain_text("this one")
     part(page, "Where you are signed in").get_by_role("button", name="Sign out everywhere").click()
     page.get_by_role("dialog").get_by_role("button", name="Sign out everywhere").click()

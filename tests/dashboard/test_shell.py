@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from tests.dashboard.browser import PHONE, TABLET, Visit, inside, settle, until_ready
+from tests.dashboard.browser import PHONE, TABLET, Visit, Visitors, inside, settle, until_ready
 from tests.dashboard.conftest import MEMBER, VIEWER
 from tests.dashboard.scene import Scene
 
@@ -170,9 +170,10 @@ def test_the_account_says_who_looks_and_as_what(visit: Visit) -> None:
 
 
 @pytest.mark.daily
-def test_signing_out_ends_the_login(visit: Visit) -> None:
+def test_signing_out_ends_the_login(visit: Visit, visitors: Visitors) -> None:
     """What is on its way ahead comes first, and no more of it; then the page is the login's, and leads in no longer."""
     first = visit("/board", who=MEMBER)
+    visitors.forget(MEMBER)
     page, held = first.context.new_page(), list[Route]()
     page.route("**/shell/help.js", lambda route: held.append(route))  # noqa: PLW0108  # Playwright marks it
     with page.expect_request("**/shell/help.js"):
