@@ -31,7 +31,7 @@ from tests.memory import in_memory
 from tests.migrated import migrated
 from tests.tools import missing
 
-pytest_plugins = ["tests.reporting", "tests.repeating"]
+pytest_plugins = ["tests.compiling", "tests.reporting", "tests.repeating"]
 
 # Shells have it ignored in the background, and the programs that tests start would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)

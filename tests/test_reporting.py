@@ -216,6 +216,29 @@ def test_an_order_of_chance_can_be_had_again(tmp_path: Path) -> None:
     assert sum(one != other for one, other in pairwise(modules)) == 2
 
 
+BEGINS = """\
+import os
+with open(os.environ["PYTEST_XDIST_WORKER"], "a") as told: told.write(__name__ + " ")
+def test_it(): pass
+"""
+
+
+def test_workers_begin_with_other_modules(tmp_path: Path) -> None:
+    """Each worker of a whole run loads its own share of the modules first, and finds those of the others compiled."""
+    small = Small(tmp_path, test_a=BEGINS, test_b=BEGINS, test_c=BEGINS)
+    with (tmp_path / "pytest.ini").open("a") as settings:
+        settings.write("testpaths = tests\npythonpath = .\n")
+
+    done = small.run("-p", "tests.compiling", "-p", "xdist", "-n", "2", "--import-mode=importlib")
+
+    assert ending(done) == "3 passed"
+    loaded = [(tmp_path / worker).read_text().split() for worker in ("gw0", "gw1")]
+    assert loaded == [
+        ["tests.test_a", "tests.test_c", "tests.test_b"],
+        ["tests.test_b", "tests.test_a", "tests.test_c"],
+    ]
+
+
 # ---- make check ----------------------------------------------------------------------------------------------------
 
 
