@@ -33,6 +33,7 @@ def _share(config: pytest.Config) -> list[str]:
         for folder in config.args
         for file in sorted(config.rootpath.joinpath(folder).rglob("test_*.py"))
         if left_out.isdisjoint(file.parts)
+        and not file.with_name("__init__.py").exists()  # it has another name there
     ]
     names = [".".join(file.with_suffix("").parts) for file in files]
     return names[int(worker.removeprefix("gw")) :: count]

@@ -29,7 +29,10 @@ assert ROUTERS  # with them all shapes are known
 
 # Columns that their records do not have.
 BESIDE = {
-    "presences": {"claimed"},  # what it holds, to be shown with what it has declared
+    "presences": {
+        "claimed",
+        "stamp",
+    },  # what it holds, to be shown with what it declared; another with each change
     "machines": {"folded"},  # the name, to be found whatever its case
     "claims": {"project_id", "number"},
     "shares": {"machine"},  # the id, which the record calls otherwise

@@ -75,6 +75,7 @@ def test_the_tab_says_how_much_waits(visit: Visit, hub: Hub) -> None:
     """The page's title begins with the number of what waits, and its icon has a mark."""
     block(hub, "Say when")
     page = visit("/")
-    count = page.evaluate("document.title.match(/^\\((\\d+)\\)/)[1]")
-    assert int(count) == page.locator(".need").count()
+    needs = page.locator(".need")
+    expect(needs.first).to_be_visible()
+    expect(page).to_have_title(re.compile(rf"^\({needs.count()}\)"))
     expect(page.locator("link[rel=icon]")).to_have_attribute("href", re.compile("/mark-waiting.svg$"))
