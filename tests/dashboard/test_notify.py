@@ -8,8 +8,10 @@ from playwright.sync_api import Page, expect
 from hubbub.core import tasks, verbs
 from hubbub.model.lifecycle import Event
 from hubbub.model.records import Task
+from hubbub.model.standing import needed
 from hubbub.store.tx import Tx
 from tests.dashboard.browser import Visit, inside
+from tests.pictures import picture
 from tests.serve.hub import Hub
 
 
@@ -36,23 +38,25 @@ LOOKS_ELSEWHERE = """
 
 def test_what_is_new_is_told_to_who_looks_elsewhere(visit: Visit, hub: Hub) -> None:
     """A task that gets blocked is told in our words, with its number and title, and without what its agent said."""
-    page = who_looks_elsewhere(visit)
+    page = who_looks_elsewhere(visit, hub)
     told = block(hub, "Ask who may read it")
     expect(page.locator("body")).to_have_attribute("data-told", re.compile(f"^{{[^{{}}]*:{told}}}$"))
 
 
 def test_one_need_does_not_hide_another(visit: Visit, hub: Hub) -> None:
     """Of two tasks that get blocked one after the other, each has its own notification."""
-    page = who_looks_elsewhere(visit)
+    page = who_looks_elsewhere(visit, hub)
     told = []
     for title in ("Name the release", "Sign the release"):
         told.append(block(hub, title))
         expect(page.locator("body")).to_have_attribute("data-told", re.compile(".*".join(told)))
 
 
-def who_looks_elsewhere(visit: Visit) -> Page:
-    """A page that nobody sees, of somebody who wants to be told."""
+def who_looks_elsewhere(visit: Visit, hub: Hub) -> Page:
+    """A page that nobody sees, of somebody who wants to be told of more than is there."""
+    there = hub.do(lambda tx: len(needed(picture(tx, hub.project.id), tx.now)))
     page = visit("/")
+    expect(page.locator(".need")).to_have_count(there)  # what is a second old at most is shown with the next
     page.evaluate(LOOKS_ELSEWHERE)
     inside(page, "shell/notify.js", "m.switchNotifying(true)")
     return page
