@@ -153,10 +153,9 @@ async def filled(hub: Served, size: Size) -> Lines:
     for tool, number in (("fill", size.open), ("gather", size.agents)):
         for first in range(0, number, CHUNK):
             await plain.call("bench", tool, first=first, number=min(CHUNK, number - first))
-    commhub, relay = (
-        await Line.to(anybody),
-        await Line.to(anybody),
-    )  # a hub closes those that are silent for long
+    commhub, relay = [
+        await Line.to(anybody) for _ in range(2)
+    ]  # now, as a hub closes what is silent for long
     await commhub.join("commhub")
     await relay.join("relay")
     await commhub.call("commhub", "report_status", resume_id="2", alias="visitor", status="idle")

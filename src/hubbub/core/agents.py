@@ -94,7 +94,7 @@ def counts(tx: Tx, project_ids: Sequence[UUID]) -> Counter[Condition]:
 
 
 def versions(tx: Tx, project_ids: Sequence[UUID]) -> dict[UUID, agents.Version]:
-    """What the presences of each project are at: as long as it is the same, `presences` tells the same."""
+    """List the version of each project's presences: as long as it is the same, `presences` returns the same."""
     return {project_id: agents.version(tx, project_id) for project_id in project_ids}
 
 

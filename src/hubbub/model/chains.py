@@ -28,7 +28,7 @@ def longer(chain: Chain, caller: str, node: str) -> Chain:
 
 
 def at_least(said: Chain, known: Chain) -> Chain:
-    """What is said to be the chain, where that goes on from the one that is known; else that."""
+    """Return what is said to be the chain, where that goes on from the one that is known; else that one."""
     return said if said[: len(known)] == known else known
 
 

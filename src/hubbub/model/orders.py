@@ -144,7 +144,7 @@ class Outcome:
     structured: Mapping[str, object] | None = None  # where it says more than `value` does
     refusal: HubError | None = None
     encoded: dict[object, bytes] = field(init=False, default_factory=dict, compare=False, repr=False)
-    """What edges have made of it, each under a key of its own: the same outcome may be answered many times."""
+    """Forms that edges have made of it, each under a key of its own: an outcome may be the answer to many calls."""
 
     @property
     def content(self) -> Mapping[str, object]:

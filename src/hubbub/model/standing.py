@@ -246,7 +246,7 @@ def needing(noun: str, cards: Iterable[tuple[str, Card]], now: int) -> Iterator[
 
 
 def needed(picture: Picture, now: int) -> list[Needed]:
-    """What needs a person at that moment, the most urgent first."""
+    """Return what needs a person at that moment, the most urgent first."""
     found = (each for noun, cards in picture.items() for each in needing(noun, cards.items(), now))
     return sorted(found, key=attrgetter("urgency"))
 

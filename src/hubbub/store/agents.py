@@ -217,7 +217,7 @@ def presences(tx: Tx, project_id: UUID) -> list[Presence]:
 
 
 def version(tx: Tx, project_id: UUID) -> Version:
-    """What the project's presences are at: as long as it is the same, `presences` returns the same.
+    """Return the version of the project's presences: as long as it is the same, `presences` returns the same.
 
     A counter of the project instead would be one row that all its agents wait for on PostgreSQL.
     """

@@ -132,7 +132,7 @@ def _pool(workspace: Workspace) -> "_Roster | None":
 
 
 def _read(path: Path) -> "Value":
-    """What a team file says. What reads YAML takes a while to load, and who has no team never needs it."""
+    """Read a team file. What reads YAML takes a while to load, and who has no team never needs it."""
     from hubbub.workspace.yaml_file import read
 
     return read(path)

@@ -32,6 +32,14 @@ def acting(field: Field, secret: str) -> Rest:
     return rest
 
 
+def in_the_background(field: Field, line: Line, order: Json) -> tuple[str, Rest]:
+    """A task that goes on after the order, and its program, which acts by the token that is lent for it."""
+    line.ask("begin_task", order, title="t", description="d")
+    task_id = line.granted()["task_id"]
+    line.ask("lend", order, "r2", task_id=task_id)
+    return task_id, acting(field, line.granted("r2")["token"])
+
+
 def act(tool: str, arguments: Json, chain: tuple[str, ...] = ()) -> Json:
     who = {"project": "elsewhere", "name": "root", "token_id": str(uuid4()), "is_person": True}
     return {"who": who, "tool": tool, "arguments": arguments, "chain": chain}
@@ -327,10 +335,7 @@ def test_a_token_is_lent_for_a_task_in_the_background(field: Field) -> None:
     """It ends with the task, and not with the order that began it; for no task that is another's."""
     line = field.machine().linked()
     order = ordered(field, line)
-    line.ask("begin_task", order, title="t", description="d")
-    task_id = line.granted()["task_id"]
-    line.ask("lend", order, "r2", task_id=task_id)
-    program = acting(field, line.granted("r2")["token"])
+    task_id, program = in_the_background(field, line, order)
     other = owner(field).post("/tasks", {"text": "mine", "to": "ada"})["task"]["id"]
     line.ask("lend", order, "r3", task_id=other)
     assert line.refusal("r3")[0] == "forbidden"
@@ -348,10 +353,7 @@ def test_who_cancels_a_task_takes_away_what_was_lent_for_it(field: Field) -> Non
     """From then on its program is nobody at the hub, though it goes on, and its machine gets nothing more for it."""
     line = field.machine().linked()
     order = ordered(field, line)
-    line.ask("begin_task", order, title="t", description="d")
-    task_id = line.granted()["task_id"]
-    line.ask("lend", order, "r2", task_id=task_id)
-    program = acting(field, line.granted("r2")["token"])
+    task_id, program = in_the_background(field, line, order)
     assert program.get("/me")["agent"] == "ada"
 
     owner(field).post(f"/tasks/{task_id}/cancel", {"reason": "not any more"})

@@ -224,7 +224,7 @@ def _git(arguments: Sequence[str], seconds: float) -> str | None:
 
 
 def _path() -> str:
-    """Where programs are, without the folder that one is in; as `hubbub/model/starting.py` has it."""
+    """Return the folders of programs without the one that we are in, as `hubbub/model/starting.py` does."""
     whole = filter(os.path.isabs, os.environ.get("PATH", "").split(os.pathsep))
     return os.pathsep.join(whole) or os.defpath
 

@@ -47,7 +47,7 @@ def list_tasks(
 
 
 def _standing(tx: Tx, network_id: str | None, **_narrowing: str | None) -> Mapping[UUID, Hashable] | None:
-    """What agents are at who are told of; None where there are so many that what is told is not kept."""
+    """Return the version of the agents that are told of; None where they are so many that the reply is not kept."""
     known = agents.versions(tx, [project.id for project in access.visible(tx, network_id)])
     return known if sum(each.number for each in known.values()) <= MANY else None
 
