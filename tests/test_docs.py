@@ -1,5 +1,6 @@
 """The documents, compared with the code and with each other: what they say is there, and what is there they say."""
 
+import csv
 import re
 from collections.abc import Iterator
 from dataclasses import fields
@@ -238,3 +239,12 @@ def test_the_tests_that_are_shown_are_there() -> None:
 
     assert len(shown) > 5
     assert not [file for file, example in shown if f"\n{example}\n" not in _read(file)]
+
+
+def test_who_asks_which_file_does_something_is_answered() -> None:
+    """Each of the 40 questions that names of files have to answer has one answer, and that file is there."""
+    rows = [*csv.DictReader(_read("docs", "questions.csv").splitlines(), strict=True)]
+
+    assert len({row["question"] for row in rows}) == len({row["path"] for row in rows}) == len(rows) == 40
+    assert not [row for row in rows if not row["question"].endswith("?")]
+    assert not [row["path"] for row in rows if not ROOT.joinpath(row["path"]).is_file()]
