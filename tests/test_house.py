@@ -12,7 +12,7 @@ from typing import cast
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-SOURCE = ROOT / "src" / "hubbub"
+SOURCE = ROOT / "src"
 MODULES = sorted(SOURCE.rglob("*.py"))
 
 MODULE_LINES = 400
@@ -90,7 +90,7 @@ def test_the_core_hands_on_what_it_has_nothing_to_decide_about(nodes: Nodes) -> 
     forwards = [
         f"{path}: {each.name}"
         for path, found in nodes.items()
-        if path.startswith("core/")
+        if path.startswith("hubbub/core/")
         for each in found
         if isinstance(each, ast.FunctionDef) and _is_forward(each, _of_store(found))
     ]
@@ -125,7 +125,7 @@ def test_python_is_started_in_one_way(nodes: Nodes) -> None:
         for module, inside in nodes.items()
         for node in inside
         if isinstance(node, ast.Attribute) and node.attr == "executable"
-    } == {"model/starting.py"}
+    } == {"hubbub/model/starting.py"}
 
 
 def test_a_session_is_always_somebody_elses(nodes: Nodes) -> None:

@@ -9,11 +9,10 @@ from typing import Any
 import pytest
 
 from hubbub.clients.install.client import USER, Client
-from hubbub.clients.install.editors.editor import BOM, ended, newline, without
-from hubbub.clients.install.editors.languages import EDITORS
 from hubbub.clients.install.plan import Plan
 from hubbub.clients.install.registry import CLIENTS
 from hubbub.clients.install.undo import held, undo
+from spliceconf import BOM, EDITORS, ended, newline, without
 from tests.install.conftest import Place, each_sample, files_of
 
 MARKS = {
@@ -198,42 +197,6 @@ def test_a_comment_in_a_file_that_was_made_for_us_stays(place: Place, name: str,
 def files_of_entry(place: Place, client: Client) -> tuple[Path, str]:
     change = client.changes(place.request(USER))[0]
     return change.file, change.language  # type: ignore[attr-defined]
-
-
-@pytest.mark.parametrize(
-    "ours", ["ours, // mine\n", "ours // mine\n", "// mine\nours", "// mine\n ours // too\n"]
-)
-@pytest.mark.parametrize(
-    "around", ["{{{}}}", '{{"a": 1, {}}}', '{{\n  "a": 1,\n  {}\n}}\n', "{{\n  {}\n}}\n"]
-)
-def test_a_line_of_comment_swallows_nothing(around: str, ours: str) -> None:
-    """What is behind our entry does not become part of the comment before it, when ours goes."""
-    editor, keys = EDITORS["jsonc"], ("hubbub",)
-    before = around.format("").replace(", }", "}").replace(",\n  \n", "\n")
-    _, trace = editor.put(before, keys, {"url": "x"})
-    text = around.format(ours.replace("ours", '"hubbub": {"url": "x"}'))
-    left = editor.take(text, keys, trace)
-
-    assert "// mine" in left
-    assert editor.load(left) == editor.load(before)
-
-
-def test_a_table_that_was_replaced_comes_back_on_lines_of_its_own() -> None:
-    """Where the old one was the end of the file, and had no line end, what was appended meanwhile does not join it."""
-    editor, keys = EDITORS["toml"], ("mcp_servers", "hubbub")
-    before = '[mcp_servers.hubbub]\nurl = "http://other"'
-    text, trace = editor.put(before, keys, {"url": "http://ours"})
-
-    assert editor.take(text + "[later]\nx = 1\n", keys, trace) == before + "\n[later]\nx = 1\n"
-
-
-def test_a_file_with_line_ends_of_both_kinds_is_not_taken_for_changed() -> None:
-    """One line of another kind says nothing about the others: what had to give way comes back as it was."""
-    editor, keys = EDITORS["jsonc"], ("mcpServers", "hubbub")
-    before = '{\r\n "a": 1,\n "mcpServers": {\n  "hubbub": {\n   "url": "other"\r\n  }\n }\n}\n'
-    text, trace = editor.put(before, keys, {"url": "ours", "headers": {}})
-
-    assert editor.take(text, keys, trace.in_lines_of(text, newline(before))) == before
 
 
 @pytest.mark.parametrize("name", ["cursor", "opencode", "codex"])

@@ -64,6 +64,8 @@ def test_a_file_that_is_no_text_is_refused(place: Place) -> None:
     file = place.home / "settings.json"
     file.write_bytes(b'{"a": "\xff"}')
 
+    with pytest.raises(Unfit, match=r"^/.* is no UTF-8 text; nothing was changed$"):
+        _plan(Whole(file, "ours"))
     with pytest.raises(Unfit, match="no UTF-8"):
         _plan(Entry(file, "json", KEYS, OURS))
 

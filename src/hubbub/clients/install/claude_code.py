@@ -27,11 +27,11 @@ from hubbub.clients.install.client import (
     export_note,
     grant_note,
 )
-from hubbub.clients.install.editors.editor import Trace
 from hubbub.clients.install.files import missing_folders
 from hubbub.clients.install.hooked import hook_command
 from hubbub.clients.install.plan import Change, Entry, Item, Plan, Whole
 from hubbub.clients.install.shipped import hook_items, rendered
+from spliceconf import Trace
 
 NAME = "claude-code"
 JSON = "json"
@@ -55,7 +55,7 @@ class Noted:
         where = {"file": str(self.file), "language": JSON, "keys": [*self.keys], "same": None}
         if folders := missing_folders(self.file):
             plan.done.append({"do": "folders", "folders": [str(each) for each in folders]})
-        if plan.files.read(self.file) is None:
+        if plan.whole(self.file) is None:
             plan.done.append({"do": "create", "file": str(self.file)})
         plan.done.append({"do": "entry", **where, **Trace().facts()})
 

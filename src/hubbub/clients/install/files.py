@@ -16,8 +16,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from hubbub import locks
-from hubbub.clients.install.editors.editor import Unreadable
 from hubbub.model.errors import HubError
+from spliceconf import Unreadable
 
 SECRET = re.compile(r"\b([nu]tok_)\w+")
 PRIVATE = 0o600

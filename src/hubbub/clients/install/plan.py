@@ -13,8 +13,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from hubbub.clients.install.editors.editor import MISSING, Keys, Unreadable, find, newline
-from hubbub.clients.install.editors.languages import EDITORS
 from hubbub.clients.install.files import (
     Files,
     backup_of,
@@ -26,6 +24,7 @@ from hubbub.clients.install.files import (
     write_new,
 )
 from hubbub.model.errors import HubError
+from spliceconf import EDITORS, MISSING, Keys, Unreadable, find, newline
 
 Facts = dict[str, Any]
 COMMAND_SECONDS = 60
@@ -120,7 +119,7 @@ class Whole:
     private: bool = False
 
     def make(self, plan: "Plan") -> None:
-        present = plan.files.read(self.file)
+        present = plan.whole(self.file)
         if present == self.text:
             return
         if present is not None and (self.file, ()) not in plan.held:
@@ -207,6 +206,13 @@ class Plan:
         with explained(change):
             return self.files.read(change.file) or ""
 
+    def whole(self, path: Path) -> str | None:
+        """Return the text of a file as it is to be, None if there is none; raise `Unfit` if it cannot be read."""
+        try:
+            return self.files.read(path)
+        except Unreadable as error:
+            raise Unfit(f"{path} {error}; nothing was changed") from None
+
     def loaded(self, change: Entry | Item) -> Any:
         """What the change's file says. Raises `Unfit` with a snippet if that cannot be told."""
         with explained(change):
@@ -239,7 +245,7 @@ class Plan:
 
     def _surround(self, path: Path) -> None:
         self.own_folders(path, missing_folders(path))
-        if self.files.read(path) is None:
+        if self.whole(path) is None:
             self.done.append({"do": "create", "file": str(path)})
         else:
             backup = self.backups.get(path) or backup_of(path)

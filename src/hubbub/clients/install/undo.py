@@ -4,10 +4,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from hubbub.clients.install.editors.editor import MISSING, Keys, Trace, Unreadable, find
-from hubbub.clients.install.editors.languages import EDITORS
 from hubbub.clients.install.files import Files, digest, is_backup
 from hubbub.clients.install.plan import Facts, Plan, Unfit, holds
+from spliceconf import EDITORS, MISSING, Keys, Trace, Unreadable, find
 
 SCHEMA = "$schema"  # which opencode puts into every file that it reads
 
@@ -80,7 +79,7 @@ def _trace(facts: Facts, text: str) -> Trace:
 
 def _whole(plan: Plan, facts: Facts) -> None:
     path = Path(facts["file"])
-    text = _text(plan, path)
+    text = plan.whole(path)
     if text is not None and digest(text) != facts["digest"]:
         plan.notes.append(f"{path} was changed since, and stays")
     elif facts["old"] is None:
@@ -91,16 +90,9 @@ def _whole(plan: Plan, facts: Facts) -> None:
 
 def _create(plan: Plan, facts: Facts) -> None:
     path = Path(facts["file"])
-    text = _text(plan, path)
+    text = plan.whole(path)
     if text is not None and _says_nothing(text):
         plan.files.remove(path)
-
-
-def _text(plan: Plan, path: Path) -> str | None:
-    try:
-        return plan.files.read(path)
-    except Unreadable as error:
-        raise Unfit(f"{path} {error}; nothing was changed") from None
 
 
 def _says_nothing(text: str) -> bool:

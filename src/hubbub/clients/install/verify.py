@@ -19,11 +19,10 @@ import httpx2
 from hubbub import __version__
 from hubbub.client import Hub, HubRefused, HubUnreachable
 from hubbub.clients.install.client import VARIABLE
-from hubbub.clients.install.editors.editor import MISSING, Unreadable, find
-from hubbub.clients.install.editors.languages import EDITORS
 from hubbub.clients.install.record import Install
 from hubbub.clients.install.registry import CLIENTS
 from hubbub.model.ways import authorities, trusts_environment
+from spliceconf import EDITORS, MISSING, Unreadable, find
 
 PATIENCE = 15.0  # seconds
 REVISION = "2025-06-18"  # of MCP: one that every client of the table speaks

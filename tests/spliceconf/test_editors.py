@@ -1,6 +1,8 @@
 """Editing the configuration files of others: what is not ours stays as it is, to the byte."""
 
+import doctest
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,8 +10,8 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hubbub.clients.install.editors.editor import MISSING, Unreadable, find
-from hubbub.clients.install.editors.languages import EDITORS
+import spliceconf
+from spliceconf import EDITORS, MISSING, Unreadable, find, newline
 
 ENTRY = {"type": "http", "url": "http://127.0.0.1:8420/mcp", "headers": {"Authorization": "Bearer ${X}"}}
 FLAT = {"url": "http://127.0.0.1:8420/mcp", "bearer_token_env_var": "HUBBUB_TOKEN"}
@@ -365,3 +367,46 @@ def test_a_variable_is_replaced_and_comes_back() -> None:
     """A variable of the same name that had to give way comes back as it was written."""
     text = "A=1\nexport HUBBUB_TOKEN='old' \nB=2\n"
     assert _round("env", text, ("HUBBUB_TOKEN",), "ntok_1") == text
+
+
+@pytest.mark.parametrize(
+    "ours", ["ours, // mine\n", "ours // mine\n", "// mine\nours", "// mine\n ours // too\n"]
+)
+@pytest.mark.parametrize(
+    "around", ["{{{}}}", '{{"a": 1, {}}}', '{{\n  "a": 1,\n  {}\n}}\n', "{{\n  {}\n}}\n"]
+)
+def test_a_line_of_comment_swallows_nothing(around: str, ours: str) -> None:
+    """What is behind our entry does not become part of the comment before it, when ours goes."""
+    editor, keys = EDITORS["jsonc"], ("hubbub",)
+    before = around.format("").replace(", }", "}").replace(",\n  \n", "\n")
+    _, trace = editor.put(before, keys, {"url": "x"})
+    text = around.format(ours.replace("ours", '"hubbub": {"url": "x"}'))
+    left = editor.take(text, keys, trace)
+
+    assert "// mine" in left
+    assert editor.load(left) == editor.load(before)
+
+
+def test_a_table_that_was_replaced_comes_back_on_lines_of_its_own() -> None:
+    """Where the old one was the end of the file, and had no line end, what was appended meanwhile does not join it."""
+    editor, keys = EDITORS["toml"], ("mcp_servers", "hubbub")
+    before = '[mcp_servers.hubbub]\nurl = "http://other"'
+    text, trace = editor.put(before, keys, {"url": "http://ours"})
+
+    assert editor.take(text + "[later]\nx = 1\n", keys, trace) == before + "\n[later]\nx = 1\n"
+
+
+def test_a_file_with_line_ends_of_both_kinds_is_not_taken_for_changed() -> None:
+    """One line of another kind says nothing about the others: what had to give way comes back as it was."""
+    editor, keys = EDITORS["jsonc"], ("mcpServers", "hubbub")
+    before = '{\r\n "a": 1,\n "mcpServers": {\n  "hubbub": {\n   "url": "other"\r\n  }\n }\n}\n'
+    text, trace = editor.put(before, keys, {"url": "ours", "headers": {}})
+
+    assert editor.take(text, keys, trace.in_lines_of(text, newline(before))) == before
+
+
+def test_the_example_of_the_readme_is_true() -> None:
+    """What the package's README shows in Python is what it prints."""
+    readme = Path(spliceconf.__file__).with_name("README.md")
+
+    assert doctest.testfile(str(readme), module_relative=False) == doctest.TestResults(failed=0, attempted=6)

@@ -5,7 +5,7 @@ from typing import Any
 
 import yaml
 
-from hubbub.clients.install.editors.editor import (
+from spliceconf.editor import (
     MISSING,
     Keys,
     Trace,

@@ -5,15 +5,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Protocol
 
-from hubbub.model.errors import HubError
-
 Keys = tuple[str, ...]
 MISSING = object()  # what is found where nothing is
 BOM = "\ufeff"
 LINE_END = re.compile(r"\r?\n")
 
 
-class Unreadable(HubError):
+class Unreadable(Exception):
     """The file cannot be edited without guessing; the message says why, in a part of a sentence."""
 
 

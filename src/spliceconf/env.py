@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from hubbub.clients.install.editors.editor import Keys, Trace, Unreadable, newline
+from spliceconf.editor import Keys, Trace, Unreadable, newline
 
 LINE = re.compile(r"[ \t]*(?:export[ \t]+)?(?P<name>[A-Za-z_][A-Za-z0-9_]*)[ \t]*=(?P<value>.*)")
 

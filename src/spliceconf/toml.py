@@ -6,7 +6,7 @@ import tomllib
 from dataclasses import dataclass
 from typing import Any
 
-from hubbub.clients.install.editors.editor import (
+from spliceconf.editor import (
     BOM,
     MISSING,
     Keys,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from hubbub.clients.install.editors.editor import (
+from spliceconf.editor import (
     BOM,
     MISSING,
     Keys,
