@@ -59,7 +59,7 @@ e2e: $(READY) ## real clients, fetched from the npm registry, woken and held bac
 	@$(BIN)/python -m pytest tests/e2e
 
 fuzz: $(READY) ## what bash calls in 20,000 made-up programs, compared with what the gate's reader saw
-	@$(BIN)/python -m tests.node.gate.shell.fuzzer --programs 20000
+	@$(BIN)/python -m tests.shellgate.shell.fuzzer --programs 20000
 
 demo: $(READY) ## a small team of agents does real work through a fresh hub, and the story is printed
 	@$(BIN)/python -m demo.run --encore

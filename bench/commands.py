@@ -18,9 +18,6 @@ from subprocess import DEVNULL, PIPE
 from typing import cast
 
 from hubbub.model.orders import Order, Outcome, Principal
-from hubbub.node.gate.filesystem import Disk
-from hubbub.node.gate.shell import bash
-from hubbub.node.gate.world import World
 from hubbub.node.hub import Hub
 from hubbub.node.kernel import landlock_abi
 from hubbub.node.place import Place
@@ -29,6 +26,9 @@ from hubbub.node.sandbox import Sandbox, choose
 from hubbub.node.sandbox.landlock import Landlock
 from hubbub.node.sandbox.none import NoSandbox
 from hubbub.node.tools.commands import execute_command
+from shellgate.filesystem import Disk
+from shellgate.shell import bash
+from shellgate.world import World
 
 ROUNDS = 7
 CALLS = 40

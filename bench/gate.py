@@ -9,14 +9,14 @@ import time
 from pathlib import Path
 from statistics import quantiles
 
-from hubbub.node.gate import judge
-from hubbub.node.gate.audit import AuditLog, Verdict
-from hubbub.node.gate.decide import decide
-from hubbub.node.gate.filesystem import Disk
-from hubbub.node.gate.floor.downloads import Unplugged
-from hubbub.node.gate.rules import parse
-from hubbub.node.gate.world import World
+from hubbub.node import judge
+from hubbub.node.audit.log import AuditLog, Verdict
 from hubbub.node.policy import Policy
+from shellgate.decide import decide
+from shellgate.filesystem import Disk
+from shellgate.floor.downloads import Unplugged
+from shellgate.rules import parse
+from shellgate.world import World
 
 ROUNDS = 300
 AIM = 1.0  # ms at p99

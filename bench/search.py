@@ -15,13 +15,13 @@ from pathlib import Path
 from statistics import median
 
 from hubbub.model.orders import Order, Principal
-from hubbub.node.gate.filesystem import Disk
-from hubbub.node.gate.floor import files
-from hubbub.node.gate.world import World
 from hubbub.node.place import Place
 from hubbub.node.policy import Policy
 from hubbub.node.sandbox import choose
 from hubbub.node.tools import search
+from shellgate.filesystem import Disk
+from shellgate.floor import files
+from shellgate.world import World
 
 FILES = 50_000
 FOLDERS = 500

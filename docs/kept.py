@@ -6,7 +6,7 @@
 from pathlib import Path
 
 from docs.words import table
-from hubbub.model import triggers
+from shellgate import triggers
 
 HEAD = """# Files that only people change
 

@@ -41,6 +41,6 @@ def test_there_are_mutants_of_every_layer() -> None:
     """Each room of the product has wrongs that the tests are to notice."""
     assert {each.layer for each in all_mutants()} >= {
         *("model", "store", "core", "dialects", "serve", "dashboard"),
-        *("node", "clients", "cli", "workspace", "fleet"),
+        *("node", "clients", "cli", "workspace", "fleet", "shellgate"),
     }
     assert not [path for path in FOLDER.rglob("*.patch") if path.parent.parent != FOLDER]

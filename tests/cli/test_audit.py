@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from hubbub.node.gate.audit import FILE, AuditLog, Verdict
+from hubbub.node.audit.log import FILE, AuditLog, Verdict
 from hubbub.node.machine import about
 from tests.cli.processes import RunningHub, hubbub
 

@@ -12,7 +12,7 @@ from hubbub.clients.install.client import PROJECT, USER
 from hubbub.clients.install.plan import Plan
 from hubbub.clients.install.registry import CLIENTS
 from hubbub.model.starting import program
-from hubbub.node.gate.names import components, unwritten
+from shellgate.names import components, unwritten
 from tests.install.conftest import SECRET, Place, each_sample, files_of, scopes
 
 PLACES = [(name, scope) for name, client in CLIENTS.items() for scope in scopes(client)]

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any, cast
 
 from hubbub.model.orders import Outcome
-from hubbub.node.gate.floor import files
 from hubbub.node.place import Place
 from hubbub.node.tools.files import TOOLS as FILES
 from hubbub.node.tools.search import TOOLS as SEARCHES
+from shellgate.floor import files
 from tests.node.places import order
 
 

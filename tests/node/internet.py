@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import httpx2
 
-from hubbub.node.gate.floor.downloads import UnknownHost
+from shellgate.floor.downloads import UnknownHost
 
 PUBLIC, OTHER = "93.184.216.34", "93.184.216.35"
 Pages = Mapping[str, bytes]  # by path: all that the server says, its status line first

@@ -13,12 +13,12 @@ from hubbub.model.link import Message, Need
 from hubbub.model.orders import Code, Order, Outcome, Principal, ToolSpec, refused
 from hubbub.model.placements import Credentials
 from hubbub.node.errands import Errands
-from hubbub.node.gate.filesystem import Disk
-from hubbub.node.gate.world import World
 from hubbub.node.hub import Hub
 from hubbub.node.place import Place
 from hubbub.node.policy import CommandRuntime, Policy, Runtime
 from hubbub.node.sandbox import choose
+from shellgate.filesystem import Disk
+from shellgate.world import World
 from tests.node.hands import CATALOGUE
 
 PARTS = ("home", "work", "data")

@@ -6,10 +6,10 @@ import pytest
 
 from hubbub.model.orders import Code
 from hubbub.node import beneath, opening
-from hubbub.node.gate.paths import Access
-from hubbub.node.gate.world import World
 from hubbub.node.opening import NotOpened
-from tests.node.gate.worlds import world
+from shellgate.paths import Access
+from shellgate.world import World
+from tests.shellgate.worlds import world
 
 Open = Callable[[int, str], int]
 

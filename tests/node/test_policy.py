@@ -7,8 +7,8 @@ import pytest
 import structlog
 
 from hubbub.model.errors import Invalid
-from hubbub.node.gate.decision import Effect, Mode
 from hubbub.node.policy import APPROVED, AdaptedRuntime, CommandRuntime, PolicyFile, add, load
+from shellgate.decision import Effect, Mode
 from tests.rows import each_row
 
 

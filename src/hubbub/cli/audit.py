@@ -9,8 +9,8 @@ from hubbub.cli.command import DEFAULT_PROJECT, PERSON, REFUSED, Choice, chooses
 from hubbub.cli.machine import membership
 from hubbub.client import HubRefused, HubUnreachable
 from hubbub.model.machines import beside
-from hubbub.node.gate.audit import FILE, verify
-from hubbub.node.gate.chain import Fault, Head
+from hubbub.node.audit.chain import Fault, Head
+from hubbub.node.audit.log import FILE, verify
 from hubbub.node.machine import about
 
 MOST = 5000  # heads that the hub is asked for: those of the last days, and the farthest

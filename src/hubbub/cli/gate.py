@@ -15,15 +15,15 @@ from hubbub import settings
 from hubbub.cli import Group, terminal
 from hubbub.cli.command import command
 from hubbub.model.errors import Invalid
+from hubbub.node import judge
 from hubbub.node import policy as policies
-from hubbub.node.gate import judge
-from hubbub.node.gate.decide import decide
-from hubbub.node.gate.decision import Effect, Mode
-from hubbub.node.gate.floor import downloads, files, omissions
-from hubbub.node.gate.floor.downloads import Unasked, UnknownHost
-from hubbub.node.gate.world import World
 from hubbub.node.machine import Surroundings
 from hubbub.node.policy import Policy
+from shellgate.decide import decide
+from shellgate.decision import Effect, Mode
+from shellgate.floor import downloads, files, omissions
+from shellgate.floor.downloads import Unasked, UnknownHost
+from shellgate.world import World
 
 FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)

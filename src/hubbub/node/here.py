@@ -9,7 +9,7 @@ from hubbub.model.orders import ToolSpec
 from hubbub.model.redaction import Redactor, names_secret
 from hubbub.node import machine, policy
 from hubbub.node.agents.supervisor import Agents
-from hubbub.node.gate.audit import FILE, AuditLog
+from hubbub.node.audit.log import FILE, AuditLog
 from hubbub.node.hub import Hub
 from hubbub.node.node import LocalNode
 from hubbub.node.place import Tool

@@ -10,11 +10,11 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from hubbub import settings
-from hubbub.node.gate.decision import Effect
-from hubbub.node.gate.floor import commands
 from hubbub.node.machine import Surroundings
 from hubbub.node.policy import Policy
 from hubbub.node.seen import Seen
+from shellgate.decision import Effect
+from shellgate.floor import commands
 
 FILE = "hooks.json"
 UNSEEN = (

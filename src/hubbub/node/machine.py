@@ -14,11 +14,11 @@ from pathlib import Path
 import hubbub
 from hubbub.model.orders import About
 from hubbub.node.commands.environment import passed_on
-from hubbub.node.gate.filesystem import Disk
-from hubbub.node.gate.names import OWN_FOLDERS
-from hubbub.node.gate.world import World
 from hubbub.node.policy import APPROVED, Policy
 from hubbub.node.sandbox import choose
+from shellgate.filesystem import Disk
+from shellgate.names import OWN_FOLDERS
+from shellgate.world import World
 
 NAME = "machine"  # of one that has no name
 SYSTEM_IDS = (Path("/etc/machine-id"), Path("/var/lib/dbus/machine-id"))

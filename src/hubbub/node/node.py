@@ -33,11 +33,9 @@ from hubbub.model.shown import beginnings, visible
 from hubbub.node.agents.supervisor import Agents
 from hubbub.node.approvers import UNSIGNED, is_signed
 from hubbub.node.asking import Asking
+from hubbub.node.audit.chain import NOTHING
+from hubbub.node.audit.log import AuditFailed, AuditLog, Verdict
 from hubbub.node.errands import Errands
-from hubbub.node.gate.audit import AuditFailed, AuditLog, Verdict
-from hubbub.node.gate.chain import NOTHING
-from hubbub.node.gate.decision import Decision, Effect, Source
-from hubbub.node.gate.world import World
 from hubbub.node.hub import Hub
 from hubbub.node.place import Place, Tool
 from hubbub.node.policy import Policy
@@ -45,6 +43,8 @@ from hubbub.node.sandbox import choose
 from hubbub.node.ssh.shells import Shells
 from hubbub.node.tools import connecting, delegation, skills, ssh
 from hubbub.node.weighing import Weighed, named, weigh
+from shellgate.decision import Decision, Effect, Source
+from shellgate.world import World
 
 log = structlog.get_logger("hubbub")
 

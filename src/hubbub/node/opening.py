@@ -16,10 +16,10 @@ from typing import BinaryIO
 
 from hubbub.model.orders import Code
 from hubbub.node import beneath
-from hubbub.node.gate import names, paths
-from hubbub.node.gate.decision import Decision
-from hubbub.node.gate.paths import Access
-from hubbub.node.gate.world import World
+from shellgate import names, paths
+from shellgate.decision import Decision
+from shellgate.paths import Access
+from shellgate.world import World
 
 DRAFT = ".part"  # what the name of a file ends in that is not whole yet
 _LINK = {errno.ELOOP, errno.EXDEV, errno.EMLINK}

@@ -7,12 +7,12 @@ from pathlib import Path
 from hubbub.model.orders import Act, Order, Outcome, ToolSpec
 from hubbub.node.agents.supervisor import Agents
 from hubbub.node.errands import Errands
-from hubbub.node.gate.reading import Reading
-from hubbub.node.gate.world import World
 from hubbub.node.hub import Hub
 from hubbub.node.policy import Policy
 from hubbub.node.sandbox import Sandbox
 from hubbub.node.ssh.shells import Shells
+from shellgate.reading import Reading
+from shellgate.world import World
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

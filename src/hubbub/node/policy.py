@@ -18,10 +18,11 @@ import structlog
 from hubbub.model.errors import Invalid
 from hubbub.node import tables
 from hubbub.node.approvers import public_key
-from hubbub.node.gate import examples
-from hubbub.node.gate.decision import Effect, Mode
-from hubbub.node.gate.rules import Rule, parse
 from hubbub.node.tables import Table
+from shellgate import examples
+from shellgate.decision import Effect, Mode
+from shellgate.policy import Policy as Rules
+from shellgate.rules import InvalidRule, Rule, parse
 
 log = structlog.get_logger("hubbub")
 
@@ -85,23 +86,16 @@ Runtime = CommandRuntime | OpenAIRuntime | AdaptedRuntime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Policy:
+class Policy(Rules):
     """A machine's rules, as they are just now."""
 
-    mode: Mode = Mode.DEFAULT
     approval_timeout: timedelta = APPROVAL_TIMEOUT
-    deny: tuple[Rule, ...] = ()
-    ask: tuple[Rule, ...] = ()
-    allow: tuple[Rule, ...] = ()
-    roots: tuple[Path, ...] = ()
     runtime: Runtime | None = None
     skills: tuple[Path, ...] = ()
     approvers: tuple[bytes, ...] = ()  # public keys, with one of which a yes has to be signed
     elicitation: bool = False  # whether the client that makes a call may answer for a person
     background_after: timedelta | None = None
     network: bool = True  # whether commands in the sandbox reach it
-    fault: str | None = None  # why the file could not be loaded; then the mode is strict
-    home: str = ""  # where `~` in a rule leads
     file: Path | None = None  # where it was read, or would be; no agent may touch it, or the one beside it
 
 
@@ -123,7 +117,7 @@ def add(file: Path, rule: str, effect: Effect) -> None:
 
     Raises `Invalid` if there is no such rule, or what is there already does not load.
     """
-    parse(rule)
+    rule_of(rule)
     target = file.with_name(APPROVED)
     _with_approved(Policy(), target)
     before = target.read_text("utf-8") if target.exists() else HEADING
@@ -136,6 +130,14 @@ def add(file: Path, rule: str, effect: Effect) -> None:
         partial.flush()
         os.fsync(partial.fileno())
     Path(partial.name).replace(target)
+
+
+def rule_of(source: str) -> Rule:
+    """Return the rule that is written so. Raises `Invalid` with a sentence that says what is allowed."""
+    try:
+        return parse(source)
+    except InvalidRule as error:
+        raise Invalid(str(error)) from None
 
 
 class PolicyFile:
@@ -206,7 +208,7 @@ def _with_approved(policy: Policy, file: Path) -> Policy:
         each.finish()
         if effect is None or source is None:
             raise each.wrong("rule" if effect else "effect", "given")
-        found[effect].append(parse(source))
+        found[effect].append(rule_of(source))
     table.finish()
     return _joined(policy, found)
 
@@ -232,7 +234,7 @@ def _joined(policy: Policy, found: Mapping[str, list[Rule]]) -> Policy:
 
 def _rule(table: Table, effect: Effect, item: object, policy: Policy) -> Rule:
     if isinstance(item, str):
-        return parse(item)
+        return rule_of(item)
     if isinstance(item, dict):
         return _with_examples(table.inner(effect.word, item), effect, policy)
     raise table.wrong(effect.word, RULE)
@@ -242,7 +244,7 @@ def _with_examples(table: Table, effect: Effect, policy: Policy) -> Rule:
     source = table.text("rule")
     if source is None:
         raise table.wrong("rule", "there, as a text")
-    rule = parse(source)
+    rule = rule_of(source)
     roots = tuple(map(str, policy.roots))
     for key, wanted in (("match", True), ("not_match", False)):
         for example in table.texts(key):

@@ -8,17 +8,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hubbub.model.orders import Order
-from hubbub.node.gate import judge
-from hubbub.node.gate.decide import decide
-from hubbub.node.gate.decision import Decision
-from hubbub.node.gate.floor.downloads import INTERNET, Network
-from hubbub.node.gate.reading import Reading
-from hubbub.node.gate.world import World
+from hubbub.node import judge
 from hubbub.node.policy import Policy
 from hubbub.node.sandbox import Sandbox
 from hubbub.node.sandbox.none import NoSandbox
 from hubbub.node.skills.shelf import TOOL as RUN_SKILL
 from hubbub.node.skills.shelf import Shelf
+from shellgate.decide import decide
+from shellgate.decision import Decision
+from shellgate.floor.downloads import INTERNET, Network
+from shellgate.reading import Reading
+from shellgate.world import World
 
 CONNECT = "connect"
 IN_SANDBOX = frozenset({"execute_command", "connect exec"})  # what runs behind the operating system's wall

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from hubbub.model.orders import Order
-from hubbub.node.gate.decision import Effect, Source
 from hubbub.node.place import Place
 from hubbub.node.skills.shelf import BUILTIN, PINS, SEEN, Shelf
 from hubbub.node.skills.skill import Origin
+from shellgate.decision import Effect, Source
 from tests.node.places import order, place
 
 Write = Callable[..., Path]

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from hubbub.model.orders import Outcome
-from hubbub.node.gate.decide import decide
-from hubbub.node.gate.decision import Effect, Mode
-from hubbub.node.gate.floor import downloads
-from hubbub.node.gate.rules import parse
 from hubbub.node.place import Place
 from hubbub.node.tools.downloads import Downloads
+from shellgate.decide import decide
+from shellgate.decision import Effect, Mode
+from shellgate.floor import downloads
+from shellgate.rules import parse
 from tests.node.internet import OTHER, PUBLIC, Internet, moved, page, serving
 from tests.node.places import order, place
 

@@ -10,13 +10,13 @@ import pytest
 
 from hubbub.model.errors import Forbidden
 from hubbub.model.orders import Answered, Order, Outcome, Question, QuestionKind, Ruling
-from hubbub.node.gate.audit import FILE, AuditLog, Verdict
-from hubbub.node.gate.decision import Mode
-from hubbub.node.gate.rules import parse
+from hubbub.node.audit.log import FILE, AuditLog, Verdict
 from hubbub.node.place import Place
 from hubbub.node.policy import APPROVED, PolicyFile
 from hubbub.node.sandbox.landlock import Landlock
 from hubbub.node.tools import permissions
+from shellgate.decision import Mode
+from shellgate.rules import parse
 from tests.node.places import SOMEBODY, NotingHub, place
 
 pytestmark = pytest.mark.anyio

@@ -15,8 +15,8 @@ import pytest
 
 from hubbub.model.orders import Outcome
 from hubbub.node import beneath
-from hubbub.node.gate.reading import Reading
 from hubbub.node.place import Place
+from shellgate.reading import Reading
 from tests.node.filework import done
 from tests.node.places import place
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from hubbub.model.orders import as_json
-from hubbub.node.gate.rules import parse
 from hubbub.node.place import Place
 from hubbub.node.tools.search import LONGEST, MATCHES, SHOWN, TOOLS
+from shellgate.rules import parse
 from tests.cli.processes import ends
 from tests.node.filework import answer, refusal, value, write
 from tests.node.places import order

@@ -24,10 +24,10 @@ class HookQuestions:
         from hubbub import settings
         from hubbub.model.orders import Principal, Question, Ruling, digest_of
         from hubbub.node import hooks, policy
-        from hubbub.node.gate.decision import Mode
         from hubbub.node.hub import Hub as NodeHub
         from hubbub.node.machine import about
         from hubbub.node.posting import PostWire
+        from shellgate.decision import Mode
 
         rules = policy.load(settings.read().config / policy.FILE, root)
         if rules.mode is Mode.STRICT:

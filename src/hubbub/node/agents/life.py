@@ -16,7 +16,7 @@ from hubbub.model.starting import program
 from hubbub.node.agents.notes import Note
 from hubbub.node.agents.output import Output
 from hubbub.node.commands.environment import trusted
-from hubbub.node.gate.shell import bash
+from shellgate.shell import bash
 
 CHUNK = 65_536
 RATE = 1_000_000  # bytes of output a second that are taken; who says more is held up

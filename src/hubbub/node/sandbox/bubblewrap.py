@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
-from hubbub.node.gate.world import World
 from hubbub.node.sandbox.hidden import hidden, is_within, marked, open_roots, status
 from hubbub.node.sandbox.launch import Launch
+from shellgate.world import World
 
 TEMPORARY = "/tmp"  # noqa: S108  # inside the wall, where it is nobody else's
 EMPTY = (TEMPORARY, "/var/tmp", "/run")  # noqa: S108  # likewise

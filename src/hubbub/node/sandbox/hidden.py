@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from hubbub.node.gate import names
-from hubbub.node.gate.world import World
+from shellgate import names
+from shellgate.world import World
 
 FULL_OF_FILES = frozenset({"node_modules", ".venv", "venv", "__pycache__", ".tox", "target"})
 MOST_ENTRIES = 4_000  # of all roots together that are looked at for each command

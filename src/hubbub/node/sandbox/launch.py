@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from hubbub.node.gate.world import World
 from hubbub.node.kernel import Ruleset
+from shellgate.world import World
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from hubbub.node.gate.world import World
 from hubbub.node.sandbox.launch import Launch
+from shellgate.world import World
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,12 +13,12 @@ from pathlib import Path
 import structlog
 
 from hubbub.model.orders import Order
-from hubbub.node.gate.decision import Decision, Effect, Source
-from hubbub.node.gate.world import World
 from hubbub.node.policy import Policy
 from hubbub.node.seen import Seen
 from hubbub.node.skills import skill
 from hubbub.node.skills.skill import Origin, Skill, Unusable
+from shellgate.decision import Decision, Effect, Source
+from shellgate.world import World
 
 log = structlog.get_logger("hubbub")
 

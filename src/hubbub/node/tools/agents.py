@@ -17,10 +17,10 @@ from hubbub.node import opening
 from hubbub.node.agents.notes import Note
 from hubbub.node.agents.output import Line
 from hubbub.node.agents.supervisor import Agents
-from hubbub.node.gate.paths import Access
 from hubbub.node.opening import NotOpened
 from hubbub.node.place import Place, Tool
 from hubbub.node.tools import placing
+from shellgate.paths import Access
 
 LINES = 200
 NO_PERSON = "only people start, stop and read agents on machines"

@@ -13,10 +13,10 @@ from hubbub.node.commands import environment, folder
 from hubbub.node.commands.folder import Status
 from hubbub.node.commands.running import RUNNING, CommandLost
 from hubbub.node.commands.work import Work
-from hubbub.node.gate.paths import Access
-from hubbub.node.gate.shell import bash
 from hubbub.node.opening import NotOpened
 from hubbub.node.place import Place, Tool
+from shellgate.paths import Access
+from shellgate.shell import bash
 
 TIMEOUT = timedelta(minutes=2)
 MOST_IN_BACKGROUND = 64  # on one machine at the same time

@@ -20,13 +20,13 @@ import httpx2
 from hubbub import __version__
 from hubbub.model.orders import Code, Order, Outcome, refused
 from hubbub.node import opening
-from hubbub.node.gate.decide import decide
-from hubbub.node.gate.decision import Decision, Effect
-from hubbub.node.gate.floor import downloads
-from hubbub.node.gate.floor.downloads import INTERNET, REDIRECTS, TOOL, Found, Network, Site
-from hubbub.node.gate.reading import Reading
 from hubbub.node.opening import NotOpened
 from hubbub.node.place import Place, Tool
+from shellgate.decide import decide
+from shellgate.decision import Decision, Effect
+from shellgate.floor import downloads
+from shellgate.floor.downloads import INTERNET, REDIRECTS, TOOL, Found, Network, Site
+from shellgate.reading import Reading
 
 CAP = 100 * 1024 * 1024  # bytes
 PATIENCE = timedelta(minutes=10)  # with a whole download

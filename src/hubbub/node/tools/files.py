@@ -12,10 +12,10 @@ from typing import BinaryIO
 
 from hubbub.model.orders import Code, Outcome, refused
 from hubbub.node import opening
-from hubbub.node.gate.paths import Access
 from hubbub.node.opening import NotOpened
 from hubbub.node.tools import listing
 from hubbub.node.tools.work import Call, tool
+from shellgate.paths import Access
 
 LINES = 2_000  # of a file that are read, at most
 BYTES = 256 * 1024  # likewise

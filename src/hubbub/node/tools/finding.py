@@ -10,13 +10,13 @@ from dataclasses import dataclass
 
 from hubbub.model.orders import Code, Outcome, as_json
 from hubbub.node import beneath, opening
-from hubbub.node.gate import paths, shapes
-from hubbub.node.gate.floor.omissions import left_out
-from hubbub.node.gate.paths import Access
 from hubbub.node.opening import NotOpened
 from hubbub.node.tools import listing
 from hubbub.node.tools.withheld import is_withheld
 from hubbub.node.tools.work import Call
+from shellgate import paths, shapes
+from shellgate.floor.omissions import left_out
+from shellgate.paths import Access
 
 MATCHES = 1_000  # that are answered, at most
 LONGEST = 1_000  # characters of a pattern

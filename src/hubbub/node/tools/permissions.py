@@ -12,13 +12,12 @@ from hubbub.model.orders import Code, Order, Outcome, Question, QuestionKind, Ru
 from hubbub.model.shown import visible
 from hubbub.node import policy as policies
 from hubbub.node.approvers import UNSIGNED, is_signed
-from hubbub.node.gate.audit import FILE, AuditLog
-from hubbub.node.gate.decision import Decision, Effect, Source
-from hubbub.node.gate.floor.downloads import Unplugged
-from hubbub.node.gate.rules import parse
+from hubbub.node.audit.log import FILE, AuditLog
 from hubbub.node.place import Place, Tool
 from hubbub.node.policy import Policy
 from hubbub.node.weighing import weigh
+from shellgate.decision import Decision, Effect, Source
+from shellgate.floor.downloads import Unplugged
 
 log = structlog.get_logger("hubbub")
 
@@ -114,7 +113,7 @@ async def _suggest(place: Place, order: Order) -> Outcome:
     if place.policy.file is None:
         return refused(Code.FAILED, "this machine has no file for rules")
     try:
-        parse(rule)
+        policies.rule_of(rule)
         question = _question(place, order, rule, effect)
         approval_id = await place.hub.put(question, PATIENCE)
     except Invalid as error:

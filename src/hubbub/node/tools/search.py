@@ -23,14 +23,14 @@ from typing import IO, Any, BinaryIO
 
 from hubbub.model.orders import Code, Outcome, refused
 from hubbub.node import beneath, opening
-from hubbub.node.gate import paths
-from hubbub.node.gate.floor.omissions import left_out
-from hubbub.node.gate.paths import Access
 from hubbub.node.opening import NotOpened
 from hubbub.node.tools import listing
 from hubbub.node.tools.finding import glob
 from hubbub.node.tools.withheld import is_withheld
 from hubbub.node.tools.work import Call, tool
+from shellgate import paths
+from shellgate.floor.omissions import left_out
+from shellgate.paths import Access
 
 MATCHES = 1_000  # that are answered, at most
 SHOWN = 500  # characters of a line, at most

@@ -1,9 +1,9 @@
 """What a search does not show since the policy does not let it be read."""
 
-from hubbub.node.gate.decide import decide
-from hubbub.node.gate.decision import Effect, Source
-from hubbub.node.gate.floor import files
 from hubbub.node.place import Place
+from shellgate.decide import decide
+from shellgate.decision import Effect, Source
+from shellgate.floor import files
 
 READ = "read_file"
 

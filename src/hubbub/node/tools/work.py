@@ -5,10 +5,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from hubbub.model.orders import Code, Order, Outcome, refused
-from hubbub.node.gate.floor import files
-from hubbub.node.gate.world import World
 from hubbub.node.opening import NotOpened
 from hubbub.node.place import Place, Tool
+from shellgate.floor import files
+from shellgate.world import World
 
 
 @dataclass(slots=True)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import httpx2
 
-from hubbub.model.addresses import is_public
+from shellgate.addresses import is_public
 
 
 class PrivateAddress(Exception):

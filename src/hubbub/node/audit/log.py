@@ -1,0 +1,177 @@
+"""What a machine was asked to do, and what was decided: a chain of lines of which none can be changed unseen.
+
+Where the chain ends is kept beside the log under a key, and at the hub, so that a log that was cut short, or written
+anew from its beginning, shows too. Several processes may write one log. It only ever grows; nothing rotates it.
+
+A line is with the system when the call returns, not yet on the disk: a machine that loses its power may lose its last
+lines, which then shows as a log that was cut short.
+"""
+
+import json
+import os
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from enum import StrEnum, auto
+from itertools import islice
+from pathlib import Path
+from typing import IO
+
+from hubbub import locks
+from hubbub.node.audit import chain
+from hubbub.node.audit.chain import NOTHING, Fault, Head
+from hubbub.node.audit.seal import Seal
+
+FILE = "audit.jsonl"
+TAIL = 128 * 1024  # bytes at the end of a log: more than a line has
+LONGEST = 2_000  # characters of a text in it
+PRIVATE = 0o600
+RECENT = 1024 * 1024  # bytes at the end of a log that are looked through for the last lines of somebody
+MILLISECOND = 1_000_000  # nanoseconds
+
+
+class AuditFailed(Exception):
+    """The log cannot be written, so nothing may be done."""
+
+
+class Verdict(StrEnum):
+    """What became of a call at the gate, and of the question where a person was asked."""
+
+    ALLOW = auto()
+    DENY = auto()
+    ASK_ALLOWED = auto()
+    ASK_DENIED = auto()
+    ASK_TIMEOUT = auto()
+
+
+class AuditLog:
+    """One log, to be written."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+
+    def decided(
+        self,
+        *,
+        decision: Verdict,
+        tool: str,
+        target: str,
+        source: str,
+        rule_id: str,
+        reason: str,
+        digest: str,
+        sandbox: str,
+        who: str,
+    ) -> int:
+        """Write down what was decided, before it is done: the number of the line. Raises `AuditFailed`.
+
+        `digest` is that of the call, as in the question to a person; `who` the project and the name in it, with a slash
+        between. The texts have to be free of secrets.
+        """
+        return self._append(
+            {
+                "decision": str(decision),
+                "tool": tool[:LONGEST],
+                "target": target[:LONGEST],
+                "source": source,
+                "rule_id": rule_id,
+                "reason": reason[:LONGEST],
+                "digest": digest,
+                "sandbox": sandbox,
+                "who": who[:LONGEST],
+            }
+        )
+
+    def ended(self, seq: int, *, result: str, who: str) -> int:
+        """Write down what came of what line `seq` let through: `ok`, or the code of the refusal."""
+        return self._append({"of": seq, "result": result, "who": who[:LONGEST]})
+
+    def head(self) -> Head:
+        """Where the log ends just now, whoever wrote last; number 0 for one that is empty. Raises `AuditFailed`."""
+        with _locked(self._file) as log:
+            return _end(log, Seal(self._file))
+
+    def recent(self, project: str, most: int) -> list[dict[str, object]]:
+        """The last decisions on calls from a project, the newest first. Raises `AuditFailed`."""
+        with _locked(self._file) as log:
+            lines = reversed(_tail(log, RECENT).decode("utf-8", "replace").split("\n"))
+        found = (_facts(line) for line in lines)
+        decisions = (each for each in found if "decision" in each)
+        of_project = (each for each in decisions if str(each.get("who")).startswith(f"{project}/"))
+        return list(islice(of_project, most))
+
+    def _append(self, facts: Mapping[str, object]) -> int:
+        with _locked(self._file) as log:
+            seal = Seal(self._file)
+            last = _end(log, seal)
+            text, digest = chain.line(last.seq + 1, facts, last.digest, time.time_ns() // MILLISECOND)
+            unended = b"" if _tail(log, 1) in (b"", b"\n") else b"\n"
+            log.write(unended + text.encode() + b"\n")
+            log.flush()
+            seal.keep(Head(last.seq + 1, digest))
+            return last.seq + 1
+
+
+def verify(file: Path, heads: Iterable[tuple[str, Head]] = ()) -> list[Fault]:
+    """What is wrong with a log, compared with its own seal and with the `heads` that others know: nothing, if sound.
+
+    With each are the words for who knows it.
+
+    Raises `OSError` if it cannot be read.
+    """
+    known = [*heads]
+    seal = Seal(file)
+    if not file.exists():
+        lines, sealed, broken = [], seal.head(), seal.fault(is_empty=True)
+    else:
+        with file.open("rb") as log:
+            locks.wait(log.fileno(), shared=True)
+            text = log.read().decode("utf-8", "replace").removesuffix("\n")
+            lines, sealed = text.split("\n") if text else [], seal.head()
+            broken = seal.fault(is_empty=not lines)
+    if sealed is not None:
+        known.append(("its seal", sealed))
+    return [*chain.faults(lines, known), *([broken] if broken else [])]
+
+
+def _end(log: IO[bytes], seal: Seal) -> Head:
+    """The last line of a log: the sealed one, unless the log went on without its seal.
+
+    A log that was cut short goes on from where it was sealed, so that the gap stays to be seen.
+    """
+    sealed = seal.head() or NOTHING
+    tail = _tail(log, len(sealed.digest) + len(chain.END) + 1)
+    if tail == f"{sealed.digest}{chain.END}\n".encode():
+        return sealed
+    *_, last = ["", *_tail(log, TAIL).decode("utf-8", "replace").removesuffix("\n").split("\n")]
+    found = chain.link(last)
+    return Head(found.seq, found.digest) if found is not None and found.seq > sealed.seq else sealed
+
+
+def _tail(log: IO[bytes], most: int) -> bytes:
+    """The last bytes of a log, so many at most."""
+    size = log.seek(0, os.SEEK_END)
+    log.seek(max(0, size - most))
+    return log.read(most)
+
+
+def _facts(line: str) -> dict[str, object]:
+    try:
+        facts = json.loads(line)
+    except ValueError:
+        return {}
+    return facts if isinstance(facts, dict) else {}
+
+
+@contextmanager
+def _locked(file: Path) -> Iterator[IO[bytes]]:
+    """The log, which nobody else writes meanwhile, made if it is not there. Raises `AuditFailed`."""
+    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+    try:
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with os.fdopen(os.open(file, flags, PRIVATE), "a+b") as log:
+            locks.wait(log.fileno())
+            yield log
+    except OSError as error:
+        reason = (error.strerror or "no reason given").lower()
+        raise AuditFailed(f"the audit log cannot be written: {reason}; so nothing is done") from error

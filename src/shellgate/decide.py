@@ -1,0 +1,124 @@
+"""The decision on a call: a pure function of what the gate read in it and of the policy.
+
+The order is that of the specification: what the floor denies, what a deny rule names, what the floor must have asked,
+what an ask rule names, what an allow rule covers, and last the mode. The strictest answer over all parts stands.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from shellgate.decision import Decision, Effect, Mode, Source, strictest
+from shellgate.matching import Base, Touch, covers, touches
+from shellgate.policy import Policy
+from shellgate.reading import Part, Reading
+from shellgate.rules import Rule
+
+SHIPPED = "shipped"  # what the id of a rule begins with that nobody wrote: a new machine has it
+_WEIGHT = {
+    Source.MODE: 0,
+    Source.RULE: 1,
+    Source.FLOOR: 2,
+    Source.PERSON: 3,
+}  # which of equals is told to people
+_VERBS = {Effect.ALLOW: "allows it", Effect.ASK: "has it asked about", Effect.DENY: "forbids it"}
+
+
+def decide(
+    reading: Reading, policy: Policy, tool: str, *, sandboxed: bool, attended: bool = True
+) -> Decision:
+    """Return what happens to a call of `tool`.
+
+    `sandboxed` says that the operating system's wall is around what would run, `attended` that there is somebody who
+    can be asked: where there is nobody, what would be asked is denied.
+    """
+    parts = reading.parts or (Part(tool=tool, target=reading.target),)
+    rest = _Rest(policy, Base(home=policy.home, roots=tuple(map(str, policy.roots))), sandboxed=sandboxed)
+    decisions = [*rest.of_floor(reading.floor), *(rest.of_part(part) for part in parts)]
+    found = max(decisions, key=lambda decision: (decision.effect, _WEIGHT[decision.source]))
+    if found.effect is Effect.ASK and not attended:
+        return replace(found, effect=Effect.DENY, reason=f"{found.reason}; and nobody is there to be asked")
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Rest:
+    """A policy under the circumstances of one call."""
+
+    policy: Policy
+    base: Base
+    sandboxed: bool
+
+    def of_part(self, part: Part) -> Decision:
+        floor = strictest(self.of_floor(part.floor))
+        if floor is not None and floor.effect is Effect.DENY and _is_denied(part.floor):
+            return floor
+        named = self._touched(self.policy.deny, part, Effect.DENY)
+        if named is not None and named.effect is Effect.DENY:
+            return named
+        if part.never_asks:
+            return Decision(Effect.ALLOW, Source.MODE, f"{SHIPPED}:{part.tool}", "this is never asked about")
+        return (
+            floor
+            or named
+            or self._touched(self.policy.ask, part, Effect.ASK)
+            or self._covered(part)
+            or self._by_mode(part)
+        )
+
+    def of_floor(self, floor: Iterable[Decision]) -> list[Decision]:
+        """Return what the floor says, under the mode: what it has asked is denied where nobody may be asked."""
+        found = strictest(floor)
+        if found is None or found.effect is Effect.ALLOW:
+            return []
+        if found.effect is Effect.ASK:
+            if self.policy.mode is Mode.BYPASS and self.sandboxed:
+                return []
+            if self.policy.mode is Mode.STRICT:
+                return [replace(found, effect=Effect.DENY)]
+        return [found]
+
+    def _touched(self, rules: Iterable[Rule], part: Part, effect: Effect) -> Decision | None:
+        """Return what the first rule says that names the part; if none does, what one says that may name it."""
+        perhaps: Rule | None = None
+        for rule in rules:
+            touch = touches(rule, part, self.base)
+            if touch is Touch.YES:
+                return Decision(effect, Source.RULE, rule.source, _by(rule, effect))
+            if touch is Touch.PERHAPS and perhaps is None:
+                perhaps = rule
+        if perhaps is None:
+            return None
+        reason = f"only running it tells whether the rule {perhaps.source} is about it"
+        return Decision(Effect.ASK, Source.RULE, perhaps.source, reason)
+
+    def _covered(self, part: Part) -> Decision | None:
+        for rule in self.policy.allow:
+            if covers(rule, part, self.base):
+                return Decision(Effect.ALLOW, Source.RULE, rule.source, _by(rule, Effect.ALLOW))
+        return None
+
+    def _by_mode(self, part: Part) -> Decision:
+        match self.policy.mode:
+            case Mode.BYPASS:
+                return Decision(
+                    Effect.ALLOW, Source.MODE, str(Mode.BYPASS), "the mode bypass allows what no rule names"
+                )
+            case Mode.STRICT:
+                why = self.policy.fault or "the mode strict denies what no rule allows"
+                return Decision(Effect.DENY, Source.MODE, str(Mode.STRICT), why)
+            case Mode.DEFAULT if part.is_harmless:
+                return Decision(
+                    Effect.ALLOW, Source.MODE, f"{SHIPPED}:{part.tool}", "it changes nothing outside its own"
+                )
+            case Mode.DEFAULT:
+                why = part.concern or f"no rule is about this call of {part.tool}"
+                return Decision(Effect.ASK, Source.MODE, str(Mode.DEFAULT), why)
+
+
+def _is_denied(floor: Iterable[Decision]) -> bool:
+    """Whether the floor itself denies, and not the mode what the floor would have asked."""
+    return any(each.effect is Effect.DENY for each in floor)
+
+
+def _by(rule: Rule, effect: Effect) -> str:
+    return f"the rule {rule.source} {_VERBS[effect]}"

@@ -1,0 +1,47 @@
+"""What the floor and the shipped policy see in a shell command: F1 to F6, F8 and F9, for each command in it."""
+
+from itertools import islice
+
+from shellgate.floor import judgement, shipped
+from shellgate.floor.deeds import Effort
+from shellgate.floor.verdicts import deny
+from shellgate.reading import Part, Reading
+from shellgate.shell.read import read as read_shell
+from shellgate.world import World
+
+MOST = 500  # simple commands in all, also in the code that they are given
+
+SHOWN = 4_000  # characters of a command that is too large: whoever looks for secrets in all of it looks for seconds
+_MARK = 40  # characters at most that say how much is missing
+
+MOST_READ = 12_000  # words, also of commands in commands, and with all that may come of a search
+
+
+def read(command: str, world: World) -> Reading:
+    """A command of `execute_command` as the gate sees it; nothing is run.
+
+    Each simple command is a part, and so is each that a wrapper, a shell or a search runs.
+    """
+    program = read_shell(command, world)
+    if program.too_large:
+        why = f"The command is too much to be read: {program.too_large}."
+        return Reading(floor=(deny("F9", why),), target=_shown(command))
+    parts = tuple(islice(judgement.of_program(program, world, Effort(MOST_READ)), MOST + 1))
+    floor = tuple(judgement.whole(program))
+    if len(parts) > MOST:
+        floor = (deny("F9", f"The command is too much to be read: it has more than {MOST} commands in it."),)
+    if clause := next(
+        filter(None, (shipped.concern_of_test(each, world) for each in program.mentioned)), None
+    ):
+        parts += (Part(tool=judgement.TOOL, target=command, concern=clause),)
+    if not parts and not floor:  # only the shell's own tests and sums
+        parts = (Part(tool=judgement.TOOL, target=command, is_harmless=True),)
+    return Reading(parts=parts, floor=floor, target=command)
+
+
+def _shown(command: str) -> str:
+    """Return the command, or its beginning and how much is missing: at most `SHOWN` characters in all."""
+    if len(command) <= SHOWN:
+        return command
+    kept = SHOWN - _MARK
+    return f"{command[:kept]}… ({len(command) - kept} characters more)"

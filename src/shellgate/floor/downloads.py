@@ -1,0 +1,237 @@
+"""F7: where a download may come from. A name is looked up once, and what was checked is where the connection goes.
+
+Public addresses are a matter of rules like all else, private ones are always asked about unless a rule names the
+host. What leads to this machine, to its link or to where a cloud keeps the machine's secrets is never fetched.
+"""
+
+import asyncio
+import re
+import socket
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from ipaddress import AddressValueError, IPv4Address, IPv6Address
+from typing import Protocol
+
+import httpx2
+
+from shellgate.addresses import Reach, reach
+from shellgate.decision import Decision
+from shellgate.floor import files
+from shellgate.floor.verdicts import ask, deny
+from shellgate.reading import Part, Reading
+from shellgate.world import World
+
+TOOL = "download_file"
+CLAUSE = "F7"
+REDIRECTS = 5
+ENDLESS = deny(CLAUSE, f"It is redirected more than {REDIRECTS} times.")
+SCHEMES = ("http", "https")
+LONGEST = 8_192  # characters of an address
+_AUTHORITY = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://([^/?#]*)")
+_NUMBER = re.compile(r"0[xX][0-9a-fA-F]*|[0-9]+")
+_NAME = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)*")
+_OWN_NAMES = frozenset(
+    {"localhost", "localhost.localdomain", "ip6-localhost", "ip6-loopback", "broadcasthost"}
+)
+_METADATA_NAMES = frozenset({"metadata", "metadata.google.internal", "metadata.goog", "instance-data"})
+
+
+class UnknownHost(Exception):
+    """The name leads nowhere, at least now."""
+
+
+class Unasked(Exception):
+    """Nobody was asked where the name leads."""
+
+
+class Network(Protocol):
+    """What is known of the network before a download begins."""
+
+    async def resolve(self, host: str) -> Sequence[str]:
+        """The addresses of a name. Raises `UnknownHost`, or `Unasked` where names are not looked up."""
+
+    async def location(self, url: str) -> str | None:
+        """Return where what answers there is known to lead on; None if it does not, or that is not known."""
+
+
+class Internet:
+    """The network as it is. Nothing is asked of a server before the gate has let the download through."""
+
+    async def resolve(self, host: str) -> Sequence[str]:
+        try:
+            found = await asyncio.get_running_loop().getaddrinfo(host, None, type=socket.SOCK_STREAM)
+        except (OSError, UnicodeError):
+            raise UnknownHost(host) from None
+        addresses = dict.fromkeys(str(entry[4][0]) for entry in found)
+        return sorted(addresses, key=lambda each: ":" in each)  # not every network reaches IPv6
+
+    async def location(self, url: str) -> str | None:
+        return None
+
+
+class Unplugged:
+    """No network: what is said of a download without asking anybody where its names lead."""
+
+    async def resolve(self, host: str) -> Sequence[str]:
+        raise Unasked(host)
+
+    async def location(self, url: str) -> str | None:
+        return None
+
+
+INTERNET = Internet()
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """Where an address leads, before its name is looked up."""
+
+    url: httpx2.URL
+    host: str  # as its server knows it
+    literal: str | None = None  # the host is this address, in whatever spelling
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A site that was looked up: who is there, and what the floor says of that."""
+
+    addresses: tuple[str, ...] = ()
+    floor: Decision | None = None
+    private: str | None = None  # an address of it that is somebody's own
+
+
+async def read(arguments: Mapping[str, object], world: World, network: Network = INTERNET) -> Reading:
+    """A download, its redirects included as far as they are known. Its target is where it is saved."""
+    saved = files.read("write_file", {"path": arguments.get("dest", "")}, world)
+    url = str(arguments.get("url", ""))
+    site = understood(url)
+    host = None if isinstance(site, Decision) else site.host
+    parts = [replace(part, tool=TOOL, host=host) for part in saved.parts]
+    whole = Reading(parts=tuple(parts), floor=saved.floor, target=saved.target)
+    first: Found | None = None
+    for _ in range(REDIRECTS + 1):
+        if isinstance(site, Decision):
+            return replace(whole, floor=(*whole.floor, site))
+        found = await looked_up(site, network)
+        first = first or found
+        whole = _with(whole, site, found, first)
+        if found.floor is not None:
+            return whole
+        url = await network.location(str(site.url)) or ""
+        if not url:
+            return whole
+        site = understood(url, base=site.url)
+    return replace(
+        whole, floor=(*whole.floor, deny(CLAUSE, f"It is redirected more than {REDIRECTS} times."))
+    )
+
+
+def _with(whole: Reading, site: Site, found: Found, first: Found) -> Reading:
+    """The reading with one more connection in it."""
+    return replace(
+        whole,
+        parts=(*whole.parts, part_of(site, found)),
+        address=next(iter(found.addresses), None),
+        addresses=first.addresses,
+    )
+
+
+def part_of(site: Site, found: Found) -> Part:
+    """One connection of a download: rules that forbid the host hold, and a private one is asked about."""
+    part = Part(tool=TOOL, target=str(site.url), host=site.host)
+    if found.floor is not None:
+        return replace(part, floor=(found.floor,))
+    if found.private is not None:
+        return replace(part, concern=f"it leads to {found.private}, in a private network")
+    return replace(part, never_asks=True)
+
+
+def understood(url: str, base: httpx2.URL | None = None) -> Site | Decision:
+    """Return where an address leads; or what the floor says of one that leads nowhere, or not where it seems to.
+
+    `base` is the address that led there, from which this one may be seen.
+    """
+    if len(url) > LONGEST or any(each.isspace() or not each.isprintable() or each == "\\" for each in url):
+        return deny(CLAUSE, "The address holds blanks, backslashes or characters that cannot be seen.")
+    try:
+        parsed = base.join(url) if base is not None else httpx2.URL(url)
+    except httpx2.InvalidURL:
+        return deny(CLAUSE, "The address cannot be understood.")
+    written = _AUTHORITY.match(str(parsed) if base is not None else url)
+    if written is None or written[1].lower() not in SCHEMES:
+        return deny(CLAUSE, "Only addresses that begin with http:// or https:// are fetched.")
+    if "@" in written[2] or parsed.userinfo:
+        return deny(CLAUSE, "The address holds the name of a user.")
+    return _site(parsed.copy_with(fragment=None))
+
+
+def _site(url: httpx2.URL) -> Site | Decision:
+    host = url.raw_host.decode("ascii").rstrip(".")
+    if ":" in host:
+        return _literal_6(url, host)
+    if _NUMBER.fullmatch(host.rpartition(".")[2]):
+        return _literal_4(url, host)
+    if not _NAME.fullmatch(host) or (url.port is not None and not 0 < url.port < 65_536):
+        return deny(CLAUSE, "The address names no host that there can be.")
+    if host in _OWN_NAMES or host.endswith((".localhost", ".localhost.localdomain")):
+        return deny(CLAUSE, "It leads to this machine itself.")
+    if host in _METADATA_NAMES or host.startswith("instance-data."):
+        return deny(CLAUSE, "It leads to where a cloud keeps the secrets of this machine.")
+    return Site(url, host)
+
+
+def _literal_6(url: httpx2.URL, host: str) -> Site | Decision:
+    try:
+        return Site(url, f"[{host}]", str(IPv6Address(host)))
+    except AddressValueError:
+        return deny(CLAUSE, "The address names no host that there can be.")
+
+
+def _literal_4(url: httpx2.URL, host: str) -> Site | Decision:
+    """An IPv4 address in any of the spellings that systems understand: `127.1`, `0x7f.1`, `2130706433`."""
+    parts = host.split(".")
+    try:
+        *numbers, last = [_number(each) for each in parts]
+        value = last + sum(number << (8 * (3 - at)) for at, number in enumerate(numbers))
+        fits = (
+            len(parts) <= 4 and all(number < 256 for number in numbers) and last < 256 ** (4 - len(numbers))
+        )
+    except ValueError:
+        fits = False
+    if not fits:
+        return deny(CLAUSE, "The address names no host that there can be.")
+    return Site(url, host, str(IPv4Address(value)))
+
+
+def _number(text: str) -> int:
+    """A number as in C: hexadecimal with `0x`, octal with `0`. Raises `ValueError`."""
+    if not _NUMBER.fullmatch(text) or len(text) > 16:
+        raise ValueError(text)
+    if text[:2] in ("0x", "0X"):
+        return int(text[2:] or "0", 16)
+    return int(text, 8 if text.startswith("0") else 10)
+
+
+async def looked_up(site: Site, network: Network) -> Found:
+    """Return who is at a site, every one of its addresses checked."""
+    try:
+        addresses = [site.literal] if site.literal is not None else await network.resolve(site.host)
+    except Unasked:
+        return Found(floor=ask(CLAUSE, f"Where {site.host} leads was not looked up."))
+    except UnknownHost:
+        return Found(floor=deny(CLAUSE, f"The host name {site.host} leads nowhere just now."))
+    return checked(site, addresses)
+
+
+def checked(site: Site, addresses: Sequence[str]) -> Found:
+    """Return what the floor says of a site with these addresses: one that is not everybody's is one too many."""
+    if not addresses:
+        return Found(floor=deny(CLAUSE, f"The host name {site.host} leads nowhere just now."))
+    reaches = {address: reach(address) for address in addresses}
+    for address, who in reaches.items():
+        if who is Reach.LOCAL:
+            host = "It" if site.literal is not None else site.host
+            reason = f"{host} leads to {address}: this machine, its own link or provider, or nobody."
+            return Found(floor=deny(CLAUSE, reason))
+    private = next((address for address, who in reaches.items() if who is Reach.PRIVATE), None)
+    return Found(tuple(addresses), private=private)

@@ -1,0 +1,328 @@
+"""From what commands do to what the floor says of them: each command, and each that it runs, is a part of the call."""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+
+from shellgate import paths
+from shellgate.decision import Decision, Effect
+from shellgate.floor import bombs, code, inherited, inputs, links, quiet, shipped, touching, written
+from shellgate.floor.deeds import (
+    Call,
+    Code,
+    Concern,
+    Deed,
+    Effort,
+    OnlyReads,
+    Run,
+    Scene,
+    Shell,
+    Touch,
+    Use,
+    Verdict,
+)
+from shellgate.floor.programs import name_of
+from shellgate.floor.readers import deeds
+from shellgate.floor.readers.environment import SETTERS, assignment, steers
+from shellgate.floor.targets import leads
+from shellgate.floor.verdicts import ask, deny
+from shellgate.floor.words import has_pattern, is_known, plain
+from shellgate.paths import Access
+from shellgate.reading import Part
+from shellgate.shell.program import Program, Redirect, Unknown, Word
+from shellgate.shell.read import read as read_shell
+from shellgate.world import World
+
+TOOL = "execute_command"
+DEPTH_LIMIT = 32
+WORD = 5  # characters of a word in a text, more or less
+_TOO_MUCH = deny("F9", "It has too many words, in it and in the commands that it runs, to be read.")
+_TESTED = re.compile(r"(?:^|[\s(!])-[abcdefghkprstuwxGLNOS]\s+([^\s\])]+)")
+_FILLERS = frozenset({"read", "mapfile", "readarray", "getopts"})  # they set variables that they are told to
+CANDIDATES = 20  # programs that a pattern in the place of a name is followed to
+
+
+@dataclass(slots=True)
+class Finding:
+    """What is found of one command: its own part in the making, and the parts of what it runs."""
+
+    floor: list[Decision] = field(default_factory=list)
+    concerns: list[str] = field(default_factory=list)
+    inner: list[Part] = field(default_factory=list)
+    only_reads: bool = False
+
+
+def of_program(
+    program: Program, world: World, effort: Effort, *, depth: int = 0, outer: Scene | None = None
+) -> Iterator[Part]:
+    """The parts of a program that has been read; `outer` is the scene that it is code in."""
+    sets = frozenset(_variables(program))
+    is_steered = any(map(steers, sets))
+    shows_hidden = _shows_hidden(program)
+    made = tuple(links.made(program, world))
+    is_lost = outer is not None and outer.cwd is None
+    yield from _tests(program, world)
+    for command in program.commands:
+        cwd = None if is_lost else command.cwd
+        scene = Scene(
+            world=world,
+            program=program,
+            command=command if outer is None else inputs.within(command, outer.command),
+            cwd=cwd,
+            effort=effort,
+            depth=depth,
+            shows_hidden=shows_hidden,
+            sets=sets if outer is None else sets | outer.sets,
+            links=made,
+            around=() if outer is None else (*outer.around, *outer.program.commands),
+            environment=() if outer is None else tuple(inherited.words(outer)),
+        )
+        for part in of_simple(scene):
+            yield replace(part, may_be_allowed=False, is_harmless=False) if is_steered else part
+
+
+def _tests(program: Program, world: World) -> Iterator[Part]:
+    """The files that `[[ -f FILE ]]` asks about: they are in no command."""
+    for word in program.mentioned:
+        for found in _TESTED.finditer(word.value or ""):
+            path = paths.with_home(found[1].strip("\"'"), world)
+            if "$" not in path and (said := paths.protected(path, Access.LIST, world)) is not None:
+                yield Part(tool=TOOL, target=word.source, floor=(ask(said.rule_id, said.reason),))
+
+
+def _variables(program: Program) -> Iterator[str]:
+    """The variables that a program sets, by assignment or by a command of the shell."""
+    for command in program.commands:
+        yield from (each.name for each in command.assignments)
+        values = [word.known_start for word in command.words]
+        if values[:1] and (values[0] in SETTERS | _FILLERS or values[:2] == ["printf", "-v"]):
+            yield from (value.removeprefix("-v").partition("=")[0] for value in values[1:])
+
+
+def _shows_hidden(program: Program) -> bool:
+    """Whether the program has the shell's patterns fit hidden names: by `dotglob`, or by setting GLOBIGNORE."""
+    return any(
+        any("dotglob" in word.source for word in command.words)
+        or any(each.name == "GLOBIGNORE" for each in command.assignments)
+        for command in program.commands
+    )
+
+
+def whole(program: Program) -> Iterator[Decision]:
+    """Yield what is said of a program as a whole: doubts, and functions that multiply."""
+    for doubt in program.doubts:
+        yield ask("F9", f"It cannot be read with certainty: {doubt.reason}.")
+    yield from bombs.judge(program)
+    if any(word.value == "nocaseglob" for each in program.commands for word in each.words[1:]):
+        yield ask("F9", "It has its patterns fit more names than is looked at here.")
+
+
+def of_simple(scene: Scene) -> list[Part]:
+    """The parts of one simple command: with its assignments and redirections, and with what it runs."""
+    command = scene.command
+    if not scene.effort.spend(len(command.words)):
+        return [Part(tool=TOOL, target=command.source, floor=(_TOO_MUCH,))]
+    found = Finding()
+    for each in command.assignments:
+        _take_all(assignment(each.name, each.value, scene) if command.words else (), scene, found)
+    redirects = [deed for redirect in command.redirects for deed in _redirected(redirect)]
+    _take_all(redirects, scene, found)
+    if command.words:
+        _named(command.words, scene, found)
+    else:
+        found.only_reads = True
+    steered = [each.name for each in command.assignments if steers(each.name)]
+    if steered and not command.words:
+        found.concerns.append(f"it sets {steered[0]}, which changes what runs")
+    if command.words and (clause := shipped.concern_of_folder(scene)):
+        found.concerns.append(clause)
+    is_plain = not steered and all(is_known(deed.word) for deed in redirects if isinstance(deed, Touch))
+    part = _part(command.words, command.source, found, is_plain=is_plain)
+    return [part, *found.inner]
+
+
+def of_words(words: tuple[Word, ...], scene: Scene) -> list[Part]:
+    """The parts of a command that another runs."""
+    if not scene.effort.spend(len(words)):
+        return [Part(tool=TOOL, target="", floor=(_TOO_MUCH,))]
+    found = Finding()
+    _named(words, scene, found)
+    return [_part(words, " ".join(word.source for word in words), found), *found.inner]
+
+
+def _part(words: tuple[Word, ...], source: str, found: Finding, *, is_plain: bool = True) -> Part:
+    is_named = not words or words[0].value is not None
+    return Part(
+        tool=TOOL,
+        target=" ".join(word.value or word.source for word in words) if words else source,
+        words=tuple(word.pattern for word in words),
+        floor=tuple(dict.fromkeys(found.floor)),
+        may_be_allowed=is_named and is_plain,
+        is_harmless=found.only_reads and is_named and is_plain and not found.floor and not found.concerns,
+        concern=next(iter(found.concerns), None),
+    )
+
+
+def _named(words: tuple[Word, ...], scene: Scene, found: Finding) -> None:
+    """Take what a command does, by its name; F9 asks where that is told only when it runs."""
+    name = words[0].value
+    names = [name] if name is not None else []
+    if name is None:
+        found.floor.append(ask("F9", f"Only running it tells which program `{words[0].source}` is."))
+        if has_pattern(words[0]) and is_known(words[0]):
+            names = [lead.path for lead in leads(words[0], scene).paths[:CANDIDATES]]
+        else:
+            _take_all((Touch(word, Use.EITHER) for word in words[1:]), scene, found)
+    before = tuple(found.concerns)
+    for each in names:
+        _take_all(deeds(Call(name_of(each), words[1:], scene)), scene, found)
+        if "/" in each:
+            _take_all((Touch(plain(each), Use.READ), *written.run(plain(each), scene)), scene, found)
+    if name is not None:
+        _ship(name, words[1:], found, before)
+
+
+def _ship(path: str, arguments: tuple[Word, ...], found: Finding, before: tuple[str, ...]) -> None:
+    """Take what the shipped policy says of a program by its name and its options; `before` is what was said already."""
+    name = name_of(path)
+    if quiet.says_of_itself(path, name, arguments):
+        found.only_reads, found.concerns = True, list(before)
+        return
+    if quiet.is_elsewhere(path):
+        found.concerns.append("it runs a program that is none of the system's")
+    said = shipped.concern(name, arguments), quiet.concern(name, arguments) if found.only_reads else None
+    found.concerns += filter(None, said)
+
+
+def _take_all(given: Iterable[Deed], scene: Scene, found: Finding) -> None:
+    for deed in dict.fromkeys(given):
+        _take(deed, scene, found)
+
+
+def _take(deed: Deed, scene: Scene, found: Finding) -> None:
+    """Take one deed into account."""
+    match deed:
+        case Touch():
+            at = replace(scene, is_swept=True) if deed.is_swept else scene
+            found.floor += touching.judge(deed, at)
+            found.concerns += filter(None, [shipped.concern_of(deed, at)])
+        case Run():
+            _run(deed, scene, found)
+        case Shell():
+            _shell(deed, scene, found)
+        case Code():
+            found.floor += code.judge(deed.text, scene, lambda text: _is_refused(text, scene))
+            found.concerns.append("it runs code of another language")
+        case Verdict():
+            found.floor.append(deed.decision)
+        case Concern():
+            found.concerns.append(deed.clause)
+        case OnlyReads():
+            found.only_reads = True
+
+
+def _run(run: Run, scene: Scene, found: Finding) -> None:
+    """Take what a command runs: one part, with what the floor says of each command that may come of it."""
+    if not run.words:
+        return
+    if scene.depth >= DEPTH_LIMIT:
+        found.floor.append(deny("F9", "It is nested too deeply to be read."))
+        return
+    inside = replace(
+        scene,
+        depth=scene.depth + 1,
+        is_swept=scene.is_swept or run.is_swept,
+        is_guess=scene.is_guess or run.is_guess,
+        variables=(*scene.variables, *run.variables),
+    )
+    if run.cwd is not None:
+        folder = run.cwd.value
+        inside = replace(inside, cwd=None if folder is None else scene.world.absolute(folder, scene.here))
+    if run.is_guess:
+        _guess(
+            [part for words in run.instances or (run.words,) for part in of_words(words, inside)],
+            run.only,
+            found,
+        )
+        return
+    shown = replace(inside, is_swept=scene.is_swept)
+    parts = [] if run.only else of_words(run.words, shown)
+    instances = [part for words in run.instances for part in of_words(words, inside)]
+    if instances and parts:
+        parts[0] = _of_instances(parts[0], instances)
+    more = [each for part in instances for each in part.floor]
+    found.floor += [each for each in more if run.only is None or each.rule_id in run.only]
+    found.inner += parts
+
+
+def _of_instances(part: Part, instances: list[Part]) -> Part:
+    """The part of a command with a word that is unknown, but for what it may stand for."""
+    return replace(
+        part,
+        floor=tuple(each for each in part.floor if not _is_of_unknown(each)),
+        is_harmless=all(each.is_harmless for each in instances),
+        concern=next((each.concern for each in instances if each.concern), None),
+    )
+
+
+def _is_of_unknown(decision: Decision) -> bool:
+    """Whether it is only said since a word was unknown that its instances make known."""
+    return decision.effect is Effect.ASK and decision.rule_id == "F9"
+
+
+def _guess(parts: list[Part], only: frozenset[str] | None, found: Finding) -> None:
+    """Take what may be run: whatever the floor would say of it, a person is asked."""
+    for part in parts:
+        for said in [each for each in part.floor if only is None or each.rule_id in only][:1]:
+            found.floor.append(ask(said.rule_id, f"It may run `{part.target}`. {said.reason}"))
+
+
+def _shell(shell: Shell, scene: Scene, found: Finding) -> None:
+    """Take a piece of shell that is run, as far as it is known."""
+    text = "".join('"$_"' if isinstance(part, Unknown) else part.text for part in shell.text.parts)
+    if not is_known(shell.text):
+        found.floor.append(ask("F9", f"Only running it tells what `{shell.text.source}` runs."))
+        if text == '"$_"':
+            return
+    parts, said = _read(text, scene)
+    if shell.is_guess:
+        _guess([*parts, Part(tool=TOOL, target=text, floor=tuple(said))], shell.only, found)
+    else:
+        found.floor += said
+        found.inner += parts
+
+
+def _read(text: str, scene: Scene) -> tuple[list[Part], list[Decision]]:
+    if not scene.effort.spend(len(text) // WORD):
+        return [], [_TOO_MUCH]
+    variables = dict(inherited.texts(scene))
+    program = read_shell(text, scene.world, cwd=scene.cwd, depth=scene.depth + 1, variables=variables)
+    if program.too_large:
+        return [], [deny("F9", f"It is too much to be read: {program.too_large}.")]
+    parts = of_program(program, scene.world, scene.effort, depth=scene.depth + 1, outer=scene)
+    return list(parts), list(whole(program))
+
+
+def _is_refused(text: str, scene: Scene) -> bool:
+    """Whether the floor has anything to say of a text, were it a command."""
+    parts, said = _read(text, scene)
+    return bool(said) or any(part.floor for part in parts)
+
+
+def _redirected(redirect: Redirect) -> Iterator[Deed]:
+    target = redirect.target
+    if target is None or (redirect.operator in (">&", "<&") and _is_descriptor(target)):
+        return
+    if target.source.startswith(("<(", ">(")):
+        return
+    if redirect.writes:
+        yield Touch(target, Use.WRITE, must_be_known=True)
+    else:
+        yield Touch(target, Use.READ)
+    if target.known_start.startswith(("/dev/tcp/", "/dev/udp/")):
+        yield Concern("it speaks to other machines")
+
+
+def _is_descriptor(target: Word) -> bool:
+    value = target.value or ""
+    return value == "-" or value.removesuffix("-").isdigit()

@@ -1,0 +1,34 @@
+"""What programs do with their words: tables, no code. A program that is in none of them is a stranger."""
+
+import re
+
+from shellgate.floor.programs import development, files, git, reading, system, wrappers
+from shellgate.floor.usage import Usage, names
+
+USAGES: dict[str, Usage] = (
+    reading.USAGES | files.USAGES | git.USAGES | wrappers.USAGES | system.USAGES | development.USAGES
+)
+
+_VERSION = re.compile(r"(?<=[a-z])-?[0-9]+(\.[0-9]+)*[a-z]?$")
+_GNU = names(  # with a `g` before them on some systems
+    "rm mv ln chmod chown chgrp dd shred truncate rmdir unlink tee mkdir cat head tail sort cut tac nl od cksum"
+)
+_FAMILIES = ("mkfs.", "fsck.", "mount.", "umount.")
+
+
+def name_of(path: str) -> str:
+    """The name by which a program is known here: without its folder, its version, and in small letters."""
+    name = path.rpartition("/")[2].lower().removesuffix(".exe")
+    if name in USAGES:
+        return name
+    if name[:1] == "g" and name[1:] in _GNU:
+        return name[1:]
+    for family in _FAMILIES:
+        if name.startswith(family):
+            return family.rstrip(".")
+    return _VERSION.sub("", name)
+
+
+def usage_of(name: str, subcommand: str | None = None) -> Usage | None:
+    """Return how a program takes its arguments, or one of its subcommands does; None for a stranger."""
+    return USAGES.get(f"{name} {subcommand}") or USAGES.get(name)

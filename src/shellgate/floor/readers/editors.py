@@ -1,0 +1,165 @@
+"""Editors of text that are languages: `sed`, `awk`, and editors that take commands: `ed`, `ex`, `vim -c`."""
+
+import re
+from collections.abc import Iterator
+
+from shellgate.floor import inputs
+from shellgate.floor.code import LITERAL, literals
+from shellgate.floor.deeds import Call, Code, Concern, Deed, OnlyReads, Shell, Touch, Use, Verdict
+from shellgate.floor.programs import USAGES
+from shellgate.floor.readers import by_table
+from shellgate.floor.readers.sed import commands as sed_commands
+from shellgate.floor.usage import Arguments, arguments
+from shellgate.floor.verdicts import ask
+from shellgate.floor.words import is_known, plain, without
+from shellgate.shell.program import Unknown, Word
+
+_RUNS = re.compile(r"\bsystem\s*\(\s*(\S?)|(?<!\|)\|(?!\|)&?\s*(\S)|(\S)\s*\|&?\s*getline\b")
+_WRITES = re.compile(r"\bprintf?\b[^;}\n>]*>>?\s*(\S)")
+_READS = re.compile(r"\bgetline\b[^;}\n<]*<\s*(\S)")
+_LOADS = re.compile(r"@(load|include)\b")
+_REACHES = re.compile(  # beyond the files that the command names
+    r"\b(?:system|getline|ENVIRON|ARGV|ARGC|PROCINFO|SYMTAB|FUNCTAB|fflush|close)\b|(?<!\|)\|(?!\|)|@"
+)
+_TAKES_NAMES = re.compile(r"\bgetline\b|\bARGV\b|\bsystem\b")  # what is built in the program may be a path
+_MARK = "\ufdd1"  # stands where a string was: a code point that is no character
+
+_EX_SHELL = re.compile(r"^[:\s%.$,0-9']*(?:silent!?\s+)?(?:r(?:ead)?\s*|w(?:rite)?\s+)?!(.+)$")
+_EX_WRITE = re.compile(
+    r"^[:\s%.$,0-9']*(?:w|wq|write|saveas|sav|x|up|update|r|read|e|edit|so|source|sp|split|vs|vsp|vsplit|tabe|tabedit|tabnew|new|vnew|vie|view|badd?|fin|find|sv|sview)!?\s+(?:>>\s*)?(\S+)\s*$"
+)
+_EX_CODE = re.compile(
+    r"\b(system|systemlist|py3?|python3?|lua|perl|ruby|tcl|term(inal)?|job_start|libcall|eval|exec?(ute)?)\b"
+)
+
+
+def sed(call: Call) -> Iterator[Deed]:
+    """`sed`: its script may write, read and run; with `-i` its files are rewritten."""
+    usage = USAGES["sed"]
+    found = arguments(call.arguments, usage)
+    rewrites = found.has(("i", "in-place"))
+    scripts, files = _scripts(found, "e", "f")
+    if not rewrites:
+        yield OnlyReads()
+    yield from (Touch(word, Use.READ) for word in found.of("f"))
+    for script in scripts:
+        yield from _known(script)
+        done = list(sed_commands(_text(script)))
+        yield from done
+        if any(isinstance(each, Shell) for each in done):
+            yield Concern("the script runs commands")
+    yield from (Touch(word, Use.WRITE if rewrites else Use.READ) for word in files)
+
+
+def awk(call: Call) -> Iterator[Deed]:
+    """`awk`: its program may write, read and run."""
+    usage = USAGES["awk"]
+    found = arguments(call.arguments, usage)
+    yield OnlyReads()
+    in_place = any("inplace" in (word.value or "") for word in found.of("i", "l"))
+    options = [(option, word) for option, word in found.values if option.name not in ("e", "i")]
+    scripts, files = _scripts(found, "e", "f", "E")
+    found.values = options
+    yield from by_table.by_options(found, usage)
+    for script in scripts:
+        yield from _known(script)
+        yield from _awk(_text(script))
+        if _TAKES_NAMES.search(_text(script)):
+            yield Code(script)
+            yield from (Touch(_set_to(word), Use.READ) for word in found.of("v"))
+    for word in files:
+        yield Touch(word, Use.WRITE if in_place else Use.EITHER if "=" in word.known_start else Use.READ)
+
+
+def _set_to(word: Word) -> Word:
+    """The value in `NAME=value`."""
+    return without(word, len(word.known_start.partition("=")[0]) + 1)
+
+
+def _scripts(found: Arguments, code: str, *files: str) -> tuple[list[Word], list[Word]]:
+    """The code of the call, and its operands without it."""
+    given = found.of(code)
+    if given or found.of(*files):
+        return given, found.operands
+    return found.operands[:1], found.operands[1:]
+
+
+def _known(script: Word) -> Iterator[Deed]:
+    if not is_known(script):
+        yield Concern("only running it tells the whole of the script")
+
+
+def _text(word: Word) -> str:
+    """The word as text; what is unknown in it is left out as something without meaning."""
+    return "".join("_" if isinstance(part, Unknown) else part.text for part in word.parts)
+
+
+def _awk(program: str) -> Iterator[Deed]:
+    strings = literals(program, quotes='"')
+    bare = re.sub(r"#[^\n]*", "", LITERAL['"'].sub(_MARK, _without_patterns(program)))
+    order = iter(strings)
+    given = [next(order, "") if sign == _MARK else "" for sign in bare]
+    for found in _RUNS.finditer(bare):
+        place = next((found.start(group) for group in (1, 2, 3) if found.group(group)), found.start())
+        if bare[place] == _MARK:
+            yield Shell(plain(given[place]))
+        elif found[3] is None or found[3] != _MARK:
+            yield Verdict(ask("F9", "Only running it tells what the awk program runs."))
+    for found in _WRITES.finditer(bare):
+        yield from _file(bare, given, found.start(1), Use.WRITE)
+    for found in _READS.finditer(bare):
+        yield from _file(bare, given, found.start(1), Use.READ)
+    if _REACHES.search(bare):
+        yield Concern("the awk program does more than to read its files")
+    if _LOADS.search(bare):
+        yield Verdict(ask("F9", "The awk program loads another."))
+
+
+def _file(bare: str, given: list[str], place: int, use: Use) -> Iterator[Deed]:
+    if bare[place] == _MARK:
+        yield Touch(plain(given[place]), use)
+    elif use is Use.WRITE:
+        yield Verdict(ask("F9", "Only running it tells which file the awk program writes."))
+
+
+def _without_patterns(program: str) -> str:
+    """The program without its regular expressions, in which signs mean other things."""
+    return re.sub(r"(?<![\w)\]\"\s])\s*/(?:\\.|[^/\\\n\"])+/", " 0 ", program)
+
+
+def editor(call: Call) -> Iterator[Deed]:
+    """`ed`, `ex`, `vim`: their files are written, their commands may write others and run programs."""
+    usage = USAGES[call.name]
+    found = arguments(call.arguments, usage)
+    given = [word for word in found.operands if word.known_start.startswith("+")]
+    found.operands = [word for word in found.operands if not word.known_start.startswith("+")]
+    codes = found.of("c", "e") + given
+    pairs = zip(call.arguments, call.arguments[1:], strict=False)
+    codes += [code for option, code in pairs if re.fullmatch(r"-[a-zA-Z]+c", option.value or "")]
+    found.values = [(option, word) for option, word in found.values if word not in codes]
+    yield from by_table.by_usage(found, usage, call)
+    for word in codes:
+        yield from _ex(_text(word).lstrip("+"))
+    said = inputs.text(call.scene.command)
+    if said is not None:
+        yield from _ex(_text(said))
+    before = call.scene.command.reads_from
+    if before is not None and inputs.printed(before) is not None:
+        yield from (deed for word in before.words[1:] for deed in _ex(_text(word)))
+
+
+def _ex(text: str) -> Iterator[Deed]:
+    for line in re.split(r"\n|\\n|(?<!\\)\|", text):
+        if found := _EX_SHELL.match(line):
+            yield Shell(plain(found[1]))
+        elif found := _EX_WRITE.match(line):
+            yield Touch(plain(found[1]), Use.WRITE)
+        elif found := _EX_CODE.search(line):
+            yield Verdict(ask("F9", f"The editor is told to run code: `{found[0]}`."))
+
+
+READERS = {
+    **dict.fromkeys(("sed", "gsed", "ssed"), sed),
+    **dict.fromkeys(("awk", "gawk", "mawk", "nawk"), awk),
+    **dict.fromkeys(("ed", "ex", "vi", "vim", "nvim", "view", "gvim", "rvim"), editor),
+}

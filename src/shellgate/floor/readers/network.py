@@ -1,0 +1,158 @@
+"""Programs that speak to other machines: what they send from here, what they keep here, what they run."""
+
+import re
+from collections.abc import Iterator
+from urllib.parse import unquote
+
+from shellgate.floor import inputs
+from shellgate.floor.deeds import Call, Concern, Deed, Shell, Touch, Use, Verdict
+from shellgate.floor.programs import USAGES
+from shellgate.floor.readers import by_table, strangers
+from shellgate.floor.readers.shells import STANDARD_INPUT
+from shellgate.floor.usage import arguments
+from shellgate.floor.verdicts import ask, deny
+from shellgate.floor.words import beneath, last_name, plain, without
+from shellgate.shell.program import Text, Word
+
+_APPROVALS = re.compile(r"/api/v1/(approvals|nodes|tokens|users)\b")
+_UPLOADS = ("d", "data-urlencode", "json", "F", "H", "w", "variable", "b")
+_INNER = re.compile(
+    r"(?:^|//|@)\[?(?:localhost|127\.|0\.0\.0\.0|::1|10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|169\.254\.|100\.(?:6[4-9]|[7-9]\d|1[01]\d"
+    r"|12[0-7])\.|fd[0-9a-f]{2}:|fe80:|metadata\.)",
+    re.IGNORECASE,
+)
+_SOCAT = re.compile(r"(?:exec|system|shell)(?=:)", re.IGNORECASE)
+_SOCAT_FILES = re.compile(r"(?:open|create|gopen|file)(?=:)", re.IGNORECASE)
+_EVERYWHERE = frozenset({"F1", "F2", "F3"})  # what is said of another machine, whose files are not ours
+_OWN_SHELL = deny("F6", "It gives a shell to another machine.")
+
+
+def fetch(call: Call) -> Iterator[Deed]:
+    """`curl`, `wget`: the files they send, and those they keep what they fetch in."""
+    usage = USAGES[call.name]
+    found = arguments(call.arguments, usage)
+    yield from by_table.by_options(found, usage)
+    for option, word in found.values:
+        if option.name in _UPLOADS and call.name == "curl":
+            yield from _upload(word)
+        if option.name == "b" and "=" not in word.source:
+            yield Touch(word, Use.READ)
+        if (option.name == "K" and word.value in STANDARD_INPUT) or (
+            option.name == "e" and call.name == "wget"
+        ):
+            yield Verdict(ask("F9", "Only running it tells how it is set up."))
+    addresses = found.operands + found.of("url")
+    folder = next(iter(found.of("output-dir", "P", "d")), plain("."))
+    is_named_there = found.has(("O", "remote-name", "remote-name-all")) is (call.name == "curl")
+    for word in addresses:
+        yield from _address(word)
+        name = last_name(_path(word)) if is_named_there else None
+        if name is not None:
+            yield Touch(beneath(folder, name), Use.WRITE)
+    yield Concern("it speaks to other machines")
+
+
+def _upload(word: Word) -> Iterator[Deed]:
+    """`@FILE`, `name=@FILE`, `name=<FILE`: a file that is sent."""
+    for sign in re.finditer(r"(?:^|=)[@<]|^[^=@]*@", word.known_start):
+        yield Touch(without(word, sign.end()), Use.READ)
+
+
+def _address(word: Word) -> Iterator[Deed]:
+    text = unquote("".join(part.text for part in word.parts if isinstance(part, Text)))
+    if text.lower().startswith("file:"):
+        path = re.sub(r"(?i)^file:(//(localhost)?)?", "", text)
+        yield Touch(plain(path), Use.READ)
+    if _APPROVALS.search(text):
+        yield Verdict(deny("F8", "Approvals, people and machines are managed only by a person's hand."))
+    if _INNER.search(text):
+        yield Concern("it speaks to a private, local or metadata address")
+
+
+def talk(call: Call) -> Iterator[Deed]:
+    """`http`, `xh`: an address like any other, and files by `@`."""
+    usage = USAGES[call.name]
+    found = arguments(call.arguments, usage)
+    yield from by_table.by_options(found, usage)
+    for word in found.operands:
+        yield from _address(word)
+        yield from _upload(word)
+    yield Concern("it speaks to other machines")
+
+
+def _path(word: Word) -> Word:
+    """The path of an address, without its query."""
+    value = word.value
+    if value is None:
+        return word
+    return plain(re.sub(r"^[a-z+]+://[^/]*", "", value.partition("?")[0].partition("#")[0]))
+
+
+def ssh(call: Call) -> Iterator[Deed]:
+    """`ssh`: what runs on the other machine is guarded there; what it runs here is read."""
+    usage = USAGES["ssh"]
+    found = arguments(call.arguments, usage)
+    yield Concern("it acts on another machine")
+    yield from by_table.by_options(found, usage)
+    for word in found.of("o"):
+        name, _, _ = word.known_start.replace(" ", "=", 1).partition("=")
+        if name.lower() in (
+            "proxycommand",
+            "localcommand",
+            "knownhostscommand",
+            "sendenv",
+            "permitlocalcommand",
+        ):
+            yield Shell(without(word, len(name) + 1))
+    rest = arguments(found.operands[1:], usage)  # options may follow the host
+    yield from by_table.by_options(rest, usage)
+    if rest.operands:
+        yield Shell(by_table.spaced(rest.operands), is_guess=True, only=_EVERYWHERE)
+    elif (said := inputs.text(call.scene.command)) is not None:
+        yield Shell(said, is_guess=True, only=_EVERYWHERE)
+    elif call.scene.command.is_piped:
+        yield Verdict(ask("F6", "What is piped into it runs on the other machine."))
+
+
+def netcat(call: Call) -> Iterator[Deed]:
+    """`nc`, `ncat`: with `-e` or `-c` a program is given to whoever connects."""
+    usage = USAGES["nc"]
+    found = arguments(call.arguments, usage)
+    yield Concern("it speaks to other machines")
+    yield from by_table.by_options(found, usage)
+    if found.of("e", "c"):
+        yield Verdict(_OWN_SHELL)
+    if (said := inputs.text(call.scene.command)) is not None:
+        yield from _address(said)
+
+
+def socat(call: Call) -> Iterator[Deed]:
+    """`socat`: addresses may be files, and commands."""
+    yield Concern("it speaks to other machines")
+    for word in call.arguments:
+        text = word.known_start
+        if _SOCAT.match(text):
+            yield Verdict(_OWN_SHELL)
+        elif (found := _SOCAT_FILES.match(text)) is not None:
+            yield Touch(plain(text[found.end() + 1 :].partition(",")[0]), Use.EITHER)
+        elif text.startswith(("/", ".", "~")):
+            yield Touch(plain(text.partition(",")[0]), Use.EITHER)
+
+
+def multiplexer(call: Call) -> Iterator[Deed]:
+    """`tmux`, `screen`: the commands that they are told to run."""
+    words = call.arguments
+    yield Concern("it runs where nobody looks")
+    yield from (Shell(word) for word in words if " " in (word.value or ""))
+    yield from strangers.guess(call)
+    yield from by_table.by_options(arguments(words, USAGES[call.name]), USAGES[call.name])
+
+
+READERS = {
+    **dict.fromkeys(("curl", "wget", "wget2", "aria2c", "axel"), fetch),
+    **dict.fromkeys(("http", "https", "xh", "httpie"), talk),
+    "ssh": ssh,
+    **dict.fromkeys(("nc", "ncat", "netcat"), netcat),
+    "socat": socat,
+    **dict.fromkeys(("tmux", "screen"), multiplexer),
+}

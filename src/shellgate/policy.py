@@ -1,0 +1,20 @@
+"""What the owner of a machine allows: the rules and the mode by which calls are decided."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from shellgate.decision import Mode
+from shellgate.rules import Rule
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """Rules of each effect, and what happens to calls that none of them is about."""
+
+    mode: Mode = Mode.DEFAULT
+    deny: tuple[Rule, ...] = ()
+    ask: tuple[Rule, ...] = ()
+    allow: tuple[Rule, ...] = ()
+    roots: tuple[Path, ...] = ()  # the folders that agents work in; relative patterns begin at each
+    home: str = ""  # where `~` in a rule leads
+    fault: str | None = None  # why there are no rules to go by; then the mode is strict

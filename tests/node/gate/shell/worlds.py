@@ -1,9 +1,0 @@
-"""A world for programs to be read in."""
-
-from hubbub.node.gate.filesystem import Disk
-from hubbub.node.gate.world import World
-
-
-def world(cwd: str = "/ada/proj", home: str = "/ada", **variables: str) -> World:
-    """A machine with a home, and a project in it; there need be no such folders."""
-    return World(home=home, cwd=cwd, roots=(cwd,), own=(), files=Disk(), variables=variables)

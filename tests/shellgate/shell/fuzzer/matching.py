@@ -1,0 +1,68 @@
+"""Whether a call that bash made is one that the reader saw."""
+
+from fnmatch import fnmatchcase
+from functools import cache
+
+from shellgate.shell.program import Glob, Program, SimpleCommand, Text, Unknown, Word
+from tests.shellgate.shell.fuzzer.running import Call
+
+_LEADING = frozenset({"command", "builtin", "exec"})
+_UNREAD = frozenset({"eval", ".", "source"})  # what they run is not the reader's business: a person is asked
+
+
+def missed(calls: list[Call], program: Program) -> Call | None:
+    """The first call that the reader did not see, if it had no doubt either."""
+    if program.doubts or program.too_large:
+        return None
+    for call in calls:
+        if not any(_is_seen(call, command) for command in program.commands):
+            return call
+    return None
+
+
+def _is_seen(call: Call, command: SimpleCommand) -> bool:
+    if command.cwd is not None and command.cwd != call.folder:
+        return False
+    words = command.words
+    while words and words[0].value in _LEADING:
+        words = words[1:]
+        while words and (words[0].value or "").startswith("-"):
+            words = words[2:] if words[0].value == "-a" else words[1:]
+    if words and words[0].value in _UNREAD:
+        return True
+    return _are_seen(call.words, words)
+
+
+def _are_seen(said: tuple[str, ...], words: tuple[Word, ...]) -> bool:
+    @cache
+    def seen(at: int, word: int) -> bool:
+        if word == len(words):
+            return at == len(said)
+        if _may_vary(words[word]) and (seen(at, word + 1) or (at < len(said) and seen(at + 1, word))):
+            return True
+        is_pattern = any(isinstance(part, Glob) for part in words[word].parts)
+        if is_pattern and seen(at, word + 1):
+            return True
+        if at == len(said) or not _is_word(said[at], words[word].parts):
+            return False
+        return seen(at + 1, word + 1) or (is_pattern and seen(at + 1, word))
+
+    return seen(0, 0)
+
+
+def _may_vary(word: Word) -> bool:
+    """Whether it may be any number of words."""
+    return any(isinstance(part, Unknown) and part.may_be_many for part in word.parts)
+
+
+def _is_word(said: str, parts: tuple[Text | Glob | Unknown, ...]) -> bool:
+    if not parts:
+        return not said
+    first, rest = parts[0], parts[1:]
+    if isinstance(first, Text):
+        return said.startswith(first.text) and _is_word(said[len(first.text) :], rest)
+    return any(
+        (isinstance(first, Unknown) or said[:end] == first.text or fnmatchcase(said[:end], first.text))
+        and _is_word(said[end:], rest)
+        for end in range(len(said) + 1)
+    )

@@ -1,0 +1,200 @@
+"""The order in which the gate decides, and that the strictest answer stands."""
+
+import itertools
+from pathlib import Path
+
+import pytest
+
+from shellgate.decide import decide
+from shellgate.decision import Decision, Effect, Mode, Source
+from shellgate.floor import verdicts
+from shellgate.policy import Policy
+from shellgate.reading import Part, Reading
+from shellgate.rules import parse
+
+TOOL, RULE = "execute_command", "Bash(x *)"
+DENIED, ASKED = verdicts.deny("F1", "It deletes everything."), verdicts.ask("F9", "It cannot be read.")
+
+
+def policy(
+    mode: Mode = Mode.DEFAULT, *, deny: str | None = None, ask: str | None = None, allow: str | None = None
+) -> Policy:
+    """A policy in this mode, with one rule for each effect that is named."""
+    rules = [(parse(rule),) if rule else () for rule in (deny, ask, allow)]
+    return Policy(
+        mode=mode, deny=rules[0], ask=rules[1], allow=rules[2], roots=(Path("/proj"),), home="/home/ada"
+    )
+
+
+def part(*words: str | None, **more: object) -> Part:
+    return Part(tool=TOOL, target=" ".join(word or "…" for word in words), words=words, **more)  # type: ignore[arg-type]
+
+
+def reading(*parts: Part, floor: tuple[Decision, ...] = ()) -> Reading:
+    return Reading(parts=parts, floor=floor, target="; ".join(each.target for each in parts))
+
+
+def decided(
+    found: Reading, by: Policy, *, sandboxed: bool = False, attended: bool = True
+) -> tuple[str, str, str]:
+    decision = decide(found, by, TOOL, sandboxed=sandboxed, attended=attended)
+    assert decision.reason
+    return decision.effect.word, str(decision.source), decision.rule_id
+
+
+@pytest.mark.parametrize("mode", [*Mode])
+@pytest.mark.parametrize("sandboxed", [False, True])
+def test_nothing_turns_the_floor_off(mode: Mode, sandboxed: bool) -> None:
+    """What the floor denies is denied in every mode, with every rule that allows it, behind every wall."""
+    by = policy(mode, allow="execute_command")
+    assert decided(reading(part("rm", floor=(DENIED,))), by, sandboxed=sandboxed) == ("deny", "floor", "F1")
+    assert decided(reading(part("ls"), floor=(DENIED,)), by, sandboxed=sandboxed) == ("deny", "floor", "F1")
+
+
+@pytest.mark.parametrize("mode", [*Mode])
+def test_a_deny_rule_goes_before_all_but_the_floor(mode: Mode) -> None:
+    """It denies what the floor would have asked, and what an ask rule or an allow rule names too."""
+    by = policy(mode, deny="Bash(git push *)", ask="Bash(git *)", allow="Bash(git push *)")
+    found = reading(part("git", "push", "x", floor=(ASKED,), is_harmless=True))
+    assert decided(found, by) == ("deny", "rule", "Bash(git push *)")
+
+
+def test_the_floor_asks_before_rules_allow() -> None:
+    """What the floor cannot decide is asked, whatever an allow rule says, and in `bypass` too."""
+    found = reading(part("x", floor=(ASKED,)))
+    for mode in (Mode.DEFAULT, Mode.BYPASS):
+        assert decided(found, policy(mode, allow="Bash")) == ("ask", "floor", "F9")
+
+
+def test_the_floor_does_not_ask_behind_a_wall_in_bypass() -> None:
+    """`bypass` with the operating system's sandbox leaves to that what the floor would have asked."""
+    found = reading(part("x", floor=(ASKED,)))
+    assert decided(found, policy(Mode.BYPASS), sandboxed=True)[0] == "allow"
+    assert decided(found, policy(Mode.DEFAULT), sandboxed=True)[0] == "ask"
+
+
+def test_strict_asks_nothing_for_the_floor() -> None:
+    """In `strict` what the floor would have asked is denied, by the floor."""
+    assert decided(reading(part("x", floor=(ASKED,))), policy(Mode.STRICT, allow="Bash")) == (
+        "deny",
+        "floor",
+        "F9",
+    )
+
+
+@pytest.mark.parametrize("by", [policy(), policy(Mode.BYPASS, ask="Bash")])
+def test_where_nobody_is_there_what_would_be_asked_is_denied(by: Policy) -> None:
+    """A question that nobody can be asked has the answer no."""
+    found = reading(part("x"))
+    assert decided(found, by)[0] == "ask"
+    assert decided(found, by, attended=False)[0] == "deny"
+    assert "nobody" in decide(found, by, TOOL, sandboxed=False, attended=False).reason
+
+
+def test_an_ask_rule_goes_before_an_allow_rule() -> None:
+    """Asked is what an ask rule names, though an allow rule covers it, and though the mode is `bypass`."""
+    for mode in Mode:
+        by = policy(mode, ask="Bash(git push *)", allow="Bash(git *)")
+        assert decided(reading(part("git", "push")), by) == ("ask", "rule", "Bash(git push *)")
+        assert decided(reading(part("git", "log")), by) == ("allow", "rule", "Bash(git *)")
+
+
+def test_the_mode_has_the_last_word() -> None:
+    """What no rule names is asked by default, denied in `strict`, allowed in `bypass`."""
+    found = reading(part("make"))
+    assert decided(found, policy()) == ("ask", "mode", "default")
+    assert decided(found, policy(Mode.STRICT)) == ("deny", "mode", "strict")
+    assert decided(found, policy(Mode.BYPASS)) == ("allow", "mode", "bypass")
+
+
+def test_the_shipped_policy_is_that_of_the_mode_default() -> None:
+    """What only reads is let through by default; `strict` denies it too, unless a rule allows it."""
+    found = reading(part("ls", is_harmless=True))
+    assert decided(found, policy()) == ("allow", "mode", "shipped:execute_command")
+    assert decided(found, policy(Mode.STRICT)) == ("deny", "mode", "strict")
+    assert decided(found, policy(Mode.STRICT, allow="Bash(ls *)"))[0] == "allow"
+    assert decided(found, policy(deny="Bash(ls *)"))[0] == "deny"
+
+
+def test_a_concern_is_told_to_who_is_asked() -> None:
+    """The question says what is asked about."""
+    found = reading(part("pip", "install", concern="it installs packages"))
+    assert decide(found, policy(), TOOL, sandboxed=False).reason == "it installs packages"
+
+
+def test_all_parts_have_to_be_allowed() -> None:
+    """`git *` does not cover `git status; rm x`: the strictest answer over all parts stands."""
+    by = policy(allow="Bash(git *)", deny="Bash(curl *)")
+    git, rm, curl = part("git", "status"), part("rm", "x"), part("curl", "x")
+    assert decided(reading(git), by)[0] == "allow"
+    assert decided(reading(git, rm), by)[0] == "ask"
+    for order in itertools.permutations((git, rm, curl)):
+        assert decided(reading(*order), by)[0] == "deny"
+
+
+def test_people_are_told_the_weightiest_of_equal_reasons() -> None:
+    """Of several parts that would be asked about, the floor's is told, else a rule's, else the mode's."""
+    plain, named, doubtful = part("make"), part("git", "push"), part("y", floor=(ASKED,))
+    assert decided(reading(plain, named), policy(ask="Bash(git *)"))[1] == "rule"
+    assert decided(reading(plain, named, doubtful), policy(ask="Bash(git *)"))[1] == "floor"
+
+
+def test_a_perhaps_is_asked() -> None:
+    """What may be what a deny rule forbids is asked, though an allow rule covers it."""
+    by = policy(Mode.BYPASS, deny="Bash(git push *)", allow="Bash(git *)")
+    assert decided(reading(part("git", None)), by) == ("ask", "rule", "Bash(git push *)")
+    assert decided(reading(part("git", "log", None)), by) == ("allow", "rule", "Bash(git *)")
+
+
+@pytest.mark.parametrize("mode", [*Mode])
+def test_some_calls_are_never_asked_about(mode: Mode) -> None:
+    """What only looks at what is one's own is let through in every mode; the floor and deny rules can still deny it."""
+    found = Reading(parts=(Part(tool="shell_tasks", target="", never_asks=True),))
+    assert (
+        decide(found, policy(mode, ask="shell_tasks"), "shell_tasks", sandboxed=False).effect is Effect.ALLOW
+    )
+    assert (
+        decide(found, policy(mode, deny="shell_tasks"), "shell_tasks", sandboxed=False).effect is Effect.DENY
+    )
+    floored = Reading(parts=(Part(tool="shell_tasks", target="", never_asks=True, floor=(DENIED,)),))
+    assert decide(floored, policy(mode), "shell_tasks", sandboxed=False).effect is Effect.DENY
+
+
+def test_a_call_without_parts_is_a_part() -> None:
+    """What has nothing in it is not let through for that: rules and the mode decide it."""
+    assert decided(Reading(), policy()) == ("ask", "mode", "default")
+    assert decided(Reading(), policy(deny="Bash")) == ("deny", "rule", "Bash")
+
+
+def test_a_policy_that_does_not_load_says_so_in_each_denial() -> None:
+    """Whoever is denied hears that it is the policy's fault."""
+    broken = Policy(mode=Mode.STRICT, fault="node.toml is no TOML")
+    decision = decide(reading(part("ls", is_harmless=True)), broken, TOOL, sandboxed=False)
+    assert (decision.effect, decision.source, decision.reason) == (
+        Effect.DENY,
+        Source.MODE,
+        "node.toml is no TOML",
+    )
+
+
+def test_every_order_of_what_can_be_said_is_decided_alike() -> None:
+    """Over all that floor, rules and mode can say of a part, the decision is the one that the order gives."""
+    floors = {"none": (), "ask": (ASKED,), "deny": (DENIED,)}
+    for floor, denies, asks, allows, mode, harmless in itertools.product(
+        floors, (False, True), (False, True), (False, True), Mode, (False, True)
+    ):
+        named = [RULE if is_there else None for is_there in (denies, asks, allows)]
+        by = policy(mode, deny=named[0], ask=named[1], allow=named[2])
+        steps = (
+            (floor == "deny", "deny"),
+            (denies, "deny"),
+            (floor == "ask", "deny" if mode is Mode.STRICT else "ask"),
+            (asks, "ask"),
+            (allows, "allow"),
+            (mode is Mode.STRICT, "deny"),
+            (mode is Mode.BYPASS or harmless, "allow"),
+            (True, "ask"),
+        )
+        expected = next(effect for applies, effect in steps if applies)
+        found = reading(part("x", "y", floor=floors[floor], is_harmless=harmless))
+        assert decided(found, by)[0] == expected, (floor, named, mode, harmless)
