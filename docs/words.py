@@ -136,7 +136,7 @@ def _in_run(run_id: UUID | None) -> Run:
 
 def _relay_task(task: Task) -> Row:
     needs = [OTHER] if task.gated else []
-    return relay.task_row(task, _in_run(task.run_id), needs, with_description=True)
+    return relay.task_row(task, _in_run(task.run_id), needs, relay.described(task))
 
 
 def _golemxv_task(task: Task) -> Row:

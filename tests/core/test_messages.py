@@ -174,7 +174,7 @@ def test_how_far_a_message_got_is_known(world: World) -> None:
 
 def mail(world: World, name: str, after: int = 0) -> list[Message]:
     """What `name` finds in the current run."""
-    return world.do(lambda tx: messages.mail(tx, runs.current(tx, world.id), name, after=after))[0]
+    return world.do(lambda tx: messages.mail(tx, runs.current(tx, world.id), name, after=after))
 
 
 def broadcast(world: World, sender: str = "ann", *recipients: str) -> Message:
@@ -213,8 +213,14 @@ def test_who_comes_later_finds_what_was_sent_to_everyone(world: World) -> None:
 def test_mail_goes_on_after_a_number(world: World) -> None:
     """After the number of the last message read come those that are newer, and nothing after the newest."""
     sent = [send(world, str(number)) for number in range(4)]
+    run = world.do(runs.current, world.id)
     for place, message in enumerate(sent, start=1):
-        assert mail(world, "bob", after=message.number) == sent[place:]
+        newer = sent[place:]
+        assert mail(world, "bob", after=message.number) == newer
+        ids = world.do(messages.mail_ids, run, "bob", after=message.number)
+        assert ids == [(each.id, each.number) for each in newer]
+        unseen = world.do(messages.unseen_mail, run, "bob", after=message.number)
+        assert unseen == [each.id for each in newer]
 
 
 def test_mail_is_of_its_run(world: World) -> None:
@@ -226,7 +232,7 @@ def test_mail_is_of_its_run(world: World) -> None:
     third = send(world)
 
     assert mail(world, "bob") == [third]
-    assert world.do(messages.mail, monday, "bob")[0] == [first, second]
+    assert world.do(messages.mail, monday, "bob") == [first, second]
     assert world.do(messages.of_run, monday) == [first, second]
 
 
@@ -235,13 +241,13 @@ def test_reading_mail_consumes_nothing(world: World) -> None:
     direct = send(world)
     broadcast(world, "ann", "bob")
     run = world.do(runs.current, world.id)
-    found, rows = world.do(messages.mail, run, "bob")
+    found, rows = mail(world, "bob"), world.do(messages.unseen_mail, run, "bob")
 
-    assert world.do(messages.mail, run, "bob") == (found, rows)
+    assert (mail(world, "bob"), world.do(messages.unseen_mail, run, "bob")) == (found, rows)
     assert [letter.delivery.id for letter in world.inbox("bob")] == rows
     assert rows[0] == direct.id
     world.do(inbox.note_read, rows)
-    assert world.do(messages.mail, run, "bob") == (found, [])
+    assert (mail(world, "bob"), world.do(messages.unseen_mail, run, "bob")) == (found, [])
     assert all(letter.delivery.seen_at is not None for letter in world.inbox("bob"))
 
 
@@ -251,8 +257,8 @@ def test_mail_of_another_is_not_marked(world: World) -> None:
     run = world.do(runs.current, world.id)
     (row,) = [row.id for row in world.do(messages.deliveries, message) if row.recipient == "bob"]
 
-    assert world.do(messages.mail, run, "bob")[1] == [row]
-    assert world.do(messages.mail, run, "carol") == ([message], [])
+    assert world.do(messages.unseen_mail, run, "bob") == [row]
+    assert (mail(world, "carol"), world.do(messages.unseen_mail, run, "carol")) == ([message], [])
 
 
 def test_a_message_keeps_what_its_sender_notes(world: World) -> None:

@@ -22,8 +22,9 @@ from hubbub.core.transaction import Transactions
 from hubbub.dialects import discover
 from hubbub.dialects.call import Call, NotYet, Site
 from hubbub.dialects.dialect import Dialect
+from hubbub.model.encoded import EncodedRows
 from hubbub.model.errors import Invalid, NotFound, StoreUnavailable
-from hubbub.model.orders import Outcome
+from hubbub.model.orders import Outcome, as_json
 from hubbub.model.rights import SYSTEM, Actor, Role
 from hubbub.serve.feed import Feed
 from hubbub.serve.followers import Followers
@@ -62,6 +63,15 @@ RIGHT: Mapping[str, st.SearchStrategy[Any]] = {
     "boolean": st.booleans(),
     "null": st.none(),
 }  # fmt: skip
+
+
+# What rows hold that were encoded before.
+PLAIN = st.none() | st.integers() | st.text(st.characters(exclude_categories=["Cs"]))
+ROWS = st.dictionaries(st.text(max_size=6), PLAIN | st.lists(PLAIN, max_size=2), max_size=3)
+
+
+def encoded(rows: list[Json]) -> EncodedRows:
+    return EncodedRows(map(as_json, rows))
 
 
 def fitting(schema: Json) -> st.SearchStrategy[Any]:
@@ -344,10 +354,11 @@ def test_every_outcome_is_written_byte_for_byte_as_by_the_sdk(
     errors = st.sampled_from(
         [Invalid("no"), NotFound("task", "x"), StoreUnavailable("full"), RuntimeError("the secret is 42")]
     )
+    told = st.fixed_dictionaries({"ok": st.booleans(), "é": PLAIN, "rows": st.lists(ROWS).map(encoded)})
     with both_ways(*world, discover()["relay"]) as (both, performing):
 
         @THOROUGH
-        @given(outcomes | errors)
+        @given(outcomes | errors | st.builds(Outcome, told))
         def every(outcome: Outcome | Exception) -> None:
             for each in performing:
                 each.stub = outcome

@@ -9,7 +9,7 @@ from hubbub.core.snapshots import patches
 from hubbub.model.errors import Invalid, NotFound
 from hubbub.model.ids import new_id, parse_id
 from hubbub.model.lifecycle import Status
-from hubbub.model.records import Delivery, Intent, Kind, Message, Priority, Run, Task
+from hubbub.model.records import Delivery, Intent, Kind, Message, Priority, Task
 from hubbub.model.rights import HUB
 from hubbub.store import counters, messages, pictures, runs
 from hubbub.store.tx import Tx
@@ -22,6 +22,9 @@ number_in_run = messages.number_in_run
 last_in_thread = messages.last_in_thread
 find_by_number = messages.find_by_number
 history = messages.history
+mail = messages.mail
+mail_ids = messages.mail_ids
+unseen_mail = messages.unseen_mail
 thread = messages.thread
 about = messages.about
 deliveries_of_all = messages.deliveries_of_all
@@ -109,14 +112,6 @@ def broadcast(
         rows.append(_deliver(tx, message, name, delivery_id=new_id()))
         _record(tx, "message.delivered", message, rows[-1])
     return message, rows
-
-
-def mail(tx: Tx, run: Run, name: str, *, after: int = 0) -> tuple[list[Message], list[UUID]]:
-    """What was sent in a run to `name`, or by others to everyone, after the message number `after`, in order.
-
-    And the ids of those of its inbox rows that `name` sees for the first time. Changes nothing.
-    """
-    return messages.mail(tx, run.id, name, after=after)
 
 
 def handed_in(tx: Tx, task: Task) -> Message | None:

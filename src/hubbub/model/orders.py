@@ -8,6 +8,7 @@ from datetime import timedelta
 from enum import StrEnum
 from typing import Protocol
 
+from hubbub.model import encoded
 from hubbub.model.errors import HubError
 
 
@@ -126,7 +127,7 @@ _encoder = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 def as_json(value: object) -> str:
     """JSON as it goes over the line, without blanks."""
-    return _encoder.encode(value)
+    return encoded.joined(value) or _encoder.encode(value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +152,12 @@ class Outcome:
         """The JSON object that programs read; an array stands in one."""
         if self.structured is not None:
             return self.structured
-        return self.value if isinstance(self.value, Mapping) else {"result": self.value}
+        return encoded.decoded(self.value) if isinstance(self.value, Mapping) else {"result": self.value}
+
+    @property
+    def joined(self) -> str | None:
+        """The JSON of `content`, where most of that is encoded already."""
+        return encoded.joined(self.value) if self.structured is None else None
 
     @property
     def shown(self) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from uuid import UUID
 from hubbub.model.lifecycle import Status
 from hubbub.model.moments import PARTS
 from hubbub.model.records import Delivery, Kind, Letter, Message, Run, Task
-from hubbub.store import counters, wakes
+from hubbub.store import counters, tally, wakes
 from hubbub.store.table import Table
 from hubbub.store.tx import Row, Tx
 
@@ -161,25 +161,37 @@ def number_in_run(tx: Tx, run: Run) -> int:
     return int(row["messages"]) if row else 0
 
 
-def mail(tx: Tx, run_id: UUID, name: str, *, after: int) -> tuple[list[Message], list[UUID]]:
-    """Return what was sent in a run to `name`, or by others to everyone, after the number `after`, in order.
+def mail(tx: Tx, run: Run, name: str, *, after: int = 0) -> list[Message]:
+    """Return what was sent in a run to `name`, or by others to everyone, after the number `after`, in order."""
+    return [_message(row) for row in _mail(tx, _MESSAGE, run, name, after=after)]
 
-    And those inbox rows of `name` among it that it sees for the first time.
-    """
-    rows = tx.all(
-        f"""SELECT {_MESSAGE}, CASE WHEN d.seen_at IS NULL THEN d.id END AS unseen_id
+
+def mail_ids(tx: Tx, run: Run, name: str, *, after: int = 0) -> list[tuple[UUID, int]]:
+    """As `mail`, of each message its id and its number alone."""
+    return [(row["id"], row["number"]) for row in _mail(tx, "m.id, m.number", run, name, after=after)]
+
+
+def unseen_mail(tx: Tx, run: Run, name: str, *, after: int = 0) -> list[UUID]:
+    """Return the inbox rows of `name` for what `mail` returns, as far as it has seen none of them."""
+    if not tally.unread(tx, run.project_id, name):
+        return []
+    join = "JOIN deliveries d ON d.message_id = m.id AND d.recipient = :name AND d.seen_at IS NULL"
+    return [row["id"] for row in _mail(tx, "d.id, m.number", run, name, after=after, join=join)]
+
+
+def _mail(tx: Tx, wanted: str, run: Run, name: str, *, after: int, join: str = "") -> Sequence[Row]:
+    """What is `wanted` of each message of a mail: the number too, else SQLite puts them all aside to sort them."""
+    return tx.all(
+        f"""SELECT {wanted}
             FROM (SELECT * FROM messages WHERE run_id = :run_id AND recipient = :name AND number > :after
                   UNION ALL
                   SELECT * FROM messages
                   WHERE run_id = :run_id AND recipient IS NULL AND number > :after AND sender <> :name) m
-            LEFT JOIN deliveries d ON d.message_id = m.id AND d.recipient = :name
-            ORDER BY m.number""",
-        run_id=run_id,
+            {join} ORDER BY m.number""",
+        run_id=run.id,
         name=name,
         after=after,
     )
-    unseen = [row["unseen_id"] for row in rows if row["unseen_id"] is not None]
-    return [_message(row) for row in rows], unseen
 
 
 def last_in_thread(tx: Tx, project_id: UUID, thread: str, sender: str) -> Message | None:

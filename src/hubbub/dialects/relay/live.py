@@ -115,7 +115,7 @@ def _task(tx: Tx, run: Run, activity: Activity) -> Row | None:
 
 
 def _task_row(task: Task, run: Run, needs: Sequence[UUID]) -> Row:
-    return words.task_row(task, run, needs, with_description=True)
+    return words.task_row(task, run, needs, words.described(task))
 
 
 def _joined(_tx: Tx, _run: Run, activity: Activity) -> Row:

@@ -1,16 +1,20 @@
 """The tools by which agents talk."""
 
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from functools import partial
 from typing import Annotated
+from uuid import UUID
 
 from pydantic import Field
 
 from hubbub.core import access, activity, agents, inbox, messages
 from hubbub.dialects.call import Call, NotYet
 from hubbub.dialects.dialect import NULLABLE, Reply
+from hubbub.dialects.kept import KeptRows
 from hubbub.dialects.relay import words
 from hubbub.dialects.relay.tongue import DIALECT, Here, Name, Text, addressee, enter, require_room
+from hubbub.model.encoded import EncodedRows
 from hubbub.model.records import Activity, Message
 from hubbub.model.rights import Right
 from hubbub.store.tx import Tx
@@ -18,6 +22,8 @@ from hubbub.store.tx import Tx
 LONGEST_WAIT = 45  # seconds
 ENOUGH = 500  # events to look through before sleeping; after more than that it is worth another look anyhow
 BEYOND = 2**62  # after the last message that there will ever be
+
+_ROWS = KeptRows()
 
 Metadata = Annotated[
     dict[Annotated[str, Field(max_length=64)], Annotated[str, Field(max_length=1024)]], Field(max_length=20)
@@ -73,12 +79,24 @@ def get_messages(
     last_event that get_all_tasks gave on request, it does not sleep over what has happened since then.
     """
     here = enter(tx, call, agent_id, Right.READ)
-    found, unseen = messages.mail(tx, here.run, here.name, after=min(after_seq or 0, BEYOND))
+    after = min(after_seq or 0, BEYOND)
+    found = messages.mail_ids(tx, here.run, here.name, after=after)
     if not found and wait_seconds and not call.has_waited and not _is_late(tx, here, after_event):
         raise NotYet(here.project.id, timedelta(seconds=wait_seconds), partial(_concerns, here.name))
-    if unseen and access.reads_for_agent(tx):
-        call.then(lambda: call.site.note(partial(inbox.note_read, delivery_ids=unseen)))
-    return {"messages": [words.message_row(message, here.run) for message in found]}
+    if found and access.reads_for_agent(tx):
+        unseen = messages.unseen_mail(tx, here.run, here.name, after=after)
+        call.then(lambda: call.site.note(partial(inbox.note_read, delivery_ids=unseen)) if unseen else None)
+    return {"messages": _rows(tx, here, found)}
+
+
+def _rows(tx: Tx, here: Here, found: Sequence[tuple[UUID, int]]) -> EncodedRows:
+    """The rows of messages, by their ids and numbers: a message never changes, and is known by its id."""
+
+    def make(missing: Sequence[UUID]) -> Mapping[UUID, words.Row]:
+        newer = messages.mail(tx, here.run, here.name, after=dict(found)[missing[0]] - 1)
+        return {message.id: words.message_row(message, here.run) for message in newer}
+
+    return _ROWS.rows((here.run.id, here.run.name), [each for each, _number in found], make)
 
 
 def _is_late(tx: Tx, here: Here, after_event: int | None) -> bool:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from uuid import UUID
 
 from hubbub.model.lifecycle import Status
+from hubbub.model.listed import ListedTask
 from hubbub.model.records import Artifact, Message, Priority, Review, Run, Task
 
 Row = Mapping[str, object]
@@ -20,6 +21,7 @@ PRIORITY = {
 PRIORITIES = {word: priority for priority, word in PRIORITY.items()}
 TODO, IN_PROGRESS, IN_REVIEW, DONE = "todo", "in_progress", "in_review", "done"
 PENDING = "pending"  # of a review without a verdict
+_UNDESCRIBED: Row = {}
 
 
 def seconds(at: int) -> int:
@@ -27,18 +29,15 @@ def seconds(at: int) -> int:
     return at // 1000
 
 
-def task_row(task: Task, run: Run, needs: Sequence[UUID], *, with_description: bool = False) -> Row:
-    """A row of `get_all_tasks`."""
-    described: Row = {"description": task.description or None} if with_description else {}
-    edited = {"edited_by": task.edited_by} if with_description and task.edited_by is not None else {}
+def task_row(task: Task | ListedTask, run: Run, needs: Sequence[UUID], described: Row = _UNDESCRIBED) -> Row:
+    """A row of `get_all_tasks`; `described` is what it says of the task's description, if that is asked for."""
     return {
         "id": str(task.id),
         "title": task.title,
-        "status": STATUS[task.status],
+        "status": STATUS[Status(task.status)],
         "assignee": task.assignee,
-        "priority": PRIORITY[task.priority],
+        "priority": PRIORITY[Priority(task.priority)],
         **described,
-        **edited,
         "created_by": task.sender,
         "depends_on": [str(task_id) for task_id in needs],
         "external_id": task.external_id,
@@ -49,6 +48,12 @@ def task_row(task: Task, run: Run, needs: Sequence[UUID], *, with_description: b
         "updated_at": seconds(task.updated_at),
         "session_id": run.name,
     }
+
+
+def described(task: Task) -> Row:
+    """The description of a task, and who wrote it anew."""
+    edited = {"edited_by": task.edited_by} if task.edited_by is not None else {}
+    return {"description": task.description or None, **edited}
 
 
 def message_row(message: Message, run: Run) -> Row:

@@ -7,12 +7,14 @@ from pydantic import Field
 from hubbub.core import activity, dependencies, parts, tasks, verbs
 from hubbub.dialects.call import Call
 from hubbub.dialects.dialect import Reply
+from hubbub.dialects.kept import KeptRows
 from hubbub.dialects.relay import finishing, words
 from hubbub.dialects.relay.tongue import DIALECT, Here, Id, Name, addressee, enter, no, require_room
 from hubbub.model.errors import HubError, InvalidTransition, NotFound
 from hubbub.model.lifecycle import Status
+from hubbub.model.listed import ListedTask
 from hubbub.model.parts import Manner, Verb
-from hubbub.model.records import Task
+from hubbub.model.records import Run, Task
 from hubbub.model.rights import Right
 from hubbub.store.tx import Tx
 
@@ -24,6 +26,9 @@ VERBS = {
     words.IN_REVIEW: Verb.SUBMIT,
     words.DONE: Verb.COMPLETE,
 }
+
+
+_ROWS = KeptRows()
 
 
 class Breaker(HubError):
@@ -178,13 +183,30 @@ def get_all_tasks(
     With include_last_event it tells where the log is, for get_messages to wait on from there.
     """
     here = enter(tx, call, agent_id, Right.READ)
-    needs = dependencies.of_run(tx, here.run)
     place = {"last_event": activity.last(tx, here.project.id)} if include_last_event else {}
-    return {
-        "tasks": [
-            words.task_row(task, here.run, needs.get(task.id, ()), with_description=include_description)
-            for task in tasks.of_run(tx, here.run, assignee=assignee)
-            if status in (None, words.STATUS[task.status])
-        ],
-        **place,
-    }
+    rows = _described if include_description else _listed
+    return {"tasks": rows(tx, here.run, assignee, status), **place}
+
+
+def _described(tx: Tx, run: Run, assignee: str | None, status: str | None) -> object:
+    """The rows of a run's tasks, with their descriptions."""
+    needs = dependencies.of_run(tx, run)
+    found = [task for task in tasks.of_run(tx, run, assignee=assignee) if _is(status, task)]
+    return [words.task_row(task, run, needs.get(task.id, ()), words.described(task)) for task in found]
+
+
+def _listed(tx: Tx, run: Run, assignee: str | None, status: str | None) -> object:
+    """The rows of a run's tasks, of which few are others than last time."""
+    needs = dependencies.of_run(tx, run)
+    found = tasks.listed_of_run(tx, run, assignee=assignee)
+    things = [(task, tuple(needs.get(task.id, ())) if needs else ()) for task in found if _is(status, task)]
+    return _ROWS.rows(
+        (run.id, run.name),
+        things,
+        lambda missing: {thing: words.task_row(thing[0], run, thing[1]) for thing in missing},
+    )
+
+
+def _is(status: str | None, task: Task | ListedTask) -> bool:
+    """Whether a task is in that status, in Relay's word for it; None: in any."""
+    return status is None or words.STATUS[Status(task.status)] == status

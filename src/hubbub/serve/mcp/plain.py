@@ -7,6 +7,7 @@ everything that is wrong with a message itself.
 
 import functools
 import json
+import re
 from collections.abc import Callable, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
@@ -43,6 +44,7 @@ TOKEN = "progressToken"  # of what is told meanwhile, and these calls tell nothi
 REVISION, KIND, ACCEPT, KEY = b"mcp-protocol-version", b"content-type", b"accept", IDEMPOTENCY_HEADER.encode()
 JSON = (b"content-type", b"application/json")
 _ascii = json.JSONEncoder(separators=(",", ":"))
+_ESCAPED = re.compile(r"[^ -~]+")  # by `_ascii`, where it is not so yet
 RESERVED = "io.modelcontextprotocol/"
 
 
@@ -210,21 +212,31 @@ def _result(call: Plain, outcome: Outcome, server: DialectServer) -> bytes:
     encode = _encoder(call)
     told = outcome.encoded.get(encode)
     if told is None:
-        told = outcome.encoded[encode] = encode(_said(call, outcome, server))
-    return b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (encode(call.id), told)
+        told = outcome.encoded[encode] = _said(call, outcome, server)
+    return b"".join((b'{"jsonrpc":"2.0","id":', encode(call.id), b',"result":', told, b"}"))
 
 
-def _said(call: Plain, outcome: Outcome, server: DialectServer) -> Json:
-    result: Json = {
-        "content": [{"text": text, "type": "text"} for text in outcome.shown],
-        "isError": outcome.is_error,
-    }
+def _said(call: Plain, outcome: Outcome, server: DialectServer) -> bytes:
+    """The result, member by member: what is large is encoded once, or was before."""
+    encode = _encoder(call)
+    content = [{"text": text, "type": "text"} for text in outcome.shown]
+    members = [b'{"content":', encode(content), b',"isError":', encode(outcome.is_error)]
     if call.is_modern:
-        result["resultType"] = "complete"
-    result["structuredContent"] = outcome.content
+        members.append(b',"resultType":"complete"')
+    members += [b',"structuredContent":', _structured(call, outcome)]
     if call.is_modern:
-        result["_meta"] = {types.SERVER_INFO_META_KEY: server.server.server_info_stamp}
-    return result
+        stamp = {types.SERVER_INFO_META_KEY: server.server.server_info_stamp}
+        members += [b',"_meta":', encode(stamp)]
+    return b"".join((*members, b"}"))
+
+
+def _structured(call: Plain, outcome: Outcome) -> bytes:
+    joined = outcome.joined
+    if joined is None:
+        return _encoder(call)(outcome.content)
+    if call.is_modern and not (joined.isascii() and joined.isprintable()):
+        joined = _ESCAPED.sub(lambda found: _ascii.encode(found[0])[1:-1], joined)
+    return joined.encode()
 
 
 def _error(call: Plain, told: MCPError) -> tuple[int, bytes]:
