@@ -82,8 +82,8 @@ vendor: ## build what the dashboard uses of others anew (needs Node)
 
 lock: ## compile requirements.lock and those of the container from pyproject.toml (needs uv)
 	@command -v uv >/dev/null || { echo 'make lock needs uv: https://docs.astral.sh/uv/' >&2; exit 1; }
-	@$(LOCK) pyproject.toml --group dev -o requirements.lock
-	@$(LOCK) pyproject.toml --constraint requirements.lock -o deploy/requirements.lock
+	@$(LOCK) pyproject.toml --all-extras --group dev -o requirements.lock
+	@$(LOCK) pyproject.toml --all-extras --constraint requirements.lock -o deploy/requirements.lock
 	@$(LOCK) --group build --constraint requirements.lock -o deploy/build.lock
 
 wheel: $(READY) ## build the wheel and the source distribution into dist

@@ -11,6 +11,8 @@ from typing import cast
 
 import pytest
 
+from hubbub.model.extras import EXTRAS
+
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src"
 MODULES = sorted(SOURCE.rglob("*.py"))
@@ -24,6 +26,9 @@ SPEAKS_OF_SESSIONS = {"dialects", "mcp", "bridge"}
 
 # What the rooms below the edges may know beside the standard library.
 DRIVERS_AND_HASH = {"apsw", "psycopg", "argon2-cffi"}
+
+SERVER_BUNDLE = {"httptools", "uvloop", "watchfiles"}  # of uvicorn[standard]
+BROUGHT_ALONG = {"openai", "psycopg_pool"}  # by the extra of a library that an extra of ours names
 
 
 Nodes = dict[str, list[ast.AST]]
@@ -176,7 +181,43 @@ def test_what_is_installed_for_the_edges_is_forbidden_below_them() -> None:
     assert modules <= set(forbidden)
 
 
+def test_what_everybody_installs_is_little_and_has_a_reason() -> None:
+    """At most 16 libraries come with hubbub; record 0006 says of each, and of those of the extras, why we take it."""
+    record = (ROOT / "docs/decisions/0006-libraries.md").read_text("utf-8").lower()
+    reasons = [row.split("|")[-4] for row in record.splitlines() if row.count("|") in (5, 6)]
+
+    assert len(_named(_project()["dependencies"])) <= 16
+    assert not [name for name in _dependencies() if not any(name in reason for reason in reasons)]
+
+
+def test_each_extra_is_known_where_it_is_missed() -> None:
+    """The extras of the package are those of which hubbub can say how to get them; `all` has all of them."""
+    declared = _extras()
+
+    assert declared.pop("all") == [f"hubbub[{','.join(sorted(declared))}]"]
+    assert declared.keys() == EXTRAS.keys()
+    assert not [
+        module
+        for name, extra in EXTRAS.items()
+        for module in extra.modules
+        if not _named(declared[name]) & {each.lower() for each in packages_distributions()[module]}
+        and module not in BROUGHT_ALONG
+    ]
+
+
+def _project() -> dict[str, list[str]]:
+    return cast("dict[str, list[str]]", _pyproject()["project"])
+
+
+def _extras() -> dict[str, list[str]]:
+    return {**cast("dict[str, list[str]]", _pyproject()["project"]["optional-dependencies"])}
+
+
+def _named(requirements: list[str]) -> set[str]:
+    return {re.split(r"[\[<>=; ]", requirement)[0] for requirement in requirements}
+
+
 def _dependencies() -> set[str]:
-    listed = _pyproject()["project"]["dependencies"]
-    assert isinstance(listed, list)
-    return {re.split(r"[\[<>=; ]", requirement)[0] for requirement in listed}
+    """Every library that we name, of the extras too, and those in the bundle of the server."""
+    extras = (needed for name, needed in _extras().items() if name != "all")
+    return {*_named(_project()["dependencies"]), *SERVER_BUNDLE}.union(*map(_named, extras))

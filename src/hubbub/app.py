@@ -1,13 +1,11 @@
 """The composition root: the only place that knows every part of a hub. Here they are put together, started, stopped."""
 
 import asyncio
-import errno
 import json
 import os
 import resource
 import secrets
 import signal
-import socket
 import sys
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Sequence
@@ -25,7 +23,8 @@ from hubbub.core.askers import OwnMachine
 from hubbub.core.quotas import MIB, Limits, Quotas
 from hubbub.core.transaction import Transactions
 from hubbub.dialects import discover
-from hubbub.model.errors import Conflict, Forbidden, Invalid, Unauthorized
+from hubbub.model import extras
+from hubbub.model.errors import Invalid, Unauthorized
 from hubbub.model.ids import new_id
 from hubbub.model.redaction import Redactor
 from hubbub.model.rights import SYSTEM
@@ -42,6 +41,7 @@ from hubbub.serve.fleet.elsewhere import Elsewhere
 from hubbub.serve.fleet.fleet import Fleet
 from hubbub.serve.fleet.pace import Pace
 from hubbub.serve.followers import Followers
+from hubbub.serve.listening import listen, url_of
 from hubbub.serve.loop_watch import LoopWatch
 from hubbub.serve.mirrored import keep_in_step
 from hubbub.serve.news import LiveNews
@@ -67,7 +67,6 @@ log = structlog.get_logger("hubbub")
 OWNER_TOKEN = "owner-token"
 HUB_FILE = "hub.json"  # in the data folder while the hub runs: where it is
 WORKSPACE_VARIABLES = ("RELAY_DIR", "RELAY_PROJECT_ROOT")
-BACKLOG = 2048
 SWITCH_INTERVAL = 0.0005  # seconds; at Python's own 5 ms a busy event loop starves the writer thread
 
 
@@ -100,10 +99,10 @@ class Hub:
         if settings.root_dialect not in self.dialects:
             known = ", ".join(self.dialects)
             raise Invalid(f"there is no dialect {settings.root_dialect!r}; the hub speaks {known}")
-        self._socket = _listen(settings.host, settings.port)
+        self._socket = listen(settings.host, settings.port)
         try:
             self.port: int = self._socket.getsockname()[1]
-            self.url = _url(settings.host, self.port)
+            self.url = url_of(settings.host, self.port)
             self._lock, self.store = _open(settings, self.url)
         except BaseException:
             self._socket.close()
@@ -201,12 +200,20 @@ class Hub:
             await stack.enter_async_context(self._findable())
             yield
 
-    def _machine(self, desk: Desk, slug: str, instance: str) -> "LocalNode":
-        """The machine that the hub runs on, as agents may use it. `instance` is what the hub calls itself."""
+    def _machine(self, desk: Desk, slug: str, instance: str) -> "LocalNode | None":
+        """Return the machine that the hub runs on, for agents to use; None where what that needs is not installed.
+
+        `instance` is what the hub calls itself.
+        """
         from hubbub.dialects.cmdop import DIALECT
         from hubbub.node import hub, machine
-        from hubbub.node.here import open_node  # takes a while to import, and not every hub has one
 
+        try:
+            with extras.required():
+                from hubbub.node.here import open_node  # takes a while to import, and not every hub has one
+        except extras.NotInstalled as error:
+            log.warning("agents cannot use this machine", reason=str(error))
+            return None
         name = machine.about(self.settings.data).name
         owner = (self.settings.data / OWNER_TOKEN).read_text("utf-8").strip()
         return open_node(
@@ -292,7 +299,8 @@ def _open(settings: Settings, url: str) -> tuple[FolderLock | None, Store]:
     """The store, and the lock of the data folder where the store is elsewhere and does not hold it itself."""
     if settings.database is None:
         return None, SQLite.open(settings.data, url=url)
-    from hubbub.store.postgres import Postgres  # takes a while to import, and most hubs never need it
+    with extras.required():
+        from hubbub.store.postgres import Postgres  # takes a while to import, and most hubs never need it
 
     settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
     lock = FolderLock.take(settings.data, url=url)
@@ -319,35 +327,6 @@ def _workspace() -> Workspace | None:
     found = folder.find(os.environ, Path.cwd())
     is_named = any(os.environ.get(name) for name in WORKSPACE_VARIABLES)
     return found if is_named or found.folder.is_dir() else None
-
-
-def _listen(host: str, port: int) -> socket.socket:
-    """A listening socket: who connects from now on waits until the hub is ready, rather than being turned away."""
-    try:
-        family, kind, protocol, _name, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        listening = socket.socket(family, kind, protocol)
-    except OSError as error:
-        raise Invalid(f"the host {host!r} cannot be found; name an address of this machine") from error
-    try:
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind(address)
-        listening.listen(BACKLOG)
-    except OSError as error:
-        listening.close()
-        if error.errno == errno.EADDRINUSE:
-            sentence = f"port {port} of {host} is in use, perhaps by a hub that runs already; choose another"
-            raise Conflict(f"{sentence} with --port") from error
-        if error.errno == errno.EACCES:
-            sentence = f"port {port} needs rights that this user does not have; choose another"
-            raise Forbidden(sentence) from error
-        raise Invalid(f"the hub cannot listen on {host!r}; name an address of this machine") from error
-    return listening
-
-
-def _url(host: str, port: int) -> str:
-    """Where a program on this machine reaches the hub."""
-    reachable = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104  # compared, not bound
-    return f"http://[{reachable}]:{port}" if ":" in reachable else f"http://{reachable}:{port}"
 
 
 def _is_good(tx: Tx, token_file: Path) -> bool:

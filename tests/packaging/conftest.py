@@ -11,7 +11,10 @@ from pathlib import Path
 import pytest
 
 from hubbub import __version__
+from hubbub.model.extras import EXTRAS
 from tests.packaging.package import Installed, build
+
+BROUGHT_BY_OTHERS = {"cryptography"}  # by the MCP SDK
 
 
 @pytest.fixture(scope="session")
@@ -38,6 +41,10 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installe
     data.mkdir(mode=0o700)
     packages = environment / Path(sysconfig.get_path("purelib")).relative_to(sys.prefix)
     packages.joinpath("needs.pth").write_text(sysconfig.get_path("purelib") + os.linesep)
+    missing = {module for extra in EXTRAS.values() for module in extra.modules} - BROUGHT_BY_OTHERS
+    packages.joinpath("no_extras.pth").write_text(
+        f"import sys; sys.modules.update(dict.fromkeys({missing}))\n"
+    )
     pip = [sys.executable, "-m", "pip", "--python", str(environment), "install", "--quiet"]
-    subprocess.run([*pip, "--no-index", "--no-deps", "--no-compile", str(wheel)], check=True)
+    subprocess.run([*pip, "--no-index", "--no-deps", str(wheel)], check=True)
     return Installed(environment, data)

@@ -95,11 +95,13 @@ def test_a_lock_of_the_container_is_a_part_of_the_lock(lock: str) -> None:
 
 
 def test_the_locks_of_the_container_have_all_that_is_needed() -> None:
-    """Whatever the package needs to run, and to be built, is pinned for the container; the tools of tests are not."""
+    """What the package and its extras need, and what builds it, is pinned for the container; tools of tests are not."""
     facts = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     run, built = _pins(DEPLOY / "requirements.lock"), _pins(DEPLOY / "build.lock")
 
-    assert _named(facts["project"]["dependencies"]) <= run.keys()
+    extras = {extra: _named(needed) for extra, needed in facts["project"]["optional-dependencies"].items()}
+    assert extras.pop("all") == {"hubbub"}
+    assert _named(facts["project"]["dependencies"]).union(*extras.values()) <= run.keys()
     assert _named(facts["build-system"]["requires"]) <= built.keys()
     assert not {"pytest", "mypy", "playwright"} & run.keys()
 

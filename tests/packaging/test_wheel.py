@@ -10,6 +10,7 @@ import httpx2
 import pytest
 
 from hubbub import __version__
+from hubbub.model.extras import NotInstalled
 from tests.packaging.package import ROOT, Installed, build
 from tests.waiting import patience
 
@@ -82,19 +83,41 @@ def test_a_release_holds_no_leftovers(source: Path) -> None:
 
 @pytest.mark.system
 def test_it_works_where_it_is_installed(installed: Installed) -> None:
-    """Without the sources, from another folder: a hub starts, shows its pages, takes a message, and stops."""
+    """Without sources and extras, from another folder: a hub starts, shows its pages, takes a message, and stops."""
     up = installed.run("hubbub", "up", "--port", "0", "--json")
     assert up.returncode == 0, up.stderr
     try:
         page = httpx2.get(f"{json.loads(up.stdout)['url']}/login", trust_env=False, timeout=patience())
         sent = installed.run("hubbub", "send", "hub", "All is here.")
         letters = json.loads(installed.run("hubbub", "inbox", "hub", "--json").stdout)
+        watched = installed.run("hubbub", "watch")
+        told = installed.data.joinpath("hub.log").read_text("utf-8")
     finally:
         down = installed.run("hubbub", "down")
 
     assert (page.status_code, "<html" in page.text) == (200, True)
     assert (sent.returncode, down.returncode) == (0, 0)
     assert [each["text"] for each in letters] == ["All is here."]
+    assert watched.stderr == f"Error: {NotInstalled('tui')}\n"
+    assert str(NotInstalled("machine")) in told.replace('\\"', '"')
+
+
+WITHOUT_EXTRAS = {
+    "serve --port 0 --database postgresql://nowhere/x": "postgres",
+    "node run --join join_x": "machine",
+    "gate check": "machine",
+    "mcp cmdop": "machine",
+}
+
+
+@pytest.mark.system
+@pytest.mark.parametrize(("words", "extra"), WITHOUT_EXTRAS.items())
+def test_a_command_says_how_to_get_what_it_needs(installed: Installed, words: str, extra: str) -> None:
+    """A command whose extra is not installed says so in one sentence, with the words that get it."""
+    ran = installed.run("hubbub", *words.split())
+
+    assert (ran.returncode, ran.stderr) == (1, f"Error: {NotInstalled(extra)}\n")
+    assert f"pip install 'hubbub[{extra}]'" in ran.stderr
 
 
 @pytest.mark.system

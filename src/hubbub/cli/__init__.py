@@ -5,6 +5,8 @@ from typing import Any, NamedTuple
 
 import click
 
+from hubbub.model import extras
+
 
 class Entry(NamedTuple):
     """Where a command is, and what the list of commands says about it."""
@@ -62,7 +64,12 @@ class Shelf(Group):
         entry = self.entries.get(cmd_name)
         if entry is None:
             return None
-        command: click.Command = getattr(importlib.import_module(entry.module), entry.attribute or cmd_name)
+        try:
+            with extras.required():
+                module = importlib.import_module(entry.module)
+        except extras.NotInstalled as error:
+            raise click.ClickException(str(error)) from None
+        command: click.Command = getattr(module, entry.attribute or cmd_name)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -14,7 +14,7 @@ import click
 from hubbub import settings
 from hubbub.cli import terminal
 from hubbub.client import Hub, HubRefused, HubUnreachable, owner_token, running_hub
-from hubbub.model import chains
+from hubbub.model import chains, extras
 from hubbub.model.errors import HubError, Invalid, Unauthorized
 
 REFUSED, USAGE, UNREACHABLE, TIMED_OUT = 1, 2, 3, 4
@@ -45,7 +45,8 @@ class Command(click.Command):
     def invoke(self, ctx: click.Context) -> Any:
         self._require_text(ctx)
         try:
-            returned = super().invoke(ctx)
+            with extras.required():
+                returned = super().invoke(ctx)
             print(end="", flush=True)  # here, where it can still be said that it does not work
             return returned
         except Invalid as error:

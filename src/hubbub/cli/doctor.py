@@ -24,6 +24,7 @@ from hubbub.clients.hook.main import CLIENTS as HOOKED
 from hubbub.clients.hook.main import DEADLINE, RUNG
 from hubbub.clients.install import record
 from hubbub.clients.install.verify import verify
+from hubbub.model import extras
 from hubbub.model.errors import StoreRefused
 from hubbub.model.wakes import Method
 from hubbub.store import migrate
@@ -136,8 +137,11 @@ def _sqlite(file: Path) -> Finding:
 
 
 def _postgres(url: str) -> Finding:
-    import psycopg  # takes a while to import, and most hubs never need it
-
+    try:
+        with extras.required():
+            import psycopg  # takes a while to import, and most hubs never need it
+    except extras.NotInstalled as error:
+        return Finding("database", False, "PostgreSQL's driver is not installed", str(error))
     try:
         with psycopg.connect(url, connect_timeout=CONNECT_SECONDS) as db:
             migrate.check_postgres(db)

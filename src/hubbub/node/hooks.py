@@ -10,11 +10,11 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from hubbub import settings
+from hubbub.model import extras
 from hubbub.node.machine import Surroundings
 from hubbub.node.policy import Policy
 from hubbub.node.seen import Seen
 from shellgate.decision import Effect
-from shellgate.floor import commands
 
 FILE = "hooks.json"
 UNSEEN = (
@@ -28,6 +28,11 @@ def denial(command: str, root: Path, data: Path | None = None) -> str | None:
 
     `data` is the folder where it is kept what was seen: without it, the one that is set.
     """
+    try:
+        with extras.required():
+            from shellgate.floor import commands  # with a parser that who has no hooks never needs
+    except extras.NotInstalled as error:
+        return f"nothing can judge it here: {error}"
     chosen = settings.read()
     around = Surroundings(
         home=Path.home(), cwd=root, own=(chosen.data, chosen.config), environment=os.environ

@@ -22,9 +22,9 @@ def watch(*, hub: Hub, as_json: bool) -> None:
         picture = Fold.of(snapshot["picture"]).picture
         terminal.show_json({noun: list(picture[noun].values()) for noun in NOUNS})
         return
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise click.UsageError("it needs a terminal; --json prints what there is, once")
     from hubbub.cli.watch.app import Watch  # takes a while to import
 
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise click.UsageError("it needs a terminal; --json prints what there is, once")
     roles = {each["slug"]: each["role"] for each in hub.get("/me")["projects"]}
     Watch(hub, acts=roles.get(snapshot["project"]) != "viewer").run()

@@ -4,6 +4,7 @@ import asyncio
 import importlib
 import os
 
+from hubbub.model import extras
 from hubbub.node.policy import AdaptedRuntime, CommandRuntime, Runtime
 from hubbub.node.runtimes.adapted import AdaptedConversation
 from hubbub.node.runtimes.command import CommandConversation
@@ -34,6 +35,10 @@ async def conversation(runtime: Runtime | None, project_key: str | None = None) 
             f"the environment variable {runtime.key} is not set, which is to hold the model's key"
         )
     # It takes a second or two to import, which the loop does not have.
-    openai = await asyncio.to_thread(importlib.import_module, "hubbub.node.runtimes.openai")
+    try:
+        with extras.required():
+            openai = await asyncio.to_thread(importlib.import_module, "hubbub.node.runtimes.openai")
+    except extras.NotInstalled as error:
+        raise RuntimeFailed(str(error)) from None
     made: Conversation = openai.OpenAIConversation(url=runtime.url, model=runtime.model, key=key)
     return made

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Protocol
 
+from hubbub.model import extras
 from hubbub.model.orders import Code, Principal
 from hubbub.node.ssh.destination import Destination
 from hubbub.node.ssh.output import Output
@@ -61,7 +62,11 @@ class Shell:
 async def dial(wanted: Destination, home: Path, agent: str | None) -> Line:
     """A shell by SSH."""
     # It takes a while to import, which the loop does not have.
-    dialing = await asyncio.to_thread(importlib.import_module, "hubbub.node.ssh.dialing")
+    try:
+        with extras.required():
+            dialing = await asyncio.to_thread(importlib.import_module, "hubbub.node.ssh.dialing")
+    except extras.NotInstalled as error:
+        raise NotConnected(Code.FAILED, str(error)) from None
     line: Line = await dialing.dial(wanted, home, agent)
     return line
 

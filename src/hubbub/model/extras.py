@@ -1,0 +1,46 @@
+"""Extras: what of the package not everybody needs, and how to get what is missing."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from hubbub.model.errors import HubError
+
+
+@dataclass(frozen=True, slots=True)
+class Extra:
+    """What an extra is needed for, as the subject of a sentence, and the modules that it brings."""
+
+    purpose: str
+    modules: tuple[str, ...]
+
+
+EXTRAS: Mapping[str, Extra] = {
+    "chat": Extra("an agent that is a model at an endpoint", ("openai", "pydantic_ai")),
+    "machine": Extra("a machine that agents may use", ("cryptography", "tree_sitter", "tree_sitter_bash")),
+    "postgres": Extra("a hub on PostgreSQL", ("psycopg", "psycopg_pool")),
+    "ssh": Extra("a shell by SSH", ("asyncssh",)),
+    "tui": Extra("the dashboard in a terminal", ("textual",)),
+}
+
+
+class NotInstalled(HubError):
+    """Something that was asked for needs an extra that is not there."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"{EXTRAS[name].purpose} needs what is not installed; get it by: pip install 'hubbub[{name}]'"
+        )
+
+
+@contextmanager
+def required() -> Iterator[None]:
+    """Raise `NotInstalled` where the block imports a module of an extra that is not there."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        top = (error.name or "").partition(".")[0]
+        for name, extra in EXTRAS.items():
+            if top in extra.modules:
+                raise NotInstalled(name) from None
+        raise

@@ -1,0 +1,37 @@
+"""The socket that a hub listens on, and its address."""
+
+import errno
+import socket
+
+from hubbub.model.errors import Conflict, Forbidden, Invalid
+
+BACKLOG = 2048
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Return a listening socket: whoever connects from now on waits until the hub is ready, and is not turned away."""
+    try:
+        family, kind, protocol, _name, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        listening = socket.socket(family, kind, protocol)
+    except OSError as error:
+        raise Invalid(f"the host {host!r} cannot be found; name an address of this machine") from error
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(address)
+        listening.listen(BACKLOG)
+    except OSError as error:
+        listening.close()
+        if error.errno == errno.EADDRINUSE:
+            sentence = f"port {port} of {host} is in use, perhaps by a hub that runs already; choose another"
+            raise Conflict(f"{sentence} with --port") from error
+        if error.errno == errno.EACCES:
+            sentence = f"port {port} needs rights that this user does not have; choose another"
+            raise Forbidden(sentence) from error
+        raise Invalid(f"the hub cannot listen on {host!r}; name an address of this machine") from error
+    return listening
+
+
+def url_of(host: str, port: int) -> str:
+    """Return the address at which a program on this machine reaches the hub."""
+    reachable = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104  # compared, not bound
+    return f"http://[{reachable}]:{port}" if ":" in reachable else f"http://{reachable}:{port}"
