@@ -152,3 +152,16 @@ def test_by_its_name_and_in_a_group_of_its_own(tmp_path: Path) -> None:
         assert os.getpgid(waiting.pid) == waiting.pid
         shown = Path(f"/proc/{waiting.pid}/cmdline")
         assert not sys.platform.startswith("linux") or str(zygote.__file__) in shown.read_text()
+
+
+def test_what_it_starts_is_forked_too(tmp_path: Path) -> None:
+    """What a forked program starts of the program is a fork as well, in a session of its own, and outlives it."""
+    assert run(PROGRAM, tmp_path, "up", "--port", "0")[0] == 0
+    pid = json.loads((tmp_path / "data" / "hub.json").read_text())["pid"]
+    try:
+        shown = Path(f"/proc/{pid}/cmdline")
+        assert not sys.platform.startswith("linux") or str(zygote.__file__) in shown.read_text()
+        assert os.getsid(pid) == pid
+    finally:
+        os.kill(pid, signal.SIGTERM)
+    assert ends(pid)

@@ -5,7 +5,7 @@ a test starts brings up a zygote: a process that has imported all of the program
 What it becomes is a real process: a child of the test's own, with its own environment, folder and open files, which
 can be signalled, killed and waited for like any other. Where the system can't make such a child, where the environment
 would change how Python itself starts, and with whatever a fork can't give, the program is started as ever; to have that
-on purpose, start it by `env`.
+on purpose, start it by `env`. A command that starts the program in turn has a zygote of its own, a fork of the first.
 """
 
 import atexit
@@ -68,6 +68,7 @@ LOADED_LATER = (  # by libraries, at their first use
     "uvicorn.protocols.http.httptools_impl",
     "uvicorn.protocols.websockets.websockets_sansio_impl",
 )
+STARTERS = frozenset({"install", "mcp", "open", "up"})  # commands that start the program in turn
 SELDOM = "hubbub.node.runtimes.openai"  # takes a third of the time, and few programs need it
 
 
@@ -83,6 +84,11 @@ class Order:
     script: str | None = None  # which is run instead
     modules: str | None = None  # the folder that comes first where modules are looked for
     network: str = NETWORK  # the file of a namespace
+
+    @property
+    def starts(self) -> bool:
+        """Whether it may start the program in turn."""
+        return bool(self.arguments) and self.arguments[0] in STARTERS
 
 
 class Popen(subprocess.Popen[AnyStr]):
@@ -178,6 +184,17 @@ class Zygote:
         atexit.register(self.end)
         return ours
 
+    def plant(self) -> socket.socket | None:
+        """Fork, as long as this process is nobody yet: the child is the zygote of what it starts, and gets its line."""
+        ours, theirs = socket.socketpair()
+        if os.fork() == 0:
+            ours.close()
+            return theirs
+        theirs.close()
+        self._line = ours
+        subprocess.Popen = Popen  # type: ignore[misc]
+        return None
+
     def end(self) -> None:
         """Let it go; what it has become lives on."""
         if self._line is not None and self._process is not None:
@@ -215,7 +232,7 @@ def serve(line: socket.socket) -> Order:
     while True:
         byte, files, _flags, _address = socket.recv_fds(line, 1, 5)
         if not byte:
-            sys.exit()
+            _end(0)
         pid = _fork_sibling()
         if pid == 0:
             line.close()
@@ -246,6 +263,10 @@ def _become(told: int, network: int, *files: int) -> Order:
     with open(told, "rb") as file:
         file.seek(0)
         order = Order(**json.load(file))
+    if order.starts and (line := _zygote.plant()):
+        for each in (network, *files):
+            os.close(each)
+        return serve(line)
     for standard, each in enumerate(files):
         os.dup2(each, standard)
         os.close(each)

@@ -4,7 +4,7 @@ import json
 import os
 import signal
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ import pytest
 from hubbub.client import owner_token
 from hubbub.dialects import discover
 from tests.cli.peers import LEGACY, MODERN, StdioPeer
-from tests.cli.processes import RunningHub, hubbub
+from tests.cli.processes import PROGRAM, RunningHub, hubbub
 
 Json = dict[str, Any]
 Start = Callable[..., StdioPeer]
@@ -163,13 +163,20 @@ def test_what_no_header_can_hold_is_wrong_usage(tmp_path: Path, name: str) -> No
 
 
 @pytest.mark.system
-def test_a_hub_that_is_started_does_not_get_the_secrets(tmp_path: Path, start: Start) -> None:
+def test_a_hub_that_is_started_does_not_get_the_secrets(tmp_path: Path) -> None:
     """The hub that is started for everyone, and left running, knows nothing of who caused it."""
+
+    class Started(StdioPeer):
+        program = ("/usr/bin/env", *PROGRAM)  # of what is forked the system tells another environment
+
     place = RunningHub(tmp_path / "data")
-    peer = start(place, GXV_SESSION_TOKEN="of-whoever-starts-it")
-    assert peer.call("heartbeat") == {"error": "Session not found or expired"}
+    with closing(
+        Started(place, MODERN, "golemxv", **{**CALM, "GXV_SESSION_TOKEN": "of-whoever-starts-it"})
+    ) as peer:
+        assert peer.connect().call("heartbeat") == {"error": "Session not found or expired"}
     pid = json.loads((place.data / "hub.json").read_text())["pid"]
     environment = Path(f"/proc/{pid}/environ")
-    known = environment.read_bytes() if environment.exists() else b""
+    known = environment.read_bytes() if environment.exists() else b"PATH="
     os.kill(pid, signal.SIGTERM)
+    assert b"PATH=" in known
     assert b"of-whoever-starts-it" not in known
