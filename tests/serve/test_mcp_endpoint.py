@@ -7,49 +7,36 @@ from uuid import uuid4
 import pytest
 from starlette.types import Message
 
+from hubbub.core.transaction import Transactions
+from hubbub.model.connections import Connection
 from hubbub.model.rights import Actor
 from hubbub.serve.followers import Followers
-from hubbub.serve.mcp import endpoint
-
-START: Message = {"type": "http.response.start", "status": 200, "headers": []}
+from hubbub.serve.mcp import endpoint, stream
+from hubbub.serve.mcp.known import Known
+from hubbub.serve.whispers import Whispers
+from hubbub.store.tx import Store
+from tests.serve.wire import LEGACY
+from tests.waiting import patience
 
 
 @pytest.mark.anyio
-async def test_a_reader_that_takes_nothing_loses_its_stream(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_reader_that_takes_nothing_loses_its_stream(
+    sqlite_store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A stream whose reader has stopped reading is given up, so that it holds up nothing else of its client."""
-    monkeypatch.setattr(endpoint, "STALLED", timedelta(0))
-
-    async def send(_message: Message) -> None:
-        await asyncio.Event().wait()
-
-    async def receive() -> Message:
-        await asyncio.Event().wait()
-        raise AssertionError
-
-    with Followers().open(Actor(token_id=uuid4())) as follower:
-        stream = endpoint._Stream(follower, receive, send)
-        await stream.send(START)
-        assert await stream.receive() == {"type": "http.disconnect"}
-        await stream.finish()
-
-
-@pytest.mark.anyio
-async def test_a_stream_that_was_broken_off_is_ended_properly() -> None:
-    """Whatever the SDK left undone, the client sees an end."""
-    sent: list[Message] = []
+    monkeypatch.setattr(stream, "STALLED", timedelta(0))
+    transactions, followers = Transactions(sqlite_store), Followers()
+    known = Known(transactions, Whispers(sqlite_store), "tiny")
+    connection = Connection(uuid4().hex, uuid4(), "tiny", LEGACY, asks=False)
 
     async def send(message: Message) -> None:
-        sent.append(message)
+        if message.get("body") not in (None, stream.COMMENT):
+            await asyncio.Event().wait()
 
-    async def receive() -> Message:
-        return {"type": "http.disconnect"}
-
-    with Followers().open(Actor(token_id=uuid4())) as follower:
-        stream = endpoint._Stream(follower, receive, send)
-        await stream.send(START)
-        await stream.finish()
-        await stream.finish()
-    assert sent == [START, {"type": "http.response.body", "body": b"", "more_body": False}]
+    with followers.open(Actor(token_id=connection.token_id)) as follower:
+        opened = stream._Stream(stream.Streams(transactions, followers, known), connection, follower, 1)
+        follower.tell("hubbub://tasks")
+        await asyncio.wait_for(opened.serve(send), patience())
 
 
 @pytest.mark.anyio

@@ -33,6 +33,7 @@ from hubbub.serve.mcp.connections import Connections
 from hubbub.serve.mcp.dialect_server import DialectServer
 from hubbub.serve.mcp.endpoint import Endpoint
 from hubbub.serve.news import LiveNews
+from hubbub.serve.whispers import Whispers
 from hubbub.store.sqlite import SQLite
 from hubbub.store.tx import Store
 from tests.serve.conftest import both_engines
@@ -214,7 +215,7 @@ class Performing:
         assert isinstance(around, Call)
         heard = {name: value for name, value in around.headers.items() if name not in ("accept", SESSION)}
         said = {name: each for name, each in around.meta.items() if "progress" not in name}
-        kept = (dict(around.connection), around.is_lasting)
+        kept = around.connection is not None  # each has its own
         both.seen.append((actor, tool, dict(given), more["key"], more["asked"], heard, said, kept))
         if not both.known:
             both.known.append(await self._done(actor, tool, given, more))
@@ -260,7 +261,7 @@ def both_ways(store: Store, actor: Actor, dialect: Dialect) -> Iterator[tuple[Bo
                 sessions,
                 root=dialect.name,
                 site=site,
-                alone=True,
+                whispers=Whispers(store),
             )
             running.enter_context(portal.wrap_async_context_manager(served.run()))
             (endpoint,) = served.endpoints

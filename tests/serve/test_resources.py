@@ -16,6 +16,7 @@ from hubbub.serve.mcp import push
 from tests.serve.conftest import with_own_hub
 from tests.serve.hub import Hub
 from tests.serve.wire import LEGACY, MODERN, Connect, Peer
+from tests.waiting import until
 
 NOT_FOUND = {LEGACY: -32002, MODERN: -32602}
 
@@ -213,13 +214,14 @@ def test_the_hub_closes_with_streams_open(hub: Hub, connect: Connect, revision: 
 
 @with_own_hub
 def test_a_transport_session_that_ends_leaves_nothing_behind(hub: Hub, connect: Connect) -> None:
-    """With a transport session ends what was subscribed in it."""
+    """With a transport session ends its stream, and what was subscribed in it."""
     peer = connect(hub.owner_secret, LEGACY)
-    peer.ask("resources/subscribe", uri="hubbub://tasks")
-    assert open_streams(hub) == 1
-    assert peer.http.delete(peer.url).status_code == 200
-    while open_streams(hub):
-        """It is ended right after the answer."""
+    with peer.following("hubbub://tasks") as frames:
+        assert open_streams(hub) == 1
+        assert peer.http.delete(peer.url).status_code == 200
+        assert list(frames) == []
+    until(lambda: not open_streams(hub), "the end of the stream, which comes right after the answer")
+    assert hub.do(lambda tx: tx.all("SELECT * FROM followed")) == []
 
 
 def open_streams(hub: Hub) -> int:

@@ -81,10 +81,10 @@ class Peer:
             stream = self.http.stream("POST", self.url, **self._prepared("subscriptions/listen", wanted))
         with stream as response:
             assert response.status_code == 200
-            frames = _frames(response)
+            heard = frames(response)
             if self.revision == MODERN:
-                assert next(frames)["method"] == "notifications/subscriptions/acknowledged"
-            yield frames
+                assert next(heard)["method"] == "notifications/subscriptions/acknowledged"
+            yield heard
 
     def _prepared(self, method: str, params: Json) -> Json:
         """The arguments of an HTTP post, as the revision wants them."""
@@ -101,7 +101,8 @@ class Peer:
 Connect = Callable[[str, str], Peer]  # of a token's secret and a revision
 
 
-def _frames(response: httpx2.Response) -> Iterator[Json]:
+def frames(response: httpx2.Response) -> Iterator[Json]:
+    """The messages of a stream of events, as they come."""
     for line in response.iter_lines():
         if line.startswith("data: "):
             yield json.loads(line.removeprefix("data: "))

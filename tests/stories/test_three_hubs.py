@@ -6,6 +6,8 @@ import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from datetime import timedelta
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -17,7 +19,13 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 
 from hubbub.client import owner_token
+from hubbub.model.orders import Ruling
+from hubbub.node.hub import Hub as NodeHub
+from hubbub.node.posting import PostWire
 from tests.dialects.hub import NEWEST, NO_TLS
+from tests.serve.desks import question
+from tests.serve.test_mcp_connections import SESSION
+from tests.serve.wire import BOTH, LEGACY, message
 from tests.stories.behind import Behind, behind
 from tests.waiting import patience, until_soon
 
@@ -46,6 +54,8 @@ class Office:
     owner: httpx2.AsyncClient
     killed: asyncio.Event = field(default_factory=asyncio.Event)  # often enough
     done: asyncio.Event = field(default_factory=asyncio.Event)  # all is sent
+    listening: asyncio.Event = field(default_factory=asyncio.Event)
+    updates: int = 0  # of what an old client follows
     sent: list[str] = field(default_factory=list)  # texts whose sending was answered
 
     async def token(self, agent: str) -> str:
@@ -85,6 +95,48 @@ class Office:
             received += [each["text"] for each in letters]
             given["ack"] = [each["id"] for each in letters]
         return received
+
+    async def listen(self, secret: str) -> None:
+        """Follow the tasks as an old client: say so once, and open the stream as often as it breaks off."""
+        http = httpx2.AsyncClient(headers={**BOTH, "Authorization": f"Bearer {secret}"}, limits=EACH_ITS_OWN)
+        async with http:
+            params = {
+                "protocolVersion": LEGACY,
+                "clientInfo": {"name": "x", "version": "1"},
+                "capabilities": {},
+            }
+            url = f"{self.url}/mcp"
+            begun = await http.post(url, json=message("initialize", params))
+            http.headers |= {SESSION: begun.headers[SESSION], "mcp-protocol-version": LEGACY}
+            said = await http.post(url, json=message("resources/subscribe", {"uri": "hubbub://tasks"}))
+            assert said.is_success, said.text
+            self.listening.set()
+            while True:
+                with suppress(*GONE):
+                    async with http.stream("GET", url, timeout=patience()) as stream:
+                        if stream.is_success:
+                            async for event in httpx2.EventSource(stream):
+                                self.updates += bool(event.data)
+
+    @asynccontextmanager
+    async def machine(self, secret: str) -> AsyncIterator[NodeHub]:
+        """What a machine beside a client knows of its hub."""
+        wire = PostWire(lambda: self.url, secret, "box")
+        yield NodeHub(wire)
+        await wire.close()
+
+    async def say_yes(self) -> None:
+        """Let through what is asked, once it is there."""
+        while not (asked := (await self._got("/approvals", {"status": "pending"}))["approvals"]):
+            continue
+        while True:
+            with suppress(*GONE):
+                said = await self.owner.post(f"/approvals/{asked[0]['id']}/approve", json={})
+                if said.status_code in (
+                    HTTPStatus.OK,
+                    HTTPStatus.CONFLICT,
+                ):  # it was said before its hub was killed
+                    return
 
     async def walk(self) -> list[int]:
         """The numbers of all tasks, page by page, each page from whichever hub."""
@@ -156,8 +208,8 @@ class Reader:
 
 
 @asynccontextmanager
-async def working_at(hubs: Behind) -> AsyncIterator[Office]:
-    """The office, whose owner makes each request over a connection of its own."""
+async def working_at(hubs: Behind) -> AsyncIterator[tuple[Office, str]]:
+    """The office, whose owner makes each request over a connection of its own, and a token of ann's."""
     secret = owner_token(hubs.hubs[0].data)
     async with httpx2.AsyncClient(
         headers={"Authorization": f"Bearer {secret}"},
@@ -166,13 +218,15 @@ async def working_at(hubs: Behind) -> AsyncIterator[Office]:
         verify=NO_TLS,
         limits=EACH_ITS_OWN,
     ) as owner:
-        yield Office(hubs.url, owner)
+        office = Office(hubs.url, owner)
+        yield office, await office.token("ann")
 
 
 async def test_nothing_is_lost_or_twice_while_hubs_are_killed(hubs: Behind) -> None:
     """Clients of any age, pages, waits and streams go on at whatever hub is left; all is there once, in one order."""
     async with (
-        working_at(hubs) as office,
+        working_at(hubs) as (office, secret),
+        office.machine(secret) as box,
         office.client("ann", "legacy") as ann,
         office.client("eve", NEWEST) as eve,
         office.client("bob", "legacy") as bob,
@@ -182,19 +236,29 @@ async def test_nothing_is_lost_or_twice_while_hubs_are_killed(hubs: Behind) -> N
         reading = [work.create_task(each.read()) for each in readers]
         sending = [work.create_task(office.send("ann", ann)), work.create_task(office.send("eve", eve))]
         receiving = work.create_task(office.receive(bob))
+        listening = work.create_task(office.listen(secret))
+        await office.listening.wait()
         for number in range(KILLS):
+            asked = await box.put(question(), timedelta(minutes=5))
+            asking = work.create_task(box.answer(asked))
             await asyncio.to_thread(hubs.replace, number % len(hubs.hubs))
+            await office.say_yes()
+            assert (await asking).ruling is Ruling.APPROVED
             numbers = await office.walk()
             assert numbers == list(range(len(numbers), 0, -1))
         office.killed.set()
         await asyncio.wait(sending)
+        updates = office.updates
+        await answered(lambda: ann.call_tool("send", {"to": "bob", "text": "last", "kind": "task"}))
+        await until_soon(lambda: office.updates > updates, "news of the last task")
+        office.sent.append("last")
         office.done.set()
         received = await receiving
         numbers = await office.walk()
         readers.append(Reader(office.owner, hubs.url))  # without a break
         reading.append(work.create_task(readers[-1].read()))
         await asyncio.gather(*(each.has_read(len(numbers)) for each in readers))
-        for each in reading:
+        for each in (listening, *reading):
             each.cancel()
 
     assert len(set(office.sent)) == len(office.sent) == len(numbers)

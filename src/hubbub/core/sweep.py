@@ -3,6 +3,7 @@
 from hubbub.core import (
     approvals,
     claims,
+    connections,
     dispatches,
     edits,
     idempotency,
@@ -63,3 +64,4 @@ def forget(tx: Tx) -> None:
     loans.forget(tx)
     quotas.forget(tx)
     tries.forget(tx)
+    connections.forget(tx)

@@ -5,7 +5,7 @@ A tool whose function takes a `Call` is given it; it is no argument of the tool.
 
 import base64
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, MutableMapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -76,8 +76,9 @@ class Call:
     site: Site
     headers: Mapping[str, str] = field(default_factory=dict)  # of the request, by lower-case name
     meta: Mapping[str, object] = field(default_factory=dict)  # `_meta` of the call
-    connection: MutableMapping[str, object] = field(default_factory=dict)  # for as long as there is one
-    is_lasting: bool = True  # whether the connection is there for more than this call
+    connection: str | None = (
+        None  # the id of the one that it came over, where that is there for more than this call
+    )
     client: Client | None = None  # who can be asked there, where somebody can
     progress: Callable[[str], Awaitable[None]] | None = None  # tells the caller a piece of text meanwhile
     notes: dict[str, object] = field(default_factory=dict)  # what one try wants the next to know

@@ -129,7 +129,7 @@ def _protocol(parts: Parts, site: Site, connections: Connections, metrics: Metri
         connections,
         root=parts.settings.root_dialect,
         site=site,
-        alone=parts.settings.database is None,
+        whispers=parts.whispers,
         measure=metrics.call,
         saw=parts.sightings.saw,
     )

@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
-from functools import partial
 
 from hubbub.core import access, keys, nodes, shares
 from hubbub.dialects.call import Call
@@ -81,7 +80,7 @@ def _workspaces(tx: Tx, call: Call, _wanted: Wanted) -> Reply:
 def _use_workspace(tx: Tx, call: Call, wanted: Wanted) -> Reply:
     assert wanted.workspace is not None  # or the call does not fit
     slug = access.enter(tx, wanted.workspace, Right.READ).slug
-    call.then(partial(choose, call, tx.actor.token_id, slug))
+    choose(tx, call, slug)
     return {"workspace": slug}
 
 

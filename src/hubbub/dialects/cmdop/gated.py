@@ -5,7 +5,6 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TypeVar, cast
-from uuid import UUID
 
 from hubbub.core import idempotency
 from hubbub.core.transaction import Transactions
@@ -34,8 +33,6 @@ class Gated(Dialect):
 
     identify: Callable[[Tx, Call, Right, Mapping[str, object]], Principal] = field(kw_only=True)
     of_machine: set[str] = field(default_factory=set)
-    # Workspaces, by token, of callers without a connection.
-    chosen: dict[UUID, str] = field(default_factory=dict)
     _under_way: dict[tuple[object, str], asyncio.Future[Outcome]] = field(default_factory=dict)
 
     def on_machine(self, *, reads: bool = False, fits: Fits | None = None) -> Callable[[Declared], Declared]:

@@ -3,11 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
-from uuid import UUID
 
 from pydantic import Field
 
-from hubbub.core import access
+from hubbub.core import access, connections
 from hubbub.dialects.call import Call
 from hubbub.dialects.cmdop import words
 from hubbub.dialects.cmdop.gated import Gated
@@ -30,8 +29,6 @@ from hubbub.model.rights import GRANTS, HUB, Right
 from hubbub.store.tx import Tx
 
 PROJECT_HEADER, AGENT_HEADER = "x-hubbub-project", "x-hubbub-agent"
-WORKSPACE = "cmdop/workspace"  # where a connection keeps the workspace that it uses
-REMEMBERED = 10_000  # tokens whose choice is kept, for callers that have no connection
 CHOOSING = ("workspace_list", "workspace_use")  # operations of `connect` before which there may be none
 
 LONGEST_NAME = 200
@@ -126,25 +123,21 @@ def enter(tx: Tx, call: Call, right: Right = Right.WRITE) -> Here:
     return _entered(tx, call, right, _chosen(tx, call))
 
 
-def choose(call: Call, token_id: UUID | None, slug: str) -> None:
+def choose(tx: Tx, call: Call, slug: str) -> None:
     """From now on the connection uses this workspace; where there is none that lasts, the token does."""
-    if call.is_lasting:
-        call.connection[WORKSPACE] = slug
-    elif token_id is not None:
-        DIALECT.chosen.pop(token_id, None)
-        while len(DIALECT.chosen) >= REMEMBERED:
-            del DIALECT.chosen[next(iter(DIALECT.chosen))]
-        DIALECT.chosen[token_id] = slug
+    if call.connection is not None:
+        connections.remember(tx, call.connection, slug)
+    elif tx.actor.token_id is not None:
+        connections.choose(tx, tx.actor.token_id, slug)
 
 
 def _chosen(tx: Tx, call: Call) -> str | None:
     """The workspace of the connection, else the one that the request names, else that of a token without either."""
-    used = call.connection.get(WORKSPACE)
-    if isinstance(used, str):
+    if (used := connections.recall(tx, call.connection)) is not None:
         return used
     named = call.headers.get(PROJECT_HEADER) or None
-    if named is None and not call.is_lasting and tx.actor.token_id is not None:
-        return DIALECT.chosen.get(tx.actor.token_id)
+    if named is None and call.connection is None and tx.actor.token_id is not None:
+        return connections.chosen(tx, tx.actor.token_id)
     return named
 
 

@@ -146,7 +146,7 @@ class Errand:
     async def _here(self, node: Node, transactions: Transactions, actor: Actor) -> Outcome:
         """What the hub's own machine comes to, which has the hub do what is not a machine's to do."""
         site = self.call.site
-        meanwhile = Call(site=site, headers=self.headers, is_lasting=False)
+        meanwhile = Call(site=site, headers=self.headers)
 
         carry_out = site.carry_out
 

@@ -6,12 +6,12 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from hubbub.core import agents, claims, finding, inbox, scopes, stays
+from hubbub.core import agents, claims, connections, finding, inbox, scopes, stays
 from hubbub.dialects.call import Call
 from hubbub.dialects.dialect import Reply
 from hubbub.dialects.hub import words
 from hubbub.dialects.hub.brevity import cost, fitted
-from hubbub.dialects.hub.tongue import DIALECT, NAME, Here, Line, Name, Paths, act, stay
+from hubbub.dialects.hub.tongue import DIALECT, Here, Line, Name, Paths, act, stay
 from hubbub.model.errors import Invalid
 from hubbub.model.lifecycle import HELD
 from hubbub.model.records import Condition, Presence, Profile, Task
@@ -44,8 +44,8 @@ def join(
     here = act(tx, call, name)
     if here.name == HUB:
         raise Invalid("name is missing: say by which name you join")
-    if name is not None and call.is_lasting:
-        call.then(lambda: call.connection.__setitem__(NAME, here.name))
+    if name is not None:
+        connections.remember(tx, call.connection, here.name)
     known = agents.presence(tx, here.project.id, here.name, lock=True)
     assert known is not None  # whoever acts is there
     if status == "offline":

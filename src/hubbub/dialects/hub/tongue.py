@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, WithJsonSchema
 
-from hubbub.core import access, agents, presences
+from hubbub.core import access, agents, connections, presences
 from hubbub.dialects.call import Call
 from hubbub.dialects.dialect import Reply
 from hubbub.dialects.hub import words
@@ -31,7 +31,6 @@ from hubbub.model.rights import HUB, Right
 from hubbub.store.tx import MustWrite, Tx
 
 PROJECT_HEADER, AGENT_HEADER = "x-hubbub-project", "x-hubbub-agent"
-NAME = "hub/name"  # where a connection keeps who calls over it
 
 HEARD_FOR = timedelta(minutes=30)  # how long an agent counts as there after a call: models think for long
 RENEWED = timedelta(seconds=30)  # after which a call counts as a heartbeat again
@@ -173,8 +172,7 @@ def _told(tx: Tx, call: Call, project: Project) -> str | None:
     """The agent that makes a call, by its token, its connection or its header; None where nothing tells."""
     if tx.actor.agent is not None:
         return tx.actor.agent
-    known = call.connection.get(NAME)
-    if isinstance(known, str):
+    if (known := connections.recall(tx, call.connection)) is not None:
         return known
     if (named := _header(call, AGENT_HEADER)) is not None:
         return named

@@ -1,9 +1,9 @@
 """The tools for before and around the work: the hub, the run, the team."""
 
-from hubbub.core import runs
+from hubbub.core import connections, runs
 from hubbub.dialects.call import Call
 from hubbub.dialects.dialect import Reply
-from hubbub.dialects.relay.tongue import DIALECT, RUN, Here, Name, RunId, enter, identify, no, run_named
+from hubbub.dialects.relay.tongue import DIALECT, Here, Name, RunId, enter, identify, no, run_named
 from hubbub.model.rights import Right
 from hubbub.store.tx import Tx
 from hubbub.workspace import listing
@@ -29,10 +29,10 @@ def get_server_info(tx: Tx, call: Call, agent_id: Name) -> Reply:
 @DIALECT.tool()
 def start_session(tx: Tx, call: Call, agent_id: Name, session_id: RunId) -> Reply:
     """Declare the session to work in; call it once, before any other tool. An old one shows its rows again."""
-    run_named(call)  # which is not moved, but has to be one
+    run_named(tx, call)  # which is not moved, but has to be one
     project, name = identify(tx, call, agent_id)
     runs.start(tx, project.id, session_id, by=name)
-    call.then(lambda: call.connection.__setitem__(RUN, session_id))
+    connections.remember(tx, call.connection, session_id)
     return {"session_id": session_id}
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field, JsonValue
 
-from hubbub.core import access, agents, runs
+from hubbub.core import access, agents, connections, runs
 from hubbub.dialects.call import Call
 from hubbub.dialects.dialect import Dialect, Reply
 from hubbub.dialects.relay import words
@@ -28,7 +28,6 @@ from hubbub.store.tx import Tx
 
 RUN_HEADER = "x-relay-session"
 PROJECT_HEADER = "x-hubbub-project"
-RUN = "relay/run"  # where a connection keeps the run that it has started
 
 AGENT_LENGTH = 64
 ID_LENGTH = 128
@@ -97,7 +96,7 @@ def enter(tx: Tx, call: Call, agent_id: str | None, right: Right = Right.WRITE) 
 
     Whoever only looks on does not make a run. Raises what `identify` and `run_named` do.
     """
-    named = run_named(call)
+    named = run_named(tx, call)
     project, name = identify(tx, call, agent_id, right)
     if _looks_on(tx, right):
         return Here(project, runs.find(tx, project.id, named) or _yet_to_come(tx, project, named), name)
@@ -130,12 +129,11 @@ def _yet_to_come(tx: Tx, project: Project, named: str | None) -> Run:
     return Run(id=new_id(), project_id=project.id, name=named, notebook=None, created_at=tx.now)
 
 
-def run_named(call: Call) -> str | None:
+def run_named(tx: Tx, call: Call) -> str | None:
     """The run that the request names, else the one that its connection has started. Raises `Invalid`."""
     named = call.headers.get(RUN_HEADER) or None
     if named is None:
-        started = call.connection.get(RUN)
-        return started if isinstance(started, str) else None
+        return connections.recall(tx, call.connection)
     try:
         return _run_id(named)
     except ValueError as error:

@@ -165,7 +165,7 @@ class Needs:
             actor,
             Order(who=dispatch.order.who, tool=asked.tool, arguments=asked.arguments, chain=chain),
             f"{dispatch.id}/{request_id}",
-            Call(site=self._site, headers=named, is_lasting=False),
+            Call(site=self._site, headers=named),
         )
         return outcome_json(outcome)
 

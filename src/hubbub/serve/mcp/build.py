@@ -13,6 +13,8 @@ from hubbub.serve.followers import Followers
 from hubbub.serve.mcp.connections import Connections
 from hubbub.serve.mcp.dialect_server import DialectServer, Measure, Saw, unmeasured, unseen
 from hubbub.serve.mcp.endpoint import Endpoint
+from hubbub.serve.mcp.known import Known
+from hubbub.serve.whispers import Whispers
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,22 +44,29 @@ def build(
     *,
     root: str,
     site: Site,
-    alone: bool,
+    whispers: Whispers,
     measure: Measure = unmeasured,
     saw: Saw = unseen,
 ) -> Mcp:
     """Each dialect at `/mcp/<name>`, and the one called `root` at `/mcp` too; `measure` is put around each call.
 
-    `saw` is told of each call by an agent that has a name. Where the hub is not `alone` on its database, a session that
-    another hub began goes on here. Whoever composes the application ends the `followers`
-    before the server waits for its open streams.
+    `saw` is told of each call by an agent that has a name. By `whispers` hubs tell each other of transport sessions,
+    which go on at all of them. Whoever composes the application ends the `followers` before the server waits for its
+    open streams.
     """
     endpoints = {
         name: Endpoint(
-            DialectServer(dialect, transactions, followers, site, measure=measure, saw=saw),
+            DialectServer(
+                dialect,
+                transactions,
+                followers,
+                Known(transactions, whispers, name),
+                site,
+                measure=measure,
+                saw=saw,
+            ),
             followers,
             sessions,
-            alone=alone,
         )
         for name, dialect in dialects.items()
     }

@@ -7,10 +7,9 @@ used longest ago gives way, unless something is under way in all of them.
 """
 
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
-from typing import Any
 from uuid import UUID, uuid4
 
 from hubbub.core.quotas import Quota, Quotas
@@ -18,7 +17,7 @@ from hubbub.model.errors import TooMany
 from hubbub.model.rights import Actor
 
 Token = UUID | None
-Close = Callable[[str], Awaitable[None]]  # ends the session of that id
+Close = Callable[[str], Coroutine[None, None, None]]  # ends the session of that id
 
 IDLE = 30 * 60.0  # seconds after which a session that nobody uses has ended by itself
 RETRY = 30  # seconds until one may be idle
@@ -33,6 +32,7 @@ class Opening:
 
     place: str = field(default_factory=lambda: uuid4().hex)
     name: str | None = None
+    given_up: list[str] = field(default_factory=list)  # those that gave way
 
 
 @dataclass(eq=False, slots=True)
@@ -40,11 +40,9 @@ class _Session:
     close: Close
     used: float
     in_use: int = 0
-    server: object = (
-        None  # which serves it, and what is kept of its connection, once the SDK has answered by it:
-    )
-    state: dict[str, Any] | None = None
+    server: object = None  # which serves it, once the SDK has answered by it
     seen: float = 0.0  # by the SDK, last
+    is_over: bool = False  # the SDK has ended it
 
 
 class Connections:
@@ -62,9 +60,7 @@ class Connections:
 
     def number_of(self, token: Token) -> int:
         """How many sessions the token has open. For all threads."""
-        before = self._now() - IDLE
-        sessions = list(self._open.get(token, {}).values())
-        return sum(session.in_use > 0 or session.used >= before for session in sessions)
+        return sum(map(self._is_used, list(self._open.get(token, {}).values())))
 
     @asynccontextmanager
     async def beginning(self, actor: Actor, close: Close) -> AsyncIterator["Opening"]:
@@ -78,7 +74,8 @@ class Connections:
                 sentence = f"this token has {self.many:,} MCP sessions open, and all of them are in use; end one first"
                 raise self._quotas.refusal(actor, Quota.CONNECTIONS, RETRY, sentence)
             given_up.append((idle, own.pop(idle)))
-        opening, session = Opening(), _Session(close, self._now(), in_use=1)
+        opening = Opening(given_up=[name for name, _session in given_up])
+        session = _Session(close, self._now(), in_use=1)
         own[opening.place] = session
         try:
             for name, each in given_up:
@@ -114,37 +111,46 @@ class Connections:
             session.in_use -= 1
             session.used = self._now()
 
-    def meet(self, token: Token, name: str | None, server: object, state: dict[str, Any]) -> bool:
+    def meet(self, token: Token, name: str | None, server: object) -> bool:
         """Know that the SDK has just answered by a session, at that server; true if it is the first time."""
         session = self._open.get(token, {}).get(name or "")
         if session is None:
             return False
-        is_first = session.state is None
-        session.server, session.state, session.seen = server, state, self._now()
+        is_first = session.server is None
+        session.server, session.seen = server, self._now()
         return is_first
 
     def part(self, token: Token, name: str | None) -> None:
-        """Know that the SDK has ended the connection of a session."""
+        """Know that the SDK has ended a session."""
         if (session := self._open.get(token, {}).get(name or "")) is not None:
-            session.state = None
+            session.is_over = True
 
-    def state(self, token: Token, name: str, server: object) -> dict[str, Any] | None:
-        """What is kept of the session's connection, if that is open, at this server, and was seen there of late."""
+    def is_here(self, token: Token, name: str) -> bool:
+        """Whether the SDK has the session here, which this hub began."""
         session = self._open.get(token, {}).get(name)
-        if session is None or session.server is not server or self._now() - session.seen > SEEN:
-            return None
-        return session.state
+        return session is not None and not session.is_over and self._is_used(session)
 
-    def end(self, token: Token, name: str | None) -> None:
-        """Know that there is no session of that id any more."""
-        self._open.get(token, {}).pop(name or "", None)
+    def is_seen(self, token: Token, name: str, server: object) -> bool:
+        """Whether the session is the SDK's, at this server, and was seen there of late."""
+        session = self._open.get(token, {}).get(name)
+        return session is not None and session.server is server and self._now() - session.seen <= SEEN
+
+    def take(self, name: str) -> Close | None:
+        """Know that there is no session of that id any more; what ends it here, if there was one."""
+        for own in self._open.values():
+            if (session := own.pop(name, None)) is not None:
+                return session.close
+        return None
+
+    def _is_used(self, session: _Session) -> bool:
+        """Whether the session has not ended by itself."""
+        return session.in_use > 0 or session.used >= self._now() - IDLE
 
     def _forget_ended(self) -> None:
         """Know of none any more that has ended by itself."""
-        before = self._now() - IDLE
         for token, own in list(self._open.items()):
             for name, session in list(own.items()):
-                if not session.in_use and session.used < before:
+                if not self._is_used(session):
                     del own[name]
             if not own:
                 del self._open[token]

@@ -21,7 +21,9 @@ Context = ServerRequestContext[Any, Any]
 IDEMPOTENCY_HEADER = "idempotency-key"
 IDEMPOTENCY_META = "hubbub/idempotency-key"
 ARGUMENTS = "hubbub.arguments"  # in the scope of a request: those of a call in a large body
-MEMORY = "hubbub/memory"  # where a connection keeps what tools want to remember of it
+CONNECTION = (
+    "hubbub.connection"  # in the scope of a request: the id of the transport session that it belongs to
+)
 RESOURCE_NOT_FOUND = -32002  # up to 2025-11-25; since then it is an invalid parameter
 
 
@@ -52,14 +54,18 @@ def idempotency_key(ctx: Context) -> str | None:
 
 def surroundings(ctx: Context, site: Site) -> Call:
     """What surrounds a call of a tool."""
-    line = connection(ctx)
     return Call(
         site=site,
         headers=ctx.request.headers if ctx.request is not None else {},
         meta=cast(Mapping[str, object], ctx.meta or {}),
-        connection=line.state.setdefault(MEMORY, {}),
-        is_lasting=line.has_standalone_channel,
+        connection=lasting(ctx),
     )
+
+
+def lasting(ctx: Context) -> str | None:
+    """The id of the transport session that the request belongs to; None where it belongs to none."""
+    name: str | None = ctx.request.scope.get(CONNECTION) if ctx.request is not None else None
+    return name
 
 
 def progress(ctx: Context) -> Callable[[str], Awaitable[None]]:

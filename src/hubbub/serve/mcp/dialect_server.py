@@ -38,6 +38,7 @@ from hubbub.serve.mcp.context import (
     resource_not_found,
     surroundings,
 )
+from hubbub.serve.mcp.known import Known
 from hubbub.serve.mcp.narrowed import Wanted, wanted
 from hubbub.serve.mcp.push import Push
 
@@ -69,6 +70,7 @@ class DialectServer:
         dialect: Dialect,
         transactions: Transactions,
         followers: Followers,
+        known: Known,
         site: Site,
         *,
         measure: Measure = unmeasured,
@@ -79,7 +81,8 @@ class DialectServer:
         self.measure, self.saw = measure, saw
         self.transactions = transactions
         self.tools = types.ListToolsResult(tools=[_tool(dialect, name) for name in dialect.tools])
-        push = Push(transactions, followers)
+        self.known = known
+        push = Push(transactions, followers, known)
         self.server: Server[Any] = Server(
             dialect.name,
             version=hubbub.__version__,

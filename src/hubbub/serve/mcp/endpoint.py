@@ -6,9 +6,10 @@ event frames; this module reads each message once, sees which kind it is, and gi
 """
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
-from datetime import timedelta
+from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
 from typing import Any
@@ -21,30 +22,32 @@ from mcp.server.auth.provider import AccessToken
 from mcp.server.context import CallNext, HandlerResult
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.shared.exceptions import MCPError
-from mcp.types.version import HANDSHAKE_PROTOCOL_VERSIONS
+from mcp.types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_HANDSHAKE_VERSION
 from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import Message, Receive, Scope, Send
 
+from hubbub.core import connections
 from hubbub.core.transaction import Vouched
+from hubbub.model.connections import Connection
 from hubbub.model.errors import Invalid
 from hubbub.model.rights import Actor
 from hubbub.serve import bodies
 from hubbub.serve.auth import LARGE_BODY_LIMIT, actor_of, mark_of, read_body, replay
-from hubbub.serve.followers import Follower, Followers
+from hubbub.serve.followers import Followers
 from hubbub.serve.mcp import bare, narrowed
 from hubbub.serve.mcp.connections import Connections
-from hubbub.serve.mcp.context import ARGUMENTS, Context, connection
+from hubbub.serve.mcp.context import ARGUMENTS, CONNECTION, Context, connection
 from hubbub.serve.mcp.dialect_server import DialectServer
-from hubbub.serve.mcp.elsewhere import Names, Sessions
-from hubbub.serve.mcp.messages import CALL, MIRRORED, SESSION, accepted, decoded
+from hubbub.serve.mcp.messages import CALL, CANCEL, MIRRORED, SESSION, Json, accepted, decoded
 from hubbub.serve.mcp.plain import PlainCalls
+from hubbub.serve.mcp.stream import Streams
 
 JSON_CONTENT = (b"content-type", b"application/json")
+ALLOWED = "GET, POST, DELETE"
 OPENING_LIMIT = 64 * 1024  # bytes of an `initialize`: what it brings is kept for as long as the session lasts
 PLAINLY = True  # tests have the SDK serve plain calls too, and compare
-STALLED = timedelta(seconds=30)  # after which a stream whose reader takes nothing is given up
 
 
 class Endpoint:
@@ -60,26 +63,33 @@ class Endpoint:
         served: DialectServer,
         followers: Followers,
         sessions: Connections,
-        *,
-        alone: bool,
     ) -> None:
         self.server, self.sessions = served.server, sessions
         self.tools = served.dialect.tools
-        self.followers = followers
         self.served = served
+        self.known = served.known
+        self.streams = Streams(served.transactions, followers, self.known)
         self.calls = PlainCalls(served, sessions) if PLAINLY else None
         self.server.middleware.append(self._meet)
-        self._names = Names(self.server.name, alone)
-        self._plain = _manager(self.server, self._names, json_response=True)
+        self._plain = _manager(self.server, json_response=True)
         streams = served.dialect.streams
-        self._streaming = _manager(self.server, self._names, json_response=False) if streams else self._plain
+        self._streaming = _manager(self.server, json_response=False) if streams else self._plain
+        self._ending: set[asyncio.Task[None]] = set()
 
     @asynccontextmanager
     async def run(self) -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:
             for each in {id(sdk): sdk for sdk in (self._plain, self._streaming)}.values():
                 await stack.enter_async_context(each.run())
+            stack.enter_context(self.known.hear_ends(self._ended))
             yield
+
+    def _ended(self, name: str) -> None:
+        """A transport session has ended, perhaps at another hub: what the SDK keeps of it here ends too."""
+        if (close := self.sessions.take(name)) is not None:
+            task = asyncio.create_task(close(name))
+            self._ending.add(task)
+            task.add_done_callback(self._ending.discard)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["method"] == "POST":
@@ -107,98 +117,169 @@ class Endpoint:
         line = connection(ctx)
         if ctx.request is not None and line.has_standalone_channel and line.initialize_accepted:
             token, name = actor_of(ctx.request.scope).token_id, ctx.request.headers.get(SESSION)
-            if self.sessions.meet(token, name, self.served, line.state):
+            if self.sessions.meet(token, name, self.served):
                 line.exit_stack.callback(self.sessions.part, token, name)
         return result
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve what is not plain, by the SDK."""
-        scope["user"] = _owner(actor_of(scope))
+        """Serve what is not plain."""
+        actor = actor_of(scope)
+        scope["user"] = _owner(actor)
         try:
             narrowed.judge(scope, self.tools)
         except Invalid as error:
             await _rejected(MCPError(types.INVALID_REQUEST, str(error)))(scope, receive, send)
             return
-        if scope["method"] != "POST" and self._is_of_another_hub(Request(scope)):
-            await _apart(scope["method"])(scope, receive, send)
-        elif scope["method"] == "POST":
-            await self._post(scope, receive, send)
-        elif scope["method"] == "GET":
-            await self._stream(scope, receive, send)
+        name = _session(scope)
+        connection = await self.known.find(name, actor.token_id) if name is not None else None
+        if name is not None and connection is None:
+            await _rejected(MCPError(types.INVALID_REQUEST, "Session not found"), HTTPStatus.NOT_FOUND)(
+                scope, receive, send
+            )
+        elif connection is None:
+            await self._without(scope, receive, send)
         else:
-            await self._pass_on(scope, receive, send)
+            scope[CONNECTION] = connection.id
+            await self._within(connection, scope, receive, send)
 
-    def _is_of_another_hub(self, request: Request) -> bool:
-        """Whether the request belongs to a transport session that another hub began for the same token."""
-        name = request.headers.get(SESSION)
-        return name is not None and self._names.is_of_another_hub(name, str(actor_of(request.scope).token_id))
+    async def _without(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve what belongs to no transport session."""
+        if scope["method"] != "POST":
+            await self._sdk(scope).handle_request(scope, receive, send)
+            return
+        posted = await self._posted(scope, receive, send)
+        if posted is None:
+            return
+        if _is_bare(posted.request, posted.message):
+            await (await bare.answer(self.server, posted.message, posted.request))(
+                scope, receive, posted.send
+            )
+        elif posted.message.get("method") != "initialize":
+            await self._by_sdk(posted)
+        elif len(posted.body) > OPENING_LIMIT:
+            too_long = f"initialize takes at most {OPENING_LIMIT // 1024} KiB"
+            await _rejected(MCPError(types.INVALID_REQUEST, too_long))(scope, receive, posted.send)
+        else:
+            await self._begin(posted)
 
-    def _sdk(self, request: Request) -> StreamableHTTPSessionManager:
-        """Who serves the transport session of a request: what a client takes is the same in all of its requests."""
-        _takes_json, takes_events = accepted(request.scope)
+    async def _within(self, connection: Connection, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve a request of a transport session, whichever hub began it."""
+        if scope["method"] == "POST":
+            posted = await self._posted(scope, receive, send)
+            if posted is not None:
+                await self._pass_on(connection, posted)
+        elif scope["method"] == "GET":
+            with self.sessions.using(connection.token_id, connection.id, asks=False):
+                await self.streams.serve(connection, scope, receive, send)
+        elif scope["method"] == "DELETE":
+            await self.known.end(connection.id)
+            await Response(status_code=HTTPStatus.OK)(scope, receive, send)
+        else:
+            await Response(status_code=HTTPStatus.METHOD_NOT_ALLOWED, headers={"Allow": ALLOWED})(
+                scope, receive, send
+            )
+
+    async def _pass_on(self, connection: Connection, posted: "_Posted") -> None:
+        """Serve a message of a transport session. Raises `TooMany` for one that asks too much at once."""
+        message, scope = posted.message, posted.request.scope
+        if "method" not in message:
+            await self._bring(connection, message)
+            await Response(status_code=HTTPStatus.ACCEPTED)(scope, posted.request.receive, posted.send)
+            return
+        if message["method"] == CANCEL:
+            self.known.tell(connection.id, {"cancel": (message.get("params") or {}).get("requestId")})
+        with self.sessions.using(connection.token_id, connection.id, asks="id" in message):
+            if (
+                message["method"] == CALL
+                and "id" in message
+                and self.served.dialect.streams
+                and posted.takes_events
+            ):
+                await bare.stream(
+                    self.server, message, posted.request, posted.send, connection=connection, known=self.known
+                )
+            elif self.sessions.is_here(connection.token_id, connection.id):
+                await self._by_sdk(posted)
+            else:
+                said = await bare.answer(self.server, message, posted.request, connection)
+                await said(scope, posted.request.receive, posted.send)
+
+    async def _bring(self, connection: Connection, message: Json) -> None:
+        """Take the answer to a question that any hub has asked; what nobody has asked is let go."""
+        question = str(message.get("id"))
+        said = {name: message[name] for name in ("result", "error") if name in message}
+        answer = partial(
+            connections.answer, connection_id=connection.id, question=question, said=json.dumps(said)
+        )
+        await self.known.write(answer)
+        self.known.tell(connection.id, {"answered": question})
+
+    async def _begin(self, posted: "_Posted") -> None:
+        """Begin a transport session: here by the SDK, and for every other hub in the store."""
+        scope, params = posted.request.scope, posted.message.get("params") or {}
+        actor, sdk = actor_of(scope), self._sdk(scope)
+
+        async def keep(name: str) -> None:
+            await self.known.begin(_opened(name, actor, self.server.name, params))
+
+        noted = _Noted(posted.send, keep)
+        async with self.sessions.beginning(actor, partial(_end, sdk, scope)) as opening:
+            for name in opening.given_up:
+                await self.known.end(name)
+            await sdk.handle_request(scope, posted.request.receive, noted)
+            opening.name = noted.session
+
+    def _sdk(self, scope: Scope) -> StreamableHTTPSessionManager:
+        """Who of the SDK serves a request: what a client takes is the same in all of its requests."""
+        _takes_json, takes_events = accepted(scope)
         return self._streaming if takes_events else self._plain
 
-    async def _post(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _posted(self, scope: Scope, receive: Receive, send: Send) -> "_Posted | None":
+        """The message in a request; None where there is none, which is then answered."""
         request = Request(scope, receive)
         body = await request.body()
         try:
             message = await bodies.beside(decoded, body)
         except MCPError as error:
             await _rejected(error)(scope, receive, send)
-            return
-        if message.get("method") == "initialize" and len(body) > OPENING_LIMIT:
-            too_long = f"initialize takes at most {OPENING_LIMIT // 1024} KiB"
-            await _rejected(MCPError(types.INVALID_REQUEST, too_long))(scope, receive, send)
-            return
-        takes_json, takes_events = accepted(request.scope)
+            return None
+        takes_json, takes_events = accepted(scope)
         if takes_events and not takes_json:
             send = as_events(send)
-        if _is_bare(request, message) or self._is_of_another_hub(request):
-            await (await bare.answer(self.server, message, request))(scope, receive, send)
-        else:
-            begins = message.get("method") == "initialize"
-            asks = "method" in message and "id" in message
-            if len(body) > bodies.AT_ONCE:
-                body = await asyncio.to_thread(_lightened, body, message, scope)
-            del message  # the SDK reads the body for itself
-            passed = replay(body, receive)
-            await self._pass_on(_tidied(scope, takes_events), passed, send, begins=begins, asks=asks)
+        if len(body) > bodies.AT_ONCE and not _is_bare(request, message):
+            body = await asyncio.to_thread(_lightened, body, message, scope)
+        tidied = Request(_tidied(scope, takes_events), replay(body, receive))
+        return _Posted(tidied, body, message, send, takes_events=takes_events and takes_json)
 
-    async def _pass_on(
-        self, scope: Scope, receive: Receive, send: Send, *, begins: bool = False, asks: bool = False
-    ) -> None:
-        """Give a message to the SDK. Raises `TooMany` for one session, or one that `asks`, too many."""
-        request, actor = Request(scope), actor_of(scope)
-        sdk, name = self._sdk(request), request.headers.get(SESSION)
-        if not begins or name is not None:
-            with self.sessions.using(actor.token_id, name, asks=asks):
-                await sdk.handle_request(scope, receive, send)
-            if scope["method"] == "DELETE":
-                self.sessions.end(actor.token_id, name)
-            return
-        noted = _Noted(send)
-        async with self.sessions.beginning(actor, partial(_end, sdk, scope)) as opening:
-            await sdk.handle_request(scope, receive, noted)
-            opening.name = noted.session
+    async def _by_sdk(self, posted: "_Posted") -> None:
+        await self._sdk(posted.request.scope).handle_request(
+            posted.request.scope, posted.request.receive, posted.send
+        )
 
-    async def _stream(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """A transport session's GET stream, which ends with its token."""
-        with self.followers.open(actor_of(scope)) as follower:
-            stream = _Stream(follower, receive, send)
-            await self._pass_on(scope, stream.receive, stream.send)
-            await stream.finish()
+
+@dataclass(slots=True)
+class _Posted:
+    """A message, and how it is answered."""
+
+    request: Request
+    body: bytes
+    message: Json
+    send: Send
+    takes_events: bool  # beside JSON
 
 
 class _Noted:
-    """A `send` that notes which session an answer begins."""
+    """A `send` that notes which session an answer begins, and has it kept before the client knows of it."""
 
-    def __init__(self, send: Send) -> None:
-        self._send = send
+    def __init__(self, send: Send, keep: Callable[[str], Awaitable[None]]) -> None:
+        self._send, self._keep = send, keep
         self.session: str | None = None
 
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start" and message["status"] < HTTPStatus.BAD_REQUEST:
             self.session = Headers(raw=message["headers"]).get(SESSION)
+            if self.session is not None:
+                await self._keep(self.session)
         await self._send(message)
 
 
@@ -215,18 +296,27 @@ async def _end(sdk: StreamableHTTPSessionManager, scope: Scope, name: str) -> No
     await sdk.handle_request(goodbye, nothing, unheard)
 
 
-def _manager(server: Server[Any], names: Names, *, json_response: bool) -> StreamableHTTPSessionManager:
-    return Sessions(server, names, json_response=json_response, max_request_body_size=LARGE_BODY_LIMIT)
+def _manager(server: Server[Any], *, json_response: bool) -> StreamableHTTPSessionManager:
+    return StreamableHTTPSessionManager(
+        server, json_response=json_response, max_request_body_size=LARGE_BODY_LIMIT
+    )
 
 
-def _apart(method: str) -> Response:
-    """What a hub says of a session that it did not begin: it keeps no stream for it, and has nothing to end."""
-    if method == "DELETE":
-        return Response(status_code=HTTPStatus.OK)
-    return Response(status_code=HTTPStatus.METHOD_NOT_ALLOWED, headers={"Allow": "POST, DELETE"})
+def _opened(name: str, actor: Actor, dialect: str, params: Json) -> Connection:
+    """The session that an `initialize` with these params begins."""
+    wanted, can = params.get("protocolVersion"), params.get("capabilities") or {}
+    revision = wanted if wanted in HANDSHAKE_PROTOCOL_VERSIONS else LATEST_HANDSHAKE_VERSION
+    return Connection(name, actor.token_id, dialect, revision, asks=can.get("elicitation") is not None)
 
 
-def _is_bare(request: Request, message: dict[str, Any]) -> bool:
+def _session(scope: Scope) -> str | None:
+    """The transport session that a request names, where its revision has such."""
+    headers = Headers(scope=scope)
+    revision = headers.get("mcp-protocol-version")
+    return headers.get(SESSION) if revision is None or revision in HANDSHAKE_PROTOCOL_VERSIONS else None
+
+
+def _is_bare(request: Request, message: Json) -> bool:
     """Whether the message neither belongs to a transport session, nor begins one, nor is of a revision without any."""
     revision = request.headers.get("mcp-protocol-version")
     return (
@@ -241,7 +331,7 @@ def _owner(actor: Actor) -> AuthenticatedUser:
     return AuthenticatedUser(AccessToken(token="", client_id=str(actor.token_id), scopes=[]))
 
 
-def _lightened(body: bytes, message: dict[str, Any], scope: Scope) -> bytes:
+def _lightened(body: bytes, message: Json, scope: Scope) -> bytes:
     """What the SDK is given of a large body, which it reads on the event loop: of a call all but the arguments.
 
     They were read already, and whoever does the call finds them in its `scope`. Where headers repeat some of them, the
@@ -262,9 +352,9 @@ def _tidied(scope: Scope, takes_events: bool) -> Scope:
     return {**scope, "headers": [*headers, (b"accept", accept)]}
 
 
-def _rejected(problem: MCPError) -> Response:
+def _rejected(problem: MCPError, status: HTTPStatus = HTTPStatus.BAD_REQUEST) -> Response:
     error = problem.error.model_dump(exclude_none=True)
-    return JSONResponse({"jsonrpc": "2.0", "id": None, "error": error}, HTTPStatus.BAD_REQUEST)
+    return JSONResponse({"jsonrpc": "2.0", "id": None, "error": error}, status)
 
 
 def as_events(send: Send) -> Send:
@@ -288,48 +378,3 @@ def as_events(send: Send) -> Send:
 def _event_headers(start: Message, length: int) -> list[tuple[bytes, bytes]]:
     replaced = {b"content-type": b"text/event-stream", b"content-length": str(length).encode()}
     return [(name, replaced.get(name, value)) for name, value in start["headers"]]
-
-
-class _Stream:
-    """A response held open, seen from both sides.
-
-    It ends for the SDK when its follower ends, and for the client properly when the SDK is done with it.
-    """
-
-    def __init__(self, follower: Follower, receive: Receive, send: Send) -> None:
-        self._follower = follower
-        self._receive = receive
-        self._send = send
-        self._is_open = False
-
-    async def receive(self) -> Message:
-        """What the client sends; that it left, once the follower has ended."""
-        return await _first(self._receive, self._hang_up)
-
-    async def send(self, message: Message) -> None:
-        self._is_open = message["type"] == "http.response.start" or message.get("more_body", False)
-        try:
-            async with asyncio.timeout(STALLED.total_seconds()):
-                await self._send(message)
-        except TimeoutError:
-            self._is_open = False
-            self._follower.end()
-
-    async def finish(self) -> None:
-        if self._is_open:
-            await self.send({"type": "http.response.body", "body": b"", "more_body": False})
-
-    async def _hang_up(self) -> Message:
-        await self._follower.ended()
-        return {"type": "http.disconnect"}
-
-
-async def _first(*waiting: Callable[[], Awaitable[Message]]) -> Message:
-    """The result of whichever is ready first; the others are called off."""
-    tasks = [asyncio.ensure_future(each()) for each in waiting]
-    try:
-        done, _pending = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-        return done.pop().result()
-    finally:
-        for task in tasks:
-            task.cancel()

@@ -11,7 +11,10 @@ from starlette.types import Scope
 
 SESSION = "mcp-session-id"
 CALL = "tools/call"
+CANCEL = "notifications/cancelled"
 MIRRORED = b"mcp-param-"  # how headers begin that repeat an argument
+Json = dict[str, Any]
+
 FIELDS = {"method": str, "id": str | int, "params": dict}
 
 

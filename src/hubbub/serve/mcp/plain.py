@@ -8,10 +8,9 @@ everything that is wrong with a message itself.
 import functools
 import json
 import re
-from collections.abc import Callable, Mapping, MutableMapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Any
 
 import pydantic_core
 from mcp import types
@@ -32,11 +31,9 @@ from hubbub.serve import bodies
 from hubbub.serve.auth import actor_of, mark_of
 from hubbub.serve.mcp import narrowed
 from hubbub.serve.mcp.connections import Connections
-from hubbub.serve.mcp.context import IDEMPOTENCY_HEADER, IDEMPOTENCY_META, MEMORY
+from hubbub.serve.mcp.context import IDEMPOTENCY_HEADER, IDEMPOTENCY_META
 from hubbub.serve.mcp.dialect_server import DialectServer, as_told
-from hubbub.serve.mcp.messages import CALL, MIRRORED, SESSION, accepted, decoded
-
-Json = dict[str, Any]
+from hubbub.serve.mcp.messages import CALL, MIRRORED, SESSION, Json, accepted, decoded
 
 MESSAGE = frozenset({"jsonrpc", "id", "method", "params"})
 PARAMS = frozenset({"name", "arguments", "_meta"})
@@ -58,7 +55,6 @@ class Plain:
     meta: Mapping[str, object]
     key: str | None
     session: str | None = None
-    memory: MutableMapping[str, object] = field(default_factory=dict)  # of its connection
     is_modern: bool = False
 
     def headers(self, body: bytes) -> list[tuple[bytes, bytes]]:
@@ -73,7 +69,7 @@ class PlainCalls:
     """The plain calls at one dialect."""
 
     def __init__(self, server: DialectServer, sessions: Connections) -> None:
-        self.server, self.sessions = server, sessions
+        self.server, self.sessions, self.known = server, sessions, server.known
 
     def seen(self, scope: Scope, body: bytes) -> Plain | None:
         """The call in a request, if that holds a plain one."""
@@ -135,10 +131,12 @@ class PlainCalls:
         self, call: Plain, scope: Scope, fields: Mapping[bytes, bytes], session: str
     ) -> Plain | None:
         """The call as one of its transport session; None where the SDK is to see to it."""
-        state = self.sessions.state(actor_of(scope).token_id, session, self.server)
-        if state is None or not _says_json(fields):
+        token = actor_of(scope).token_id
+        if self.known.seen(session, token) is None or not _says_json(fields):
             return None
-        call.session, call.memory = session, state.setdefault(MEMORY, {})
+        if self.sessions.is_here(token, session) and not self.sessions.is_seen(token, session, self.server):
+            return None
+        call.session = session
         return call
 
     async def answer(self, call: Plain, scope: Scope, send: Send) -> bool:
@@ -153,8 +151,7 @@ class PlainCalls:
             site=self.server.site,
             headers=Headers(raw=scope["headers"]),
             meta=call.meta,
-            connection=call.memory,
-            is_lasting=call.session is not None,
+            connection=call.session,
             may_wait=False,
         )
         asked = narrowed.wanted_at(scope)

@@ -121,7 +121,7 @@ def _found(tx: Tx, call: RestCall, name: str) -> _At:
 async def _perform(call: RestCall, site: Site, at: _At, tool: str, given: Mapping[str, object]) -> Outcome:
     """Have the machine do it as if the person had called the tool there."""
     where = {NODE_HEADER: at.machine.name, PROJECT_HEADER: at.project.slug}
-    asked = ToolCall(site=site, headers=where, is_lasting=False)
+    asked = ToolCall(site=site, headers=where)
     return await DIALECT.call(call.transactions, call.actor, tool, given, call.key, asked)
 
 
