@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from hubbub.model.children import Child
+from hubbub.programs.child import Child
 from hubbub.workspace import hooks
 from hubbub.workspace.hooks import Failure
 

@@ -15,8 +15,9 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Protocol, Self
 
-from hubbub.model.children import Child
 from hubbub.model.redaction import names_secret
+from hubbub.programs.child import Child
+from hubbub.programs.ends import Ends
 from hubbub.workspace.errors import shown
 
 BEFORE_LIMIT = timedelta(seconds=30)  # for each command
@@ -164,8 +165,7 @@ class _Output:
 
     def __init__(self) -> None:
         self._reader, self.writer = os.pipe()
-        self._head = bytearray()
-        self._length = 0
+        self._kept = Ends(KEPT_BYTES, 0)
 
     def __enter__(self) -> Self:
         os.set_blocking(self._reader, False)
@@ -187,14 +187,13 @@ class _Output:
             chunk = os.read(self._reader, CHUNK)
         except BlockingIOError:
             return False
-        self._length += len(chunk)
-        self._head += chunk[: KEPT_BYTES - len(self._head)]
+        self._kept.feed(chunk)
         return bool(chunk)
 
     @property
     def text(self) -> str:
         """The beginning, with a note if that is not all; bytes that are no UTF-8 are replaced, and NUL."""
-        text = self._head.decode("utf-8", "replace").replace("\0", "\ufffd").strip()
-        if len(text) <= KEPT and self._length == len(self._head):
+        text = self._kept.beginning().replace("\0", "\ufffd").strip()
+        if len(text) <= KEPT and not self._kept.missing:
             return text
         return f"{text[:KEPT]}\n[cut at {KEPT:,} characters]"

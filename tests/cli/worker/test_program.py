@@ -1,80 +1,68 @@
 """Running a command, and keeping what it printed in bounded memory."""
 
 import os
-from collections.abc import Iterator
+import threading
 from datetime import timedelta
 
 import pytest
 
-from hubbub.cli.worker.guardian import Guardian
-from hubbub.cli.worker.program import Clip, Ended, Program
+from hubbub.cli.worker.program import Ended, Printed, Program
 from tests.cli.processes import ends
+from tests.waiting import patience
 
 
-@pytest.fixture
-def guardian() -> Iterator[Guardian]:
-    watching = Guardian()
-    yield watching
-    watching.close()
-
-
-def run(command: str, guardian: Guardian, text: str = "", **environment: str) -> Ended:
-    program = Program(command, {**os.environ, **environment}, guardian)
+def run(command: str, text: str = "", **environment: str) -> Ended:
+    program = Program(command, {**os.environ, **environment})
     program.start(text)
     return program.outcome()
 
 
-def test_clip_keeps_short_output_whole() -> None:
-    """What fits is kept as it is."""
-    clip = Clip(4)
-    for chunk in (b"ab", b"cdef", b"gh"):
-        clip.add(chunk)
-    assert clip.text() == "abcdefgh"
-
-
-def test_clip_keeps_both_ends() -> None:
-    """What does not fit is kept at both ends, with a note of how much is missing."""
-    clip = Clip(3)
-    for _ in range(1000):
-        clip.add(b"0123456789")
-    assert clip.text() == "012\n[… 9994 bytes left out …]\n789"
-
-
-def test_clip_knows_its_end() -> None:
+def test_the_last_lines_are_known() -> None:
     """The last lines are known at any time, whatever the length."""
-    clip = Clip(10)
-    clip.add(b"first line\nsecond\nthird\n")
-    assert clip.end(2, 100) == "second\nthird"
-    assert clip.end(2, 4) == "hird"
+    printed = Printed(10, 20)
+    printed.feed(b"first line\nsecond\nthird\n")
+    assert printed.lines(2, 100) == "second\nthird"
+    assert printed.lines(2, 4) == "hird"
 
 
-def test_runs_in_a_shell(guardian: Guardian) -> None:
+def test_runs_in_a_shell() -> None:
     """The command is the shell's: pipes and variables work; the text is on its standard input, unchanged."""
-    ended = run('sort | tr "\\n" "$WITH"', guardian, "b\na\n", WITH="-")
+    ended = run('sort | tr "\\n" "$WITH"', "b\na\n", WITH="-")
     assert (ended.exit_code, ended.stdout.text()) == (0, "a-b-")
 
 
-def test_need_not_read_its_input(guardian: Guardian) -> None:
+def test_need_not_read_its_input() -> None:
     """A command that ends without reading a long text is a command that has ended well."""
-    assert run("true", guardian, "x" * 1_000_000).exit_code == 0
+    assert run("true", "x" * 1_000_000).exit_code == 0
 
 
-def test_what_it_leaves_running_ends_with_it(guardian: Guardian) -> None:
+def test_what_it_leaves_running_ends_with_it() -> None:
     """Background children in the command's group, that hold its output open, do not outlive it."""
-    ended = run("sleep 600 & echo $!", guardian)
+    ended = run("sleep 600 & echo $!")
     assert ends(int(ended.stdout.text()))
 
 
-def test_verdicts(guardian: Guardian) -> None:
+def test_verdicts() -> None:
     """A failure is named by its exit code, or by the signal that ended the command."""
-    assert run("exit 7", guardian).verdict == "exit code 7"
-    assert run("kill -9 $$", guardian).verdict == "killed by SIGKILL"
+    assert run("exit 7").verdict == "exit code 7"
+    assert run("kill -9 $$").verdict == "killed by SIGKILL"
 
 
-def test_deaf_command_is_killed(guardian: Guardian, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A command that does not listen to SIGTERM is killed after a while."""
-    monkeypatch.setattr("hubbub.cli.worker.program.STOP_GRACE", timedelta(milliseconds=50))
-    program = Program("trap '' TERM; while :; do sleep 1; done", os.environ, guardian)
+def test_a_command_that_takes_too_long_is_stopped() -> None:
+    """When its time is over the command ends, and it is known why."""
+    program = Program("sleep 600", os.environ)
     program.start("", timeout=timedelta(milliseconds=50))
     ended = program.outcome()
-    assert (ended.exit_code, ended.timed_out) == (-9, True)
+    assert (ended.timed_out, ended.verdict) == (True, "took too long and was stopped")
+
+
+def test_deaf_command_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A command that does not listen to SIGTERM is killed after a while."""
+    monkeypatch.setattr("hubbub.cli.worker.program.STOP_GRACE", timedelta(milliseconds=50))
+    is_deaf = threading.Event()
+    command = "trap '' TERM; echo deaf; while :; do sleep 1; done"
+    program = Program(command, os.environ, lambda _line: is_deaf.set())
+    program.start("")
+    assert is_deaf.wait(patience())
+    program.stop()
+    assert program.outcome().exit_code == -9

@@ -9,7 +9,7 @@ import pytest
 
 from hubbub.model.orders import Principal
 from hubbub.node.commands import folder, limits
-from hubbub.node.commands.output import MOST, RECENT
+from hubbub.node.commands.hearing import MOST, RECENT
 from hubbub.node.place import Place
 from hubbub.node.tools import commands
 from tests.cli.processes import ends

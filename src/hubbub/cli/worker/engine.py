@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import TypeVar
 
-from hubbub.cli.worker.guardian import Guardian
 from hubbub.cli.worker.job import CHECK, Assignment, Job, verdict
 from hubbub.cli.worker.outbox import Outbox
 from hubbub.cli.worker.presence import Seat
@@ -47,7 +46,6 @@ class Worker:
         self.outbox = Outbox(hub, seat, spool, say)
         self.command, self.environment, self.timeout = command, environment, timeout
         self.concurrency, self.say, self.shows_output = concurrency, say, shows_output
-        self.guardian = Guardian()
         self.jobs: dict[str, Job] = {}
         self.leaving, self.left = threading.Event(), threading.Event()
         self._wake, self._kick = threading.Event(), threading.Event()
@@ -79,7 +77,6 @@ class Worker:
         self.left.set()
         self._kick.set()
         link.join()
-        self.guardian.close()
         if self._refusal is not None:
             raise self._refusal
 
@@ -136,7 +133,7 @@ class Worker:
         again = f", attempt {assignment.attempt}" if assignment.attempt > 1 else ""
         self.say(f"{assignment.label} from {assignment.sender}{again}")
         heard = self.say if self.shows_output else None
-        job = Job(assignment, self.command, self.environment, self.guardian, heard)
+        job = Job(assignment, self.command, self.environment, heard)
         self.jobs[assignment.ref] = job
         self._is_over.clear()
         job.thread = threading.Thread(target=self._see_through, args=(job,), daemon=True)

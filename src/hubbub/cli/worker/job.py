@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 
-from hubbub.cli.worker.guardian import Guardian
 from hubbub.cli.worker.program import Ended, Program
 from hubbub.client import LetterReply, TaskReply
 
@@ -93,7 +92,6 @@ class Job:
         assignment: Assignment,
         command: str,
         environment: Mapping[str, str],
-        guardian: Guardian,
         heard: Callable[[str], None] | None = None,
     ) -> None:
         """`heard` is told each line that the command prints, and for what it works."""
@@ -101,7 +99,7 @@ class Job:
         self.epoch = assignment.epoch  # rises when the task is delivered to us again while we are on it
         self.is_lost = threading.Event()  # somebody took it from us, or it was cancelled
         tell = partial(_tell, heard, assignment.mark) if heard is not None else None
-        self.program = Program(command, {**environment, **assignment.environment()}, guardian, tell)
+        self.program = Program(command, {**environment, **assignment.environment()}, tell)
         self.thread = threading.current_thread()  # that which sees it through
         self._told = ""
 
@@ -115,7 +113,7 @@ class Job:
 
     def news(self) -> str | None:
         """The last lines it printed, if they are not the ones given last time."""
-        lines = self.program.stdout.end(PROGRESS_LINES, PROGRESS_LENGTH)
+        lines = self.program.stdout.lines(PROGRESS_LINES, PROGRESS_LENGTH)
         if lines in ("", self._told):
             return None
         self._told = lines
@@ -130,5 +128,5 @@ def verdict(ended: Ended) -> tuple[str, str]:
     """How the hub is told of it: the verb, and the text."""
     if ended.exit_code == 0 and not ended.timed_out:
         return "complete", ended.stdout.text().strip() or "done"
-    errors = ended.stderr.end(STDERR_LINES, STDERR_LENGTH)
+    errors = ended.stderr.lines(STDERR_LINES, STDERR_LENGTH)
     return "fail", f"{ended.verdict}\n{errors}".strip()

@@ -10,12 +10,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from hubbub.model.children import Child
 from hubbub.model.placements import Credentials
 from hubbub.model.starting import program
 from hubbub.node.agents.notes import Note
 from hubbub.node.agents.output import Output
 from hubbub.node.commands.environment import trusted
+from hubbub.programs.child import Child, reading
 from shellgate.shell import bash
 
 CHUNK = 65_536
@@ -51,8 +51,8 @@ def surroundings(
 class Life:
     """A program that runs. What it prints goes into `output`."""
 
-    def __init__(self, child: Child, control: int, reading: "asyncio.Task[None]") -> None:
-        self._child, self._reading = child, reading
+    def __init__(self, child: Child, control: int, listening: "asyncio.Task[None]") -> None:
+        self._child, self._listening = child, listening
         self._control: int | None = control
 
     @classmethod
@@ -71,6 +71,7 @@ class Life:
                 stdout=out,
                 stderr=out,
                 pass_fds=[theirs, at],
+                is_guarded=False,  # the keeper ends with us, and all of it with the keeper
             )
         except BaseException:
             os.close(control)
@@ -79,8 +80,8 @@ class Life:
         finally:
             os.close(theirs)
             os.close(out)
-        reading = asyncio.create_task(_read(os.fdopen(heard, "rb", buffering=0), output))
-        return cls(child, control, reading)
+        listening = asyncio.create_task(_read(os.fdopen(heard, "rb", buffering=0), output))
+        return cls(child, control, listening)
 
     @property
     def pid(self) -> int:
@@ -91,7 +92,7 @@ class Life:
         """Wait until nothing of it is left and its output is read; the exit code, 128 and more after a signal."""
         code = await self._child.wait()
         self._child.signal(signal.SIGKILL)  # what a keeper that was killed has left
-        _done, stuck = await asyncio.wait({self._reading}, timeout=DRAIN)
+        _done, stuck = await asyncio.wait({self._listening}, timeout=DRAIN)
         for each in stuck:
             each.cancel()
         self.kill()
@@ -111,15 +112,9 @@ class Life:
 
 
 async def _read(pipe: BinaryIO, output: Output) -> None:
-    reader = asyncio.StreamReader()
-    transport, _protocol = await asyncio.get_running_loop().connect_read_pipe(
-        lambda: asyncio.StreamReaderProtocol(reader), pipe
-    )
-    try:
-        while chunk := await reader.read(CHUNK):
+    async with reading(pipe) as coming:
+        while chunk := await coming.read(CHUNK):
             await output.add(chunk)
             if len(chunk) == CHUNK:
                 await asyncio.sleep(len(chunk) / RATE)
         await output.end_line()
-    finally:
-        transport.close()

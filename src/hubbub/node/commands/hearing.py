@@ -3,8 +3,10 @@
 import os
 
 from hubbub.node.commands.child import Pipes
-from hubbub.node.commands.output import Recent, Stream
+from hubbub.programs.ends import Ends
 
+MOST = 1024 * 1024  # bytes of a stream that are kept
+RECENT = 4096  # bytes that tell what a command in the background is doing
 CHUNK = 65_536
 MOST_CHUNKS = 16  # that a pipe can hold when nobody writes to it any more
 STANDS = b'"exit-code"'  # what the wall reports in the end if it had been put up
@@ -14,8 +16,8 @@ class Hearing:
     """The ends of the pipes that are read, and what has come out of them."""
 
     def __init__(self, pipes: Pipes) -> None:
-        self.stdout, self.stderr, self.recent = Stream(), Stream(), Recent()
-        self._report = Stream()
+        self.stdout, self.stderr, self._report = (Ends(MOST // 2, MOST // 2) for _ in range(3))
+        self.recent = Ends(0, RECENT)
         self._sinks = {
             pipes.stdout: (self.stdout, self.recent),
             pipes.stderr: (self.stderr, self.recent),

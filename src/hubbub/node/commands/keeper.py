@@ -15,7 +15,7 @@ from typing import Any
 from hubbub.node.commands import hub, processes
 from hubbub.node.commands.child import Pipes
 from hubbub.node.commands.folder import ENDING, LOOK, RECORD, Folder, Status, remove
-from hubbub.node.commands.hearing import Hearing
+from hubbub.node.commands.hearing import RECENT, Hearing
 from hubbub.node.commands.wakening import Wakening
 from hubbub.node.commands.work import Work
 
@@ -154,7 +154,7 @@ class Keeper:
                 self._enders.append(asker)
                 self._end(Status.KILLED, question[0])
                 return
-            _say(asker, {"status": self._status, "output_tail": self._hearing.recent.text()})
+            _say(asker, {"status": self._status, "output_tail": self._hearing.recent.last(RECENT)})
         asker.close()
 
     def _end_for_lack_of(self, process: int) -> None:
@@ -208,7 +208,7 @@ class Keeper:
         ending: dict[str, object] = {"status": self._status, "exit_code": self._code}
         self._remove_temporary()
         if self._folder is not None:
-            self._folder.write(ENDING, ending | {"output_tail": self._hearing.recent.text()})
+            self._folder.write(ENDING, ending | {"output_tail": self._hearing.recent.last(RECENT)})
             self._listener.close()
         for each in self._enders:
             _say(each, {"killed": self._status is Status.KILLED})

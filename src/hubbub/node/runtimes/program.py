@@ -6,17 +6,17 @@ import os
 import signal
 import tempfile
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
 from hubbub.model import chains
-from hubbub.model.children import Child
-from hubbub.model.starting import script
 from hubbub.node.commands.environment import trusted
 from hubbub.node.runtimes.conversation import Hands, Hear, RuntimeFailed
+from hubbub.programs.child import Child, reading
+from hubbub.programs.ends import Ends
 
 MOST = 1024 * 1024  # bytes of an answer; what comes after them is dropped
 CUT = "\n[the answer was longer and is cut here]"
@@ -24,7 +24,6 @@ CHUNK = 65_536
 TAIL = 2_000  # bytes of what it says on standard error that are kept to tell why it failed
 GRACE = timedelta(seconds=2)  # between asking it to end and ending it
 TOKEN = "HUBBUB_TOKEN"  # in the environment: with what it acts at the hub
-GUARD = Path(__file__).with_name("lifeline.py")
 DRAIN = timedelta(seconds=5)  # for the rest of its output once it has ended
 
 
@@ -57,17 +56,17 @@ class Text:
         return "".join([*self._pieces, self._decoder.decode(b"", final=True)]).strip()
 
 
-class Tail:
+class Complaint:
     """The last of what it says on standard error."""
 
     def __init__(self) -> None:
-        self._kept = b""
+        self._kept = Ends(0, TAIL)
 
     async def add(self, chunk: bytes) -> None:
-        self._kept = (self._kept + chunk)[-TAIL:]
+        self._kept.feed(chunk)
 
     def __str__(self) -> str:
-        return self._kept.decode("utf-8", "replace").strip()
+        return self._kept.last(TAIL).strip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +98,7 @@ async def work(
     `key` is the environment variable that holds its own key. Raises `RuntimeFailed` where it cannot be started, or
     takes longer than `patience` and is stopped.
     """
-    complaint = Tail()
+    complaint = Complaint()
     try:
         async with asyncio.timeout(patience.total_seconds()):
             environment = surroundings(os.environ, key, hands)
@@ -141,45 +140,26 @@ async def run(
     What it started in its group ends with it, and all of it ends when this is cancelled, or this process is killed.
     Raises `OSError` and `ValueError` where it cannot be started.
     """
-    with ExitStack() as opened:
-        lifeline, held = os.pipe()
-        opened.callback(os.close, held)
-        stdin = opened.enter_context(tempfile.TemporaryFile())  # of any length, whether or not it is read
+    with tempfile.TemporaryFile() as stdin:  # of any length, whether or not it is read
         stdin.write(given.encode("utf-8", "replace"))
         stdin.seek(0)
-        stdout, heard = await _pipe(opened)
-        stderr, complained = await _pipe(opened)
-        with os.fdopen(lifeline):
-            child = Child(
-                (*script(GUARD), str(lifeline), *words),
-                cwd=folder,
-                env=environment,
-                stdin=stdin,
-                stdout=stdout,
-                stderr=stderr,
-                pass_fds=[lifeline],
-            )
-        try:
-            stdout.close()
-            stderr.close()
-            return await _followed(child, {heard: output, complained: complaint})
-        finally:
-            await _end(child)
+        async with AsyncExitStack() as opened:
+            stdout, heard = await _pipe(opened)
+            stderr, complained = await _pipe(opened)
+            child = Child(words, cwd=folder, env=environment, stdin=stdin, stdout=stdout, stderr=stderr)
+            try:
+                stdout.close()
+                stderr.close()
+                return await _followed(child, {heard: output, complained: complaint})
+            finally:
+                await _end(child)
 
 
-async def _pipe(opened: ExitStack) -> tuple[BinaryIO, asyncio.StreamReader]:
-    """The program's end of a pipe, and what comes out of it.
-
-    It is our own, since asyncio does not tell of the end of a program whose pipes somebody else still holds.
-    """
+async def _pipe(opened: AsyncExitStack) -> tuple[BinaryIO, asyncio.StreamReader]:
+    """The program's end of a pipe, and what comes out of it."""
     ours, theirs = os.pipe()
     writing = opened.enter_context(os.fdopen(theirs, "wb", buffering=0))
-    reader = asyncio.StreamReader()
-    transport, _protocol = await asyncio.get_running_loop().connect_read_pipe(
-        lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(ours, "rb", buffering=0)
-    )
-    opened.callback(transport.close)
-    return writing, reader
+    return writing, await opened.enter_async_context(reading(os.fdopen(ours, "rb", buffering=0)))
 
 
 async def _followed(child: Child, sinks: Mapping[asyncio.StreamReader, Sink]) -> int:
@@ -188,10 +168,10 @@ async def _followed(child: Child, sinks: Mapping[asyncio.StreamReader, Sink]) ->
     What it left running in its group ends with it; what has left the group may hold the output open for a moment.
     """
     async with asyncio.TaskGroup() as group:
-        reading = {group.create_task(_read(pipe, sink)) for pipe, sink in sinks.items()}
+        reads = {group.create_task(_read(pipe, sink)) for pipe, sink in sinks.items()}
         code = await child.wait()
         child.signal(signal.SIGKILL)
-        _done, stuck = await asyncio.wait(reading, timeout=DRAIN.total_seconds())
+        _done, stuck = await asyncio.wait(reads, timeout=DRAIN.total_seconds())
         for each in stuck:
             each.cancel()
     return code

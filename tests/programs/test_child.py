@@ -10,7 +10,7 @@ from tests.waiting import patience
 MARKED = 99
 STARTS = f"""
 import asyncio, os, subprocess, uvloop
-from hubbub.model.children import Child
+from hubbub.programs.child import Child
 
 os.register_at_fork(after_in_child=lambda: os._exit({MARKED}))
 NONE = subprocess.DEVNULL

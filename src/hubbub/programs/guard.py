@@ -1,7 +1,7 @@
-"""Between a machine and the program that is its agent: ends the program when the machine's own process is gone.
+"""Between a process of ours and a program that it has started: ends the program when that process is gone.
 
-A process of its own in the program's group, which holds the other end of a pipe. The pipe closes with the machine's
-process, however that ends; then the whole group is killed, so that no agent goes on when nobody waits for it.
+A process of its own, which leads the program's group and holds the other end of a pipe. The pipe closes with the
+process that started it, however that ends; then the whole group is killed, so that nothing goes on unseen.
 """
 
 import os
