@@ -4,21 +4,24 @@ import shutil
 import subprocess
 from pathlib import Path
 
+PACKAGE = Path(__file__).parent / "clients" / "package.json"
+MODULES = PACKAGE.with_name("node_modules")
+NODE = MODULES / "node" / "bin" / "node"  # fetched too: that of the machine may be too old
 STAMP = ".fetched"
 
 
-def fetched(folder: Path) -> Path | None:
-    """The `node` to run the programs of `folder` with, which is fetched too; None on a machine without npm.
+def is_fetched() -> bool:
+    """Fetch the programs, unless they are here; return False on a machine without npm.
 
-    Raises `CalledProcessError` when npm cannot fetch them.
+    Raises:
+        subprocess.CalledProcessError: npm could not fetch them.
     """
     npm = shutil.which("npm")
     if npm is None:
-        return None
-    wanted = (folder / "package.json").read_text()
-    stamp = folder / "node_modules" / STAMP
+        return False
+    wanted, stamp = PACKAGE.read_text(), MODULES / STAMP
     if not stamp.exists() or stamp.read_text() != wanted:
         command = [npm, "install", "--no-package-lock", "--no-audit", "--no-fund", "--loglevel=error"]
-        subprocess.run(command, cwd=folder, check=True, stdout=subprocess.DEVNULL)
+        subprocess.run(command, cwd=PACKAGE.parent, check=True, stdout=subprocess.DEVNULL)
         stamp.write_text(wanted)
-    return folder / "node_modules" / "node" / "bin" / "node"
+    return True

@@ -19,7 +19,7 @@ from tests import javascript
 from tests.serving import serving
 
 HERE = Path(__file__).parent
-INSPECTOR = HERE / "node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js"
+INSPECTOR = javascript.MODULES / "@modelcontextprotocol/inspector/clients/launcher/build/index.js"
 PYTHON_1 = "mcp==1.30.0"
 
 
@@ -40,14 +40,13 @@ def _walks(url: str, secret: str) -> Iterator[tuple[str, object]]:
     for mode in ("legacy", "auto"):
         yield f"Python 2, {mode}", _printed([python, str(HERE / "walk_python_2.py"), mode, url, secret])
     yield "Python 1", _printed([_python_1(), str(HERE / "walk_python_1.py"), url, secret])
-    runtime = javascript.fetched(HERE)
-    if runtime is None:
+    if not javascript.is_fetched():
         sys.stdout.write("clients: npm is not installed, so those in JavaScript are not run\n")
         return
     for age, mode in (("1", "legacy"), ("2", "legacy"), ("2", "auto")):
-        command = [str(runtime), str(HERE / "walk_typescript.mjs"), age, mode, url, secret]
+        command = [str(javascript.NODE), str(HERE / "walk_typescript.mjs"), age, mode, url, secret]
         yield f"TypeScript {age}, {mode}", _printed(command)
-    yield "Inspector", _inspected(runtime, url, secret)
+    yield "Inspector", _inspected(url, secret)
 
 
 def _python_1() -> str:
@@ -63,12 +62,12 @@ def _python_1() -> str:
     return python
 
 
-def _inspected(runtime: Path, url: str, secret: str) -> object:
+def _inspected(url: str, secret: str) -> object:
     """What the Inspector sees; it does one thing a run."""
 
     def ask(*what: str) -> Any:
         where = ["--cli", url, "--transport", "http", "--header", f"Authorization: Bearer {secret}"]
-        return _printed([str(runtime), str(INSPECTOR), *where, "--method", *what])
+        return _printed([str(javascript.NODE), str(INSPECTOR), *where, "--method", *what])
 
     listed, called = ask("tools/list"), ask("tools/call", "--tool-name", "get_all_status")
     read = ask("resources/read", "--uri", "hubbub://agents")
