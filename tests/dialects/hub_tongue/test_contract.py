@@ -176,8 +176,12 @@ def test_a_call_that_changes_something_takes_no_unknown_argument(anywhere: Team)
         "files": [
             ({"action": "claim", "paths": ["a.py"], "repo": "/r"}, "repo", "repository"),
             ({"action": "release", "files": ["a.py"]}, "files", "paths"),
+            ({"action": {"claim": 1}, "files": ["a.py"]}, "files", "paths"),
         ],
-        "share": [({"action": "post", "name": "n", "text": "x", "task_id": "T-1"}, "task_id", "task")],
+        "share": [
+            ({"action": "post", "name": "n", "text": "x", "task_id": "T-1"}, "task_id", "task"),
+            ({"action": ["read"], "task_id": "T-1"}, "task_id", "task"),
+        ],
         "ask": [({"host": "web1"}, "host", "machine")],
     }
     with anywhere.unchanged():

@@ -14,7 +14,7 @@ from hubbub.model.records import Presence
 from hubbub.model.rights import HUB
 from hubbub.store.tx import Tx
 
-READS = frozenset({"check", "list"})  # the actions that change nothing
+READS = ("check", "list")  # the actions that change nothing; what is none of them need not be hashable
 
 Repository = Annotated[str, Field(min_length=1, max_length=300), WithJsonSchema({"type": "string"})]
 

@@ -17,7 +17,11 @@ from hubbub.model.rights import HUB
 from hubbub.store.tx import Tx
 
 MOST = 20  # artifacts of a page
-READS = frozenset({"read", "list", "recall"})  # the actions that change nothing
+READS = (
+    "read",
+    "list",
+    "recall",
+)  # the actions that change nothing; what is none of them need not be hashable
 KIND = "document"  # of an artifact that is given none
 
 Title = Annotated[str, Field(min_length=1, max_length=256), WithJsonSchema({"type": "string"})]
