@@ -1,6 +1,5 @@
 """The rows of long lists, each of which is made once for all the answers in which it stands."""
 
-import json
 from collections.abc import Mapping
 
 from hubbub.dialects.kept import BESIDE, KeptRows
@@ -18,7 +17,7 @@ class Maker:
 
     def read(self, kept: KeptRows, *things: str, of: str = "list") -> list[str]:
         """The texts of a list, of which the rows are kept."""
-        return [row["text"] for row in json.loads(kept.rows(of, things, self).json)]
+        return [row["text"] for row in kept.rows(of, things, self).value]
 
 
 def test_a_row_is_made_once() -> None:

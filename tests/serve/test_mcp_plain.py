@@ -22,8 +22,9 @@ from hubbub.core import access, inbox, members, projects, tokens, users
 from hubbub.core.transaction import Transactions
 from hubbub.dialects import discover
 from hubbub.dialects.call import Call, NotYet, Site
-from hubbub.dialects.dialect import Dialect
-from hubbub.model.encoded import EncodedRows
+from hubbub.dialects.dialect import Dialect, Shape, complete
+from hubbub.model import encoding
+from hubbub.model.encoding import EncodedRows
 from hubbub.model.errors import HubError, Invalid, NotFound, StoreUnavailable
 from hubbub.model.orders import Outcome, as_json
 from hubbub.model.rights import SYSTEM, Actor, Role
@@ -224,7 +225,8 @@ class Performing:
         outcome = both.known[0]
         if isinstance(outcome, Exception):
             raise outcome
-        return outcome
+        shape: Shape = more.get("shape", complete)
+        return shape(outcome)
 
     async def _done(self, actor: Actor, tool: str, given: Json, more: Json) -> Outcome | Exception:
         if self.stub is not None:
@@ -232,7 +234,8 @@ class Performing:
         server: DialectServer = self.does.__self__  # type: ignore[attr-defined]
         around = replace(more["call"], client=None, progress=None, may_wait=False)
         try:
-            return await self.does(server.transactions, actor, tool, given, **{**more, "call": around})
+            whole = {**more, "call": around, "shape": complete}
+            return await self.does(server.transactions, actor, tool, given, **whole)
         except NotYet:
             return Outcome({"waits": True})
         except Exception as error:  # noqa: BLE001  # whatever it is, both have to tell it alike
@@ -346,9 +349,14 @@ def test_a_plain_call_is_answered_byte_for_byte_as_by_the_sdk(
 
 @pytest.mark.parametrize("manner", [BARE, *OLD, MODERN])
 def test_every_outcome_is_written_byte_for_byte_as_by_the_sdk(
-    world: tuple[Store, Actor], manner: str
+    world: tuple[Store, Actor], manner: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What a tool comes to, also a refusal or a bug, is written as the SDK writes it: each number, each character."""
+    """What a tool comes to, also a refusal or a bug, is written as the SDK writes it: each number, each character.
+
+    So it is where it is large, and written in pieces.
+    """
+    monkeypatch.setattr(encoding, "SOME", 2)
+    monkeypatch.setattr(encoding, "LONG", 12)
     outcomes = st.builds(
         Outcome,
         st.dictionaries(st.text(max_size=8), ANYTHING, max_size=4) | st.lists(ANYTHING, max_size=3),

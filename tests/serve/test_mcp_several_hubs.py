@@ -44,6 +44,7 @@ class Curious(Dialect):
         arguments: Mapping[str, object],
         key: str | None = None,
         call: Call | None = None,
+        **_shape: object,
     ) -> Outcome:
         assert call is not None
         assert call.progress is not None

@@ -11,7 +11,7 @@ import pytest
 
 from hubbub.model.errors import Conflict
 from hubbub.model.rights import SYSTEM
-from hubbub.store import sqlite_writer
+from hubbub.store import sqlite_connection, sqlite_writer
 from hubbub.store.sqlite import DATABASE, SQLite
 from hubbub.store.tx import Operation, Tx
 from tests.store.test_engines import add_user, user_names
@@ -19,6 +19,9 @@ from tests.waiting import patience
 
 MANY_STEPS = """WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < 200000)
                 SELECT count(*) AS n FROM number"""
+
+NUMBERS = """WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < :most)
+             SELECT n FROM number"""
 
 
 class Threads:
@@ -73,16 +76,20 @@ def many_statements(tx: Tx) -> None:
         user_names(tx)
 
 
+def many_rows(tx: Tx) -> None:
+    tx.all(NUMBERS, most=sqlite_writer.ROWS + 1)
+
+
 def one_long_statement(tx: Tx) -> None:
     tx.one(MANY_STEPS)
 
 
-@pytest.mark.parametrize("work", [many_statements, one_long_statement])
+@pytest.mark.parametrize("work", [many_statements, many_rows, one_long_statement])
 def test_one_that_is_not_short_begins_anew_elsewhere(
     sqlite_store: SQLite, work: Operation[None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What takes more of a loop than was promised is undone there, and done once, in another thread; so is the rest."""
-    monkeypatch.setattr(sqlite_writer, "LOOKS", 100)
+    monkeypatch.setattr(sqlite_connection, "LOOKS", 100)
 
     def slow(tx: Tx) -> object:
         made = add_user("bob")(tx)
@@ -104,7 +111,7 @@ def test_a_write_that_is_cut_off_halfway_is_whole_in_the_end(
     sqlite_store: SQLite, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where SQLite gives up the transaction, as it is cut off while it writes, all of the turn are run again."""
-    monkeypatch.setattr(sqlite_writer, "LOOKS", 100)
+    monkeypatch.setattr(sqlite_connection, "LOOKS", 100)
 
     def fill(tx: Tx) -> None:
         tx.run(

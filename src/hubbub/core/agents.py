@@ -19,6 +19,7 @@ STEPS = (".", "..")  # in an address they mean another place, however they are w
 # Nothing to decide: the store's own.
 of_project = agents.of_project
 presence = agents.presence
+by_token = agents.by_token
 describe_node = agents.put_node
 nodes = agents.nodes
 

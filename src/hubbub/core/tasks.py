@@ -44,6 +44,7 @@ _NUMBER = re.compile(r"(?:#|T-)?([0-9]+)", re.ASCII | re.IGNORECASE)  # also as 
 under_way = tasks.open_of
 of_run = tasks.of_run
 listed_of_run = tasks.listed_of_run
+each_of_run = tasks.each_of_run
 number_in_run = tasks.number_in_run
 number_of_children = tasks.number_of_children
 

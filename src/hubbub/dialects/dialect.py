@@ -19,6 +19,7 @@ from hubbub.core import access, idempotency
 from hubbub.core.transaction import Transactions
 from hubbub.dialects.call import Call, NotYet
 from hubbub.dialects.kept import Kept, KeptReply, Versions
+from hubbub.model import encoding
 from hubbub.model.errors import HubError, Invalid
 from hubbub.model.given import complaint
 from hubbub.model.orders import Outcome
@@ -28,6 +29,7 @@ from hubbub.store.tx import Operation, Tx
 
 Reply = Mapping[str, object]
 Refusal = Callable[[Any], Reply]
+Shape = Callable[[Outcome], Outcome]  # what is sent of what was read, made where it was read
 Fits = Callable[[Mapping[str, object]], str | None]  # why the arguments do not go together, if so
 Run = TypeVar("Run", bound=Callable[..., Reply])
 
@@ -101,6 +103,12 @@ class Tool:
         if self.fits is not None and (why := self.fits(given)) is not None:
             raise BadArguments(why)
         return checked
+
+
+def complete(outcome: Outcome) -> Outcome:
+    """Return the outcome with all its rows."""
+    value = encoding.complete(outcome.value)
+    return outcome if value is outcome.value else replace(outcome, value=value)
 
 
 @dataclass(slots=True)
@@ -187,10 +195,13 @@ class Dialect:
         arguments: Mapping[str, object],
         key: str | None = None,
         call: Call | None = None,
+        *,
+        shape: Shape = complete,
     ) -> Outcome:
         """Call a tool as `actor`, in one transaction; `call` is what surrounds it, for tools that ask for that.
 
-        With an idempotency `key`, a repeated write gets the answer of the first and changes nothing.
+        With an idempotency `key`, a repeated write gets the answer of the first and changes nothing. `shape` makes of
+        what was read, where it is read, what is sent: a large reply is never all there.
         """
         tool = self.tools.get(name)
         if tool is None:
@@ -201,25 +212,28 @@ class Dialect:
         except BadArguments as error:
             return Outcome(self.invalid(str(error)), is_error=True)
 
-        async def attempt() -> Reply:
+        async def attempt() -> Outcome:
             if tool.reads:
-                return await transactions.read(actor, operation, long=tool.long)
+                read = lambda tx: shape(self._told(tool, operation(tx)))  # noqa: E731
+                return await transactions.read(actor, read, long=tool.long)
             same = digest(self.name, name, arguments) if key is not None else ""
             speaker = partial(self.speaker, call)
             once = idempotency.once(key, same, operation, told_once=tool.told_once, speaker=speaker)
-            return await transactions.write(actor, once, short=tool.short)
+            return self._told(tool, await transactions.write(actor, once, short=tool.short))
 
         try:
-            reply = await (attempt() if call is None else _patiently(attempt, actor, call))
+            return await (attempt() if call is None else _patiently(attempt, actor, call))
         except HubError as error:
             return self.refuse(error, tool.refusals)
-        if not isinstance(reply, KeptReply):
-            return self._told(tool, reply)
-        if reply.outcome is None:
-            reply.outcome = self._told(tool, reply)
-        return reply.outcome
 
     def _told(self, tool: Tool, reply: Reply) -> Outcome:
+        if not isinstance(reply, KeptReply):
+            return self._outcome(tool, reply)
+        if reply.outcome is None:
+            reply.outcome = self._outcome(tool, reply)
+        return reply.outcome
+
+    def _outcome(self, tool: Tool, reply: Reply) -> Outcome:
         texts = (tool.shown(reply),) if tool.shown is not None else None
         return Outcome(self.success(reply), texts=texts)
 
@@ -246,19 +260,21 @@ class Dialect:
         raise error
 
 
-async def _patiently(attempt: Callable[[], Awaitable[Reply]], actor: Actor, call: Call) -> Reply:
-    """The reply to a call that may have to wait for it."""
+async def _patiently(attempt: Callable[[], Awaitable[Outcome]], actor: Actor, call: Call) -> Outcome:
+    """The outcome of a call that may have to wait for it."""
     try:
-        reply = await attempt()
+        outcome = await attempt()
     except NotYet as wait:
         if not call.may_wait:
             raise
-        reply = await _waited(attempt, actor, call, wait)
+        outcome = await _waited(attempt, actor, call, wait)
     call.finish()
-    return reply
+    return outcome
 
 
-async def _waited(attempt: Callable[[], Awaitable[Reply]], actor: Actor, call: Call, wait: NotYet) -> Reply:
+async def _waited(
+    attempt: Callable[[], Awaitable[Outcome]], actor: Actor, call: Call, wait: NotYet
+) -> Outcome:
     """Try again whenever something happens that is worth it, and once more at the end."""
     deadline = asyncio.get_running_loop().time() + wait.patience.total_seconds()
     call.is_again = True

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from hubbub.model.encoded import EncodedRows
+from hubbub.model.encoding import EncodedRows, complete
 from hubbub.model.orders import Outcome, as_json
 from hubbub.store.tx import Operation, Tx
 
@@ -47,7 +47,7 @@ class Kept:
         asked, state = (*arguments.items(), *versions), (*versions.values(),)
         known, made_at, reply = self._replies.get(asked, (None, 0, None))
         if reply is None or known != state or not 0 <= tx.now - made_at < FRESH:
-            reply = KeptReply(make(tx))
+            reply = KeptReply(complete(make(tx)))
             self._keep(asked, state, tx.now, reply)
         return reply
 

@@ -2,13 +2,13 @@
 
 import hashlib
 import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from datetime import timedelta
 from enum import StrEnum
 from typing import Protocol
 
-from hubbub.model import encoded
+from hubbub.model.encoding import encoded, has_rows, whole
 from hubbub.model.errors import HubError
 
 
@@ -127,7 +127,13 @@ _encoder = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 def as_json(value: object) -> str:
     """JSON as it goes over the line, without blanks."""
-    return encoded.joined(value) or _encoder.encode(value)
+    if has_rows(value):
+        return b"".join(encoded(value, _in_bytes)).decode()
+    return _encoder.encode(value)
+
+
+def _in_bytes(value: object) -> bytes:
+    return _encoder.encode(value).encode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +150,9 @@ class Outcome:
     texts: tuple[str, ...] | None = None
     structured: Mapping[str, object] | None = None  # where it says more than `value` does
     refusal: HubError | None = None
-    encoded: dict[object, bytes] = field(init=False, default_factory=dict, compare=False, repr=False)
+    encoded: dict[object, Sequence[bytes]] = field(
+        init=False, default_factory=dict, compare=False, repr=False
+    )
     """Forms that edges have made of it, each under a key of its own: an outcome may be the answer to many calls."""
 
     @property
@@ -152,12 +160,7 @@ class Outcome:
         """The JSON object that programs read; an array stands in one."""
         if self.structured is not None:
             return self.structured
-        return encoded.decoded(self.value) if isinstance(self.value, Mapping) else {"result": self.value}
-
-    @property
-    def joined(self) -> str | None:
-        """The JSON of `content`, where most of that is encoded already."""
-        return encoded.joined(self.value) if self.structured is None else None
+        return whole(self.value) if isinstance(self.value, Mapping) else {"result": self.value}
 
     @property
     def shown(self) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ from hubbub.store.tx import Store, Tx
 
 log = logging.getLogger(__name__)
 
-PAGE = 500  # activities read from the store at once
+PAGE = 200  # activities read from the store at once: so many as an event loop reads by itself
 REMEMBERED = 500  # activities kept for readers that are a little behind
 GATHER = timedelta(milliseconds=3)  # what happens within is read at once: a read for each call would be dear
 POLL = timedelta(seconds=1)  # how long a lost hint may delay an activity

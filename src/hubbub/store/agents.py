@@ -216,6 +216,17 @@ def presences(tx: Tx, project_id: UUID) -> list[Presence]:
     return [_presence(row) for row in rows]
 
 
+def by_token(tx: Tx, project_id: UUID, token_id: UUID | None) -> list[Presence]:
+    """As `presences`, of those which a token has opened."""
+    rows = tx.all(
+        f"""SELECT {_COLUMNS} FROM agents a JOIN presences p ON p.id = a.presence_id
+            WHERE a.project_id = :id AND p.token_id = :token_id ORDER BY p.opened_at, p.id""",
+        id=project_id,
+        token_id=token_id,
+    )
+    return [_presence(row) for row in rows]
+
+
 def version(tx: Tx, project_id: UUID) -> Version:
     """Return the version of the project's presences: as long as it is the same, `presences` returns the same.
 

@@ -18,14 +18,15 @@ from hubbub.store.alone import Alone
 from hubbub.store.calls import Call
 from hubbub.store.listeners import Listeners
 from hubbub.store.lock import FolderLock
-from hubbub.store.sqlite_connection import SQLiteConnection, explaining
+from hubbub.store.sqlite_connection import SQLiteConnection, TooLong, explaining
 from hubbub.store.sqlite_writer import Writer
 from hubbub.store.tx import Clock, Operation, Tx, WroteInRead, perform, unix_ms
 
 T = TypeVar("T")
 
 DATABASE = "hubbub.db"
-LONG_READERS = 2
+READERS = 2  # threads for what is known to take long, and as many for what turned out to
+STATEMENTS, ROWS = 300, 300  # that are carried out and read on an event loop: some 5 ms
 
 
 class SQLite(Alone):
@@ -36,7 +37,10 @@ class SQLite(Alone):
         self._listeners = Listeners()
         self._readers: WeakSet[SQLiteConnection] = WeakSet()
         self._here = threading.local()
-        self._pool = futures.ThreadPoolExecutor(LONG_READERS, thread_name_prefix="hubbub-reader")
+        self._long, self._longer = [
+            futures.ThreadPoolExecutor(READERS, thread_name_prefix=name)
+            for name in ("hubbub-reader", "hubbub-late-reader")
+        ]
         self._is_closed = False
         self._writer = Writer(file, busy_timeout, clock, self._listeners.wake)
 
@@ -82,16 +86,30 @@ class SQLite(Alone):
         return future.result()
 
     async def read(self, actor: Actor, operation: Operation[T], *, long: bool = False) -> T:
-        """An indexed read takes some 20 µs, a fifth of what it takes to ask another thread: so it is done here."""
+        """An indexed read takes some 20 µs, a fifth of what it takes to ask another thread: so it is done here.
+
+        What turns out to take long begins anew in a thread, where nobody waits for what was known to.
+        """
         if not long:
-            return self.read_now(actor, operation)
-        return await asyncio.get_running_loop().run_in_executor(self._pool, self.read_now, actor, operation)
+            try:
+                return self._read(actor, operation, on_loop=True)
+            except (TooLong, apsw.InterruptError):
+                pass
+        readers = self._long if long else self._longer
+        return await asyncio.get_running_loop().run_in_executor(readers, self._read, actor, operation)
 
     def read_now(self, actor: Actor, operation: Operation[T]) -> T:
+        return self._read(actor, operation)
+
+    def _read(self, actor: Actor, operation: Operation[T], *, on_loop: bool = False) -> T:
         if self._is_closed:
             raise StoreUnavailable("the hub is closing")
         connection = self._reader()
         with explaining("nothing was read"):
+            if on_loop:
+                connection.bound(STATEMENTS, ROWS)
+            else:
+                connection.release()
             connection.db.execute("BEGIN")
             try:
                 return perform(operation, Tx(connection, actor, self._clock(), is_read=True))
@@ -118,7 +136,8 @@ class SQLite(Alone):
             return
         self._is_closed = True
         self._writer.close()
-        self._pool.shutdown()
+        self._long.shutdown()
+        self._longer.shutdown()
         for reader in list(self._readers):
             reader.db.close()
         self._lock.release()

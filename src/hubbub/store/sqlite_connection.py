@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -18,6 +19,8 @@ from hubbub.store.tx import Row
 
 STATEMENTS = 512  # kept prepared a connection: more than the program has
 UNBOUNDED = sys.maxsize
+STEPS = 1000  # of SQLite's machine, between two looks at how many there were
+LOOKS = 1000  # before it is enough: some 10 ms
 
 # What may befall the engine, as people should read it. Every other error of SQLite is a bug, and is shown as it is.
 FAULTS: dict[type[apsw.Error], str] = {
@@ -34,13 +37,13 @@ FAULTS: dict[type[apsw.Error], str] = {
 
 
 class TooLong(BaseException):
-    """A call takes more statements than it was allowed: it is to begin anew where it may take its time."""
+    """A call takes more of an event loop than it was allowed: it is to begin anew where it may take its time."""
 
 
 class SQLiteConnection:
     """`Connection` on SQLite: ids are 16 bytes there, rows are dicts here.
 
-    `allowance` is how many statements more are carried out before `TooLong` is raised.
+    On an event loop it is `bound`: what takes more than that raises `TooLong`, or `apsw.InterruptError`.
     """
 
     transaction_number = "0"  # there is one writer, so `seq` alone is the order
@@ -59,29 +62,55 @@ class SQLiteConnection:
         # Else a statement whose plan might depend on a value is prepared anew for each value, as for each moment.
         self.db.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
         self._names: dict[str, list[str]] = {}  # of the columns of each statement
-        self.allowance = UNBOUNDED
+        self.release()
+
+    def bound(self, statements: int, rows: int) -> None:
+        """Carry out so many statements more, of so many rows in all, and so much of SQLite's own work."""
+        self._statements, self._rows, self._looks = statements, rows, LOOKS
+        self.db.set_progress_handler(self._has_looked_enough, STEPS)
+
+    def release(self) -> None:
+        """Carry out whatever is asked for."""
+        self._statements = self._rows = UNBOUNDED
+        self.db.set_progress_handler(None)
+
+    def _has_looked_enough(self) -> bool:
+        self._looks -= 1
+        return self._looks < 0
 
     def placed(self, sign: str, tx: str = ":tx", seq: str = ":seq") -> str:
         """By both at once SQLite would go through all that has the same `tx`, which is the whole log."""
         return f"tx = {tx} AND seq {sign} {seq}"
 
     def query(self, sql: str, values: Mapping[str, object]) -> Sequence[Row]:
-        self.allowance -= 1
-        if self.allowance < 0:
+        self._statements -= 1
+        if self._statements < 0:
             raise TooLong
         cursor = self.db.execute(sql, values)
         first = cursor.fetchone()
         if first is None:
             return []
-        names = self._names.get(sql)
-        if names is None:
-            names = self._names[sql] = [column[0] for column in cursor.get_description()]
-        return [_row(names, values) for values in (first, *cursor)]
+        names = self._names_of(sql, cursor)
+        found = [first, *islice(cursor, self._rows)]
+        self._rows -= len(found)
+        if self._rows < 0:
+            raise TooLong
+        return [_row(names, values) for values in found]
 
     def each(self, sql: str, values: Mapping[str, object]) -> Iterator[Row]:
         cursor = self.db.execute(sql, values)
         for row in cursor:
-            yield _row([column[0] for column in cursor.get_description()], row)
+            self._rows -= 1
+            if self._rows < 0:
+                raise TooLong
+            yield _row(self._names_of(sql, cursor), row)
+
+    def _names_of(self, sql: str, cursor: apsw.Cursor) -> Sequence[str]:
+        """The names of the columns of a statement; `cursor` is at a row of it."""
+        names = self._names.get(sql)
+        if names is None:
+            names = self._names[sql] = [column[0] for column in cursor.get_description()]
+        return names
 
     def tell(self, sql: str, values: Mapping[str, object]) -> None:
         self.query(sql, values)

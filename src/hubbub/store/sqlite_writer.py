@@ -27,14 +27,12 @@ from hubbub.model.errors import StoreUnavailable
 from hubbub.model.moments import milliseconds
 from hubbub.store import tally
 from hubbub.store.calls import Call, answer
-from hubbub.store.sqlite_connection import UNBOUNDED, SQLiteConnection, TooLong, explained
+from hubbub.store.sqlite_connection import SQLiteConnection, TooLong, explained
 from hubbub.store.tx import Clock, Tally, Tx, perform
 
 BATCH = 256  # calls in one commit, at most: so many are lost together when it fails
 ON_LOOP = 32  # of them that an event loop runs at once: some 8 ms
-STATEMENTS = 800  # that it carries out meanwhile
-STEPS = 1000  # of SQLite's machine, between two looks at how many there were
-LOOKS = 1000  # before it is enough: some 10 ms
+STATEMENTS, ROWS = 800, 2000  # that it carries out meanwhile, and reads
 CHECKPOINT_AT = 1000  # pages of 4 KiB in the write-ahead log from which on it is moved into the database
 WAL_LIMIT = 64 * 1024 * 1024  # bytes; a write-ahead log that has grown beyond it is cut
 PRAGMAS = {
@@ -82,7 +80,6 @@ class Writer:
         self._is_busy = False  # a turn is under way, or due
         self._due: asyncio.AbstractEventLoop | None = None  # where a turn is due, and has not begun
         self._is_closed = False
-        self._looks = 0
         self._wal_pages = 0
         self._db.set_wal_hook(self._note_wal)
         self._thread = threading.Thread(target=self._serve, name="hubbub-writer", daemon=True)
@@ -157,9 +154,8 @@ class Writer:
 
     def _run_bounded(self, turn: Turn) -> None:
         """Run what can be run of a turn in a while; what fails as a whole is left to the thread, and so is waiting."""
-        self._connection.allowance, self._looks = STATEMENTS, LOOKS
+        self._connection.bound(STATEMENTS, ROWS)
         self._db.set_busy_timeout(0)
-        self._db.set_progress_handler(self._has_looked_enough, STEPS)
         try:
             self._run(turn)
         except TooLong:
@@ -168,13 +164,8 @@ class Writer:
             self._undo()
             turn.begin_anew()
         finally:
-            self._connection.allowance = UNBOUNDED
-            self._db.set_progress_handler(None)
+            self._connection.release()
             self._db.set_busy_timeout(self._busy_timeout)
-
-    def _has_looked_enough(self) -> bool:
-        self._looks -= 1
-        return self._looks < 0
 
     def _serve(self) -> None:
         """The thread: turn after turn, until the store is closed and everyone has an answer."""

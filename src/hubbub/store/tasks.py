@@ -1,6 +1,6 @@
 """SQL for tasks: one function a statement, the same text on both engines."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from uuid import UUID
 
 from hubbub.model.lifecycle import CHANGES_HANDS, ENDED, LIFECYCLE, Event, Status, advance
@@ -228,7 +228,12 @@ def _listed(tx: Tx, where: Sequence[str], values: Mapping[str, object]) -> list[
 
 def of_run(tx: Tx, run: Run, *, assignee: str | None = None) -> list[Task]:
     """All tasks of a run, or those of one assignee, in the order in which they were made."""
-    return [_task(row) for row in _of_run(tx, _SELECT, run, assignee)]
+    return list(each_of_run(tx, run, assignee=assignee))
+
+
+def each_of_run(tx: Tx, run: Run, *, assignee: str | None = None) -> Iterator[Task]:
+    """As `of_run`, one after the other."""
+    return map(_task, _of_run(tx, _SELECT, run, assignee))
 
 
 def listed_of_run(tx: Tx, run: Run, *, assignee: str | None = None) -> list[ListedTask]:
@@ -236,9 +241,9 @@ def listed_of_run(tx: Tx, run: Run, *, assignee: str | None = None) -> list[List
     return [ListedTask._make(row.values()) for row in _of_run(tx, _LISTED, run, assignee)]
 
 
-def _of_run(tx: Tx, wanted: str, run: Run, assignee: str | None) -> Sequence[Row]:
+def _of_run(tx: Tx, wanted: str, run: Run, assignee: str | None) -> Iterator[Row]:
     narrowed = "AND assignee = :assignee" if assignee is not None else ""
-    return tx.all(
+    return tx.each(
         f"SELECT {wanted} FROM tasks WHERE run_id = :run_id {narrowed} ORDER BY number",
         run_id=run.id,
         assignee=assignee,

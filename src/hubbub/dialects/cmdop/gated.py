@@ -12,7 +12,7 @@ from hubbub.dialects.call import Call
 from hubbub.dialects.cmdop import reaching
 from hubbub.dialects.cmdop.reaching import Offline
 from hubbub.dialects.cmdop.vouching import APPROVAL, approved_words
-from hubbub.dialects.dialect import BadArguments, Dialect, Fits, Reply, Tool, digest
+from hubbub.dialects.dialect import BadArguments, Dialect, Fits, Reply, Shape, Tool, complete, digest
 from hubbub.model import chains
 from hubbub.model.errors import Conflict, HubError, Invalid
 from hubbub.model.orders import AskFirst, Node, Order, Outcome, Principal, ToolSpec
@@ -60,6 +60,8 @@ class Gated(Dialect):
         arguments: Mapping[str, object],
         key: str | None = None,
         call: Call | None = None,
+        *,
+        shape: Shape = complete,  # what a machine let through is told to it, too
     ) -> Outcome:
         """As every dialect, once the gate of the machine has let the call through."""
         tool = self.tools.get(name)

@@ -11,6 +11,7 @@ from hubbub.core import access, agents, completions, finding, inbox, tasks
 from hubbub.dialects.commhub import words
 from hubbub.dialects.commhub.tongue import DIALECT, WHOLE, Name
 from hubbub.dialects.dialect import Reply
+from hubbub.model.encoding import Rows
 from hubbub.model.moments import instant
 from hubbub.store.tx import Tx
 
@@ -60,14 +61,14 @@ def get_all_status(
     """Get all session statuses. Sessions without a heartbeat for over 10 minutes are offline."""
     known = {project.id: project for project in access.visible(tx, network_id)}
     present = agents.presences(tx, list(known))
-    rows = [
+    rows = (
         words.session_row(presence, known[presence.project_id])
         for presence in present
         if filter_status in (None, words.CONDITION[presence.condition])
         and filter_server in (None, presence.server)
-    ]
+    )
     summary = words.grouped((words.CONDITION[presence.condition], 1) for presence in present)
-    return {"sessions": rows, "summary": summary}
+    return {"sessions": Rows(rows), "summary": summary}
 
 
 @DIALECT.tool(reads=True)

@@ -18,6 +18,7 @@ from hubbub.dialects.golemxv.tongue import (
     known_stay,
     look,
 )
+from hubbub.model.encoding import Rows
 from hubbub.model.errors import Invalid
 from hubbub.model.scopes import Scope
 from hubbub.store.tx import Tx
@@ -61,7 +62,7 @@ def presence(tx: Tx, call: Call, project_slug: Slug | None = None) -> Reply:
     live = [each for each in agents.presences(tx, [project.id]) if each.is_live(tx.now)]
     return {
         "project": {"name": project.name, "slug": project.slug},
-        "agents": [words.presence_row(each) for each in live],
+        "agents": Rows(words.presence_row(each) for each in live),
     }
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from hubbub.core import inbox
 from hubbub.core.transaction import Transactions
 from hubbub.dialects.call import Call
-from hubbub.dialects.dialect import BadArguments, Dialect, Fits, Refusal, Reply, Run, Tool
+from hubbub.dialects.dialect import BadArguments, Dialect, Fits, Refusal, Reply, Run, Shape, Tool, complete
 from hubbub.dialects.hub import naming
 from hubbub.model.errors import HubError
 from hubbub.model.orders import Outcome
@@ -102,13 +102,15 @@ class Telling(Dialect):
         arguments: Mapping[str, object],
         key: str | None = None,
         call: Call | None = None,
+        *,
+        shape: Shape = complete,
     ) -> Outcome:
         """As every dialect; and then what the call left to be done after its transaction."""
         assert call is not None  # it says who calls, and how it goes on
         given = arguments.get(KEY)
         chosen = given if isinstance(given, str) else key
         kept = None if name in self.in_steps else chosen
-        answer = await super().call(transactions, actor, name, arguments, kept, call)
+        answer = await super().call(transactions, actor, name, arguments, kept, call, shape=shape)
         onward = call.notes.pop(ONWARD, None)
         if onward is None or answer.is_error:
             return answer

@@ -182,11 +182,7 @@ def _told(tx: Tx, call: Call, project: Project) -> str | None:
 
 def _by_token(tx: Tx, project: Project) -> list[str]:
     """The agents that are there by the caller's token."""
-    return [
-        each.agent
-        for each in agents.presences(tx, [project.id])
-        if each.token_id is not None and each.token_id == tx.actor.token_id and each.is_live(tx.now)
-    ]
+    return [each.agent for each in agents.by_token(tx, project.id, tx.actor.token_id) if each.is_live(tx.now)]
 
 
 def stay(tx: Tx, project: Project, name: str, condition: Condition, profile: Profile) -> Presence:

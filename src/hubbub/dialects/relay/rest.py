@@ -33,12 +33,13 @@ def completion(tx: Tx, project_id: UUID, name: str) -> Reply:
     A run without tasks is not: nothing has been done in it yet. Nor is one with a task that failed, was cancelled or
     expired; that is among the pending ones, with what became of it.
     """
-    found = tasks.of_run(tx, shown(tx, project_id, name))
-    pending = [task for task in found if task.status is not Status.COMPLETED]
+    run = shown(tx, project_id, name)
+    pending = [task for task in tasks.each_of_run(tx, run) if task.status is not Status.COMPLETED]
+    total = tasks.number_in_run(tx, run)
     return {
-        "all_done": bool(found) and not pending,
-        "done_count": len(found) - len(pending),
-        "total_count": len(found),
+        "all_done": bool(total) and not pending,
+        "done_count": total - len(pending),
+        "total_count": total,
         "pending_tasks": [
             {
                 "id": str(task.id),

@@ -14,7 +14,7 @@ from hubbub.dialects.dialect import NULLABLE, Reply
 from hubbub.dialects.kept import KeptRows
 from hubbub.dialects.relay import words
 from hubbub.dialects.relay.tongue import DIALECT, Here, Name, Text, addressee, enter, require_room
-from hubbub.model.encoded import EncodedRows
+from hubbub.model.encoding import EncodedRows, Rows
 from hubbub.model.records import Activity, Message
 from hubbub.model.rights import Right
 from hubbub.store.tx import Tx
@@ -23,6 +23,7 @@ LONGEST_WAIT = 45  # seconds
 ENOUGH = 500  # events to look through before sleeping; after more than that it is worth another look anyhow
 BEYOND = 2**62  # after the last message that there will ever be
 
+MANY = 2_000  # messages: the rows of more are not kept
 _ROWS = KeptRows()
 
 Metadata = Annotated[
@@ -89,8 +90,11 @@ def get_messages(
     return {"messages": _rows(tx, here, found)}
 
 
-def _rows(tx: Tx, here: Here, found: Sequence[tuple[UUID, int]]) -> EncodedRows:
+def _rows(tx: Tx, here: Here, found: Sequence[tuple[UUID, int]]) -> EncodedRows | Rows:
     """The rows of messages, by their ids and numbers: a message never changes, and is known by its id."""
+    if len(found) > MANY:
+        all_found = messages.mail(tx, here.run, here.name, after=found[0][1] - 1)
+        return Rows(words.message_row(message, here.run) for message in all_found)
 
     def make(missing: Sequence[UUID]) -> Mapping[UUID, words.Row]:
         newer = messages.mail(tx, here.run, here.name, after=dict(found)[missing[0]] - 1)

@@ -1,5 +1,6 @@
 """The tools for tasks: making, claiming, moving, listing."""
 
+from collections.abc import Iterator
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -10,6 +11,7 @@ from hubbub.dialects.dialect import Reply
 from hubbub.dialects.kept import KeptRows
 from hubbub.dialects.relay import finishing, words
 from hubbub.dialects.relay.tongue import DIALECT, Here, Id, Name, addressee, enter, no, require_room
+from hubbub.model.encoding import Rows
 from hubbub.model.errors import HubError, InvalidTransition, NotFound
 from hubbub.model.lifecycle import Status
 from hubbub.model.listed import ListedTask
@@ -28,6 +30,7 @@ VERBS = {
 }
 
 
+MANY = 2_000  # tasks of a run: the rows of more are not kept
 _ROWS = KeptRows()
 
 
@@ -184,15 +187,20 @@ def get_all_tasks(
     """
     here = enter(tx, call, agent_id, Right.READ)
     place = {"last_event": activity.last(tx, here.project.id)} if include_last_event else {}
-    rows = _described if include_description else _listed
-    return {"tasks": rows(tx, here.run, assignee, status), **place}
+    if include_description or tasks.number_in_run(tx, here.run) > MANY:
+        return {"tasks": Rows(_rows(tx, here.run, assignee, status, include_description)), **place}
+    return {"tasks": _listed(tx, here.run, assignee, status), **place}
 
 
-def _described(tx: Tx, run: Run, assignee: str | None, status: str | None) -> object:
-    """The rows of a run's tasks, with their descriptions."""
+def _rows(
+    tx: Tx, run: Run, assignee: str | None, status: str | None, is_described: bool
+) -> Iterator[words.Row]:
+    """The rows of a run's tasks, one after the other."""
     needs = dependencies.of_run(tx, run)
-    found = [task for task in tasks.of_run(tx, run, assignee=assignee) if _is(status, task)]
-    return [words.task_row(task, run, needs.get(task.id, ()), words.described(task)) for task in found]
+    for task in tasks.each_of_run(tx, run, assignee=assignee):
+        if _is(status, task):
+            more = words.described(task) if is_described else {}
+            yield words.task_row(task, run, needs.get(task.id, ()), more)
 
 
 def _listed(tx: Tx, run: Run, assignee: str | None, status: str | None) -> object:

@@ -22,7 +22,7 @@ from hubbub.core import wakes
 from hubbub.core.access import Outdated
 from hubbub.core.transaction import Transactions
 from hubbub.dialects.call import Call, NotYet, Site
-from hubbub.dialects.dialect import Dialect
+from hubbub.dialects.dialect import Dialect, Shape, complete
 from hubbub.model.errors import HubError, Invalid
 from hubbub.model.orders import AskFirst, Outcome
 from hubbub.model.rights import Actor
@@ -145,13 +145,18 @@ class DialectServer:
         key: str | None,
         call: Call,
         asked: Wanted,
+        shape: Shape = complete,
     ) -> Outcome:
-        """Do a call of a tool, however it came in; `asked` is what its address asks for."""
+        """Do a call of a tool, however it came in; `asked` is what its address asks for.
+
+        `shape` is as in `Dialect.call`, where nothing is told beside what was read.
+        """
         if not asked.has(tool):
             return Outcome(self.dialect.unknown(tool), is_error=True)
         begun = time.perf_counter()
         try:
-            answer = await self.dialect.call(transactions, actor, tool, given, key, call)
+            shape = complete if asked.unread else shape
+            answer = await self.dialect.call(transactions, actor, tool, given, key, call, shape=shape)
         except (NotYet, Outdated):  # it will be made again
             raise
         except BaseException:

@@ -7,9 +7,9 @@ everything that is wrong with a message itself.
 
 import functools
 import json
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from http import HTTPStatus
 
 import pydantic_core
@@ -25,8 +25,9 @@ from starlette.types import Scope, Send
 from hubbub.core.access import Outdated
 from hubbub.core.transaction import Transactions, Vouched
 from hubbub.dialects.call import Call, NotYet
+from hubbub.model.encoding import Encode, cut, gathered, is_large
 from hubbub.model.errors import Invalid
-from hubbub.model.orders import Outcome
+from hubbub.model.orders import Outcome, as_json
 from hubbub.serve import bodies
 from hubbub.serve.auth import actor_of, mark_of
 from hubbub.serve.mcp import narrowed
@@ -41,7 +42,6 @@ TOKEN = "progressToken"  # of what is told meanwhile, and these calls tell nothi
 REVISION, KIND, ACCEPT, KEY = b"mcp-protocol-version", b"content-type", b"accept", IDEMPOTENCY_HEADER.encode()
 JSON = (b"content-type", b"application/json")
 _ascii = json.JSONEncoder(separators=(",", ":"))
-_ESCAPED = re.compile(r"[^ -~]+")  # by `_ascii`, where it is not so yet
 RESERVED = "io.modelcontextprotocol/"
 
 
@@ -57,9 +57,9 @@ class Plain:
     session: str | None = None
     is_modern: bool = False
 
-    def headers(self, body: bytes) -> list[tuple[bytes, bytes]]:
-        """What the answer says beside its body."""
-        length = (b"content-length", str(len(body)).encode())
+    def headers(self, size: int) -> list[tuple[bytes, bytes]]:
+        """What the answer says beside its body, which has so many bytes."""
+        length = (b"content-length", str(size).encode())
         if self.session is None:
             return [length, JSON]
         return [JSON, (SESSION.encode(), self.session.encode()), length]
@@ -158,7 +158,14 @@ class PlainCalls:
         with self.sessions.using(actor.token_id, call.session, asks=True):
             try:
                 outcome = await self.server.perform(
-                    ways, actor, call.name, call.given, key=call.key, call=around, asked=asked
+                    ways,
+                    actor,
+                    call.name,
+                    call.given,
+                    key=call.key,
+                    call=around,
+                    asked=asked,
+                    shape=partial(_shaped, call, self.server),
                 )
                 status, body = 200, _result(call, outcome, self.server)
             except NotYet:
@@ -169,10 +176,17 @@ class PlainCalls:
                 status, body = _error(call, as_told(error, CALL))
             if isinstance(ways, Vouched):
                 await ways.confirm(actor)
-            start = {"type": "http.response.start", "status": status, "headers": call.headers(body)}
-            await send(start)
-            await send({"type": "http.response.body", "body": body})
+            await _send(send, status, call.headers(sum(map(len, body))), body)
         return True
+
+
+async def _send(
+    send: Send, status: int, headers: Sequence[tuple[bytes, bytes]], body: Sequence[bytes]
+) -> None:
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    for piece in body[:-1]:
+        await send({"type": "http.response.body", "body": piece, "more_body": True})
+    await send({"type": "http.response.body", "body": body[-1]})
 
 
 def _are_plain(fields: Mapping[bytes, bytes]) -> bool:
@@ -205,46 +219,70 @@ def _is_envelope(said: str) -> bool:
     return True
 
 
-def _result(call: Plain, outcome: Outcome, server: DialectServer) -> bytes:
+def _shaped(call: Plain, server: DialectServer, outcome: Outcome) -> Outcome:
+    """Encode what is large where it was read, row by row; what is not is encoded as soon as it is told."""
+    if is_large(outcome.value):
+        _told(call, outcome, server)
+    return outcome
+
+
+def _result(call: Plain, outcome: Outcome, server: DialectServer) -> Sequence[bytes]:
+    """The body of an answer, in pieces as they are sent."""
+    told = _told(call, outcome, server)
+    first, last = b'{"jsonrpc":"2.0","id":%b,"result":' % _encoder(call)(call.id), b"}"
+    return [b"".join((first, *told, last))] if len(told) == 1 else [first, *told, last]
+
+
+def _told(call: Plain, outcome: Outcome, server: DialectServer) -> Sequence[bytes]:
     encode = _encoder(call)
     told = outcome.encoded.get(encode)
     if told is None:
-        told = outcome.encoded[encode] = _said(call, outcome, server)
-    return b"".join((b'{"jsonrpc":"2.0","id":', encode(call.id), b',"result":', told, b"}"))
+        told = outcome.encoded[encode] = gathered(_said(call, outcome, server))
+    return told
 
 
-def _said(call: Plain, outcome: Outcome, server: DialectServer) -> bytes:
-    """The result, member by member: what is large is encoded once, or was before."""
+def _said(call: Plain, outcome: Outcome, server: DialectServer) -> Iterator[bytes]:
+    """Yield the result, member by member."""
     encode = _encoder(call)
-    content = [{"text": text, "type": "text"} for text in outcome.shown]
-    members = [b'{"content":', encode(content), b',"isError":', encode(outcome.is_error)]
+    shown, structured = _twice(outcome, encode)
+    yield b'{"content":'
+    yield from shown
+    yield b',"isError":%b' % encode(outcome.is_error)
     if call.is_modern:
-        members.append(b',"resultType":"complete"')
-    members += [b',"structuredContent":', _structured(call, outcome)]
+        yield b',"resultType":"complete"'
+    yield b',"structuredContent":'
+    yield from structured
     if call.is_modern:
         stamp = {types.SERVER_INFO_META_KEY: server.server.server_info_stamp}
-        members += [b',"_meta":', encode(stamp)]
-    return b"".join((*members, b"}"))
+        yield b',"_meta":%b' % encode(stamp)
+    yield b"}"
 
 
-def _structured(call: Plain, outcome: Outcome) -> bytes:
-    joined = outcome.joined
-    if joined is None:
-        return _encoder(call)(outcome.content)
-    if call.is_modern and not (joined.isascii() and joined.isprintable()):
-        joined = _ESCAPED.sub(lambda found: _ascii.encode(found[0])[1:-1], joined)
-    return joined.encode()
+def _twice(outcome: Outcome, encode: Encode) -> tuple[Sequence[bytes], Sequence[bytes]]:
+    """What is shown, and the same as programs read it. What is large is gone through once, for both."""
+    if outcome.texts is not None or not isinstance(outcome.value, Mapping) or not is_large(outcome.value):
+        texts = [{"text": text, "type": "text"} for text in outcome.shown]
+        return [encode(texts)], [encode(outcome.content)]
+    shown, structured = [b'[{"text":"'], list[bytes]()
+    for part in cut(outcome.value):
+        shown.append(encode(part.encoded(_as_text).decode())[1:-1])
+        structured.append(part.encoded(encode))
+    return [*shown, b'","type":"text"}]'], structured
 
 
-def _error(call: Plain, told: MCPError) -> tuple[int, bytes]:
+def _error(call: Plain, told: MCPError) -> tuple[int, Sequence[bytes]]:
     error = told.error.model_dump(exclude_none=True)
     status = ERROR_CODE_HTTP_STATUS.get(error["code"], HTTPStatus.OK) if call.is_modern else HTTPStatus.OK
-    return status, _encoder(call)({"jsonrpc": "2.0", "id": call.id, "error": error})
+    return status, [_encoder(call)({"jsonrpc": "2.0", "id": call.id, "error": error})]
 
 
-def _encoder(call: Plain) -> Callable[[object], bytes]:
+def _encoder(call: Plain) -> Encode:
     return _in_ascii if call.is_modern else pydantic_core.to_json
 
 
 def _in_ascii(message: object) -> bytes:
     return _ascii.encode(message).encode()
+
+
+def _as_text(value: object) -> bytes:
+    return as_json(value).encode()

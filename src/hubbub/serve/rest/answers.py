@@ -5,11 +5,13 @@ from collections.abc import Mapping
 from http import HTTPStatus
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse, Response, StreamingResponse
 
+from hubbub.model.encoding import encoded, gathered, is_large
 from hubbub.model.errors import Invalid, TooMany
-from hubbub.model.orders import Outcome
+from hubbub.model.orders import Outcome, as_json
 from hubbub.serve.errors import status_of
+from hubbub.serve.rest.pieces import one_by_one
 
 
 async def json_object(request: Request) -> Mapping[str, object]:
@@ -28,4 +30,19 @@ def response(answer: Outcome) -> Response:
     refusal = answer.refusal
     status = status_of(refusal) if refusal else HTTPStatus.BAD_REQUEST if answer.is_error else HTTPStatus.OK
     headers = {"Retry-After": str(refusal.retry_after)} if isinstance(refusal, TooMany) else None
-    return JSONResponse(answer.content, status, headers)
+    if (pieces := answer.encoded.get(_encode)) is None:
+        return JSONResponse(answer.content, status, headers)
+    size = {"Content-Length": str(sum(map(len, pieces)))}
+    return StreamingResponse(one_by_one(pieces), status, size, media_type="application/json")
+
+
+def shaped(answer: Outcome) -> Outcome:
+    """Encode what is large where it was read."""
+    if is_large(answer.value):
+        answer.encoded[_encode] = gathered(encoded(answer.value, _encode))
+    return answer
+
+
+def _encode(value: object) -> bytes:
+    """As `JSONResponse` does."""
+    return as_json(value).encode()

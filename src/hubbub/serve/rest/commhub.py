@@ -17,7 +17,7 @@ from hubbub.model.orders import Outcome
 from hubbub.model.rights import SYSTEM, Actor
 from hubbub.serve.auth import actor_of
 from hubbub.serve.passwords import Gatekeeper, check
-from hubbub.serve.rest.answers import json_object, response
+from hubbub.serve.rest.answers import json_object, response, shaped
 from hubbub.serve.rest.shapes import LongText, Name
 from hubbub.store.tx import Operation, Tx
 
@@ -128,7 +128,8 @@ class CommHubRest:
 
     async def _call(self, request: Request, tool: str, arguments: Body) -> Outcome:
         key = request.headers.get("idempotency-key")
-        return await DIALECT.call(self.transactions, actor_of(request.scope), tool, arguments, key)
+        actor = actor_of(request.scope)
+        return await DIALECT.call(self.transactions, actor, tool, arguments, key, shape=shaped)
 
     async def _read(self, request: Request, operation: Operation[Reply]) -> Outcome:
         actor: Actor = actor_of(request.scope)

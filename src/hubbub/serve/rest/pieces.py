@@ -26,7 +26,7 @@ def answered(pieces: Iterable[bytes], *, is_packed: bool) -> StreamingResponse:
     if is_packed:
         headers["Content-Encoding"] = "gzip"
     sent = _cut(kept, SENT) if is_packed else _unpacked(kept)
-    return StreamingResponse(_one_by_one(sent), media_type="application/json", headers=headers)
+    return StreamingResponse(one_by_one(sent), media_type="application/json", headers=headers)
 
 
 def listed(about: Mapping[str, object], noun: str, members: Iterable[bytes]) -> Iterator[bytes]:
@@ -64,6 +64,7 @@ def _unpacked(packed: bytes) -> Iterator[bytes]:
             left = unpacking.unconsumed_tail
 
 
-async def _one_by_one(pieces: Iterator[bytes]) -> AsyncIterator[bytes]:
+async def one_by_one(pieces: Iterable[bytes]) -> AsyncIterator[bytes]:
+    """The pieces, made on the event loop, which goes on while each is sent."""
     for piece in pieces:
         yield piece
