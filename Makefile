@@ -107,6 +107,7 @@ $(READY): pyproject.toml requirements.lock
 	    done; \
 	    echo 'hubbub needs Python 3.11 or newer with its venv module; name one with PYTHON=…' >&2; exit 1; }
 	@echo 'installing what requirements.lock pins'
-	@$(PIP) install --require-hashes -r requirements.lock
+	@$(PIP) install --no-deps --no-compile --require-hashes -r requirements.lock
+	@$(BIN)/python -m compileall -q -j 0 .venv/lib >/dev/null || true
 	@$(PIP) install --no-deps --no-build-isolation --editable .
 	@echo '$(CURDIR)' >$(READY)
