@@ -14,7 +14,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
-from secrets import token_hex
 from uuid import uuid4
 
 from hubbub.cli.bridge import wire
@@ -23,6 +22,7 @@ from hubbub.cli.bridge.client import Client
 from hubbub.cli.bridge.companion import Alone, Companion, Hear
 from hubbub.cli.bridge.upstream import Refused, SessionGone, Upstream, read
 from hubbub.cli.bridge.wire import Message
+from hubbub.model.ids import new_id
 
 Write = Callable[[bytes], Awaitable[None]]  # takes a message, as one line without its end
 
@@ -62,7 +62,7 @@ class Asked:
     message: Message
     line: bytes
     answer: Write
-    key: str = field(default_factory=lambda: token_hex(16))
+    key: str = field(default_factory=lambda: new_id().hex)  # rising: the hub keeps them side by side
     outage: Outage = field(default_factory=Outage)
     is_heard: bool = False  # what the hub says before the answer is wanted, too
     is_acknowledged: bool = False  # of `subscriptions/listen`: the client knows that it listens

@@ -4,23 +4,32 @@ The event loop itself reads and writes, as soon as that need not wait: to ask an
 """
 
 import asyncio
+import fcntl
 import os
 from collections import deque
 from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 STDIN, STDOUT = 0, 1
 CHUNK = 65_536
+PIPE = 1024 * 1024  # bytes, as many as anybody may have
 AHEAD = 4  # chunks read before somebody wants them; then the client has to wait
 
 
 @contextmanager
 def unblocked() -> Iterator[None]:
-    """Have input and output never make us wait; afterwards they are as they were, as others may use them too."""
+    """Have input and output never make us wait; afterwards they are as they were, as others may use them too.
+
+    A pipe for output is made to hold a whole long answer where the system lets it: else each piece that the client
+    takes would have us write another.
+    """
     blocking = {file: os.get_blocking(file) for file in (STDIN, STDOUT)}
     try:
         for file in blocking:
             os.set_blocking(file, False)
+        if hasattr(fcntl, "F_SETPIPE_SZ"):
+            with suppress(OSError):  # it is no pipe, or there are many large ones
+                fcntl.fcntl(STDOUT, fcntl.F_SETPIPE_SZ, PIPE)
         yield
     finally:
         for file, was_blocking in blocking.items():
@@ -83,11 +92,13 @@ class Output:
     async def __call__(self, line: bytes) -> None:
         """Write one message. Raises `BrokenPipeError` when nobody reads any more."""
         async with self._turn:
-            rest = memoryview(line + b"\n")
-            while rest:
+            rest, written = memoryview(line), 0
+            while written <= len(rest):
+                rest = rest[written:]
                 try:
-                    rest = rest[os.write(STDOUT, rest) :]
+                    written = os.writev(STDOUT, (rest, b"\n"))
                 except BlockingIOError:
+                    written = 0
                     await self._until_writable()
 
     async def _until_writable(self) -> None:
