@@ -2,7 +2,8 @@
 
 The lines that are equal at both ends are matched first, so that the effort is that of what was edited. What lies
 between is compared exactly (Myers' greedy algorithm) up to `FEW` differences, and by `difflib` beyond: that may leave
-lines unmatched which recur often, but takes no minutes over a text that was written anew.
+lines unmatched which recur often, but takes no minutes over a text that was written anew. By `difflib` alone a third of
+a memory of list items and blank lines would be new after three edits.
 """
 
 from collections.abc import Sequence
