@@ -18,7 +18,7 @@ from uuid import uuid4
 import psycopg
 import pytest
 import structlog
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from psycopg import conninfo, sql
 
 from hubbub.serve.mcp import endpoint
@@ -36,7 +36,8 @@ pytest_plugins = ["tests.compiling", "tests.reporting", "tests.repeating"]
 # Shells have it ignored in the background, and the programs that tests start would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-settings.register_profile("busy", deadline=None)  # how long something takes says nothing on a busy machine
+# How long something takes says nothing on a busy machine.
+settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("busy")
 
 # What a hub usually logs, and not a line for each of the many thousand calls; errors as a hub tells them, without the

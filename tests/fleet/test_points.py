@@ -89,7 +89,7 @@ def test_at_work_when_both_are_killed(work: Work) -> None:
 
 def asked(work: Work) -> "tuple[Future[Json], str]":
     """The call, and the question that a person is asked about it."""
-    work.machine.policy("approval_timeout = 60")
+    work.machine.policy("approval_timeout = 600")
     call = work.again()
     return call, work.fleet.hub.asked(work.machine)
 
@@ -194,7 +194,7 @@ def test_a_hub_whose_clock_is_set_wrong(work: Work, hours: int) -> None:
         work.finish()
         assert answer(work.again()) == DONE
 
-        work.machine.policy("approval_timeout = 60")
+        work.machine.policy("approval_timeout = 600")
         waiting = work.order("touch new; echo new", key="another")
         assert hub.run("approve", hub.asked(work.machine)).returncode == 0
         assert answer(waiting)["stdout"] == "new\n"

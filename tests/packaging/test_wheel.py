@@ -12,7 +12,7 @@ import pytest
 from hubbub import __version__
 from hubbub.model.extras import NotInstalled
 from tests.packaging.package import ROOT, Installed, build
-from tests.waiting import patience
+from tests.waiting import patience, until
 
 SOURCE = ROOT / "src"
 COMPILED = ".pyc"
@@ -81,11 +81,17 @@ def test_a_release_holds_no_leftovers(source: Path) -> None:
     }
 
 
+def _started(installed: Installed) -> subprocess.CompletedProcess[str] | None:
+    """What `up` says as soon as the hub runs that it has started."""
+    up = installed.run("hubbub", "up", "--port", "0", "--json")
+    return None if up.returncode else up
+
+
 @pytest.mark.system
 def test_it_works_where_it_is_installed(installed: Installed) -> None:
     """Without sources and extras, from another folder: a hub starts, shows its pages, takes a message, and stops."""
-    up = installed.run("hubbub", "up", "--port", "0", "--json")
-    assert up.returncode == 0, up.stderr
+    up = until(lambda: _started(installed), "a hub")  # which a busy machine may start later than `up` waits
+    assert up is not None
     try:
         page = httpx2.get(f"{json.loads(up.stdout)['url']}/login", trust_env=False, timeout=patience())
         sent = installed.run("hubbub", "send", "hub", "All is here.")
