@@ -28,7 +28,7 @@ from hubbub.model.records import Task
 from hubbub.serve import log
 from hubbub.store.tx import Tx
 from tests.dashboard.browser import PHONE, Tabs, Visit, Visitors, chromium, code_from, settle, visiting
-from tests.dashboard.scene import Scene, fill
+from tests.dashboard.scene import MANY, Scene, fill
 from tests.serve.hub import Hub, running_hub
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -113,7 +113,7 @@ def _visits() -> Iterator[tuple[Visit, Scene, Hub, Browser]]:
         chromium() as browser,
         visiting(Visitors(hub.url, code_from(hub), Tabs(browser))) as (visit, _watch),
     ):
-        scene = fill(hub.store, hub.project)
+        scene = fill(hub.store, hub.project, MANY)
         hub.store.write_now(hub.owner, lambda tx: _plan(tx, scene))
         yield visit, scene, hub, browser
 

@@ -13,6 +13,7 @@ from playwright.sync_api import (
     ConsoleMessage,
     Dialog,
     Error,
+    Frame,
     Page,
     Request,
     Response,
@@ -58,6 +59,9 @@ WHOLE = f"""async (milliseconds) => {{
 }}"""
 # Megabytes for what a page forgets again, so that it is seldom tidied.
 ROOM = "--min-semi-space-size=32 --max-semi-space-size=64"
+# A page fetches ahead, when it is idle, what somebody may ask for: as many files again as it needs.
+BUSY = "window.requestIdleCallback = () => {}"
+IDLE = "window.requestIdleCallback = (begin) => setTimeout(begin)"  # from the page's next address on
 BESIDE = 100_000  # pixels beside what is painted, further than Chromium paints ahead
 PROGRAMS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")  # the lightest first
 
@@ -85,13 +89,25 @@ class Watch:
     responses: list[str] = field(default_factory=list)
     asked: set[Request] = field(default_factory=set)
     expected: set[int] = field(default_factory=set)
+    followed: dict[Page, dict[str, Callable[[Any], None]]] = field(default_factory=dict)
 
     def follow(self, page: Page) -> None:
-        for event, noted in self._events().items():
+        """Note what happens on it, from where it goes next on.
+
+        Where it was in the test before, scripts that were on their way then run as soon as any do, and may fail.
+        """
+        arrived: list[Frame] = []
+        page.once("framenavigated", lambda frame: arrived.append(frame))  # noqa: PLW0108  # Playwright marks it
+
+        def note(noted: Callable[[Any], None]) -> Callable[[Any], None]:
+            return lambda event: noted(event) if arrived or _goes_elsewhere(event) else None
+
+        self.followed[page] = {event: note(noted) for event, noted in self._events().items()}
+        for event, noted in self.followed[page].items():
             page.on(event, noted)  # type: ignore[call-overload]  # which knows them one by one
 
     def leave(self, page: Page) -> None:
-        for event, noted in self._events().items():
+        for event, noted in self.followed.pop(page).items():
             page.remove_listener(event, noted)
 
     def expect(self, *statuses: int) -> None:
@@ -141,6 +157,12 @@ class Watch:
         is_ours = response.request in self.asked  # and not what the page asked for before, in another test
         if is_ours and response.status >= 400 and response.status not in self.expected:
             self.responses.append(f"{response.status} {response.request.method} {response.url}")
+
+
+def _goes_elsewhere(event: object) -> bool:
+    """Whether that is what a page asks for to go elsewhere, or the answer."""
+    request = event.request if isinstance(event, Response) else event
+    return isinstance(request, Request) and request.is_navigation_request()
 
 
 class Visit(Protocol):
@@ -267,6 +289,7 @@ class Tabs:
         context = self.browser.new_context(
             locale=language, has_touch=is_phone, is_mobile=is_phone, timezone_id="UTC"
         )
+        context.add_init_script(BUSY)
         page = context.new_page()
         return Tab(page, language, is_phone, context.new_cdp_session(page))
 

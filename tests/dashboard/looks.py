@@ -3,7 +3,7 @@
 A page is judged in all of them as it stands, and by each rule only where that rule can tell another thing than before.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib import resources
 
 from playwright.sync_api import Page
@@ -75,20 +75,36 @@ def in_chinese(page: Page, *, size: tuple[int, int], context: str | None = None)
     return axe(page, context=context, rules=OF_ROOM)
 
 
+def each_way(
+    page: Page, sizes: Sequence[tuple[int, int]] = SIZES, *, chinese: bool = False
+) -> Iterator[tuple[tuple[int, int], str]]:
+    """Each width in English, and in Chinese too if that is asked for; the page is not loaded anew for any of that."""
+    for language in ("en", "zh-CN")[: 1 + chinese]:
+        if chinese:
+            inside(page, "words.js", "m.setLanguage(x)", language)
+        for size in sizes:
+            if page.viewport_size != {"width": size[0], "height": size[1]}:
+                page.set_viewport_size({"width": size[0], "height": size[1]})
+            yield size, language
+    if chinese:
+        inside(page, "words.js", "m.setLanguage(x)", "en")
+
+
+def judged(page: Page, size: tuple[int, int], language: str, *, context: str | None = None) -> list[str]:
+    """What axe-core finds wrong on the page as it stands, and what is wider than its place."""
+    judge = in_both_themes if language == "en" else in_chinese
+    return [*judge(page, size=size, context=context), *page.evaluate(BROKEN)]
+
+
 def faults(
     page: Page, *, context: str | None = None, sizes: Sequence[tuple[int, int]] = SIZES, chinese: bool = False
 ) -> list[str]:
     """What axe-core finds wrong, and what is wider than its place, in each width and theme; empty if nothing is.
 
-    `chinese`: in that language too. The page is not loaded anew for any of that.
+    `chinese`: in that language too.
     """
-    found = []
-    for language in ("en", "zh-CN")[: 1 + chinese]:
-        if chinese:
-            inside(page, "words.js", "m.setLanguage(x)", language)
-        for size in sizes:
-            page.set_viewport_size({"width": size[0], "height": size[1]})
-            judge = in_both_themes if language == "en" else in_chinese
-            wrong = judge(page, size=size, context=context)
-            found += [f"{size[0]} wide, {language}: {each}" for each in [*wrong, *page.evaluate(BROKEN)]]
-    return found
+    return [
+        f"{size[0]} wide, {language}: {each}"
+        for size, language in each_way(page, sizes, chinese=chinese)
+        for each in judged(page, size, language, context=context)
+    ]

@@ -1,4 +1,4 @@
-"""A believable team: 28 agents on four machines, some sixty tasks in every state, and two hours of what they did.
+"""A believable team: 28 agents on four machines, tasks in every state, and two hours of what they did.
 
 Everything is done by the core's own operations, each at its moment; so the log of it can be replayed. The same each
 time, but for its ids and that it ends now. Tests, and those who want to see the dashboard with something in it, use it.
@@ -61,19 +61,22 @@ MINUTE = 60_000
 LEFT = ("north", "basil")  # who were there, and went home
 LENGTH = 110  # minutes that the story takes
 
-# What becomes of a task: the steps, each so many minutes after the one before, and how many tasks go that way.
-FATES: dict[str, tuple[tuple[str, ...], int]] = {
-    "done": (("accept", "start", "progress", "progress", "complete"), 20),
-    "review": (("accept", "start", "progress", "submit"), 5),
-    "running": (("accept", "start", "progress", "progress"), 11),
-    "blocked": (("accept", "start", "progress", "block"), 4),
-    "failed": (("accept", "start", "progress", "fail"), 3),
-    "cancelled": (("cancel",), 2),
-    "expired": (("expire",), 1),
-    "acked": (("accept",), 3),
-    "delivered": ((), 6),
-    "queued": ((), 5),
+# What becomes of a task: the steps, each so many minutes after the one before.
+FATES: dict[str, tuple[str, ...]] = {
+    "done": ("accept", "start", "progress", "progress", "complete"),
+    "review": ("accept", "start", "progress", "submit"),
+    "running": ("accept", "start", "progress", "progress"),
+    "blocked": ("accept", "start", "progress", "block"),
+    "failed": ("accept", "start", "progress", "fail"),
+    "cancelled": ("cancel",),
+    "expired": ("expire",),
+    "acked": ("accept",),
+    "delivered": (),
+    "queued": (),
 }
+# How many tasks go each of these ways: in tests, where each is drawn by every page that has them all; in pictures.
+FEW = (8, 3, 9, 4, 3, 1, 1, 2, 3, 3)
+MANY = (20, 5, 11, 4, 3, 2, 1, 3, 6, 5)
 
 
 @dataclass
@@ -114,14 +117,14 @@ class _Story:
             operation(tx)
 
 
-def fill(store: Store, project: Project) -> Scene:
-    """Let a team have been at work in the project for two hours."""
+def fill(store: Store, project: Project, counts: Sequence[int] = FEW) -> Scene:
+    """Let a team have been at work in the project for two hours, on so many tasks of each fate."""
     scene = Scene(project)
 
     def tell(tx: Tx) -> None:
         story = _Story(scene, Random(7), tx.now - LENGTH * MINUTE)
         _gather(story)
-        _work(story)
+        _work(story, counts)
         _talk(story)
         _trouble(story)
         story.tell(tx)
@@ -167,9 +170,9 @@ def _report(
     )
 
 
-def _work(story: _Story) -> None:
+def _work(story: _Story, counts: Sequence[int]) -> None:
     """Tasks are sent, and each meets its fate."""
-    fates = [fate for fate, (_steps, count) in FATES.items() for _ in range(count)]
+    fates = [fate for fate, count in zip(FATES, counts, strict=True) for _ in range(count)]
     free = _free_hands(story)
     for number, fate in enumerate(fates):
         thing, area = THINGS[number % len(THINGS)]
@@ -207,7 +210,7 @@ def _live(
 
     story.at(begin, send)
     minute = begin
-    for step in FATES[fate][0]:
+    for step in FATES[fate]:
         minute += 0.3 + story.random.random() * (1 if step in ("accept", "start") else 6)
         story.at(minute, _step, story, kept, step, by=to, number=number)
 
@@ -279,6 +282,7 @@ def _trouble(story: _Story) -> None:
     _claim(story, 70, "lumen", ["web/tokens.css", "web/board.js"])
     _claim(story, 71, "onyx", ["web/tokens.css"])
     _claim(story, 72, "grove", ["docs/part_165.md"])
+    _hold(story, "ember", "Compact the event log by day", 55)
     _hold(story, story.scene.stale, "Harden session resume by token", 30)
     _hold(story, story.scene.waiting, "Add shell completion for zsh", 80)
     waits = "Which completion should be the default?"

@@ -8,7 +8,7 @@ from playwright.sync_api import Route, expect
 
 from hubbub.core import projects
 from tests.cli.processes import hubbub
-from tests.dashboard.browser import Visit, settle
+from tests.dashboard.browser import Visit, inside, settle
 from tests.serve.hub import Hub
 
 FILLED = {
@@ -33,25 +33,18 @@ def test_the_command_of_an_empty_view_fills_it(visit: Visit, hub: Hub, view: str
     expect(page.locator(FILLED[view]).first).to_be_visible()
 
 
-@pytest.mark.parametrize("view", ["", "fleet", "files", "machines"])
-def test_the_command_of_an_empty_view_names_the_project(visit: Visit, hub: Hub, view: str) -> None:
+def test_the_command_of_an_empty_view_names_the_project(visit: Visit, hub: Hub) -> None:
     """What brings agents and machines is about the project that is shown, too."""
-    slug = f"{view}-empty".strip("-")
-    hub.do(lambda tx: projects.create(tx, slug), hub.owner)
-    page = visit(f"/{view}?project={slug}")
-    expect(page.locator("main .command code")).to_contain_text(f" --project {slug}")
+    hub.do(lambda tx: projects.create(tx, "new-and-empty"), hub.owner)
+    page = visit("/?project=new-and-empty")
+    for view in ("needs", "fleet", "files", "machines"):
+        inside(page, "shell/router.js", "m.go(x)", view)
+        expect(page.locator(f"main[data-view={view}] .command code")).to_contain_text(
+            " --project new-and-empty"
+        )
 
 
-@pytest.mark.parametrize(
-    ("path", "place"),
-    [
-        *((path, "main") for path in ("/", "/board", "/fleet", "/files", "/graph", "/machines")),
-        ("/board?agent=ember", ".agent-panel"),
-    ],
-)
-def test_nothing_is_said_to_be_empty_before_it_is_known(
-    visit: Visit, hub: Hub, path: str, place: str
-) -> None:
+def test_nothing_is_said_to_be_empty_before_it_is_known(visit: Visit, hub: Hub) -> None:
     """While the picture of the project is on its way, a view shows that, and not that there is nothing."""
     hub.meet("ember")
     page = visit("/audit")
@@ -61,13 +54,15 @@ def test_nothing_is_said_to_be_empty_before_it_is_known(
         held.append(route)
 
     page.route("**/api/v1/snapshot?*", hold)
-    with page.expect_request("**/api/v1/snapshot?*"):
-        page.goto(urljoin(page.url, path))
-    expect(page.locator(f"{place} .skeleton")).to_be_attached()
-    settle(page)
-    expect(page.locator(f"{place} .empty")).to_have_count(0)
-    held[0].continue_()
-    expect(page.locator(".skeleton")).to_have_count(0)
+    views = ("/", "/board", "/fleet", "/files", "/graph", "/machines")
+    for path, place in [*((view, "main") for view in views), ("/board?agent=ember", ".agent-panel")]:
+        with page.expect_request("**/api/v1/snapshot?*"):
+            page.goto(urljoin(page.url, path))
+        expect(page.locator(f"{place} .skeleton")).to_be_attached()
+        settle(page)
+        expect(page.locator(f"{place} .empty")).to_have_count(0)
+        held.pop().continue_()
+        expect(page.locator(".skeleton")).to_have_count(0)
 
 
 def test_a_filter_that_leaves_no_machine_says_so(visit: Visit) -> None:

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from tests.dashboard.browser import PHONE, TABLET, Visit, Visitors, inside, settle, until_ready
+from tests.dashboard.browser import IDLE, PHONE, TABLET, Visit, Visitors, inside, settle, until_ready
 from tests.dashboard.conftest import MEMBER, VIEWER
 from tests.dashboard.scene import Scene
 
@@ -175,6 +175,7 @@ def test_signing_out_ends_the_login(visit: Visit, visitors: Visitors) -> None:
     first = visit("/board", who=MEMBER)
     visitors.forget(MEMBER)
     page, held = first.context.new_page(), list[Route]()
+    page.add_init_script(IDLE)
     page.route("**/shell/help.js", lambda route: held.append(route))  # noqa: PLW0108  # Playwright marks it
     with page.expect_request("**/shell/help.js"):
         page.goto(first.url)
