@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests.stories.behind import NAMES, Behind
+
 ROOT = Path(__file__).resolve().parents[2]
 DEPLOY = ROOT / "deploy"
 UNIT = DEPLOY / "hubbub.service"
@@ -118,6 +120,18 @@ def test_systemd_takes_the_unit_of_a_server(tmp_path: Path) -> None:
 
     assert [line for line in done.stderr.splitlines() if unit.name in line] == []
     assert {"DynamicUser=yes", "ProtectSystem=strict", "StateDirectory=hubbub"} <= set(text.splitlines())
+
+
+def test_a_story_starts_what_the_file_of_several_hubs_says(tmp_path: Path) -> None:
+    """The hubs and the balancer that a test kills and starts are those of the file: only their addresses are others."""
+    composed = yaml.safe_load(HUBS.read_text("utf-8"))
+    made = Behind(tmp_path, "postgresql:///hubbub")
+    text = made.configuration().replace(f"127.0.0.1:{made.balancer_port}", ":8420")
+    for name, hub in zip(NAMES, made.hubs, strict=True):
+        assert hub.settings.keys() == composed["services"][name]["environment"].keys()
+        text = text.replace(hub.url.removeprefix("http://"), f"{name}:8420")
+
+    assert text == composed["configs"]["balancer"]["content"]
 
 
 def test_several_hubs_share_a_database_and_nothing_else() -> None:

@@ -1,4 +1,4 @@
-"""Connections as a hub knows them that may not have begun them: read from the store, and kept in mind for a minute.
+"""Connections as a hub knows them that may not have begun them: read from the store, and kept in mind for minutes.
 
 A balancer may bring any request to any hub. What a request needs of those before it is in the store; what hubs have to
 tell each other at once of a connection they tell by its id, which is that of what they listen to.
@@ -22,7 +22,9 @@ T = TypeVar("T")
 
 Content = Mapping[str, object]
 
-FRESH = 60.0  # seconds for which a hub does not look again whether a connection is there, nor notes that it is used
+FRESH = (
+    5 * 60.0
+)  # seconds for which a hub does not look again whether a connection is there, nor notes that it is used
 MOST = 20_000  # that a hub keeps in mind
 ENDED = UUID(int=1)  # under which hubs tell of connections that have ended
 
