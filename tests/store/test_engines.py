@@ -16,7 +16,7 @@ import pytest
 from hubbub.model.errors import Conflict, StoreUnavailable
 from hubbub.model.ids import new_id
 from hubbub.model.rights import SYSTEM, Actor
-from hubbub.store import activity, tally
+from hubbub.store import activity, counters, tally
 from hubbub.store.postgres import Postgres
 from hubbub.store.sqlite import SQLite
 from hubbub.store.tx import Operation, Store, Tx, WroteInRead
@@ -362,6 +362,25 @@ def test_writers_of_the_same_tallies_do_not_block_each_other_for_ever(store: Sto
         {"queued": 100},
         {"queued": 100},
     ]
+
+
+def test_numbers_are_given_once_and_taken_back(store: Store) -> None:
+    """Calls that are committed together count on from each other; one that is undone gives its numbers back."""
+    project_id = new_id()
+
+    def count(tx: Tx) -> int:
+        return counters.next_number(tx, project_id, "task")
+
+    def refused(tx: Tx) -> None:
+        count(tx)
+        count(tx)
+        raise Conflict("no")
+
+    outcomes = write_all(store, refused, count, count, refused, count)
+
+    assert [each for each in outcomes if not isinstance(each, Conflict)] == [1, 2, 3]
+    assert store.write_now(SYSTEM, lambda tx: [count(tx), count(tx)]) == [4, 5]
+    assert store.write_now(SYSTEM, count) == 6
 
 
 def record(tx: Tx) -> None:

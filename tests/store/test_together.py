@@ -11,6 +11,7 @@ import psycopg
 import pytest
 
 from hubbub.core import projects, tasks
+from hubbub.model.errors import Conflict
 from hubbub.model.records import Task
 from hubbub.model.rights import SYSTEM
 from hubbub.store import tally
@@ -30,6 +31,56 @@ def test_what_waits_is_committed_together(postgres_store: Postgres) -> None:
 
     assert all(isinstance(number, int) for number in numbers)
     assert len(set(numbers)) < len(numbers)
+
+
+def test_what_calls_ask_alike_is_asked_once(postgres_store: Postgres) -> None:
+    """Of the calls that are committed together those that begin with the same question get the same answer."""
+
+    def ask(tx: Tx) -> tuple[str, int]:
+        row = tx.one("SELECT CAST(clock_timestamp() AS TEXT) AS moment")
+        assert row is not None
+        return row["moment"], transaction(tx)
+
+    answers = [told for told in write_all(postgres_store, *[ask] * 40) if isinstance(told, tuple)]
+
+    assert len(answers) == 40
+    assert len({moment for moment, _number in answers}) == len({number for _moment, number in answers}) < 40
+
+
+def test_what_a_call_changed_the_next_one_sees(postgres_store: Postgres) -> None:
+    """Who asks the same after a change, of the same transaction, gets another answer."""
+    outcomes = write_all(postgres_store, user_names, add_user("ann"), user_names, add_user("bob"), user_names)
+
+    assert outcomes[::2] == [[], ["ann"], ["ann", "bob"]]
+
+
+def test_who_has_locked_something_asks_anew(postgres_store: Postgres, postgres_url: str) -> None:
+    """What another program has committed meanwhile is seen by a call that has a lock by then."""
+    postgres_store.write_now(SYSTEM, add_user("ann"))
+
+    def look_twice(tx: Tx) -> tuple[list[str], list[str]]:
+        first = user_names(tx)
+        with psycopg.connect(postgres_url) as db:
+            db.execute("UPDATE users SET name = 'eve'")
+        tx.all("SELECT id FROM users FOR UPDATE")
+        return first, user_names(tx)
+
+    assert postgres_store.write_now(SYSTEM, look_twice) == (["ann"], ["eve"])
+
+
+def test_what_fails_late_fails_its_own_call_alone(postgres_store: Postgres) -> None:
+    """A statement that nobody waits for fails the call that made it, also where the next one is refused meanwhile."""
+
+    def wrong(tx: Tx) -> None:
+        tx.run("INSERT INTO nowhere (id) VALUES (:id)", id=1)
+
+    def refused(_tx: Tx) -> None:
+        raise Conflict("no")
+
+    outcomes = write_all(postgres_store, add_user("ann"), wrong, refused, add_user("bob"))
+
+    assert [type(each) for each in outcomes] == [UUID, psycopg.errors.UndefinedTable, Conflict, UUID]
+    assert postgres_store.read_now(SYSTEM, user_names) == ["ann", "bob"]
 
 
 def test_more_than_the_wire_takes_at_once_is_kept(postgres_store: Postgres) -> None:

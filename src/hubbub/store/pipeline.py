@@ -26,6 +26,9 @@ from hubbub.store.wakeups import HUB_HAS_ENDED
 
 PREPARED = 1000  # statements a connection: more than the program has, if not of those that it puts together
 
+ASKING = re.compile(r"\s*SELECT\b(?!.*\bFOR (NO KEY |KEY )?(UPDATE|SHARE)\b)(?!.*\bpg_)", re.DOTALL)
+CHANGING = re.compile(r"\b(?:INSERT INTO|UPDATE|DELETE FROM)\s+(\w+)")
+
 FETCHED = 500  # rows at once, of those that are asked for one by one
 
 READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
@@ -60,7 +63,20 @@ def spell(sql: str) -> tuple[bytes, tuple[str, ...]]:
     return _TOKENS.sub(token, sql).encode(), tuple(names)
 
 
+@lru_cache(maxsize=1024)
+def only_asks(sql: str) -> bool:
+    """Whether the statement neither changes nor locks anything, nor tells of the transaction itself."""
+    return ASKING.match(sql) is not None
+
+
+@lru_cache(maxsize=1024)
+def may_have_changed(sql: str, asked: str) -> bool:
+    """Whether one statement changes a table that another mentions."""
+    return any(re.search(rf"\b{table}\b", asked) for table in CHANGING.findall(sql))
+
+
 Key = tuple[str, tuple[int, ...]]  # a statement, and the types of what it is given
+Given = tuple[tuple[str, object], ...]  # what a statement is given
 
 
 class _Value(NamedTuple):
@@ -119,6 +135,9 @@ class PostgresConnection:
         )  # answers to come that nobody waits for; with the key, to preparing
         self._rows = Transformer(db)
         self._poll = select.poll()
+        self._told = 0  # statements that are done, of those that nobody waited for
+        self._is_opening = False
+        self._answers: dict[str, dict[Given, Sequence[Row]]] = {}  # to what calls asked first
 
     def placed(self, sign: str, tx: str = ":tx", seq: str = ":seq") -> str:
         """Compare row by row, as an index does."""
@@ -130,7 +149,38 @@ class PostgresConnection:
         self._pg.enter_pipeline_mode()
         self.tell(how, {})
 
+    def open_call(self) -> int:
+        """Begin a call among others, and return how many statements are to be done before its first is.
+
+        Until it changes or locks something it gets the answers that others of this transaction got who asked alike: it
+        waited already as the transaction began, so it might as well have asked when they did.
+        """
+        self.tell("SAVEPOINT call", {})
+        self._is_opening = True
+        return self._told + len(self._owed)
+
+    def has_done(self, number: int) -> bool:
+        """Whether so many statements, of those that nobody waited for, are known to be done."""
+        return self._told >= number
+
     def query(self, sql: str, values: Mapping[str, object]) -> Sequence[Row]:
+        if self._is_opening and only_asks(sql):
+            known, given = self._answers.setdefault(sql, {}), tuple(values.items())
+            if given not in known:
+                known[given] = self._asked(sql, values)
+            return known[given]
+        self._go_beyond(sql)
+        return self._asked(sql, values)
+
+    def _go_beyond(self, sql: str) -> None:
+        """Forget what a statement may have changed; whoever changes or locks something asks anew from then on."""
+        if not only_asks(sql):
+            self._is_opening = False
+            for asked, known in self._answers.items():
+                if may_have_changed(sql, asked):
+                    known.clear()
+
+    def _asked(self, sql: str, values: Mapping[str, object]) -> Sequence[Row]:
         self._send(sql, values)
         self.settle()
         result = self._answer()
@@ -148,6 +198,7 @@ class PostgresConnection:
         self.tell(f"CLOSE {cursor}", {})
 
     def tell(self, sql: str, values: Mapping[str, object]) -> None:
+        self._go_beyond(sql)
         self._send(sql, values)
         self._owed.append(None)
 
@@ -158,6 +209,7 @@ class PostgresConnection:
         while self._owed:
             self._answer()
             self._owed.popleft()
+            self._told += 1
 
     def recover(self) -> None:
         """Pass over what was not done since something failed; the transaction can only be undone from here."""

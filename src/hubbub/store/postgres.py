@@ -13,7 +13,7 @@ import asyncio
 import random
 import threading
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TypeVar
@@ -172,42 +172,63 @@ class Postgres:
         taken: list[Call] = []
         aside: list[Call] = []
         try:
-            aside = self._commit(turn, taken)
+            aside = self._tried_twice(turn, taken)
         except (StoreUnavailable, PoolTimeout, PoolClosed) as error:  # of the commit, or of the server
-            for call in taken if isinstance(error, StoreUnavailable) else (taken := [*turn]):
+            taken += turn
+            for call in taken:
                 call.error = _explained(error)
         except psycopg.Error:  # whose fault it is will be seen
-            aside = [*taken, *turn]
+            aside = [*taken]
         finally:  # also after one that recorded nothing or failed: the tail may have waited for its end
             self._wakeups.tell()
         answer([call for call in taken if call not in aside])
         for call in aside:
             self._threads.submit(self._aside, call)
 
-    def _commit(self, turn: Iterator[Call], taken: list[Call]) -> list[Call]:
-        """Commit what can be done at once, and return the calls that could not. Raises when nothing was kept."""
+    def _tried_twice(self, turn: Iterator[Call], taken: list[Call]) -> list[Call]:
+        """Commit what can be done at once, and return the calls that could not. Raises when nothing was kept.
+
+        What a call told the server may fail when another is at work; then all begin anew, and each is waited for.
+        """
+        try:
+            return self._commit(_noted(turn, taken))
+        except (PoolTimeout, PoolClosed):
+            raise
+        except psycopg.Error:
+            taken += turn
+            return self._commit(taken, waits=True)
+
+    def _commit(self, calls: Iterable[Call], *, waits: bool = False) -> list[Call]:
+        """Run the calls and commit them once; with `waits` the server has done each before the next begins."""
         total = Tally()
         aside: list[Call] = []
         with self._transaction(WRITE) as connection:
             connection.tell(SHORTLY, {})
-            for call in turn:
-                taken.append(call)
+            for call in calls:
                 tx = Tx(connection, call.actor, self._clock(), before=total)
-                if not self._run(call, tx, connection):
+                if not self._run(call, tx, connection, waits=waits):
                     aside.append(call)
                 elif call.error is None:
                     total.add(tx.tally)
             tally.flush(connection, total)
         return aside
 
-    def _run(self, call: Call, tx: Tx, connection: PostgresConnection) -> bool:
-        """Run one call among others; if it raises, it alone is undone. False if it has to be run alone."""
+    def _run(self, call: Call, tx: Tx, connection: PostgresConnection, *, waits: bool) -> bool:
+        """Run one call among others; if it raises, it alone is undone. False if it has to be run alone.
+
+        Raises what failed of the calls before.
+        """
         call.error, is_done = None, True
-        connection.tell("SAVEPOINT call", {})
+        earlier = connection.open_call()
         try:
             call.result = perform(call.operation, tx)
-            connection.settle()
-        except BaseException as error:  # noqa: BLE001  # whatever it is, it is its caller's
+            if waits:
+                connection.settle()
+        except BaseException as error:  # whatever it is, it is its caller's
+            if not isinstance(error, psycopg.Error):
+                connection.settle()
+            if not connection.has_done(earlier):
+                raise
             connection.recover()  # raises where the connection is gone, and with it the whole transaction
             connection.tell("ROLLBACK TO call", {})
             is_done = not isinstance(error, (*COLLISIONS, errors.LockNotAvailable))
@@ -271,6 +292,13 @@ class Postgres:
                 connection.undo()
                 raise
             _commit(db, connection)
+
+
+def _noted(turn: Iterator[Call], taken: list[Call]) -> Iterator[Call]:
+    """The calls of a turn, each noted as it is taken."""
+    for call in turn:
+        taken.append(call)
+        yield call
 
 
 def _configure(db: Db) -> None:

@@ -1,4 +1,4 @@
-"""SQL for the tallies, kept by the writers: how many tasks are in each status, and how full each inbox is."""
+"""SQL for what writers count: tasks in each status, what each inbox holds, and how far counters went on."""
 
 from typing import Literal
 from uuid import UUID
@@ -12,6 +12,11 @@ def flush(db: Connection, tally: Tally) -> None:
     Always in the same order, so that two transactions that change the same rows wait for each other, not both
     for ever; and last, so that the rows, which every sender of a project needs, are locked for a moment only.
     """
+    for (project_id, noun), more in sorted(tally.numbers.items()):
+        db.tell(
+            "UPDATE counters SET value = value + :more WHERE project_id = :project_id AND noun = :noun",
+            {"project_id": project_id, "noun": noun, "more": more},
+        )
     for (project_id, status), change in sorted(tally.tasks.items()):
         if change:
             db.tell(

@@ -23,6 +23,8 @@ class Turns:
         self._waiting: deque[Call] = deque()
         self._changed = threading.Condition()
         self._busy: dict[int, float] = {}  # the writers that write, and when each began its call
+        self._begun = 0  # turns
+        self._watching = 0  # writers that will look whether another takes long
         self._closed = False
         self._threads = [
             threading.Thread(target=self._serve, name=f"hubbub-writer-{number}", daemon=True)
@@ -49,40 +51,44 @@ class Turns:
             thread.join()
 
     def _serve(self) -> None:
-        while number := self._next():
+        while (turn := self._next()) is not None:
             try:
-                self._write(self._turn(number))
+                self._write(turn)
             finally:
                 with self._changed:
                     del self._busy[threading.get_ident()]
                     self._changed.notify()
 
-    def _next(self) -> int:
-        """Wait until it is this writer's turn, and tell how many calls it may have; 0 when the end has come."""
+    def _next(self) -> Iterator[Call] | None:
+        """Wait until it is this writer's turn, and return its calls; None when the end has come."""
         with self._changed:
             while True:
                 left = self._until_turn()
                 if self._waiting and left <= 0:
                     self._go_on()
-                    return min(len(self._waiting), self._most)
+                    self._begun += 1
+                    return self._turn(min(len(self._waiting), self._most), self._begun)
                 if self._closed and not self._waiting:
                     self._changed.notify_all()
-                    return 0
-                self._changed.wait(left if self._waiting else None)
+                    return None
+                watches = bool(self._waiting)
+                self._watching += watches
+                self._changed.wait(left if watches else None)
+                self._watching -= watches
 
     def _until_turn(self) -> float:
         """Seconds until nobody is at work who is expected to be done soon."""
         return max(self._busy.values()) + LONG - time.monotonic() if self._busy else 0
 
-    def _turn(self, number: int) -> Iterator[Call]:
-        """So many calls, if nobody else takes them; each is taken when it begins."""
+    def _turn(self, number: int, begun: int) -> Iterator[Call]:
+        """So many of the calls that waited as the turn began, each when it is its turn, until another turn begins."""
         for _ in range(number):
             with self._changed:
-                if not self._waiting:
+                if not self._waiting or self._begun != begun:
                     return
                 call = self._waiting.popleft()
                 self._go_on()
-                if self._waiting and len(self._busy) < len(self._threads):
+                if self._waiting and not self._watching and len(self._busy) < len(self._threads):
                     self._changed.notify()  # somebody has to look whether this one takes long
             if not call.is_abandoned:
                 yield call

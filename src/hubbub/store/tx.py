@@ -79,12 +79,16 @@ class Tally:
     tasks: Counts = field(default_factory=_none)  # by project and status
     pending: Counts = field(default_factory=_none)  # rows of inboxes, by project and recipient
     unread: Counts = field(default_factory=_none)  # those among them nobody has looked at
+    numbers: Counts = field(default_factory=_none)  # how far counters went on (`store/counters.py`)
+    last: dict[tuple[UUID, str], int] = field(default_factory=dict)  # the numbers that they are at
 
     def add(self, other: Tally) -> None:
+        self.last.update(other.last)
         for own, more in (
             (self.tasks, other.tasks),
             (self.pending, other.pending),
             (self.unread, other.unread),
+            (self.numbers, other.numbers),
         ):
             for key, change in more.items():
                 own[key] += change
