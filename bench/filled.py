@@ -12,7 +12,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from statistics import median
+from statistics import fmean, median
 from typing import NamedTuple
 
 from bench.filling import LONG, TEXT
@@ -22,6 +22,7 @@ SIZES = ("1000/0/0", "100000/0/0", "100000/1000000/0", "100000/0/10000")
 TIMES = 200  # of each call
 LARGE_TIMES = 3  # of each that tells of all
 CHUNK, MODEL = 2_000, 1_000  # tasks that a call fills in; and ended ones of which the others are copies
+COPIES = 10  # of the model that a call makes
 AIMS = {"hot": 1.2, "stored": 1.5, "pause": 25, "memory": 250}
 
 
@@ -38,10 +39,14 @@ class Size(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What one call took: milliseconds of the clock in the median, and of the hub's processor on average."""
+    """What one call took: milliseconds of the clock and of the hub's processor, in the median.
+
+    And those on average, in which there is also what the hub did beside the calls.
+    """
 
     took: float
     worked: float
+    average: float
     pause: float
 
 
@@ -52,13 +57,21 @@ Step = Callable[["Lines"], Awaitable[object]]
 class Lines:
     """A connection that no session belongs to, one of CommHub's and one of Relay's, and what calls go on from."""
 
-    plain: Line
-    commhub: Line
-    relay: Line
+    hub: Served
+    plain: Line = field(init=False)
+    commhub: Line = field(init=False)
+    relay: Line = field(init=False)
     letters: list[str] = field(default_factory=list)
     read: list[str] = field(default_factory=list)
     tasks: list[str] = field(default_factory=list)
+    claimed: list[str] = field(default_factory=list)
     last: int = 0
+
+    async def renew(self) -> None:
+        """Connect anew, as a hub closes what is silent for long."""
+        self.plain, self.commhub, self.relay = [await Line.to(self.hub) for _ in range(3)]
+        await self.commhub.join("commhub")
+        await self.relay.join("relay")
 
 
 async def report(at: Lines) -> None:
@@ -102,7 +115,13 @@ async def create(at: Lines) -> None:
 
 
 async def claim(at: Lines) -> None:
-    await at.relay.call("relay", "claim_task", agent_id="bench", task_id=at.tasks.pop())
+    at.claimed.append(at.tasks.pop())
+    await at.relay.call("relay", "claim_task", agent_id="bench", task_id=at.claimed[-1])
+
+
+async def complete(at: Lines) -> None:
+    done = {"task_id": at.claimed.pop(), "status": "done"}
+    await at.relay.call("relay", "update_task", agent_id="bench", **done)
 
 
 async def read_on(at: Lines) -> None:
@@ -123,6 +142,7 @@ HOT: Mapping[str, Step] = {
     "send_reply": reply,
     "create_task of Relay": create,
     "claim_task of Relay": claim,
+    "update_task of Relay, done": complete,
     "get_messages of Relay, after the last": read_on,
     "GET /tasks, a page": asking("/tasks?limit=50"),
     "GET /messages, a page": asking("/messages?limit=50"),
@@ -148,42 +168,41 @@ async def filled(hub: Served, size: Size) -> Lines:
     plain = await Line.to(anybody)
     if size.ended:
         await plain.call("bench", "end", number=MODEL)
-        if size.ended > MODEL:
-            await plain.call("bench", "multiply", made=MODEL, times=size.ended // MODEL - 1)
+        for first in range(1, size.ended // MODEL, COPIES):
+            times = min(COPIES, size.ended // MODEL - first)
+            await plain.call("bench", "multiply", first=first, times=times)
     for tool, number in (("fill", size.open), ("gather", size.agents)):
         for first in range(0, number, CHUNK):
             await plain.call("bench", tool, first=first, number=min(CHUNK, number - first))
-    commhub, relay = [
-        await Line.to(anybody) for _ in range(2)
-    ]  # now, as a hub closes what is silent for long
-    await commhub.join("commhub")
-    await relay.join("relay")
-    await commhub.call("commhub", "report_status", resume_id="2", alias="visitor", status="idle")
-    await relay.call("relay", "start_session", agent_id="bench", session_id="bench")
-    return Lines(plain, commhub, relay)
+    at = Lines(anybody)
+    await at.renew()
+    await at.commhub.call("commhub", "report_status", resume_id="2", alias="visitor", status="idle")
+    await at.relay.call("relay", "start_session", agent_id="bench", session_id="bench")
+    return at
 
 
 async def measured(at: Lines, step: Step, times: int) -> Cost:
-    async def told(tool: str, name: str) -> float:
-        return float(str((await at.plain.call("bench", tool))[name]))
+    async def longest() -> float:
+        return float(str((await at.plain.call("bench", "pause"))["longest"]))
 
-    before, taken = await told("usage", "cpu"), []
-    await told("pause", "longest")
+    await at.renew()
+    await longest()
+    taken, worked = [], []
     for _ in range(times):
-        begun = time.perf_counter()
+        begun, used = time.perf_counter(), at.hub.used()
         await step(at)
         taken.append(time.perf_counter() - begun)
-    longest = await told("pause", "longest")
-    return Cost(median(taken) * 1e3, (await told("usage", "cpu") - before) / times * 1e3, longest)
+        worked.append(at.hub.used() - used)
+    return Cost(median(taken) * 1e3, median(worked) * 1e3, fmean(worked) * 1e3, await longest())
 
 
 async def settled(at: Lines) -> None:
     """Wait until the hub has done by itself what it does now that it is full: for a second next to nothing."""
     worked = 1.0
     while worked > 0.1:  # seconds of a processor
-        before = float(str((await at.plain.call("bench", "usage"))["cpu"]))
+        before = at.hub.worked()
         await asyncio.sleep(1)
-        worked = float(str((await at.plain.call("bench", "usage"))["cpu"])) - before
+        worked = at.hub.worked() - before
 
 
 async def all_costs(hub: Served, size: Size) -> dict[str, Cost]:
@@ -194,12 +213,14 @@ async def all_costs(hub: Served, size: Size) -> dict[str, Cost]:
     costs = {}
     for name, step in HOT.items():
         costs[name] = await measured(at, step, TIMES)
+        print(name, costs[name], file=sys.stderr, flush=True)
     memory = hub.memory()
     for name, step in LARGE.items():
+        await at.renew()
         await step(at)
         costs[name] = await measured(at, step, LARGE_TIMES)
-    costs["memory, MB"] = Cost(memory / 1e6, memory / 1e6, 0)
-    costs["memory after the large ones, MB"] = Cost(hub.memory() / 1e6, hub.memory() / 1e6, 0)
+    for name, held in (("memory, MB", memory), ("memory after the large ones, MB", hub.memory())):
+        costs[name] = Cost(held / 1e6, held / 1e6, held / 1e6, 0)
     return costs
 
 
@@ -209,7 +230,7 @@ def show(found: Mapping[Size, Mapping[str, Cost]]) -> None:
     for name, first in smallest.items():
         cells = (
             f"{each[name].took:,.1f} ms, CPU {each[name].worked:,.2f} ({each[name].worked / first.worked:.1f}), "
-            f"pause {each[name].pause:.0f}"
+            f"on average {each[name].average:,.2f}, pause {each[name].pause:.0f}"
             for each in found.values()
         )
         print(f"| {name} | {' | '.join(cells)} |")

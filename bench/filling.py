@@ -5,6 +5,7 @@ Run with `python -m bench.filling DATA`: it prints its address, and serves until
 
 import asyncio
 import time
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import NamedTuple
 from uuid import UUID
@@ -14,6 +15,7 @@ from bench.serving import BENCH
 from hubbub.core import access, agents, endings, inbox, messages, presences, tasks, verbs
 from hubbub.dialects.dialect import Reply
 from hubbub.model.lifecycle import Event, Status
+from hubbub.model.moments import milliseconds
 from hubbub.model.records import Condition, Profile, Project
 from hubbub.store import messages as rows
 from hubbub.store.tx import Tx
@@ -22,28 +24,45 @@ LONG = "hoarder"  # who has half of all open tasks in its inbox
 OTHERS = 100  # who share the other half
 STAYS = timedelta(days=1)
 TEXT = "Count the words of every chapter\n" + "and say which is the longest. " * 10
-DISTANCE = 10_000  # of the numbers of two copies
 PAUSE = 0.005  # seconds between two marks of the loop
 
-_COPIES = """WITH RECURSIVE copies (copy) AS (VALUES (1) UNION ALL SELECT copy + 1 FROM copies WHERE copy < :times)
-             INSERT INTO {table} ({columns}) SELECT {values} FROM {table} AS old CROSS JOIN copies WHERE {which}"""
+AGE = timedelta(days=30)  # of what is copied
+
+_COPIES = """WITH RECURSIVE copies (copy) AS (
+                 VALUES (:first) UNION ALL SELECT copy + 1 FROM copies WHERE copy + 1 < :first + :times)
+             INSERT INTO {table} ({columns}) SELECT {values} FROM copies CROSS JOIN {table} AS old WHERE {which}"""
+_ANOTHER_ID = (  # as if made at another time
+    "unhex(printf('%012x', :moment + copy) || substr(nullif(hex(old.{name}), ''), 13))"
+)
 
 
 class Copied(NamedTuple):
-    """Rows of a table that are copied: which, and what is another in each copy."""
+    """Rows of a table that are copied: which, what is another in each copy, and what has none of the old."""
 
     table: str
+    noun: str
     which: str
-    another: dict[str, str]
+    ids: tuple[str, ...]
+    left_out: tuple[str, ...] = ()
 
 
-ANOTHER = {"id": "randomblob(16)", "number": "number + copy * :distance"}
 COPIED = (
-    Copied("tasks", "project_id = :project_id AND ended_at IS NOT NULL", ANOTHER),
-    Copied("messages", "project_id = :project_id", ANOTHER),
-    Copied("deliveries", "project_id = :project_id AND acked_at IS NOT NULL", {"id": "randomblob(16)"}),
-    Copied("activity", "project_id = :project_id AND kind = 'task.completed'", {"patch": "NULL"}),
+    Copied("tasks", "task", "id >= :oldest AND ended_at IS NOT NULL", ("id", "delivery_id")),
+    Copied("messages", "message", "id >= :oldest", ("id", "in_reply_to")),
+    Copied("deliveries", "", "id >= :oldest AND acked_at IS NOT NULL", ("id", "task_id", "message_id")),
+    Copied("activity", "", "seq <= :last AND kind = 'task.completed'", ("task_id",), ("seq", "patch")),
 )
+
+
+class Model(NamedTuple):
+    """What is copied: when it was begun, where the log ended, and how many there were of each noun."""
+
+    begun: int
+    last: int
+    counted: Mapping[str, int]
+
+
+MODELS: list[Model] = []  # the one that `end` made
 
 
 def _staffed(tx: Tx) -> Project:
@@ -77,27 +96,44 @@ def end(tx: Tx, number: int) -> Reply:
     for name in (LONG, "hub"):
         for letter in inbox.read(tx, project.id, name, 2 * number):
             rows.ack(tx, letter.delivery.id)
+    counted = tx.all("SELECT noun, value FROM counters WHERE project_id = :id", id=project.id)
+    last = tx.one("SELECT max(seq) AS seq FROM activity")
+    MODELS.append(Model(tx.now, last["seq"] if last else 0, {row["noun"]: row["value"] for row in counted}))
     return {}
 
 
 @BENCH.tool()
-def multiply(tx: Tx, made: int, times: int) -> Reply:
-    """What `end` made, so many times more, in the tables of SQLite; between the numbers of copies there are gaps."""
+def multiply(tx: Tx, first: int, times: int) -> Reply:
+    """What `end` made, so many times more, in the tables of SQLite; it is there `first` times already."""
     project = access.enter(tx)
+    model = MODELS[-1]
+    given = {
+        "moment": model.begun - milliseconds(AGE),
+        "oldest": UUID(int=model.begun << 80),
+        "last": model.last,
+        "first": first,
+        "times": times,
+    }
     for each in COPIED:
-        rows = tx.all(f"SELECT name FROM pragma_table_info('{each.table}')")
-        names = [row["name"] for row in rows if (each.table, row["name"]) != ("activity", "seq")]
+        another = {name: _ANOTHER_ID.format(name=name) for name in each.ids}
+        another["number"] = f"old.number + copy * {model.counted.get(each.noun, 0)}"
+        found = tx.all(f"SELECT name FROM pragma_table_info('{each.table}')")
+        names = [row["name"] for row in found if row["name"] not in each.left_out]
         sql = _COPIES.format(
             table=each.table,
             columns=", ".join(names),
-            values=", ".join(each.another.get(name, f"old.{name}") for name in names),
+            values=", ".join(another.get(name, f"old.{name}") for name in names),
             which=each.which,
         )
-        tx.run(sql, project_id=project.id, times=times, distance=DISTANCE)
-    tx.tally.tasks[project.id, Status.COMPLETED] += made * times
-    tx.run(
-        "UPDATE counters SET value = value * (:times + 1) WHERE project_id = :id", times=times, id=project.id
-    )
+        tx.run(sql, **given)
+    tx.tally.tasks[project.id, Status.COMPLETED] += model.counted["task"] * times
+    for noun, number in model.counted.items():
+        tx.run(
+            "UPDATE counters SET value = value + :more WHERE project_id = :id AND noun = :noun",
+            more=number * times,
+            id=project.id,
+            noun=noun,
+        )
     return {}
 
 

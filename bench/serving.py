@@ -12,7 +12,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -64,6 +64,21 @@ class Served:
     def memory(self) -> int:
         """Bytes of memory that the hub holds now."""
         return memory(self.pid)
+
+    def worked(self) -> float:
+        """Seconds of a processor that the hub has had, and for which it waited for one."""
+        return sum(self._threads(0, 1))
+
+    def used(self) -> float:
+        """Seconds of a processor that the hub has had."""
+        return sum(self._threads(0))
+
+    def _threads(self, *fields: int) -> Iterator[float]:
+        """These fields of how Linux scheduled each thread of the hub."""
+        for file in Path(f"/proc/{self.pid}/task").glob("*/schedstat"):
+            with suppress(OSError):  # the thread has ended
+                told = file.read_text().split()
+                yield sum(int(told[field]) for field in fields) / 1e9
 
 
 def memory(pid: int) -> int:

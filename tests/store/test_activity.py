@@ -10,7 +10,7 @@ from hubbub.model.ids import new_id
 from hubbub.model.records import Activity
 from hubbub.model.rights import SYSTEM
 from hubbub.store import activity
-from hubbub.store.activity import START, Page, Position
+from hubbub.store.activity import START, Counted, Page, Position
 from hubbub.store.postgres import Postgres
 from hubbub.store.tx import Operation, Store, Tx
 
@@ -35,6 +35,27 @@ def record(
 
 def read_on(after: Position, limit: int) -> Operation[Page]:
     return lambda tx: activity.tail(tx, after, limit)
+
+
+def test_a_count_of_the_log_goes_on_from_the_last(store: Store) -> None:
+    """Activities that were counted are not counted again; when the oldest were dropped, all are counted anew."""
+
+    def counted(known: Counted | None = None) -> Counted:
+        return store.read_now(SYSTEM, lambda tx: activity.count(tx, HERE, known))
+
+    assert counted().number == 0
+    store.write_now(SYSTEM, record("one"))
+    second = store.write_now(SYSTEM, record("two"))
+    first = counted()
+    store.write_now(SYSTEM, record("three"))
+    store.write_now(SYSTEM, record("elsewhere", project_id=THERE))
+    assert (first.number, counted(first).number, counted(first._replace(number=7)).number) == (2, 3, 8)
+
+    place = store.read_now(SYSTEM, lambda tx: activity.position_of(tx, second))
+    assert place is not None
+    store.write_now(SYSTEM, lambda tx: activity.drop(tx, HERE, place, 9))
+    assert counted(first) == counted() != first
+    assert counted().number == 1
 
 
 def kinds(activities: list[Activity]) -> list[str]:

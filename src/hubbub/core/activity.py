@@ -8,6 +8,7 @@ from hubbub.store import activity
 from hubbub.store.tx import Tx
 
 # Nothing to decide: the store's own.
+Counted = activity.Counted
 Page = activity.Page
 Position = activity.Position
 START = activity.START

@@ -27,6 +27,14 @@ class Position(NamedTuple):
 START = Position(0, 0)  # before everything
 
 
+class Counted(NamedTuple):
+    """How many activities a project had in the log, from the oldest of then up to a place in it."""
+
+    oldest: int
+    until: Position
+    number: int
+
+
 class Page(NamedTuple):
     """Activities in the order of the log, and the position behind the last: where the next page begins."""
 
@@ -201,12 +209,25 @@ def between(tx: Tx, project_id: UUID, after: Position, until: Position) -> Itera
     yield from map(_activity, rows)
 
 
-def count(tx: Tx, project_id: UUID) -> int:
-    """Return how many activities of a project the log has."""
-    row = tx.one(
-        "SELECT count(*) AS number FROM activity WHERE project_id = :project_id", project_id=project_id
+def count(tx: Tx, project_id: UUID, known: Counted | None = None) -> Counted:
+    """Count a project's settled activities: on from what is `known`, unless the oldest of those were dropped since."""
+    first = tx.one(
+        "SELECT seq FROM activity WHERE project_id = :project_id ORDER BY tx, seq LIMIT 1",
+        project_id=project_id,
     )
-    return int(row["number"]) if row else 0
+    oldest, until = first["seq"] if first else 0, head(tx)
+    if known is None or known.oldest != oldest or known.until > until:
+        known = Counted(oldest, START, 0)
+    row = tx.one(
+        f"""SELECT count(*) AS number FROM activity
+            WHERE project_id = :project_id AND {tx.db.placed(">")} AND {tx.db.placed("<=", ":last_tx", ":last_seq")}""",
+        project_id=project_id,
+        tx=known.until.tx,
+        seq=known.until.seq,
+        last_tx=until.tx,
+        last_seq=until.seq,
+    )
+    return Counted(oldest, until, known.number + (int(row["number"]) if row else 0))
 
 
 def goes_on(tx: Tx, project_id: UUID, after: Position, number: int) -> bool:

@@ -143,6 +143,7 @@ def application(
     app.state.data, app.state.copier, app.state.site = data, copier, site
     app.state.desk = machines
     app.state.keep_log_days, app.state.claim_ttl = keep_log_days, claim_ttl
+    app.state.logs = {}
     app.state.webhook_private, app.state.public_url = webhook_private, public_url
     app.state.gatekeeper = gatekeeper
     return app

@@ -5,6 +5,7 @@ import secrets
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Protocol
+from uuid import UUID
 
 from fastapi import APIRouter, Query, Request
 from fastapi.concurrency import run_in_threadpool
@@ -84,17 +85,22 @@ async def list_activity(
 async def status(call: Call, request: Request) -> Counts:
     """How many tasks there are in each status, agents in each condition, and activities in the log."""
     keep_days: int | None = request.app.state.keep_log_days
+    known: dict[UUID, activity.Counted] = request.app.state.logs  # so that each activity is counted once
 
-    def look(tx: Tx) -> Counts:
+    def look(tx: Tx) -> tuple[Counts, dict[UUID, activity.Counted]]:
         ids = [project.id for project in access.visible(tx, call.project)]
         counted, present = tasks.counts(tx, ids), agents.counts(tx, ids)
-        return Counts(
+        logs = {each: activity.count(tx, each, known.get(each)) for each in ids}
+        told = Counts(
             tasks={each: counted.get(each, 0) for each in Status},
             agents={each: present.get(each, 0) for each in Condition},
-            log=Log(activities=sum(activity.count(tx, each) for each in ids), keep_days=keep_days),
+            log=Log(activities=sum(log.number for log in logs.values()), keep_days=keep_days),
         )
+        return told, logs
 
-    return await call.read(look, long=True)
+    told, logs = await call.read(look, long=True)
+    known.update(logs)
+    return told
 
 
 @router.get("/backup", response_class=StreamingResponse)
