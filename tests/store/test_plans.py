@@ -52,7 +52,7 @@ from hubbub.model.parcels import Fate, Outcome, Report
 from hubbub.model.records import Artifact, Condition, Profile, Project, Run, Task, Verdict
 from hubbub.model.rights import SYSTEM, Actor, Role
 from hubbub.model.scopes import Scope
-from hubbub.store import activity, keyframes, tally
+from hubbub.store import activity, keyframes, pictures, tally
 from hubbub.store.activity import START
 from hubbub.store.postgres import Postgres
 from hubbub.store.sqlite import SQLite
@@ -154,6 +154,11 @@ def open_runs(tx: Tx, world: World) -> None:
 def count_run(tx: Tx, world: World) -> None:
     for count in (tasks, messages, artifacts, reviews):
         count.number_in_run(tx, world.run)
+
+
+def much_work(tx: Tx, world: World) -> None:
+    verbs.accept(tx, world.sent, "bob")
+    assert pictures.work_of(tx, world.project.id, "bob", 0) == []
 
 
 def work_somewhere(tx: Tx, world: World) -> None:
@@ -316,6 +321,7 @@ CALLS: dict[str, Callable[[Tx, World], object]] = {
     "unseen mail": lambda tx, world: messages.unseen_mail(tx, world.run, "bob"),
     "messages of a run": lambda tx, world: messages.of_run(tx, world.run),
     "last in a thread": lambda tx, world: messages.last_in_thread(tx, world.project.id, "T-1", "ann"),
+    "much work": much_work,
     "handed in": lambda tx, world: messages.handed_in(tx, verbs.accept(tx, world.sent, "bob")),
     "post": lambda tx, world: artifacts.post(tx, world.run, by="ann", name="plan", kind="text", content="x"),
     "newest artifact": lambda tx, world: artifacts.newest(tx, world.run, "plan"),

@@ -20,12 +20,6 @@ _UNDER_WAY = (
 )
 _AT = (Status.WORKING, Status.BLOCKED, Status.ACCEPTED)
 _HELD = "id, number, assignee, status, started_at"
-_MUCH_WORK = " UNION ALL ".join(
-    f"""SELECT * FROM (SELECT {_HELD} FROM tasks
-                       WHERE project_id = :project_id AND assignee = :name AND {_UNDER_WAY} AND status = '{status}'
-                       ORDER BY COALESCE(started_at, 0) DESC, number LIMIT :most) AS {status}"""
-    for status in _AT
-)
 _NOT_TAKEN = f"status IN ('{Status.QUEUED}', '{Status.DELIVERED}')"
 _READY = """CASE WHEN count(*) > count(CASE WHEN n.status = :completed THEN 1 END) THEN NULL
                  ELSE max(n.ended_at) END AS ready_at"""
@@ -143,9 +137,21 @@ def work_of(tx: Tx, project_id: UUID, name: str, most: int) -> list[Row]:
     )
     if (
         len(rows) > most
-    ):  # few agents have so much; to have the store sort little takes longer than to sort it here
-        rows = tx.all(_MUCH_WORK, project_id=project_id, name=name, most=most)
+    ):  # few agents have so much; to ask for little in turn takes longer than to sort it here
+        rows = [row for status in _AT for row in _first_of(tx, project_id, name, status, most)]
     return _by_turn(rows)
+
+
+def _first_of(tx: Tx, project_id: UUID, name: str, status: Status, most: int) -> Sequence[Row]:
+    return tx.all(
+        f"""SELECT {_HELD} FROM tasks
+            WHERE project_id = :project_id AND assignee = :name AND {_UNDER_WAY} AND status = :status
+            ORDER BY COALESCE(started_at, 0) DESC, number LIMIT :most""",
+        project_id=project_id,
+        name=name,
+        status=status,
+        most=most,
+    )
 
 
 def _by_turn(held: Sequence[Row]) -> list[Row]:
