@@ -24,6 +24,7 @@ from pydantic import TypeAdapter
 
 from hubbub.app import Hub
 from hubbub.serve.rest.application import routes
+from hubbub.serve.server import SELDOM, USUAL
 from hubbub.serve.upkeep import Upkeep
 from hubbub.settings import Settings
 from tests.serve.hub import running_hub
@@ -332,7 +333,9 @@ def test_what_stays_as_long_as_the_hub_is_looked_through_by_no_collection_of_gar
     """What a hub is made of is out of the collector's sight while it is served, and given back when it has ended."""
     with running_hub(tmp_path / "hub", no_node=True):
         assert gc.get_freeze_count() > MADE_OF
+        assert gc.get_threshold() == (*USUAL[:2], SELDOM)
     assert gc.get_freeze_count() == 0
+    assert gc.get_threshold() == USUAL
 
 
 def test_the_first_request_finds_everything_ready(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,6 +16,10 @@ KEEP_ALIVE = timedelta(seconds=75)  # of a connection on which nothing is asked;
 PATIENCE = timedelta(seconds=3)  # for calls that are still being answered when the hub is asked to stop
 PING = timedelta(seconds=20)  # over a WebSocket; who answers none, as it reads nothing, is cut off after
 PONG = timedelta(seconds=10)
+USUAL = gc.get_threshold()
+SELDOM = (
+    10 * USUAL[2]
+)  # collections of what is younger, before all garbage is looked for: some 700,000 objects
 FALSE_ALARM = "ASGI callable returned without completing handshake."
 
 
@@ -63,13 +67,16 @@ def configured(app: ASGIApp, host: str, port: int, *, behind_proxy: bool = False
 def settled() -> Iterator[None]:
     """Have what is there by now, and stays as long as the hub, looked through by no collection of garbage.
 
-    It is 190,000 objects: each look at all of them had every caller wait for 150 ms, twice a second on a busy day.
+    It is 190,000 objects: each look at all of them had every caller wait for 150 ms, twice a second on a busy day. What
+    comes later is looked through a tenth as often as Python would: not for each large answer, which is gone by then.
     """
     gc.collect()
     gc.freeze()
+    gc.set_threshold(*USUAL[:2], SELDOM)
     try:
         yield
     finally:
+        gc.set_threshold(*USUAL)
         gc.unfreeze()
 
 

@@ -20,7 +20,7 @@ from hubbub.store.tx import Row
 STATEMENTS = 512  # kept prepared a connection: more than the program has
 UNBOUNDED = sys.maxsize
 STEPS = 1000  # of SQLite's machine, between two looks at how many there were
-LOOKS = 1000  # before it is enough: some 10 ms
+LOOKS = 200  # before it is enough: some 10 ms, where most of the steps read rows
 
 # What may befall the engine, as people should read it. Every other error of SQLite is a bug, and is shown as it is.
 FAULTS: dict[type[apsw.Error], str] = {

@@ -5,6 +5,7 @@ test compares the two. Whatever is not plain is left to it: other methods, calls
 everything that is wrong with a message itself.
 """
 
+import asyncio
 import functools
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -186,6 +187,7 @@ async def _send(
     await send({"type": "http.response.start", "status": status, "headers": headers})
     for piece in body[:-1]:
         await send({"type": "http.response.body", "body": piece, "more_body": True})
+        await asyncio.sleep(0)  # others have their turn, however fast this one reads
     await send({"type": "http.response.body", "body": body[-1]})
 
 

@@ -15,7 +15,7 @@ from hubbub.model.rights import Right
 from hubbub.model.standing import Needed, needing
 from hubbub.serve.events import content_of, with_patch
 from hubbub.serve.rest.call import Call
-from hubbub.serve.rest.pieces import answered, as_bytes, listed, takes_gzip
+from hubbub.serve.rest.pieces import answered, as_bytes, in_order, listed, takes_gzip
 from hubbub.serve.rest.shapes import ActivityShape, NeedShape
 from hubbub.store.tx import Tx
 
@@ -98,7 +98,7 @@ async def list_needs(call: Call, request: Request) -> Response:
 
     def look(tx: Tx) -> Response:
         found = nouns(tx, call.enter(tx, Right.READ).id, pressing=True)
-        needs = sorted(
+        needs = in_order(
             (each.urgency, _need(each)) for noun, cards in found for each in needing(noun, cards, tx.now)
         )
         told = listed({"at": tx.now}, "needs", (text for _urgency, text in needs))
