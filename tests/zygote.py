@@ -68,7 +68,7 @@ LOADED_LATER = (  # by libraries, at their first use
     "uvicorn.protocols.http.httptools_impl",
     "uvicorn.protocols.websockets.websockets_sansio_impl",
 )
-STARTERS = frozenset({"install", "mcp", "open", "up"})  # commands that start the program in turn
+STARTERS = frozenset({"doctor", "install", "mcp", "up"})  # commands that start the program in turn
 SELDOM = "hubbub.node.runtimes.openai"  # takes a third of the time, and few programs need it
 
 
