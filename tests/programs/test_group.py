@@ -1,6 +1,7 @@
 """Programs in groups of their own."""
 
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -28,4 +29,6 @@ def test_a_program_ends_when_who_started_it_is_killed(tmp_path: Path) -> None:
     ):
         ours.send_signal(signal.SIGKILL)
         ours.wait(patience())
-        assert alive.read() == b""  # once nobody has it open any more
+        ended, _, _ = select.select([alive], [], [], patience())  # once nobody has it open any more
+        assert ended
+        assert alive.read() == b""
