@@ -17,6 +17,7 @@ from hubbub.store.tx import Tx
 from tests.serve.hub import TINY, Hub, running_hub
 from tests.serve.test_mcp import contents
 from tests.serve.test_mcp_connections import SESSION
+from tests.serve.test_resources import open_streams
 from tests.serve.wire import BOTH, LEGACY, Json, Peer, call, frames, message
 from tests.waiting import until
 
@@ -110,6 +111,10 @@ class Hubs:
             headers |= {SESSION: self.session, "mcp-protocol-version": LEGACY}
         return headers
 
+    def streams_end(self, *, at: int) -> None:
+        """Wait until no client has a stream there."""
+        until(lambda: not open_streams(self.hubs[at], self.hubs[0].owner_secret), "the end of the stream")
+
     def begin(self, *, at: int) -> None:
         """Begin a transport session at one of the hubs."""
         params = {
@@ -180,7 +185,8 @@ def test_a_stream_may_be_at_any_hub_and_what_it_follows_said_at_another(hubs: Hu
         assert next(heard)["params"] == {"uri": agents}  # which may have changed by then
         hubs.ask(message("resources/unsubscribe", {"uri": tasks}), at=2).raise_for_status()
         with hubs.stream("GET", at=2) as later:
-            assert list(heard) == []  # each message goes to one stream only
+            hubs.streams_end(at=1)  # each message goes to one stream only
+            assert list(heard) == []
             assert next(later)["params"] == {"uri": agents}  # for what happened in between
             hubs.hubs[0].send_task("ann")
             hubs.hubs[0].meet("eve")
@@ -224,6 +230,7 @@ def test_a_session_that_ends_at_one_hub_ends_at_all(hubs: Hubs) -> None:
     with hubs.stream("GET", at=1) as heard:
         ended = httpx2.delete(f"{hubs.hubs[2].url}{PATH}", headers=hubs._headers())
         assert ended.status_code == 200
+        hubs.streams_end(at=1)
         assert list(heard) == []
     for at in range(3):
         until(lambda: hubs.ask(message("ping"), at=at).status_code == 404, "the news of it")  # noqa: B023

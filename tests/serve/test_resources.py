@@ -224,8 +224,9 @@ def test_a_transport_session_that_ends_leaves_nothing_behind(hub: Hub, connect: 
     assert hub.do(lambda tx: tx.all("SELECT * FROM followed")) == []
 
 
-def open_streams(hub: Hub) -> int:
-    """How many followers the hub says it has."""
-    metrics = httpx2.get(hub.url + "/metrics", headers={"Authorization": f"Bearer {hub.owner_secret}"}).text
+def open_streams(hub: Hub, secret: str = "") -> int:
+    """How many followers the hub says it has, to its owner or whose `secret` that is."""
+    owner = {"Authorization": f"Bearer {secret or hub.owner_secret}"}
+    metrics = httpx2.get(hub.url + "/metrics", headers=owner).text
     (line,) = (line for line in metrics.splitlines() if line.startswith("hubbub_open_streams "))
     return int(float(line.split()[1]))
