@@ -15,6 +15,7 @@ import pytest
 
 from tests.fleet.fleet import Fleet, Json
 from tests.fleet.working import DONE, Work, answer
+from tests.waiting import until
 
 pytestmark = pytest.mark.system
 
@@ -177,7 +178,7 @@ def test_a_machine_that_is_thrown_out_while_it_works(work: Work, ending: str) ->
         client.delete(f"/tokens/{key['id']}")
 
     assert work.machine.ended() == 1
-    assert is_left_alone(work.machine.work / "go")
+    until(lambda: is_left_alone(work.machine.work / "go"), "the command to be gone, which the system ends")
     assert answer(call)["code"] in ("failed", "offline")
     assert work.times == 1
 
