@@ -189,6 +189,8 @@ class Hub:
     ) -> AsyncIterator[None]:
         """What goes on while the hub is served."""
         parts.whispers.start()
+        # Others see it from when it listens to them; of one that they do not see they take the machines for gone.
+        self.store.be_seen(parts.fleet.instance)
         await parts.feed.start()
         async with AsyncExitStack() as stack:
             await stack.enter_async_context(self._background(*work))

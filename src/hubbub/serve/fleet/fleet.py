@@ -193,7 +193,6 @@ class Fleet:
     @asynccontextmanager
     async def alive(self) -> AsyncIterator[None]:
         """The store hears which machines are there; in the end, that none is linked here any more."""
-        self.transactions.store.be_seen(self.instance)
         beating = [asyncio.create_task(self._beat()), asyncio.create_task(self._miss_hubs())]
         try:
             yield
