@@ -40,7 +40,7 @@ class EncodedRows:
 
 
 class Part(NamedTuple):
-    """What is encoded at once; of an `inner` one, what stands between its brackets or quotes."""
+    """A piece that is encoded at once; an `inner` one goes without its brackets or quotes."""
 
     value: object
     inner: bool = True

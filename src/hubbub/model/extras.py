@@ -9,7 +9,7 @@ from hubbub.model.errors import HubError
 
 @dataclass(frozen=True, slots=True)
 class Extra:
-    """What an extra is needed for, as the subject of a sentence, and the modules that it brings."""
+    """The purpose of an extra, as the subject of a sentence, and the modules that it brings."""
 
     purpose: str
     modules: tuple[str, ...]

@@ -36,7 +36,7 @@ class Child(Group):
 
 @asynccontextmanager
 async def reading(pipe: BinaryIO) -> AsyncIterator[asyncio.StreamReader]:
-    """What comes out of a pipe, which is closed in the end.
+    """Read from a pipe, and close it in the end.
 
     It is our own, since asyncio does not tell of the end of a program whose pipes somebody else still holds.
     """

@@ -28,7 +28,7 @@ class Ends:
         return self._dropped
 
     def text(self) -> str:
-        """What there is so far; what is not UTF-8 is replaced."""
+        """Return the text so far, with a replacement for each byte that is not UTF-8."""
         if not self.missing:
             return (self._head + self._tail).decode("utf-8", "replace")
         mark = f"[… {self._dropped} bytes were cut here …]"

@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from hubbub.cli.bridge import stdio
+from tests.tools import missing
 from tests.waiting import patience
 
 SIZES = [1, 0, 65_535, 65_536, 3_000_000, 7, stdio.PIPE - 1, stdio.PIPE, stdio.PIPE + 1]
@@ -16,7 +17,7 @@ SIZES = [1, 0, 65_535, 65_536, 3_000_000, 7, stdio.PIPE - 1, stdio.PIPE, stdio.P
 
 @pytest.fixture
 def pipe(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
-    """What the bridge puts out, to be read; nothing comes in."""
+    """The end of a pipe that reads what the bridge puts out; nothing comes in."""
     reading, writing = os.pipe()
     silent, unheard = os.pipe()
     monkeypatch.setattr(stdio, "STDIN", silent)
@@ -55,12 +56,12 @@ def test_lines_arrive_whole_and_in_order(pipe: int) -> None:
 def test_a_pipe_holds_a_long_answer(pipe: int) -> None:
     """A client that reads its pipe bit by bit does not have the bridge write as often."""
     if not hasattr(fcntl, "F_SETPIPE_SZ"):
-        pytest.skip("only Linux has pipes whose size can be changed")
+        missing("only Linux has pipes whose size can be changed")
     try:
         fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, 2 * stdio.CHUNK)
         fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, stdio.PIPE)
         fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, stdio.CHUNK)
     except OSError:
-        pytest.skip("this user has too many large pipes")
+        missing("this user has too many large pipes")
     with stdio.unblocked():
         assert os.write(stdio.STDOUT, b"x" * stdio.PIPE) == stdio.PIPE

@@ -19,7 +19,7 @@ DRAIN = timedelta(seconds=2)  # for what a daemon that holds the pipes may still
 
 
 class Printed(Ends):
-    """What a command has printed, as text that the hub takes: Unicode without NUL."""
+    """Return the output of a command as text that the hub takes: Unicode without NUL."""
 
     def text(self) -> str:
         return _without_nul(super().text())

@@ -96,7 +96,7 @@ class Known:
 
 
 def _topic(name: str) -> UUID | None:
-    """What hubs listen to for the connection of that id; None for what is no such id."""
+    """Return the topic that hubs listen to for the connection of that id; None if it is no such id."""
     with suppress(ValueError):
         if (topic := UUID(name)).hex == name:
             return topic

@@ -59,7 +59,7 @@ class Plain:
     is_modern: bool = False
 
     def headers(self, size: int) -> list[tuple[bytes, bytes]]:
-        """What the answer says beside its body, which has so many bytes."""
+        """Return the headers of the answer, whose body has so many bytes."""
         length = (b"content-length", str(size).encode())
         if self.session is None:
             return [length, JSON]
@@ -261,7 +261,7 @@ def _said(call: Plain, outcome: Outcome, server: DialectServer) -> Iterator[byte
 
 
 def _twice(outcome: Outcome, encode: Encode) -> tuple[Sequence[bytes], Sequence[bytes]]:
-    """What is shown, and the same as programs read it. What is large is gone through once, for both."""
+    """Encode the outcome as it is shown and as programs read it; a large one is gone through once, for both."""
     if outcome.texts is not None or not isinstance(outcome.value, Mapping) or not is_large(outcome.value):
         texts = [{"text": text, "type": "text"} for text in outcome.shown]
         return [encode(texts)], [encode(outcome.content)]

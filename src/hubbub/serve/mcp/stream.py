@@ -144,7 +144,7 @@ class _Stream:
 
 
 def told_of(address: str, topics: Iterable[Topic], hub: str) -> Content:
-    """What hubs tell each other of a resource that is followed."""
+    """Return the news that hubs tell each other of a resource that is followed."""
     said = [[str(project), each.kind, each.key] for project, each in topics]
     return {"follow": address, "topics": said, "hub": hub}
 
@@ -157,7 +157,7 @@ def topics_of(content: Content) -> list[Topic]:
 
 
 def _followed(tx: Tx, connection: Connection) -> dict[str, list[Topic]]:
-    """What the connection follows, as far as its token may still read it."""
+    """Return the resources that the connection follows and its token may still read."""
     found = {}
     for address in connections.followed(tx, connection.id):
         try:
