@@ -112,6 +112,11 @@ class Marked:
         """The forker above that."""
         return _parent(self.keeper())
 
+    def waiting(self) -> int:
+        """The keeper beside it that waits for an order; 0 for the moment in which there is none."""
+        keeper, forker = self.keeper(), self.forker()
+        return next((each for each, _ in _commands() if each != keeper and _parent(each) == forker), 0)
+
 
 @contextmanager
 def marked() -> Iterator[Marked]:
@@ -140,4 +145,7 @@ def _line(pid: int) -> bytes:
 
 
 def _parent(pid: int) -> int:
-    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+    try:
+        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+    except OSError:
+        return 0  # it has ended meanwhile

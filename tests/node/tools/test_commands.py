@@ -1,5 +1,6 @@
 import asyncio
 import os
+import signal
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -7,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from hubbub.model.orders import Principal
+from hubbub.model.orders import Outcome, Principal
 from hubbub.node.commands import folder, limits
 from hubbub.node.commands.hearing import MOST, RECENT
 from hubbub.node.place import Place
@@ -291,6 +292,25 @@ def test_after_its_forker_was_killed_the_next_command_gets_another(bare: Place) 
 
         assert ends(forker)
     assert printed(bare, "echo again") == "again\n"
+
+
+def test_a_keeper_that_is_killed_while_it_waits_takes_no_command_with_it(bare: Place) -> None:
+    """The order that it would have taken is the next one's, and the commands of others go on."""
+
+    async def killed(processes: Marked) -> Outcome:
+        await asyncio.to_thread(eventually, lambda: processes.pids() and processes.waiting())
+        waiting = processes.waiting()
+        os.kill(waiting, signal.SIGSTOP)  # so that it takes no order
+        call = asyncio.ensure_future(perform(bare, "execute_command", command="echo again"))
+        os.kill(waiting, signal.SIGKILL)
+        outcome = await call
+        assert processes.pids()
+        return outcome
+
+    with marked() as processes:
+        task_id = begin(bare, processes.sleep)
+        assert asyncio.run(killed(processes)).value == {"stdout": "again\n", "stderr": "", "exit_code": 0}
+        ask(bare, "shell_kill", task_id=task_id)
 
 
 # ---- in the background -------------------------------------------------------------------------------------------

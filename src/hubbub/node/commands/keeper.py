@@ -22,6 +22,7 @@ from hubbub.node.commands.work import Work
 GRACE = 2.0  # seconds between asking a command to end and ending it
 AGAIN = 0.2  # seconds until what would not die is killed again
 PATIENCE = 1.0  # seconds with whoever asks
+TAKEN = b"+"  # what a keeper says before all else: from here on the command may have begun
 INTO_THE_BACKGROUND = b"background"
 NO_WALL = "the sandbox could not be put up around the command; it may be that it hides the folder"
 

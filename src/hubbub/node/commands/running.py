@@ -15,8 +15,10 @@ from typing import Any
 from hubbub.model.starting import program
 from hubbub.node.commands import environment
 from hubbub.node.commands.forker import ORDERS
-from hubbub.node.commands.keeper import INTO_THE_BACKGROUND
+from hubbub.node.commands.keeper import INTO_THE_BACKGROUND, TAKEN
 from hubbub.node.commands.work import Work
+
+ATTEMPTS = 2  # to find a keeper: the first may die with a forker that was killed
 
 
 class CommandLost(Exception):
@@ -36,13 +38,31 @@ class Running:
 
         It is sent there once `patience` is over. A call that is cancelled ends the command. Raises `CommandLost`.
         """
+        for _ in range(ATTEMPTS):
+            told = await self._order(work, cwd, patience)
+            if told is not None:
+                return dict(json.loads(told))
+        raise CommandLost
+
+    async def _order(self, work: Work, cwd: int, patience: timedelta | None) -> bytes | None:
+        """What a keeper answers; None if nobody has taken the order, so that nothing has begun."""
         ours, theirs = socket.socketpair()
         with theirs:
             self._ask_for_keeper(theirs, cwd)
         reader, writer = await asyncio.open_connection(sock=ours)
-        answer = asyncio.ensure_future(reader.read())
         try:
             work.write_to(writer)
+            if not await _is_taken(reader):
+                return None
+            return await self._answer(reader, writer, patience)
+        finally:
+            writer.transport.abort()
+
+    async def _answer(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, patience: timedelta | None
+    ) -> bytes:
+        answer = asyncio.ensure_future(reader.read())
+        try:
             seconds = None if patience is None else patience.total_seconds()
             await asyncio.wait({answer}, timeout=seconds)
             if not answer.done():
@@ -52,10 +72,9 @@ class Running:
             raise CommandLost from None
         finally:
             answer.cancel()
-            writer.transport.abort()
         if not told:
             raise CommandLost
-        return dict(json.loads(told))
+        return told
 
     def close(self) -> None:
         """Let go of the forker, which ends with its last keeper."""
@@ -91,6 +110,14 @@ class Running:
                 setsigmask=(),
             )
         return ours
+
+
+async def _is_taken(reader: asyncio.StreamReader) -> bool:
+    """Whether a keeper says that it has the order: with a forker that is killed, the keeper that waits is, too."""
+    try:
+        return await reader.readexactly(len(TAKEN)) == TAKEN
+    except (ConnectionError, asyncio.IncompleteReadError):
+        return False
 
 
 RUNNING = Running()  # one for the process
