@@ -16,6 +16,7 @@ from docs.words import NOTHING, table
 from hubbub.model.accounts import Token, User
 from hubbub.model.approvals import Approval
 from hubbub.model.fields import FIRST, Field, Seen, declared, merged
+from hubbub.model.leases import Capacity, Lease, LeaseRule
 from hubbub.model.logins import Login
 from hubbub.model.machines import Machine, Share
 from hubbub.model.parcels import Parcel
@@ -44,6 +45,7 @@ from hubbub.serve.rest.shapes import (
     WebhookShape,
 )
 from hubbub.serve.rest.shares import ShareShape
+from hubbub.serve.rest.work.leases import CapacityShape, LeaseRuleShape, LeaseShape
 
 HEAD = """# The fields of every noun
 
@@ -81,6 +83,9 @@ NOUNS = (
     Noun("An approval", Approval, ApprovalShape, FACES["approvals"]),
     Noun("A machine", Machine, MachineShape, FACES["machines"]),
     Noun("A placement", Placement, PlacementShape),
+    Noun("A lease", Lease, LeaseShape, FACES["leases"]),
+    Noun("A capacity", Capacity, CapacityShape),
+    Noun("A rule for a command", LeaseRule, LeaseRuleShape),
     Noun("A share link", Share, ShareShape),
     Noun("A webhook", Webhook, WebhookShape),
     Noun("What leaves the hub", Parcel, ParcelShape),
@@ -95,6 +100,7 @@ CARDS = {
     "approvals": "Approval",
     "letters": "Letter",
     "overlaps": "Overlap",
+    "leases": "Lease",
 }
 COLUMNS = ("field", "type", "kept", "REST", "card", "")
 

@@ -12,7 +12,7 @@ from hubbub.store.table import Table
 
 def modules(package: ModuleType) -> Iterator[ModuleType]:
     """The modules of a package."""
-    for found in pkgutil.iter_modules(package.__path__, package.__name__ + "."):
+    for found in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
         yield import_module(found.name)
 
 

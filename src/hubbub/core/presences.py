@@ -8,6 +8,7 @@ from uuid import UUID
 from hubbub.core import agents as names
 from hubbub.core import claims, evidence, handovers, messages, parts, scopes
 from hubbub.core.snapshots import patches
+from hubbub.core.work import leases
 from hubbub.model.claims import TTL
 from hubbub.model.errors import Conflict, NotFound
 from hubbub.model.ids import new_id
@@ -345,6 +346,8 @@ def _end(tx: Tx, presence: Presence, reason: str) -> Presence | None:
         kind = "agent.timeout" if reason == SILENT else "agent.checkout"
         _record(tx, kind, ended, reason, further=scopes.release(tx, ended))
         handovers.release(tx, ended.project_id, ended.agent, reason=f"{ended.agent} is gone ({reason})")
+        if reason != REPLACED:
+            leases.end_of_presence(tx, ended.project_id, ended.agent)
     return ended
 
 

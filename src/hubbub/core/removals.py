@@ -6,6 +6,7 @@ later is a new agent, and finds the mail that nobody has read.
 
 from hubbub.core import access, agents, deadletters, handovers, placements, presences, tasks, tokens, wakes
 from hubbub.core.snapshots import patches
+from hubbub.core.work import leases
 from hubbub.model.errors import Invalid
 from hubbub.model.lifecycle import UNDER_WAY
 from hubbub.model.machines import AT, NODE_PREFIX
@@ -38,6 +39,7 @@ def remove(tx: Tx, project: Project, name: str) -> None:
         presences.end(tx, present)
     for waker in wakes.wakers(tx, project.id, name):
         wakes.leave(tx, project.id, name, waker.instance)
+    leases.end_of_agent(tx, project.id, name)
     deadletters.bury(tx, project.id, name)
     rows.forget(tx, project.id, name)
     patch = patches.agent(tx, project.id, name)

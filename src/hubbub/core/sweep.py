@@ -20,6 +20,7 @@ from hubbub.core import (
     verbs,
     wakes,
 )
+from hubbub.core.work import leases
 from hubbub.store import agents as agent_rows
 from hubbub.store import approvals as approval_rows
 from hubbub.store import idempotency as kept_answers
@@ -36,7 +37,7 @@ def is_due(tx: Tx) -> bool:
 
 
 def settle(tx: Tx) -> None:
-    """End whatever has run out of time by now: tasks, presences, approvals, claims, and that machines are there."""
+    """End what has run out of time by now: tasks, presences, approvals, claims, leases, and that machines are there."""
     while is_due(tx):
         for task in tasks.lapsed(tx, BATCH):
             verbs.expire(tx, task)
@@ -45,6 +46,7 @@ def settle(tx: Tx) -> None:
         for approval in approval_rows.lapsed(tx, BATCH):
             approvals.expire(tx, approval)
         claims.lapse(tx, BATCH)
+        leases.lapse(tx, BATCH)
         for machine in node_rows.lapsed(tx, BATCH):
             nodes.lapse(tx, machine)
         approvals.forsake(tx, BATCH)

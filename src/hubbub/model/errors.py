@@ -181,6 +181,12 @@ class ScopeConflict(Conflict):
         self.conflicts = tuple(conflicts)
 
 
+class LeaseTaken(Conflict):
+    """What was asked for is held by others, and whoever asks does not wait; the sentence says who they are."""
+
+    code: ClassVar[str] = "taken"
+
+
 class NotDone(HubError):
     """A machine has not done what it was asked to do."""
 

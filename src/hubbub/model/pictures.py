@@ -13,6 +13,7 @@ from typing import Annotated, Any, Self, TypedDict
 
 from hubbub.model.approvals import Approval
 from hubbub.model.fields import CARD, Field, Seen, declared, merged, seen
+from hubbub.model.leases import Lease
 from hubbub.model.machines import Machine
 from hubbub.model.records import Condition, Intent, Task
 from hubbub.model.rights import Right
@@ -129,6 +130,7 @@ FACES = {
     "approvals": Face(Approval, BesideApproval),
     "letters": Face(None, LetterCard),
     "overlaps": Face(None, OverlapCard),
+    "leases": Face(Lease, None),
 }
 NOUNS = tuple(FACES)
 

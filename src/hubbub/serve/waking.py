@@ -20,6 +20,7 @@ from hubbub.core.wakes import Look
 from hubbub.model.rights import Actor
 from hubbub.model.wakes import Wake, Waker
 from hubbub.serve.feed import Reading
+from hubbub.serve.held import any_done, ends_of, rung
 from hubbub.serve.news import LiveNews
 from hubbub.store.tx import Tx
 
@@ -42,12 +43,12 @@ class Waking:
         """
         loop, bell = asyncio.get_running_loop(), asyncio.Event()
         ends_at = loop.time() + seconds
-        async with self._reading(waker, bell) as reading, self._call(request, actor) as over:
+        async with self._reading(waker, bell) as reading, ends_of(request, self._news, actor) as over:
             found, asked_at = await self._transactions.write(actor, partial(self._begin, waker, seconds))
             now = asked_at
-            while found.wake is None and (left := ends_at - loop.time()) > 0 and not _any_done(over):
+            while found.wake is None and (left := ends_at - loop.time()) > 0 and not any_done(over):
                 pause = left if found.again_at is None else min(left, max(0, found.again_at - now) / 1000)
-                await _rung(bell, over, pause)
+                await rung(bell, over, pause)
                 while await reading.take():
                     pass
                 found, now = await self._transactions.read(actor, partial(self._look, waker))
@@ -99,33 +100,3 @@ class Waking:
             self._bells[place].discard(bell)
             if not self._bells[place]:
                 del self._bells[place]
-
-    @asynccontextmanager
-    async def _call(self, request: Request, actor: Actor) -> AsyncIterator[list["asyncio.Task[None]"]]:
-        """What ends a call before its time: its caller hangs up; or the caller's token ends, or the hub closes."""
-        with self._news.followers.open(actor) as follower:
-            ends = [asyncio.create_task(_hung_up(request)), asyncio.create_task(follower.ended())]
-            try:
-                yield ends
-            finally:
-                for each in ends:
-                    each.cancel()
-
-
-async def _hung_up(request: Request) -> None:
-    while (await request.receive())["type"] != "http.disconnect":
-        pass
-
-
-def _any_done(tasks: list["asyncio.Task[None]"]) -> bool:
-    return any(task.done() for task in tasks)
-
-
-async def _rung(bell: asyncio.Event, over: list["asyncio.Task[None]"], seconds: float) -> None:
-    """Wait until the bell is rung, or the call is over, or so much time has passed."""
-    rung = asyncio.create_task(bell.wait())
-    try:
-        await asyncio.wait([rung, *over], timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        rung.cancel()
-    bell.clear()

@@ -26,7 +26,9 @@ from hubbub.core import (
     tasks,
     verbs,
 )
+from hubbub.core.work import leases
 from hubbub.model.errors import HubError
+from hubbub.model.leases import Terms
 from hubbub.model.lifecycle import Event, Status
 from hubbub.model.orders import About, Principal, Question
 from hubbub.model.placements import Fares, PlacementStatus
@@ -267,10 +269,33 @@ def fare(tx: Tx, project: Project, numbers: Sequence[int]) -> None:
     placements.fare(tx, machine, [told])
 
 
+def lease(tx: Tx, project: Project, numbers: Sequence[int]) -> object:
+    by, thing = _one(numbers, CREW), ("gpu:2", "db", "port:1")[numbers[1] % 3]
+    if numbers[2] % 3:
+        terms = Terms(purpose=LONG, priority=Priority(numbers[2] % 4))
+        return leases.ask(tx, project, [thing, "gpu"], by=by, terms=terms)
+    return leases.hold_by_tool(tx, project, [thing], by=by, ttl=TEN_MINUTES)
+
+
+def give_back(tx: Tx, project: Project, numbers: Sequence[int]) -> object:
+    found = leases.of_project(tx, project.id)
+    if not found:
+        raise _Nothing
+    chosen = found[numbers[1] % len(found)]
+    return leases.release(tx, project, str(chosen.id), by=chosen.holder)
+
+
+def count(tx: Tx, project: Project, numbers: Sequence[int]) -> object:
+    if numbers[0] % 4 == 0:
+        leases.drop_capacity(tx, project, "gpu")
+        return None
+    return leases.put_capacity(tx, project, "gpu", 1 + numbers[1] % 4)
+
+
 DEEDS: tuple[Deed, ...] = (
     *(send, send, accept, start, start, move, move, end, cancel, again, give, describe),
     *(report, report, report, progress, rest, stay, declare, declare, declare, put_area, mind),
-    *(claim, claim, let_go, attend),
+    *(claim, claim, let_go, attend, lease, lease, give_back, count),
     *(write, acknowledge, ask, answer, come, come, go, place, fare),
 )
 

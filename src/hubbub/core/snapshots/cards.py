@@ -16,6 +16,7 @@ from uuid import UUID
 
 from hubbub.model import standing
 from hubbub.model.approvals import Approval, ApprovalStatus
+from hubbub.model.leases import Lease
 from hubbub.model.machines import NODE_PREFIX, Machine
 from hubbub.model.pictures import (
     FACES,
@@ -90,6 +91,7 @@ def _question(text: str) -> str | None:
 _TASK = Drawn(FACES["tasks"], title=lambda title: short(title, TITLE))
 _MACHINE = Drawn(FACES["machines"])
 _APPROVAL = Drawn(FACES["approvals"], shown=_question, reason=_question)
+_LEASE = Drawn(FACES["leases"], things=list, host=lambda host: short(host, LINE))
 
 
 def task(
@@ -169,6 +171,11 @@ def approval(of: Approval) -> Card:
         kind=of.kind,
     )
     return _APPROVAL.of(of, beside)
+
+
+def lease(of: Lease) -> Card:
+    """Things that somebody holds, or waits for."""
+    return _LEASE.of(of, {})
 
 
 def letter(message: Message, row: Delivery) -> LetterCard:

@@ -14,6 +14,7 @@ from hubbub.model.standing import UNBEGUN_FOR, AgentStanding
 from hubbub.store import activity, approvals, messages, nodes, pictures
 from hubbub.store.activity import Position
 from hubbub.store.tx import Row, Tx
+from hubbub.store.work import leases
 
 ENDED_TASKS = 1000  # the latest; older ones are history
 PENDING = 1000  # questions that wait for an answer
@@ -52,6 +53,7 @@ def nouns(
     waiting = messages.for_people(tx, project_id)
     yield "letters", ((str(row.id), cards.letter(of, row)) for of, row in waiting)
     yield "overlaps", overlaps.of_project(tx, project_id).items()
+    yield "leases", ((str(each.id), cards.lease(each)) for each in leases.of_project(tx, project_id))
 
 
 class Text:

@@ -56,6 +56,7 @@ from hubbub.serve.rest import (
     why,
 )
 from hubbub.serve.rest.shapes import Failure
+from hubbub.serve.rest.work import leases
 from hubbub.serve.waking import Waking
 
 # What there is to say of a body as a whole, by pydantic's types of problems.
@@ -72,6 +73,7 @@ ROUTERS = tuple(
         projects,
         scopes,
         edits,
+        leases,
         runs,
         placements,
         wakes,

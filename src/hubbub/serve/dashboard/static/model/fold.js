@@ -105,6 +105,21 @@
  * @property {string[]} areas
  * @property {object} need
  */
+/**
+ * @typedef {object} Lease
+ * @property {string} id
+ * @property {number} number  counted in the project; of equal priority the smaller goes first
+ * @property {string[]} things  as they are asked for, such as `port:8000`, `gpu:2`
+ * @property {"waiting"|"held"} status
+ * @property {string} holder  an agent, or a person
+ * @property {string|null} purpose  for what, such as a command; cut, without secrets
+ * @property {string|null} host  the machine where it is used, as its holder says
+ * @property {"critical"|"high"|"medium"|"low"} priority
+ * @property {number|null} fence  rises with each lease that is granted; null while it waits
+ * @property {object} units  which of the things that are counted
+ * @property {number} asked_at
+ * @property {number|null} granted_at  null while it waits
+ */
 // The end of the cards.
 
 /**
@@ -124,7 +139,7 @@
 /** So many ended tasks are in a snapshot; older ones are history, which REST tells of. */
 const ENDED = 1000;
 
-export const NOUNS = ["tasks", "agents", "machines", "approvals", "letters", "overlaps"];
+export const NOUNS = ["tasks", "agents", "machines", "approvals", "letters", "overlaps", "leases"];
 
 /** A picture as the hub tells it, `{noun: {key: card}}`; without one the empty picture. @returns {Picture} */
 export function open(cards = {}) {

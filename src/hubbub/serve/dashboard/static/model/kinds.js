@@ -3,7 +3,7 @@
 /** Group (a chip) -> what the kinds of it begin with, and the icon of its rows. */
 export const GROUPS = {
   task: { of: ["task", "check", "completion"], icon: "clipboard-list" },
-  agent: { of: ["agent", "todo", "file"], icon: "bot" },
+  agent: { of: ["agent", "todo", "file", "lease"], icon: "bot" },
   message: { of: ["message"], icon: "message-square" },
   approval: { of: ["approval", "terminal"], icon: "shield-check" },
   node: { of: ["node", "placement", "dispatch"], icon: "server" },
@@ -14,6 +14,7 @@ export const GROUPS = {
 /** What comes all the time and says little: hidden unless asked for. */
 export const ROUTINE = new Set([
   "agent.heartbeat", "agent.woken", "task.progress", "dispatch.queued", "dispatch.sent", "file.released",
+  "lease.released",
 ]);
 
 /** What a person should not overlook: red in the feed and on the replay bar. */
@@ -40,6 +41,7 @@ const ICONS = {
   "task.retried": "rotate-ccw", "task.reassigned": "corner-down-left",
   "agent.timeout": "wifi-off", "agent.scope_change": "folder-tree",
   "file.claimed": "folder-tree", "file.released": "folder-tree", "file.refused": "ban",
+  "lease.granted": "key-round", "lease.waiting": "clock", "lease.released": "key-round",
   "approval.asked": "hand", "approval.denied": "ban", "audit.broken": "shield-alert", "key.set": "key-round",
   "token.created": "key-round", "webhook.added": "webhook", "user.created": "user-plus", "area.put": "map",
 };

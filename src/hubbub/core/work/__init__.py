@@ -1,0 +1,1 @@
+"""Work: what is done in a project, and what that needs."""

@@ -1,0 +1,73 @@
+"""Lease rules: commands that a project lets run only while something is held, as the hooks of clients ask.
+
+Who runs such a command under `hubbub with`, or holds what it needs, goes on; anybody else is told how to run it.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from hubbub.core import access
+from hubbub.core.work import leases
+from hubbub.model import lease_rules
+from hubbub.model.errors import Conflict, NotFound
+from hubbub.model.leases import MOST_RULES, Lease, LeaseRule, wanted
+from hubbub.model.records import Project
+from hubbub.store.tx import Tx
+from hubbub.store.work import leases as rows
+
+# Nothing to decide: the store's own.
+of_project = rows.rules
+
+
+def put(tx: Tx, project: Project, command: str, things: Sequence[str]) -> LeaseRule:
+    """Let a command run only while these things are held. Records `lease.rule`. Raises `Invalid`."""
+    rule = lease_rules.rule(command, things)
+    wanted(rule.things, rows.capacities(tx, project.id))
+    known = {each.command for each in rows.rules(tx, project.id)}
+    if rule.command not in known and len(known) >= MOST_RULES:
+        raise Conflict(f"a project has at most {MOST_RULES} rules for commands; drop one first")
+    rows.put_rule(tx, project.id, rule)
+    tx.record(
+        "lease.rule", project_id=project.id, detail={"command": rule.command, "things": list(rule.things)}
+    )
+    return rule
+
+
+def drop(tx: Tx, project: Project, command: str) -> None:
+    """Let a command run without anything. Records `lease.rule`. Raises `NotFound`."""
+    if not rows.drop_rule(tx, project.id, " ".join(command.split())):
+        raise NotFound("rule", command)
+    tx.record("lease.rule", project_id=project.id, detail={"command": command, "things": None})
+
+
+def refusal(tx: Tx, project: Project, text: str, *, by: str, within: str | None = None) -> str | None:
+    """Why a shell's text is not to be run as it is, in one sentence that says how; None where it may be.
+
+    `by` is the name that the caller acts by, `within` the id of the lease under which their program runs.
+    """
+    rules = rows.rules(tx, project.id)
+    capacities = rows.capacities(tx, project.id)
+    held = [*_held(tx, project, by)]
+    outer = leases.held_under(tx, project, within)
+    for found in lease_rules.needing(text, rules):
+        wants = wanted(found.rule.things, capacities)
+        under = wanted(found.under, capacities) if found.under else {}
+        if not _is_met(wants, under, [*held, *([outer] if outer is not None else [])]):
+            how = lease_rules.advice(text, found.rule.things)
+            return (
+                f"hubbub: in this project `{found.rule.command}` runs only while {' and '.join(found.rule.things)} "
+                f"is held. Run it so, which waits until that is free: {how}"
+            )
+    return None
+
+
+def _held(tx: Tx, project: Project, by: str) -> list[Lease]:
+    return [each for each in rows.of_holder(tx, project.id, access.programs_name(tx, by)) if each.by_tool]
+
+
+def _is_met(wants: Mapping[str, int], under: Mapping[str, int], held: Sequence[Lease]) -> bool:
+    """Whether all of it is held, or asked for by the text itself."""
+    return all(
+        under.get(thing, 0) >= count
+        or sum(each.wants.get(thing, 0) for each in held if each.is_held) >= count
+        for thing, count in wants.items()
+    )

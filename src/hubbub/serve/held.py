@@ -1,0 +1,43 @@
+"""Calls that are held open: what ends one before its time, and waiting for a bell that is rung for it."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+
+from starlette.requests import Request
+
+from hubbub.model.rights import Actor
+from hubbub.serve.news import LiveNews
+
+Ends = Sequence["asyncio.Task[None]"]
+
+
+@asynccontextmanager
+async def ends_of(request: Request, news: LiveNews, actor: Actor) -> AsyncIterator[Ends]:
+    """What ends a call before its time: its caller hangs up; or the caller's token ends, or the hub closes."""
+    with news.followers.open(actor) as follower:
+        ends = [asyncio.create_task(_hung_up(request)), asyncio.create_task(follower.ended())]
+        try:
+            yield ends
+        finally:
+            for each in ends:
+                each.cancel()
+
+
+def any_done(ends: Ends) -> bool:
+    return any(each.done() for each in ends)
+
+
+async def rung(bell: asyncio.Event, ends: Ends, seconds: float) -> None:
+    """Wait until the bell is rung, or the call is over, or so much time has passed."""
+    ringing = asyncio.create_task(bell.wait())
+    try:
+        await asyncio.wait([ringing, *ends], timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        ringing.cancel()
+    bell.clear()
+
+
+async def _hung_up(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass

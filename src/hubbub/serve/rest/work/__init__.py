@@ -1,0 +1,1 @@
+"""REST for work: what is done in a project, and what that needs."""

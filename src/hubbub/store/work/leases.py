@@ -1,0 +1,152 @@
+"""SQL for leases, for how many there are of what is counted, and for the commands that need one."""
+
+import json
+from collections.abc import Mapping, Sequence
+from uuid import UUID
+
+from hubbub.model.leases import Lease, LeaseRule, LeaseStatus
+from hubbub.store.table import Table
+from hubbub.store.tx import Tx
+
+_TABLE = Table("leases", Lease)
+_COLUMNS = _TABLE.selected
+_lease = _TABLE.record
+
+
+def lock(tx: Tx, project_id: UUID) -> None:
+    """Keep others who ask for a lease of the project, or give one back, waiting until the transaction ends."""
+    tx.run(f"SELECT id FROM projects WHERE id = :id {tx.db.for_update}", id=project_id)
+
+
+def insert(tx: Tx, lease: Lease) -> None:
+    tx.run(_TABLE.insertion, **_TABLE.row(lease))
+
+
+def find(tx: Tx, lease_id: UUID) -> Lease | None:
+    row = tx.one(f"SELECT {_COLUMNS} FROM leases WHERE id = :id", id=lease_id)
+    return _lease(row) if row else None
+
+
+def of_project(tx: Tx, project_id: UUID) -> list[Lease]:
+    """All that are held or waited for, in their turn."""
+    rows = tx.all(
+        f"SELECT {_COLUMNS} FROM leases WHERE project_id = :id ORDER BY priority, number", id=project_id
+    )
+    return [_lease(row) for row in rows]
+
+
+def of_holder(tx: Tx, project_id: UUID, holder: str) -> list[Lease]:
+    rows = tx.all(
+        f"SELECT {_COLUMNS} FROM leases WHERE project_id = :id AND holder = :holder",
+        id=project_id,
+        holder=holder,
+    )
+    return sorted(map(_lease, rows), key=lambda each: each.number)
+
+
+def grant(tx: Tx, lease_id: UUID, *, fence: int, units: Mapping[str, Sequence[int]]) -> Lease:
+    """Let a lease be held from now on, for as long as it lasts without a sign of its holder."""
+    row = tx.one(
+        f"""UPDATE leases SET status = :held, fence = :fence, units = :units, granted_at = :now,
+                              expires_at = CASE WHEN expires_at > :now + ttl THEN expires_at ELSE :now + ttl END
+            WHERE id = :id RETURNING {_COLUMNS}""",
+        id=lease_id,
+        held=LeaseStatus.HELD,
+        fence=fence,
+        units=json.dumps(units),
+        now=tx.now,
+    )
+    assert row is not None  # whoever grants it has locked the project
+    return _lease(row)
+
+
+def renew(tx: Tx, lease_id: UUID) -> Lease | None:
+    """Let a lease last for as long again; None where its time was over."""
+    row = tx.one(
+        f"UPDATE leases SET expires_at = :now + ttl WHERE id = :id AND expires_at > :now RETURNING {_COLUMNS}",
+        id=lease_id,
+        now=tx.now,
+    )
+    return _lease(row) if row else None
+
+
+def delete(tx: Tx, lease_id: UUID) -> Lease | None:
+    """Forget a lease; None where it was gone."""
+    row = tx.one(f"DELETE FROM leases WHERE id = :id RETURNING {_COLUMNS}", id=lease_id)
+    return _lease(row) if row else None
+
+
+def lapsed(tx: Tx, limit: int) -> list[UUID]:
+    """The projects of leases that nobody has renewed in time."""
+    rows = tx.all(
+        "SELECT project_id FROM leases WHERE expires_at <= :now ORDER BY expires_at LIMIT :limit",
+        now=tx.now,
+        limit=limit,
+    )
+    return sorted({row["project_id"] for row in rows})
+
+
+def delete_lapsed(tx: Tx, project_id: UUID) -> list[Lease]:
+    """Forget what nobody has renewed in time, in the order in which it was asked for."""
+    rows = tx.all(
+        f"DELETE FROM leases WHERE project_id = :id AND expires_at <= :now RETURNING {_COLUMNS}",
+        id=project_id,
+        now=tx.now,
+    )
+    return sorted(map(_lease, rows), key=lambda each: each.number)
+
+
+def capacities(tx: Tx, project_id: UUID) -> dict[str, int]:
+    """How many there are of each thing that is counted, by name."""
+    rows = tx.all(
+        "SELECT thing, capacity FROM capacities WHERE project_id = :id ORDER BY thing", id=project_id
+    )
+    return {row["thing"]: row["capacity"] for row in rows}
+
+
+def put_capacity(tx: Tx, project_id: UUID, thing: str, capacity: int) -> None:
+    tx.run(
+        """INSERT INTO capacities (project_id, thing, capacity) VALUES (:project_id, :thing, :capacity)
+           ON CONFLICT (project_id, thing) DO UPDATE SET capacity = excluded.capacity""",
+        project_id=project_id,
+        thing=thing,
+        capacity=capacity,
+    )
+
+
+def drop_capacity(tx: Tx, project_id: UUID, thing: str) -> bool:
+    """Count the thing no more; False if it was not counted."""
+    row = tx.one(
+        "DELETE FROM capacities WHERE project_id = :project_id AND thing = :thing RETURNING thing",
+        project_id=project_id,
+        thing=thing,
+    )
+    return row is not None
+
+
+def rules(tx: Tx, project_id: UUID) -> list[LeaseRule]:
+    """The commands that need something, by their words."""
+    rows = tx.all(
+        "SELECT command, things FROM lease_rules WHERE project_id = :id ORDER BY command", id=project_id
+    )
+    return [LeaseRule(row["command"], tuple(json.loads(row["things"]))) for row in rows]
+
+
+def put_rule(tx: Tx, project_id: UUID, rule: LeaseRule) -> None:
+    tx.run(
+        """INSERT INTO lease_rules (project_id, command, things) VALUES (:project_id, :command, :things)
+           ON CONFLICT (project_id, command) DO UPDATE SET things = excluded.things""",
+        project_id=project_id,
+        command=rule.command,
+        things=json.dumps(rule.things),
+    )
+
+
+def drop_rule(tx: Tx, project_id: UUID, command: str) -> bool:
+    """Let the command run without anything; False if it did."""
+    row = tx.one(
+        "DELETE FROM lease_rules WHERE project_id = :project_id AND command = :command RETURNING command",
+        project_id=project_id,
+        command=command,
+    )
+    return row is not None
