@@ -1,4 +1,4 @@
-"""Files and folders that survive a power cut: on the disk when the call returns, and before that as they were, or whole.
+"""Files and folders that survive a power cut: on the disk when a call returns, until then whole or as they were.
 
 A file is written beside its place, made sure of, and put there by its name, which is made sure of too; a new folder is
 there only when the one above it knows of it.

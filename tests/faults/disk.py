@@ -102,7 +102,7 @@ class Cut:
         self._chance, self._share = random.Random(str(seed)), share
 
     def luck(self) -> Luck:
-        shares = (0.0, 0.1, 0.5, 0.9, 1.0) if self._share is None else (self._share,)
+        shares = (0.0, 0.3, 0.7, 1.0) if self._share is None else (self._share,)
         return Luck(self._chance, self._chance.choice(shares))
 
 

@@ -5,13 +5,13 @@ is written in Python, which goes by them, and those of SQLite by a layer of ours
 process are seen, and no other process.
 """
 
-import _pyio
 import builtins
 import io
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from errno import ENOSPC
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -23,6 +23,7 @@ from tests.faults.recording import Fault, Recording
 LAYER = "recorded"  # what SQLite calls it
 BENEATH = apsw.vfs_names()[0]  # what it has otherwise
 SYNCS_FOLDER = apsw.SQLITE_OPEN_MAIN_JOURNAL | apsw.SQLITE_OPEN_SUPER_JOURNAL | apsw.SQLITE_OPEN_WAL
+IN_PYTHON = import_module("_pyio")
 REAL = {name: getattr(os, name) for name in dir(os)}
 
 
@@ -32,14 +33,17 @@ def recorded(root: Path, fault: Fault | None = None) -> Iterator[Recording]:
     recording = Recording(root, fault)
     system = _System(recording)
     vfs = _Layer(recording)
-    with mock.patch.multiple(os, **system.functions()), mock.patch.object(io, "open", _pyio.open):
-        with mock.patch.object(builtins, "open", _pyio.open):
-            apsw.set_default_vfs(LAYER)
-            try:
-                yield recording
-            finally:
-                apsw.set_default_vfs(BENEATH)
-                vfs.unregister()
+    with ExitStack() as patched:
+        for name, function in system.functions().items():
+            patched.enter_context(mock.patch.object(os, name, function))
+        for module in (io, builtins):
+            patched.enter_context(mock.patch.object(module, "open", IN_PYTHON.open))
+        apsw.set_default_vfs(LAYER)
+        try:
+            yield recording
+        finally:
+            apsw.set_default_vfs(BENEATH)
+            vfs.unregister()
 
 
 class _System:
@@ -186,7 +190,7 @@ class _Layer(apsw.VFS):
     def xOpen(self, name: Any, flags: list[int]) -> apsw.VFSFile:  # noqa: N802  # SQLite's name
         return _File(self._recording, name, flags)
 
-    def xDelete(self, name: str, sync: bool) -> None:  # noqa: N802, FBT001
+    def xDelete(self, name: str, sync: bool) -> None:  # noqa: N802
         with self._recording.lock:
             _require(self._recording, "name", name)
             super().xDelete(name, sync)

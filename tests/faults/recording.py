@@ -4,14 +4,12 @@ import itertools
 import os
 import stat
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
-from errno import EIO, ENOSPC
+from errno import ENOSPC
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.faults.disk import ROOT, Disk, Step
+from tests.faults.disk import ROOT, Step
 
 GROWING = ("create", "write", "resize", "name", "sync")  # calls for which a disk may have no room
 
@@ -118,19 +116,3 @@ class Recording:
                 self.do("write", number, 0, Path(entry.path).read_bytes())
                 self.do("sync", number)
         self.do("sync", at)
-
-
-def disks(recording: Recording) -> Iterator[tuple[int, Disk, list[object]]]:
-    """Yield the disk after each step, with its number and with what had been noted by then; always the same two."""
-    disk, noted = Disk(), list[object]()
-    for number, step in enumerate(recording.steps):
-        if isinstance(step, Note):
-            noted.append(step.said)
-            continue
-        if number >= recording.begin:
-            yield number, disk, noted
-        disk.do(step)
-    yield len(recording.steps), disk, noted
-
-
-NO_ROOM, UNREADABLE = ENOSPC, EIO

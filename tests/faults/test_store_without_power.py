@@ -1,4 +1,4 @@
-"""The power fails while a hub on SQLite does whatever it does: what it had answered is there, and nothing is half done."""
+"""The power fails while a hub on SQLite is at work: what it had answered is there, and nothing is half done."""
 
 import asyncio
 import hashlib
@@ -23,9 +23,9 @@ from tests.core.conftest import World, finish, member
 from tests.faults.layers import BENEATH, recorded
 from tests.faults.recording import Recording
 from tests.faults.rounds import Found, many, power_cuts
-from tests.memory import in_memory
 from tests.migrated import migrated
 from tests.store.test_engines import add_user, user_names
+
 
 class State(NamedTuple):
     """All that a database holds: as a hash, and the last number of its log for whoever reads it."""
@@ -40,7 +40,7 @@ def state(file: Path) -> State:
         assert db.pragma("integrity_check") == "ok"
         tables = db.execute("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name").fetchall()
         rows = [(name, db.execute(f'SELECT * FROM "{name}"').fetchall()) for (name,) in tables]
-        last = max((row[0] for row in dict(rows).get("activity", ())), default=0)
+        last = max((int(str(row[0])) for row in dict(rows).get("activity", ())), default=0)
     return State(hashlib.sha256(repr(rows).encode()).hexdigest()[:12], last)
 
 
@@ -126,7 +126,9 @@ def test_calls_that_are_committed_together_are_kept_together(root: Path, rounds:
 
     async def call_all(store: SQLite, recording: Recording) -> None:
         for turn in range(8):
-            await asyncio.gather(*(call(store, recording, f"{turn}{each}") for each in ("a", "b", "cs", "ds")))
+            await asyncio.gather(
+                *(call(store, recording, f"{turn}{each}") for each in ("a", "b", "cs", "ds"))
+            )
 
     with recorded(root) as recording, closing(SQLite.open(root / "data")) as store:
         asyncio.run(call_all(store, recording))
