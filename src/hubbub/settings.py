@@ -136,6 +136,9 @@ class Settings:
     github_api: str = _setting(
         "https://api.github.com", _url_of("http", "https"), "the GitHub server's interface"
     )
+    prices: Path | None = _setting(
+        None, _folder, "a table of your prices of models, before those that come with the hub; none"
+    )
     webhook_private: bool = _setting(False, _switch, "let webhooks lead to private addresses")
     watch_loop: int | None = _setting(
         None,

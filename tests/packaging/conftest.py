@@ -14,7 +14,7 @@ from hubbub import __version__
 from hubbub.model.extras import EXTRAS
 from tests.packaging.package import Installed, build
 
-BROUGHT_BY_OTHERS = {"cryptography"}  # by the MCP SDK
+BROUGHT_BY_OTHERS = {"cryptography", "opentelemetry"}  # by the MCP SDK
 
 
 @pytest.fixture(scope="session")

@@ -119,6 +119,7 @@ ENTRIES = {
     "log": Entry("hubbub.cli.log", "What happened, and what happens."),
     "watch": Entry("hubbub.cli.watch.command", "The dashboard in a terminal."),
     "why": Entry("hubbub.cli.why", "Why a task waits, an agent is silent, a file is taken."),
+    "cost": Entry("hubbub.cli.cost", "What was used, in tokens and in money."),
     "project": Entry("hubbub.cli.projects", "Create, list and show projects, and divide them into areas."),
     "user": Entry("hubbub.cli.users", "Create, list and invite people, give them passwords."),
     "token": Entry("hubbub.cli.tokens", "Create, list and revoke tokens."),

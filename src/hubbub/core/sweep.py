@@ -20,6 +20,7 @@ from hubbub.core import (
     verbs,
     wakes,
 )
+from hubbub.core.cost import meter
 from hubbub.core.work import leases
 from hubbub.store import agents as agent_rows
 from hubbub.store import approvals as approval_rows
@@ -62,6 +63,7 @@ def forget(tx: Tx) -> None:
     wakes.forget(tx)
     joins.forget(tx)
     logins.forget(tx)
+    meter.forget(tx)
     dispatches.forget(tx)
     loans.forget(tx)
     quotas.forget(tx)

@@ -18,6 +18,7 @@ class Extra:
 EXTRAS: Mapping[str, Extra] = {
     "chat": Extra("an agent that is a model at an endpoint", ("openai", "pydantic_ai")),
     "machine": Extra("a machine that agents may use", ("cryptography", "tree_sitter", "tree_sitter_bash")),
+    "meter": Extra("OTLP as protobuf", ("opentelemetry",)),
     "postgres": Extra("a hub on PostgreSQL", ("psycopg", "psycopg_pool")),
     "ssh": Extra("a shell by SSH", ("asyncssh",)),
     "tui": Extra("the dashboard in a terminal", ("textual",)),

@@ -11,6 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Match, Mount, Route, WebSocketRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from hubbub.core.cost import prices
 from hubbub.core.transaction import Transactions
 from hubbub.dialects.call import Caps, Site
 from hubbub.dialects.cmdop.tongue import DIALECT as CMDOP
@@ -40,6 +41,7 @@ from hubbub.serve.mcp.connections import Connections
 from hubbub.serve.metrics import Metrics
 from hubbub.serve.news import LiveNews
 from hubbub.serve.notified import Notified
+from hubbub.serve.otlp.door import Exports, Use
 from hubbub.serve.passwords import Gatekeeper
 from hubbub.serve.requests import Requests
 from hubbub.serve.rest.commhub import CommHubRest
@@ -103,11 +105,12 @@ def application(parts: Parts, alive: Alive) -> ASGIApp:
         *assets.routes(),
         *protocol.routes,
         *health.routes(transactions, metrics),
+        *Exports(transactions, metrics.use).routes(),
         *CommHubRest(transactions, gatekeeper, is_open=settings.open_registration).routes(),
         *RelayRest(transactions, site).routes(),
         *GolemXvRest(transactions, site).routes(),
         *SharePage(transactions).routes(),
-        Mount("/api/v1", _interface(parts, site, news, desk, gatekeeper)),
+        Mount("/api/v1", _interface(parts, site, news, desk, gatekeeper=gatekeeper, use=metrics.use)),
     ]
     inner = Starlette(
         routes=routes,
@@ -135,7 +138,9 @@ def _protocol(parts: Parts, site: Site, connections: Connections, metrics: Metri
     )
 
 
-def _interface(parts: Parts, site: Site, news: LiveNews, desk: Desk, gatekeeper: Gatekeeper) -> ASGIApp:
+def _interface(
+    parts: Parts, site: Site, news: LiveNews, desk: Desk, *, gatekeeper: Gatekeeper, use: Use
+) -> ASGIApp:
     """REST for everything that people and programs do."""
     return rest.application(
         parts.transactions,
@@ -150,6 +155,8 @@ def _interface(parts: Parts, site: Site, news: LiveNews, desk: Desk, gatekeeper:
         gatekeeper=gatekeeper,
         waking=Waking(parts.transactions, news, parts.fleet.pace.mail),
         claim_ttl=timedelta(minutes=parts.settings.claim_minutes),
+        prices=prices.read(parts.settings.prices),
+        use=use,
     )
 
 

@@ -28,7 +28,9 @@ from hubbub.serve.logins import SAFE, Logins
 MIB = 1024 * 1024
 BODY_LIMIT = 1 * MIB
 LARGE_BODY_LIMIT = 10 * MIB
-TAKES_LARGE_BODIES = frozenset({"/mcp/relay", "/mcp/cmdop", "/api/v1/artifacts"})
+OTLP = frozenset({"/v1/metrics", "/v1/logs", "/v1/traces"})  # where clients tell what they use, in their form
+PROTOBUF = "application/x-protobuf"
+TAKES_LARGE_BODIES = frozenset({"/mcp/relay", "/mcp/cmdop", "/api/v1/artifacts"}) | OTLP
 
 NEEDS_NO_TOKEN = frozenset({"/health", "/ready", "/api/auth/register", "/api/auth/login"})
 REST = "/api/v1/"
@@ -251,6 +253,8 @@ def _unreadable(scope: Scope, body: bytes) -> Response | None:
     kind = _field(scope, b"content-type").partition(";")[0].strip().lower()
     if kind == JSON or kind.endswith("+json"):
         return None
+    if kind == PROTOBUF and scope["path"] in OTLP:
+        return None
     sentence = f"send the body as JSON, with the header Content-Type: {JSON}"
     return error_response(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", sentence)
 
@@ -263,7 +267,12 @@ def _body_limit(scope: Scope) -> int:
 
 
 async def _weighed(scope: Scope, body: bytes) -> Response | None:
-    """The refusal of a body that holds more than anybody will read. What is deep, dialects refuse in their words."""
+    """The refusal of a body that holds more than anybody will read. What is deep, dialects refuse in their words.
+
+    What is exported may be compressed: it is weighed when it is read.
+    """
+    if scope["path"] in OTLP:
+        return None
     found = await bodies.weighed(body)
     if found is None or (found is bodies.TOO_DEEP and not scope["path"].startswith(REST)):
         return None

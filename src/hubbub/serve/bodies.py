@@ -60,20 +60,20 @@ def parsed(body: bytes) -> Any:
         return json.loads(body)
 
 
-def weigh(body: bytes) -> TooMuch | None:
-    """Why a body is too much to be read; None if it is not.
+def weigh(body: bytes, most: int = VALUES) -> TooMuch | None:
+    """Why a body is too much to be read, of which `most` values are not; None if it is not.
 
     What is no JSON at all is left to whoever reads it, who will say so.
     """
     if body.count(b",") + body.count(b"[") + body.count(b"{") <= DEPTH:
         return None
-    if body.count(b'"') - body.count(b'\\"') > 4 * VALUES:  # two around each name, two around each text
+    if body.count(b'"') - body.count(b'\\"') > 4 * most:  # two around each name, two around each text
         return TOO_MANY
     structure = _without_texts(body)
     brackets = structure.translate(_TO_LISTS, _BUT_BRACKETS)
     if b"[" * (DEPTH + 1) in brackets:
         return TOO_DEEP
-    if structure.count(b",") + brackets.count(b"[") > VALUES:
+    if structure.count(b",") + brackets.count(b"[") > most:
         return TOO_MANY
     for _ in range(DEPTH):
         if not brackets:

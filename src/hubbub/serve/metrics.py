@@ -1,6 +1,6 @@
 """What the hub counts about itself, as Prometheus reads it. Labels are few and known beforehand: never a name."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import ClassVar
 
 from prometheus_client import (
@@ -23,6 +23,7 @@ from hubbub.dialects.dialect import Dialect
 from hubbub.model.lifecycle import Status
 from hubbub.model.orders import Outcome
 from hubbub.model.rights import SYSTEM
+from hubbub.model.spending import MICRO, Measure
 from hubbub.serve.fleet.fleet import Fleet
 
 UNKNOWN = "(unknown)"
@@ -62,6 +63,31 @@ class _Quotas(Collector):
             highest.add_metric([quota], max(shares, default=0.0))
             near.add_metric([quota], sum(share >= NEAR for share in shares))
         yield from (highest, near)
+
+
+class Clients:
+    """What the clients of agents told that they use, in all projects."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self._tokens = Counter(
+            "hubbub_client_tokens",
+            "Tokens that agents' clients told of, in all projects",
+            ("measure",),
+            registry=registry,
+        )
+        self._told = Counter(
+            "hubbub_client_cost_usd",
+            "What clients say that cost, in US dollars: their own estimate",
+            registry=registry,
+        )
+
+    def use(self, used: Mapping[Measure, int]) -> None:
+        """Count what clients have used, as far as it is new."""
+        for measure, amount in used.items():
+            if measure is Measure.TOLD:
+                self._told.inc(max(0, amount) / MICRO)
+            else:
+                self._tokens.labels(measure).inc(max(0, amount))
 
 
 class Metrics:
@@ -110,6 +136,8 @@ class Metrics:
             ("outcome",),
             registry=self._registry,
         )
+
+        self.use = Clients(self._registry).use
 
     def quotas(self, quotas: Quotas) -> None:
         """Show how much tokens use of what they may, how often they were refused more, and how many of late."""

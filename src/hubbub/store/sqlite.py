@@ -11,7 +11,6 @@ from weakref import WeakSet
 
 import apsw
 
-from hubbub import durable
 from hubbub.model.errors import StoreUnavailable
 from hubbub.model.rights import Actor
 from hubbub.store import backup, migrate
@@ -62,7 +61,7 @@ class SQLite(Alone):
         """
         file = folder / DATABASE
         try:
-            durable.make_folder(folder, 0o700)
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             lock = FolderLock.take(folder, url=url)
             file.touch(mode=0o600)
         except OSError as error:

@@ -16,6 +16,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute
 
 from hubbub import __version__
+from hubbub.core.cost.prices import Prices
 from hubbub.core.transaction import Transactions
 from hubbub.dialects.call import Site
 from hubbub.model.claims import TTL
@@ -25,12 +26,14 @@ from hubbub.serve.auth import error_response
 from hubbub.serve.desk import Desk
 from hubbub.serve.errors import broken, http_error, refused
 from hubbub.serve.news import LiveNews
+from hubbub.serve.otlp.door import Use
 from hubbub.serve.passwords import Gatekeeper
 from hubbub.serve.rest import (
     agents,
     approvals,
     artifacts,
     audit,
+    cost,
     deadletters,
     desk,
     edits,
@@ -95,6 +98,7 @@ ROUTERS = tuple(
         audit,
         why,
         snapshots,
+        cost,
         hub,
     )
 )
@@ -121,12 +125,15 @@ def application(
     gatekeeper: Gatekeeper,
     waking: Waking,
     claim_ttl: timedelta = TTL,
+    prices: Prices,
+    use: Use,
 ) -> FastAPI:
     """The application to mount. `copier` makes backups, where the store can; `data` is where there is room for them.
 
     `claim_ttl` is for how long a file stays claimed after it was edited last;
     `keep_log_days` is for how long the log is kept; `webhook_private` says whether webhooks may lead to private
-    addresses; `public_url` is where others find the hub. `waking` are the wakers that wait there.
+    addresses; `public_url` is where others find the hub. `waking` are the wakers that wait there. `prices` are those of
+    models; `use` is told what clients have used.
     """
     app = FastAPI(
         title="hubbub",
@@ -145,6 +152,7 @@ def application(
     app.state.data, app.state.copier, app.state.site = data, copier, site
     app.state.desk = machines
     app.state.keep_log_days, app.state.claim_ttl = keep_log_days, claim_ttl
+    app.state.prices, app.state.use = prices, use
     app.state.logs = {}
     app.state.webhook_private, app.state.public_url = webhook_private, public_url
     app.state.gatekeeper = gatekeeper

@@ -1,0 +1,84 @@
+"""`hubbub cost`: what the agents used, and what that is worth."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import click
+
+from hubbub.cli import terminal
+from hubbub.cli.command import command, uses_project
+from hubbub.client import Hub
+from hubbub.model import moments
+from hubbub.model.spending import By
+
+DAY = 86_400_000
+TITLES = ("name", "estimate", "input", "output", "cache read", "cache written", "without a price")
+UNMETERED = "unmetered"
+NOBODY = "(nobody in particular)"
+BY = click.Choice([each.value for each in By])
+
+
+@command(
+    "cost",
+    short_help="What was used, in tokens and in money.",
+    example="hubbub cost\nhubbub cost --by task --days 7\nhubbub cost --by day --agent coder-1",
+)
+@click.option("--by", type=BY, default=By.AGENT.value, show_default=True, help="What the lines are.")
+@click.option("--days", type=click.IntRange(1, 3660), default=30, show_default=True, help="Of how many days.")
+@click.option("--since", metavar="TIME", help="From then on, such as 2026-04-12, instead.")
+@click.option("--until", metavar="TIME", help="As it was then.")
+@click.option("--agent", metavar="NAME", help="Of this agent alone.")
+@click.option("--task", metavar="ID", help="Of this task alone, by its id.")
+@click.option("--model", metavar="NAME", help="Of this model alone.")
+@uses_project
+def cost(
+    *,
+    hub: Hub,
+    by: str,
+    days: int,
+    since: str | None,
+    until: str | None,
+    agent: str | None,
+    task: str | None,
+    model: str | None,
+    as_json: bool,
+) -> None:
+    """Show what the clients of the agents used, and an estimate of what that costs, in US dollars.
+
+    Where nobody tells the hub what is used, it says so: that is not nothing.
+    """
+    end = moments.instant("--until", until) if until else None
+    begin = moments.instant("--since", since) if since else None
+    if begin is None and task is None:
+        now = end if end is not None else int(datetime.now(UTC).timestamp() * 1000)
+        begin = now - days * DAY
+    found: dict[str, Any] = hub.get(
+        "/cost", by=by, since=begin, until=end, agent=agent, task=task, model=model
+    )
+    if as_json:
+        terminal.show_json(found)
+        return
+    terminal.show_table(TITLES, map(_row, [*found["lines"], *found["unmetered"], _total(found["total"])]))
+
+
+def _total(line: dict[str, Any]) -> dict[str, Any]:
+    return {**line, "name": "total"}
+
+
+def _row(line: dict[str, Any]) -> tuple[object, ...]:
+    name = line["label"] or line["name"] or NOBODY
+    if not line["metered"]:
+        return (name, UNMETERED, "", "", "", "", "")
+    return (
+        name,
+        money(line["cost"]),
+        *(f"{line[each]:,}" for each in ("input", "output", "cache_read", "cache_written")),
+        f"{line['unpriced']:,}" if line["unpriced"] else "",
+    )
+
+
+def money(dollars: float | None) -> str:
+    """Money as people read it: cents, and where there are none, what there is."""
+    if dollars is None:
+        return "no price"
+    return f"${dollars:,.2f}" if dollars >= 0.01 or dollars == 0 else f"${dollars:.4f}"

@@ -1,0 +1,179 @@
+"""The meter: readings of clients become spending, each counted once, and put down to an agent and its task."""
+
+import hashlib
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from itertools import groupby
+from operator import attrgetter
+from typing import NamedTuple
+from uuid import UUID
+
+from hubbub.core import agents, runs, tasks
+from hubbub.model.errors import NotFound
+from hubbub.model.ids import parse_id
+from hubbub.model.moments import milliseconds
+from hubbub.model.records import Project
+from hubbub.model.spending import SLICE, Measure, Reading, Spending
+from hubbub.store import agents as agent_rows
+from hubbub.store import spending as rows
+from hubbub.store.tx import Tx
+
+LATEST = timedelta(days=7)  # what is told later than that is not counted: whether it was is forgotten
+TOTALS = timedelta(days=35)  # for how long it is known at what a counter was
+NANO = 1_000_000  # nanoseconds in a millisecond
+
+
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """How many readings came too late, and how much was used that had not been counted before."""
+
+    late: int
+    used: Mapping[Measure, int]
+
+
+class _Whose(NamedTuple):
+    """To whom something is put down."""
+
+    agent: str | None
+    machine: str | None
+    task_id: UUID | None
+    run_id: UUID | None
+
+
+class _Slice(NamedTuple):
+    """What is added up."""
+
+    at: int
+    conversation: str
+    client: str | None
+    model: str
+    whose: _Whose
+
+
+def note(tx: Tx, project: Project, readings: Sequence[Reading]) -> Noted:
+    """Count what the caller's clients have used, each reading once, by whichever way it comes first.
+
+    A token that is bound tells of its own agent alone.
+    """
+    meter = _Meter(tx, project)
+    name = attrgetter("conversation")
+    for conversation, own in groupby(sorted(readings, key=name), name):  # all lock in this order
+        told = list(own)
+        source = rows.hear(tx, project.id, conversation, min(each.source for each in told))
+        for reading in told:
+            if reading.source == source:
+                meter.take(reading)
+    return Noted(meter.late, meter.written())
+
+
+def forget(tx: Tx) -> None:
+    """Drop what nobody can tell a second time any more."""
+    rows.forget(tx, heard_before=tx.now - milliseconds(TOTALS))
+
+
+@dataclass(slots=True)
+class _Meter:
+    """One batch of readings on its way into the store."""
+
+    tx: Tx
+    project: Project
+    late: int = 0
+    used: dict[_Slice, defaultdict[Measure, float]] = field(default_factory=dict)
+    known: dict[tuple[object, ...], _Whose] = field(default_factory=dict)
+
+    def take(self, reading: Reading) -> None:
+        """Count a reading, unless it was counted before or comes too late."""
+        at = reading.at // NANO
+        if at < self.tx.now - milliseconds(LATEST):
+            self.late += 1
+            return
+        more = self._more(reading)
+        if more == 0:
+            return
+        at = min(at, self.tx.now)  # a clock that is ahead
+        whose = self._whose(reading, at)
+        where = _Slice(at // SLICE * SLICE, reading.conversation, reading.client, reading.model, whose)
+        amounts = self.used.setdefault(where, defaultdict(float))
+        for measure, weight in reading.weights.items():
+            amounts[measure] += more * weight
+
+    def written(self) -> Mapping[Measure, int]:
+        """Write down what was used, and return how much of each measure that is in all."""
+        everything: Counter[Measure] = Counter()
+        for where, amounts in self.used.items():
+            whole = {measure: round(amount) for measure, amount in amounts.items()}
+            everything.update(whole)
+            rows.add(
+                self.tx,
+                Spending(
+                    id=_digest(self.project.id, *where),
+                    project_id=self.project.id,
+                    at=where.at,
+                    conversation=where.conversation,
+                    client=where.client,
+                    model=where.model,
+                    **where.whose._asdict(),
+                    input=whole.get(Measure.INPUT, 0),
+                    output=whole.get(Measure.OUTPUT, 0),
+                    cache_read=whole.get(Measure.CACHE_READ, 0),
+                    cache_written=whole.get(Measure.CACHE_WRITTEN, 0),
+                    told=whole.get(Measure.TOLD),
+                ),
+            )
+        return everything
+
+    def _more(self, reading: Reading) -> float:
+        """How much of a reading has not been counted: all of it, nothing, or by what a total has risen.
+
+        A total that is lower than before is that of a counter which began anew.
+        """
+        mark = _digest(
+            self.project.id,
+            reading.conversation,
+            reading.source,
+            reading.mark,
+            reading.since,
+            reading.model,
+        )
+        before = rows.counted(self.tx, mark)
+        if before is not None and (reading.since is None or reading.at <= before.at):
+            return 0
+        kept = TOTALS if reading.since is not None else LATEST + timedelta(days=1)
+        now = rows.Counted(reading.at, reading.value)
+        rows.count(self.tx, mark, now, self.tx.now + milliseconds(kept))
+        return reading.value - before.total if before and before.total <= reading.value else reading.value
+
+    def _whose(self, reading: Reading, at: int) -> _Whose:
+        asked = reading.agent, reading.task, reading.machine, at
+        if asked not in self.known:
+            self.known[asked] = self._found(reading, at)
+        return self.known[asked]
+
+    def _found(self, reading: Reading, at: int) -> _Whose:
+        """To whom it is put down. A name that the project does not know is not taken from a client."""
+        tx, project_id = self.tx, self.project.id
+        agent = tx.actor.agent or reading.agent
+        if agent is not None and not agents.is_known(tx, project_id, agent):
+            agent = None
+        presence = agent_rows.presence(tx, project_id, agent) if agent is not None else None
+        machine = reading.machine or (presence.hostname if presence is not None else None)
+        task_id, run_id = self._task(reading.task, agent, at)
+        return _Whose(agent, machine, task_id, run_id or runs.current(tx, project_id).id)
+
+    def _task(self, named: str | None, agent: str | None, at: int) -> tuple[UUID | None, UUID | None]:
+        """The task that the client names, else the one that the agent was at; and its run."""
+        if named is not None and (parse_id(named) is not None or tasks.is_number(named)):
+            try:
+                task = tasks.find(self.tx, [self.project.id], named)
+            except NotFound:
+                return None, None
+            return task.id, task.run_id
+        row = rows.task_at(self.tx, self.project.id, agent, at) if agent is not None else None
+        return (row["id"], row["run_id"]) if row is not None else (None, None)
+
+
+def _digest(*parts: object) -> UUID:
+    """An id that is the same for the same parts, and for no others."""
+    return UUID(bytes=hashlib.sha256(repr(parts).encode("utf-8", "surrogatepass")).digest()[:16])

@@ -1,0 +1,86 @@
+"""Spending: the tokens that clients use and the money that is worth, as the clients tell it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import IntEnum, StrEnum, auto
+from uuid import UUID
+
+SLICE = 300_000  # milliseconds over which spending is added up
+MICRO = 1_000_000  # of a dollar in a dollar, and of tokens in the unit of prices
+
+
+class Measure(StrEnum):
+    """What is counted. Input does not hold what was read from a cache or written to it."""
+
+    INPUT = auto()
+    OUTPUT = auto()
+    CACHE_READ = auto()
+    CACHE_WRITTEN = auto()
+    TOLD = auto()  # the cost, as the client says it, in millionths of a dollar
+
+
+class Source(IntEnum):
+    """By which way a client tells what it uses. Of several that come together the smallest counts."""
+
+    EVENTS = 1  # one for each request to a model: exact, and told within seconds
+    METRICS = 2
+    SPANS = 3
+    COMMON_METRICS = 4  # by the conventions that all makers share
+    COMMON_SPANS = 5
+    REPORT = 6  # of who started the client, in the end
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """One number that a client told of one of its conversations.
+
+    `mark` tells it from all others of that conversation. `value` is what was used, or, where there is a `since`, the
+    total of a counter that began then. `weights` says how much of each measure one of it is.
+    """
+
+    conversation: str
+    source: Source
+    mark: str
+    at: int  # Unix nanoseconds
+    value: float
+    weights: Mapping[Measure, int]
+    model: str
+    since: int | None = None  # Unix nanoseconds
+    client: str | None = None
+    machine: str | None = None
+    agent: str | None = None
+    task: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spending:
+    """What one conversation of a client used of one model in five minutes, for one task."""
+
+    id: UUID
+    project_id: UUID
+    at: int  # when the five minutes began
+    conversation: str
+    client: str | None  # such as `claude-code`
+    model: str  # empty: the client does not say
+    agent: str | None
+    machine: str | None
+    task_id: UUID | None  # which the agent had under way then
+    run_id: UUID | None
+    input: int
+    output: int
+    cache_read: int
+    cache_written: int
+    told: int | None = None  # what the client says it costs, in millionths of a dollar
+
+
+class By(StrEnum):
+    """What spending is shown by."""
+
+    AGENT = auto()
+    TASK = auto()
+    RUN = auto()
+    DAY = auto()
+    MODEL = auto()
+    MACHINE = auto()
+    CLIENT = auto()
+    CONVERSATION = auto()

@@ -1,0 +1,1 @@
+"""Where clients tell what they use: OTLP over HTTP, as protobuf and as JSON."""

@@ -1,0 +1,127 @@
+"""The three addresses at which clients export, `/v1/metrics`, `/v1/logs` and `/v1/traces`, as OTLP over HTTP has them.
+
+Any token that may write in a project may export there. What is not about tokens is taken and forgotten; what came too
+late, or makes no sense, is rejected in part, so that no client sends it again.
+"""
+
+import zlib
+from collections.abc import Callable, Mapping
+from functools import partial
+from http import HTTPStatus
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from hubbub.core import access
+from hubbub.core.cost import meter
+from hubbub.core.cost.meter import LATEST, Noted
+from hubbub.core.transaction import Transactions
+from hubbub.model.errors import Forbidden, HubError, ProjectDenied, ProjectRequired, StoreUnavailable, TooMany
+from hubbub.model.extras import NotInstalled
+from hubbub.model.rights import Right
+from hubbub.model.spending import Measure, Reading
+from hubbub.serve import bodies
+from hubbub.serve.auth import MIB, actor_of
+from hubbub.serve.otlp.forms import FORMS, JSON, PROTOBUF, Form, Unread
+from hubbub.serve.otlp.readings import Understood, understand
+from hubbub.serve.otlp.words import Signal
+from hubbub.store.tx import Tx
+
+LIMIT = 4 * MIB  # of a body, packed or not
+SHORT = 20  # readings that may be counted on the event loop
+GZIP = 16 + zlib.MAX_WBITS
+
+Use = Callable[[Mapping[Measure, int]], None]
+
+# Codes of gRPC for what is refused, beside the status of HTTP.
+INVALID, DENIED, EXHAUSTED, UNAVAILABLE = 3, 7, 8, 14
+REFUSED: Mapping[type[HubError], tuple[HTTPStatus, int]] = {
+    ProjectRequired: (HTTPStatus.BAD_REQUEST, INVALID),
+    ProjectDenied: (HTTPStatus.FORBIDDEN, DENIED),
+    Forbidden: (HTTPStatus.FORBIDDEN, DENIED),
+    NotInstalled: (HTTPStatus.UNSUPPORTED_MEDIA_TYPE, INVALID),
+    TooMany: (HTTPStatus.TOO_MANY_REQUESTS, EXHAUSTED),
+    StoreUnavailable: (HTTPStatus.SERVICE_UNAVAILABLE, UNAVAILABLE),
+}
+
+
+class Exports:
+    """Takes what clients export, and counts it. `use` is told what had not been counted before."""
+
+    def __init__(self, transactions: Transactions, use: Use) -> None:
+        self._transactions = transactions
+        self._use = use
+
+    def routes(self) -> list[BaseRoute]:
+        return [
+            Route(f"/v1/{signal}", partial(self._export, signal=signal), methods=["POST"])
+            for signal in Signal
+        ]
+
+    async def _export(self, request: Request, signal: Signal) -> Response:
+        form = FORMS[PROTOBUF if _media(request) == PROTOBUF else JSON]
+        try:
+            body = await request.body()
+            if request.headers.get("content-encoding", "").strip().lower() == "gzip":
+                body = await bodies.beside(_unzipped, body)
+            understood = await bodies.beside(partial(_understood, form, signal), body)
+            noted = await self._note(request, understood.readings)
+        except Unread as error:
+            status = HTTPStatus.REQUEST_ENTITY_TOO_LARGE if error.is_large else HTTPStatus.BAD_REQUEST
+            return _refusal(form, status, INVALID, str(error))
+        except HubError as error:
+            status, code = next(REFUSED[kind] for kind in type(error).__mro__ if kind in REFUSED)
+            after = {"Retry-After": str(error.retry_after)} if isinstance(error, TooMany) else {}
+            return _refusal(form, status, code, str(error), after)
+        self._use(noted.used)
+        rejected, why = _rejected(understood, noted)
+        return Response(form.answer(signal, rejected, why), media_type=form.media)
+
+    async def _note(self, request: Request, readings: list[Reading]) -> Noted:
+        """Count what was read; a client that may not hears so, even if it has told of no tokens."""
+        named = request.query_params.get("project")
+
+        def note(tx: Tx) -> Noted:
+            return meter.note(tx, access.enter(tx, named, Right.WRITE), readings)
+
+        actor = actor_of(request.scope)
+        if not readings:
+            return await self._transactions.read(actor, note)
+        return await self._transactions.write(actor, note, short=len(readings) <= SHORT)
+
+
+def _understood(form: Form, signal: Signal, body: bytes) -> Understood:
+    if len(body) > LIMIT:
+        raise Unread(f"the body is larger than {LIMIT // MIB} MiB", is_large=True)
+    return understand(signal, form.read(signal, body))
+
+
+def _unzipped(body: bytes) -> bytes:
+    """The content of a compressed body. Raises `Unread` for what is damaged, or larger than a body may be."""
+    inflating = zlib.decompressobj(GZIP)
+    try:
+        content = inflating.decompress(body, LIMIT + 1)
+    except zlib.error:
+        raise Unread("the body is not compressed by gzip, as its header says") from None
+    if not inflating.eof and len(content) <= LIMIT:
+        raise Unread("the body ends too early")
+    return content
+
+
+def _rejected(understood: Understood, noted: Noted) -> tuple[int, str]:
+    """How many records were not counted, and one sentence for each reason."""
+    why = sorted(set(understood.wrong))[:5]
+    if noted.late:
+        why.append(f"{noted.late} are older than {LATEST.days} days")
+    return len(understood.wrong) + noted.late, "; ".join(why)
+
+
+def _media(request: Request) -> str:
+    return request.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+
+def _refusal(
+    form: Form, status: HTTPStatus, code: int, sentence: str, headers: Mapping[str, str] | None = None
+) -> Response:
+    return Response(form.refusal(code, sentence), status, headers, form.media)

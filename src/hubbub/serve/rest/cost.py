@@ -1,0 +1,209 @@
+"""Cost: the tokens that agents' clients used, and what those are worth by estimate."""
+
+import csv
+import io
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import Response
+from pydantic import BaseModel, Field
+
+from hubbub.core.cost import meter, spending
+from hubbub.core.cost.spending import Asked, Report
+from hubbub.model.rights import Right
+from hubbub.model.spending import MICRO, SLICE, By, Measure, Reading, Source
+from hubbub.serve.rest.call import Call, RestCall
+from hubbub.serve.rest.shapes import Body, Line, Name
+from hubbub.store.tx import Tx
+
+router = APIRouter(tags=["cost"])
+
+NOTHING: Mapping[By, str] = {}
+MONTH = 30 * spending.DAY  # what is told where nobody says since when
+STEPS = {"slice": SLICE, "hour": 3_600_000, "day": spending.DAY}
+COLUMNS = ("by", "name", "label", "at", "input", "output", "cache_read", "cache_written", "cost", "unpriced")
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # so begins what a spreadsheet computes, or hides
+
+Moment = Annotated[int | None, Query(ge=0, le=2**53, description="Unix milliseconds")]
+Tokens = Annotated[int, Field(ge=0, le=10**12)]
+
+
+class CostLine(BaseModel):
+    """What was used under one name. What is not metered has null for every number: it is not nothing."""
+
+    name: str | None = Field(description="null: nobody in particular")
+    label: str | None = Field(description="of a task: its number and title")
+    at: int | None = Field(description="when the step began, where there are steps")
+    metered: bool
+    input: int | None = Field(description="tokens that were neither read from a cache nor written to one")
+    output: int | None
+    cache_read: int | None
+    cache_written: int | None
+    tokens: int | None = Field(description="all of them")
+    cost: float | None = Field(description="US dollars, an estimate; null: no price is known")
+    unpriced: int | None = Field(description="tokens among them without a price, which `cost` leaves out")
+
+    @classmethod
+    def of(cls, line: spending.Line) -> "CostLine":
+        told: dict[str, object] = {each.value: amount for each, amount in line.used.items()}
+        told |= {"tokens": line.tokens, "cost": line.cost, "unpriced": line.unpriced}
+        if not line.is_metered:
+            told = dict.fromkeys(told)
+        return cls.model_validate(
+            {"name": line.name, "label": line.label, "at": line.at, "metered": line.is_metered, **told}
+        )
+
+
+class Cost(BaseModel):
+    by: By
+    since: int
+    until: int
+    currency: Literal["USD"] = "USD"
+    estimate: Literal[True] = Field(default=True, description="money always is")
+    lines: list[CostLine] = Field(description="the dearest first; with steps, the oldest")
+    total: CostLine = Field(description="of everything, also of what has no line")
+    unmetered: list[CostLine] = Field(description="agents or tasks of which nobody has told what they used")
+
+
+class Used(Body):
+    """What a client used of one model, as the program that started it read from what it printed."""
+
+    id: Name = Field(
+        description="what tells it from all else of the same conversation: told again, it counts once"
+    )
+    conversation: Name = Field(description="the client's own, by which its exports name it too")
+    client: Line | None = Field(None, description="such as `claude-code`")
+    model: Line = ""
+    input: Tokens = Field(0, description="tokens that were neither read from a cache nor written to one")
+    output: Tokens = 0
+    cache_read: Tokens = 0
+    cache_written: Tokens = 0
+    cost: float | None = Field(None, ge=0, le=10**9, description="US dollars, as the client says")
+    machine: Line | None = None
+    task: Line | None = Field(None, description="its id or number; else the one that the agent has under way")
+    agent: Line | None = Field(None, description="where the token is not bound to one")
+
+    def reading(self, now: int) -> Reading:
+        weights = {
+            Measure.INPUT: self.input,
+            Measure.OUTPUT: self.output,
+            Measure.CACHE_READ: self.cache_read,
+            Measure.CACHE_WRITTEN: self.cache_written,
+        }
+        if self.cost is not None:
+            weights[Measure.TOLD] = round(self.cost * MICRO)
+        return Reading(
+            conversation=self.conversation,
+            source=Source.REPORT,
+            mark=self.id,
+            at=now * meter.NANO,
+            value=1,
+            weights=weights,
+            model=self.model,
+            client=self.client,
+            machine=self.machine,
+            agent=self.agent,
+            task=self.task,
+        )
+
+
+class Usage(Body):
+    used: list[Used] = Field(max_length=500)
+
+
+class Counted(BaseModel):
+    tokens: int = Field(description="as many as had not been counted before")
+
+
+@router.get("/cost")
+async def show_cost(
+    request: Request,
+    call: Call,
+    *,
+    by: By = By.AGENT,
+    since: Moment = None,
+    until: Moment = None,
+    step: Annotated[
+        Literal["slice", "hour", "day"] | None,
+        Query(description="apart for each five minutes, hour or day, in UTC"),
+    ] = None,
+    agent: Line | None = None,
+    task: Line | None = None,
+    run: Line | None = None,
+    model: Line | None = None,
+) -> Cost:
+    """What was used, by agent, task, run, day, model, machine, client or its conversation.
+
+    Of the 30 days up to now, or to `until`; of one task or run, all that there is.
+    """
+    only = {By.AGENT: agent, By.TASK: task, By.RUN: run, By.MODEL: model}
+    told = {each: value for each, value in only.items() if value is not None}
+    return await _cost(request, call, by, (since, until), step=STEPS[step] if step else None, only=told)
+
+
+@router.get("/cost.csv", response_class=Response)
+async def export_cost(
+    request: Request, call: Call, *, by: By = By.AGENT, since: Moment = None, until: Moment = None
+) -> Response:
+    """The same as a table, in which no cell is a formula. What is not metered says so in place of its numbers."""
+    cost = await _cost(request, call, by, (since, until))
+    written = io.StringIO()
+    table = csv.writer(written)
+    table.writerow(COLUMNS)
+    for line in (*cost.lines, *cost.unmetered):
+        told = {"by": by.value, **line.model_dump()}
+        table.writerow([_cell(told[name], metered=line.metered) for name in COLUMNS])
+    headers = {"Content-Disposition": 'attachment; filename="cost.csv"', "Cache-Control": "no-store"}
+    return Response(written.getvalue(), media_type="text/csv; charset=utf-8", headers=headers)
+
+
+@router.post("/cost/reports")
+async def report_usage(request: Request, call: Call, body: Usage) -> Counted:
+    """Tell what a client used that does not export it by itself; of a conversation that does, this counts nothing."""
+
+    def note(tx: Tx) -> meter.Noted:
+        return meter.note(tx, call.enter(tx), [each.reading(tx.now) for each in body.used])
+
+    noted = await call.write(note)
+    request.app.state.use(noted.used)
+    return Counted(
+        tokens=sum(amount for measure, amount in noted.used.items() if measure is not Measure.TOLD)
+    )
+
+
+async def _cost(
+    request: Request,
+    call: RestCall,
+    by: By,
+    when: tuple[int | None, int | None],
+    *,
+    step: int | None = None,
+    only: Mapping[By, str] = NOTHING,
+) -> Cost:
+    """The report of what was asked for, as of the moment of the call where it does not say until when."""
+
+    def look(tx: Tx) -> tuple[Asked, Report]:
+        since, until = when
+        end = tx.now + 1 if until is None else until
+        if since is None:
+            since = 0 if By.TASK in only or By.RUN in only else max(0, end - MONTH)
+        asked = Asked(by=by, since=since, until=end, step=step, only=only)
+        return asked, spending.report(tx, call.enter(tx, Right.READ), request.app.state.prices, asked)
+
+    asked, found = await call.read(look, long=True)
+    return Cost(
+        by=by,
+        since=asked.since,
+        until=asked.until,
+        lines=[CostLine.of(line) for line in found.lines],
+        total=CostLine.of(found.total),
+        unmetered=[CostLine.of(line) for line in found.unmetered],
+    )
+
+
+def _cell(value: object, *, metered: bool) -> str:
+    if value is None:
+        return "" if metered else "unmetered"
+    text = str(value)
+    return f"'{text}" if text.startswith(FORMULA) else text

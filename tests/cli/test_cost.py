@@ -1,0 +1,24 @@
+"""`hubbub cost`: tokens and money in a table."""
+
+from tests.cli.processes import RunningHub
+
+
+def test_cost_of_each_agent(hub: RunningHub) -> None:
+    """Each agent has a line, with an estimate in dollars; who is not metered is named so, and not as nothing."""
+    hub.meet("ada")
+    assert hub.run("cost").stdout == "total\tunmetered\t\t\t\t\t\n"
+
+    used = {"id": "1", "conversation": "s-1", "model": "claude-sonnet-5", "input": 1_500_000, "agent": "ada"}
+    hub.client().post("/cost/reports", {"used": [used, {**used, "id": "2", "model": "new", "output": 7}]})
+
+    ada = "ada\t$3.00\t3,000,000\t7\t0\t0\t1,500,007"
+    assert hub.run("cost", "--days", "1").stdout.splitlines() == [ada, ada.replace("ada", "total")]
+    assert hub.run("cost", "--by", "model", "--model", "new").stdout.startswith("new\tno price\t")
+    assert hub.json("cost", "--until", "2026-01-01")["total"]["metered"] is False
+
+
+def test_a_wrong_moment_is_refused(hub: RunningHub) -> None:
+    """What is no time is refused in one sentence, with exit code 2."""
+    wrong = hub.run("cost", "--since", "yesterday")
+    assert wrong.returncode == 2
+    assert "--since: must be an ISO 8601 time" in wrong.stderr
