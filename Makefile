@@ -18,7 +18,7 @@ PYTEST := $(BIN)/python -m pytest -n logical --maxprocesses 8 --dist worksteal
 LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
     --no-emit-index-url --no-emit-find-links --no-annotate --no-header
 
-.PHONY: help setup run test test-all soak mutants check lint conformance e2e fuzz demo bench docs screenshots vendor \
+.PHONY: help setup run test test-all soak simulate mutants check lint conformance e2e fuzz demo bench docs screenshots vendor \
     lock wheel package-check release-notes
 
 help:
@@ -38,6 +38,9 @@ test-all: $(READY) ## run all tests, also those that kill, fuzz, build wheels an
 
 soak: $(READY) ## run TEST (or all) TIMES times in a chance order on 4 workers beside a busy process
 	@$(BIN)/python -m tests.soak $(or $(TIMES),20) $(TEST)
+
+simulate: $(READY) ## let chance work on the core for a minute, or SEEDS=… seeds long, FIRST=… the first of them; see that its promises hold
+	@$(BIN)/python -m simulate.run $(if $(SEEDS),--seeds $(SEEDS)) $(if $(FIRST),--first $(FIRST))
 
 mutants: $(READY) ## see that the tests notice each wrong in mutants (ONLY=name some of them, WHOLE=1 with all tests)
 	@$(BIN)/python -m mutants.run $(if $(WHOLE),--reach all) $(ONLY)

@@ -36,6 +36,16 @@ def test_an_artifact_comes_back_as_it_was(world: World, run: Run) -> None:
     assert world.do(artifacts.of_run, run) == [artifact]
 
 
+def test_a_task_of_another_project_is_not_told_of(world: World, run: Run) -> None:
+    """The log tells an artifact of the task that it was made for, and of none that is another project's."""
+    own, foreign = world.send(), world.elsewhere("attic").send()
+    for task in (own, foreign):
+        assert post(world, run, task=str(task.id)).task == str(task.id)
+
+    told = [each.task_id for each in world.log() if each.kind == "artifact.posted"]
+    assert told == [own.id, None]
+
+
 @pytest.mark.parametrize("content", ["", "x" * 524_288])
 def test_an_artifact_may_be_empty_or_large(world: World, run: Run, content: str) -> None:
     """An empty artifact is one, and so is one of half a million characters."""

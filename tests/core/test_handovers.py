@@ -481,6 +481,14 @@ def test_what_has_begun_is_passed_on_as_it_is(world: World, status: Status) -> N
     assert world.inbox("代码1号") == []
 
 
+def test_what_is_passed_on_was_completed_when_it_was(world: World) -> None:
+    """A completed task in other hands ended when it did: what needed it has been ready since then."""
+    task = in_status(world, S.COMPLETED)
+    world.pass_time(TEN_MINUTES)
+
+    assert pass_on(world, task).ended_at == task.ended_at
+
+
 def test_what_is_completed_is_passed_on_as_it_is(world: World) -> None:
     """A completed task stays completed in other hands, with its result, and asks nothing of anybody."""
     task = in_status(world, S.COMPLETED)

@@ -122,6 +122,15 @@ def test_a_free_task_that_nobody_could_take(world: World) -> None:
     assert told.sentence == "It is free, and nobody is here: it begins when an agent comes and claims it."
 
 
+def test_a_task_under_way_in_nobodys_hands(world: World) -> None:
+    """Of a task that its sender moved on though nobody has it, that is said, also where it needed others."""
+    for needs in ([], [world.send("bob")]):
+        task = world.on(world.send(None, needs=needs), verbs.start, "ann", manner=Manner.ANSWER)
+
+        told = fact(world, task.number, "task.unheld")
+        assert told.sentence == "Nobody has it: assign it to an agent, or put it back."
+
+
 def test_a_free_task_names_who_could_take_it(world: World) -> None:
     """Where agents are here, those are named who could claim it."""
     task = world.send(None)

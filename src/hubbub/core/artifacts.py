@@ -9,7 +9,7 @@ from uuid import UUID
 from hubbub.model.errors import NotFound
 from hubbub.model.ids import new_id, parse_id
 from hubbub.model.records import Artifact, Run, Task
-from hubbub.store import artifacts, counters
+from hubbub.store import artifacts, counters, tasks
 from hubbub.store.tx import Tx
 
 NOUN = "artifact"
@@ -25,7 +25,10 @@ number_in_run = artifacts.number_in_run
 def post(
     tx: Tx, run: Run, *, by: str, name: str, kind: str, content: str, task: str | None = None
 ) -> Artifact:
-    """Show something to everyone in the run; `task` is what it was made for. Records `artifact.posted`."""
+    """Show something to everyone in the run; `task` is what it was made for, in its maker's words.
+
+    Records `artifact.posted`, of that task where it is one of the project.
+    """
     artifact = Artifact(
         id=new_id(),
         project_id=run.project_id,
@@ -43,10 +46,17 @@ def post(
         "artifact.posted",
         project_id=run.project_id,
         actor=by,
-        task_id=parse_id(task) if task else None,
+        task_id=_task_of(tx, run.project_id, task) if task else None,
         detail={"artifact_id": str(artifact.id), "name": name, "kind": kind, "length": artifact.length},
     )
     return artifact
+
+
+def _task_of(tx: Tx, project_id: UUID, ref: str) -> UUID | None:
+    """The task of the project by that id; None for anything else, which is another project's, or no id."""
+    task_id = parse_id(ref)
+    task = tasks.find(tx, task_id) if task_id is not None else None
+    return task.id if task is not None and task.project_id == project_id else None
 
 
 def newest(tx: Tx, run: Run, name: str) -> Artifact:

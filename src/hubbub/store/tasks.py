@@ -59,7 +59,9 @@ def move(tx: Tx, task: Task, *events: Event, changes: Mapping[str, object] | Non
     target = advance(task.status, *events)
     allowed_from, _ = LIFECYCLE[events[0]]
     values: dict[str, object] = {"status": target, "updated_at": tx.now, **(changes or {})}
-    values["ended_at"] = tx.now if target in ENDED else None
+    values["ended_at"] = (
+        (task.ended_at or tx.now) if target in ENDED else None
+    )  # what is passed on ended before
     if not CHANGES_HANDS.isdisjoint(events):
         values["epoch"] = task.epoch + 1
     row = tx.one(

@@ -138,7 +138,10 @@ def _way_back(tx: Tx, task: Task) -> Iterator[Fact]:
 
 
 def _free(tx: Tx, task: Task) -> Iterator[Fact]:
-    """Who could take it."""
+    """Who could take it; or that it is under way in nobody's hands, as its sender may have it in Relay."""
+    if task.status is not Status.QUEUED:
+        yield Fact("task.unheld", say("task_unheld"), {"number": task.number})
+        return
     here = [each.agent for each in agents.presences(tx, [task.project_id]) if each.is_live(tx.now)]
     if not tasks.is_ready(tx, task):
         return

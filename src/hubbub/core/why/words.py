@@ -152,6 +152,7 @@ OF_TASKS = {
     "free_nobody": "It is free, and nobody is here: it begins when an agent comes and claims it.",
     "free_alone": "It is free, and nobody has claimed it; {name} could, being the only one here.",
     "free_several": "It is free, and nobody has claimed it; {names} could: they are here.",
+    "task_unheld": "Nobody has it: assign it to an agent, or put it back.",
     "task_addressed": "It is addressed to {name}, in whose inbox it is not yet.",
     "inbox_read": (
         "It lies in the inbox of {name} since {since}, which read it at {at}, and has not accepted it."

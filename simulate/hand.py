@@ -1,0 +1,90 @@
+"""What the number of a step chooses: something that is there just now, so that a step means something anywhere."""
+
+import random
+from collections.abc import Iterator, Sequence
+from typing import TypeVar
+from uuid import UUID
+
+from simulate.world import CREW, PROJECTS, Speaker, World
+
+T = TypeVar("T")
+
+FILES = ("src/a.py", "src/b.py", "src/*.py", "docs/", "src/auth/login.py")
+LATEST = 8  # tasks and messages that are spoken of
+FOREIGN = 24  # one of so many times what is spoken of is another project's
+
+
+class Hand:
+    """One speaker about to do something; each choice takes what comes next of the numbers."""
+
+    def __init__(self, world: World, speaker: Speaker, number: int) -> None:
+        self.world, self.speaker = world, speaker
+        self._chance = random.Random(number)
+        self.mark = ""
+
+    def one(self, things: Sequence[T]) -> T:
+        return self._chance.choice(things)
+
+    def maybe(self, thing: T, odds: int = 2) -> T | None:
+        """The thing one of `odds` times."""
+        return thing if self._chance.randrange(odds) == 0 else None
+
+    def number(self, most: int) -> int:
+        return self._chance.randrange(most)
+
+    def text(self) -> str:
+        """A text that is nobody else's."""
+        self.mark = self.world.mark(self.speaker)
+        return f"{self.mark} {self.one(('count the lines', 'look at it', 'mend the door'))}"
+
+    def name(self) -> str:
+        return self.one(CREW)
+
+    def files(self) -> list[str]:
+        return self._chance.sample(FILES, self._chance.randint(1, 2))
+
+    def task(self, *, mine: bool = False) -> str:
+        """The id of a task, mostly a late one; `mine`, mostly of those that the speaker holds."""
+        if mine and self._chance.randrange(4):
+            held = self._ids("tasks", f"assignee = '{self.speaker.name}' AND ended_at IS NULL")
+            if held:
+                return self.one(held)
+        return self._one_of("tasks")
+
+    def task_number(self, *, mine: bool = False) -> int:
+        found = self.world.rows(f"SELECT number FROM tasks WHERE id = {_blob(self.task(mine=mine))}")
+        return int(found[0][0]) if found else 1
+
+    def message(self) -> str:
+        return self._one_of("messages")
+
+    def letter(self) -> str:
+        """The id of a row of the speaker's inbox, sometimes of another's."""
+        whose = self.speaker.name if self._chance.randrange(5) else self.name()
+        found = self._ids("deliveries", f"recipient = '{whose}' AND withdrawn_at IS NULL")
+        return self.one(found) if found else self.task()
+
+    def _one_of(self, table: str) -> str:
+        found = self._ids(table)
+        return self.one(found) if found else str(UUID(int=7))
+
+    def _ids(self, table: str, where: str = "1 = 1") -> list[str]:
+        project = self.speaker.project.id
+        if self._chance.randrange(FOREIGN) == 0:
+            other = next(each for each in PROJECTS if each != self.speaker.project.slug)
+            project = self.world.projects[other].id
+        rows = self.world.rows(
+            f"""SELECT id FROM {table} WHERE project_id = {_blob(str(project))} AND {where}
+                ORDER BY id DESC LIMIT {LATEST}"""
+        )
+        return [str(UUID(bytes=bytes(row[0]))) for row in rows]
+
+
+def _blob(text: str) -> str:
+    return f"x'{UUID(text).hex}'"
+
+
+def numbers(source: random.Random) -> Iterator[int]:
+    """Numbers for steps."""
+    while True:
+        yield source.randrange(10**6)

@@ -1,0 +1,312 @@
+"""Moves: everything that somebody in the world may do, by name. What a step says is one of these, and a number."""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from functools import partial
+from typing import Any
+
+from hubbub.core import access, coordinators, members, presences, sweep, tasks, tokens, verbs
+from hubbub.model.errors import HubError, StoreUnavailable
+from hubbub.model.orders import Outcome
+from hubbub.model.rights import HUB, SYSTEM, Role
+from hubbub.store.tx import Tx
+from simulate.hand import Hand
+from simulate.world import Prepared, Speaker, World, is_yes
+
+Arguments = Callable[[Hand], Mapping[str, Any]]
+Move = Callable[[World, Speaker, int], Awaitable[None]]
+
+WAITS = (0.05, 1, 5, 20, 45, 100, 200, 650, 1900, 3700)  # seconds
+STATUSES = ("idle", "working", "blocked", "waiting_input", "error", "offline")
+PRIORITIES = ("critical", "high", "medium", "low")
+
+# ---- what agents say, tool by tool; the number says how often --------------------------------------------------------
+
+TOOLS: dict[str, tuple[int, Arguments]] = {
+    "commhub.report_status": (10, lambda a: {
+        "alias": a.speaker.name, "resume_id": a.one(("one", "one", "one", "two")),
+        "status": a.one((*STATUSES[:3], *STATUSES)), "task": a.maybe(a.task(mine=True)), "progress": a.maybe(40.0),
+    }),
+    "commhub.report_completion": (4, lambda a: {
+        "alias": a.speaker.name, "task": a.task(mine=True), "result": a.text(),
+    }),
+    "commhub.get_inbox": (6, lambda a: {"alias": a.speaker.name, "limit": a.one((1, 3, 50))}),
+    "commhub.ack_inbox": (8, lambda a: {"alias": a.speaker.name, "message_id": a.letter()}),
+    "commhub.send_task": (8, lambda a: {
+        "alias": a.name(), "task": a.text(), "priority": a.one(("high", "normal", "low")),
+        "ttl_seconds": a.one((30, 300, 3600)), "parent_task_id": a.maybe(a.task(), 5),
+    }),
+    "commhub.send_message": (4, lambda a: {"alias": a.name(), "message": a.text()}),
+    "commhub.send_reply": (4, lambda a: {
+        "alias": a.name(), "text": a.text(), "in_reply_to": a.one((a.task(mine=True), a.message())),
+        "status": a.one(("replied", "failed", "cancelled")),
+    }),
+    "commhub.send_ack": (5, lambda a: {"task_id": a.task()}),
+    "commhub.retry_task": (3, lambda a: {"task_id": a.task()}),
+    "commhub.cancel_task": (2, lambda a: {"task_id": a.task(), "reason": a.maybe(a.text())}),
+    "commhub.reassign_task": (4, lambda a: {"task_id": a.task(), "new_alias": a.name()}),
+    "commhub.broadcast": (2, lambda a: {"message": a.text()}),
+    "commhub.list_tasks": (1, lambda _: {"limit": 50}),
+    "commhub.get_all_status": (1, lambda _: {}),
+    "golemxv.checkin": (6, lambda a: {"agent_name": a.speaker.name, "declared_files": a.maybe(a.files())}),
+    "golemxv.heartbeat": (4, lambda _: {}),
+    "golemxv.scope_update": (3, lambda a: {"declared_files": a.files()}),
+    "golemxv.checkout": (2, lambda a: {"outcome_status": "success", "work_summary": a.text()}),
+    "golemxv.send_message": (3, lambda a: {"to": a.name(), "content": a.text()}),
+    "golemxv.get_messages": (1, lambda _: {}),
+    "golemxv.activity_log": (1, lambda _: {}),
+    "golemxv.claim_task": (6, lambda a: {"task_id": a.task_number()}),
+    "golemxv.update_task": (5, lambda a: {
+        "task_id": a.task_number(mine=True), "status": a.one(("in_progress", "in_progress", "blocked", "failed")),
+        "reason": a.maybe(a.text()),
+    }),
+    "golemxv.complete_task": (3, lambda a: {"task_id": a.task_number(mine=True), "result_summary": a.text()}),
+    "relay.create_task": (8, lambda a: {
+        "agent_id": a.speaker.name, "title": a.text(), "priority": a.one(PRIORITIES), "assignee": a.maybe(a.name()),
+        "depends_on": a.maybe([a.task(), a.task()], 3), "idempotency_key": a.maybe(f"k{a.number(6)}", 4),
+    }),
+    "relay.claim_task": (7, lambda a: {"agent_id": a.speaker.name, "task_id": a.task()}),
+    "relay.update_task": (8, lambda a: {
+        "agent_id": a.speaker.name, "task_id": a.task(mine=True), "assignee": a.maybe(a.name(), 5),
+        "status": a.one(("todo", "in_progress", "in_progress", "in_review", "done", "done")),
+    }),
+    "relay.send_message": (3, lambda a: {
+        "agent_id": a.speaker.name, "content": a.text(), "to": a.maybe(a.name()), "thread_id": a.maybe("plans"),
+    }),
+    "relay.get_messages": (2, lambda a: {"agent_id": a.speaker.name}),
+    "relay.get_all_tasks": (2, lambda a: {"agent_id": a.speaker.name, "include_description": True}),
+    "relay.write_memory": (2, lambda a: {"agent_id": a.speaker.name, "key": f"k{a.number(3)}", "content": a.text()}),
+    "relay.post_artifact": (2, lambda a: {
+        "agent_id": a.speaker.name, "name": f"n{a.number(3)}", "type": "report", "content": a.text(),
+        "task_id": a.maybe(a.task()),
+    }),
+    "cmdop.issue_create": (4, lambda a: {
+        "title": a.text(), "body": a.maybe("as it says"), "assignee": a.maybe(a.name()),
+    }),
+    "cmdop.issue_update": (6, lambda a: {
+        "id": a.task(mine=True), "assignee": a.maybe(a.name(), 4),
+        "status": a.maybe(a.one(("todo", "in_progress", "blocked", "in_review", "done", "cancelled", "failed")), 1),
+    }),
+    "cmdop.issue_close": (2, lambda a: {"id": a.task(mine=True), "reason": a.maybe(a.text())}),
+    "cmdop.issue_list": (1, lambda _: {}),
+    "hub.join": (6, lambda a: {
+        "name": a.speaker.name, "doing": a.maybe("the doors"), "files": a.maybe(a.files(), 3),
+        "status": a.maybe(a.one(("working", "idle", "blocked", "offline")), 3),
+    }),
+    "hub.inbox": (6, lambda a: {"ack": a.maybe([a.one((a.letter(), "all"))]), "limit": a.one((1, 10))}),
+    "hub.send": (9, lambda a: {
+        "text": a.text(), "to": a.maybe(a.one((a.name(), a.name(), "everyone"))), "kind": a.maybe("task"),
+        "needs": a.maybe([a.task()], 4), "expires_in": a.maybe(a.one((30, 900)), 3),
+        "key": a.maybe(f"k{a.number(6)}", 4),
+    }),
+    "hub.task": (22, lambda a: {
+        "action": a.one((
+            "claim", "claim", "start", "start", "progress", "block", "submit", "complete", "complete", "fail", "cancel",
+            "release", "retry", "reassign", "describe", "comment", "approve", "revise",
+        )),
+        "task": a.maybe(a.task(mine=True), 1) if a.number(8) else None, "text": a.text(), "to": a.name(),
+        "progress": 30,
+    }),
+    "hub.board": (2, lambda _: {}),
+    "hub.files": (9, lambda a: {"action": a.one(("claim", "claim", "check", "release", "list")), "paths": a.files()}),
+}  # fmt: skip
+
+# The tools whose text is kept once if they say yes, and where.
+MAKES = {
+    "commhub.send_task": "tasks", "commhub.send_message": "messages",
+    "golemxv.send_message": "messages", "relay.send_message": "messages", "relay.create_task": "tasks",
+    "cmdop.issue_create": "tasks",
+}  # fmt: skip
+
+
+def prepared(world: World, speaker: Speaker, number: int, tool: str) -> Prepared:
+    """A call of a tool, with what that number chooses; some have an idempotency key."""
+    hand = Hand(world, speaker, number)
+    given = {name: value for name, value in TOOLS[tool][1](hand).items() if value is not None}
+    dialect, _, name = tool.partition(".")
+    key = f"key-{world.counted}-{number}" if number % 5 == 0 else None
+    table = MAKES.get(tool)
+    if given.get("key") or given.get("idempotency_key"):
+        table = None  # another call may have used that one already
+    return Prepared(dialect, name, given, key, table, hand.mark)
+
+
+async def say(world: World, speaker: Speaker, number: int, *, tool: str) -> None:
+    """Call a tool."""
+    await _send(world, speaker, prepared(world, speaker, number, tool))
+
+
+async def hold(world: World, speaker: Speaker, number: int) -> None:
+    """Begin to call a tool, by which the hub will hear much later."""
+    names = tuple(TOOLS)
+    speaker.held.append(prepared(world, speaker, number, names[number % len(names)]))
+
+
+async def late(world: World, speaker: Speaker, number: int) -> None:
+    """Have the hub hear what was held up on the way."""
+    if speaker.held:
+        await _send(world, speaker, speaker.held.pop(number % len(speaker.held)))
+
+
+async def again(world: World, speaker: Speaker, _number: int) -> None:
+    """Send the last call again that has a key, as who heard no answer does, or a line that doubles it."""
+    if speaker.last is not None:
+        await _send(world, speaker, speaker.last)
+
+
+async def _send(world: World, speaker: Speaker, call: Prepared) -> None:
+    outcome = await world.call(speaker, call)
+    if outcome is None:
+        if call.key is not None:
+            speaker.last = call
+        return
+    told = "".join(outcome.shown)
+    for slug in world.projects:
+        assert slug == speaker.project.slug or f"@{slug}" not in told, (
+            f"{speaker.name} of {speaker.project.slug} was told a text of {slug} by {call.dialect}.{call.tool}"
+        )
+    assert not (speaker.is_revoked and is_yes(outcome)), (
+        f"a revoked token was let in by {call.dialect}.{call.tool}"
+    )
+    if call.key is not None and is_yes(outcome):
+        _compare(call, outcome)
+        speaker.last = call
+    if call.tool == "checkin" and is_yes(outcome):
+        stay = json.loads(told).get("session_token")
+        speaker.stay = stay if isinstance(stay, str) else speaker.stay
+
+
+def _compare(call: Prepared, outcome: Outcome) -> None:
+    """Of a call with a key the answer is the first one."""
+    if call.tool in READS or call.tool == "checkin":
+        return
+    told = "".join(outcome.shown)
+    assert call.answer in (None, told), f"{call.tool} with one key was told {call.answer} and then {told}"
+    call.answer = told
+
+
+READS = frozenset({
+    "get_inbox", "list_tasks", "get_all_status", "get_messages", "activity_log", "get_all_tasks", "issue_list", "board",
+    "inbox", "join", "files", "task",
+})  # fmt: skip
+
+
+# ---- what people do --------------------------------------------------------------------------------------------------
+
+
+async def steer(world: World, eve: Speaker, number: int) -> None:
+    """Steer a task, as the dashboard does."""
+    hand = Hand(world, eve, number)
+    ref, text, to = hand.task(), hand.text(), hand.name()
+    deeds = (
+        lambda tx, task: verbs.cancel(tx, task, by=HUB, reason=text),
+        lambda tx, task: verbs.reassign(tx, task, to=to, by=HUB),
+        lambda tx, task: verbs.retry(tx, task, by=HUB),
+        lambda tx, task: verbs.reopen(tx, task, by=HUB),
+        lambda tx, task: verbs.release(tx, task, by=HUB, reason=text),
+        lambda tx, task: verbs.approve(tx, task, by=HUB, comment=text),
+        lambda tx, task: verbs.request_changes(tx, task, by=HUB, comment=text),
+        lambda tx, task: verbs.unblock(tx, task, by=HUB, reason=text),
+        lambda tx, task: verbs.complete(tx, task, by=HUB, result=text),
+        lambda tx, task: verbs.comment(tx, task, text, by=HUB),
+    )  # fmt: skip
+    deed: Any = hand.one(deeds)
+
+    def do(tx: Tx) -> None:
+        project = access.enter(tx, eve.project.slug)
+        deed(tx, tasks.find(tx, [project.id], ref, lock=True))
+
+    await _as(world, eve, do)
+
+
+async def manage(world: World, eve: Speaker, number: int) -> None:
+    """Give the project's people and agents other rights, or take what an agent stands in the way with."""
+    hand = Hand(world, eve, number)
+    name, project = hand.name(), eve.project
+    deeds = (
+        lambda tx: coordinators.grant(tx, project, name),
+        lambda tx: coordinators.revoke(tx, project, name),
+        lambda tx: presences.release_scope(tx, project, name, by=HUB, reason="make room"),
+        lambda tx: members.put(tx, project, "owner", Role.OWNER),
+    )
+    deed: Any = hand.one(deeds)
+    await _as(world, eve, deed)
+
+
+async def revoke(world: World, eve: Speaker, number: int) -> None:
+    """Take an agent's token back, and give it another; what still comes by the old one is refused."""
+    hand = Hand(world, eve, number)
+    speaker = world.speakers[f"{eve.project.slug}/{hand.name()}"]
+
+    def renew(tx: Tx) -> tuple[str, Any]:
+        assert speaker.actor.token_id is not None
+        tokens.revoke(tx, speaker.actor.token_id)
+        _token, secret = tokens.for_project(tx, eve.project, role=Role.MEMBER, agent=speaker.name)
+        return secret, access.authenticate(tx, secret)
+
+    with suppress(StoreUnavailable):
+        secret, actor = await world.write(eve.actor, renew)
+        old = Speaker(speaker.project, speaker.name, speaker.secret, speaker.actor, is_revoked=True)
+        speaker.secret, speaker.actor, speaker.stay, speaker.last = secret, actor, None, None
+        await say(world, old, number, tool=hand.one(tuple(TOOLS)))
+
+
+async def _as(world: World, eve: Speaker, deed: Callable[[Tx], object]) -> None:
+    with suppress(HubError):
+        await world.write(eve.actor, deed)
+
+
+# ---- what the hub does by itself, and what befalls it ----------------------------------------------------------------
+
+
+async def upkeep(world: World, _hub: Speaker, number: int) -> None:
+    """One of the things that a hub does time and again."""
+    work = world.hub.upkeep
+    with suppress(StoreUnavailable):
+        await world.answered((work.sweep, work.sweep, work.bury, work.tell_late, work.forget)[number % 5]())
+
+
+async def settle(world: World, _hub: Speaker, _number: int) -> None:
+    """Settle what is overdue, whether or not anything is; then nothing is."""
+
+    def settle_all(tx: Tx) -> int:
+        sweep.settle(tx)
+        return tx.now
+
+    with suppress(StoreUnavailable):
+        now = await world.write(SYSTEM, settle_all)
+        left = world.rows(
+            f"""SELECT 'task', number FROM tasks
+                WHERE expires_at <= {now} AND status IN ('queued', 'delivered', 'accepted')
+                UNION ALL SELECT 'presence', agent FROM presences WHERE ended_at IS NULL AND expires_at <= {now}
+                UNION ALL SELECT 'claim', agent FROM claims WHERE expires_at <= {now}"""
+        )
+        assert not left, f"what is overdue was not settled: {left}"
+
+
+async def crash(world: World, _hub: Speaker, _number: int) -> None:
+    """The hub is killed while it does nothing, and started again."""
+    await world.restart()
+
+
+async def wait(_world: World, _nobody: Speaker, number: int) -> None:
+    """Time passes."""
+    await asyncio.sleep(WAITS[number % len(WAITS)] * (1 + number % 7 / 10))
+
+
+AGENT: dict[str, tuple[int, Move]] = {
+    **{tool: (often, partial(say, tool=tool)) for tool, (often, _arguments) in TOOLS.items()},
+    "hold": (6, hold),
+    "late": (6, late),
+    "again": (8, again),
+}
+PEOPLE: dict[str, tuple[int, Move]] = {"steer": (6, steer), "manage": (2, manage), "revoke": (1, revoke)}
+WORLD: dict[str, tuple[int, Move]] = {
+    "wait": (12, wait),
+    "upkeep": (6, upkeep),
+    "settle": (2, settle),
+    "crash": (1, crash),
+}
+MOVES = {name: move for table in (AGENT, PEOPLE, WORLD) for name, (_often, move) in table.items()}

@@ -1,0 +1,173 @@
+"""Playing: from a seed to steps, and from steps to a world in which all promises hold, or to the one that does not."""
+
+import asyncio
+import random
+import traceback
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from simulate.moves import AGENT, MOVES, PEOPLE, WORLD
+from simulate.promises import Watch
+from simulate.store import Disk, Fate, Memory
+from simulate.virtual import VirtualLoop, chance
+from simulate.world import CREW, PERSON, PROJECTS, NoAnswer, World
+
+LENGTH = 120  # steps of a run
+WHOLE = 40  # steps between two looks at everything
+NOBODY = "-"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Who does what. `number` chooses with what; `beside` says that it comes while the step before is under way."""
+
+    who: str
+    does: str
+    number: int
+    fate: Fate = Fate.NONE
+    beside: bool = False
+
+    def __str__(self) -> str:
+        more = f", Fate.{self.fate.name}" if self.fate is not Fate.NONE else ""
+        more += ", beside=True" if self.beside else ""
+        return f'Step("{self.who}", "{self.does}", {self.number}{more})'
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """A run: the seed of its chance, how each project takes conflicts, and its steps."""
+
+    seed: int
+    modes: tuple[str, str]
+    steps: tuple[Step, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """What came of a run that broke a promise, or in which the product stumbled."""
+
+    story: Story
+    kind: str
+    said: str
+    steps: int  # that were done
+
+
+def story_of(seed: int, length: int = LENGTH) -> Story:
+    """The run that a seed chooses."""
+    source = random.Random(seed)
+    faults, together = source.choice((0, 0.03, 0.1)), source.choice((0, 0.2, 0.5))
+    steps = tuple(_step(source, faults, together) for _ in range(length))
+    modes = source.choice(("block", "warn")), source.choice(("block", "warn", "off"))
+    return Story(seed, modes, steps)
+
+
+def _step(source: random.Random, faults: float, together: float) -> Step:
+    number, turn = source.randrange(10**6), source.random()
+    if turn < 0.12:
+        return Step(NOBODY, _chosen(source, "world"), number)
+    slug = source.choice((PROJECTS[0], PROJECTS[0], PROJECTS[1]))
+    is_person = turn < 0.2
+    who = f"{slug}/{PERSON if is_person else source.choice(CREW)}"
+    does = _chosen(source, "people" if is_person else "agent")
+    fate = source.choice((Fate.REFUSED, Fate.KILLED, Fate.UNHEARD)) if source.random() < faults else Fate.NONE
+    return Step(who, does, number, fate, beside=source.random() < together)
+
+
+@cache
+def _table(kind: str) -> tuple[tuple[str, ...], tuple[int, ...]]:
+    table = {"agent": AGENT, "people": PEOPLE, "world": WORLD}[kind]
+    return tuple(table), tuple(often for often, _move in table.values())
+
+
+def _chosen(source: random.Random, kind: str) -> str:
+    names, often = _table(kind)
+    return source.choices(names, often)[0]
+
+
+@cache
+def memory() -> Disk:
+    """The database of all runs of this process."""
+    return Memory()
+
+
+def play(story: Story, disk: Disk | None = None) -> Failure | None:
+    """What breaks in a run, if anything does."""
+    loop = VirtualLoop()
+    disk = disk or memory()
+    disk.clock, disk.fate = loop.unix_ms, Fate.NONE
+    disk.empty()
+    player = _Player(disk, loop, story)
+    with chance(story.seed, loop):
+        try:
+            loop.run_until_complete(player.run())
+        except Exception as error:  # noqa: BLE001  # whatever it is, it is what was looked for
+            return Failure(story, _kind(error), _said(error), player.done)
+        finally:
+            _close(loop)
+    return None
+
+
+def _kind(error: Exception) -> str:
+    """What stands for a failure while its story is made smaller."""
+    return (
+        f"{type(error).__name__}: {str(error).partition(':')[0]}"
+        if isinstance(error, AssertionError)
+        else type(error).__name__
+    )
+
+
+def _said(error: Exception) -> str:
+    if type(error).__name__ == "Broken":
+        return str(error)
+    return "".join(traceback.format_exception(error))
+
+
+def _close(loop: VirtualLoop) -> None:
+    left = asyncio.all_tasks(loop)
+    for task in left:
+        task.cancel()
+    if left:
+        loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
+    loop.close()
+
+
+class _Player:
+    """One run under way."""
+
+    def __init__(self, disk: Disk, loop: VirtualLoop, story: Story) -> None:
+        self.disk, self.loop, self.story = disk, loop, story
+        self.done = 0
+
+    async def run(self) -> None:
+        self.world = await World.made(
+            self.disk, self.loop, dict(zip(PROJECTS, self.story.modes, strict=True))
+        )
+        watch = Watch(self.world)
+        watch.look(whole=True)
+        steps, looked = self.story.steps, 0
+        while self.done < len(steps):
+            last = self.done + 1
+            while last < len(steps) and steps[last].beside:
+                last += 1
+            await self._do(steps[self.done : last])
+            self.done = last
+            is_whole = last - looked >= WHOLE or last == len(steps)
+            looked = last if is_whole else looked
+            watch.look(whole=is_whole)
+
+    async def _do(self, group: Sequence[Step]) -> None:
+        """Do steps at the same time, and then let everybody hear of it."""
+        self.disk.fate = next((each.fate for each in group if each.fate is not Fate.NONE), Fate.NONE)
+        done = await asyncio.gather(*map(self._one, group), return_exceptions=True)
+        self.disk.fate = Fate.NONE
+        if self.world.hub.process.died.is_set():
+            await self.world.restart()
+        for outcome in done:
+            if isinstance(outcome, BaseException) and not isinstance(outcome, NoAnswer):
+                raise outcome
+        await asyncio.sleep(0.01)
+
+    async def _one(self, step: Step) -> None:
+        speaker = self.world.speakers.get(step.who) or self.world.speakers[f"{PROJECTS[0]}/{PERSON}"]
+        await MOVES[step.does](self.world, speaker, step.number)

@@ -1,0 +1,103 @@
+"""`make simulate`: the core under chance, seed after seed, until a promise breaks or the time is up.
+
+Without seeds it begins at one that nobody has chosen, and prints it. What fails is made small and printed as a test.
+"""
+
+import argparse
+import logging
+import os
+import secrets
+import sys
+import time
+from collections import deque
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from dataclasses import dataclass
+
+from simulate.play import Failure, play, story_of
+from simulate.shrink import as_test, shrunk
+
+ORDERLY = "PYTHONHASHSEED"  # sets are gone through in the same order in each process, or a seed would say too little
+AT_ONCE = 5  # seeds that a process plays before it is asked for more
+FIRST = 10**9  # below which a run begins that names no seed
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """What came of some seeds that were played one after the other."""
+
+    seeds: int
+    steps: int
+    seconds: float
+    failure: Failure | None
+
+
+def play_some(first: int, number: int) -> Played:
+    """Play seeds until one fails."""
+    logging.disable(logging.CRITICAL)  # of the hub's, which complains of each commit that fails
+    began, steps = time.process_time(), 0
+    for seed in range(first, first + number):
+        story = story_of(seed)
+        failure = play(story)
+        steps += failure.steps if failure is not None else len(story.steps)
+        if failure is not None:
+            return Played(seed - first + 1, steps, time.process_time() - began, failure)
+    return Played(number, steps, time.process_time() - began, None)
+
+
+def played(first: int, number: int | None, seconds: float, processes: int) -> Iterator[Played]:
+    """Play seeds side by side: so many, or for so long."""
+    until = time.monotonic() + seconds
+    end = first + number if number is not None else None
+    with ProcessPoolExecutor(processes) as pool:
+        waiting: deque[Future[Played]] = deque()
+        seed = first
+        while True:
+            while len(waiting) < 2 * processes and (end is None or seed < end) and time.monotonic() < until:
+                some = AT_ONCE if end is None else min(AT_ONCE, end - seed)
+                waiting.append(pool.submit(play_some, seed, some))
+                seed += some
+            if not waiting:
+                return
+            yield waiting.popleft().result()
+
+
+def main(words: Sequence[str]) -> int:
+    """Return 1 if a promise broke."""
+    parser = argparse.ArgumentParser(prog="make simulate", description=__doc__)
+    parser.add_argument("--first", type=int, help="the first seed; by default one that nobody has chosen")
+    parser.add_argument("--seeds", type=int, help="how many; by default as many as there is time for")
+    parser.add_argument("--seconds", type=float, default=60.0, help="how long at most; 60, if it is not said")
+    parser.add_argument("--processes", type=int, default=min(os.cpu_count() or 1, 8))
+    parser.add_argument(
+        "--quick", action="store_true", help="tell which seed fails, and do not make its story small"
+    )
+    given = parser.parse_args(words)
+    first = given.first if given.first is not None else secrets.randbelow(FIRST)
+    print(f"seeds from {first} on", flush=True)
+    seeds = steps = 0
+    cpu = 0.0
+    seconds = given.seconds if given.seeds is None else float("inf")
+    for each in played(first, given.seeds, seconds, given.processes):
+        seeds, steps, cpu = seeds + each.seeds, steps + each.steps, cpu + each.seconds
+        if each.failure is not None:
+            print(f"seed {each.failure.story.seed}, after {seeds} seeds: {each.failure.said}", flush=True)
+            if given.quick:
+                return 1
+            small = shrunk(each.failure)
+            print(f"{len(small.story.steps)} steps are left of it:\n{as_test(small)}")
+            return 1
+    print(
+        f"{seeds:,} seeds, {steps:,} steps, {steps / max(cpu, 0.001):,.0f} a second of a processor: every promise held"
+    )
+    return 0
+
+
+if __name__ == "__main__":
+    if os.environ.get(ORDERLY) != "0":
+        os.execve(
+            sys.executable,
+            [sys.executable, "-m", "simulate.run", *sys.argv[1:]],
+            {**os.environ, ORDERLY: "0"},
+        )
+    sys.exit(main(sys.argv[1:]))

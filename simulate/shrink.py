@@ -1,0 +1,90 @@
+"""Making a story small: as few steps as still break the same promise, and the test that plays them."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import chain
+
+from simulate.play import Failure, Step, Story, play
+from simulate.store import Fate
+
+Fails = Callable[[Story], Failure | None]
+MOST_PLAYS = 600
+
+
+class _Tries:
+    """Stories that are tried, until there were enough of them."""
+
+    def __init__(self, failure: Failure, fails: Fails) -> None:
+        self.best, self._fails, self._left = failure, fails, MOST_PLAYS
+
+    def fails(self, story: Story) -> bool:
+        """Whether it still breaks the same promise: then it is the best so far."""
+        if self._left == 0:
+            return False
+        self._left -= 1
+        found = self._fails(story)
+        if found is None or found.kind != self.best.kind:
+            return False
+        self.best = replace(found, story=replace(story, steps=story.steps[: found.steps]))
+        return True
+
+
+def shrunk(failure: Failure, fails: Fails = play) -> Failure:
+    """The failure of the smallest story that was found to break what this one breaks.
+
+    Steps are left out in halves, quarters and so on, as in Zeller's delta debugging, and then made plain one by one.
+    """
+    story = failure.story
+    tries = _Tries(replace(failure, story=replace(story, steps=story.steps[: failure.steps])), fails)
+    size = len(tries.best.story.steps) // 2
+    while size >= 1:
+        if not _without(tries, size):
+            size //= 2
+    for place in range(len(tries.best.story.steps)):
+        _plainer(tries, place)
+    return tries.best
+
+
+def _without(tries: _Tries, size: int) -> bool:
+    """Leave out pieces of that size wherever it can be done; whether any could."""
+    place, any_left_out = 0, False
+    while place < len(tries.best.story.steps):
+        steps = tries.best.story.steps
+        if tries.fails(replace(tries.best.story, steps=steps[:place] + steps[place + size :])):
+            any_left_out = True
+        else:
+            place += size
+    return any_left_out
+
+
+def _plainer(tries: _Tries, place: int) -> None:
+    """Have a step come alone, and nothing befall it."""
+    if place >= len(steps := tries.best.story.steps):
+        return
+    for change in ({"beside": False}, {"fate": Fate.NONE}):
+        now = tries.best.story.steps[place] if place < len(tries.best.story.steps) else steps[place]
+        plain = replace(now, **change)
+        if plain != now:
+            changed = chain(tries.best.story.steps[:place], [plain], tries.best.story.steps[place + 1 :])
+            tries.fails(replace(tries.best.story, steps=tuple(changed)))
+
+
+def as_test(failure: Failure) -> str:
+    """A test that plays the story."""
+    story = failure.story
+    return f'''
+def test_seed_{story.seed}() -> None:
+    """{failure.said.strip().splitlines()[-1][:110]}"""
+    story = Story(
+        {story.seed},
+        {story.modes},
+        (
+{_lines(story.steps)}
+        ),
+    )
+    assert play(story) is None
+'''
+
+
+def _lines(steps: Sequence[Step]) -> str:
+    return "\n".join(f"            {each}," for each in steps)

@@ -1,0 +1,174 @@
+"""The real store, in memory and in one thread, under the hands of a fate that fails commits and kills processes.
+
+The database outlives the processes of the hub that have it open, one after the other. What a process did that was not
+committed is gone with it.
+"""
+
+import asyncio
+from collections.abc import Callable
+from datetime import timedelta
+from enum import StrEnum, auto
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Protocol, TypeVar
+
+import apsw
+
+from hubbub.model.errors import StoreUnavailable
+from hubbub.model.rights import Actor
+from hubbub.store.alone import Alone
+from hubbub.store.calls import Call
+from hubbub.store.sqlite import DATABASE, SQLite
+from hubbub.store.sqlite_writer import Turn, Writer
+from hubbub.store.tx import Clock, Operation, Tx, WroteInRead, perform
+
+T = TypeVar("T")
+
+
+class Fate(StrEnum):
+    """What befalls the next commit, and whoever waits for it."""
+
+    NONE = auto()
+    REFUSED = auto()  # the disk is full; the hub lives on
+    KILLED = auto()  # the hub dies before it
+    UNHEARD = auto()  # the hub dies behind it, before it can answer
+
+
+class Disk(Protocol):
+    """A database that outlives its processes."""
+
+    fate: Fate
+    clock: Clock
+
+    def turn(self, calls: list[Call]) -> bool:
+        """Run calls in one transaction, commit it, and answer all of them; whether there are new activities."""
+
+    def read(self, actor: Actor, operation: Operation[T]) -> T:
+        """The outcome of an operation that only reads."""
+
+    def rows(self, sql: str) -> list[tuple[Any, ...]]:
+        """What a statement finds, beside all transactions."""
+
+    def empty(self) -> None:
+        """Make it as it was when it was new."""
+
+
+class _Writer(Writer):
+    """The writer of the SQLite store, without its thread."""
+
+    def _serve(self) -> None:
+        """There is nothing to do for a thread."""
+
+
+class Memory:
+    """SQLite in memory."""
+
+    def __init__(self) -> None:
+        self.fate = Fate.NONE
+        self.clock: Clock = lambda: 0
+        self._writer = _Writer(Path(":memory:"), timedelta(0), lambda: self.clock(), lambda: None)  # noqa: PLW0108  # it is another in each run
+        self._db = self._writer._db
+        self._db.deserialize("main", _template())
+        named = self._db.execute(
+            "SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'migrations' AND sql IS NOT NULL"
+        )
+        self._tables = [str(name) for (name,) in named]
+        self._db.set_commit_hook(self._refuses)
+
+    def turn(self, calls: list[Call]) -> bool:
+        return self._writer._is_committed(Turn(calls))
+
+    def read(self, actor: Actor, operation: Operation[T]) -> T:
+        self._db.execute("PRAGMA query_only = 1; BEGIN")
+        try:
+            return perform(operation, Tx(self._writer._connection, actor, self.clock(), is_read=True))
+        except apsw.ReadOnlyError as error:
+            raise WroteInRead from error
+        finally:
+            self._db.execute("ROLLBACK; PRAGMA query_only = 0")
+
+    def rows(self, sql: str) -> list[tuple[Any, ...]]:
+        return list(self._db.execute(sql))
+
+    def empty(self) -> None:
+        looks = " UNION ALL ".join(
+            f"SELECT '{each}' WHERE EXISTS (SELECT 1 FROM {each})" for each in self._tables
+        )
+        written = [name for (name,) in self._db.execute(looks)]
+        self._db.execute("PRAGMA foreign_keys = 0")
+        for name in written:
+            self._db.execute(f"DELETE FROM {name}")
+        self._db.execute("PRAGMA foreign_keys = 1")
+
+    def _refuses(self) -> bool:
+        if self.fate in (Fate.REFUSED, Fate.KILLED):
+            raise apsw.FullError("the disk is full")
+        return False
+
+
+@cache
+def _template() -> bytes:
+    """A new database of this version."""
+    with TemporaryDirectory(prefix="hubbub-simulate-") as folder:
+        SQLite.open(Path(folder)).close()
+        file = Path(folder, DATABASE)
+        db = apsw.Connection(str(file))
+        db.pragma("journal_mode", "DELETE")  # what is in memory has no log beside it
+        db.close()
+        return file.read_bytes()
+
+
+class Process(Alone):
+    """`Store`, as one process of the hub has it. Calls that come within one turn of the loop are committed together."""
+
+    def __init__(self, disk: Disk) -> None:
+        self.disk = disk
+        self.died = asyncio.Event()
+        self._waiting: list[Call] = []
+        self._wakes: list[Callable[[], None]] = []
+
+    async def write(self, actor: Actor, operation: Operation[T], *, short: bool = False) -> T:
+        self._live()
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[T] = loop.create_future()
+        self._waiting.append(Call(actor, operation, future, loop, is_short=short))
+        if len(self._waiting) == 1:
+            loop.call_soon(self._turn)
+        outcome = await future
+        self._live()
+        return outcome
+
+    async def read(self, actor: Actor, operation: Operation[T], *, long: bool = False) -> T:
+        return self.read_now(actor, operation)
+
+    def write_now(self, actor: Actor, operation: Operation[T]) -> T:
+        raise NotImplementedError("a process of the hub that is simulated has an event loop")
+
+    def read_now(self, actor: Actor, operation: Operation[T]) -> T:
+        self._live()
+        return self.disk.read(actor, operation)
+
+    def on_activity(self, wake: Callable[[], None]) -> None:
+        self._wakes.append(wake)
+
+    def close(self) -> None:
+        """Die: nothing more is done, and nobody is answered."""
+        self.died.set()
+
+    def _live(self) -> None:
+        if self.died.is_set():
+            raise StoreUnavailable("the process is no more")
+
+    def _turn(self) -> None:
+        calls, self._waiting = [each for each in self._waiting if not each.is_abandoned], []
+        if self.died.is_set() or not calls:
+            return
+        fate = self.disk.fate
+        is_news = self.disk.turn(calls)
+        self.disk.fate = Fate.NONE
+        if fate in (Fate.KILLED, Fate.UNHEARD):
+            self.died.set()
+        elif is_news:
+            for wake in self._wakes:
+                wake()

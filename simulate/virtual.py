@@ -1,0 +1,95 @@
+"""Virtual time and one source of chance: what a run needs so that its seed alone says how it goes.
+
+The event loop never waits. Where everyone waits for a moment, that moment has come; so a day takes as long as what
+happens in it. Whatever asks for the time or for random bytes is given those of the run.
+"""
+
+import asyncio
+import os
+import random
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor
+from contextlib import ExitStack, contextmanager
+from contextvars import Context
+from datetime import timedelta
+from types import SimpleNamespace
+from typing import TypeVar, TypeVarTuple, Unpack
+from unittest.mock import patch
+
+from hubbub.model import ids
+from hubbub.serve import feed, followers
+
+T = TypeVar("T")
+Ts = TypeVarTuple("Ts")
+
+EPOCH = 1_800_000_000_000  # Unix milliseconds at which every run begins
+
+
+class Stuck(AssertionError):
+    """Everyone waits, and nothing will ever happen."""
+
+
+class VirtualLoop(asyncio.BaseEventLoop):
+    """An event loop whose time passes only where nothing is left to do; it has no sockets and no threads."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._now = 0.0
+        self._selector = self  # what the base class asks for events
+
+    def time(self) -> float:
+        return self._now
+
+    def unix_ms(self) -> int:
+        return EPOCH + int(self._now * 1000)
+
+    def select(self, timeout: float | None) -> list[object]:
+        """Let the time pass after which something is due."""
+        if timeout is None:
+            raise Stuck("everyone waits, and nothing is due")
+        self._now += timeout
+        return []
+
+    def call_soon_threadsafe(
+        self, callback: Callable[[Unpack[Ts]], object], *args: *Ts, context: Context | None = None
+    ) -> asyncio.Handle:
+        return self.call_soon(callback, *args, context=context)
+
+    def run_in_executor(
+        self, executor: Executor | None, func: Callable[[Unpack[Ts]], T], *args: *Ts
+    ) -> "asyncio.Future[T]":
+        """Do at once what would be another thread's."""
+        done: asyncio.Future[T] = self.create_future()
+        try:
+            done.set_result(func(*args))
+        except Exception as error:  # noqa: BLE001  # it belongs to who waits for it
+            done.set_exception(error)
+        return done
+
+    def _process_events(self, _events: object) -> None:
+        """There are none: nobody is outside."""
+
+
+@contextmanager
+def chance(seed: int, loop: VirtualLoop) -> Iterator[random.Random]:
+    """Take ids, secrets and the time of all of the process from this run."""
+    source = random.Random(seed)
+    clock = SimpleNamespace(
+        time_ns=lambda: loop.unix_ms() * 1_000_000, time=lambda: loop.unix_ms() / 1000, monotonic=loop.time
+    )
+    with ExitStack() as patches:
+        for place, name, value in (
+            (os, "urandom", source.randbytes),
+            (random, "_urandom", source.randbytes),  # of `secrets`
+            (ids, "time", clock),
+            (ids, "_last", 0),
+            (followers, "time", clock),
+            (feed, "POLL", timedelta(days=1)),  # a lost hint is none of what is simulated
+        ):
+            patches.enter_context(patch.object(place, name, value))
+        before = random.getstate()
+        random.seed(seed)
+        try:
+            yield source
+        finally:
+            random.setstate(before)

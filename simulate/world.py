@@ -1,0 +1,238 @@
+"""The world of a run: a database, the process of the hub that has it open just now, and everyone who turns to it."""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Awaitable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any, TypeVar
+
+from hubbub.core import access, agents, projects, tokens, users
+from hubbub.core.access import Outdated
+from hubbub.core.transaction import Transactions, Vouched
+from hubbub.dialects import discover
+from hubbub.dialects.call import Call, NotYet, Site
+from hubbub.dialects.relay import talking, working
+from hubbub.model.errors import HubError, StoreUnavailable
+from hubbub.model.orders import Outcome
+from hubbub.model.records import Activity, Project
+from hubbub.model.rights import SYSTEM, Actor, Role
+from hubbub.serve.feed import Feed
+from hubbub.serve.followers import Followers
+from hubbub.serve.news import LiveNews
+from hubbub.serve.notified import Notified
+from hubbub.serve.upkeep import Upkeep
+from hubbub.store.tx import Operation, Tx
+from simulate.store import Disk, Process
+
+T = TypeVar("T")
+
+PROJECTS = ("red", "blue")
+CREW = ("ann", "bob", "cat")
+PERSON = "eve"
+DEAD_LETTERS = timedelta(hours=1)
+DIALECTS = discover()
+
+
+class NoAnswer(Exception):
+    """The hub died before it could answer: nobody knows what became of the call."""
+
+
+@dataclass(slots=True)
+class Prepared:
+    """A call of a tool, as it goes over the line: it may go again, or later."""
+
+    dialect: str
+    tool: str
+    arguments: Mapping[str, Any]
+    key: str | None
+    marks: str | None  # the table that keeps the mark in its text once, if the answer is yes
+    mark: str
+    answer: str | None = None  # what the first one was told, if it was told anything
+
+
+@dataclass(slots=True)
+class Speaker:
+    """An agent of one project, or the person of all, by their token."""
+
+    project: Project
+    name: str
+    secret: str
+    actor: Actor
+    stay: str | None = None  # what GolemXV's checkin told
+    last: Prepared | None = None
+    held: list[Prepared] = field(default_factory=list)  # on the way for long
+    is_revoked: bool = False
+
+
+class Hub:
+    """One process of the hub: all that it knows beside the database."""
+
+    def __init__(self, disk: Disk) -> None:
+        _forget()
+        self.process = Process(disk)
+        self.transactions = Transactions(self.process)
+        self.feed, self.followers = Feed(self.process), Followers(self.transactions.quotas)
+        self.notified = Notified(self.transactions)
+        self.upkeep = Upkeep(self.process, DEAD_LETTERS)
+        self.heard: list[int] = []  # what the feed has passed on
+        self.site = Site(
+            url="http://hub",
+            port=1,
+            instance="hub",
+            news=LiveNews(self.feed, self.followers),
+            tell=lambda _project, _content: None,
+            note=self.notified.do,
+        )
+        self._work: list[asyncio.Task[None]] = []
+        self.feed.listen(self.followers.hear)
+        self.feed.listen(self._hear)
+
+    async def start(self) -> None:
+        await self.feed.start()
+        self._work = [asyncio.create_task(each.run()) for each in (self.feed, self.notified)]
+
+    async def die(self) -> None:
+        """End at once: what was under way is never heard of again."""
+        self.process.close()
+        for each in self._work:
+            each.cancel()
+        await asyncio.gather(*self._work, return_exceptions=True)
+
+    def _hear(self, activities: Sequence[Activity]) -> None:
+        self.heard.extend(each.seq for each in activities)
+
+
+def _forget() -> None:
+    """Lose what a process has kept in memory, as a new one has none of it."""
+    for dialect in DIALECTS.values():
+        for tool in dialect.tools.values():
+            if tool.kept is not None:
+                tool.kept._replies.clear()
+    for rows in (talking._ROWS, working._ROWS):
+        rows._lists.clear()
+
+
+class World:
+    """Everything there is in a run."""
+
+    def __init__(self, disk: Disk, clock: Any) -> None:
+        self.disk, self.clock = disk, clock
+        self.projects: dict[str, Project] = {}
+        self.speakers: dict[str, Speaker] = {}
+        self.marks: dict[str, tuple[str, str]] = {}  # by mark: the table, and yes, no or unknown
+        self.counted = 0
+        self.answers: defaultdict[str, int] = defaultdict(int)
+        self.hub: Hub
+        self.deaths = 0
+
+    @classmethod
+    async def made(cls, disk: Disk, clock: Any, modes: Mapping[str, str]) -> "World":
+        """A world in which the crew is known in both projects; `modes` says what each does about conflicts."""
+        world = cls(disk, clock)
+        world.hub = Hub(disk)
+        await world.hub.start()
+        owner_secret = await world.write(SYSTEM, users.first_start)
+        assert owner_secret is not None
+        for slug in PROJECTS:
+            await world._people(slug, owner_secret, modes[slug])
+        await asyncio.sleep(1)
+        return world
+
+    async def _people(self, slug: str, owner_secret: str, mode: str) -> None:
+        def make(tx: Tx) -> None:
+            owner = tx.actor = access.authenticate(tx, owner_secret)
+            project = projects.create(tx, slug, conflict_mode=mode)
+            self.projects[slug] = project
+            for name in CREW:
+                agents.meet(tx, project.id, name)
+                _token, secret = tokens.for_project(tx, project, role=Role.MEMBER, agent=name)
+                actor = access.authenticate(tx, secret)
+                self.speakers[f"{slug}/{name}"] = Speaker(project, name, secret, actor)
+            self.speakers[f"{slug}/{PERSON}"] = Speaker(project, PERSON, owner_secret, owner)
+
+        await self.write(SYSTEM, make)
+
+    # ---- calls ---------------------------------------------------------------------------------------------------
+
+    async def write(self, actor: Actor, operation: Operation[T]) -> T:
+        return await self.answered(self.hub.transactions.write(actor, operation))
+
+    async def answered(self, call: Awaitable[T]) -> T:
+        """What a call is answered. Raises `NoAnswer` where the hub dies before."""
+        asked, died = asyncio.ensure_future(call), asyncio.ensure_future(self.hub.process.died.wait())
+        await asyncio.wait({asked, died}, return_when=asyncio.FIRST_COMPLETED)
+        died.cancel()
+        if self.hub.process.died.is_set():
+            asked.cancel()
+            with suppress(asyncio.CancelledError, Exception):
+                await asked
+            raise NoAnswer
+        return asked.result()
+
+    async def call(self, speaker: Speaker, prepared: Prepared) -> Outcome | None:
+        """The answer to a call of a tool, as its door would have it; None where there is none."""
+        dialect = DIALECTS[prepared.dialect]
+        around = Call(site=self.hub.site, may_wait=False, headers=self._headers(speaker, prepared.dialect))
+        mark = access.fingerprint(speaker.secret)
+        verdict = "unknown"
+        try:
+            outcome: Outcome = await self.answered(
+                dialect.call(
+                    Vouched(self.hub.transactions, mark),
+                    speaker.actor,
+                    prepared.tool,
+                    prepared.arguments,
+                    prepared.key,
+                    around,
+                )
+            )
+            verdict = "yes" if is_yes(outcome) else "no"
+        except NoAnswer:
+            return None
+        except (StoreUnavailable, Outdated, NotYet, HubError):
+            verdict = "no"
+            return None
+        finally:
+            self.answers[f"{prepared.dialect}.{prepared.tool} {verdict}"] += 1
+            if prepared.marks is not None:
+                self._note(prepared, verdict)
+        return outcome
+
+    def _note(self, prepared: Prepared, verdict: str) -> None:
+        _table, known = self.marks.get(prepared.mark, ("", "no"))
+        assert prepared.marks is not None
+        told = "yes" if "yes" in (known, verdict) else "unknown" if "unknown" in (known, verdict) else "no"
+        self.marks[prepared.mark] = prepared.marks, told
+
+    def _headers(self, speaker: Speaker, dialect: str) -> dict[str, str]:
+        headers = {"x-hubbub-project": speaker.project.slug} if dialect in ("cmdop", "hub") else {}
+        if dialect == "golemxv" and speaker.stay is not None:
+            headers["x-gxv-session"] = speaker.stay
+        return headers
+
+    def mark(self, speaker: Speaker) -> str:
+        """A word of this project that no other text has."""
+        self.counted += 1
+        return f"@{speaker.project.slug}{self.counted:05}."
+
+    # ---- death -----------------------------------------------------------------------------------------------------
+
+    async def restart(self) -> None:
+        """Let another process of the hub take the place of this one, which has died or dies now."""
+        self.deaths += 1
+        await self.hub.die()
+        self.hub = Hub(self.disk)
+        await self.hub.start()
+
+    def rows(self, sql: str) -> list[tuple[Any, ...]]:
+        return self.disk.rows(sql)
+
+
+def is_yes(outcome: Outcome) -> bool:
+    """Whether an answer says that it was done, in the words of any tool set."""
+    value = outcome.value
+    if outcome.is_error or not isinstance(value, Mapping):
+        return not outcome.is_error
+    return "error" not in value and value.get("ok") is not False and value.get("success") is not False

@@ -1,0 +1,37 @@
+"""Stories that broke a promise once, as small as they could be made. Each of these wrongs has its own test as well.
+
+What a step's number chooses depends on the moves there are: a story that means nothing any more may go.
+"""
+
+from simulate.play import Step, Story, play
+
+
+def test_seed_23() -> None:
+    """`why` had nothing to say of a task that its sender had begun in Relay, and that needed others."""
+    story = Story(
+        23,
+        ("block", "warn"),
+        (
+            Step("blue/cat", "relay.create_task", 259630),
+            Step("blue/bob", "relay.create_task", 640677),
+            Step("blue/cat", "commhub.send_task", 759332),
+            Step("blue/bob", "relay.update_task", 66649),
+        ),
+    )
+    assert play(story) is None
+
+
+def test_seed_273() -> None:
+    """What was passed on after its end counted as ended anew, and what waited for it as ready from then on."""
+    story = Story(
+        273,
+        ("warn", "block"),
+        (
+            Step("red/cat", "cmdop.issue_create", 664065),
+            Step("blue/ann", "relay.create_task", 87606),
+            Step("red/ann", "hub.send", 889478),
+            Step("red/cat", "relay.update_task", 681512),
+            Step("red/cat", "cmdop.issue_update", 235698),
+        ),
+    )
+    assert play(story) is None
