@@ -1,0 +1,1 @@
+"""The fleet: the machines and accounts that agents run on."""
