@@ -70,7 +70,7 @@ class Bench:
         latest = await self.line.ask("GET", "/api/v1/activity?limit=1")
         rows = latest["activity"]
         assert isinstance(rows, list)
-        await inside(page, "hub/live.js", probes.UNTIL_SEEN, rows[0]["id"])
+        await inside(page, "hub/stream.js", probes.UNTIL_SEEN, rows[0]["id"])
         return time.perf_counter() - begun
 
 

@@ -64,7 +64,7 @@ UNTIL_SEEN = """new Promise((resolve) => {
 })"""
 
 TRAVEL = """(async () => {
-  const { reels } = await import(root + "hub/reels.js");
+  const { reels } = await import(root + "hub/replay.js");
   await m.step(-1);
   const drawn = () => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
   const { activities } = reels.value.at(-1);

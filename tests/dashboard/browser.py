@@ -419,4 +419,4 @@ def inside(page: Page, module: str, expression: str, argument: object = None) ->
 def until_told(page: Page) -> None:
     """Wait until the page shows nothing any more that the log has not told: what was done here, the hub has done."""
     told = "new Promise((done) => m.pending.subscribe((all) => all.length || done()))"
-    inside(page, "model/moment.js", told)
+    inside(page, "model/store.js", told)

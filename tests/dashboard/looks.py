@@ -81,13 +81,13 @@ def each_way(
     """Each width in English, and in Chinese too if that is asked for; the page is not loaded anew for any of that."""
     for language in ("en", "zh-CN")[: 1 + chinese]:
         if chinese:
-            inside(page, "words.js", "m.setLanguage(x)", language)
+            inside(page, "i18n.js", "m.setLanguage(x)", language)
         for size in sizes:
             if page.viewport_size != {"width": size[0], "height": size[1]}:
                 page.set_viewport_size({"width": size[0], "height": size[1]})
             yield size, language
     if chinese:
-        inside(page, "words.js", "m.setLanguage(x)", "en")
+        inside(page, "i18n.js", "m.setLanguage(x)", "en")
 
 
 def judged(page: Page, size: tuple[int, int], language: str, *, context: str | None = None) -> list[str]:

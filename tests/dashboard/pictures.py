@@ -14,7 +14,7 @@ CARDS = """(picture) => Object.fromEntries(["tasks", "agents", "machines", "appr
 
 def live(page: Page) -> Any:
     """The live picture."""
-    return inside(page, "model/moment.js", f"({CARDS})(m.live.value)")
+    return inside(page, "model/store.js", f"({CARDS})(m.live.value)")
 
 
 def told(page: Page) -> Any:
@@ -27,4 +27,4 @@ def caught_up(page: Page, hub: Hub) -> None:
     sql = "SELECT max(seq) AS last FROM activity WHERE project_id = :project_id"
     last = hub.do(lambda tx: tx.one(sql, project_id=hub.project.id))["last"]
     until = "new Promise((done) => m.connection.subscribe(({ id }) => id >= x && done()))"
-    inside(page, "hub/live.js", until, last)
+    inside(page, "hub/stream.js", until, last)

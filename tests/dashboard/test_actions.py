@@ -27,7 +27,7 @@ def act(page: Page, name: str, /, **values: object) -> Any:
 
 def status(page: Page, picture: str, task: Task) -> Any:
     """The status of a task in the picture that is shown, or in the live one beneath."""
-    return inside(page, "model/moment.js", f"m.{picture}.value.tasks.get(x)?.status", str(task.id))
+    return inside(page, "model/store.js", f"m.{picture}.value.tasks.get(x)?.status", str(task.id))
 
 
 @pytest.fixture
@@ -81,7 +81,7 @@ def test_actions_on_tasks_are_pending_until_the_hub_has_told(
     for name, values, steps, expected in TRUTH:
         task = send(*steps)
         caught_up(page, hub)
-        doing = inside(page, "model/moment.js", PENDING, [name, {"task": str(task.id), **values}])
+        doing = inside(page, "model/store.js", PENDING, [name, {"task": str(task.id), **values}])
         assert (name, doing) == (name, [task.status.value, True, True])
         until_told(page)
         now = hub.do(lambda tx, task=task: find(tx, [hub.project.id], str(task.id)))
@@ -128,7 +128,7 @@ def test_a_viewer_changes_nothing(visit: Visit, watch: Watch, send: Callable[...
     page = visit("/board", who=VIEWER)
     task = send()
     assert act(page, "cancel", task=str(task.id), reason="no") is None
-    assert inside(page, "model/moment.js", "m.may.value") == {"write": False, "manage": False}
+    assert inside(page, "model/store.js", "m.may.value") == {"write": False, "manage": False}
     now = hub.do(lambda tx: find(tx, [hub.project.id], str(task.id)))
     assert now.status is S.DELIVERED
 
@@ -167,7 +167,7 @@ def test_people_answer_what_is_asked_of_them(page: Page, hub: Hub, scene: Scene)
     assert letters[0].delivery.id not in {each.delivery.id for each in left}
     act(page, "releaseScope", agent="ember", reason="xenon needs it")
     caught_up(page, hub)
-    assert inside(page, "model/moment.js", "[...m.live.value.overlaps.keys()]") == ["lumen\nonyx"]
+    assert inside(page, "model/store.js", "[...m.live.value.overlaps.keys()]") == ["lumen\nonyx"]
     until_told(page)
 
 

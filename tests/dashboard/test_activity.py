@@ -45,7 +45,7 @@ def test_every_part_of_every_sentence_is_known(page: Page) -> None:
     """A sentence of any kind is whole even where the log says nothing of who, what and where."""
     told = inside(
         page,
-        "views/activity/sentence.js",
+        "views/sentences.js",
         "x.map((kind) => m.keyOf({ kind, agent: null, detail: {} }))",
         kinds(),
     )

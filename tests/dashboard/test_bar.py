@@ -26,7 +26,7 @@ def handle(page: Page) -> Any:
 
 def moment(page: Page) -> Any:
     """The moment that is shown: its event, or null for live."""
-    return inside(page, "model/moment.js", "m.moment.value?.id ?? null")
+    return inside(page, "model/store.js", "m.moment.value?.id ?? null")
 
 
 def drag(page: Page, share: float) -> None:
@@ -145,7 +145,7 @@ def test_a_tap_on_a_phone_shows_that_moment(visit: Visit) -> None:
 
 def test_a_lost_connection_is_told_on_the_pill(page: Page) -> None:
     """Where the navigation has no room for it, as on phones, the pill says how the page is connected."""
-    inside(page, "hub/live.js", "m.connection.value = { ...m.connection.value, status: 'reconnecting' }")
+    inside(page, "hub/stream.js", "m.connection.value = { ...m.connection.value, status: 'reconnecting' }")
     expect(page.locator(".bar-live")).to_have_text("Reconnecting…")
 
 

@@ -43,7 +43,7 @@ def row(page: Page, name: str) -> Locator:
 def claims(page: Page, agents: list[dict[str, Any]], tasks: list[dict[str, Any]] | None = None) -> Any:
     """What the map makes of a picture: the rows, as key, marks, and whether there is a conflict."""
     return inside(
-        page, "views/files/claims.js",
+        page, "model/claims.js",
         """m.claims({
           agents: new Map(x.agents.map((each) => [each.name, { live: true, area: null, holds: [], ...each }])),
           tasks: new Map(x.tasks.map((each, at) => [String(at), { id: String(at), ended_at: null, ...each }])),
@@ -198,7 +198,7 @@ def test_the_past_and_those_who_may_only_look_change_nothing(visit: Visit) -> No
     expect(page.get_by_role("region", name="web/tokens.css")).to_be_visible()
     expect(page.get_by_role("button", name="Message both")).to_have_count(0)
     expect(page.get_by_role("button", name="Release claims of onyx")).to_have_count(0)
-    last = inside(page, "model/moment.js", "m.recent.value.at(-1).id")
+    last = inside(page, "model/store.js", "m.recent.value.at(-1).id")
     page = visit(f"{CONFLICT}&at={last}")
     expect(page.get_by_role("button", name="Message both")).to_be_disabled()
 

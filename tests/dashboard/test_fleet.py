@@ -133,7 +133,7 @@ def test_the_small_bars_count_steps_and_no_signs_of_life(page: Page) -> None:
         for kind, ago in reversed(told)
     ]
     counts = inside(
-        page, "views/fleet/pulse.js", "m.pulses(x.log, new Map([['ember', {}]]), x.now).get('ember')",
+        page, "views/fleet.js", "m.pulses(x.log, new Map([['ember', {}]]), x.now).get('ember')",
         {"log": log, "now": now},
     )  # fmt: skip
     assert len(counts) == 30
@@ -272,7 +272,7 @@ def test_who_may_only_look_sees_no_buttons(visit: Visit) -> None:
 def test_the_past_is_shown_as_it_was_and_cannot_be_changed(hub: Hub, visit: Visit) -> None:
     """At an earlier moment a card shows what was so then, what only the present knows is gone, buttons are off."""
     page = visit("/fleet")
-    early = inside(page, "model/moment.js", "m.recent.value.find(({ kind }) => kind === 'task.sent').id")
+    early = inside(page, "model/store.js", "m.recent.value.find(({ kind }) => kind === 'task.sent').id")
     page = visit(f"/fleet?agent=jade&at={early}")
     expect(page.locator(".agent .state-word").first).to_be_visible()
     expect(page.locator(".agent-facts").filter(has_text="unread")).to_have_count(0)

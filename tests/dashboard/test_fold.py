@@ -28,7 +28,7 @@ def replayed(page: Page) -> Any:
     """The end of the whole log, folded from the hub's reels, from the beginning on."""
     return inside(
         page,
-        "hub/reels.js",
+        "hub/replay.js",
         f"m.fetchReel().then((reel) => ({CARDS})(m.pictureAt(reel, reel.activities.length - 1)))",
     )
 
@@ -161,7 +161,7 @@ def test_live_replayed_and_told_are_the_same(board: Page, hub: Hub, deeds: Deeds
 
 def test_a_burst_is_folded_in_a_few_flushes(board: Page, hub: Hub, deeds: Deeds) -> None:
     """A thousand events that come at once are shown in a few steps, and all of them."""
-    inside(board, "model/moment.js", "(globalThis.flushes = 0, m.live.subscribe(() => flushes += 1), 0)")
+    inside(board, "model/store.js", "(globalThis.flushes = 0, m.live.subscribe(() => flushes += 1), 0)")
 
     def burst(tx: Tx) -> None:
         for number in range(1000):
@@ -169,6 +169,6 @@ def test_a_burst_is_folded_in_a_few_flushes(board: Page, hub: Hub, deeds: Deeds)
 
     hub.do(burst)
     caught_up(board, hub)
-    assert inside(board, "model/moment.js", "m.live.value.tasks.size") >= 1000
+    assert inside(board, "model/store.js", "m.live.value.tasks.size") >= 1000
     assert board.evaluate("flushes") < 300
     assert live(board) == told(board)

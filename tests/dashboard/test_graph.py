@@ -24,7 +24,7 @@ SHAPE = """(() => {
 
 def shape(page: Page, *given: tuple[str, str, list[str]]) -> Any:
     """What the graph shows of tasks, each with its number, its status and what it needs."""
-    return inside(page, "views/graph/shape.js", SHAPE, [list(each) for each in given])
+    return inside(page, "views/graph.js", SHAPE, [list(each) for each in given])
 
 
 def send(hub: Hub, title: str, *needs: Task, to: str | None = None) -> Task:

@@ -146,7 +146,7 @@ def test_a_menu_is_used_without_a_mouse(page: Page) -> None:
     expect(page.get_by_role("menu")).to_have_count(0)
 
 
-CREATE = "**/views/task/create.js"
+CREATE = "**/views/task/forms.js"
 
 
 def test_what_is_typed_before_a_dialog_is_there_does_nothing(page: Page) -> None:

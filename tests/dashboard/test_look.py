@@ -136,7 +136,7 @@ def test_what_opens_over_the_page_is_usable_by_everybody(visit: Visit) -> None:
             ),
             "Escape",
         ),
-        (lambda: inside(page, "ui/toasts.js", "m.toast('No.', { kind: 'error', undo() {} })"), ""),
+        (lambda: inside(page, "ui/overlays.js", "m.toast('No.', { kind: 'error', undo() {} })"), ""),
     ):
         opens()
         assert in_both_themes(page) == []
@@ -179,7 +179,7 @@ def test_the_focus_is_always_to_be_seen(page: Page) -> None:
 def test_a_hostile_sentence_breaks_no_toast(page: Page) -> None:
     """What agents wrote is text in a toast too, and stays inside it."""
     for hostile in HOSTILE:
-        inside(page, "ui/toasts.js", "m.toast(x, { kind: 'error' })", hostile)
+        inside(page, "ui/overlays.js", "m.toast(x, { kind: 'error' })", hostile)
         toast = page.locator(".toast").last
         expect(toast).to_contain_text(hostile[:20])
         assert toast.evaluate("toast => toast.scrollWidth <= toast.clientWidth")
@@ -193,7 +193,7 @@ def test_a_toast_can_be_read_and_closed_while_a_dialog_is_open(visit: Visit, siz
     page.get_by_role("button", name="Task", exact=True).click()
     dialog = page.get_by_role("dialog")
     expect(dialog).to_be_visible()
-    inside(page, "ui/toasts.js", "m.toast('No.', { kind: 'error' })")
+    inside(page, "ui/overlays.js", "m.toast('No.', { kind: 'error' })")
     toast = page.get_by_role("alert").filter(has_text="No.")
     dialog.get_by_role("button", name="Back").click(trial=True)
     toast.get_by_role("button", name="Close").click()

@@ -181,7 +181,7 @@ def test_escapes_for_a_terminal_are_taken_out(page: Page) -> None:
         "\x9bx\x1b(By",
         "\x1b[9",
     ]
-    assert inside(page, "views/machines/ansi.js", "x.map(m.plain)", given) == [
+    assert inside(page, "views/terminal.js", "x.map(m.plain)", given) == [
         "red",
         "x",
         "ab",

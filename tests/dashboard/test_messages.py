@@ -173,7 +173,7 @@ def test_the_past_shows_only_what_had_been_said(hub: Hub, visit: Visit) -> None:
     """At an earlier moment threads and messages of later are not there, and nothing can be written."""
     ref = say(hub, "dune", HUB, "Said in time")
     page = visit(f"/messages?thread={ref}")
-    early = inside(page, "model/moment.js", "m.recent.value.at(-1).id")
+    early = inside(page, "model/store.js", "m.recent.value.at(-1).id")
     hub.do(
         lambda tx: messages.send(
             tx, hub.project.id, sender="dune", to=HUB, body="Too late", in_reply_to=UUID(ref)
@@ -196,7 +196,7 @@ def test_of_the_past_the_threads_that_had_begun_are_listed(hub: Hub, visit: Visi
     page = visit("/messages")
     rows = page.get_by_role("region", name="Threads").locator(".threads .card")
     expect(rows.filter(has_text="the plan")).to_have_count(1)
-    early = inside(page, "model/moment.js", "m.recent.value.at(-1).id")
+    early = inside(page, "model/store.js", "m.recent.value.at(-1).id")
     say(hub, "dune", HUB, "Begun late")
     hub.do(lambda tx: messages.send(tx, hub.project.id, sender="dune", to="ember", body="b", thread=named))
     expect(rows.filter(has_text="Begun late")).to_have_count(1)

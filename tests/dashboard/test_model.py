@@ -67,7 +67,7 @@ def test_what_needs_a_person_is_a_matter_of_the_clock(page: Page) -> None:
     cards = picture(task={"need": late}, approvals=approvals)
     kinds = "x[1].map((at) => m.needs(p, at).map(({ key }) => key))"
     moments = [NOW - 2 * MINUTE, NOW - MINUTE, NOW, NOW + MINUTE]
-    found = ask(page, "model/waiting.js", kinds, cards, moments)
+    found = ask(page, "model/needs.js", kinds, cards, moments)
     assert found == [[], ["late:t"], ["approval:a", "late:t"], ["late:t"]]
 
 
@@ -76,7 +76,7 @@ def test_what_an_agent_is_at_is_what_the_hub_says(page: Page) -> None:
     stale = {"kind": "stale", "rank": 4, "since": NOW, "until": None}
     cards = picture(agent={"live": False, "state": "stale", "need": stale, "holds": ["t", "gone"]})
     held = "m.needs(p, x[1]).map(({ kind, task, held }) => [kind, task.id, held.length])"
-    assert ask(page, "model/waiting.js", held, cards, NOW) == [["stale", "t", 1]]
+    assert ask(page, "model/needs.js", held, cards, NOW) == [["stale", "t", 1]]
 
 
 FILTERS = {
@@ -126,12 +126,12 @@ SPANS = {
 def test_spans_and_counts_are_written_as_the_language_writes_them(page: Page) -> None:
     """Durations are compact, numbers grouped, and the words follow the language that is chosen."""
     for language, spans in SPANS.items():
-        inside(page, "words.js", "m.setLanguage(x)", language)
+        inside(page, "i18n.js", "m.setLanguage(x)", language)
         for duration, written in spans.items():
-            assert inside(page, "words.js", "m.span(x)", duration) == written
-    assert inside(page, "words.js", "m.t('states.blocked')") == "受阻"
+            assert inside(page, "i18n.js", "m.span(x)", duration) == written
+    assert inside(page, "i18n.js", "m.t('states.blocked')") == "受阻"
     assert page.locator("html").get_attribute("lang") == "zh-CN"
-    inside(page, "words.js", "m.setLanguage('en')")
-    assert inside(page, "words.js", "[m.t('states.blocked'), m.t('no.such'), m.number(12345)]") == [
+    inside(page, "i18n.js", "m.setLanguage('en')")
+    assert inside(page, "i18n.js", "[m.t('states.blocked'), m.t('no.such'), m.number(12345)]") == [
         "Blocked", "no.such", "12,345",
     ]  # fmt: skip

@@ -168,8 +168,8 @@ def test_page_terminal_and_rest_say_the_same_needs(page: Page, hub: Hub) -> None
     assert len({need["kind"] for need in told}) > 4
     assert [each.id for each in Shown(Fold.of(picture).picture, at).needs()] == listed
     seen = "m.needs(shown.shown.value, x).map(({ key }) => key)"
-    shown = f"import(root + 'model/moment.js').then((shown) => {seen})"
-    assert inside(page, "model/waiting.js", shown, at) == listed
+    shown = f"import(root + 'model/store.js').then((shown) => {seen})"
+    assert inside(page, "model/needs.js", shown, at) == listed
 
 
 def test_a_failed_task_says_what_went_wrong_and_is_tried_again(page: Page, hub: Hub, scene: Scene) -> None:

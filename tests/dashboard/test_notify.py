@@ -58,7 +58,7 @@ def who_looks_elsewhere(visit: Visit, hub: Hub) -> Page:
     page = visit("/")
     expect(page.locator(".need")).to_have_count(there)  # what is a second old at most is shown with the next
     page.evaluate(LOOKS_ELSEWHERE)
-    inside(page, "shell/notify.js", "m.switchNotifying(true)")
+    inside(page, "shell/notifications.js", "m.switchNotifying(true)")
     return page
 
 

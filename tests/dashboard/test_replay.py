@@ -22,11 +22,11 @@ def replay(page: Page, call: str) -> Any:
 
 def moment(page: Page) -> Any:
     """The moment that is shown; None while live."""
-    return inside(page, "model/moment.js", "m.moment.value")
+    return inside(page, "model/store.js", "m.moment.value")
 
 
 def past(page: Page) -> Any:
-    return inside(page, "model/moment.js", f"({CARDS})(m.shown.value)")
+    return inside(page, "model/store.js", f"({CARDS})(m.shown.value)")
 
 
 def told(hub: Hub) -> tuple[int, Any]:
@@ -83,7 +83,7 @@ def test_the_moment_survives_a_reload_and_the_way_back_to_live(
     replay(page, f"seek({at})")
     page.wait_for_url(f"**/?project=default&at={at}")
     page.reload()
-    inside(page, "model/moment.js", "new Promise((done) => m.moment.subscribe((it) => it && done()))")
+    inside(page, "model/store.js", "new Promise((done) => m.moment.subscribe((it) => it && done()))")
     assert past(page) == picture
     replay(page, "toLive()")
     page.wait_for_url(lambda url: "at=" not in url)
@@ -122,7 +122,7 @@ def test_what_happens_meanwhile_is_there_when_one_comes_back(
     at, picture = moments[0]
     replay(page, f"seek({at})")
     sent = hub.do(lambda tx: tasks.send(tx, hub.project.id, sender="hub", to="amber", text="meanwhile"))
-    inside(page, "model/moment.js", "new Promise((done) => m.live.subscribe((it) => it.tasks.has(x) && done()))",
+    inside(page, "model/store.js", "new Promise((done) => m.live.subscribe((it) => it.tasks.has(x) && done()))",
            str(sent.id))  # fmt: skip
     assert past(page) == picture
     replay(page, "toLive()")
@@ -133,7 +133,7 @@ def test_the_past_runs_to_its_end(page: Page, moments: list[tuple[int, Any]]) ->
     """Played, one moment follows the other until there is no past left: that is live."""
     replay(page, f"seek({moments[-1][0]}).then(() => m.step(-3))")
     replay(page, "play()")
-    inside(page, "model/moment.js", "new Promise((done) => m.moment.subscribe((it) => it || done()))")
+    inside(page, "model/store.js", "new Promise((done) => m.moment.subscribe((it) => it || done()))")
     assert inside(page, "hub/replay.js", "m.playing.value") is False
 
 
@@ -144,7 +144,7 @@ def test_nothing_can_be_done_in_the_past(
     page = visit("/board")
     task = scene.tasks["queued"][0]
     replay(page, f"seek({moments[1][0]})")
-    assert inside(page, "model/moment.js", "[m.may.value, m.could.value]") == [
+    assert inside(page, "model/store.js", "[m.may.value, m.could.value]") == [
         {"write": False, "manage": False},
         {"write": True, "manage": True},
     ]

@@ -53,7 +53,7 @@ def test_a_page_that_is_behind_says_so_in_words_and_by_its_mark(page: Page) -> N
     """What is not live is said in words, aloud, and by a mark of another shape and colour."""
     live = page.locator(".nav .dot").evaluate("dot => getComputedStyle(dot).backgroundColor")
     for status, words in STATUSES.items():
-        inside(page, "hub/live.js", "m.connection.value = { ...m.connection.value, status: x }", status)
+        inside(page, "hub/stream.js", "m.connection.value = { ...m.connection.value, status: x }", status)
         expect(page.locator(".nav .connection")).to_contain_text(words)
         expect(page.locator(".nav .connection [role=status]")).to_have_text(words)
         expect(page.locator(".nav .dot")).not_to_have_css("background-color", live)
@@ -191,7 +191,7 @@ def test_signing_out_ends_the_login(visit: Visit, visitors: Visitors) -> None:
     held[0].continue_()
     expect(page).to_have_url(re.compile("/login"))
 
-    assert not [path for path in asked if path.endswith(("/task/create.js", "/messages/compose.js"))]
+    assert not [path for path in asked if path.endswith(("/task/forms.js", "/views/compose.js"))]
     page.goto(page.url.split("/login")[0] + "/board")
     expect(page).to_have_url(re.compile(r"/login\?next="))
 

@@ -52,7 +52,7 @@ def caught_up(page: Page, hub: RunningHub) -> None:
     last = hub.client().get("/activity", limit="1")["activity"][0]["id"]
     inside(
         page,
-        "hub/live.js",
+        "hub/stream.js",
         "new Promise((done) => m.connection.subscribe(({ id }) => id >= x && done()))",
         last,
     )
@@ -60,7 +60,7 @@ def caught_up(page: Page, hub: RunningHub) -> None:
 
 def shown(page: Page) -> Json:
     """The tasks of the live picture: title and status."""
-    found: Json = inside(page, "model/moment.js", CARDS)
+    found: Json = inside(page, "model/store.js", CARDS)
     return found
 
 
@@ -85,7 +85,7 @@ def test_what_happened_while_the_hub_was_dead_is_there_when_it_is_back(
     assert shown(page) == {"before": "delivered", "after": "delivered"}
     assert snapshots == []
     assert live(page) == told(page)
-    ids = inside(page, "model/moment.js", "m.recent.value.map(({ id }) => id)")
+    ids = inside(page, "model/store.js", "m.recent.value.map(({ id }) => id)")
     assert ids == sorted(set(ids))
 
 
@@ -104,7 +104,7 @@ def test_a_log_that_was_cut_makes_the_page_look_anew(killable: RunningHub, looki
     killable.start()
     killable.send("ann", "of another time")
     wait_for(page, "live")
-    inside(page, "model/moment.js", "new Promise((done) => m.tasks.subscribe((all) => all.size && done()))")
+    inside(page, "model/store.js", "new Promise((done) => m.tasks.subscribe((all) => all.size && done()))")
     assert shown(page) == {"of another time": "delivered"}
     assert len(snapshots) == 1
 
@@ -184,7 +184,7 @@ def test_a_project_that_is_closed_to_the_page_is_said(killable: RunningHub, look
     wait_for(page, "reconnecting")
     killable.start()
     wait_for(page, "refused")
-    expect(page.get_by_role("main")).to_contain_text(inside(page, "hub/live.js", "m.connection.value.why"))
+    expect(page.get_by_role("main")).to_contain_text(inside(page, "hub/stream.js", "m.connection.value.why"))
     expect(page.locator(".board")).to_have_count(0)
 
 

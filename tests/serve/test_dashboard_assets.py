@@ -12,7 +12,7 @@ import hubbub.serve
 from hubbub.serve.dashboard.addresses import VIEWS
 from hubbub.serve.dashboard.assets import FOLDER, STYLES, Assets
 
-SMALL, MORE = 60_000, 16_000  # bytes, compressed: of the first screens, and what any other view may add
+SMALL, MORE = 60_000, 18_000  # bytes, compressed: of the first screens, and what any other view may add
 BINARY = {".woff2", ".png"}
 NAMESPACES = re.compile(r"http://www\.w3\.org/\d{4}/[\w/]+")  # they name formats, and are never asked for
 ADDRESS = re.compile(r"""(?:https?|wss?):\\?/\\?/[^\s"'`)<>]+|url\(["']?//[^)]+""")

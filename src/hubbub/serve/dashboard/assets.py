@@ -40,7 +40,7 @@ FIRST_VIEWS = (
 )  # whose scripts come with those of every view, and which do without later styles
 START, FIRST = "app.js", tuple(f"views/{view}.js" for view in FIRST_VIEWS)
 # What scripts ask for when it is needed.
-LATER = r"views/(\w+|fleet/panel|task/create|messages/compose)\.js"
+LATER = r"views/(\w+|agent/panel|task/(forms|inspector))\.js"
 STYLES = {
     "styles/first.css": "styles/FIRST",
     "styles/later.css": "styles/LATER",

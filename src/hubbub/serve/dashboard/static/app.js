@@ -1,16 +1,16 @@
 // The beginning: who looks, in which language, at which project; then the stream and the page.
 
 import { batch, effect, h, render } from "./vendor/ui.js";
-import { App } from "./shell/app.js";
-import { go, listen, route, set } from "./shell/router.js";
-import { toast } from "./ui/toasts.js";
+import { loaded, me, project } from "./model/store.js";
 import { onRefusal } from "./hub/actions.js";
-import { connection, follow } from "./hub/live.js";
-import { fetchAhead } from "./shell/late.js";
-import { listensHidden, watchNeeds } from "./shell/notify.js";
 import { restore } from "./hub/replay.js";
-import { loaded, me, project } from "./model/moment.js";
-import { loadWords, t } from "./words.js";
+import { connection, follow } from "./hub/stream.js";
+import { loadWords, t } from "./i18n.js";
+import { App } from "./shell/app.js";
+import { fetchAhead } from "./shell/lazy.js";
+import { listensHidden, watchNeeds } from "./shell/notifications.js";
+import { go, listen, route, set } from "./shell/router.js";
+import { toast } from "./ui/overlays.js";
 
 /** What the hub wrote into the page: who looks. Says which project was asked for, if it is not one of theirs. */
 function boot() {

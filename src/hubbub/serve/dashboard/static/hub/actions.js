@@ -3,10 +3,10 @@
 // is told. Calls carry a key, so that one whose answer was lost can be made again.
 
 import { effect } from "../vendor/ui.js";
-import { live, moment, pending } from "../model/moment.js";
-import { t } from "../words.js";
+import { live, moment, pending } from "../model/store.js";
 import { freshKey, Refused } from "./api.js";
-import { ACTIONS } from "./table.js";
+import { ACTIONS } from "./endpoints.js";
+import { t } from "../i18n.js";
 
 const ANSWERED_FOR = 2_000; // longer than the log is ever behind; what changed nothing is told by no event
 const TRIES = 3;

@@ -1,8 +1,27 @@
 // Calls of the hub's REST, by the cookie of the login. Everything the dashboard does goes through here, and anyone
-// can do the same with a token.
+// can do the same with a token. What changes nothing is called again where no answer came.
 
-import { me, project } from "../model/moment.js";
-import { fetched } from "./fetched.js";
+import { me, project } from "../model/store.js";
+
+// Fetching what may be fetched again: a browser gives up what is under way when its network changes.
+
+const TRIES = 3;
+const PAUSE_MS = 300;
+
+/** As `fetch`, tried again where no answer came. Only for what changes nothing. */
+export async function fetchWithRetry(address, options = {}) {
+  for (let left = TRIES - 1; ; left -= 1) {
+    try {
+      return await fetch(address, options);
+    } catch (error) {
+      if (left === 0 || error.name === "AbortError") throw error;
+      await new Promise((done) => setTimeout(done, PAUSE_MS));
+    }
+  }
+}
+
+// Calls of the hub's REST, by the cookie of the login. Everything the dashboard does goes through here, and anyone
+// can do the same with a token.
 
 const ROOT = "/api/v1";
 
@@ -54,7 +73,7 @@ async function call(method, path, { query, body, key, signal }) {
   let response;
   try {
     const content = body === undefined ? undefined : JSON.stringify(body);
-    const once = method === "GET" ? fetched : fetch;
+    const once = method === "GET" ? fetchWithRetry : fetch;
     response = await once(address(path, query), { method, headers, body: content, signal });
   } catch (error) {
     if (error.name === "AbortError") throw error;

@@ -1,13 +1,34 @@
-// Who looks, as what, and what is theirs to set: language, single letters, notifications, the end of the login.
-import { html } from "../vendor/ui.js";
+// Who looks, as what, and what is theirs to set: the theme, the language, single letters, notifications, and the end
+// of the login.
+
+import { html, signal } from "../vendor/ui.js";
+import { me, role } from "../model/store.js";
 import { attempt } from "../hub/actions.js";
-import { notifying, switchNotifying } from "./notify.js";
-import { me, role } from "../model/moment.js";
-import { language, LANGUAGES, setLanguage, t } from "../words.js";
-import { Menu } from "../ui/menu.js";
-import { confirm, openHelp } from "./asked.js";
-import { letters, switchLetters } from "./keys.js";
-import { stopAhead } from "./late.js";
+import { language, LANGUAGES, setLanguage, t } from "../i18n.js";
+import { confirm, openHelp } from "./dialogs.js";
+import { letters, switchLetters } from "./keyboard.js";
+import { stopAhead } from "./lazy.js";
+import { notifying, switchNotifying } from "./notifications.js";
+import { Menu } from "../ui/controls.js";
+
+// Dark, light, or as the system says: kept in a cookie, so that the hub can send the page in it at once.
+
+const A_YEAR = 365 * 24 * 3600;
+
+export const THEMES = ["dark", "light", "system"];
+
+/** @type {{value: "dark"|"light"|"system"}} */
+export const theme = signal(document.documentElement.dataset.theme || "system");
+
+/** @param {"dark"|"light"|"system"} chosen */
+export function setTheme(chosen) {
+  theme.value = chosen;
+  const system = chosen === "system";
+  if (system) delete document.documentElement.dataset.theme;
+  else document.documentElement.dataset.theme = chosen;
+  const value = system ? "; max-age=0" : `${chosen}; max-age=${A_YEAR}`;
+  document.cookie = `hubbub_theme=${value}; path=/; SameSite=Lax`;
+}
 
 export function Account() {
   const name = me.value?.user ?? "";

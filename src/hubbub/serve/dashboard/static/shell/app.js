@@ -1,21 +1,19 @@
 // The frame around every view: what stands where, and the keys that act everywhere.
+
 import { computed, html, useEffect } from "../vendor/ui.js";
-import { connection } from "../hub/live.js";
-import { project } from "../model/moment.js";
-import { t } from "../words.js";
-import { Dialogs } from "../ui/dialogs.js";
-import { Empty } from "../ui/empty.js";
-import { waiting } from "../model/waiting.js";
-import { openHelp } from "./asked.js";
-import { Bar } from "./bar.js";
-import { isTyping, listen, register, useKey } from "./keys.js";
-import { Loaded } from "./loaded.js";
-import { registerMoving } from "./moving.js";
-import { Nav } from "./nav.js";
+import { waiting } from "../model/needs.js";
+import { project } from "../model/store.js";
+import { connection } from "../hub/stream.js";
+import { t } from "../i18n.js";
+import { openHelp } from "./dialogs.js";
+import { isTyping, listen, register, registerMoving, useKey } from "./keyboard.js";
+import { LazyView } from "./lazy.js";
+import { Nav, OPERATE, WATCH } from "./nav.js";
+import { Bar } from "./replay_bar.js";
 import { go, route, set } from "./router.js";
-import { Toasts } from "../ui/toasts.js";
 import { Top } from "./top.js";
-import { OPERATE, WATCH } from "./views.js";
+import { Empty } from "../ui/empty.js";
+import { Dialogs, Toasts } from "../ui/overlays.js";
 
 /** Why the hub does not show the project any more; null while it does. */
 const refusal = computed(() => (connection.value.status === "refused" ? connection.value.why ?? "" : null));
@@ -36,7 +34,7 @@ export function App() {
           text=${t("empty.no_project_means")} command="hubbub project create my-project" />`
         : refusal.value !== null
           ? html`<${Empty} icon="wifi-off" title=${t("shell.refused")} text=${refusal.value} />`
-          : html`<${Loaded} key=${view} path=${view} />`}
+          : html`<${LazyView} key=${view} path=${view} />`}
     </main>
     ${refusal.value === null && (query.task || query.agent) && html`<${Side} query=${query} />`}
     ${project.value !== null && html`<${Bar} />`}
@@ -55,8 +53,8 @@ function skip(event) {
 function Side({ query }) {
   const label = t(query.task ? "shell.side_task" : "shell.side_agent");
   return html`<aside class="side" aria-label=${label}>
-    ${query.task ? html`<${Loaded} key="task" path="inspector" id=${query.task} />`
-      : html`<${Loaded} key="agent" path="fleet/panel" name=${query.agent} onClose=${closeSide} />`}
+    ${query.task ? html`<${LazyView} key="task" path="task/inspector" id=${query.task} />`
+      : html`<${LazyView} key="agent" path="agent/panel" agent=${query.agent} onClose=${closeSide} />`}
   </aside>`;
 }
 

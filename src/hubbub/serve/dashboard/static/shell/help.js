@@ -1,10 +1,10 @@
 // What the keys do: made from the keys that act at this moment.
+
 import { html } from "../vendor/ui.js";
-import { t } from "../words.js";
+import { t } from "../i18n.js";
+import { known, letters, switchLetters } from "./keyboard.js";
 import { Dialog } from "../ui/dialog.js";
-import { Checkbox } from "../ui/field.js";
-import { written } from "../ui/key.js";
-import { known, letters, switchLetters } from "./keys.js";
+import { Checkbox, written } from "../ui/form.js";
 
 const GROUPS = ["go", "find", "move", "act", "time"];
 

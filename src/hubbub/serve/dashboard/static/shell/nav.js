@@ -1,15 +1,46 @@
 // The left edge: project, views with their counts, and whether the page is live. On phones: tabs below.
-import { html } from "../vendor/ui.js";
-import { connection } from "../hub/live.js";
-import { me, moment, project } from "../model/moment.js";
-import { span, t } from "../words.js";
-import { Button } from "../ui/button.js";
-import { Badge } from "../ui/chip.js";
-import { Icon } from "../ui/icon.js";
-import { Menu } from "../ui/menu.js";
-import { late } from "./late.js";
+
+import { computed, html } from "../vendor/ui.js";
+import { waiting } from "../model/needs.js";
+import { isEnded } from "../model/states.js";
+import { agents, letters, me, moment, overlaps, project, tasks } from "../model/store.js";
+import { connection } from "../hub/stream.js";
+import { span, t } from "../i18n.js";
+import { lazy } from "./lazy.js";
 import { href, route } from "./router.js";
-import { ON_PHONE, OPERATE, WATCH } from "./views.js";
+import { Badge, Button, Icon, Menu } from "../ui/controls.js";
+
+// The views: which there are, their icon, their chord, and the numbers beside their names.
+
+const count = (map, holds) => {
+  let found = 0;
+  for (const card of map.values()) if (holds(card)) found += 1;
+  return found;
+};
+
+/** @typedef {{view: string, icon: string, chord: string, count?: {value: number}, amber?: boolean}} View */
+
+/** What people look at. @type {View[]} */
+export const WATCH = [
+  { view: "needs", icon: "inbox", chord: "i", count: computed(() => waiting.value.length), amber: true },
+  { view: "board", icon: "layout-dashboard", chord: "b",
+    count: computed(() => count(tasks.value, (task) => !isEnded(task))) },
+  { view: "fleet", icon: "bot", chord: "f", count: computed(() => count(agents.value, (agent) => agent.live)) },
+  { view: "messages", icon: "messages-square", chord: "m", count: computed(() => letters.value.size) },
+  { view: "files", icon: "folder-tree", chord: "c", count: computed(() => overlaps.value.size), amber: true },
+  { view: "graph", icon: "workflow", chord: "d" },
+  { view: "activity", icon: "activity", chord: "a" },
+];
+
+/** What keeps it all going. @type {View[]} */
+export const OPERATE = [
+  { view: "machines", icon: "server", chord: "n" },
+  { view: "audit", icon: "scroll-text", chord: "u" },
+  { view: "settings", icon: "settings", chord: "s" },
+];
+
+/** Those that have a place of their own at the lower edge of a phone. */
+const ON_PHONE = ["needs", "board", "fleet", "activity"];
 
 export function Nav() {
   const more = [...WATCH, ...OPERATE].filter(({ view }) => !ON_PHONE.includes(view));
@@ -39,7 +70,7 @@ function Mark({ size = 20 }) {
   </svg>`;
 }
 
-/** @param {import("./views.js").View} props */
+/** @param {View} props */
 function Entry({ view, icon, chord, count, amber }) {
   const word = t(`shell.${view}`);
   const here = route.value.view === view;
@@ -53,7 +84,7 @@ function Entry({ view, icon, chord, count, amber }) {
 }
 
 async function addProject() {
-  (await late("project"))?.addProject();
+  (await lazy("project"))?.addProject();
 }
 
 /** Anybody who signs in may add one. */

@@ -1,10 +1,50 @@
 // ⌘K: everything by its name. Views, tasks, agents, files and what can be done, found while one types.
+
 import { html, useEffect, useId, useLayoutEffect, useRef, useState } from "../vendor/ui.js";
-import { t } from "../words.js";
-import { Icon } from "../ui/icon.js";
-import { Toasts } from "../ui/toasts.js";
-import { late } from "./late.js";
-import { useOlder } from "./older.js";
+import { Refused } from "../hub/api.js";
+import { read } from "../hub/endpoints.js";
+import { t } from "../i18n.js";
+import { lazy } from "./lazy.js";
+import { Icon } from "../ui/controls.js";
+import { Toasts } from "../ui/overlays.js";
+
+// Tasks that the page does not have any more: asked of the hub when somebody stops typing for a moment.
+
+/** How long somebody must have stopped typing (ms). */
+const PAUSE = 250;
+const MOST = 10;
+/** Fewer letters are in too many titles. */
+const LEAST = 2;
+
+/** The tasks that the hub finds for what was typed. @param {string} typed @returns {any[]} */
+function useHubSearch(typed) {
+  const [answer, setAnswer] = useState({ words: "", tasks: [] });
+  const words = typed.trim();
+  useEffect(() => {
+    if (words.length < LEAST) return undefined;
+    const stop = new AbortController();
+    const timer = setTimeout(async () => {
+      const tasks = await ask(words, stop.signal);
+      if (tasks) setAnswer({ words, tasks });
+    }, PAUSE);
+    return () => {
+      stop.abort();
+      clearTimeout(timer);
+    };
+  }, [words]);
+  return answer.words === words ? answer.tasks : [];
+}
+
+/** @returns {Promise<any[]|null>} null: nobody waits for it any more, or the hub is away */
+async function ask(words, signal) {
+  try {
+    const { tasks } = await read.tasks({ q: words, limit: MOST });
+    return signal.aborted ? null : tasks;
+  } catch (error) {
+    if (error instanceof Refused) return null;
+    throw error;
+  }
+}
 
 /** @param {{onClose: () => void}} props */
 export function Palette({ onClose }) {
@@ -67,9 +107,9 @@ function Result({ one, id, current, choose, point }) {
 function useFound(typed) {
   const [search, setSearch] = useState(null);
   useEffect(() => {
-    late("search").then(setSearch);
+    lazy("search").then(setSearch);
   }, []);
-  const older = useOlder(typed);
+  const older = useHubSearch(typed);
   if (!search) return [];
   const here = search.found(typed);
   const known = new Set(here.map(({ key }) => key));

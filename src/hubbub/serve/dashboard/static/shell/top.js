@@ -1,20 +1,17 @@
 // The line above a view: its name, the filter, search, how the page looks, who looks, and the button for a new task.
+
 import { computed, html, useRef, useState } from "../vendor/ui.js";
 import { parse, toggle } from "../model/filter.js";
-import { agents, may, moment, could, tasks } from "../model/moment.js";
 import { isEnded, STATES } from "../model/states.js";
-import { t } from "../words.js";
-import { Button, IconButton } from "../ui/button.js";
-import { Chip } from "../ui/chip.js";
-import { Glyph, stateWord } from "../ui/glyph.js";
-import { Icon } from "../ui/icon.js";
-import { written } from "../ui/key.js";
-import { Menu } from "../ui/menu.js";
-import { Account } from "./account.js";
-import { createTask, openPalette } from "./asked.js";
-import { useKey } from "./keys.js";
-import { setTheme, theme, THEMES } from "./look.js";
+import { agents, could, may, moment, tasks } from "../model/store.js";
+import { t } from "../i18n.js";
+import { Account, setTheme, theme, THEMES } from "./account.js";
+import { createTask, openPalette } from "./dialogs.js";
+import { useKey } from "./keyboard.js";
 import { route, set } from "./router.js";
+import { Button, Chip, Icon, IconButton, Menu } from "../ui/controls.js";
+import { written } from "../ui/form.js";
+import { Glyph, stateWord } from "../ui/marks.js";
 
 /** More areas than these would fill the line; the others are found by typing. */
 const AREAS = 6;

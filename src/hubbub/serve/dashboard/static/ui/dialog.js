@@ -1,12 +1,10 @@
 // Dialogs: the browser's own <dialog>, which keeps the focus inside; given back to where it was when it closes.
+
 import { html, useId, useLayoutEffect, useRef, useState } from "../vendor/ui.js";
-import { t } from "../words.js";
-import { Button, IconButton } from "./button.js";
-import { openDialog } from "./dialogs.js";
-import { TextArea } from "./field.js";
-import { useDraft } from "./draft.js";
-import { onCommandEnter, written } from "./key.js";
-import { Toasts } from "./toasts.js";
+import { t } from "../i18n.js";
+import { Button, IconButton } from "./controls.js";
+import { onCommandEnter, TextArea, useDraft, written } from "./form.js";
+import { openDialog, Toasts } from "./overlays.js";
 
 /**
  * @param {object} props

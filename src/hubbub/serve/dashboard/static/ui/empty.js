@@ -1,9 +1,9 @@
 // Where nothing is yet: what belongs here, and the one command that fills it.
+
 import { html, useState } from "../vendor/ui.js";
-import { toast } from "./toasts.js";
-import { t } from "../words.js";
-import { IconButton } from "./button.js";
-import { Icon } from "./icon.js";
+import { t } from "../i18n.js";
+import { Icon, IconButton } from "./controls.js";
+import { toast } from "./overlays.js";
 
 /** @param {{icon: string, title: string, text?: any, command?: string, children?: any}} props */
 export function Empty({ icon, title, text, command, children }) {

@@ -1,4 +1,5 @@
 // The one place where the page parses HTML: what the hub rendered from Markdown and cleaned (never anything else).
+
 import { html, useLayoutEffect, useRef } from "../vendor/ui.js";
 
 const policy = globalThis.trustedTypes?.createPolicy("hubbub-html", { createHTML: (cleaned) => cleaned });

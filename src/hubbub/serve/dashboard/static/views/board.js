@@ -1,23 +1,348 @@
 // The board: who is there, what needs a person, and every task in the column of its state.
 
-import { html, useEffect, useMemo, useRef } from "../vendor/ui.js";
-import { parse } from "../model/filter.js";
-import { inProject, loaded, shown } from "../model/moment.js";
-import { useKey } from "../shell/keys.js";
-import { useList } from "../shell/moving.js";
-import { route } from "../shell/router.js";
+import { html, useEffect, useMemo, useRef, useState } from "../vendor/ui.js";
+import { matches, parse, toggle } from "../model/filter.js";
+import { waiting } from "../model/needs.js";
+import { columnOf, COLUMNS } from "../model/states.js";
+import { inProject, isPending, loaded, may, moment, now, shown } from "../model/store.js";
+import { read } from "../hub/endpoints.js";
+import { number, t } from "../i18n.js";
+import { useKey, useList } from "../shell/keyboard.js";
+import { href, route, set } from "../shell/router.js";
+import { BulkBar, Card, clearSelection, selected, selectRange, toggleSelected } from "../ui/card.js";
+import { Button, Icon } from "../ui/controls.js";
 import { Empty, Skeleton } from "../ui/empty.js";
-import { clear, extend, selected, toggle } from "../ui/selection.js";
-import { t } from "../words.js";
-import { Attention } from "./board/attention.js";
-import { Bulk } from "./board/bulk.js";
-import { Column } from "./board/column.js";
-import { FinishedSpan, Older } from "./board/older.js";
-import { columnsOf, lettersOf, linksOf } from "./board/shape.js";
-import { Strip } from "./board/strip.js";
-import { useNeedKeys } from "./needs/keys.js";
-import { taskOf, useTaskKeys } from "./task/keys.js";
-import { openTask } from "./task/names.js";
+import { Window } from "../ui/long_lists.js";
+import { Glyph, stateWord, Tile, TileButton } from "../ui/marks.js";
+import { toast } from "../ui/overlays.js";
+import { Ago, Span, Text } from "../ui/text.js";
+import { NeedCard, useNeedKeys } from "./needs.js";
+import {
+  isAble, openTask, performOnAll, Priority, refOf, TASK_ACTIONS, taskHref, taskOf, useTaskKeys,
+} from "./task/actions.js";
+
+// What stands where on the board, made from a picture: no DOM, so that it can be told from a test what goes where.
+
+const RANK = { critical: 0, high: 1, medium: 2, low: 3 };
+
+/** Since when a task is in the state in which it is, as far as its card tells. */
+function since(task, state) {
+  switch (columnOf(state)) {
+    case "queued": return task.created_at;
+    case "running": return task.started_at ?? task.updated_at;
+    case "finished": return task.ended_at ?? task.updated_at;
+    default: return task.updated_at;
+  }
+}
+
+/** The columns, left to right: `{name, glyph, cards: [{task, state}]}`, what matters most first. */
+function columnsOf(picture, query) {
+  const cards = new Map(COLUMNS.map(({ name }) => [name, []]));
+  for (const task of picture.tasks.values()) {
+    if (!matches(task, query, picture)) continue;
+    cards.get(columnOf(task.state)).push({ task, state: task.state });
+  }
+  return COLUMNS.map(({ name, glyph }) => ({
+    name, glyph, cards: cards.get(name).sort(ORDER[name] ?? oldestFirst),
+  }));
+}
+
+function oldestFirst(a, b) {
+  return since(a.task, a.state) - since(b.task, b.state) || a.task.number - b.task.number;
+}
+
+function urgentFirst(a, b) {
+  return RANK[a.task.priority] - RANK[b.task.priority] || oldestFirst(a, b);
+}
+
+const ORDER = { queued: urgentFirst, finished: (a, b) => oldestFirst(b, a) };
+
+/** Of each task, how many others it is linked with: what it needs, and what needs it. */
+function linksOf(tasks) {
+  const links = new Map();
+  const count = (id, more) => links.set(id, (links.get(id) ?? 0) + more);
+  for (const task of tasks.values()) {
+    if (!task.depends_on?.length) continue;
+    count(task.id, task.depends_on.length);
+    for (const needed of task.depends_on) count(needed, 1);
+  }
+  return links;
+}
+
+/** Of each task, how many letters about it wait for people. */
+function lettersOf(letters) {
+  const counts = new Map();
+  for (const { in_reply_to: about } of letters.values()) counts.set(about, (counts.get(about) ?? 0) + 1);
+  return counts;
+}
+
+/** The agents by machine, `[[machine or "", [agent]]]`: by name, those on no known machine last. */
+function byMachine(agents) {
+  const machines = new Map();
+  for (const agent of agents.values()) {
+    const name = agent.machine ?? "";
+    if (!machines.has(name)) machines.set(name, []);
+    machines.get(name).push(agent);
+  }
+  const byName = (a, b) => (a === "") - (b === "") || a.localeCompare(b);
+  for (const crew of machines.values()) crew.sort((a, b) => a.name.localeCompare(b.name));
+  return [...machines].sort(([a], [b]) => byName(a, b));
+}
+
+// A task on the board: what state it is in, what it is called, who has it, and why it does not go on.
+
+/** The states in which a card says what was said last: why it waits, or what went wrong. */
+const TELLING = new Set(["blocked", "waiting", "failed"]);
+
+/**
+ * @param {object} props
+ * @param {import("../model/fold.js").Task} props.task
+ * @param {string} props.state
+ * @param {import("../model/fold.js").Picture} props.picture
+ * @param {{links: number, files: number, letters: number}} props.counts
+ * @param {number|null} props.progress  percent, if its holder is at it and says so
+ * @param {boolean} props.selected  one of those that the next action is for
+ * @param {boolean} props.current  the one that is open at the side
+ * @param {boolean} props.pending  something is being done to it
+ */
+function TaskCard({ task, state, picture, counts, progress, selected, current, pending, onPick }) {
+  const note = TELLING.has(state) && reasonOf(task, picture);
+  return html`
+    <div class="board-card" role="listitem" onClick=${onPick}>
+      <${Card} item=${`task:${task.id}`} href=${taskHref(task)} name=${nameOf(task, state)} selected=${selected}
+        current=${current} pending=${pending} flash=${state}>
+        <div class="board-line">
+          <${Glyph} state=${state} quiet />
+          <span class="mono faint">${refOf(task)}</span>
+          <${Priority} priority=${task.priority} />
+          <span class="end meta faint"><${Ago} at=${since(task, state)} /></span>
+        </div>
+        <div class="board-title"><${Text} value=${task.title} lines=${2} /></div>
+        ${note && html`<div class="board-note" data-state=${state}><${Text} value=${note} lines=${2} /></div>`}
+        <div class="board-line board-foot">
+          <${Holder} task=${task} picture=${picture} />
+          <${Counts} ...${counts} />
+        </div>
+        ${progress !== null && html`<${Progress} percent=${progress} />`}
+      <//>
+    </div>`;
+}
+
+/** Why it does not go on: a question to people, what was said of it last, or what its holder says. */
+function reasonOf(task, picture) {
+  if (task.state === "waiting" && !task.need) return t("board.waits_approval");
+  const doing = picture.agents.get(task.assignee)?.doing;
+  return task.note || (doing === task.title ? null : doing);
+}
+
+/** A link's accessible name begins with what the card shows. */
+const nameOf = (task, state) => `${refOf(task)} ${task.title.slice(0, 120)}, ${stateWord(state)}`;
+
+function Holder({ task, picture }) {
+  if (!task.assignee) return html`<span class="muted small">${t("board.unassigned")}</span>`;
+  return html`<${Tile} small agent=${task.assignee} picture=${picture} />
+    <bdi class="muted small clip">${task.assignee}</bdi>`;
+}
+
+function Counts({ links, files, letters }) {
+  const count = (value, icon, key) => value > 0 && html`
+    <span class="board-count" title=${t(key, { count: value })}><${Icon} name=${icon} size=${13} />
+      <span aria-hidden="true">${value}</span><span class="sr">${t(key, { count: value })}</span></span>`;
+  return html`<span class="board-counts">
+    ${count(links, "link", "board.links")}
+    ${count(letters, "message-square", "board.letters")}
+    ${count(files, "file-code", "board.files")}
+  </span>`;
+}
+
+function Progress({ percent }) {
+  const value = Math.max(0, Math.min(100, Math.round(percent)));
+  return html`<div class="board-progress" role="progressbar" aria-label=${t("board.progress")}
+    aria-valuenow=${value} aria-valuemin="0" aria-valuemax="100"><i style=${{ width: `${value}%` }}></i></div>`;
+}
+
+/** A task that has ended, in one line. */
+function FinishedRow({ task, state, selected, current, pending, onPick }) {
+  return html`
+    <div class="board-done" role="listitem" onClick=${onPick}>
+      <${Card} item=${`task:${task.id}`} href=${taskHref(task)} name=${nameOf(task, state)} selected=${selected}
+        current=${current} pending=${pending} flash=${state}>
+        <div class="board-line">
+          <${Glyph} state=${state} quiet />
+          <span class="grow clip"><${Text} value=${task.title.split("\n", 1)[0]} /></span>
+          <span class="meta faint"><${Ago} at=${since(task, state)} /></span>
+        </div>
+        ${state === "failed" && task.note && html`
+          <div class="board-note" data-state="failed"><${Text} value=${task.note} lines=${1} /></div>`}
+      <//>
+    </div>`;
+}
+
+// One column of the board: its name, how many there are, and the cards that are near the visible part.
+
+const ROW = 33; // pixels of a finished task
+const CARD = 92; // pixels of a card with a title of one line, and the gap below it
+
+/**
+ * @param {object} props
+ * @param {{name: string, glyph: string, cards: {task: object, state: string}[]}} props.column
+ * @param {object} props.look  what cards are drawn from: picture, links, letters, selected, current, pick
+ */
+function Column({ column, look, aside, children }) {
+  const drawn = useRef(new Map());
+  const title = t(`board.column_${column.name}`);
+  const items = column.cards.map((card) => ({ ...card, key: card.task.id }));
+  const finished = column.name === "finished";
+  return html`
+    <section class="column is-${column.name}" aria-label=${title}>
+      <h2 class="column-head">
+        <${Glyph} state=${column.glyph} quiet />
+        <span>${title}</span> <small class="num">${number(items.length)}</small>
+        ${aside && html`<small class="end">${aside}</small>`}
+      </h2>
+      <${Window} items=${items} guess=${finished ? ROW : CARD} label=${title}
+        draw=${(item) => remembered(drawn.current, item, look, finished)}>
+        ${items.length === 0 && html`<p class="faint" role="listitem">${t("board.nothing")}</p>`}
+        ${children}
+      <//>
+    </section>`;
+}
+
+/** The element of a card: the same object as the last time if nothing that it shows is another. */
+function remembered(drawn, { task, state }, look, finished) {
+  const shows = finished ? ofFinished(task, state, look) : ofCard(task, state, look);
+  const before = drawn.get(task.id);
+  if (before && same(before.shows, shows)) return before.element;
+  const View = finished ? FinishedRow : TaskCard;
+  const { holder, links, files, letters, ...props } = shows;
+  const counts = { links, files, letters };
+  const element = html`<${View} key=${task.id} ...${props} counts=${counts} picture=${look.picture}
+    onPick=${(event) => look.pick(event, task.id)} />`;
+  drawn.set(task.id, { shows, element });
+  return element;
+}
+
+function ofFinished(task, state, { selected, current }) {
+  return {
+    task, state, selected: selected.has(task.id), current: current === task.id, pending: isPending(`tasks\n${task.id}`),
+  };
+}
+
+function ofCard(task, state, look) {
+  const agent = look.picture.agents.get(task.assignee);
+  const atIt = agent?.live && agent.holds[0] === task.id;
+  return {
+    ...ofFinished(task, state, look),
+    holder: agent?.state,
+    links: look.links.get(task.id) ?? 0,
+    files: (task.files ?? (atIt ? agent.files : null))?.length ?? 0,
+    letters: look.letters.get(task.id) ?? 0,
+    progress: atIt && state === "running" ? agent.progress : null,
+  };
+}
+
+function same(a, b) {
+  return Object.keys(b).every((key) => a[key] === b[key]);
+}
+
+// What ended before what the picture holds: asked of the hub, page by page, when somebody wants to see it.
+
+const PAGE = 50;
+
+/** How far back the column goes. */
+function FinishedSpan({ cards }) {
+  const oldest = cards.at(-1)?.task.ended_at;
+  if (!oldest) return null;
+  return html`${t("board.last")} <${Span} from=${oldest} to=${now.value} />`;
+}
+
+/** The button, and what it brought. */
+function Older({ cards, look }) {
+  const [pages, setPages] = useState({ tasks: [], done: false, busy: false });
+  if (moment.value || (cards.length === 0 && pages.done)) return null;
+  const more = async () => {
+    setPages({ ...pages, busy: true });
+    setPages(await older(cards, pages.tasks));
+  };
+  const known = new Set(cards.map(({ task }) => task.id));
+  return html`
+    ${pages.tasks.filter((task) => !known.has(task.id)).map((task) => html`
+      <${FinishedRow} key=${task.id} task=${task} state=${task.state}
+        selected=${look.selected.has(task.id)} current=${look.current === task.id}
+        onPick=${(event) => look.pick(event, task.id)} />`)}
+    <div role="listitem" class="board-older">
+      ${pages.done ? html`<span class="faint small">${t("board.no_older")}</span>`
+        : html`<${Button} small kind="quiet" disabled=${pages.busy} onClick=${more}>${t("board.older")}<//>`}
+    </div>`;
+}
+
+/** One page more of what ended, by number downwards. */
+async function older(cards, tasks) {
+  const before = Math.min(...[...cards.map(({ task }) => task), ...tasks].map((task) => task.number));
+  const query = { ended: true, limit: PAGE, before: Number.isFinite(before) ? before : undefined };
+  try {
+    const answer = await read.tasks(query);
+    return { tasks: [...tasks, ...answer.tasks], done: answer.tasks.length < PAGE, busy: false };
+  } catch (refused) {
+    toast(refused.message, { kind: "error" });
+    return { tasks, done: false, busy: false };
+  }
+}
+
+// The fleet in one row: a tile for each agent, by machine. A click shows only what has to do with that agent.
+
+const MOST_OFFLINE = 24; // of a machine: agents that are gone for good must not hide those that are there
+
+/** @param {{picture: import("../model/fold.js").Picture}} props */
+function Strip({ picture }) {
+  const chosen = parse(route.value.query.q).agent;
+  if (!picture.agents.size) return null;
+  return html`
+    <div class="strip scroll-x" role="group" aria-label=${t("board.strip")} tabindex="0">
+      ${byMachine(picture.agents).map(([machine, crew]) => html`
+        <div class="strip-machine" key=${machine} role="group" aria-label=${machine || t("board.elsewhere")}>
+          <bdi class="strip-name">${machine || t("board.elsewhere")}</bdi>
+          ${present(crew).map((agent) => html`
+            <${TileButton} key=${agent.name} agent=${agent} picture=${picture}
+              pressed=${chosen.includes(agent.name.toLowerCase())}
+              onClick=${() => set({ q: toggle(route.value.query.q, "agent", agent.name) })} />`)}
+        </div>`)}
+    </div>`;
+}
+
+function present(crew) {
+  let gone = 0;
+  return crew.filter((agent) => agent.live || ++gone <= MOST_OFFLINE);
+}
+
+// The most urgent of what needs a person, in one row above the columns.
+
+const SHOWN = 12;
+
+function Attention() {
+  const all = waiting.value;
+  if (!all.length) return null;
+  const more = all.length - SHOWN;
+  return html`
+    <section class="attention scroll-x" aria-label=${t("board.attention")} tabindex="0">
+      ${all.slice(0, SHOWN).map((need) => html`<${NeedCard} key=${need.key} need=${need} small />`)}
+      ${more > 0 && html`<a class="attention-more" href=${href("needs")}>
+        <span>${t("board.more_needs", { count: more })}</span><${Icon} name="arrow-right" size=${14} /></a>`}
+    </section>`;
+}
+
+// What can be done to all the cards that were chosen.
+
+function Bulk() {
+  if (!selected.value.size || !may.value.write) return null;
+  const able = TASK_ACTIONS.filter((action) => action.bulk && chosen().some((task) => isAble(action, task)));
+  const actions = able.map(({ id, icon, danger }) => ({
+    label: t(`inspector.${id}`), icon, danger, run: () => performOnAll(id, chosen()).then(clearSelection),
+  }));
+  return html`<${BulkBar} actions=${actions} />`;
+}
+
+const chosen = () => [...selected.value].map((id) => shown.value.tasks.get(id)).filter(Boolean);
 
 export function View() {
   const picture = shown.value;
@@ -26,9 +351,9 @@ export function View() {
   useList(page);
   useNeedKeys();
   useTaskKeys();
-  useKey("x", "board.key_select", (item) => (taskOf(item) ? toggle(taskOf(item).id) : false), { group: "act" });
-  useKey("Escape", "keys.close", () => (selected.value.size ? clear() : false), { group: "move" });
-  useEffect(() => clear, []);
+  useKey("x", "board.key_select", (item) => (taskOf(item) ? toggleSelected(taskOf(item).id) : false), { group: "act" });
+  useKey("Escape", "keys.close", () => (selected.value.size ? clearSelection() : false), { group: "move" });
+  useEffect(() => clearSelection, []);
   return html`
     <div class="board" ref=${page} onContextMenu=${hold}>
       <${Strip} picture=${picture} />
@@ -66,7 +391,7 @@ function hold(event) {
   const card = event.pointerType === "touch" && event.target.closest("[data-item^='task:']");
   if (!card) return;
   event.preventDefault();
-  toggle(card.dataset.item.slice(5));
+  toggleSelected(card.dataset.item.slice(5));
 }
 
 /** With Shift or Ctrl a click chooses cards instead of opening one; after a long press a tap does. */
@@ -74,10 +399,10 @@ function pick(event, id) {
   const isTap = event.pointerType === "touch" && selected.value.size > 0;
   if (!isTap && !event.shiftKey && !event.ctrlKey && !event.metaKey) return;
   event.preventDefault();
-  if (!event.shiftKey) return toggle(id);
+  if (!event.shiftKey) return toggleSelected(id);
   const column = event.currentTarget.closest(".column-cards");
   const ids = [...column.querySelectorAll("[data-item^='task:']")].map((card) => card.dataset.item.slice(5));
-  extend(ids, id);
+  selectRange(ids, id);
 }
 
 function NoTasks() {

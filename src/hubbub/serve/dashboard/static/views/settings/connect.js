@@ -1,15 +1,47 @@
 // Connecting a client: where the hub is, and what to write where. A token stands in it only if it was made just now.
+
 import { html, useState } from "../../vendor/ui.js";
-import { has, t } from "../../words.js";
-import { could, may } from "../../model/moment.js";
-import { Button } from "../../ui/button.js";
-import { openDialog } from "../../ui/dialogs.js";
+import { could, may } from "../../model/store.js";
+import { has, t } from "../../i18n.js";
+import { Button, Tabs } from "../../ui/controls.js";
 import { CopyButton } from "../../ui/empty.js";
-import { Select } from "../../ui/field.js";
-import { Tabs } from "../../ui/tabs.js";
+import { Select } from "../../ui/form.js";
+import { openDialog } from "../../ui/overlays.js";
+import { MakeToken } from "./access.js";
 import { Part } from "./parts.js";
-import { snippets } from "./snippets.js";
-import { MakeToken } from "./tokens.js";
+
+// What to write where, so that a client finds the hub. Pure.
+
+const json = (value) => JSON.stringify(value, null, 2);
+
+/**
+ * Client -> its name and, part by part, where to write what. A place that begins with "settings." is a word.
+ * @param {string} url of the MCP server @param {string} token @param {string} dialect
+ * @returns {Record<string, {name: string, parts: [string, string][]}>}
+ */
+function snippets(url, token, dialect) {
+  const headers = { Authorization: `Bearer ${token}` };
+  const bearer = `"Authorization: Bearer ${token}"`;
+  return {
+    claude: { name: "Claude Code", parts: [
+      ["settings.in_terminal", `claude mcp add --transport http hubbub ${url} \\\n  --header ${bearer}`]] },
+    codex: { name: "Codex", parts: [
+      ["~/.codex/config.toml", `[mcp_servers.hubbub]\nurl = "${url}"\nbearer_token_env_var = "HUBBUB_TOKEN"`],
+      ["settings.in_terminal", `export HUBBUB_TOKEN=${token}`]] },
+    gemini: { name: "Gemini CLI", parts: [
+      ["settings.in_terminal", `gemini mcp add --transport http \\\n  --header ${bearer} hubbub ${url}`]] },
+    cursor: { name: "Cursor", parts: [
+      [".cursor/mcp.json", json({ mcpServers: { hubbub: { url, headers } } })]] },
+    opencode: { name: "opencode", parts: [
+      ["opencode.json", json({ mcp: { hubbub: { type: "remote", url, headers } } })]] },
+    any: { name: "", parts: [
+      ["settings.over_http", json({ mcpServers: { hubbub: { type: "http", url, headers } } })],
+      ["settings.over_stdio", json({ mcpServers: { hubbub: {
+        command: "hubbub", args: ["mcp", dialect],
+        env: { HUBBUB_URL: new URL(url).origin, HUBBUB_TOKEN: token },
+      } } })]] },
+  };
+}
 
 const DIALECTS = ["hub", "commhub", "relay", "golemxv", "cmdop"];
 const PLACEHOLDER = "ntok_…";

@@ -1,7 +1,14 @@
-// What the tabs of the settings are made of.
+// What the tabs of the settings are made of, and secrets that are told once.
+
 import { html, useState } from "../../vendor/ui.js";
-import { role } from "../../model/moment.js";
-import { t } from "../../words.js";
+import { role } from "../../model/store.js";
+import { t } from "../../i18n.js";
+import { Button } from "../../ui/controls.js";
+import { Dialog } from "../../ui/dialog.js";
+import { CopyButton } from "../../ui/empty.js";
+import { openDialog } from "../../ui/overlays.js";
+
+// What the tabs of the settings are made of.
 
 /** A part of a tab, with its heading and its action beside that. */
 export function Part({ title, text, action, children }) {
@@ -42,3 +49,21 @@ export const mayGive = (given) => RANKS.indexOf(given) <= RANKS.indexOf(role.val
 /** The roles that can be given, in the words of people. */
 export const roles = (given = RANKS) =>
   given.filter(mayGive).map((value) => ({ value, label: t(`shell.role_${value}`) }));
+
+// A secret that is told only now: it is in nothing that is kept, not even here once the dialog is closed.
+
+/** The text with a button that copies it. */
+export function Once({ text, said }) {
+  return html`<div class="once">
+    <p>${said}</p>
+    <div class="once-text"><code tabindex="0">${text}</code><${CopyButton} text=${text} /></div>
+    <p class="small once-warning">${t("settings.once")}</p>
+  </div>`;
+}
+
+/** Show a secret in a dialog of its own. */
+export function showOnce(title, said, text) {
+  return openDialog((close) => html`<${Dialog} title=${title} onClose=${close}
+    footer=${html`<${Button} kind="primary" onClick=${close}>${t("settings.kept")}<//>`}>
+    <${Once} text=${text} said=${said} /><//>`);
+}

@@ -1,15 +1,16 @@
 // The project: what it is called, what follows where scopes overlap, its areas; and another project beside it.
+
 import { html } from "../../vendor/ui.js";
-import { t } from "../../words.js";
-import { read } from "../../hub/reads.js";
-import { could, may, moment, project } from "../../model/moment.js";
+import { could, may, moment, project } from "../../model/store.js";
+import { read } from "../../hub/endpoints.js";
+import { t } from "../../i18n.js";
 import { go } from "../../shell/router.js";
-import { Button } from "../../ui/button.js";
+import { Button } from "../../ui/controls.js";
 import { Dialog } from "../../ui/dialog.js";
-import { openDialog } from "../../ui/dialogs.js";
 import { Empty } from "../../ui/empty.js";
-import { Field, Select, TextArea } from "../../ui/field.js";
-import { done, Fetched, useFetched } from "../fetched.js";
+import { Field, Select, TextArea } from "../../ui/form.js";
+import { openDialog } from "../../ui/overlays.js";
+import { done, Fetched, useFetched } from "../fetching.js";
 import { OnlyFor, Part, Rows, useForm } from "./parts.js";
 
 const modes = () => ["off", "warn", "block"].map((value) => ({ value, label: t(`settings.mode_${value}`) }));

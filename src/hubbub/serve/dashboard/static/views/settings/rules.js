@@ -1,12 +1,13 @@
 // What a machine allows, asks about and denies, as its own policy says. It is changed on the machine, never from here.
+
 import { Fragment, html, useState } from "../../vendor/ui.js";
-import { t } from "../../words.js";
-import { read } from "../../hub/reads.js";
-import { could, machines } from "../../model/moment.js";
+import { could, machines } from "../../model/store.js";
+import { read } from "../../hub/endpoints.js";
+import { t } from "../../i18n.js";
+import { Icon } from "../../ui/controls.js";
 import { Empty } from "../../ui/empty.js";
-import { Select } from "../../ui/field.js";
-import { Icon } from "../../ui/icon.js";
-import { Fetched, useFetched } from "../fetched.js";
+import { Select } from "../../ui/form.js";
+import { Fetched, useFetched } from "../fetching.js";
 import { OnlyFor, Part } from "./parts.js";
 
 const LISTS = [["deny", "ban"], ["ask", "hand"], ["allow", "circle-check"]];

@@ -1,18 +1,18 @@
 // Webhooks and push: addresses that are told what happens, and what became of telling them.
+
 import { html } from "../../vendor/ui.js";
-import { t } from "../../words.js";
-import { read } from "../../hub/reads.js";
-import { could, may } from "../../model/moment.js";
-import { Ago } from "../../ui/ago.js";
-import { confirm } from "../../shell/asked.js";
-import { Button } from "../../ui/button.js";
+import { could, may } from "../../model/store.js";
+import { read } from "../../hub/endpoints.js";
+import { t } from "../../i18n.js";
+import { confirm } from "../../shell/dialogs.js";
+import { Button } from "../../ui/controls.js";
 import { Dialog } from "../../ui/dialog.js";
-import { openDialog } from "../../ui/dialogs.js";
 import { Empty } from "../../ui/empty.js";
-import { Field, Select } from "../../ui/field.js";
-import { done, existed, Fetched, useFetched } from "../fetched.js";
-import { showOnce } from "./once.js";
-import { OnlyFor, Part, Rows, useForm } from "./parts.js";
+import { Field, Select } from "../../ui/form.js";
+import { openDialog } from "../../ui/overlays.js";
+import { Ago } from "../../ui/text.js";
+import { done, existed, Fetched, useFetched } from "../fetching.js";
+import { OnlyFor, Part, Rows, showOnce, useForm } from "./parts.js";
 
 const LONGEST_ERROR = 300; // characters
 

@@ -1,11 +1,10 @@
 // Why something is as it is: the hub's own account, in one paragraph, with the facts it is made of.
 
 import { html, useEffect, useState } from "../../vendor/ui.js";
-import { read } from "../../hub/reads.js";
-import { Button } from "../../ui/button.js";
-import { Icon } from "../../ui/icon.js";
+import { read } from "../../hub/endpoints.js";
+import { fullTime, language, list, span, t } from "../../i18n.js";
+import { Button, Icon } from "../../ui/controls.js";
 import { Skeleton } from "../../ui/empty.js";
-import { fullTime, language, list, span, t } from "../../words.js";
 
 const AT_FIRST = 3; // facts: how it is, who holds it, what would free it
 

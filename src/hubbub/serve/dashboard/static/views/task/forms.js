@@ -1,0 +1,168 @@
+// What is asked when a person gives somebody work, hands it to somebody else, or answers who is at it.
+
+import { html, useEffect, useState } from "../../vendor/ui.js";
+import { tasksOf } from "../../model/states.js";
+import { project, shown } from "../../model/store.js";
+import { act } from "../../hub/actions.js";
+import { read } from "../../hub/endpoints.js";
+import { t } from "../../i18n.js";
+import { set } from "../../shell/router.js";
+import { Button } from "../../ui/controls.js";
+import { Dialog } from "../../ui/dialog.js";
+import { Checkbox, Field, Select, TextArea, written } from "../../ui/form.js";
+import { stateWord } from "../../ui/marks.js";
+import { toast } from "../../ui/overlays.js";
+import { Text } from "../../ui/text.js";
+import { refOf } from "./actions.js";
+
+// Who is to do a task: anybody that the project knows, those who are there first.
+
+const RANK = ["idle", "working", "waiting", "blocked", "error", "offline", "stale"];
+
+/** @param {{tasks: object[], onSay: (said: {to: string}) => void, onClose: () => void}} props */
+export function Reassign({ tasks, onSay, onClose }) {
+  const options = agentOptions(shown.value, tasks.length === 1 ? tasks[0].assignee : null);
+  const [to, setTo] = useState(options[0]?.value ?? "");
+  const words = { count: tasks.length, ref: refOf(tasks[0]) };
+  const footer = html`
+    <${Button} kind="primary" type="submit" disabled=${!to}>${t("inspector.reassign")}<//>`;
+  return html`
+    <${Dialog} title=${t("inspector.reassign_title", words)} onClose=${onClose} footer=${footer}
+      onSubmit=${() => to && onSay({ to })}>
+      ${options.length
+        ? html`<${Select} label=${t("inspector.reassign_label")} options=${options} value=${to}
+            hint=${t("inspector.reassign_hint")} onChange=${(event) => setTo(event.currentTarget.value)} />`
+        : html`<p>${t("inspector.reassign_nobody")}</p>`}
+    <//>`;
+}
+
+/** The agents of a picture, for a field: who is free first, who is gone last, with how they are. */
+function agentOptions(picture, except = null) {
+  return [...picture.agents.values()]
+    .filter((agent) => agent.name !== except)
+    .map((agent) => ({ agent, state: agent.state, busy: tasksOf(agent.name, picture).length }))
+    .sort((a, b) => RANK.indexOf(a.state) - RANK.indexOf(b.state) || a.busy - b.busy
+      || a.agent.name.localeCompare(b.agent.name))
+    .map(({ agent, state, busy }) => ({
+      value: agent.name,
+      label: [agent.name, stateWord(state, true), busy ? t("inspector.open_tasks", { count: busy }) : null]
+        .filter(Boolean).join(" · "),
+    }));
+}
+
+// Saying something to whoever works on a task; and, if it is blocked, that it may go on.
+
+/** @param {{task: object, onSay: (said: {text: string, goOn: boolean}) => void, onClose: () => void}} props */
+export function Answer({ task, onSay, onClose }) {
+  const blocked = task.may.includes("unblock");
+  const [text, setText] = useState("");
+  const [goOn, setGoOn] = useState(blocked);
+  const ready = text.trim() !== "";
+  const submit = () => ready && onSay({ text: text.trim(), goOn });
+  const footer = html`
+    <${Button} kind="primary" type="submit" disabled=${!ready} keyHint=${written("mod+Enter")}>
+      ${t("inspector.answer")}<//>`;
+  return html`
+    <${Dialog} title=${t("inspector.answer_title", { ref: refOf(task) })} onClose=${onClose} onSubmit=${submit}
+      footer=${footer}>
+      <p class="strong"><${Text} value=${task.title} lines=${2} /></p>
+      ${task.note && html`<blockquote class="said"><bdi class="faint small">${task.assignee}</bdi>
+        <${Text} value=${task.note} lines=${6} /></blockquote>`}
+      <${TextArea} label=${t("inspector.answer_label")} value=${text} rows="4" required
+        onInput=${(event) => setText(event.currentTarget.value)} />
+      ${blocked && html`<${Checkbox} label=${t("inspector.go_on")} checked=${goOn}
+        onChange=${(event) => setGoOn(event.currentTarget.checked)} />`}
+    <//>`;
+}
+
+// Giving somebody work: a text, and what else is known of it.
+
+const PRIORITIES = ["critical", "high", "medium", "low"];
+const EMPTY = { title: "", text: "", to: "", priority: "medium", area: "", depends_on: "", parent_id: "", issue: "" };
+
+/** @param {{onClose: () => void, given?: object}} props `given`: what is filled in already */
+export function CreateTask({ onClose, given = {} }) {
+  const [task, setTask] = useState({ ...EMPTY, ...given });
+  const [busy, setBusy] = useState(false);
+  const areas = useAreas();
+  const put = (name) => ({
+    name, value: task[name], onInput: ({ target }) => setTask((before) => ({ ...before, [name]: target.value })),
+  });
+  const ready = task.title.trim() !== "" && !busy;
+  const submit = async () => {
+    if (!ready) return;
+    setBusy(true);
+    const answer = await act("createTask", toSend(task));
+    setBusy(false);
+    if (answer) created(answer.task, onClose);
+  };
+  const footer = html`
+    <${Button} kind="primary" type="submit" disabled=${!ready} keyHint=${written("mod+Enter")}>
+      ${t("inspector.create")}<//>`;
+  return html`
+    <${Dialog} title=${t("inspector.create_title")} onClose=${onClose} onSubmit=${submit} footer=${footer}
+      draft=${`create:${JSON.stringify(given)}`} wide>
+      <${Field} label=${t("inspector.title")} maxlength="200" required ...${put("title")} />
+      <${TextArea} label=${t("inspector.text")} hint=${t("inspector.text_hint")} rows="5" ...${put("text")} />
+      <div class="form-pair">
+        <${Select} label=${t("inspector.to")} ...${put("to")}
+          options=${[{ value: "", label: t("inspector.to_anyone") }, ...agentOptions(shown.value)]} />
+        <${Select} label=${t("inspector.priority")} ...${put("priority")}
+          options=${PRIORITIES.map((value) => ({ value, label: t(`board.priority_${value}`) }))} />
+      </div>
+      <${More} put=${put} areas=${areas} open=${Object.keys(given).length > 1} />
+    <//>`;
+}
+
+/** What most tasks do without. */
+function More({ put, areas, open }) {
+  const choices = [{ value: "", label: t("inspector.no_area") },
+    ...areas.map(({ slug, name }) => ({ value: slug, label: name || slug }))];
+  return html`
+    <details class="form-more" open=${open}>
+      <summary>${t("inspector.more_fields")}</summary>
+      <div class="stack">
+        ${areas.length
+          ? html`<${Select} label=${t("inspector.area")} options=${choices} ...${put("area")} />`
+          : html`<${Field} label=${t("inspector.area")} maxlength="200" ...${put("area")} />`}
+        <${Field} label=${t("inspector.needs")} hint=${t("inspector.needs_hint")} ...${put("depends_on")} />
+        <div class="form-pair">
+          <${Field} label=${t("inspector.parent")} hint=${t("inspector.parent_hint")} ...${put("parent_id")} />
+          <${Field} label=${t("inspector.issue")} hint=${t("inspector.issue_hint")} ...${put("issue")} />
+        </div>
+      </div>
+    </details>`;
+}
+
+/** The areas of the project; a task may be in one of them, or, where there are none, in any. */
+function useAreas() {
+  const [areas, setAreas] = useState([]);
+  useEffect(() => {
+    read.areas(project.value).then(
+      (answer) => setAreas(answer.areas),
+      () => setAreas([]),
+    );
+  }, []);
+  return areas;
+}
+
+/** What was filled in, as the hub takes it: numbers may be written as people say them, T-12 or #12. */
+function toSend({ title, text, depends_on: needs, parent_id: parent, ...others }) {
+  const refs = needs.split(/[\s,]+/).map(plainRef).filter(Boolean);
+  const filled = Object.entries(others).map(([name, value]) => [name, value.trim()]).filter(([, value]) => value);
+  return {
+    ...Object.fromEntries(filled),
+    title: title.trim(),
+    text: text.trim() || title.trim(),
+    ...(parent.trim() && { parent_id: plainRef(parent) }),
+    ...(refs.length && { depends_on: refs }),
+  };
+}
+
+const plainRef = (ref) => ref.trim().replace(/^(T-|#)(?=\d+$)/i, "");
+
+function created(task, close) {
+  close();
+  toast(t("inspector.created", { ref: refOf(task) }));
+  set({ task: task.number });
+}
