@@ -8,8 +8,8 @@ from tests.dashboard.browser import inside
 from tests.serve.hub import Hub
 
 # A function of JavaScript: the cards of a picture, by noun and key.
-CARDS = """(picture) => Object.fromEntries(["tasks", "agents", "machines", "approvals", "letters", "overlaps"].map(
-    (noun) => [noun, Object.fromEntries(picture[noun])]))"""
+CARDS = """({ written, ...maps }) => Object.fromEntries(
+    Object.entries(maps).map(([noun, cards]) => [noun, Object.fromEntries(cards)]))"""
 
 
 def live(page: Page) -> Any:
