@@ -1,10 +1,10 @@
 """A copy of a whole SQLite database while it is in use."""
 
-import os
 from pathlib import Path
 
 import apsw
 
+from hubbub import durable
 from hubbub.model.errors import StoreRefused
 
 
@@ -23,16 +23,8 @@ def copy(db: apsw.Connection, target: Path) -> None:
     partial.touch(mode=0o600, exist_ok=False)
     try:
         db.execute("VACUUM INTO ?", (str(partial),))
-        _sync(partial)
+        durable.sync(partial)
         partial.rename(target)
     finally:
         partial.unlink(missing_ok=True)
-    _sync(target.parent)
-
-
-def _sync(path: Path) -> None:
-    file = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(file)
-    finally:
-        os.close(file)
+    durable.sync(target.parent)

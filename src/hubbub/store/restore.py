@@ -1,17 +1,20 @@
 """Putting a backup in the place of the database of a data folder."""
 
-from contextlib import closing, suppress
-from datetime import UTC, datetime
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import apsw
 
+from hubbub import durable
 from hubbub.model.errors import StoreRefused
+from hubbub.model.moments import milliseconds
 from hubbub.store import backup, migrate
 from hubbub.store.lock import FolderLock
 from hubbub.store.sqlite import DATABASE
 
-SIDE_FILES = ("-wal", "-shm")
+SIDE_FILES = ("-wal", "-shm", "-journal")
+PATIENCE = timedelta(seconds=5)  # with another program that looks into the database
 
 
 def restore(folder: Path, source: Path) -> Path | None:
@@ -20,7 +23,7 @@ def restore(folder: Path, source: Path) -> Path | None:
     Raises `StoreRefused`, and changes nothing, if a hub serves the folder, or `source` is no sound database of this
     version or an older one.
     """
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    durable.make_folder(folder, 0o700)
     lock = FolderLock.take(folder)
     fresh = folder / f".{DATABASE}.restored"
     try:
@@ -28,6 +31,7 @@ def restore(folder: Path, source: Path) -> Path | None:
         _copy_checked(source, fresh)
         kept = _set_aside(folder / DATABASE)
         fresh.replace(folder / DATABASE)
+        durable.sync(folder)
         return kept
     finally:
         fresh.unlink(missing_ok=True)
@@ -51,12 +55,14 @@ def _copy_checked(source: Path, target: Path) -> None:
 
 
 def _set_aside(database: Path) -> Path | None:
-    """Keep the old database under another name as well; it goes on being the database until it is replaced."""
+    """Keep the old database under another name as well; it goes on being the database until it is replaced.
+
+    The files beside it have other names when this returns, and that is on the disk: else, after a power cut, the new
+    database could find them, and take what they say of the old one for its own.
+    """
     if not database.exists():
         return None
-    # Of a damaged one, what is in the write-ahead log is kept beside it.
-    with suppress(apsw.Error), closing(apsw.Connection(str(database))) as db:
-        db.pragma("wal_checkpoint(truncate)")
+    _gather(database)
     moment = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%fZ")
     kept = database.with_name(f"replaced-{moment}.db")
     kept.hardlink_to(database)
@@ -64,4 +70,17 @@ def _set_aside(database: Path) -> Path | None:
         side = database.with_name(database.name + suffix)
         if side.exists():
             side.rename(kept.with_name(kept.name + suffix))
+    durable.sync(database.parent)
     return kept
+
+
+def _gather(database: Path) -> None:
+    """Have all that a database holds in its own file; of a damaged one, what is beside it is kept there."""
+    try:
+        with closing(apsw.Connection(str(database))) as db:
+            db.set_busy_timeout(milliseconds(PATIENCE))
+            ((is_busy, *_pages),) = db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    except apsw.Error:
+        return
+    if is_busy:
+        raise StoreRefused("another program is using the database; end it, and restore then")

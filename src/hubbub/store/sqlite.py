@@ -11,6 +11,7 @@ from weakref import WeakSet
 
 import apsw
 
+from hubbub import durable
 from hubbub.model.errors import StoreUnavailable
 from hubbub.model.rights import Actor
 from hubbub.store import backup, migrate
@@ -61,7 +62,7 @@ class SQLite(Alone):
         """
         file = folder / DATABASE
         try:
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            durable.make_folder(folder, 0o700)
             lock = FolderLock.take(folder, url=url)
             file.touch(mode=0o600)
         except OSError as error:
