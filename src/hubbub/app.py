@@ -4,7 +4,6 @@ import asyncio
 import json
 import os
 import resource
-import secrets
 import signal
 import sys
 import threading
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING
 import structlog
 from starlette.types import ASGIApp
 
+from hubbub import durable
 from hubbub.core import access, logins, projects, users
 from hubbub.core.askers import OwnMachine
 from hubbub.core.quotas import MIB, Limits, Quotas
@@ -253,7 +253,7 @@ class Hub:
     async def _findable(self) -> AsyncIterator[None]:
         """Tell where the hub is: commands on this machine read it from the data folder."""
         file = self.settings.data / HUB_FILE
-        _write_private(file, json.dumps({"url": self.url, "pid": os.getpid(), "started_at": unix_ms()}))
+        durable.write(file, json.dumps({"url": self.url, "pid": os.getpid(), "started_at": unix_ms()}))
         log.info("the hub is ready", url=self.url)
         if self._announce is not None:
             self._announce(self)
@@ -274,7 +274,7 @@ class Hub:
         if secret is None and not _is_good(tx, file):
             secret = users.owner_token(tx)
         if secret is not None:
-            _write_private(file, f"{secret}\n")
+            durable.write(file, f"{secret}\n")
 
 
 async def _let_go(followers: Followers, fleet: Fleet) -> None:
@@ -345,17 +345,6 @@ def _raise_file_limit() -> None:
     _soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     with suppress(ValueError, OSError):  # where the system does not allow as much as it says
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-
-
-def _write_private(file: Path, text: str) -> None:
-    """Put a file in its place at once, readable by its owner only."""
-    partial = file.with_name(f".{file.name}.{secrets.token_hex(4)}")
-    descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as new:
-        new.write(text)
-        new.flush()
-        os.fsync(descriptor)
-    partial.replace(file)
 
 
 def _greet(hub: Hub) -> None:

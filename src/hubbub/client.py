@@ -17,6 +17,7 @@ from uuid import uuid4
 
 import httpx2
 
+from hubbub import durable
 from hubbub.model.errors import Invalid
 from hubbub.model.pauses import patiently
 from hubbub.model.ways import authorities, trusts_environment
@@ -283,7 +284,9 @@ class Hub:
                 with partial.open("wb") as file:
                     for chunk in response.iter_bytes():
                         file.write(chunk)
+            durable.sync(partial)
             partial.replace(target)
+            durable.sync(target.parent)
         finally:
             partial.unlink(missing_ok=True)
 

@@ -34,6 +34,12 @@ def write_new(file: Path, content: str | bytes, mode: int = PRIVATE) -> None:
     sync(file.parent)
 
 
+def remove(file: Path) -> None:
+    """Have no such file, if there is one."""
+    file.unlink(missing_ok=True)
+    sync(file.parent)
+
+
 @contextmanager
 def draft(file: Path, content: str | bytes, mode: int = PRIVATE) -> Iterator[Path]:
     """Yield a finished file beside the one whose place it may take; it is gone in the end, unless it has."""

@@ -3,8 +3,8 @@
 It is told step by step what a program does. Content that was written and names that were changed wait until somebody
 has them kept, by `fsync` of the file or of the folder. After a power cut
 
-- of the content that waits, each sector of each write is there or is not, in any order, and one may be torn; a file
-  may have grown without what was written there, and holds zeros or what lay on the disk before;
+- of the content that waits, each sector of each write is there or is not, in any order, and one of several may
+  be torn; a file may have grown without what was written there, and holds zeros or what lay on the disk before;
 - a file was cut before what was written into it later, or neither is there;
 - of the names that wait in a folder each change is there or is not, but none without the earlier ones of the same
   names. A rename within a folder is one change; between two folders it is one in each.
@@ -199,7 +199,8 @@ def _write(found: bytearray, write: Write, luck: Luck) -> None:
     while begin < end:
         stop = min(end, begin - begin % SECTOR + SECTOR)
         if luck.has():
-            part = luck.torn(write.content[begin - write.begin : stop - write.begin])
+            part = write.content[begin - write.begin : stop - write.begin]
+            part = part if len(part) == len(write.content) else luck.torn(part)
             found.extend(bytes(max(0, begin - len(found))))
             found[begin : begin + len(part)] = part
         begin = stop

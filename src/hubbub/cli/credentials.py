@@ -1,13 +1,12 @@
 """Acting in one project: a person's token is exchanged for a member's, which is kept for the next start."""
 
 import hashlib
-import os
 from dataclasses import replace
 from pathlib import Path
 
 import click
 
-from hubbub import settings
+from hubbub import durable, settings
 from hubbub.cli.command import DEFAULT_PROJECT, PERSON, Choice
 from hubbub.client import Hub, HubRefused
 from hubbub.clients.install import record
@@ -78,8 +77,5 @@ def read_token(file: Path) -> str | None:
 
 def write_token(file: Path, token: str) -> None:
     """Keep a token for its owner alone."""
-    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    partial = file.with_suffix(f".{os.getpid()}")
-    partial.touch(mode=0o600)
-    partial.write_text(token, "utf-8")
-    partial.replace(file)
+    durable.make_folder(file.parent, 0o700)
+    durable.write(file, token)

@@ -4,10 +4,10 @@ A person keeps the key, and signs what they were shown; the hub only carries the
 """
 
 import base64
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hubbub import durable
 from hubbub.model.errors import Invalid
 from hubbub.model.orders import Answered, Question
 from hubbub.model.signatures import SCHEME, statement
@@ -66,10 +66,8 @@ def make_key(file: Path) -> str:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
     made = Ed25519PrivateKey.generate()
-    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    with os.fdopen(descriptor, "wb") as opened:
-        opened.write(base64.b64encode(made.private_bytes_raw()) + b"\n")
+    durable.make_folder(file.parent, 0o700)
+    durable.write_new(file, base64.b64encode(made.private_bytes_raw()) + b"\n")
     return _written(made.public_key().public_bytes_raw())
 
 

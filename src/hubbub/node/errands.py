@@ -16,7 +16,7 @@ from uuid import uuid4
 
 import structlog
 
-from hubbub import locks
+from hubbub import durable, locks
 from hubbub.model.errors import HubError, StoreUnavailable
 from hubbub.node.hub import Hub
 from hubbub.node.runtimes.conversation import Answer, RuntimeFailed
@@ -110,17 +110,14 @@ async def _carried(hub: Hub, folder: Path, task_id: str, work: Coroutine[Any, An
 class _Note:
     """A task that is under way, on disk; it is ours as long as we hold its lock."""
 
-    def __init__(self, file: Path, descriptor: int, task_id: str, report: Report) -> None:
+    def __init__(self, file: Path, descriptor: int | None, task_id: str, report: Report) -> None:
         self._file, self._descriptor = file, descriptor
         self._task_id, self._report = task_id, report
 
     @classmethod
     def made(cls, folder: Path, task_id: str) -> "_Note":
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        file = folder / f"{uuid4().hex}.json"
-        descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        locks.wait(descriptor)
-        note = cls(file, descriptor, task_id, STOPPED)
+        durable.make_folder(folder, 0o700)
+        note = cls(folder / f"{uuid4().hex}.json", None, task_id, STOPPED)
         note.write(STOPPED)
         return note
 
@@ -132,17 +129,25 @@ class _Note:
         except FileNotFoundError:
             return None
         if locks.take(descriptor):  # else it is at work
-            with suppress(FileNotFoundError, ValueError):  # done meanwhile, or being made
+            with suppress(FileNotFoundError):  # done meanwhile
+                if not os.path.samestat(os.fstat(descriptor), file.stat()):
+                    raise FileNotFoundError
                 written = json.loads(file.read_text("utf-8"))
                 return cls(file, descriptor, written["task_id"], Report(**written["report"]))
         os.close(descriptor)
         return None
 
     def write(self, report: Report) -> None:
+        """Put a note in the place of the last one; it is locked before it has the name."""
         self._report = report
-        content = json.dumps({"task_id": self._task_id, "report": asdict(report)}).encode()
-        os.ftruncate(self._descriptor, 0)
-        os.pwrite(self._descriptor, content, 0)
+        content = json.dumps({"task_id": self._task_id, "report": asdict(report)})
+        with durable.draft(self._file, content) as finished:
+            before, self._descriptor = self._descriptor, os.open(finished, os.O_RDWR | os.O_CLOEXEC)
+            locks.wait(self._descriptor)
+            finished.replace(self._file)
+        if before is not None:
+            os.close(before)
+        durable.sync(self._file.parent)
 
     async def settle(self, hub: Hub) -> None:
         """Tell the hub how it ended. Where the hub is out of reach the note stays, for another time."""
@@ -156,4 +161,5 @@ class _Note:
         else:
             self._file.unlink(missing_ok=True)
         finally:
-            os.close(self._descriptor)
+            if self._descriptor is not None:
+                os.close(self._descriptor)

@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 
 import hubbub
+from hubbub import durable
 from hubbub.model.orders import About
 from hubbub.node.commands.environment import passed_on
 from hubbub.node.policy import APPROVED, Policy
@@ -86,8 +87,8 @@ def _machine_id(data: Path) -> str:
             break
     else:
         known = uuid.uuid4().hex
-        data.mkdir(mode=0o700, parents=True, exist_ok=True)
-        (data / ID_FILE).write_text(known, "ascii")
+        durable.make_folder(data, 0o700)
+        durable.write(data / ID_FILE, known)
     return hashlib.sha256(f"hubbub {known}".encode()).hexdigest()[:32]
 
 

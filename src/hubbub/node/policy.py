@@ -5,8 +5,6 @@ is only ever written by a person's own hand. What does not load, in either, make
 """
 
 import json
-import os
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -15,6 +13,7 @@ from typing import ClassVar
 
 import structlog
 
+from hubbub import durable
 from hubbub.model.errors import Invalid
 from hubbub.node import tables
 from hubbub.node.approvers import public_key
@@ -124,12 +123,8 @@ def add(file: Path, rule: str, effect: Effect) -> None:
     added = f"\n[[rule]]\neffect = {json.dumps(effect.word)}\nrule = {json.dumps(rule, ensure_ascii=False)}\n"
     if added in before:
         return
-    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile("w", dir=target.parent, delete=False, encoding="utf-8") as partial:
-        partial.write(before + added)
-        partial.flush()
-        os.fsync(partial.fileno())
-    Path(partial.name).replace(target)
+    durable.make_folder(target.parent, 0o700)
+    durable.write(target, before + added)
 
 
 def rule_of(source: str) -> Rule:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import ClassVar, NamedTuple
 from urllib.parse import quote, unquote
 
-from hubbub import locks
+from hubbub import durable, locks
 from hubbub.model.errors import HubError
 from hubbub.model.memory import Part, parse, render
 from hubbub.workspace.documents import PROJECT, Kind, Subject
@@ -128,7 +128,7 @@ class Shelf:
         """Have the folder to ourselves; another mirror on it waits. Only for as long as files are written."""
         try:
             ours = self._inside(OURS)
-            ours.mkdir(parents=True, exist_ok=True)
+            durable.make_folder(ours)
             lock = os.open(ours / LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
         except OSError as error:
             raise FileRefused(OURS, _reason(error)) from None
@@ -154,7 +154,7 @@ class Shelf:
         """Write a file next to its place, make sure that it is on the disk, and put it there. Needs the lock."""
         target, draft = self._inside(name), self._inside(f"{OURS}/draft")
         try:
-            target.parent.mkdir(parents=True, exist_ok=True)
+            durable.make_folder(target.parent)
             with draft.open("wb") as file:
                 if target.exists():
                     os.fchmod(file.fileno(), stat.S_IMODE(target.stat().st_mode))
@@ -162,7 +162,7 @@ class Shelf:
                 file.flush()
                 os.fsync(file.fileno())
             draft.replace(target)
-            _sync_folder(target.parent)
+            durable.sync(target.parent)
         except OSError as error:
             raise FileRefused(name, _reason(error)) from None
 
@@ -209,15 +209,6 @@ def _read(path: Path) -> bytes:
                 return content
             before = after
             stream.seek(0)
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make sure that a change of names in the folder is on the disk."""
-    opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(opened)
-    finally:
-        os.close(opened)
 
 
 def _reason(error: OSError) -> str:

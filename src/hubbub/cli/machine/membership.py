@@ -5,7 +5,6 @@ One machine a folder, and one process a machine: the folder is locked while the 
 
 import json
 import os
-import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
@@ -13,7 +12,7 @@ from pathlib import Path
 
 import click
 
-from hubbub import locks
+from hubbub import durable, locks
 from hubbub.client import owner_token, quoted
 from hubbub.model.errors import Invalid
 from hubbub.model.given import text_of, text_or_none, texts_of
@@ -50,7 +49,7 @@ def folder_of(data: Path, name: str) -> Path:
 def alone(folder: Path) -> Iterator[None]:
     """Hold the folder, which is made where it is missing. Raises `click.ClickException` while another process does."""
     for each in (folder.parent, folder):
-        each.mkdir(mode=0o700, parents=True, exist_ok=True)
+        durable.make_folder(each, 0o700)
     lock = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         if not locks.take(lock):
@@ -89,26 +88,10 @@ def _membership(facts: object) -> Membership:
 
 def write(folder: Path, membership: Membership) -> None:
     """Put it in its place at once, for its user's eyes only."""
-    with _beside(folder, json.dumps(asdict(membership))) as partial:
-        partial.replace(folder / FILE)
+    durable.write(folder / FILE, json.dumps(asdict(membership)))
 
 
 def require_room(folder: Path) -> None:
     """Raise `OSError` where `write` would: before a code is used up for what cannot be kept."""
-    with _beside(folder, " " * ROOM):
+    with durable.draft(folder / FILE, " " * ROOM):
         pass
-
-
-@contextmanager
-def _beside(folder: Path, text: str) -> Iterator[Path]:
-    """A file that holds the text, on the disk; what is left of it in the end is removed."""
-    partial = folder / f".{FILE}.{secrets.token_hex(4)}"
-    try:
-        descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(descriptor)
-        yield partial
-    finally:
-        partial.unlink(missing_ok=True)

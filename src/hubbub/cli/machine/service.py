@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Protocol
 
+from hubbub import durable
 from hubbub.cli.bridge.starter import LOG_FILE
 from hubbub.model.errors import Invalid
 from hubbub.model.starting import program
@@ -59,8 +60,8 @@ class Service:
 
     def write(self) -> None:
         """Put it where the system looks for it. Raises `OSError`."""
-        self.file.parent.mkdir(parents=True, exist_ok=True)
-        self.file.write_text(self.content, "utf-8")
+        durable.make_folder(self.file.parent)
+        durable.write(self.file, self.content, 0o666)
 
 
 class Kept(Protocol):

@@ -2,9 +2,10 @@
 
 import hashlib
 import json
-import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
+
+from hubbub import durable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +31,7 @@ class Spool:
     """A folder of results, one file each, and of notes about broadcasts that were begun."""
 
     def __init__(self, folder: Path) -> None:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        durable.make_folder(folder, 0o700)
         self.folder = folder
 
     @classmethod
@@ -41,7 +42,7 @@ class Spool:
 
     def keep(self, result: Result) -> None:
         """Keep a result; when this returns it survives a crash."""
-        _write(self.folder / f"{result.name}.json", json.dumps(asdict(result), ensure_ascii=False))
+        durable.write(self.folder / f"{result.name}.json", json.dumps(asdict(result), ensure_ascii=False))
 
     def kept(self) -> list[Result]:
         """Every result that is kept, oldest first."""
@@ -57,20 +58,5 @@ class Spool:
         """Note that a broadcast is begun, and return for which time, from 1; a task's attempts the hub counts."""
         note = self.folder / f"{ref}.0.begun"
         attempt = int(note.read_text("utf-8")) + 1 if note.exists() else 1
-        _write(note, str(attempt))
+        durable.write(note, str(attempt))
         return attempt
-
-
-def _write(target: Path, text: str) -> None:
-    """Write a file whole and durably, or not at all."""
-    partial = target.with_suffix(".partial")
-    with partial.open("w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    partial.replace(target)
-    folder = os.open(target.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)

@@ -15,12 +15,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from hubbub import locks
+from hubbub import durable, locks
 from hubbub.model.errors import HubError
 from spliceconf import Unreadable
 
 SECRET = re.compile(r"\b([nu]tok_)\w+")
-PRIVATE = 0o600
 STAMP = "%Y%m%dT%H%M%SZ"
 STAMPED = re.compile(r"[0-9]{8}T[0-9]{6}Z")
 
@@ -122,7 +121,7 @@ class Files:
 def locked(config: Path) -> Iterator[None]:
     """Let nobody else install or uninstall meanwhile. The folder itself is the lock, and goes if it is left empty."""
     while True:
-        config.mkdir(mode=0o700, parents=True, exist_ok=True)
+        durable.make_folder(config, 0o700)
         lock = os.open(config, os.O_RDONLY)
         try:
             locks.wait(lock)
@@ -159,9 +158,8 @@ def digest(text: str) -> str:
 
 
 def write_new(path: Path, text: str, *, like: Path) -> None:
-    """Make a file with the rights of another."""
-    path.touch(mode=PRIVATE, exist_ok=False)
-    path.write_bytes(text.encode())
+    """Make a file with the rights of another, which may be replaced once this one is there."""
+    durable.write_new(path, text)
     path.chmod(_mode(like))
 
 
@@ -207,7 +205,7 @@ def _read(path: Path) -> str | None:
 def _partial(path: Path, text: str, mode: int) -> Path:
     """A finished file beside the one that it will replace."""
     target = Path(os.path.realpath(path))
-    target.parent.mkdir(parents=True, exist_ok=True)
+    durable.make_folder(target.parent)
     descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     with os.fdopen(descriptor, "wb") as file:
         file.write(text.encode())
@@ -232,11 +230,7 @@ def _mode(path: Path) -> int:
 def _replace(path: Path, partial: Path | None) -> None:
     target = Path(os.path.realpath(path))
     if partial is None:
-        target.unlink(missing_ok=True)
+        durable.remove(target)
         return
     partial.replace(target)
-    folder = os.open(target.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
+    durable.sync(target.parent)

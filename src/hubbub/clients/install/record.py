@@ -2,13 +2,13 @@
 
 import json
 import os
-import tempfile
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from hubbub import durable
 from hubbub.model.errors import HubError
 
 RECORD = "clients.json"
@@ -100,16 +100,11 @@ def _heir(install: Install, folders: Sequence[str]) -> Install:
 def _write(config: Path, installs: list[Install]) -> None:
     file = config / RECORD
     if not installs:
-        file.unlink(missing_ok=True)
+        durable.remove(file)
         return
-    config.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
+    durable.make_folder(config, PRIVATE_FOLDER)
     text = json.dumps({"version": VERSION, "installs": [asdict(each) for each in installs]}, indent=1)
-    descriptor, name = tempfile.mkstemp(dir=config, prefix=f".{RECORD}.")  # for its owner alone
-    with os.fdopen(descriptor, "w", encoding="utf-8") as partial:
-        partial.write(text + "\n")
-        partial.flush()
-        os.fsync(descriptor)
-    Path(name).replace(file)
+    durable.write(file, text + "\n")
 
 
 def token_file(config: Path, agent: str) -> Path:

@@ -2,11 +2,12 @@
 
 import hashlib
 import json
-import os
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from hubbub import durable
 from hubbub.model.orders import Order, Principal
 from hubbub.model.placements import PlacementStatus
 
@@ -54,15 +55,8 @@ def home(data: Path, project: str, agent: str) -> Path:
 
 def write(folder: Path, note: Note) -> None:
     """Keep a note, all at once."""
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    beside = folder / f".{NOTE}"
-    with os.fdopen(
-        os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8"
-    ) as file:
-        json.dump(asdict(note), file)
-        file.flush()
-        os.fsync(file.fileno())
-    beside.rename(folder / NOTE)
+    durable.make_folder(folder, 0o700)
+    durable.write(folder / NOTE, json.dumps(asdict(note)))
 
 
 def every(data: Path) -> Iterator[tuple[Path, Note]]:
@@ -78,4 +72,5 @@ def every(data: Path) -> Iterator[tuple[Path, Note]]:
 
 def forget(folder: Path) -> None:
     """Take a note away. What the agent has said stays."""
-    (folder / NOTE).unlink(missing_ok=True)
+    with suppress(FileNotFoundError):  # not even a folder
+        durable.remove(folder / NOTE)

@@ -3,8 +3,8 @@
 Where the chain ends is kept beside the log under a key, and at the hub, so that a log that was cut short, or written
 anew from its beginning, shows too. Several processes may write one log. It only ever grows; nothing rotates it.
 
-A line is with the system when the call returns, not yet on the disk: a machine that loses its power may lose its last
-lines, which then shows as a log that was cut short.
+A line is on the disk when the call returns. What a power cut leaves of one that was still being written is no line:
+whoever comes next cuts it off.
 """
 
 import json
@@ -17,7 +17,7 @@ from itertools import islice
 from pathlib import Path
 from typing import IO
 
-from hubbub import locks
+from hubbub import durable, locks
 from hubbub.node.audit import chain
 from hubbub.node.audit.chain import NOTHING, Fault, Head
 from hubbub.node.audit.seal import Seal
@@ -104,10 +104,12 @@ class AuditLog:
         with _locked(self._file) as log:
             seal = Seal(self._file)
             last = _end(log, seal)
+            _mend(log, last)
             text, digest = chain.line(last.seq + 1, facts, last.digest, time.time_ns() // MILLISECOND)
             unended = b"" if _tail(log, 1) in (b"", b"\n") else b"\n"
             log.write(unended + text.encode() + b"\n")
             log.flush()
+            os.fsync(log.fileno())
             seal.keep(Head(last.seq + 1, digest))
             return last.seq + 1
 
@@ -127,11 +129,19 @@ def verify(file: Path, heads: Iterable[tuple[str, Head]] = ()) -> list[Fault]:
         with file.open("rb") as log:
             locks.wait(log.fileno(), shared=True)
             text = log.read().decode("utf-8", "replace").removesuffix("\n")
-            lines, sealed = text.split("\n") if text else [], seal.head()
+            sealed = seal.head()
+            lines = _finished(text.split("\n") if text else [], sealed)
             broken = seal.fault(is_empty=not lines)
     if sealed is not None:
         known.append(("its seal", sealed))
     return [*chain.faults(lines, known), *([broken] if broken else [])]
+
+
+def _finished(lines: list[str], sealed: Head | None) -> list[str]:
+    """The lines without what a power cut left of the last one, which the seal does not know and nobody acted upon."""
+    count = next((number for number in range(len(lines), 0, -1) if chain.link(lines[number - 1])), 0)
+    found = chain.link(lines[count - 1]) if count else None
+    return lines[:count] if found and sealed and found.seq >= sealed.seq else lines
 
 
 def _end(log: IO[bytes], seal: Seal) -> Head:
@@ -143,9 +153,19 @@ def _end(log: IO[bytes], seal: Seal) -> Head:
     tail = _tail(log, len(sealed.digest) + len(chain.END) + 1)
     if tail == f"{sealed.digest}{chain.END}\n".encode():
         return sealed
-    *_, last = ["", *_tail(log, TAIL).decode("utf-8", "replace").removesuffix("\n").split("\n")]
-    found = chain.link(last)
+    lines = _tail(log, TAIL).decode("utf-8", "replace").removesuffix("\n").split("\n")
+    found = next(filter(None, map(chain.link, reversed(lines))), None)
     return Head(found.seq, found.digest) if found is not None and found.seq > sealed.seq else sealed
+
+
+def _mend(log: IO[bytes], last: Head) -> None:
+    """Cut off what comes after the last line, if it is what is left of one that was never told to be written."""
+    tail = _tail(log, TAIL)
+    end = f"{last.digest}{chain.END}\n".encode() if last != NOTHING else b""
+    _before, found, rest = tail.rpartition(end) if end else (b"", b"", tail)
+    is_all = not end and len(tail) < TAIL
+    if rest and (found or is_all) and not any(map(chain.link, rest.decode("utf-8", "replace").split("\n"))):
+        log.truncate(log.seek(0, os.SEEK_END) - len(rest))
 
 
 def _tail(log: IO[bytes], most: int) -> bytes:
@@ -168,8 +188,11 @@ def _locked(file: Path) -> Iterator[IO[bytes]]:
     """The log, which nobody else writes meanwhile, made if it is not there. Raises `AuditFailed`."""
     flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
     try:
-        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        durable.make_folder(file.parent, 0o700)
+        is_new = not file.exists()
         with os.fdopen(os.open(file, flags, PRIVATE), "a+b") as log:
+            if is_new:
+                durable.sync(file.parent)
             locks.wait(log.fileno())
             yield log
     except OSError as error:

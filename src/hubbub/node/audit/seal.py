@@ -10,10 +10,11 @@ import os
 import secrets
 from pathlib import Path
 
+from hubbub import durable
 from hubbub.node.audit.chain import Fault, Head, Kind
 
-PRIVATE = 0o600
 KEY_BYTES = 32
+LENGTH = 250  # of a seal, which is shorter
 
 
 class Seal:
@@ -25,10 +26,15 @@ class Seal:
     def keep(self, head: Head) -> None:
         """Remember that the log ends so. Raises `OSError`."""
         facts = {"seq": head.seq, "hash": head.digest, "mac": self._mac(head, self._made_key())}
-        descriptor = os.open(self._head, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, PRIVATE)
+        text = json.dumps(facts, separators=(",", ":")).ljust(LENGTH) + "\n"
         try:
-            # In its place, since a number never gets shorter: whoever reads has the log locked.
-            os.pwrite(descriptor, json.dumps(facts, separators=(",", ":")).encode() + b"\n", 0)
+            descriptor = os.open(self._head, os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        except FileNotFoundError:
+            durable.write(self._head, text)
+            return
+        try:
+            # In its place and always as long: within one sector of a disk, which is written whole or not at all.
+            os.pwrite(descriptor, text.encode(), 0)
         finally:
             os.close(descriptor)
 
@@ -56,12 +62,7 @@ class Seal:
             return bytes.fromhex(self._key.read_text("ascii"))
         except (FileNotFoundError, ValueError):
             key = secrets.token_bytes(KEY_BYTES)
-        self._key.unlink(missing_ok=True)
-        descriptor = os.open(self._key, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, PRIVATE)
-        try:
-            os.write(descriptor, key.hex().encode())
-        finally:
-            os.close(descriptor)
+        durable.write(self._key, key.hex())
         return key
 
     def _mac(self, head: Head, key: bytes) -> str:

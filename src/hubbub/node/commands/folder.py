@@ -67,10 +67,10 @@ class Folder:
         beside.rename(self.path / name)
 
     def read(self, name: str) -> dict[str, Any] | None:
-        """Facts that were put there; None if they were not."""
+        """Facts that were put there; None if they were not, or a power cut has left nothing of them."""
         try:
             return dict(json.loads((self.path / name).read_text("utf-8")))
-        except FileNotFoundError:
+        except (FileNotFoundError, ValueError):
             return None
 
     def look(self) -> dict[str, Any]:

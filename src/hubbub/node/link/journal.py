@@ -19,6 +19,8 @@ from uuid import UUID
 
 import apsw
 
+from hubbub import durable
+
 FILE = "orders.db"
 FLOOD = 10  # times what is remembered
 LOG_LIMIT = 4 * 1024 * 1024  # bytes of the write-ahead log that stay allocated
@@ -72,7 +74,7 @@ class Journal:
     def __init__(self, file: Path, limits: Limits | None = None) -> None:
         self._limits = limits or Limits()
         with _faults():
-            file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            durable.make_folder(file.parent, 0o700)
             os.close(os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600))
             self._db = apsw.Connection(str(file))
             for statement in (*SETTINGS, *TABLES):
