@@ -282,11 +282,8 @@ class Hub:
                     response.read()
                     raise refusal(response)
                 with partial.open("wb") as file:
-                    for chunk in response.iter_bytes():
-                        file.write(chunk)
-            durable.sync(partial)
-            partial.replace(target)
-            durable.sync(target.parent)
+                    file.writelines(response.iter_bytes())
+            durable.put(partial, target)
         finally:
             partial.unlink(missing_ok=True)
 

@@ -40,6 +40,13 @@ def remove(file: Path) -> None:
     sync(file.parent)
 
 
+def put(finished: Path, file: Path) -> None:
+    """Have a file that lies finished beside another take its place."""
+    sync(finished)
+    finished.replace(file)
+    sync(file.parent)
+
+
 @contextmanager
 def draft(file: Path, content: str | bytes, mode: int = PRIVATE) -> Iterator[Path]:
     """Yield a finished file beside the one whose place it may take; it is gone in the end, unless it has."""
