@@ -14,6 +14,7 @@ from typing import Self
 FOLDER = Path(__file__).resolve().parent
 ROOT = FOLDER.parent
 BREAKS, TEST = "Breaks: ", "Test: "
+SIMULATE = "simulate"  # in the place of a test: seeds of the simulator, until a promise breaks
 FILE, END = "--- a/", "@@"  # in a patch, how a file begins, and where lines that stand together end
 
 
@@ -56,6 +57,11 @@ class Mutant:
             test=test.removeprefix(TEST),
             changes=_changes(patch),
         )
+
+    @property
+    def is_simulated(self) -> bool:
+        """Whether the simulator is to notice, and no test."""
+        return self.test == SIMULATE
 
     @property
     def part(self) -> str:

@@ -1,7 +1,8 @@
 """`make mutants`: whether the tests still notice when the product goes wrong.
 
 Each mutant is put into a copy of the checkout, and the test that it names is run there; if that does not fail the tests
-of its part are, first those of every day, then all. What no test notices has survived, and a test is missing.
+of its part are, first those of every day, then all. What no test notices has survived, and a test is missing. Those that
+name the simulator instead are noticed by a promise, on one of the first 10,000 seeds.
 """
 
 import argparse
@@ -18,7 +19,8 @@ from pathlib import Path
 from mutants.checkout import Copy, copied
 from mutants.mutant import ROOT, DoesNotApply, Mutant, all_mutants, is_there
 
-DAILY, ALL = "make test", "make check"
+DAILY, ALL, SIMULATE = "make test", "make check", "make simulate"
+SEEDS = 10_000  # of the simulator, in which a promise has to break
 LEAST_DAILY = 60  # of the whole list: what protects every day
 MARKS = {DAILY: "not system", ALL: "system"}
 QUIET = ("-q", "-x", "--no-header", "--tb=line", "-rfE", "-p", "no:cacheprovider")
@@ -30,6 +32,7 @@ PASSED, FAILED, STOPPED, NOTHING_THERE = (
     5,
 )  # how pytest ends; side by side it is stopped by a failure
 SECONDS = 900  # for a test; a folder has four times as long
+BROKEN_PROMISE = re.compile(r"^seed \d+, after (\d+) seeds: (.*)", re.MULTILINE)
 FAILED_TEST = re.compile(r"^FAILED (\S+?)(?:\[| - |$)", re.MULTILINE)
 CAUGHT, SURVIVED, BROKEN = "caught", "SURVIVED", "BROKEN"
 
@@ -69,7 +72,9 @@ class Trial:
 
     def without(self, mutants: Sequence[Mutant]) -> str:
         """Run the tests that the mutants name as the product is; what is told where they do not all pass."""
-        named = sorted({each.test for each in mutants if is_there(each.test, self._copy.root)})
+        named = sorted(
+            {each.test for each in mutants if not each.is_simulated and is_there(each.test, self._copy.root)}
+        )
         code, printed = self._pytest(*named) if named else (PASSED, "")
         return "" if code == PASSED else printed
 
@@ -80,17 +85,28 @@ class Trial:
                 word, by, tier, why = self._judged(mutant)
         except DoesNotApply as error:
             word, by, tier, why = BROKEN, "", "", f"does not apply: {error}"
-        if not is_there(mutant.test, self._copy.root):
+        if not mutant.is_simulated and not is_there(mutant.test, self._copy.root):
             why = f"its test is gone: {mutant.test} {why}"
         return Verdict(mutant, word, time.monotonic() - began, by, tier, why.strip())
 
     def _judged(self, mutant: Mutant) -> tuple[str, str, str, str]:
+        if mutant.is_simulated:
+            return self._simulated()
         for tests, tier in self._steps(mutant):
             code, printed = self._pytest(tests, "-m", MARKS[tier])
             if code in (FAILED, STOPPED) and (found := FAILED_TEST.search(printed)):
                 return CAUGHT, found[1], tier, ""
             if code not in (PASSED, NOTHING_THERE):
                 return BROKEN, "", tier, f"the run of {tests} broke:\n{printed[-2000:]}"
+        return SURVIVED, "", "", ""
+
+    def _simulated(self) -> tuple[str, str, str, str]:
+        words = ("--first", "0", "--seeds", str(SEEDS), "--quick")
+        code, printed = self._copy.run("-m", "simulate.run", *words, seconds=4 * SECONDS)
+        if code == FAILED and (found := BROKEN_PROMISE.search(printed)):
+            return CAUGHT, f"seed {int(found[1]):,}: {found[2].partition(':')[0]}", SIMULATE, ""
+        if code != PASSED:
+            return BROKEN, "", SIMULATE, f"the simulator broke:\n{printed[-2000:]}"
         return SURVIVED, "", "", ""
 
     def _steps(self, mutant: Mutant) -> Iterator[tuple[str, str]]:
