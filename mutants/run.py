@@ -1,8 +1,8 @@
 """`make mutants`: whether the tests still notice when the product goes wrong.
 
 Each mutant is put into a copy of the checkout, and the test that it names is run there; if that does not fail the tests
-of its part are, first those of every day, then all. What no test notices has survived, and a test is missing. Those that
-name the simulator instead are noticed by a promise, on one of the first 10,000 seeds.
+of its part are, first those of every day, then all. What no test notices has survived, and a test is missing.
+Those that name the simulator are noticed by a promise that breaks, in one of the first 10,000 seeds.
 """
 
 import argparse

@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 FILES = ("src/a.py", "src/b.py", "src/*.py", "docs/", "src/auth/login.py")
 LATEST = 8  # tasks and messages that are spoken of
-FOREIGN = 24  # one of so many times what is spoken of is another project's
+FOREIGN = 12  # one of so many times what is spoken of is another project's
 
 
 class Hand:
@@ -40,8 +40,18 @@ class Hand:
     def name(self) -> str:
         return self.one(CREW)
 
+    def some(self, things: Sequence[T]) -> list[T]:
+        """One or two of them."""
+        return self._chance.sample(things, self._chance.randint(1, 2))
+
+    def lease(self) -> str:
+        """The id of a lease, mostly of the speaker's."""
+        whose = self.speaker.name if self._chance.randrange(5) else self.name()
+        found = self._ids("leases", f"holder = '{whose}'")
+        return self.one(found) if found else self.task()
+
     def files(self) -> list[str]:
-        return self._chance.sample(FILES, self._chance.randint(1, 2))
+        return self.some(FILES)
 
     def task(self, *, mine: bool = False) -> str:
         """The id of a task, mostly a late one; `mine`, mostly of those that the speaker holds."""

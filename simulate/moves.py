@@ -8,16 +8,19 @@ from functools import partial
 from typing import Any
 
 from hubbub.core import access, coordinators, members, presences, sweep, tasks, tokens, verbs
+from hubbub.core.work import leases
 from hubbub.model.errors import HubError, StoreUnavailable
 from hubbub.model.orders import Outcome
 from hubbub.model.rights import HUB, SYSTEM, Role
 from hubbub.store.tx import Tx
 from simulate.hand import Hand
-from simulate.world import Prepared, Speaker, World, is_yes
+from simulate.world import MACHINE, Broken, Prepared, Speaker, World, is_yes
 
 Arguments = Callable[[Hand], Mapping[str, Any]]
 Move = Callable[[World, Speaker, int], Awaitable[None]]
 
+ORDERING = "connect"  # the tool by which commands go to machines
+THINGS = ("port:8000", "db", "gpu", "gpu:2")
 WAITS = (0.05, 1, 5, 20, 45, 100, 200, 650, 1900, 3700)  # seconds
 STATUSES = ("idle", "working", "blocked", "waiting_input", "error", "offline")
 PRIORITIES = ("critical", "high", "medium", "low")
@@ -98,6 +101,7 @@ TOOLS: dict[str, tuple[int, Arguments]] = {
     "hub.inbox": (6, lambda a: {"ack": a.maybe([a.one((a.letter(), "all"))]), "limit": a.one((1, 10))}),
     "hub.send": (9, lambda a: {
         "text": a.text(), "to": a.maybe(a.one((a.name(), a.name(), "everyone"))), "kind": a.maybe("task"),
+        "reply_to": a.maybe(a.one((a.task(), a.message())), 4),
         "needs": a.maybe([a.task()], 4), "expires_in": a.maybe(a.one((30, 900)), 3),
         "key": a.maybe(f"k{a.number(6)}", 4),
     }),
@@ -152,8 +156,64 @@ async def late(world: World, speaker: Speaker, number: int) -> None:
 
 async def again(world: World, speaker: Speaker, _number: int) -> None:
     """Send the last call again that has a key, as who heard no answer does, or a line that doubles it."""
-    if speaker.last is not None:
+    if speaker.last is not None and speaker.last.tool == ORDERING:
+        _begin(world, speaker, speaker.last)
+    elif speaker.last is not None:
         await _send(world, speaker, speaker.last)
+
+
+async def order(world: World, speaker: Speaker, number: int) -> None:
+    """Have the machine do something, and wait for what comes of it while others go on."""
+    hand = Hand(world, speaker, number)
+    given = {"operation": "exec", "hostname": MACHINE, "command": hand.text()}
+    call = Prepared("cmdop", ORDERING, given, f"order-{number}" if number % 3 else None, None, hand.mark)
+    _begin(world, speaker, call)
+    if call.key is not None:
+        speaker.last = call
+
+
+def _begin(world: World, speaker: Speaker, call: Prepared) -> None:
+    task = asyncio.create_task(_order(world, speaker, call))
+    world.beside.add(task)
+    task.add_done_callback(world.beside.discard)
+
+
+async def _order(world: World, speaker: Speaker, call: Prepared) -> None:
+    outcome = await world.call(speaker, call)
+    told = "unknown" if outcome is None or outcome.is_error else "yes"
+    world.orders[call.mark].add("undone" if outcome is not None and outcome.is_undone else told)
+
+
+async def lease(world: World, speaker: Speaker, number: int) -> None:
+    """Ask for things that others may hold, say that one is there still, or give them back."""
+    hand = Hand(world, speaker, number)
+    things, known = hand.some(THINGS), hand.maybe(hand.lease(), 3)
+    deed, waits = hand.one((leases.renew, leases.release, leases.release)), bool(hand.number(3))
+
+    def do(tx: Tx) -> None:
+        project = access.enter(tx)
+        if known is None:
+            leases.ask(tx, project, things, by=speaker.name, waits=waits)
+        else:
+            deed(tx, project, known, by=speaker.name)
+
+    await _as(world, speaker, do)
+
+
+async def machine(world: World, _hub: Speaker, number: int) -> None:
+    """Something befalls the machine: it is killed, stopped or started, or its line breaks, which may go unnoticed."""
+    there = world.machine
+    if there is None:
+        return
+    match number % 6:
+        case 0:
+            await there.kill()
+        case 1:
+            await there.stop()
+        case 2 if there.wire is not None:
+            there.wire.cut()
+        case _:
+            there.start()
 
 
 async def _send(world: World, speaker: Speaker, call: Prepared) -> None:
@@ -164,15 +224,15 @@ async def _send(world: World, speaker: Speaker, call: Prepared) -> None:
         return
     told = "".join(outcome.shown)
     for slug in world.projects:
-        assert slug == speaker.project.slug or f"@{slug}" not in told, (
-            f"{speaker.name} of {speaker.project.slug} was told a text of {slug} by {call.dialect}.{call.tool}"
-        )
-    assert not (speaker.is_revoked and is_yes(outcome)), (
-        f"a revoked token was let in by {call.dialect}.{call.tool}"
-    )
+        if slug != speaker.project.slug and f"@{slug}" in told:
+            raise Broken(f"nothing_crosses_projects: {call.tool} told {speaker.name} a text of {slug}")
+    if speaker.is_revoked and is_yes(outcome):
+        raise Broken(f"revoked_tokens_are_dead: {call.dialect}.{call.tool} let one in")
     if call.key is not None and is_yes(outcome):
         _compare(call, outcome)
         speaker.last = call
+    if call.dialect == "golemxv" and not is_yes(outcome):
+        speaker.stay = None  # it may have ended; without one the hub finds the only one
     if call.tool == "checkin" and is_yes(outcome):
         stay = json.loads(told).get("session_token")
         speaker.stay = stay if isinstance(stay, str) else speaker.stay
@@ -183,7 +243,8 @@ def _compare(call: Prepared, outcome: Outcome) -> None:
     if call.tool in READS or call.tool == "checkin":
         return
     told = "".join(outcome.shown)
-    assert call.answer in (None, told), f"{call.tool} with one key was told {call.answer} and then {told}"
+    if call.answer not in (None, told):
+        raise Broken(f"one_key_has_one_answer: {call.tool} was told {call.answer}, and then {told}")
     call.answer = told
 
 
@@ -230,6 +291,7 @@ async def manage(world: World, eve: Speaker, number: int) -> None:
         lambda tx: coordinators.revoke(tx, project, name),
         lambda tx: presences.release_scope(tx, project, name, by=HUB, reason="make room"),
         lambda tx: members.put(tx, project, "owner", Role.OWNER),
+        lambda tx: leases.put_capacity(tx, project, "gpu", 2),
     )
     deed: Any = hand.one(deeds)
     await _as(world, eve, deed)
@@ -269,21 +331,9 @@ async def upkeep(world: World, _hub: Speaker, number: int) -> None:
 
 
 async def settle(world: World, _hub: Speaker, _number: int) -> None:
-    """Settle what is overdue, whether or not anything is; then nothing is."""
-
-    def settle_all(tx: Tx) -> int:
-        sweep.settle(tx)
-        return tx.now
-
+    """Settle what is overdue, whether or not anything is."""
     with suppress(StoreUnavailable):
-        now = await world.write(SYSTEM, settle_all)
-        left = world.rows(
-            f"""SELECT 'task', number FROM tasks
-                WHERE expires_at <= {now} AND status IN ('queued', 'delivered', 'accepted')
-                UNION ALL SELECT 'presence', agent FROM presences WHERE ended_at IS NULL AND expires_at <= {now}
-                UNION ALL SELECT 'claim', agent FROM claims WHERE expires_at <= {now}"""
-        )
-        assert not left, f"what is overdue was not settled: {left}"
+        await world.write(SYSTEM, sweep.settle)
 
 
 async def crash(world: World, _hub: Speaker, _number: int) -> None:
@@ -301,12 +351,16 @@ AGENT: dict[str, tuple[int, Move]] = {
     "hold": (6, hold),
     "late": (6, late),
     "again": (8, again),
+    "lease": (14, lease),
 }
 PEOPLE: dict[str, tuple[int, Move]] = {"steer": (6, steer), "manage": (2, manage), "revoke": (1, revoke)}
 WORLD: dict[str, tuple[int, Move]] = {
     "wait": (12, wait),
     "upkeep": (6, upkeep),
-    "settle": (2, settle),
+    "settle": (1, settle),
     "crash": (1, crash),
 }
-MOVES = {name: move for table in (AGENT, PEOPLE, WORLD) for name, (_often, move) in table.items()}
+AT_MACHINES: dict[str, tuple[int, Move]] = {"order": (4, order), "again": (1, again)}
+OF_MACHINES: dict[str, tuple[int, Move]] = {"machine": (4, machine), "wait": (4, wait), "crash": (1, crash)}
+TABLES = (AGENT, PEOPLE, WORLD, AT_MACHINES, OF_MACHINES)
+MOVES = {name: move for table in TABLES for name, (_often, move) in table.items()}

@@ -3,19 +3,27 @@
 import asyncio
 import random
 import traceback
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
-from simulate.moves import AGENT, MOVES, PEOPLE, WORLD
+from simulate.machines import Deeds, Machine, surrounded
+from simulate.moves import AGENT, AT_MACHINES, MOVES, OF_MACHINES, PEOPLE, WORLD
 from simulate.promises import Watch
 from simulate.store import Disk, Fate, Memory
 from simulate.virtual import VirtualLoop, chance
-from simulate.world import CREW, PERSON, PROJECTS, NoAnswer, World
+from simulate.world import CREW, PERSON, PROJECTS, Broken, NoAnswer, Place, World
+from tests.memory import in_memory
 
 LENGTH = 120  # steps of a run
 WHOLE = 40  # steps between two looks at everything
 NOBODY = "-"
+WITH_MACHINE = 0.25  # of all stories
+FATES = (Fate.REFUSED, Fate.KILLED, Fate.UNHEARD)
+FINALE = 900  # seconds after which all that was ordered has come to its end, if everyone is there
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +49,7 @@ class Story:
     seed: int
     modes: tuple[str, str]
     steps: tuple[Step, ...]
+    machine: bool = False  # whether the first project has one
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,26 +66,33 @@ def story_of(seed: int, length: int = LENGTH) -> Story:
     """The run that a seed chooses."""
     source = random.Random(seed)
     faults, together = source.choice((0, 0.03, 0.1)), source.choice((0, 0.2, 0.5))
-    steps = tuple(_step(source, faults, together) for _ in range(length))
+    machine = source.random() < WITH_MACHINE
+    steps = tuple(_step(source, faults, together, machine=machine) for _ in range(length))
     modes = source.choice(("block", "warn")), source.choice(("block", "warn", "off"))
-    return Story(seed, modes, steps)
+    return Story(seed, modes, steps, machine)
 
 
-def _step(source: random.Random, faults: float, together: float) -> Step:
+def _step(source: random.Random, faults: float, together: float, *, machine: bool) -> Step:
     number, turn = source.randrange(10**6), source.random()
+    if machine and turn < 0.5:
+        who = NOBODY if turn < 0.25 else f"{PROJECTS[0]}/{source.choice(CREW)}"
+        fate = source.choice(FATES) if source.random() < faults else Fate.NONE
+        return Step(who, _chosen(source, "of machines" if turn < 0.25 else "at machines"), number, fate)
     if turn < 0.12:
         return Step(NOBODY, _chosen(source, "world"), number)
     slug = source.choice((PROJECTS[0], PROJECTS[0], PROJECTS[1]))
     is_person = turn < 0.2
     who = f"{slug}/{PERSON if is_person else source.choice(CREW)}"
     does = _chosen(source, "people" if is_person else "agent")
-    fate = source.choice((Fate.REFUSED, Fate.KILLED, Fate.UNHEARD)) if source.random() < faults else Fate.NONE
+    fate = source.choice(FATES) if source.random() < faults else Fate.NONE
     return Step(who, does, number, fate, beside=source.random() < together)
 
 
 @cache
 def _table(kind: str) -> tuple[tuple[str, ...], tuple[int, ...]]:
-    table = {"agent": AGENT, "people": PEOPLE, "world": WORLD}[kind]
+    table = {
+        "agent": AGENT, "people": PEOPLE, "world": WORLD, "at machines": AT_MACHINES, "of machines": OF_MACHINES,
+    }[kind]  # fmt: skip
     return tuple(table), tuple(often for often, _move in table.values())
 
 
@@ -98,9 +114,9 @@ def play(story: Story, disk: Disk | None = None) -> Failure | None:
     disk.clock, disk.fate = loop.unix_ms, Fate.NONE
     disk.empty()
     player = _Player(disk, loop, story)
-    with chance(story.seed, loop):
+    with chance(story.seed, loop), TemporaryDirectory(prefix="hubbub-simulate-", dir=in_memory()) as folder:
         try:
-            loop.run_until_complete(player.run())
+            loop.run_until_complete(player.run(Path(folder)))
         except Exception as error:  # noqa: BLE001  # whatever it is, it is what was looked for
             return Failure(story, _kind(error), _said(error), player.done)
         finally:
@@ -118,7 +134,7 @@ def _kind(error: Exception) -> str:
 
 
 def _said(error: Exception) -> str:
-    if type(error).__name__ == "Broken":
+    if isinstance(error, Broken):
         return str(error)
     return "".join(traceback.format_exception(error))
 
@@ -139,10 +155,21 @@ class _Player:
         self.disk, self.loop, self.story = disk, loop, story
         self.done = 0
 
-    async def run(self) -> None:
-        self.world = await World.made(
-            self.disk, self.loop, dict(zip(PROJECTS, self.story.modes, strict=True))
+    async def run(self, folder: Path) -> None:
+        modes = dict(zip(PROJECTS, self.story.modes, strict=True))
+        place = (
+            Place(folder, Deeds(Counter(), random.Random(self.story.seed))) if self.story.machine else None
         )
+        machines: dict[str, Machine] = {}
+        with surrounded(machines):
+            self.world = World(self.disk, machines)
+            try:
+                await self.world.begin(modes, place)
+                await self._play()
+            finally:
+                await self.world.close()
+
+    async def _play(self) -> None:
         watch = Watch(self.world)
         watch.look(whole=True)
         steps, looked = self.story.steps, 0
@@ -155,6 +182,20 @@ class _Player:
             is_whole = last - looked >= WHOLE or last == len(steps)
             looked = last if is_whole else looked
             watch.look(whole=is_whole)
+        if self.world.machine is not None:
+            await self._end_orders(self.world.machine, watch)
+
+    async def _end_orders(self, machine: Machine, watch: Watch) -> None:
+        """Have everyone be there for a while: then each order has come to its end."""
+        machine.start()
+        await asyncio.sleep(FINALE)
+        watch.look(whole=True)
+        left = self.world.rows("SELECT status FROM dispatches WHERE ended_at IS NULL")
+        if left or self.world.beside:
+            raise Broken(f"orders_come_to_an_end: {left}, and {len(self.world.beside)} callers wait")
+        for mark, status in watch.orders.values():
+            if machine.deeds.done[mark] and status != "ended":
+                raise Broken(f"what_was_done_is_told: the order {mark} was done, and is {status}")
 
     async def _do(self, group: Sequence[Step]) -> None:
         """Do steps at the same time, and then let everybody hear of it."""
@@ -162,7 +203,8 @@ class _Player:
         done = await asyncio.gather(*map(self._one, group), return_exceptions=True)
         self.disk.fate = Fate.NONE
         if self.world.hub.process.died.is_set():
-            await self.world.restart()
+            self.world.up.clear()
+        await self.world.up.wait()
         for outcome in done:
             if isinstance(outcome, BaseException) and not isinstance(outcome, NoAnswer):
                 raise outcome

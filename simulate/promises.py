@@ -18,7 +18,7 @@ from hubbub.core.snapshots.take import Text
 from hubbub.model.pictures import Fold
 from hubbub.model.rights import SYSTEM
 from hubbub.store.tx import Tx
-from simulate.world import World
+from simulate.world import Broken, World
 
 OPEN = ("queued", "delivered", "accepted", "working", "blocked", "in_review")
 BACK = (
@@ -51,10 +51,6 @@ SAYS = {
 }
 
 
-class Broken(AssertionError):
-    """A promise was broken; the message says which."""
-
-
 @dataclass(slots=True)
 class Job:
     """A task as it was when it was last looked at."""
@@ -74,7 +70,9 @@ class Watch:
     jobs: dict[bytes, Job] = field(default_factory=dict)
     told: dict[bytes, str] = field(default_factory=dict)  # the status that the log told last
     folds: dict[bytes, Fold] = field(default_factory=dict)
-    marked: Counter[str] = field(default_factory=Counter)
+    fences: dict[bytes, int] = field(default_factory=dict)  # the greatest that was seen of each project
+    fenced: dict[bytes, int] = field(default_factory=dict)  # what was seen of each lease
+    orders: dict[bytes, tuple[str, str]] = field(default_factory=dict)  # the mark and the status of each
 
     def look(self, *, whole: bool) -> None:
         """Raise `Broken` with the first promise that does not hold."""
@@ -198,6 +196,12 @@ NOTHING = {
            WHERE n.status <> 'completed' AND (t.status = 'delivered' AND t.delivered_at > n.updated_at
                                               OR t.status = 'accepted' AND t.accepted_at > n.updated_at)""",
     ),
+    "a_thing_has_one_holder": (
+        "Of no thing more is held than there is.",
+        """SELECT w.key, sum(w.value), coalesce(c.capacity, 1) FROM leases l JOIN json_each(l.wants) w
+           LEFT JOIN capacities c ON c.project_id = l.project_id AND c.thing = w.key
+           WHERE l.status = 'held' GROUP BY l.project_id, w.key HAVING sum(w.value) > coalesce(c.capacity, 1)""",
+    ),
     "a_file_has_one_holder": (
         "Where a project blocks conflicts, no file is held by two.",
         """SELECT a.agent, b.agent, a.entry, b.entry FROM claims a
@@ -315,6 +319,82 @@ def nobody_waits_without_a_reason(watch: Watch) -> Iterator[str]:
                 yield f"{slug} #{number} waits, and why says only {facts}"
 
 
+def nothing_is_overdue(watch: Watch) -> Iterator[str]:
+    """Whoever is answered is shown a world in which all has ended whose time had run out."""
+    now = watch.world.settled_at
+    for row in watch.rows(
+        f"""SELECT 'task', number, expires_at FROM tasks
+            WHERE expires_at <= {now} AND updated_at < {now} AND status IN ('queued', 'delivered', 'accepted')
+            UNION ALL SELECT 'presence', agent, expires_at FROM presences
+            WHERE expires_at <= {now} AND seen_at < {now} AND ended_at IS NULL
+            UNION ALL SELECT 'claim', agent, expires_at FROM claims WHERE expires_at <= {now} AND edited_at < {now}
+            UNION ALL SELECT 'lease', holder, expires_at FROM leases
+            WHERE expires_at <= {now} AND coalesce(granted_at, asked_at) < {now}"""
+    ):
+        yield f"{row}, and it is {now}"
+
+
+def fences_only_rise(watch: Watch) -> Iterator[str]:
+    """A lease that is granted has a greater number than all of its project that were granted before it."""
+    for lease, project, fence in watch.rows(
+        "SELECT id, project_id, fence FROM leases WHERE status = 'held' ORDER BY fence"
+    ):
+        if watch.fenced.get(lease) == fence:
+            continue
+        if fence <= (last := watch.fences.get(project, 0)):
+            yield f"a lease was granted with the number {fence}, behind {last}"
+        watch.fenced[lease], watch.fences[project] = fence, fence
+
+
+def the_first_in_turn_waits_for_something(watch: Watch) -> Iterator[str]:
+    """Who is first in turn waits for something that others hold."""
+    held: Counter[tuple[bytes, str]] = Counter()
+    counted = {(project, thing): most for project, thing, most in watch.rows("SELECT * FROM capacities")}
+    waiting: dict[bytes, dict[str, int]] = {}
+    for project, status, wants in watch.rows(
+        "SELECT project_id, status, wants FROM leases ORDER BY priority, number"
+    ):
+        if status == "held":
+            held.update({(project, thing): count for thing, count in json.loads(wants).items()})
+        else:
+            waiting.setdefault(project, json.loads(wants))
+    for project, wants in waiting.items():
+        if all(
+            held[project, thing] + count <= counted.get((project, thing), 1) for thing, count in wants.items()
+        ):
+            yield f"{wants} is free, and the first in turn waits for it"
+
+
+ORDER_LIFE = {
+    "queued": "queued sent taken ended withdrawn lost", "sent": "sent taken ended lost", "taken": "taken ended lost",
+    "lost": "lost ended", "ended": "ended", "withdrawn": "withdrawn",
+}  # fmt: skip
+
+
+def orders_are_done_once(watch: Watch) -> Iterator[str]:
+    """A machine did what it was ordered once at most: once if that was told, and never if that was."""
+    if watch.world.machine is None:
+        return
+    done = watch.world.machine.deeds.done
+    for order, number in done.items():
+        if number > 1:
+            yield f"{order} was done {number} times"
+    for mark, answers in watch.world.orders.items():
+        if "yes" in answers and done[mark] != 1:
+            yield f"{mark} was answered as done, and was done {done[mark]} times"
+        if answers == {"undone"} and done[mark]:
+            yield f"nothing of {mark} was done, as was answered; but it was"
+    for id_, status, code, arguments in watch.rows("SELECT id, status, code, arguments FROM dispatches"):
+        mark, before = watch.orders.get(id_, ("", "queued"))
+        mark = mark or str(json.loads(arguments).get("command", "")).partition(" ")[0]
+        if status not in ORDER_LIFE[before].split():
+            yield f"the order {mark} was {before} and is {status}"
+        is_undone = status == "withdrawn" or code in ("denied", "offline", "invalid")
+        if mark and is_undone and done[mark]:
+            yield f"the order {mark} is kept as {status} ({code}), and it was done"
+        watch.orders[id_] = mark, status
+
+
 def the_feed_passes_on_the_log(watch: Watch) -> Iterator[str]:
     """Whoever follows the log hears each line once, in order."""
     heard = watch.world.hub.heard
@@ -333,6 +413,10 @@ def the_feed_passes_on_the_log(watch: Watch) -> Iterator[str]:
 
 
 EACH_STEP: tuple[Promise, ...] = (
+    orders_are_done_once,
+    nothing_is_overdue,
+    fences_only_rise,
+    the_first_in_turn_waits_for_something,
     the_log_tells_a_path_of_the_lifecycle,
     tasks_are_what_the_log_tells,
     *(_nothing_found(name, doc, sql) for name, (doc, sql) in NOTHING.items()),

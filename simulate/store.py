@@ -69,7 +69,7 @@ class Memory:
         self.clock: Clock = lambda: 0
         self._writer = _Writer(Path(":memory:"), timedelta(0), lambda: self.clock(), lambda: None)  # noqa: PLW0108  # it is another in each run
         self._db = self._writer._db
-        self._db.deserialize("main", _template())
+        self._db.deserialize("main", template())
         named = self._db.execute(
             "SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'migrations' AND sql IS NOT NULL"
         )
@@ -108,7 +108,7 @@ class Memory:
 
 
 @cache
-def _template() -> bytes:
+def template() -> bytes:
     """A new database of this version."""
     with TemporaryDirectory(prefix="hubbub-simulate-") as folder:
         SQLite.open(Path(folder)).close()

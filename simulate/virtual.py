@@ -22,6 +22,7 @@ from hubbub.serve import feed, followers
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
 
+TURN = 1e-6  # seconds that each turn of the loop takes: who asks again and again sees time pass
 EPOCH = 1_800_000_000_000  # Unix milliseconds at which every run begins
 
 
@@ -30,7 +31,7 @@ class Stuck(AssertionError):
 
 
 class VirtualLoop(asyncio.BaseEventLoop):
-    """An event loop whose time passes only where nothing is left to do; it has no sockets and no threads."""
+    """An event loop whose time passes where nothing is left to do; it has no sockets and no threads."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -47,7 +48,7 @@ class VirtualLoop(asyncio.BaseEventLoop):
         """Let the time pass after which something is due."""
         if timeout is None:
             raise Stuck("everyone waits, and nothing is due")
-        self._now += timeout
+        self._now += timeout + TURN
         return []
 
     def call_soon_threadsafe(

@@ -6,24 +6,35 @@ from collections.abc import Awaitable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
+from pathlib import Path
 from typing import Any, TypeVar
 
-from hubbub.core import access, agents, projects, tokens, users
+from hubbub.core import access, agents, joins, projects, tokens, users
 from hubbub.core.access import Outdated
 from hubbub.core.transaction import Transactions, Vouched
 from hubbub.dialects import discover
 from hubbub.dialects.call import Call, NotYet, Site
+from hubbub.dialects.cmdop import DIALECT as CMDOP
 from hubbub.dialects.relay import talking, working
 from hubbub.model.errors import HubError, StoreUnavailable
-from hubbub.model.orders import Outcome
+from hubbub.model.ids import new_id
+from hubbub.model.orders import About, Outcome
 from hubbub.model.records import Activity, Project
 from hubbub.model.rights import SYSTEM, Actor, Role
+from hubbub.serve.desk import Desk
 from hubbub.serve.feed import Feed
+from hubbub.serve.fleet.elsewhere import Elsewhere
+from hubbub.serve.fleet.far import FarNodes
+from hubbub.serve.fleet.fleet import Fleet
+from hubbub.serve.fleet.hearing import Hearing
+from hubbub.serve.fleet.links import Links
+from hubbub.serve.fleet.needs import Needs
 from hubbub.serve.followers import Followers
 from hubbub.serve.news import LiveNews
 from hubbub.serve.notified import Notified
 from hubbub.serve.upkeep import Upkeep
 from hubbub.store.tx import Operation, Tx
+from simulate.machines import Deeds, Machine
 from simulate.store import Disk, Process
 
 T = TypeVar("T")
@@ -32,7 +43,20 @@ PROJECTS = ("red", "blue")
 CREW = ("ann", "bob", "cat")
 PERSON = "eve"
 DEAD_LETTERS = timedelta(hours=1)
+MACHINE = "m1"
 DIALECTS = discover()
+
+
+class Broken(AssertionError):
+    """A promise was broken; the message says which."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a machine is: its folder, and what it really did."""
+
+    folder: Path
+    deeds: Deeds
 
 
 class NoAnswer(Exception):
@@ -69,7 +93,7 @@ class Speaker:
 class Hub:
     """One process of the hub: all that it knows beside the database."""
 
-    def __init__(self, disk: Disk) -> None:
+    def __init__(self, disk: Disk, *, has_machines: bool) -> None:
         _forget()
         self.process = Process(disk)
         self.transactions = Transactions(self.process)
@@ -77,21 +101,33 @@ class Hub:
         self.notified = Notified(self.transactions)
         self.upkeep = Upkeep(self.process, DEAD_LETTERS)
         self.heard: list[int] = []  # what the feed has passed on
+        news, self.fleet = LiveNews(self.feed, self.followers), Fleet(self.transactions, str(new_id()))
         self.site = Site(
             url="http://hub",
             port=1,
-            instance="hub",
-            news=LiveNews(self.feed, self.followers),
+            instance=self.fleet.instance,
+            news=news,
             tell=lambda _project, _content: None,
             note=self.notified.do,
+            fleet=FarNodes(self.fleet),
         )
+        needs = Needs(self.fleet, Desk(self.transactions, news), self.site, CMDOP)
+        hearing = Hearing(self.fleet, needs, lambda _outcome: None)
+        self.links = Links(self.fleet, hearing, self.followers, None) if has_machines else None
         self._work: list[asyncio.Task[None]] = []
+        self.feed.listen(Elsewhere(self.fleet).hear)
         self.feed.listen(self.followers.hear)
         self.feed.listen(self._hear)
 
     async def start(self) -> None:
         await self.feed.start()
         self._work = [asyncio.create_task(each.run()) for each in (self.feed, self.notified)]
+        if self.links is not None:
+            self._work.append(asyncio.create_task(self._with_machines()))
+
+    async def _with_machines(self) -> None:
+        async with self.fleet.alive():
+            await asyncio.Event().wait()
 
     async def die(self) -> None:
         """End at once: what was under way is never heard of again."""
@@ -117,28 +153,38 @@ def _forget() -> None:
 class World:
     """Everything there is in a run."""
 
-    def __init__(self, disk: Disk, clock: Any) -> None:
-        self.disk, self.clock = disk, clock
+    def __init__(self, disk: Disk, machines: dict[str, Machine]) -> None:
+        """`machines` are those that there come to be, by their keys."""
+        self.disk, self.machines = disk, machines
         self.projects: dict[str, Project] = {}
         self.speakers: dict[str, Speaker] = {}
         self.marks: dict[str, tuple[str, str]] = {}  # by mark: the table, and yes, no or unknown
         self.counted = 0
         self.answers: defaultdict[str, int] = defaultdict(int)
+        self.settled_at = 0  # the moment of the last call that was answered, before which nothing is overdue
         self.hub: Hub
-        self.deaths = 0
+        self.up = asyncio.Event()  # while the hub is there
+        self._keeper: list[asyncio.Task[None]] = []
+        self.machine: Machine | None = None
+        self.orders: defaultdict[str, set[str]] = defaultdict(set)  # what was answered to each, by its mark
+        self.beside: set[asyncio.Task[None]] = set()  # calls that wait for long
 
-    @classmethod
-    async def made(cls, disk: Disk, clock: Any, modes: Mapping[str, str]) -> "World":
-        """A world in which the crew is known in both projects; `modes` says what each does about conflicts."""
-        world = cls(disk, clock)
-        world.hub = Hub(disk)
-        await world.hub.start()
-        owner_secret = await world.write(SYSTEM, users.first_start)
+    async def begin(self, modes: Mapping[str, str], place: Place | None = None) -> None:
+        """Begin with both projects, in which the crew is known; `modes` says what each does about conflicts.
+
+        With a `place` there is a machine in the first of them, which has its folder there.
+        """
+        self.hub = Hub(self.disk, has_machines=place is not None)
+        await self.hub.start()
+        self.up.set()
+        self._keeper = [asyncio.create_task(self._keep_up())]
+        owner_secret = await self.write(SYSTEM, users.first_start)
         assert owner_secret is not None
         for slug in PROJECTS:
-            await world._people(slug, owner_secret, modes[slug])
+            await self._people(slug, owner_secret, modes[slug])
+        if place is not None:
+            await self._join(place)
         await asyncio.sleep(1)
-        return world
 
     async def _people(self, slug: str, owner_secret: str, mode: str) -> None:
         def make(tx: Tx) -> None:
@@ -154,6 +200,15 @@ class World:
 
         await self.write(SYSTEM, make)
 
+    async def _join(self, place: Place) -> None:
+        owner = self.speakers[f"{PROJECTS[0]}/{PERSON}"]
+        about = About(name=MACHINE, machine_id="m", platform="linux", version="1", sandbox="bwrap")
+        joined = await self.write(owner.actor, lambda tx: joins.join(tx, owner.project, about))
+        links = lambda: None if self.hub.process.died.is_set() else self.hub.links  # noqa: E731
+        self.machine = Machine(about, joined.token, place.folder, place.deeds, links)
+        self.machines[joined.token] = self.machine
+        self.machine.start()
+
     # ---- calls ---------------------------------------------------------------------------------------------------
 
     async def write(self, actor: Actor, operation: Operation[T]) -> T:
@@ -161,10 +216,11 @@ class World:
 
     async def answered(self, call: Awaitable[T]) -> T:
         """What a call is answered. Raises `NoAnswer` where the hub dies before."""
-        asked, died = asyncio.ensure_future(call), asyncio.ensure_future(self.hub.process.died.wait())
+        process = self.hub.process
+        asked, died = asyncio.ensure_future(call), asyncio.ensure_future(process.died.wait())
         await asyncio.wait({asked, died}, return_when=asyncio.FIRST_COMPLETED)
         died.cancel()
-        if self.hub.process.died.is_set():
+        if process.died.is_set():
             asked.cancel()
             with suppress(asyncio.CancelledError, Exception):
                 await asked
@@ -176,7 +232,7 @@ class World:
         dialect = DIALECTS[prepared.dialect]
         around = Call(site=self.hub.site, may_wait=False, headers=self._headers(speaker, prepared.dialect))
         mark = access.fingerprint(speaker.secret)
-        verdict = "unknown"
+        verdict, now = "unknown", self.disk.clock()
         try:
             outcome: Outcome = await self.answered(
                 dialect.call(
@@ -189,6 +245,8 @@ class World:
                 )
             )
             verdict = "yes" if is_yes(outcome) else "no"
+            if verdict == "yes":
+                self.settled_at = max(self.settled_at, now)
         except NoAnswer:
             return None
         except (StoreUnavailable, Outdated, NotYet, HubError):
@@ -220,11 +278,33 @@ class World:
     # ---- death -----------------------------------------------------------------------------------------------------
 
     async def restart(self) -> None:
-        """Let another process of the hub take the place of this one, which has died or dies now."""
-        self.deaths += 1
+        """Kill the hub; another process takes its place."""
+        self.up.clear()
+        self.hub.process.close()
+        await self.up.wait()
+
+    async def _keep_up(self) -> None:
+        """Start the hub again whenever it has died."""
+        while True:
+            await self.hub.process.died.wait()
+            self.up.clear()
+            if self.machine is not None and self.machine.wire is not None:
+                self.machine.wire.cut()
+                self.machine.wire.hub.cancel()
+            await self.hub.die()
+            self.hub = Hub(self.disk, has_machines=self.machine is not None)
+            await self.hub.start()
+            self.up.set()
+
+    async def close(self) -> None:
+        """End all that goes on."""
+        if self.machine is not None:
+            await self.machine.stop()
+        ending = [*self.beside, *self._keeper]
+        for task in ending:
+            task.cancel()
+        await asyncio.gather(*ending, return_exceptions=True)
         await self.hub.die()
-        self.hub = Hub(self.disk)
-        await self.hub.start()
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
         return self.disk.rows(sql)

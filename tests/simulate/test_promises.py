@@ -9,7 +9,7 @@ from simulate.play import NOBODY, Step, play, story_of
 from simulate.promises import EACH_STEP, NOW_AND_THEN
 from simulate.world import Speaker, World
 
-RICH = story_of(94, 60)  # after it there is something of everything
+STORIES = [story_of(seed, 60) for seed in range(100, 130)]  # one of them has what is to be spoiled
 ONE = "(SELECT id FROM tasks WHERE status = '{}' LIMIT 1)"
 OTHER = "(SELECT id FROM {} WHERE project_id <> {}.project_id LIMIT 1)"
 # What somebody does behind everyone's back, by the promise that is the first to notice.
@@ -32,12 +32,17 @@ WRONGS = {
     "statuses_are_counted": "UPDATE task_tally SET tasks = tasks + 1",
     "inboxes_are_counted": "UPDATE inbox_tally SET unread = unread + 1",
     "numbers_have_no_gaps": "UPDATE counters SET value = value + 1",
+    "a_thing_has_one_holder": "UPDATE leases SET wants = '{\"db\": 9}' WHERE status = 'held'",
+    "the_first_in_turn_waits_for_something": "UPDATE leases SET wants = '{\"door\": 1}' WHERE status = 'waiting'",
+    "fences_only_rise": "UPDATE leases SET fence = 0 WHERE status = 'held'",
+    "nothing_is_overdue": "UPDATE presences SET expires_at = 1, seen_at = 1 WHERE ended_at IS NULL",
     "nothing_crosses_projects": f"UPDATE messages SET run_id = {OTHER.format('runs', 'messages')}",
     "what_was_answered_is_there": "UPDATE messages SET body = 'gone'",
     "the_log_tells_what_the_tables_tell": "UPDATE tasks SET priority = 1 - priority",
 }
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("promise", WRONGS)
 def test_a_promise_that_breaks_is_noticed(promise: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """What was changed behind everyone's back breaks a promise, which says so."""
@@ -46,10 +51,10 @@ def test_a_promise_that_breaks_is_noticed(promise: str, monkeypatch: pytest.Monk
         world.rows(WRONGS[promise])
 
     monkeypatch.setitem(MOVES, "harm", harm)
-    failure = play(replace(RICH, steps=(*RICH.steps, Step(NOBODY, "harm", 0))))
-
-    assert failure is not None
-    assert failure.said.startswith(f"{promise}: ")
+    harmed = (replace(each, steps=(*each.steps, Step(NOBODY, "harm", 0))) for each in STORIES)
+    assert any(
+        failure.said.startswith(f"{promise}: ") for failure in map(play, harmed) if failure is not None
+    )
 
 
 def test_every_promise_says_what_it_is() -> None:

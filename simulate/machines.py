@@ -1,0 +1,237 @@
+"""Machines: the real daemon with its journal, on a line that breaks, and the real half of the hub that speaks with it.
+
+What a line carries comes in order and whole, or not at all, as over TCP: it is late, it is lost with the line, and each
+side may take a while to notice. A machine that is killed writes nothing more; its journal is what was committed.
+"""
+
+import asyncio
+import random
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+from unittest.mock import patch
+
+import structlog
+from websockets.exceptions import ConnectionClosedError
+
+from hubbub.core import access
+from hubbub.dialects.cmdop import DIALECT as CMDOP
+from hubbub.model.errors import StoreUnavailable, Unauthorized
+from hubbub.model.link import PATH
+from hubbub.model.orders import About, Act, Code, Order, Outcome, refused
+from hubbub.model.rights import SYSTEM
+from hubbub.node.link import daemon, line, orders
+from hubbub.node.link.journal import Journal
+from hubbub.node.link.line import LineLost, LinkRefused
+from hubbub.node.node import LocalNode
+from hubbub.serve.fleet.links import Links
+from hubbub.store.tx import Tx
+
+LATEST = 0.3  # seconds on the way
+NOTICED = 40.0  # seconds until a side knows at the latest that its line is gone
+DENIED = "mend"  # what the gate of these machines denies
+
+
+def _drop(_log: Any, _method: str, _event: Any) -> Any:
+    raise structlog.DropEvent
+
+
+SILENT = structlog.wrap_logger(None, processors=[_drop], wrapper_class=structlog.stdlib.BoundLogger)
+
+
+class Wire:
+    """One connection, and what is on its way."""
+
+    def __init__(self, links: Links, actor: Any, source: random.Random) -> None:
+        self._source, self._loop = source, asyncio.get_running_loop()
+        self._to_hub: asyncio.Queue[dict[str, object]] = asyncio.Queue()
+        self._to_machine: asyncio.Queue[str | None] = asyncio.Queue()
+        self._is_cut = False
+        self._due = {"hub": 0.0, "machine": 0.0}
+        scope = {
+            "type": "websocket", "path": PATH, "scheme": "ws", "headers": [(b"host", b"hub")],
+            "state": {"actor": actor},
+        }  # fmt: skip
+        self._to_hub.put_nowait({"type": "websocket.connect"})
+        self.hub = asyncio.create_task(
+            links(cast(Any, scope), cast(Any, self._to_hub.get), cast(Any, self._told))
+        )
+        self.hub.add_done_callback(
+            lambda _: self._arrive("machine", lambda: self._to_machine.put_nowait(None))
+        )
+
+    # ---- the machine's end, as its library has it ----------------------------------------------------------------
+
+    async def send(self, piece: str) -> None:
+        if self._is_cut:
+            raise ConnectionClosedError(None, None)
+        self._arrive("hub", lambda: self._to_hub.put_nowait({"type": "websocket.receive", "text": piece}))
+        await asyncio.sleep(0)
+
+    async def __aiter__(self) -> AsyncIterator[str]:
+        while (piece := await self._to_machine.get()) is not None:
+            yield piece
+        raise ConnectionClosedError(None, None)
+
+    async def close(self) -> None:
+        self.cut(noticed=0)
+
+    # ---- the way -------------------------------------------------------------------------------------------------
+
+    async def _told(self, event: Any) -> None:
+        """The hub says something."""
+        if event["type"] == "websocket.send":
+            self._arrive("machine", lambda: self._to_machine.put_nowait(event["text"]))
+        elif event["type"] == "websocket.close":
+            self._arrive("machine", lambda: self._to_machine.put_nowait(None))
+        await asyncio.sleep(0)
+
+    def _arrive(self, end: str, deliver: Callable[[], None]) -> None:
+        """Deliver later, in order, unless the line is cut meanwhile."""
+        now = self._loop.time()
+        self._due[end] = max(self._due[end], now + self._source.uniform(0, LATEST))
+        self._loop.call_at(self._due[end], lambda: None if self._is_cut else deliver())
+
+    def cut(self, noticed: float | None = None) -> None:
+        """Lose what is on its way; each side notices in its own time."""
+        if self._is_cut:
+            return
+        self._is_cut = True
+        for tell in (
+            lambda: self._to_machine.put_nowait(None),
+            lambda: self._to_hub.put_nowait({"type": "websocket.disconnect"}),
+        ):
+            after = self._source.choice((0.0, 1.0, NOTICED)) if noticed is None else noticed
+            self._loop.call_later(after, tell)
+
+
+@dataclass(slots=True)
+class Deeds:
+    """What machines really did: how often each thing that was ordered by its mark."""
+
+    done: Counter[str]
+    source: random.Random
+
+    async def perform(self, order: Order, _act: Act | None = None) -> Outcome:
+        command = str(order.arguments.get("command", ""))
+        mark = command.partition(" ")[0]
+        if DENIED in command:
+            return refused(Code.DENIED, "the policy denies it")
+        await asyncio.sleep(self.source.choice((0.0, 0.5, 5.0, 70.0)))
+        self.done[mark] += 1
+        await asyncio.sleep(self.source.choice((0.0, 0.5, 5.0)))
+        return Outcome({"stdout": mark, "exit_code": 0})
+
+
+@contextmanager
+def surrounded(machines: Mapping[str, "Machine"]) -> Iterator[None]:
+    """Have daemons reach their hub over lines of ours, keep their journals in our hands, and measure no load."""
+
+    def journal(file: Path, limits: Any = None) -> Journal:
+        opened = Journal(file, limits)
+        next(each for each in machines.values() if each.folder == file.parent).keeps(opened)
+        return opened
+
+    with ExitStack() as patches:
+        for place, name, value in (
+            (line, "opened", lambda _url, token, _pace: machines[token].opened()),
+            (daemon, "Journal", journal),
+            (daemon, "measured", lambda: None),
+            (daemon, "log", SILENT),
+            (orders, "log", SILENT),
+        ):
+            patches.enter_context(patch.object(place, name, value))
+        yield
+
+
+class _Node:
+    """A machine whose tools do nothing but count."""
+
+    def __init__(self, about: About, deeds: Deeds) -> None:
+        self.about, self.name, self.runtime = about, about.name, None
+        self.perform = deeds.perform
+
+    @asynccontextmanager
+    async def alive(self) -> AsyncIterator[None]:
+        yield
+
+
+class Machine:
+    """A machine that has joined: its key, its folder, and its process, while that lives."""
+
+    def __init__(
+        self, about: About, token: str, folder: Path, deeds: Deeds, links: Callable[[], Links | None]
+    ) -> None:
+        self.about, self.token, self.folder, self.deeds = about, token, folder, deeds
+        self._links = links
+        self._process: asyncio.Task[None] | None = None
+        self._journals: list[Journal] = []
+        self.wire: Wire | None = None
+
+    @property
+    def is_up(self) -> bool:
+        return self._process is not None and not self._process.done()
+
+    def start(self) -> None:
+        if not self.is_up:
+            self._process = asyncio.create_task(self._serve())
+
+    async def _serve(self) -> None:
+        with suppress(LinkRefused):
+            await daemon.serve(
+                url="http://hub",
+                token=self.token,
+                project="red",
+                machine=lambda _hub: cast(LocalNode, _Node(self.about, self.deeds)),
+                data=self.folder,
+                catalogue=CMDOP.catalogue(),
+            )
+
+    async def kill(self) -> None:
+        """End the process at once: nothing is written any more, nothing said."""
+        for journal in self._journals:
+            journal.close()
+        self._journals.clear()
+        await self.stop()
+
+    async def stop(self) -> None:
+        """End the process as its operator does."""
+        if self.wire is not None and not self._journals:
+            self.wire.cut()
+        if self._process is not None:
+            self._process.cancel()
+            await asyncio.gather(self._process, return_exceptions=True)
+        self._process = None
+
+    def keeps(self, journal: Journal) -> None:
+        self._journals.append(journal)
+
+    @asynccontextmanager
+    async def opened(self) -> AsyncIterator[line.Line]:
+        """A line to whichever hub there is."""
+        links = self._links()
+        await asyncio.sleep(self.deeds.source.uniform(0, LATEST))
+        if links is None or links is not self._links():
+            raise LineLost("there is no hub")
+
+        def known(tx: Tx) -> Any:
+            return access.authenticate(tx, self.token)
+
+        try:
+            actor = await links.fleet.transactions.read(SYSTEM, known)
+        except Unauthorized as error:
+            raise LinkRefused(str(error)) from None
+        except StoreUnavailable as error:
+            raise LineLost(str(error)) from None
+        wire = self.wire = Wire(links, actor, self.deeds.source)
+        standing = line.Line(cast(Any, wire))
+        writing = asyncio.create_task(standing.write())
+        try:
+            yield standing
+        finally:
+            writing.cancel()
+            await asyncio.gather(writing, return_exceptions=True)
+            await wire.close()
