@@ -37,7 +37,7 @@ test-all: $(READY) ## run all tests, also those that kill, fuzz, build wheels an
 	@$(PYTEST)
 
 soak: $(READY) ## run TEST (or all) TIMES times in a chance order on 4 workers beside a busy process
-	@$(BIN)/python -m tests.soak $(or $(TIMES),20) $(TEST)
+	@$(BIN)/python -m tests.runner.soak $(or $(TIMES),20) $(TEST)
 
 simulate: $(READY) ## let chance work on the core for a minute, or SEEDS=… seeds long, FIRST=… the first of them; see that its promises hold
 	@$(BIN)/python -m simulate.run $(if $(SEEDS),--seeds $(SEEDS)) $(if $(FIRST),--first $(FIRST))
@@ -46,7 +46,7 @@ mutants: $(READY) ## see that the tests notice each wrong in mutants (ONLY=name 
 	@$(BIN)/python -m mutants.run $(if $(WHOLE),--reach all) $(ONLY)
 
 check: $(READY) ## everything that must pass: lint, types, layer rules, all tests, conformance, the package
-	@$(BIN)/python -m tests.check lint conformance package-check test-all
+	@$(BIN)/python -m tests.runner.check lint conformance package-check test-all
 
 lint: $(READY) ## style, types and layer rules
 	@$(BIN)/ruff check
@@ -55,11 +55,11 @@ lint: $(READY) ## style, types and layer rules
 	@$(BIN)/lint-imports
 
 conformance: $(READY) ## the official MCP conformance suite and clients of every age, where Node is present
-	@tests/conformance/run
+	@tests/serve/mcp/conformance/run
 	@tests/clients/run
 
 e2e: $(READY) ## real clients, fetched from the npm registry, woken and held back on this machine, where npm is
-	@$(BIN)/python -m pytest tests/e2e
+	@$(BIN)/python -m pytest tests/clients/e2e
 
 fuzz: $(READY) ## what bash calls in 20,000 made-up programs, compared with what the gate's reader saw
 	@$(BIN)/python -m tests.shellgate.shell.fuzzer --programs 20000

@@ -17,15 +17,15 @@ from statistics import median, quantiles
 from subprocess import DEVNULL, PIPE
 from typing import cast
 
-from hubbub.model.orders import Order, Outcome, Principal
-from hubbub.node.hub import Hub
-from hubbub.node.kernel import landlock_abi
-from hubbub.node.place import Place
-from hubbub.node.policy import Policy
+from hubbub.model.fleet.calls import NodeCall, Principal, ToolResult
+from hubbub.node.policy.node_policy import Policy
+from hubbub.node.requests.hub_client import HubClient
 from hubbub.node.sandbox import Sandbox, choose
 from hubbub.node.sandbox.landlock import Landlock
-from hubbub.node.sandbox.none import NoSandbox
+from hubbub.node.sandbox.no_sandbox import NoSandbox
+from hubbub.node.system.kernel import landlock_abi
 from hubbub.node.tools.commands import execute_command
+from hubbub.node.tools.tool_context import ToolContext
 from shellgate.filesystem import Disk
 from shellgate.shell import bash
 from shellgate.world import World
@@ -33,7 +33,7 @@ from shellgate.world import World
 ROUNDS = 7
 CALLS = 40
 BARE = "bare subprocess"
-ORDER = Order(
+ORDER = NodeCall(
     who=Principal(project="bench", name="bench"), tool="execute_command", arguments={"command": "echo hello"}
 )
 AIMS = {"none": 5, "bwrap": 20}  # milliseconds over the bare subprocess
@@ -71,7 +71,7 @@ async def bare() -> bytes:
     return printed
 
 
-def place(folder: Path, sandbox: Sandbox) -> Place:
+def place(folder: Path, sandbox: Sandbox) -> ToolContext:
     """A machine with that wall, which needs no hub for this."""
     home, work, data = (folder / name for name in ("home", "work", "data"))
     for each in (home / ".ssh", work / ".git", data):
@@ -85,17 +85,17 @@ def place(folder: Path, sandbox: Sandbox) -> Place:
         files=Disk(),
     )
 
-    async def nothing(_order: Order) -> Outcome:
+    async def nothing(_order: NodeCall) -> ToolResult:
         raise NotImplementedError
 
-    return Place(
+    return ToolContext(
         node="bench",
         data=data,
         log=data / "log",
         world=world,
         policy=Policy(roots=(work,)),
         sandbox=sandbox,
-        hub=cast("Hub", None),
+        hub=cast("HubClient", None),
         redact=str,
         perform=nothing,
     )

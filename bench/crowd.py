@@ -7,11 +7,15 @@ from datetime import timedelta
 
 from bench import serving
 from bench.serving import BENCH
-from hubbub.core import access, agents, endings, presences, scopes, tasks, verbs
+from hubbub.core.actions import task_actions
+from hubbub.core.agents import agents, scopes
+from hubbub.core.people import access
+from hubbub.core.presence import presences
+from hubbub.core.work import completion, tasks
 from hubbub.dialects.dialect import Reply
+from hubbub.model.agents.scopes import Scope
 from hubbub.model.lifecycle import Event
 from hubbub.model.records import Condition, Profile, Project, Task
-from hubbub.model.scopes import Scope
 from hubbub.store.tx import Tx
 
 STAYS = timedelta(days=1)
@@ -76,13 +80,13 @@ def _live(tx: Tx, project: Project, place: int, crowd: int, needed: Task | None)
         needs=[needed] if needed is not None and not needed.is_ended and fate < 2 else [],
     )
     if fate > 2:
-        task = verbs.start(tx, verbs.accept(tx, task, who), who)
+        task = task_actions.start(tx, task_actions.accept(tx, task, who), who)
     if fate == 5:
         return tasks.step(tx, task, Event.BLOCK, actor=who, detail={"reason": "waits for a decision"})
     if fate == 6:
         return tasks.step(tx, task, Event.SUBMIT, actor=who)
     if fate > 6:
-        return endings.end(tx, task, Event.COMPLETE, by=who, text="Done.", result="All tests pass.")
+        return completion.end(tx, task, Event.COMPLETE, by=who, text="Done.", result="All tests pass.")
     return task
 
 

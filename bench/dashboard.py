@@ -21,8 +21,8 @@ from playwright.async_api import Browser, BrowserContext, CDPSession, Page, asyn
 
 from bench import probes
 from bench.serving import Line, Served, running
-from hubbub.serve.dashboard.addresses import VIEWS
 from hubbub.serve.dashboard.assets import Assets
+from hubbub.serve.http.page_paths import VIEWS
 
 TEAM, CROWD = (30, 200), (200, 5_000)  # agents and tasks
 VISITS, SENDS, SEEKS, ASKS = 7, 40, 60, 20

@@ -12,7 +12,7 @@ from pathlib import Path
 from statistics import median, quantiles
 
 from bench.serving import Line, Served, running, served
-from hubbub.model.starting import program
+from hubbub.model.programs.launching import program
 
 READERS = 1_000
 SENDS = 300

@@ -14,12 +14,17 @@ from uuid import UUID
 
 from bench import serving
 from bench.serving import BENCH
-from hubbub.core import access, agents, endings, inbox, messages, presences, tasks, verbs
+from hubbub.core.actions import inbox, task_actions
+from hubbub.core.agents import agents
+from hubbub.core.mail import messages
+from hubbub.core.people import access
+from hubbub.core.presence import presences
+from hubbub.core.work import completion, tasks
 from hubbub.dialects.dialect import Reply
 from hubbub.model.lifecycle import Event, Status
-from hubbub.model.moments import milliseconds
 from hubbub.model.records import Condition, Profile, Project
-from hubbub.store import messages as rows
+from hubbub.model.timestamps import milliseconds
+from hubbub.store.mail import messages as rows
 from hubbub.store.tx import Tx
 
 LONG = "hoarder"  # who has half of all open tasks in its inbox
@@ -92,8 +97,8 @@ def end(tx: Tx, number: int) -> Reply:
     for place in range(number):
         who = f"worker-{place % OTHERS}"
         task = tasks.send(tx, project.id, sender="hub", to=who, text=TEXT)
-        task = verbs.start(tx, verbs.accept(tx, task, who), who)
-        endings.end(tx, task, Event.COMPLETE, by=who, text="Done.", result="All tests pass.")
+        task = task_actions.start(tx, task_actions.accept(tx, task, who), who)
+        completion.end(tx, task, Event.COMPLETE, by=who, text="Done.", result="All tests pass.")
         messages.send(tx, project.id, sender=who, to=LONG, body=TEXT)
     for name in (LONG, "hub"):
         for letter in inbox.read(tx, project.id, name, 2 * number):

@@ -9,9 +9,9 @@ import time
 from pathlib import Path
 from statistics import quantiles
 
-from hubbub.node import judge
-from hubbub.node.audit.log import AuditLog, Verdict
-from hubbub.node.policy import Policy
+from hubbub.node.audit.audit_log import AuditLog, AuditVerdict
+from hubbub.node.gate import analysis
+from hubbub.node.policy.node_policy import Policy
 from shellgate.decide import decide
 from shellgate.filesystem import Disk
 from shellgate.floor.downloads import Unplugged
@@ -54,7 +54,7 @@ async def measured(world: World, policy: Policy) -> dict[str, list[float]]:
     for _ in range(ROUNDS):
         for name, tool, arguments in calls:
             begun = time.perf_counter()
-            reading = await judge.read(tool, arguments, world, Unplugged())
+            reading = await analysis.analyse(tool, arguments, world, Unplugged())
             decide(reading, policy, tool, sandboxed=False)
             found[name].append((time.perf_counter() - begun) * 1e3)
     return found
@@ -67,7 +67,7 @@ def audited(folder: Path) -> list[float]:
     for _ in range(ROUNDS):
         begun = time.perf_counter()
         log.decided(
-            decision=Verdict.ALLOW,
+            decision=AuditVerdict.ALLOW,
             tool="execute_command",
             target="git status",
             source="mode",

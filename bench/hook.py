@@ -15,9 +15,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from statistics import median, quantiles
 
-from hubbub.clients.install.hooked import program
-from tests.hook.workbench import Workbench, repository
-from tests.serve.hub import running_hub
+from hubbub.clients.install.hook_command import program
+from tests.clients.hook.hook_workbench import Workbench, repository
+from tests.serve.served_hub import running_hub
 
 CALLS = 60
 AIM = 80  # milliseconds

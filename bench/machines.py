@@ -16,10 +16,10 @@ from uuid import uuid4
 from websockets.asyncio.client import ClientConnection, connect
 
 from bench.serving import Line, Served
-from hubbub.model import link
-from hubbub.model.link import Assembly, Hello, Kind, Message
-from hubbub.model.orders import About, Outcome
-from hubbub.model.starting import program
+from hubbub.model.fleet import link_protocol
+from hubbub.model.fleet.calls import NodeInfo, ToolResult
+from hubbub.model.fleet.link_protocol import Hello, Message, MessageAssembler, MessageKind
+from hubbub.model.programs.launching import program
 
 LINKED = " is linked to "  # what `hubbub node run` says when it is
 
@@ -126,38 +126,43 @@ async def _joined(hub: Served, names: Sequence[str]) -> dict[str, str]:
 
 async def _linked(hub: Served, key: str, name: str) -> ClientConnection:
     """A link that stands."""
-    about = About(name=name, machine_id=name, platform="linux", version="1", sandbox="none")
+    about = NodeInfo(name=name, machine_id=name, platform="linux", version="1", sandbox="none")
     socket = await connect(
-        f"{hub.url.replace('http', 'ws', 1)}{link.PATH}",
+        f"{hub.url.replace('http', 'ws', 1)}{link_protocol.PATH}",
         additional_headers={"Authorization": f"Bearer {key}"},
         compression=None,
         proxy=None,
     )
     hello = Hello(instance=str(uuid4()), about=about, runtime="claude")
-    await _say(socket, Kind.HELLO, **link.hello_json(hello))
+    await _say(socket, MessageKind.HELLO, **link_protocol.hello_json(hello))
     welcome = await socket.recv()
-    if Kind.WELCOME not in str(welcome):
+    if MessageKind.WELCOME not in str(welcome):
         raise RuntimeError(f"the machine {name} is not welcome: {welcome!r}")
     return socket
 
 
 async def _stand(socket: ClientConnection, name: str, seconds: float) -> None:
     """Answer every order, each after so many seconds, for as long as the link stands."""
-    assembly = Assembly()
+    assembly = MessageAssembler()
     async with asyncio.TaskGroup() as answering:
         async for piece in socket:
             message = assembly.add(str(piece))
-            if message is not None and message["kind"] == Kind.ORDER:
+            if message is not None and message["kind"] == MessageKind.ORDER:
                 answering.create_task(_answer(socket, message, name, seconds))
 
 
 async def _answer(socket: ClientConnection, order: Message, name: str, seconds: float) -> None:
-    await _say(socket, Kind.TAKEN, order=order["order"])
+    await _say(socket, MessageKind.TAKEN, order=order["order"])
     await asyncio.sleep(seconds)
     value = {"by_host": {name: {"text": "hi", "tool_calls": []}}, "timed_out": []}
-    await _say(socket, Kind.ENDED, order=order["order"], outcome=link.outcome_json(Outcome(value=value)))
+    await _say(
+        socket,
+        MessageKind.ENDED,
+        order=order["order"],
+        outcome=link_protocol.result_json(ToolResult(value=value)),
+    )
 
 
-async def _say(socket: ClientConnection, kind: Kind, **content: object) -> None:
-    for piece in link.pieces(link.message(kind, **content)):
+async def _say(socket: ClientConnection, kind: MessageKind, **content: object) -> None:
+    for piece in link_protocol.pieces(link_protocol.message(kind, **content)):
         await socket.send(piece)

@@ -26,9 +26,9 @@ from psycopg import conninfo, sql
 
 from bench.store import Overhearing, Timing, another, places_of, prepare, rate, send
 from hubbub.model.ids import new_id
-from hubbub.model.rights import SYSTEM
-from hubbub.store import tally
-from hubbub.store.postgres import Postgres
+from hubbub.model.people.rights import SYSTEM
+from hubbub.store import status_counters
+from hubbub.store.engine.postgres import Postgres
 from hubbub.store.tx import Tx
 
 Statements = Sequence[tuple[str, Mapping[str, object]]]
@@ -145,7 +145,7 @@ def overheard(store: Postgres, project_id: UUID) -> Statements:
         heard = Overhearing(tx.db)
         tx.db = heard
         send(project_id)(tx)
-        tally.flush(heard, tx.tally)
+        status_counters.flush(heard, tx.tally)
         return [*heard.heard]  # and not what the store adds itself
 
     return store.write_now(SYSTEM, overhear)

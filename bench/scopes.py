@@ -16,13 +16,15 @@ from functools import partial
 from pathlib import Path
 from statistics import median, quantiles
 
-from hubbub.core import presences, projects, scopes
+from hubbub.core.agents import scopes
+from hubbub.core.people import projects
+from hubbub.core.presence import presences
+from hubbub.model.agents.scopes import Scope, ScopeIndex
 from hubbub.model.ids import new_id
+from hubbub.model.people.rights import SYSTEM
 from hubbub.model.records import Condition, Presence, Profile, Project
-from hubbub.model.rights import SYSTEM
-from hubbub.model.scopes import Ground, Scope
-from hubbub.store.postgres import Postgres
-from hubbub.store.sqlite import SQLite
+from hubbub.store.engine.postgres import Postgres
+from hubbub.store.engine.sqlite import SQLite
 from hubbub.store.tx import Store, Tx
 
 AGENTS = (10, 100, 1000)
@@ -104,7 +106,7 @@ def ask(store: Store, engine: str, agents: int) -> None:
         )
 
     def compare(tx: Tx) -> int:
-        ground = Ground(among_some(), {area.slug: area for area in scopes.areas(tx, project.id)})
+        ground = ScopeIndex(among_some(), {area.slug: area for area in scopes.areas(tx, project.id)})
         others = [each.scope for each in scopes.live(tx, project.id) if each.agent != "me"]
         return sum(ground.overlap(other) is not None for other in others)
 

@@ -14,13 +14,13 @@ from datetime import timedelta
 from pathlib import Path
 from statistics import median
 
-from hubbub.model.orders import Order, Principal
-from hubbub.node.place import Place
-from hubbub.node.policy import Policy
+from hubbub.model.fleet.calls import NodeCall, Principal
+from hubbub.node.policy.node_policy import Policy
 from hubbub.node.sandbox import choose
-from hubbub.node.tools import search
+from hubbub.node.tools import grep_files
+from hubbub.node.tools.tool_context import ToolContext
 from shellgate.filesystem import Disk
-from shellgate.floor import files
+from shellgate.floor import file_calls
 from shellgate.world import World
 
 FILES = 50_000
@@ -42,9 +42,9 @@ def fill(root: Path) -> None:
         (folder / f"module_{number}.py").write_text(text + extra)
 
 
-def machine(root: Path) -> Place:
+def machine(root: Path) -> ToolContext:
     home = str(root.parent)
-    return Place(
+    return ToolContext(
         node="bench",
         data=root.parent / "data",
         log=root.parent / "log",
@@ -57,13 +57,13 @@ def machine(root: Path) -> Place:
     )
 
 
-def call(here: Place, tool: str, **arguments: object) -> int:
+def call(here: ToolContext, tool: str, **arguments: object) -> int:
     """How many lines or paths the tool finds."""
-    order = Order(who=Principal(project="bench", name="bench"), tool=tool, arguments=arguments)
-    decided = replace(here, reading=files.read(tool, arguments, here.world))
+    order = NodeCall(who=Principal(project="bench", name="bench"), tool=tool, arguments=arguments)
+    decided = replace(here, reading=file_calls.read(tool, arguments, here.world))
 
     async def called() -> object:
-        return (await search.TOOLS[tool](decided, order)).value
+        return (await grep_files.TOOLS[tool](decided, order)).value
 
     found = asyncio.run(called())
     if isinstance(found, dict):
@@ -74,7 +74,7 @@ def call(here: Place, tool: str, **arguments: object) -> int:
 
 def ripgrep(root: Path, *arguments: str) -> int:
     """How many lines it prints."""
-    command = [search.program(), "--no-config", "--line-number", *arguments, "./"]
+    command = [grep_files.program(), "--no-config", "--line-number", *arguments, "./"]
     done = subprocess.run(command, cwd=root, capture_output=True, check=False)
     return done.stdout.count(b"\n")
 

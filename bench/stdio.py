@@ -17,7 +17,7 @@ from statistics import median, quantiles
 from typing import Any
 
 from bench.serving import Served, memory, served
-from hubbub.model.starting import program
+from hubbub.model.programs.launching import program
 
 ROUNDS = 5
 CALLS = 400  # in a round, of each case

@@ -22,13 +22,16 @@ from uuid import UUID
 
 import apsw
 
-from hubbub.core import agents, projects, tasks
+from hubbub.core.agents import agents
+from hubbub.core.people import projects
+from hubbub.core.work import tasks
 from hubbub.model.ids import new_id
-from hubbub.model.rights import SYSTEM
-from hubbub.store import runs, tally
-from hubbub.store.postgres import Postgres
-from hubbub.store.sqlite import DATABASE, SQLite
-from hubbub.store.sqlite_connection import SQLiteConnection
+from hubbub.model.people.rights import SYSTEM
+from hubbub.store import status_counters
+from hubbub.store.engine.postgres import Postgres
+from hubbub.store.engine.sqlite import DATABASE, SQLite
+from hubbub.store.engine.sqlite_connection import SQLiteConnection
+from hubbub.store.people import runs
 from hubbub.store.tx import Connection, Row, Store, Tx, unix_ms
 
 Statements = Sequence[tuple[str, Mapping[str, object]]]
@@ -140,7 +143,7 @@ def one_by_one(connection: SQLiteConnection, project_id: UUID) -> Timing:
         connection.db.execute("BEGIN IMMEDIATE")
         tx = Tx(connection, SYSTEM, unix_ms())
         operation(tx)
-        tally.flush(connection, tx.tally)
+        status_counters.flush(connection, tx.tally)
         connection.db.execute("COMMIT")
         latencies.append(time.perf_counter() - started)
     return Timing(ONE_BY_ONE, time.perf_counter() - begun, time.process_time() - cpu, latencies)

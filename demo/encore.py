@@ -18,10 +18,11 @@ from urllib.parse import urlencode
 from demo.processes import Vanished
 from demo.stage import PROJECT
 from hubbub.app import Hub, prepare_process
-from hubbub.core import activity, logins, projects
+from hubbub.core.log import activity
+from hubbub.core.people import logins, projects
+from hubbub.model.people.rights import SYSTEM
 from hubbub.model.records import Project
-from hubbub.model.rights import SYSTEM
-from hubbub.serve.dashboard.addresses import LOGIN
+from hubbub.serve.http.page_paths import LOGIN
 from hubbub.settings import Settings
 from hubbub.store.tx import Tx
 

@@ -5,8 +5,8 @@ from textwrap import fill
 
 from demo.check import Books
 from demo.ledger import Execution
-from hubbub.cli.terminal import clean, fit, width
 from hubbub.client import ActivityReply, TaskReply
+from hubbub.terminal.display import clean, fit, width
 
 WIDTH = 120
 INDENT = " " * 10

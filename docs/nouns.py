@@ -13,23 +13,19 @@ from typing import Any, get_args, get_origin
 from uuid import UUID
 
 from docs.words import NOTHING, table
-from hubbub.model.accounts import Token, User
-from hubbub.model.approvals import Approval
+from hubbub.model.agents.scopes import Area
 from hubbub.model.fields import FIRST, Field, Seen, declared, merged
-from hubbub.model.leases import Capacity, Lease, LeaseRule
-from hubbub.model.logins import Login
-from hubbub.model.machines import Machine, Share
-from hubbub.model.parcels import Parcel
-from hubbub.model.pictures import FACES, Face
-from hubbub.model.placements import Placement
-from hubbub.model.records import Artifact, Completion, Message, Priority, Project, Review, Run, Task
-from hubbub.model.scopes import Area
-from hubbub.model.webhooks import Webhook
-from hubbub.serve.rest.approvals import ApprovalShape
-from hubbub.serve.rest.logins import LoginShape
-from hubbub.serve.rest.nodes import MachineShape
-from hubbub.serve.rest.placements import PlacementShape
-from hubbub.serve.rest.shapes import (
+from hubbub.model.fleet.approvals import Approval
+from hubbub.model.fleet.managed_agents import ManagedAgent
+from hubbub.model.fleet.nodes import Machine, ShareLink
+from hubbub.model.log.outbox_items import OutboxItem
+from hubbub.model.log.projection import CARD_SHAPES, CardShape
+from hubbub.model.log.webhooks import Webhook
+from hubbub.model.people.accounts import Token, User
+from hubbub.model.people.logins import Login
+from hubbub.model.records import Artifact, CompletionReport, Message, Priority, Project, Review, Run, Task
+from hubbub.model.work.leases import Capacity, Lease, LeaseRule
+from hubbub.serve.rest.base.shapes import (
     AreaShape,
     ArtifactShape,
     CompletionShape,
@@ -44,7 +40,11 @@ from hubbub.serve.rest.shapes import (
     UserShape,
     WebhookShape,
 )
-from hubbub.serve.rest.shares import ShareShape
+from hubbub.serve.rest.fleet.approvals import ApprovalShape
+from hubbub.serve.rest.fleet.managed_agents import PlacementShape
+from hubbub.serve.rest.fleet.nodes import MachineShape
+from hubbub.serve.rest.fleet.shares import ShareShape
+from hubbub.serve.rest.people.logins import LoginShape
 from hubbub.serve.rest.work.leases import CapacityShape, LeaseRuleShape, LeaseShape
 
 HEAD = """# The fields of every noun
@@ -57,7 +57,7 @@ secret is there for the hub itself. [How to add a field](../how-to/add-a-field.m
 PAGE = Path(__file__).parent / "reference" / "nouns.md"
 SCRIPT = Path(__file__).parent.parent / "src/hubbub/serve/dashboard/static/model/fold.js"
 BEGIN, END = "// The cards, as the hub declares them: made by `make docs`.\n", "// The end of the cards.\n"
-NO_FACE = Face(None, None)
+NO_FACE = CardShape(None, None)
 MOST_NAMES = 6  # that a type in the page's code spells out
 
 
@@ -68,27 +68,27 @@ class Noun:
     title: str
     record: type
     shape: type[Shape]
-    face: Face = NO_FACE
+    face: CardShape = NO_FACE
 
 
 NOUNS = (
-    Noun("A task", Task, TaskShape, FACES["tasks"]),
+    Noun("A task", Task, TaskShape, CARD_SHAPES["tasks"]),
     Noun("A message", Message, MessageShape),
     Noun("A project", Project, ProjectShape),
     Noun("An area", Area, AreaShape),
     Noun("A run", Run, RunShape),
     Noun("An artifact", Artifact, ArtifactShape),
     Noun("A review", Review, ReviewShape),
-    Noun("A completion", Completion, CompletionShape),
-    Noun("An approval", Approval, ApprovalShape, FACES["approvals"]),
-    Noun("A machine", Machine, MachineShape, FACES["machines"]),
-    Noun("A placement", Placement, PlacementShape),
-    Noun("A lease", Lease, LeaseShape, FACES["leases"]),
+    Noun("A completion", CompletionReport, CompletionShape),
+    Noun("An approval", Approval, ApprovalShape, CARD_SHAPES["approvals"]),
+    Noun("A machine", Machine, MachineShape, CARD_SHAPES["machines"]),
+    Noun("A placement", ManagedAgent, PlacementShape),
+    Noun("A lease", Lease, LeaseShape, CARD_SHAPES["leases"]),
     Noun("A capacity", Capacity, CapacityShape),
     Noun("A rule for a command", LeaseRule, LeaseRuleShape),
-    Noun("A share link", Share, ShareShape),
+    Noun("A share link", ShareLink, ShareShape),
     Noun("A webhook", Webhook, WebhookShape),
-    Noun("What leaves the hub", Parcel, ParcelShape),
+    Noun("What leaves the hub", OutboxItem, ParcelShape),
     Noun("A person", User, UserShape),
     Noun("A token", Token, TokenShape),
     Noun("A login", Login, LoginShape),
@@ -145,8 +145,8 @@ def page() -> str:
         sections += [f"## {noun.title}", table(COLUMNS, rows(noun))]
     sections += ["## Cards without a record", "These are made of several things."]
     for key, name in CARDS.items():
-        if FACES[key].record is None:
-            members = FACES[key].members.values()
+        if CARD_SHAPES[key].record is None:
+            members = CARD_SHAPES[key].members.values()
             listed = ([f"`{each.name}`", _word(each.type), each.seen.says] for each in members)
             sections += [f"### {name}", table(["member", "type", ""], listed)]
     return "\n\n".join(sections) + "\n"
@@ -157,10 +157,16 @@ def script() -> str:
     text = SCRIPT.read_text("utf-8")
     before, _, rest = text.partition(BEGIN)
     _, _, after = rest.partition(END)
-    return before + BEGIN + "".join(_typedef(FACES[key], name) for key, name in CARDS.items()) + END + after
+    return (
+        before
+        + BEGIN
+        + "".join(_typedef(CARD_SHAPES[key], name) for key, name in CARDS.items())
+        + END
+        + after
+    )
 
 
-def _typedef(face: Face, name: str) -> str:
+def _typedef(face: CardShape, name: str) -> str:
     lines = [f" * @typedef {{object}} {name}"]
     for each in face.members.values():
         line = f" * @property {{{scripted(each.type)}}} {each.name}"

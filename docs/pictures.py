@@ -21,15 +21,15 @@ from tempfile import TemporaryDirectory
 from playwright.sync_api import Browser, Page
 
 from docs.png import LARGEST, smaller
-from hubbub.cli.watch.app import Watch
 from hubbub.client import Hub as Client
-from hubbub.core import tasks
+from hubbub.core.work import tasks
 from hubbub.model.records import Task
-from hubbub.serve import log
+from hubbub.serve.monitoring import logging_setup
 from hubbub.store.tx import Tx
+from hubbub.watch.screen import Watch
 from tests.dashboard.browser import PHONE, Tabs, Visit, Visitors, chromium, code_from, settle, visiting
 from tests.dashboard.scene import MANY, Scene, fill
-from tests.serve.hub import Hub, running_hub
+from tests.serve.served_hub import Hub, running_hub
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "docs" / "pictures"
@@ -192,6 +192,6 @@ def _require_chinese() -> None:
 
 if __name__ == "__main__":
     _require_chinese()
-    log.configure(form="auto", level="warning")
+    logging_setup.configure(form="auto", level="warning")
     for written in take():
         sys.stdout.write(f"{written.relative_to(ROOT)}\n")

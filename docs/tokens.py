@@ -13,7 +13,7 @@ from splintr import AnyTokenizer, Tokenizer
 from docs.words import table
 from hubbub.dialects import discover
 from hubbub.dialects.dialect import Dialect, Tool
-from hubbub.model.orders import as_json
+from hubbub.model.fleet.calls import as_json
 
 VOCABULARIES = ("o200k_base", "cl100k_base")
 OWN = "hub"

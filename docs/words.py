@@ -14,31 +14,31 @@ from typing import Any, Generic, TypeVar, get_args, get_origin, get_type_hints
 from uuid import UUID
 
 from hubbub.dialects import names
-from hubbub.dialects.cmdop import words as cmdop
-from hubbub.dialects.commhub import words as commhub
-from hubbub.dialects.golemxv import words as golemxv
-from hubbub.dialects.hub import words as own
-from hubbub.dialects.relay import words as relay
+from hubbub.dialects.cmdop import vocabulary as cmdop
+from hubbub.dialects.commhub import vocabulary as commhub
+from hubbub.dialects.golemxv import vocabulary as golemxv
+from hubbub.dialects.hub import vocabulary as own
+from hubbub.dialects.relay import vocabulary as relay
+from hubbub.model.agents.scopes import AgentConflict, Area
+from hubbub.model.fleet.nodes import Machine
 from hubbub.model.lifecycle import Status
-from hubbub.model.machines import Machine
+from hubbub.model.people.rights import Role
 from hubbub.model.records import (
     Artifact,
-    Completion,
+    CompletionReport,
     Condition,
     Intent,
-    Kind,
     Letter,
+    LetterKind,
     Message,
     Presence,
     Priority,
     Project,
     Review,
+    ReviewVerdict,
     Run,
     Task,
-    Verdict,
 )
-from hubbub.model.rights import Role
-from hubbub.model.scopes import Area, Conflict
 
 HEAD = """# The words of every dialect
 
@@ -196,14 +196,18 @@ NOUNS: tuple[Noun[Any], ...] = (
     ),
     Noun("A machine", Machine, {CMDOP: lambda machine: cmdop.machine_row(machine, 0)}),
     Noun("An area of a project", Area, {GOLEMXV: golemxv.area_row}),
-    Noun("A conflict", Conflict, {GOLEMXV: lambda conflict: golemxv.conflict_rows([conflict])[0]}),
-    Noun("A completion", Completion, {COMMHUB: lambda done: commhub.completion_row(done, example(Project))}),
+    Noun("A conflict", AgentConflict, {GOLEMXV: lambda conflict: golemxv.conflict_rows([conflict])[0]}),
+    Noun(
+        "A completion",
+        CompletionReport,
+        {COMMHUB: lambda done: commhub.completion_row(done, example(Project))},
+    ),
     Noun("An artifact", Artifact, {RELAY: lambda made: relay.artifact_row(made, _in_run(made.run_id))}),
     Noun("A review", Review, {RELAY: lambda review: relay.review_row(review, _in_run(review.run_id))}),
 )
 
 
-def _reviewed(verdict: Verdict) -> object:
+def _reviewed(verdict: ReviewVerdict) -> object:
     return relay.review_row(replace(example(Review), verdict=verdict), example(Run))["status"]
 
 
@@ -217,20 +221,20 @@ VOCABULARIES: Mapping[
     "Statuses of a task": (Status, "STATUS"),
     "Priorities": (Priority, "PRIORITY"),
     "What an agent says it is doing": (Condition, "CONDITION"),
-    "What lies in an inbox": (Kind, "KIND"),
+    "What lies in an inbox": (LetterKind, "KIND"),
 }
 SAYINGS: Mapping[str, tuple[type[Enum], str, Callable[[Any], object]]] = {
     "What a message is for": (Intent, GOLEMXV, _intended),
-    "What a reviewer says": (Verdict, RELAY, _reviewed),
+    "What a reviewer says": (ReviewVerdict, RELAY, _reviewed),
 }
 
 
 def vocabularies(name: str) -> Mapping[str, Mapping[Any, str]]:
-    """The tables of that name, by dialect: each keeps its own in its module, or in `words` where that is a folder."""
+    """The tables of that name, by dialect: each has its own in its module, or in a folder its `vocabulary`."""
     found = {}
     for dialect in names():
         module = import_module(f"hubbub.dialects.{dialect}")
-        words = getattr(module, "words", module)
+        words = getattr(module, "vocabulary", module)
         if table := getattr(words, name, None):
             found[TITLES.get(dialect, dialect)] = table
     return found

@@ -19,7 +19,7 @@ MARK = "0.0.0+copied"
 ASKING = f"""
 import subprocess, sys
 from hubbub import __version__
-from tests import zygote
+from tests.support import zygote
 module = [sys.executable, "-m", "hubbub", "version"]
 starts = (zygote.Popen, module), (subprocess.Popen, module), (subprocess.Popen, ["{ENVIRONMENT}/bin/hubbub", "version"])
 said = [popen(words, stdout=subprocess.PIPE, text=True).communicate()[0] for popen, words in starts]

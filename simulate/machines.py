@@ -17,17 +17,17 @@ from unittest.mock import patch
 import structlog
 from websockets.exceptions import ConnectionClosedError
 
-from hubbub.core import access
+from hubbub.core.people import access
 from hubbub.dialects.cmdop import DIALECT as CMDOP
 from hubbub.model.errors import StoreUnavailable, Unauthorized
-from hubbub.model.link import PATH
-from hubbub.model.orders import About, Act, Code, Order, Outcome, refused
-from hubbub.model.rights import SYSTEM
-from hubbub.node.link import daemon, line, orders
+from hubbub.model.fleet.calls import NodeCall, NodeInfo, PerformCall, RefusalCode, ToolResult, refused
+from hubbub.model.fleet.link_protocol import PATH
+from hubbub.model.people.rights import SYSTEM
+from hubbub.node.link import daemon, incoming_calls, websocket
 from hubbub.node.link.journal import Journal
-from hubbub.node.link.line import LineLost, LinkRefused
-from hubbub.node.node import LocalNode
-from hubbub.serve.fleet.links import Links
+from hubbub.node.link.websocket import LinkRefused, SocketLost
+from hubbub.node.local_node import LocalNode
+from hubbub.serve.fleet.link_endpoint import LinkEndpoint
 from hubbub.store.tx import Tx
 
 LATEST = 0.3  # seconds on the way
@@ -45,7 +45,7 @@ SILENT = structlog.wrap_logger(None, processors=[_drop], wrapper_class=structlog
 class Wire:
     """One connection, and what is on its way."""
 
-    def __init__(self, links: Links, actor: Any, source: random.Random) -> None:
+    def __init__(self, links: LinkEndpoint, actor: Any, source: random.Random) -> None:
         self._source, self._loop = source, asyncio.get_running_loop()
         self._to_hub: asyncio.Queue[dict[str, object]] = asyncio.Queue()
         self._to_machine: asyncio.Queue[str | None] = asyncio.Queue()
@@ -115,15 +115,15 @@ class Deeds:
     done: Counter[str]
     source: random.Random
 
-    async def perform(self, order: Order, _act: Act | None = None) -> Outcome:
+    async def perform(self, order: NodeCall, _act: PerformCall | None = None) -> ToolResult:
         command = str(order.arguments.get("command", ""))
         mark = command.partition(" ")[0]
         if DENIED in command:
-            return refused(Code.DENIED, "the policy denies it")
+            return refused(RefusalCode.DENIED, "the policy denies it")
         await asyncio.sleep(self.source.choice((0.0, 0.5, 5.0, 70.0)))
         self.done[mark] += 1
         await asyncio.sleep(self.source.choice((0.0, 0.5, 5.0)))
-        return Outcome({"stdout": mark, "exit_code": 0})
+        return ToolResult({"stdout": mark, "exit_code": 0})
 
 
 @contextmanager
@@ -137,11 +137,11 @@ def surrounded(machines: Mapping[str, "Machine"]) -> Iterator[None]:
 
     with ExitStack() as patches:
         for place, name, value in (
-            (line, "opened", lambda _url, token, _pace: machines[token].opened()),
+            (websocket, "opened", lambda _url, token, _pace: machines[token].opened()),
             (daemon, "Journal", journal),
             (daemon, "measured", lambda: None),
             (daemon, "log", SILENT),
-            (orders, "log", SILENT),
+            (incoming_calls, "log", SILENT),
         ):
             patches.enter_context(patch.object(place, name, value))
         yield
@@ -150,7 +150,7 @@ def surrounded(machines: Mapping[str, "Machine"]) -> Iterator[None]:
 class _Node:
     """A machine whose tools do nothing but count."""
 
-    def __init__(self, about: About, deeds: Deeds) -> None:
+    def __init__(self, about: NodeInfo, deeds: Deeds) -> None:
         self.about, self.name, self.runtime = about, about.name, None
         self.perform = deeds.perform
 
@@ -163,7 +163,12 @@ class Machine:
     """A machine that has joined: its key, its folder, and its process, while that lives."""
 
     def __init__(
-        self, about: About, token: str, folder: Path, deeds: Deeds, links: Callable[[], Links | None]
+        self,
+        about: NodeInfo,
+        token: str,
+        folder: Path,
+        deeds: Deeds,
+        links: Callable[[], LinkEndpoint | None],
     ) -> None:
         self.about, self.token, self.folder, self.deeds = about, token, folder, deeds
         self._links = links
@@ -210,12 +215,12 @@ class Machine:
         self._journals.append(journal)
 
     @asynccontextmanager
-    async def opened(self) -> AsyncIterator[line.Line]:
+    async def opened(self) -> AsyncIterator[websocket.HubSocket]:
         """A line to whichever hub there is."""
         links = self._links()
         await asyncio.sleep(self.deeds.source.uniform(0, LATEST))
         if links is None or links is not self._links():
-            raise LineLost("there is no hub")
+            raise SocketLost("there is no hub")
 
         def known(tx: Tx) -> Any:
             return access.authenticate(tx, self.token)
@@ -225,9 +230,9 @@ class Machine:
         except Unauthorized as error:
             raise LinkRefused(str(error)) from None
         except StoreUnavailable as error:
-            raise LineLost(str(error)) from None
+            raise SocketLost(str(error)) from None
         wire = self.wire = Wire(links, actor, self.deeds.source)
-        standing = line.Line(cast(Any, wire))
+        standing = websocket.HubSocket(cast(Any, wire))
         writing = asyncio.create_task(standing.write())
         try:
             yield standing

@@ -7,11 +7,14 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
-from hubbub.core import access, coordinators, members, presences, sweep, tasks, tokens, verbs
-from hubbub.core.work import leases
+from hubbub.core import expiry
+from hubbub.core.actions import task_actions
+from hubbub.core.people import access, coordinators, members, tokens
+from hubbub.core.presence import presences
+from hubbub.core.work import leases, tasks
 from hubbub.model.errors import HubError, StoreUnavailable
-from hubbub.model.orders import Outcome
-from hubbub.model.rights import HUB, SYSTEM, Role
+from hubbub.model.fleet.calls import ToolResult
+from hubbub.model.people.rights import HUB, SYSTEM, Role
 from hubbub.store.tx import Tx
 from simulate.hand import Hand
 from simulate.world import MACHINE, Broken, Prepared, Speaker, World, is_yes
@@ -238,7 +241,7 @@ async def _send(world: World, speaker: Speaker, call: Prepared) -> None:
         speaker.stay = stay if isinstance(stay, str) else speaker.stay
 
 
-def _compare(call: Prepared, outcome: Outcome) -> None:
+def _compare(call: Prepared, outcome: ToolResult) -> None:
     """Of a call with a key the answer is the first one."""
     if call.tool in READS or call.tool == "checkin":
         return
@@ -262,16 +265,16 @@ async def steer(world: World, eve: Speaker, number: int) -> None:
     hand = Hand(world, eve, number)
     ref, text, to = hand.task(), hand.text(), hand.name()
     deeds = (
-        lambda tx, task: verbs.cancel(tx, task, by=HUB, reason=text),
-        lambda tx, task: verbs.reassign(tx, task, to=to, by=HUB),
-        lambda tx, task: verbs.retry(tx, task, by=HUB),
-        lambda tx, task: verbs.reopen(tx, task, by=HUB),
-        lambda tx, task: verbs.release(tx, task, by=HUB, reason=text),
-        lambda tx, task: verbs.approve(tx, task, by=HUB, comment=text),
-        lambda tx, task: verbs.request_changes(tx, task, by=HUB, comment=text),
-        lambda tx, task: verbs.unblock(tx, task, by=HUB, reason=text),
-        lambda tx, task: verbs.complete(tx, task, by=HUB, result=text),
-        lambda tx, task: verbs.comment(tx, task, text, by=HUB),
+        lambda tx, task: task_actions.cancel(tx, task, by=HUB, reason=text),
+        lambda tx, task: task_actions.reassign(tx, task, to=to, by=HUB),
+        lambda tx, task: task_actions.retry(tx, task, by=HUB),
+        lambda tx, task: task_actions.reopen(tx, task, by=HUB),
+        lambda tx, task: task_actions.release(tx, task, by=HUB, reason=text),
+        lambda tx, task: task_actions.approve(tx, task, by=HUB, comment=text),
+        lambda tx, task: task_actions.request_changes(tx, task, by=HUB, comment=text),
+        lambda tx, task: task_actions.unblock(tx, task, by=HUB, reason=text),
+        lambda tx, task: task_actions.complete(tx, task, by=HUB, result=text),
+        lambda tx, task: task_actions.comment(tx, task, text, by=HUB),
     )  # fmt: skip
     deed: Any = hand.one(deeds)
 
@@ -333,7 +336,7 @@ async def upkeep(world: World, _hub: Speaker, number: int) -> None:
 async def settle(world: World, _hub: Speaker, _number: int) -> None:
     """Settle what is overdue, whether or not anything is."""
     with suppress(StoreUnavailable):
-        await world.write(SYSTEM, sweep.settle)
+        await world.write(SYSTEM, expiry.settle)
 
 
 async def crash(world: World, _hub: Speaker, _number: int) -> None:

@@ -16,7 +16,7 @@ from simulate.promises import Watch
 from simulate.store import Disk, Fate, Memory
 from simulate.virtual import VirtualLoop, chance
 from simulate.world import CREW, PERSON, PROJECTS, Broken, NoAnswer, Place, World
-from tests.memory import in_memory
+from tests.support.memory_folder import in_memory
 
 LENGTH = 120  # steps of a run
 WHOLE = 40  # steps between two looks at everything

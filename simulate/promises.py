@@ -14,9 +14,9 @@ from typing import Any
 from uuid import UUID
 
 from hubbub.core import why
-from hubbub.core.snapshots.take import Text
-from hubbub.model.pictures import Fold
-from hubbub.model.rights import SYSTEM
+from hubbub.core.log.snapshots.full_snapshot import SnapshotText
+from hubbub.model.log.projection import Projector
+from hubbub.model.people.rights import SYSTEM
 from hubbub.store.tx import Tx
 from simulate.world import Broken, World
 
@@ -69,7 +69,7 @@ class Watch:
     seq: int = 0
     jobs: dict[bytes, Job] = field(default_factory=dict)
     told: dict[bytes, str] = field(default_factory=dict)  # the status that the log told last
-    folds: dict[bytes, Fold] = field(default_factory=dict)
+    folds: dict[bytes, Projector] = field(default_factory=dict)
     fences: dict[bytes, int] = field(default_factory=dict)  # the greatest that was seen of each project
     fenced: dict[bytes, int] = field(default_factory=dict)  # what was seen of each lease
     orders: dict[bytes, tuple[str, str]] = field(default_factory=dict)  # the mark and the status of each
@@ -98,7 +98,7 @@ def the_log_tells_a_path_of_the_lifecycle(watch: Watch) -> Iterator[str]:
     for seq, project, kind, task, detail, patch in lines:
         watch.seq = seq
         if project is not None:
-            watch.folds.setdefault(project, Fold()).apply(seq, json.loads(patch) if patch else None)
+            watch.folds.setdefault(project, Projector()).apply(seq, json.loads(patch) if patch else None)
         said = kind.partition(".")[2]
         if task is None or not kind.startswith("task.") or said not in SAYS:
             continue
@@ -287,8 +287,11 @@ def what_was_answered_is_there(watch: Watch) -> Iterator[str]:
 def the_log_tells_what_the_tables_tell(watch: Watch) -> Iterator[str]:
     """A project as its tables tell it is what the patches of its log make of nothing."""
     for slug, project in watch.world.projects.items():
-        there = watch.world.disk.read(SYSTEM, lambda tx, of=project.id: json.loads(b"".join(Text(tx, of))))  # type: ignore[misc]
-        fold = watch.folds.get(project.id.bytes, Fold())
+        there = watch.world.disk.read(
+            SYSTEM,
+            lambda tx, of=project.id: json.loads(b"".join(SnapshotText(tx, of))),  # type: ignore[misc]
+        )
+        fold = watch.folds.get(project.id.bytes, Projector())
         for noun, cards in there.items():
             folded = fold.picture.get(noun, {})
             if cards != folded:

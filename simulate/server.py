@@ -13,9 +13,9 @@ import psycopg
 from psycopg import sql
 
 from hubbub.model.errors import StoreUnavailable
-from hubbub.model.rights import Actor
-from hubbub.store.calls import Call
-from hubbub.store.postgres import Postgres
+from hubbub.model.people.rights import Actor
+from hubbub.store.engine.pending_calls import PendingCall
+from hubbub.store.engine.postgres import Postgres
 from hubbub.store.tx import Clock, Operation, Tx
 from simulate.store import Fate, template
 
@@ -42,7 +42,7 @@ class Server:
         self._store.close()
         self._db.close()
 
-    def turn(self, calls: list[Call]) -> bool:
+    def turn(self, calls: list[PendingCall]) -> bool:
         self._is_old = True
         if self.fate in (Fate.REFUSED, Fate.KILLED):
             for call in calls:

@@ -16,11 +16,11 @@ from typing import Any, Protocol, TypeVar
 import apsw
 
 from hubbub.model.errors import StoreUnavailable
-from hubbub.model.rights import Actor
-from hubbub.store.alone import Alone
-from hubbub.store.calls import Call
-from hubbub.store.sqlite import DATABASE, SQLite
-from hubbub.store.sqlite_writer import Turn, Writer
+from hubbub.model.people.rights import Actor
+from hubbub.store.engine.pending_calls import PendingCall
+from hubbub.store.engine.single_hub import SingleHub
+from hubbub.store.engine.sqlite import DATABASE, SQLite
+from hubbub.store.engine.sqlite_writer import WriteBatch, Writer
 from hubbub.store.tx import Clock, Operation, Tx, WroteInRead, perform
 
 T = TypeVar("T")
@@ -41,7 +41,7 @@ class Disk(Protocol):
     fate: Fate
     clock: Clock
 
-    def turn(self, calls: list[Call]) -> bool:
+    def turn(self, calls: list[PendingCall]) -> bool:
         """Run calls in one transaction, commit it, and answer all of them; whether there are new activities."""
 
     def read(self, actor: Actor, operation: Operation[T]) -> T:
@@ -76,8 +76,8 @@ class Memory:
         self._tables = [str(name) for (name,) in named]
         self._db.set_commit_hook(self._refuses)
 
-    def turn(self, calls: list[Call]) -> bool:
-        return self._writer._is_committed(Turn(calls))
+    def turn(self, calls: list[PendingCall]) -> bool:
+        return self._writer._is_committed(WriteBatch(calls))
 
     def read(self, actor: Actor, operation: Operation[T]) -> T:
         self._db.execute("PRAGMA query_only = 1; BEGIN")
@@ -119,20 +119,20 @@ def template() -> bytes:
         return file.read_bytes()
 
 
-class Process(Alone):
+class Process(SingleHub):
     """`Store`, as one process of the hub has it. Calls that come within one turn of the loop are committed together."""
 
     def __init__(self, disk: Disk) -> None:
         self.disk = disk
         self.died = asyncio.Event()
-        self._waiting: list[Call] = []
+        self._waiting: list[PendingCall] = []
         self._wakes: list[Callable[[], None]] = []
 
     async def write(self, actor: Actor, operation: Operation[T], *, short: bool = False) -> T:
         self._live()
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
-        self._waiting.append(Call(actor, operation, future, loop, is_short=short))
+        self._waiting.append(PendingCall(actor, operation, future, loop, is_short=short))
         if len(self._waiting) == 1:
             loop.call_soon(self._turn)
         outcome = await future

@@ -17,7 +17,7 @@ from typing import TypeVar, TypeVarTuple, Unpack
 from unittest.mock import patch
 
 from hubbub.model import ids
-from hubbub.serve import feed, followers
+from hubbub.serve.live import log_tail, subscribers
 
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
@@ -84,8 +84,8 @@ def chance(seed: int, loop: VirtualLoop) -> Iterator[random.Random]:
             (random, "_urandom", source.randbytes),  # of `secrets`
             (ids, "time", clock),
             (ids, "_last", 0),
-            (followers, "time", clock),
-            (feed, "POLL", timedelta(days=1)),  # a lost hint is none of what is simulated
+            (subscribers, "time", clock),
+            (log_tail, "POLL", timedelta(days=1)),  # a lost hint is none of what is simulated
         ):
             patches.enter_context(patch.object(place, name, value))
         before = random.getstate()

@@ -9,30 +9,32 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, TypeVar
 
-from hubbub.core import access, agents, joins, projects, tokens, users
-from hubbub.core.access import Outdated
-from hubbub.core.transaction import Transactions, Vouched
+from hubbub.core.agents import agents
+from hubbub.core.fleet import enrolment
+from hubbub.core.people import access, projects, tokens, users
+from hubbub.core.people.access import StaleToken
+from hubbub.core.transaction import Transactions, VouchedTransactions
 from hubbub.dialects import discover
-from hubbub.dialects.call import Call, NotYet, Site
+from hubbub.dialects.call import Call, HubContext, NotYet
 from hubbub.dialects.cmdop import DIALECT as CMDOP
-from hubbub.dialects.relay import talking, working
+from hubbub.dialects.relay import message_tools, task_tools
 from hubbub.model.errors import HubError, StoreUnavailable
+from hubbub.model.fleet.calls import NodeInfo, ToolResult
 from hubbub.model.ids import new_id
-from hubbub.model.orders import About, Outcome
+from hubbub.model.people.rights import SYSTEM, Actor, Role
 from hubbub.model.records import Activity, Project
-from hubbub.model.rights import SYSTEM, Actor, Role
-from hubbub.serve.desk import Desk
-from hubbub.serve.feed import Feed
-from hubbub.serve.fleet.elsewhere import Elsewhere
-from hubbub.serve.fleet.far import FarNodes
-from hubbub.serve.fleet.fleet import Fleet
-from hubbub.serve.fleet.hearing import Hearing
-from hubbub.serve.fleet.links import Links
-from hubbub.serve.fleet.needs import Needs
-from hubbub.serve.followers import Followers
-from hubbub.serve.news import LiveNews
-from hubbub.serve.notified import Notified
-from hubbub.serve.upkeep import Upkeep
+from hubbub.serve.background.maintenance import Maintenance
+from hubbub.serve.fleet.link_endpoint import LinkEndpoint
+from hubbub.serve.fleet.linked_nodes import LinkedNodes
+from hubbub.serve.fleet.node_reports import NodeReports
+from hubbub.serve.fleet.node_requests import NodeRequests
+from hubbub.serve.fleet.other_hubs import OtherHubs
+from hubbub.serve.fleet.remote_nodes import RemoteNodes
+from hubbub.serve.fleet.service_desk import ServiceDesk
+from hubbub.serve.live.activity_source import LiveActivitySource
+from hubbub.serve.live.delivery_receipts import DeliveryReceipts
+from hubbub.serve.live.log_tail import LogTail
+from hubbub.serve.live.subscribers import Subscribers
 from hubbub.store.tx import Operation, Tx
 from simulate.machines import Deeds, Machine
 from simulate.store import Disk, Process
@@ -97,25 +99,28 @@ class Hub:
         _forget()
         self.process = Process(disk)
         self.transactions = Transactions(self.process)
-        self.feed, self.followers = Feed(self.process), Followers(self.transactions.quotas)
-        self.notified = Notified(self.transactions)
-        self.upkeep = Upkeep(self.process, DEAD_LETTERS)
+        self.feed, self.followers = LogTail(self.process), Subscribers(self.transactions.quotas)
+        self.notified = DeliveryReceipts(self.transactions)
+        self.upkeep = Maintenance(self.process, DEAD_LETTERS)
         self.heard: list[int] = []  # what the feed has passed on
-        news, self.fleet = LiveNews(self.feed, self.followers), Fleet(self.transactions, str(new_id()))
-        self.site = Site(
+        news, self.fleet = (
+            LiveActivitySource(self.feed, self.followers),
+            LinkedNodes(self.transactions, str(new_id())),
+        )
+        self.site = HubContext(
             url="http://hub",
             port=1,
             instance=self.fleet.instance,
             news=news,
             tell=lambda _project, _content: None,
             note=self.notified.do,
-            fleet=FarNodes(self.fleet),
+            fleet=RemoteNodes(self.fleet),
         )
-        needs = Needs(self.fleet, Desk(self.transactions, news), self.site, CMDOP)
-        hearing = Hearing(self.fleet, needs, lambda _outcome: None)
-        self.links = Links(self.fleet, hearing, self.followers, None) if has_machines else None
+        needs = NodeRequests(self.fleet, ServiceDesk(self.transactions, news), self.site, CMDOP)
+        hearing = NodeReports(self.fleet, needs, lambda _outcome: None)
+        self.links = LinkEndpoint(self.fleet, hearing, self.followers, None) if has_machines else None
         self._work: list[asyncio.Task[None]] = []
-        self.feed.listen(Elsewhere(self.fleet).hear)
+        self.feed.listen(OtherHubs(self.fleet).hear)
         self.feed.listen(self.followers.hear)
         self.feed.listen(self._hear)
 
@@ -146,7 +151,7 @@ def _forget() -> None:
         for tool in dialect.tools.values():
             if tool.kept is not None:
                 tool.kept._replies.clear()
-    for rows in (talking._ROWS, working._ROWS):
+    for rows in (message_tools._ROWS, task_tools._ROWS):
         rows._lists.clear()
 
 
@@ -202,8 +207,8 @@ class World:
 
     async def _join(self, place: Place) -> None:
         owner = self.speakers[f"{PROJECTS[0]}/{PERSON}"]
-        about = About(name=MACHINE, machine_id="m", platform="linux", version="1", sandbox="bwrap")
-        joined = await self.write(owner.actor, lambda tx: joins.join(tx, owner.project, about))
+        about = NodeInfo(name=MACHINE, machine_id="m", platform="linux", version="1", sandbox="bwrap")
+        joined = await self.write(owner.actor, lambda tx: enrolment.join(tx, owner.project, about))
         links = lambda: None if self.hub.process.died.is_set() else self.hub.links  # noqa: E731
         self.machine = Machine(about, joined.token, place.folder, place.deeds, links)
         self.machines[joined.token] = self.machine
@@ -227,16 +232,16 @@ class World:
             raise NoAnswer
         return asked.result()
 
-    async def call(self, speaker: Speaker, prepared: Prepared) -> Outcome | None:
+    async def call(self, speaker: Speaker, prepared: Prepared) -> ToolResult | None:
         """The answer to a call of a tool, as its door would have it; None where there is none."""
         dialect = DIALECTS[prepared.dialect]
         around = Call(site=self.hub.site, may_wait=False, headers=self._headers(speaker, prepared.dialect))
         mark = access.fingerprint(speaker.secret)
         verdict, now = "unknown", self.disk.clock()
         try:
-            outcome: Outcome = await self.answered(
+            outcome: ToolResult = await self.answered(
                 dialect.call(
-                    Vouched(self.hub.transactions, mark),
+                    VouchedTransactions(self.hub.transactions, mark),
                     speaker.actor,
                     prepared.tool,
                     prepared.arguments,
@@ -249,7 +254,7 @@ class World:
                 self.settled_at = max(self.settled_at, now)
         except NoAnswer:
             return None
-        except (StoreUnavailable, Outdated, NotYet, HubError):
+        except (StoreUnavailable, StaleToken, NotYet, HubError):
             verdict = "no"
             return None
         finally:
@@ -310,7 +315,7 @@ class World:
         return self.disk.rows(sql)
 
 
-def is_yes(outcome: Outcome) -> bool:
+def is_yes(outcome: ToolResult) -> bool:
     """Whether an answer says that it was done, in the words of any tool set."""
     value = outcome.value
     if outcome.is_error or not isinstance(value, Mapping):

@@ -22,16 +22,16 @@ from hypothesis import HealthCheck, settings
 from psycopg import conninfo, sql
 
 from hubbub.serve.mcp import endpoint
-from hubbub.store.postgres import Postgres
-from hubbub.store.sqlite import SQLite
+from hubbub.store.engine.postgres import Postgres
+from hubbub.store.engine.sqlite import SQLite
 from hubbub.store.tx import Store, unix_ms
-from tests import certificates, zygote
-from tests.emptying import Emptier
-from tests.memory import in_memory
-from tests.migrated import migrated
-from tests.tools import missing
+from tests.support import certificates, zygote
+from tests.support.emptying import Emptier
+from tests.support.memory_folder import in_memory
+from tests.support.migrated_database import migrated
+from tests.support.tools import missing
 
-pytest_plugins = ["tests.compiling", "tests.reporting", "tests.repeating"]
+pytest_plugins = ["tests.runner.compiling", "tests.runner.reporting", "tests.runner.repeating"]
 
 # Shells have it ignored in the background, and the programs that tests start would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)

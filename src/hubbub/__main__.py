@@ -7,14 +7,14 @@ import sys
 import click
 
 from hubbub.cli import hubbub
-from hubbub.model.starting import find_nothing_here
+from hubbub.model.programs.launching import ignore_current_folder
 
 STDOUT = 1  # its descriptor, which is there even where Python has no stream for it
 
 
 def main() -> None:
     """Run the command line; ends the process with one of its exit codes."""
-    find_nothing_here(os.environ)
+    ignore_current_folder(os.environ)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(

@@ -17,50 +17,50 @@ from typing import TYPE_CHECKING
 import structlog
 from starlette.types import ASGIApp
 
-from hubbub import durable
-from hubbub.core import access, logins, projects, users
-from hubbub.core.askers import OwnMachine
-from hubbub.core.quotas import MIB, Limits, Quotas
+from hubbub.core.fleet.requesters import OwnMachine
+from hubbub.core.people import access, logins, projects, users
+from hubbub.core.people.quotas import MIB, Limits, Quotas
 from hubbub.core.transaction import Transactions
 from hubbub.dialects import discover
-from hubbub.model import extras
 from hubbub.model.errors import Invalid, Unauthorized
 from hubbub.model.ids import new_id
+from hubbub.model.people.rights import SYSTEM
+from hubbub.model.programs import extras
 from hubbub.model.redaction import Redactor
-from hubbub.model.rights import SYSTEM
-from hubbub.node.commands.folder import end_all
-from hubbub.node.load import measured
-from hubbub.serve import log as logs
+from hubbub.node.commands.job_folder import end_all
+from hubbub.node.system.load import measure
+from hubbub.processes import durable_files
 from hubbub.serve import outbox
-from hubbub.serve.application import Parts, application
-from hubbub.serve.archive import Archive
-from hubbub.serve.dashboard.addresses import LOGIN
-from hubbub.serve.desk import CallWire, Desk
-from hubbub.serve.feed import Feed
-from hubbub.serve.fleet.elsewhere import Elsewhere
-from hubbub.serve.fleet.fleet import Fleet
-from hubbub.serve.fleet.pace import Pace
-from hubbub.serve.followers import Followers
-from hubbub.serve.listening import listen, url_of
-from hubbub.serve.loop_watch import LoopWatch
-from hubbub.serve.mirrored import keep_in_step
-from hubbub.serve.news import LiveNews
-from hubbub.serve.notified import Notified
-from hubbub.serve.present import present
-from hubbub.serve.server import HubServer, configured, settled
-from hubbub.serve.sightings import Sightings
-from hubbub.serve.upkeep import Upkeep
-from hubbub.serve.usage import Usage
-from hubbub.serve.whispers import Whispers
+from hubbub.serve.application import AppContext, application
+from hubbub.serve.background.last_tools import LastTools
+from hubbub.serve.background.log_retention import LogRetention
+from hubbub.serve.background.maintenance import Maintenance
+from hubbub.serve.background.node_heartbeat import own_node_present
+from hubbub.serve.background.relay_folder import mirror_project
+from hubbub.serve.background.storage_usage import StorageUsage
+from hubbub.serve.fleet.linked_nodes import LinkedNodes
+from hubbub.serve.fleet.other_hubs import OtherHubs
+from hubbub.serve.fleet.service_desk import InProcessWire, ServiceDesk
+from hubbub.serve.fleet.timings import Timings
+from hubbub.serve.http.listener import listen, url_of
+from hubbub.serve.http.page_paths import LOGIN
+from hubbub.serve.http.server import HubServer, gc_frozen, server_config
+from hubbub.serve.live.activity_source import LiveActivitySource
+from hubbub.serve.live.delivery_receipts import DeliveryReceipts
+from hubbub.serve.live.ephemeral import EphemeralBroadcast
+from hubbub.serve.live.log_tail import LogTail
+from hubbub.serve.live.subscribers import Subscribers
+from hubbub.serve.monitoring import logging_setup as logs
+from hubbub.serve.monitoring.loop_watch import LoopWatch
 from hubbub.settings import Settings
-from hubbub.store.lock import FolderLock
-from hubbub.store.sqlite import SQLite
+from hubbub.store.engine.folder_lock import FolderLock
+from hubbub.store.engine.sqlite import SQLite
 from hubbub.store.tx import Store, Tx, unix_ms
-from hubbub.workspace import folder
-from hubbub.workspace.folder import Workspace
+from hubbub.workspace import locations
+from hubbub.workspace.locations import Workspace
 
 if TYPE_CHECKING:
-    from hubbub.node.node import LocalNode
+    from hubbub.node.local_node import LocalNode
 
 log = structlog.get_logger("hubbub")
 
@@ -78,7 +78,7 @@ def run(settings: Settings, *, is_quiet: bool = False) -> None:
     """
     prepare_process(settings)
     hub = Hub(settings)
-    logs.keep(settings.data / logs.DAEMON, Redactor([settings.github_token or ""]).text)
+    logs.keep_file(settings.data / logs.DAEMON, Redactor([settings.github_token or ""]).text)
     hub.serve(None if is_quiet else _greet)
 
 
@@ -95,7 +95,7 @@ class Hub:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.dialects = discover()
-        self.pace = Pace()
+        self.pace = Timings()
         if settings.root_dialect not in self.dialects:
             known = ", ".join(self.dialects)
             raise Invalid(f"there is no dialect {settings.root_dialect!r}; the hub speaks {known}")
@@ -119,11 +119,11 @@ class Hub:
             self.store.write_now(SYSTEM, self._let_owner_in)
             app, release = self._compose()
             is_proxied = self.settings.public_url is not None
-            config = configured(app, self.settings.host, self.port, behind_proxy=is_proxied)
+            config = server_config(app, self.settings.host, self.port, behind_proxy=is_proxied)
             self._server = HubServer(config, release)
             if self._is_stopping:  # since before there was a server; only ever set, so that no `stop` is lost
                 self._server.should_exit = True
-            with _signals_caught(self.stop), settled():
+            with _signals_caught(self.stop), gc_frozen():
                 self._server.run([self._socket])
             end_all(self.settings.data)
         finally:
@@ -147,27 +147,30 @@ class Hub:
     def _compose(self) -> tuple[ASGIApp, Callable[[], Awaitable[None]]]:
         quotas = Quotas(_limits(self.settings))
         transactions = Transactions(self.store, quotas)
-        feed, followers, notified = Feed(self.store), Followers(quotas), Notified(transactions)
-        sightings, usage = Sightings(transactions), Usage(self.store, quotas)
-        fleet = Fleet(transactions, str(new_id()), self.pace)
+        feed, followers, notified = LogTail(self.store), Subscribers(quotas), DeliveryReceipts(transactions)
+        sightings, usage = LastTools(transactions), StorageUsage(self.store, quotas)
+        fleet = LinkedNodes(transactions, str(new_id()), self.pace)
         workspace, slug = _workspace(), os.environ.get("HUBBUB_PROJECT") or projects.DEFAULT
         leaving = outbox.build(self.store, self.settings, self.settings.public_url or self.url)
-        for hear in (followers.hear, Elsewhere(fleet).hear, leaving.hear):
+        for hear in (followers.hear, OtherHubs(fleet).hear, leaving.hear):
             feed.listen(hear)
-        archive = Archive(self.store, self.settings.keep_log_days)
-        upkeep = Upkeep(self.store, timedelta(hours=self.settings.dead_letter_hours))
-        watch, desk = LoopWatch(self.settings.watch_loop), Desk(transactions, LiveNews(feed, followers))
+        archive = LogRetention(self.store, self.settings.keep_log_days)
+        upkeep = Maintenance(self.store, timedelta(hours=self.settings.dead_letter_hours))
+        watch, desk = (
+            LoopWatch(self.settings.watch_loop),
+            ServiceDesk(transactions, LiveActivitySource(feed, followers)),
+        )
         work = [each.run for each in (feed, notified, sightings, leaving, archive, upkeep, usage, watch)]
         if workspace is not None:
-            work.append(partial(keep_in_step, transactions, feed, workspace, slug))
+            work.append(partial(mirror_project, transactions, feed, workspace, slug))
         node = None if self.settings.no_node else self._machine(desk, slug, fleet.instance)
-        parts = Parts(
+        parts = AppContext(
             transactions=transactions,
             dialects=self.dialects,
             feed=feed,
             followers=followers,
             notified=notified,
-            whispers=Whispers(self.store),
+            whispers=EphemeralBroadcast(self.store),
             sightings=sightings,
             settings=self.settings,
             url=self.url,
@@ -183,7 +186,7 @@ class Hub:
     @asynccontextmanager
     async def _alive(
         self,
-        parts: Parts,
+        parts: AppContext,
         node: "LocalNode | None",
         work: Sequence[Callable[[], Coroutine[None, None, None]]],
     ) -> AsyncIterator[None]:
@@ -197,33 +200,38 @@ class Hub:
             await stack.enter_async_context(parts.fleet.alive())
             if node is not None:
                 slug = parts.workspace_project
-                await stack.enter_async_context(present(parts.transactions, node, slug, measured))
+                await stack.enter_async_context(own_node_present(parts.transactions, node, slug, measure))
                 await stack.enter_async_context(node.alive())
             await stack.enter_async_context(self._findable())
             yield
 
-    def _machine(self, desk: Desk, slug: str, instance: str) -> "LocalNode | None":
+    def _machine(self, desk: ServiceDesk, slug: str, instance: str) -> "LocalNode | None":
         """Return the machine that the hub runs on, for agents to use; None where what that needs is not installed.
 
         `instance` is what the hub calls itself.
         """
         from hubbub.dialects.cmdop import DIALECT
-        from hubbub.node import hub, machine
+        from hubbub.node.gate import host_facts
+        from hubbub.node.requests import hub_client
 
         try:
             with extras.required():
-                from hubbub.node.here import open_node  # takes a while to import, and not every hub has one
+                from hubbub.node.factory import (
+                    open_node,  # takes a while to import, and not every hub has one
+                )
         except extras.NotInstalled as error:
             log.warning("agents cannot use this machine", reason=str(error))
             return None
-        name = machine.about(self.settings.data).name
+        name = host_facts.describe(self.settings.data).name
         owner = (self.settings.data / OWNER_TOKEN).read_text("utf-8").strip()
         return open_node(
             data=self.settings.data,
             log_file=self.settings.data / logs.DAEMON,
             config=self.settings.config,
             cwd=Path.cwd(),
-            hub=hub.Hub(CallWire(desk, OwnMachine(project=slug, node=name, instance=instance), self.url)),
+            hub=hub_client.HubClient(
+                InProcessWire(desk, OwnMachine(project=slug, node=name, instance=instance), self.url)
+            ),
             catalogue=DIALECT.catalogue(),
             secrets=[secret for secret in (owner, self.settings.github_token) if secret],
             name=name,
@@ -253,7 +261,7 @@ class Hub:
     async def _findable(self) -> AsyncIterator[None]:
         """Tell where the hub is: commands on this machine read it from the data folder."""
         file = self.settings.data / HUB_FILE
-        durable.write(file, json.dumps({"url": self.url, "pid": os.getpid(), "started_at": unix_ms()}))
+        durable_files.write(file, json.dumps({"url": self.url, "pid": os.getpid(), "started_at": unix_ms()}))
         log.info("the hub is ready", url=self.url)
         if self._announce is not None:
             self._announce(self)
@@ -274,10 +282,10 @@ class Hub:
         if secret is None and not _is_good(tx, file):
             secret = users.owner_token(tx)
         if secret is not None:
-            durable.write(file, f"{secret}\n")
+            durable_files.write(file, f"{secret}\n")
 
 
-async def _let_go(followers: Followers, fleet: Fleet) -> None:
+async def _let_go(followers: Subscribers, fleet: LinkedNodes) -> None:
     """End every stream that is held open, and let the machines know."""
     followers.close()
     await fleet.close()
@@ -302,7 +310,9 @@ def _open(settings: Settings, url: str) -> tuple[FolderLock | None, Store]:
     if settings.database is None:
         return None, SQLite.open(settings.data, url=url)
     with extras.required():
-        from hubbub.store.postgres import Postgres  # takes a while to import, and most hubs never need it
+        from hubbub.store.engine.postgres import (
+            Postgres,  # takes a while to import, and most hubs never need it
+        )
 
     settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
     lock = FolderLock.take(settings.data, url=url)
@@ -326,7 +336,7 @@ def _limits(settings: Settings) -> Limits:
 
 def _workspace() -> Workspace | None:
     """The relay folder of the hub itself: where the environment names one, or the hub was started beside one."""
-    found = folder.find(os.environ, Path.cwd())
+    found = locations.find(os.environ, Path.cwd())
     is_named = any(os.environ.get(name) for name in WORKSPACE_VARIABLES)
     return found if is_named or found.folder.is_dir() else None
 

@@ -17,10 +17,10 @@ from uuid import uuid4
 
 import httpx2
 
-from hubbub import durable
 from hubbub.model.errors import Invalid
-from hubbub.model.pauses import patiently
-from hubbub.model.ways import authorities, trusts_environment
+from hubbub.model.programs.proxy_trust import authorities, trusts_environment
+from hubbub.model.programs.retry_after import patiently
+from hubbub.processes import durable_files
 
 CONNECT_SECONDS = 5.0
 READ_SECONDS = 30.0
@@ -283,7 +283,7 @@ class Hub:
                     raise refusal(response)
                 with partial.open("wb") as file:
                     file.writelines(response.iter_bytes())
-            durable.put(partial, target)
+            durable_files.put(partial, target)
         finally:
             partial.unlink(missing_ok=True)
 

@@ -7,10 +7,10 @@ what an ask rule names, what an allow rule covers, and last the mode. The strict
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from shellgate.analysis import Analysis, CallPart
 from shellgate.decision import Decision, Effect, Mode, Source, strictest
-from shellgate.matching import Base, Touch, covers, touches
+from shellgate.matching import Base, Match, covers, touches
 from shellgate.policy import Policy
-from shellgate.reading import Part, Reading
 from shellgate.rules import Rule
 
 SHIPPED = "shipped"  # what the id of a rule begins with that nobody wrote: a new machine has it
@@ -24,14 +24,14 @@ _VERBS = {Effect.ALLOW: "allows it", Effect.ASK: "has it asked about", Effect.DE
 
 
 def decide(
-    reading: Reading, policy: Policy, tool: str, *, sandboxed: bool, attended: bool = True
+    reading: Analysis, policy: Policy, tool: str, *, sandboxed: bool, attended: bool = True
 ) -> Decision:
     """Return what happens to a call of `tool`.
 
     `sandboxed` says that the operating system's wall is around what would run, `attended` that there is somebody who
     can be asked: where there is nobody, what would be asked is denied.
     """
-    parts = reading.parts or (Part(tool=tool, target=reading.target),)
+    parts = reading.parts or (CallPart(tool=tool, target=reading.target),)
     rest = _Rest(policy, Base(home=policy.home, roots=tuple(map(str, policy.roots))), sandboxed=sandboxed)
     decisions = [*rest.of_floor(reading.floor), *(rest.of_part(part) for part in parts)]
     found = max(decisions, key=lambda decision: (decision.effect, _WEIGHT[decision.source]))
@@ -48,7 +48,7 @@ class _Rest:
     base: Base
     sandboxed: bool
 
-    def of_part(self, part: Part) -> Decision:
+    def of_part(self, part: CallPart) -> Decision:
         floor = strictest(self.of_floor(part.floor))
         if floor is not None and floor.effect is Effect.DENY and _is_denied(part.floor):
             return floor
@@ -77,27 +77,27 @@ class _Rest:
                 return [replace(found, effect=Effect.DENY)]
         return [found]
 
-    def _touched(self, rules: Iterable[Rule], part: Part, effect: Effect) -> Decision | None:
+    def _touched(self, rules: Iterable[Rule], part: CallPart, effect: Effect) -> Decision | None:
         """Return what the first rule says that names the part; if none does, what one says that may name it."""
         perhaps: Rule | None = None
         for rule in rules:
             touch = touches(rule, part, self.base)
-            if touch is Touch.YES:
+            if touch is Match.YES:
                 return Decision(effect, Source.RULE, rule.source, _by(rule, effect))
-            if touch is Touch.PERHAPS and perhaps is None:
+            if touch is Match.PERHAPS and perhaps is None:
                 perhaps = rule
         if perhaps is None:
             return None
         reason = f"only running it tells whether the rule {perhaps.source} is about it"
         return Decision(Effect.ASK, Source.RULE, perhaps.source, reason)
 
-    def _covered(self, part: Part) -> Decision | None:
+    def _covered(self, part: CallPart) -> Decision | None:
         for rule in self.policy.allow:
             if covers(rule, part, self.base):
                 return Decision(Effect.ALLOW, Source.RULE, rule.source, _by(rule, Effect.ALLOW))
         return None
 
-    def _by_mode(self, part: Part) -> Decision:
+    def _by_mode(self, part: CallPart) -> Decision:
         match self.policy.mode:
             case Mode.BYPASS:
                 return Decision(

@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Iterable
 from functools import lru_cache
 
-from shellgate import shapes
+from shellgate import globs
 
 LINKS = 40  # that are followed on one path, as in the kernel
 MATCHES = 10_000  # names that a pattern is said to stand for, at most
@@ -59,7 +59,7 @@ class Disk:
         return status is not None and stat.S_ISDIR(status.st_mode)
 
     def matches(self, folder: str, pattern: str) -> list[str]:
-        fits = shapes.component(pattern)
+        fits = globs.component(pattern)
         try:
             with os.scandir(folder) as entries:
                 found = [entry.name for entry in entries if fits(entry.name)]

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from enum import IntEnum
 from functools import lru_cache
 
-from shellgate.patterns import ANY, fits_all, fits_path, fits_text
-from shellgate.reading import Part
-from shellgate.rules import DOMAIN, Kind, Rule
+from shellgate.analysis import CallPart
+from shellgate.rules import DOMAIN, PatternKind, Rule
+from shellgate.star_patterns import ANY, fits_all, fits_path, fits_text
 
 PREFIX = ":*"  # Claude Code's way to end a pattern in any words
 _WILD = re.compile(
@@ -20,7 +20,7 @@ _WILD = re.compile(
 CLUSTER = 2  # characters of the shortest short option
 
 
-class Touch(IntEnum):
+class Match(IntEnum):
     """Whether a rule is about a part of a call."""
 
     NO = 0
@@ -36,42 +36,42 @@ class Base:
     roots: tuple[str, ...]
 
 
-def covers(rule: Rule, part: Part, base: Base) -> bool:
+def covers(rule: Rule, part: CallPart, base: Base) -> bool:
     """Whether an allow rule is surely about the part."""
     if part.tool not in rule.tools or not part.may_be_allowed:
         return False
     if rule.pattern is None:
         return True
     match rule.kind:
-        case Kind.WORDS:
+        case PatternKind.WORDS:
             return _covers_words(rule.pattern, part.words)
-        case Kind.PATH:
+        case PatternKind.PATH:
             return bool(part.paths) and _covers_path(rule, part.paths[-1], base)  # where its links lead
-        case Kind.HOST:
+        case PatternKind.HOST:
             return _is_within(part.paths[-1:], base) and fits_text(_host(rule), _plain_host(part))
-        case Kind.TEXT:
+        case PatternKind.TEXT:
             return fits_text(rule.pattern, part.target) or fits_text(rule.pattern, _object(part.target))
 
 
-def touches(rule: Rule, part: Part, base: Base) -> Touch:
+def touches(rule: Rule, part: CallPart, base: Base) -> Match:
     """Whether a deny rule, or an ask rule, is about the part."""
     if part.tool not in rule.tools | rule.akin:
-        return Touch.NO
+        return Match.NO
     if rule.pattern is None:
-        return Touch.YES
+        return Match.YES
     match rule.kind:
-        case Kind.WORDS:
+        case PatternKind.WORDS:
             return _touches_words(rule.pattern, part.words)
-        case Kind.PATH:
+        case PatternKind.PATH:
             touched = any(_touches_path(rule.pattern, path, base) for path in part.paths)
-        case Kind.HOST:
+        case PatternKind.HOST:
             host, domain = _plain_host(part), _host(rule)
             touched = fits_text(domain, host) or host.endswith(f".{domain}")
-        case Kind.TEXT:
+        case PatternKind.TEXT:
             pattern = rule.pattern.casefold()
             named = [each.casefold() for each in (part.target, part.alias) if each is not None]
             touched = any(fits_text(pattern, each) or fits_text(pattern, _object(each)) for each in named)
-    return Touch.YES if touched else Touch.NO
+    return Match.YES if touched else Match.NO
 
 
 @lru_cache(4096)
@@ -94,13 +94,13 @@ def _fits_known(token: str, word: str | None) -> bool:
     return word is not None and fits_text(token, word)
 
 
-def _touches_words(pattern: str, words: tuple[str | None, ...]) -> Touch:
+def _touches_words(pattern: str, words: tuple[str | None, ...]) -> Match:
     if _may_touch(pattern, words, unknown_fits=False):
-        return Touch.YES
+        return Match.YES
     unknown = _unknown(words)
     if None in unknown and _may_touch(pattern, unknown, unknown_fits=True):
-        return Touch.PERHAPS
-    return Touch.NO
+        return Match.PERHAPS
+    return Match.NO
 
 
 @lru_cache(256)
@@ -207,7 +207,7 @@ def _host(rule: Rule) -> str:
     return (rule.pattern or "").removeprefix(DOMAIN).strip().casefold().rstrip(".")
 
 
-def _plain_host(part: Part) -> str:
+def _plain_host(part: CallPart) -> str:
     return (part.host or "").casefold().rstrip(".")
 
 

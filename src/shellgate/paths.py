@@ -11,9 +11,9 @@ import stat
 from collections.abc import Iterator, Sequence
 from enum import Enum, auto
 
-from shellgate import names, shapes
+from shellgate import globs, protected_names
 from shellgate.decision import Decision
-from shellgate.floor.verdicts import deny
+from shellgate.verdicts import deny
 from shellgate.world import World
 
 _LOOKED_AT = 20_000  # files in a root, for the names of F4 among them
@@ -62,14 +62,14 @@ def protected(path: str, access: Access, world: World) -> Decision | None:
 
 def forbidden(path: str, access: Access, world: World) -> Decision | None:
     """Return what F4 and F5 say of an absolute path by its names alone, without looking at the file system."""
-    found = names.components(path)
-    if why := names.unread(found):
+    found = protected_names.components(path)
+    if why := protected_names.unread(found):
         return deny("F5", f"`{path}` is closed to agents: {why}.")
-    if any(_is_at_or_beneath(found, names.components(folder)) for folder in world.own):
+    if any(_is_at_or_beneath(found, protected_names.components(folder)) for folder in world.own):
         return deny(
             "F5", f"`{path}` is closed to agents: it is hubbub's own: configuration, tokens, audit log."
         )
-    if access is Access.WRITE and (why := names.unwritten(found)):
+    if access is Access.WRITE and (why := protected_names.unwritten(found)):
         return deny("F4", f"`{path}` is changed by people only: {why}.")
     return None
 
@@ -132,7 +132,9 @@ def is_secret(path: str, world: World) -> bool:
     if unusable(path):
         return True
     absolute = posixpath.join(world.cwd, path)
-    if any(names.may_be_secret(names.components(form)) for form in forms(absolute, world)):
+    if any(
+        protected_names.may_be_secret(protected_names.components(form)) for form in forms(absolute, world)
+    ):
         return True
     return is_guarded_elsewhere(absolute, world)
 
@@ -152,14 +154,14 @@ def vital(path: str, world: World) -> str | None:
         return None
     absolute = posixpath.join(world.cwd, path)
     for form in forms(absolute, world):
-        if why := _vital_names(names.components(form), _homes(world)):
+        if why := _vital_names(protected_names.components(form), _homes(world)):
             return why
     return None
 
 
 def holds_home(path: str, world: World) -> bool:
     """Whether an absolute path is somebody's home or a folder above one, as it is written or as it leads."""
-    for found in map(names.components, forms(path, world)):
+    for found in map(protected_names.components, forms(path, world)):
         above = [home for home in _homes(world) if found not in _SHARED_FOLDERS and len(found) <= len(home)]
         if any(_may_be(found, home[: len(found)]) for home in above):
             return True
@@ -171,7 +173,7 @@ def is_block_device(path: str) -> bool:
     if unusable(path):
         return False
     for form in (posixpath.normpath(path), _led_to(path)):
-        found = names.components(form)
+        found = protected_names.components(form)
         if found[:1] == ("dev",) and _BLOCK_DEVICE.fullmatch("/".join(found[1:])):
             return True
     try:
@@ -216,7 +218,7 @@ def _is_of_guarded(status: os.stat_result, path: str, world: World) -> bool:
 def closed_folders(world: World) -> list[str]:
     """The folders of F5 on this machine, as far as they can be named; by its name, any other may be one too."""
     beneath_homes = (
-        f"{home}/{name}" for home in (world.home, *world.homes) for name in names.CLOSED_IN_HOMES
+        f"{home}/{name}" for home in (world.home, *world.homes) for name in protected_names.CLOSED_IN_HOMES
     )
     return [*beneath_homes, *world.own, "/etc", "/private/etc"]
 
@@ -225,19 +227,19 @@ def _guarded_places(absolute: str, world: World) -> Iterator[str]:
     """The files of F4 where another name of them would be made: in the roots, the home, and beside it."""
     for folder in {*world.roots, world.home, posixpath.dirname(absolute)}:
         for name in world.files.matches(folder, ".*"):
-            if names.folded(name) == ".git":
+            if protected_names.folded(name) == ".git":
                 inside = world.files.matches(f"{folder}/{name}", "*")
                 yield from (f"{folder}/{name}/{each}" for each in inside if each != "objects")
-            elif names.unwritten((names.folded(name),)):
+            elif protected_names.unwritten((protected_names.folded(name),)):
                 yield f"{folder}/{name}"
     for root in world.roots:  # further down, too
         for path in world.files.beneath(root, _LOOKED_AT) or ():
-            if names.unwritten(names.components(path)):
+            if protected_names.unwritten(protected_names.components(path)):
                 yield path
 
 
 def _homes(world: World) -> list[tuple[str, ...]]:
-    return [*_HOMES, *(names.components(home) for home in (world.home, *world.homes))]
+    return [*_HOMES, *(protected_names.components(home) for home in (world.home, *world.homes))]
 
 
 def _vital_names(found: Sequence[str], homes: Sequence[tuple[str, ...]]) -> str | None:
@@ -247,7 +249,7 @@ def _vital_names(found: Sequence[str], homes: Sequence[tuple[str, ...]]) -> str 
         return "it is a folder of the system"
     if any(_may_be(found, home[: len(found)]) for home in homes if len(found) <= len(home)):
         return "somebody's home is there"
-    return _vital_pattern(found[:-1], found[-1], homes) if shapes.is_pattern(found[-1]) else None
+    return _vital_pattern(found[:-1], found[-1], homes) if globs.is_pattern(found[-1]) else None
 
 
 def _vital_pattern(above: Sequence[str], pattern: str, homes: Sequence[tuple[str, ...]]) -> str | None:
@@ -261,13 +263,13 @@ def _vital_pattern(above: Sequence[str], pattern: str, homes: Sequence[tuple[str
 
 
 def _is_of_system(name: str) -> bool:
-    return _SYSTEM_FOLDER.fullmatch(name) is not None or shapes.is_pattern(name)
+    return _SYSTEM_FOLDER.fullmatch(name) is not None or globs.is_pattern(name)
 
 
 def _may_be(found: Sequence[str], wanted: Sequence[str]) -> bool:
     """Whether names, some of them patterns, may be those that are wanted; a wanted `*` is any name."""
     return len(found) == len(wanted) and all(
-        one in (name, "*") or (shapes.is_pattern(name) and shapes.component(name, is_wide=True)(one))
+        one in (name, "*") or (globs.is_pattern(name) and globs.component(name, is_wide=True)(one))
         for name, one in zip(found, wanted, strict=True)
     )
 

@@ -22,7 +22,7 @@ class InvalidRule(ValueError):
     """A text that is no rule; the message is one sentence."""
 
 
-class Kind(Enum):
+class PatternKind(Enum):
     """What the pattern of a rule is compared with."""
 
     WORDS = auto()  # the words of a simple command
@@ -38,7 +38,7 @@ class Rule:
     source: str  # as written
     tool: str
     pattern: str | None  # None: every call of the tool
-    kind: Kind = Kind.TEXT
+    kind: PatternKind = PatternKind.TEXT
     tools: frozenset[str] = frozenset()  # by their documented names: those it is about
     akin: frozenset[str] = frozenset()  # those it is about as well where it forbids, or asks
     is_foreign: bool = False  # in Claude Code's spelling, where `/x` is the root's and not the machine's
@@ -69,11 +69,11 @@ _OTHERS = (
     "agent_logs",
 )
 KINDS = {
-    "execute_command": Kind.WORDS,
-    "agent_start": Kind.WORDS,
-    "download_file": Kind.PATH,
-    **dict.fromkeys(_FILES, Kind.PATH),
-    **dict.fromkeys(_OTHERS, Kind.TEXT),
+    "execute_command": PatternKind.WORDS,
+    "agent_start": PatternKind.WORDS,
+    "download_file": PatternKind.PATH,
+    **dict.fromkeys(_FILES, PatternKind.PATH),
+    **dict.fromkeys(_OTHERS, PatternKind.TEXT),
 }
 TOOLS = tuple(KINDS)  # every tool that a gate knows
 _READING = frozenset({"read_file", "list_dir", "grep", "glob"})
@@ -122,7 +122,7 @@ def parse(source: str) -> Rule:
             source,
             tool,
             _plain(pattern, kind),
-            kind=Kind.HOST if _is_host(tools, tool, pattern) else kind,
+            kind=PatternKind.HOST if _is_host(tools, tool, pattern) else kind,
             tools=tools,
             akin=_AKIN.get(tool, frozenset()),
             is_foreign=tool in _FOREIGN,
@@ -130,9 +130,9 @@ def parse(source: str) -> Rule:
     )
 
 
-def _plain(pattern: str | None, kind: Kind) -> str | None:
+def _plain(pattern: str | None, kind: PatternKind) -> str | None:
     """The pattern without blanks around it. `*` alone is every call, but of paths only those in the roots."""
-    if pattern is None or (kind is not Kind.PATH and pattern.strip() in ("*", ":*")):
+    if pattern is None or (kind is not PatternKind.PATH and pattern.strip() in ("*", ":*")):
         return None
     return pattern.strip()
 
@@ -143,7 +143,7 @@ def _is_host(tools: frozenset[str], tool: str, pattern: str | None) -> bool:
 
 def _checked(rule: Rule) -> Rule:
     """The rule, if its pattern can match anything. Raises `InvalidRule`."""
-    if rule.kind is Kind.HOST and rule.pattern is not None and not rule.pattern[len(DOMAIN) :].strip():
+    if rule.kind is PatternKind.HOST and rule.pattern is not None and not rule.pattern[len(DOMAIN) :].strip():
         raise InvalidRule(f"the rule {rule.source!r} names no domain; write {rule.tool}(domain:example.org)")
     if rule.tool == "WebFetch" and rule.pattern is not None and not rule.pattern.startswith(DOMAIN):
         raise InvalidRule(f"the rule {rule.source!r} must name a domain: WebFetch(domain:example.org)")

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class TriggerKind:
     """Files of one kind: why only people change them, as a clause, and their paths by the program that reads them."""
 
     why: str
@@ -22,7 +22,7 @@ def _of(**files: str) -> Mapping[str, tuple[str, ...]]:
     return {program.replace("_", " "): tuple(paths.split()) for program, paths in files.items()}
 
 
-CLIENTS = Kind(
+CLIENTS = TriggerKind(
     "it tells a client of agents which programs to start",
     _of(
         Claude_Code=".mcp.json .claude.json .claude/settings*.json .claude/hooks .claude/plugins",
@@ -45,12 +45,12 @@ CLIENTS = Kind(
     ),
 )
 
-TEAMS = Kind(
+TEAMS = TriggerKind(
     "hubbub runs the hooks in it",
     _of(hubbub="agents.pool.yml session-agents-*.yml"),
 )
 
-SHELLS = Kind(
+SHELLS = TriggerKind(
     "it is read by a shell when it starts, or when it comes into the folder",
     _of(
         bash=".bashrc .bash_profile .bash_login .bash_logout .bash_aliases .bash_completion .bashrc.d .bash_profile.d"
@@ -64,7 +64,7 @@ SHELLS = Kind(
     ),
 )
 
-EDITORS = Kind(
+EDITORS = TriggerKind(
     "an editor runs it, or what it names",
     _of(
         VS_Code=".vscode/tasks.json .vscode/settings.json .vscode/launch.json .vscode/extensions .vscode-server"
@@ -81,7 +81,7 @@ EDITORS = Kind(
     ),
 )
 
-DESKTOPS = Kind(
+DESKTOPS = TriggerKind(
     "a service manager or a desktop starts it",
     _of(
         systemd=".config/systemd .local/share/systemd .config/environment.d",
@@ -94,7 +94,7 @@ DESKTOPS = Kind(
     ),
 )
 
-TOOLS = Kind(
+TOOLS = TriggerKind(
     "a tool of the machine runs it, or what it names, whenever it is used",
     _of(
         git=".gitconfig .config/git .husky .githooks",

@@ -29,27 +29,27 @@ LINE_REST = re.compile(r"[ \t]*(?://[^\n\r]*|/\*(?:(?!\*/)[^\n\r])*\*/)?(?=[ \t]
 
 
 @dataclass(slots=True)
-class Node:
+class JsonNode:
     """A value and where it is in the text; of an object or a list also what is in it."""
 
     start: int
     end: int = 0
     value: Any = None
-    elements: list["Element"] = field(default_factory=list)
+    elements: list["JsonElement"] = field(default_factory=list)
 
 
 @dataclass(slots=True)
-class Element:
+class JsonElement:
     """A member of an object, with its key, or of a list, and where the comma after it is."""
 
     start: int
-    node: Node
+    node: JsonNode
     key: str | None = None
     comma: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Token:
+class JsonToken:
     """A word of the text that is neither blank nor comment."""
 
     kind: str
@@ -58,7 +58,7 @@ class Token:
     end: int
 
 
-class Reader:
+class JsonReader:
     """Reads a text into nodes, in one pass."""
 
     def __init__(self, text: str, *, strict: bool) -> None:
@@ -66,21 +66,21 @@ class Reader:
         self._strict = strict
         self._next = next(self._tokens)
 
-    def document(self) -> Node:
+    def document(self) -> JsonNode:
         """The one value of the text."""
         node = self._value(0)
         if self._next.kind != "end":
             raise _unexpected(self._next)
         return node
 
-    def _take(self) -> Token:
+    def _take(self) -> JsonToken:
         token = self._next
         if token.kind == "end":
             raise Unreadable("ends in the middle")
         self._next = next(self._tokens)
         return token
 
-    def _value(self, depth: int) -> Node:
+    def _value(self, depth: int) -> JsonNode:
         if depth > DEEPEST:
             raise Unreadable(f"is nested more than {DEEPEST} levels deep")
         token = self._take()
@@ -88,10 +88,10 @@ class Reader:
             return self._container(token, depth)
         if token.kind == "mark":
             raise _unexpected(token)
-        return Node(token.start, token.end, _scalar(token))
+        return JsonNode(token.start, token.end, _scalar(token))
 
-    def _container(self, opening: Token, depth: int) -> Node:
-        node, closing = Node(opening.start), "}" if opening.text == "{" else "]"
+    def _container(self, opening: JsonToken, depth: int) -> JsonNode:
+        node, closing = JsonNode(opening.start), "}" if opening.text == "{" else "]"
         while self._next.text != closing:
             if node.elements and node.elements[-1].comma is None:
                 raise _unexpected(self._next)
@@ -107,7 +107,7 @@ class Reader:
         node.value = dict(zip(keys, values, strict=True)) if closing == "}" else values
         return node
 
-    def _element(self, depth: int, *, keyed: bool) -> Element:
+    def _element(self, depth: int, *, keyed: bool) -> JsonElement:
         start, key = self._next.start, None
         if keyed:
             token = self._take()
@@ -117,10 +117,10 @@ class Reader:
             colon = self._take()
             if colon.text != ":":
                 raise _unexpected(colon)
-        return Element(start, self._value(depth + 1), key)
+        return JsonElement(start, self._value(depth + 1), key)
 
 
-def _tokens(text: str, *, strict: bool) -> Iterator[Token]:
+def _tokens(text: str, *, strict: bool) -> Iterator[JsonToken]:
     at = len(BOM) if text.startswith(BOM) else 0
     while at < len(text):
         found = TOKEN.match(text, at)
@@ -130,22 +130,22 @@ def _tokens(text: str, *, strict: bool) -> Iterator[Token]:
         if strict and kind == "comment":
             raise Unreadable(f"has a comment in line {_line(text, at)}, which this client does not read")
         if kind not in ("blank", "comment"):
-            yield Token(kind, found[0], at, found.end())
+            yield JsonToken(kind, found[0], at, found.end())
         at = found.end()
     while True:
-        yield Token("end", "", at, at)
+        yield JsonToken("end", "", at, at)
 
 
 def _line(text: str, at: int) -> int:
     return text.count("\n", 0, at) + 1
 
 
-def _unexpected(token: Token) -> Unreadable:
+def _unexpected(token: JsonToken) -> Unreadable:
     what = f"{token.text[:20]!r} where it does not belong" if token.text else "no end"
     return Unreadable(f"is no JSON: it has {what}")
 
 
-def _scalar(token: Token) -> Any:
+def _scalar(token: JsonToken) -> Any:
     try:
         return json.loads(token.text)
     except ValueError:
@@ -161,7 +161,7 @@ class JsonEditor:
     def load(self, text: str) -> Any:
         if not text.removeprefix(BOM).strip():
             return {}
-        return Reader(text, strict=self._strict).document().value
+        return JsonReader(text, strict=self._strict).document().value
 
     def snippet(self, keys: Keys, value: Any) -> str:
         for key in reversed(keys):
@@ -230,7 +230,7 @@ class JsonEditor:
         new, trace = _add(text, parent, missing[0], value)
         return new, replace(trace, made=len(missing) - 1)
 
-    def _remove(self, text: str, nodes: list[Node], keys: Keys, trace: Trace) -> str:
+    def _remove(self, text: str, nodes: list[JsonNode], keys: Keys, trace: Trace) -> str:
         """Take out the outermost of the containers that are ours and hold nothing else, else only the entry."""
         if trace.made == len(keys) and all(_holds_only_ours(text, each) for each in nodes[:-1]):
             head = BOM if text.startswith(BOM) else ""
@@ -245,9 +245,9 @@ class JsonEditor:
             level -= 1
         return _cut(text, nodes[level - 1], _index(nodes[level - 1], keys[level - 1]), around)
 
-    def _walk(self, text: str, keys: Keys) -> list[Node]:
+    def _walk(self, text: str, keys: Keys) -> list[JsonNode]:
         """The nodes on the way along `keys`, from the whole document on, as far as they are there."""
-        nodes = [Reader(text, strict=self._strict).document()]
+        nodes = [JsonReader(text, strict=self._strict).document()]
         for key in keys:
             index = _index(nodes[-1], key)
             if index is None:
@@ -262,7 +262,7 @@ class JsonEditor:
             raise Unreadable("cannot be changed without touching what is not ours")
 
 
-def _index(node: Node, key: str) -> int | None:
+def _index(node: JsonNode, key: str) -> int | None:
     """Where `key` is among the members. Raises `Unreadable` if it is there twice: readers differ on what holds."""
     if not isinstance(node.value, dict):
         return None
@@ -272,7 +272,7 @@ def _index(node: Node, key: str) -> int | None:
     return found[0] if found else None
 
 
-def _add(text: str, parent: Node, key: str | None, value: Any) -> tuple[str, Trace]:
+def _add(text: str, parent: JsonNode, key: str | None, value: Any) -> tuple[str, Trace]:
     """Put an element behind the last of `parent`, in the form in which the others are."""
     head = "" if key is None else json.dumps(key, ensure_ascii=False) + ": "
     if not parent.elements:
@@ -292,7 +292,7 @@ def _add(text: str, parent: Node, key: str | None, value: Any) -> tuple[str, Tra
     return new, Trace(lead, tail, last.comma is None)
 
 
-def _add_first(text: str, parent: Node, head: str, value: Any) -> tuple[str, Trace]:
+def _add_first(text: str, parent: JsonNode, head: str, value: Any) -> tuple[str, Trace]:
     """Put an element into an empty container, behind what comments are in it."""
     inside = text[parent.start + 1 : parent.end - 1]
     outer = _indent_at(text, parent.start)
@@ -305,7 +305,7 @@ def _add_first(text: str, parent: Node, head: str, value: Any) -> tuple[str, Tra
     return text[:at] + lead + head + written + tail + text[at:], Trace(lead, tail)
 
 
-def _holds_only_ours(text: str, container: Node) -> bool:
+def _holds_only_ours(text: str, container: JsonNode) -> bool:
     """Whether the container has one element, and no comment beside it."""
     if len(container.elements) != 1:
         return False
@@ -314,7 +314,7 @@ def _holds_only_ours(text: str, container: Node) -> bool:
     return not beside.replace(",", "").strip()
 
 
-def _cut(text: str, parent: Node, index: int | None, trace: Trace) -> str:
+def _cut(text: str, parent: JsonNode, index: int | None, trace: Trace) -> str:
     """Take an element out, with what was put around it and the comma that has nothing to part any more."""
     assert index is not None
     element = parent.elements[index]

@@ -26,7 +26,7 @@ TOKEN = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Header:
+class TableHeader:
     """A line that begins a table: where it is, and whose table it is; of several tables in a row, nobody's."""
 
     start: int
@@ -130,7 +130,7 @@ def _last_line_end(text: str, start: int, end: int) -> int:
     return max(at, start)
 
 
-def _headers(text: str) -> list[Header]:
+def _headers(text: str) -> list[TableHeader]:
     """All headers, in their order; what looks like one in a text or in a list is none."""
     found, depth, at = [], 0, len(BOM) if text.startswith(BOM) else 0
     line = at
@@ -140,7 +140,7 @@ def _headers(text: str) -> list[Header]:
         if token[0] == "[" and depth == 0 and not text[line:at].strip():
             end = text.find("\n", at)
             end = len(text) if end < 0 else end
-            found.append(Header(line, end, _parts(text[line:end])))
+            found.append(TableHeader(line, end, _parts(text[line:end])))
             at = end
             continue
         depth += (token[0] in {"[", "{"}) - (token[0] in {"]", "}"})

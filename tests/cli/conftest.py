@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.cli.processes import RunningHub
-from tests.cli.team import Team
-from tests.waiting import patience
+from tests.cli.relay_team import Team
+from tests.support.waiting import patience
 
 LIMIT = 60  # seconds, on a machine with nothing else to do
 

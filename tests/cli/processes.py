@@ -18,9 +18,9 @@ from uuid import uuid4
 import httpx2
 
 from hubbub.client import Hub, HubUnreachable, TaskReply, owner_token
-from hubbub.model.ways import authorities
-from tests.cli import inside
-from tests.waiting import patience, until
+from hubbub.model.programs.proxy_trust import authorities
+from tests.cli import in_process
+from tests.support.waiting import patience, until
 
 PROGRAM = (sys.executable, "-m", "hubbub")
 
@@ -35,8 +35,8 @@ def hubbub(
     *arguments: str, data: Path, given: str = "", environment: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
     """Run a command to its end, in a process only where that makes a difference."""
-    if inside.can_run(arguments, environment or {}):
-        return inside.run(arguments, plain_environment(data, **(environment or {})), given)
+    if in_process.can_run(arguments, environment or {}):
+        return in_process.run(arguments, plain_environment(data, **(environment or {})), given)
     return run_process(*arguments, data=data, given=given, environment=environment)
 
 

@@ -4,10 +4,10 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from hubbub.cli.machine.service import Service
+from hubbub.daemons.system_service import SystemService
 
 
-def complaints(installed: Service, folder: Path) -> list[str]:
+def complaints(installed: SystemService, folder: Path) -> list[str]:
     """What systemd, else its form alone, has against the unit; `folder` is one to write it into."""
     unit = folder / installed.file.name
     unit.write_text(installed.content, "utf-8")

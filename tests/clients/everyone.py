@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from hubbub.app import OWNER_TOKEN, Hub
-from hubbub.serve import log
+from hubbub.serve.monitoring import logging_setup
 from hubbub.settings import Settings
-from tests import javascript
-from tests.serving import serving
+from tests.support import javascript
+from tests.support.served_hub import serving
 
 HERE = Path(__file__).parent
 INSPECTOR = javascript.MODULES / "@modelcontextprotocol/inspector/clients/launcher/build/index.js"
@@ -25,7 +25,7 @@ PYTHON_1 = "mcp==1.30.0"
 
 def main() -> int:
     """Print a line for each client; 1 if one of them failed."""
-    log.configure(form="json", level="error")
+    logging_setup.configure(form="json", level="error")
     with tempfile.TemporaryDirectory() as folder:
         hub = Hub(Settings(data=Path(folder) / "data", port=0))
         with serving(hub):

@@ -15,19 +15,24 @@ from uuid import UUID
 import apsw
 import pytest
 
-from hubbub.core import access, agents, endings, inbox, presences, projects, sweep, tasks, users, verbs
+from hubbub.core import expiry
+from hubbub.core.actions import inbox, task_actions
+from hubbub.core.agents import agents
+from hubbub.core.people import access, projects, users
+from hubbub.core.presence import presences
+from hubbub.core.work import completion, tasks
 from hubbub.model.ids import new_id
 from hubbub.model.lifecycle import Event, Status
+from hubbub.model.people.rights import SYSTEM, Actor, Role
 from hubbub.model.records import Activity, Condition, Letter, Presence, Profile, Project, Task
-from hubbub.model.rights import SYSTEM, Actor, Role
-from hubbub.store import activity
-from hubbub.store.postgres import Postgres
-from hubbub.store.sqlite import DATABASE, SQLite
+from hubbub.store.engine.postgres import Postgres
+from hubbub.store.engine.sqlite import DATABASE, SQLite
+from hubbub.store.log import activity
 from hubbub.store.tx import Store, Tx
 from tests.conftest import MovableClock
-from tests.emptying import Emptier
-from tests.memory import in_memory
-from tests.migrated import migrated
+from tests.support.emptying import Emptier
+from tests.support.memory_folder import in_memory
+from tests.support.migrated_database import migrated
 
 S, E = Status, Event
 P = ParamSpec("P")
@@ -91,7 +96,7 @@ class World:
     def pass_time(self, duration: timedelta) -> None:
         """Let time pass, and settle what has become overdue by it."""
         self.clock.advance(duration)
-        self.do(sweep.settle)
+        self.do(expiry.settle)
 
     def send(self, to: str | None = "bob", text: str = "count the lines", **more: Any) -> Task:
         return self.do(tasks.send, self.id, **{"sender": "ann", "to": to, "text": text, **more})
@@ -101,10 +106,10 @@ class World:
         return self.do(tasks.find, [self.id], str(task.id))
 
     def accept(self, task: Task, by: str = "bob") -> Task:
-        return self.on(task, verbs.accept, by)
+        return self.on(task, task_actions.accept, by)
 
     def start(self, task: Task, by: str = "bob") -> Task:
-        return self.on(task, verbs.start, by, is_read=False)
+        return self.on(task, task_actions.start, by, is_read=False)
 
     def on(
         self,
@@ -175,7 +180,7 @@ def _meet(barrier: threading.Barrier, tx: Tx) -> None:
 
 
 def finish(world: World, task: Task, event: Event = E.COMPLETE, by: str = "bob", text: str = "three") -> Task:
-    return world.on(task, endings.end, event, by=by, text=text, result=text)
+    return world.on(task, completion.end, event, by=by, text=text, result=text)
 
 
 def in_status(world: World, status: Status) -> Task:

@@ -5,11 +5,14 @@ from functools import partial
 
 import pytest
 
-from hubbub.core import claims, presences, scopes, tasks, verbs
+from hubbub.core.actions import task_actions
+from hubbub.core.agents import claims, scopes
+from hubbub.core.presence import presences
+from hubbub.core.work import tasks
+from hubbub.model.agents.scopes import Scope
 from hubbub.model.errors import HubError
 from hubbub.model.records import Condition, Presence, Profile, Task
-from hubbub.model.scopes import Scope
-from hubbub.store import postgres
+from hubbub.store.engine import postgres
 from hubbub.store.tx import Tx
 from tests.core.conftest import TEN_MINUTES, World, errors_of
 
@@ -31,7 +34,7 @@ def leaves(world: World) -> Callable[[Tx], object]:
 
 
 def completes(world: World, task: Task) -> Callable[[Tx], object]:
-    return lambda tx: verbs.complete(
+    return lambda tx: task_actions.complete(
         tx, tasks.find(tx, [world.id], str(task.id), lock=True), by="bob", result="done"
     )
 

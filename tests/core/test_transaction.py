@@ -4,12 +4,14 @@ from datetime import timedelta
 
 import pytest
 
-from hubbub.core import agents, messages, tasks
+from hubbub.core.agents import agents
+from hubbub.core.mail import messages
 from hubbub.core.transaction import Transactions
+from hubbub.core.work import tasks
 from hubbub.model.errors import NotFound
 from hubbub.model.lifecycle import Status
+from hubbub.model.people.rights import HUB, SYSTEM, Actor
 from hubbub.model.records import Condition
-from hubbub.model.rights import HUB, SYSTEM, Actor
 from hubbub.store.tx import MustWrite, Tx, WroteInRead
 from tests.core.conftest import TEN_MINUTES, World, member
 

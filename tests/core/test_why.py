@@ -8,41 +8,29 @@ from uuid import uuid4
 
 import pytest
 
-from hubbub.core import (
-    agents,
-    approvals,
-    artifacts,
-    checks,
-    claims,
-    dispatches,
-    evidence,
-    handovers,
-    inbox,
-    messages,
-    nodes,
-    presences,
-    reviews,
-    runs,
-    scopes,
-    tasks,
-    verbs,
-    why,
-)
-from hubbub.core.why import Account, Fact, Kind
-from hubbub.core.why.account import ago, listed, named, quoted
-from hubbub.model.dispatches import DispatchStatus
+from hubbub.core import why
+from hubbub.core.actions import inbox, task_actions
+from hubbub.core.agents import agents, claims, last_activity, scopes
+from hubbub.core.fleet import approvals, dispatches, nodes
+from hubbub.core.mail import messages
+from hubbub.core.people import runs
+from hubbub.core.presence import presences
+from hubbub.core.why import Explanation, Fact, SubjectKind
+from hubbub.core.why.explanation import ago, listed, named, quoted
+from hubbub.core.work import artifacts, completion_checks, reviews, tasks, transfers
+from hubbub.model.agents.scopes import Scope
 from hubbub.model.errors import Invalid, NotFound, UnknownAgent
+from hubbub.model.fleet.calls import NodeCall, NodeInfo, Principal, Question
+from hubbub.model.fleet.dispatches import DispatchStatus
+from hubbub.model.fleet.managed_agents import ManagedAgent, ManagedAgentStatus
+from hubbub.model.fleet.nodes import Machine
 from hubbub.model.lifecycle import Event, Status
-from hubbub.model.machines import Machine
-from hubbub.model.moments import span
-from hubbub.model.orders import About, Order, Principal, Question
-from hubbub.model.parts import Manner
-from hubbub.model.placements import Placement, PlacementStatus
+from hubbub.model.people.rights import Role
 from hubbub.model.records import Condition, Task
-from hubbub.model.rights import Role
-from hubbub.model.scopes import Scope
-from hubbub.store import placements
-from hubbub.store.sqlite import SQLite
+from hubbub.model.timestamps import duration_text
+from hubbub.model.work.permissions import VerbManner
+from hubbub.store.engine.sqlite import SQLite
+from hubbub.store.fleet import managed_agents
 from tests.core.conftest import TEN_MINUTES, World, finish, in_status, person
 
 MINUTE = timedelta(minutes=1)
@@ -55,7 +43,7 @@ def store(sqlite_store: SQLite) -> SQLite:
     return sqlite_store
 
 
-def explain(world: World, ref: object, kind: Kind | None = None) -> Account:
+def explain(world: World, ref: object, kind: SubjectKind | None = None) -> Explanation:
     return world.do(why.explain, world.project, str(ref), kind)
 
 
@@ -73,7 +61,7 @@ def kinds(world: World, ref: object) -> list[str]:
 
 def machine(world: World, name: str = "web1") -> Machine:
     """A machine that has just been heard."""
-    about = About(name=name, machine_id=f"id-{name}", platform="linux", version="1", sandbox="bwrap")
+    about = NodeInfo(name=name, machine_id=f"id-{name}", platform="linux", version="1", sandbox="bwrap")
     return world.do(
         nodes.report,
         world.project,
@@ -83,7 +71,7 @@ def machine(world: World, name: str = "web1") -> Machine:
 
 def place(world: World, where: Machine, **how: Any) -> None:
     """Have bob be placed on a machine."""
-    placed = Placement(
+    placed = ManagedAgent(
         project_id=world.id,
         agent="bob",
         machine=where.id,
@@ -91,14 +79,14 @@ def place(world: World, where: Machine, **how: Any) -> None:
         command="claude",
         started_by="ann",
         token_id=None,
-        status=PlacementStatus.RUNNING,
+        status=ManagedAgentStatus.RUNNING,
         since=world.clock(),
         pid=1,
         restarts=0,
         exit_code=None,
         reported_at=world.clock(),
     )
-    world.do(placements.put, replace(placed, **how))
+    world.do(managed_agents.put, replace(placed, **how))
 
 
 def question(world: World, who: str = "bob", node: str = "web1") -> Question:
@@ -125,7 +113,7 @@ def test_a_free_task_that_nobody_could_take(world: World) -> None:
 def test_a_task_under_way_in_nobodys_hands(world: World) -> None:
     """Of a task that its sender moved on though nobody has it, that is said, also where it needed others."""
     for needs in ([], [world.send("bob")]):
-        task = world.on(world.send(None, needs=needs), verbs.start, "ann", manner=Manner.ANSWER)
+        task = world.on(world.send(None, needs=needs), task_actions.start, "ann", manner=VerbManner.ANSWER)
 
         told = fact(world, task.number, "task.unheld")
         assert told.sentence == "Nobody has it: assign it to an agent, or put it back."
@@ -167,7 +155,7 @@ def test_a_task_for_an_agent_that_never_came(world: World) -> None:
 def test_an_agent_that_calls_tools_without_a_heartbeat(world: World) -> None:
     """Who keeps no heartbeat, and was seen to act, has not been away: it is said when it last did something."""
     at = world.clock() - 5_000
-    world.do(evidence.saw, world.id, "bob", tool="relay.get_messages", tool_at=at)
+    world.do(last_activity.note, world.id, "bob", tool="relay.get_messages", tool_at=at)
 
     assert kinds(world, "bob")[:2] == ["agent.acted", "agent.called"]
     told = fact(world, "bob", "agent.acted")
@@ -208,7 +196,7 @@ def test_an_agent_that_goes_on_without_a_heartbeat(world: World) -> None:
     world.report("bob")
     world.do(presences.leave, world.id, "bob", instance="first")
     world.clock.advance(timedelta(seconds=1))
-    world.do(evidence.saw, world.id, "bob", tool="golemxv.checkout")
+    world.do(last_activity.note, world.id, "bob", tool="golemxv.checkout")
     assert "agent.acted" not in kinds(world, "bob")
 
     world.clock.advance(TEN_MINUTES)
@@ -296,7 +284,7 @@ def test_a_task_held_by_a_lease(world: World) -> None:
 def test_a_task_held_without_a_lease(world: World) -> None:
     """Who has no heartbeat holds it until it is done."""
     task = world.send(None)
-    world.on(task, verbs.start, "bob", leased=False)
+    world.on(task, task_actions.start, "bob", leased=False)
 
     assert "bob holds it without a lease" in fact(world, task.number, "task.held").sentence
 
@@ -319,7 +307,7 @@ def test_a_task_whose_holder_is_gone(world: World) -> None:
 def test_a_task_that_was_taken_from_somebody(world: World) -> None:
     """Of a task that was handed on it is said from whom."""
     task = world.start(world.send("bob"))
-    world.on(task, verbs.reassign, to="ann", by="hub")
+    world.on(task, task_actions.reassign, to="ann", by="hub")
 
     assert "It was reassigned from bob at " in fact(world, task.number, "task.again").sentence
 
@@ -335,7 +323,7 @@ def test_a_blocked_task(world: World) -> None:
 def test_a_blocked_task_with_a_reason(world: World) -> None:
     """What was said of why a task is blocked is told, as others' words, with what would free it."""
     task = world.start(world.send())
-    world.on(task, handovers.bring, S.BLOCKED, by="bob", reason='the disk is "full"')
+    world.on(task, transfers.move_to, S.BLOCKED, by="bob", reason='the disk is "full"')
 
     told = fact(world, task.number, "task.holder_waits")
     assert told.detail == {"assignee": "bob", "reason": 'the disk is "full"'}
@@ -368,7 +356,7 @@ def test_a_task_whose_review_is_pending(world: World) -> None:
 def test_a_task_that_is_being_checked(world: World) -> None:
     """A check that is going on is told with the time at which its lease ends."""
     task = in_status(world, S.IN_REVIEW)
-    world.on(task, checks.begin, by="ann", manner=Manner.ANSWER)
+    world.on(task, completion_checks.begin, by="ann", manner=VerbManner.ANSWER)
 
     assert fact(world, task.number, "task.checked").sentence.startswith("ann is checking it, until ")
 
@@ -444,7 +432,9 @@ def test_an_order_that_is_under_way(world: World) -> None:
     """What a machine was ordered for an agent is told until it has ended, and that the machine is away."""
     where = machine(world)
     who = Principal(project=world.project.slug, name="bob")
-    order, _new = world.do(dispatches.begin, world.project, where, Order(who=who, tool="connect"), sent=True)
+    order, _new = world.do(
+        dispatches.begin, world.project, where, NodeCall(who=who, tool="connect"), sent=True
+    )
     assert order.status is DispatchStatus.SENT
 
     told = fact(world, "bob", "dispatch.under_way")
@@ -483,21 +473,24 @@ def test_a_machine_that_is_no_more(world: World) -> None:
     ("how", "sentence"),
     [
         ({}, "It runs on the machine web1 since "),
-        ({"status": PlacementStatus.RUNNING, "restarts": 2}, " after 2 restarts."),
+        ({"status": ManagedAgentStatus.RUNNING, "restarts": 2}, " after 2 restarts."),
         (
-            {"status": PlacementStatus.RESTARTING, "exit_code": 3, "restarts": 1},
+            {"status": ManagedAgentStatus.RESTARTING, "exit_code": 3, "restarts": 1},
             "Its program on web1 died (exit code 3) and is started again after 1 restart, since ",
         ),
-        ({"status": PlacementStatus.FAILED, "exit_code": 1}, "Its program on web1 failed (exit code 1) at "),
-        ({"status": PlacementStatus.STOPPED}, "Its program on web1 was stopped at "),
-        ({"status": PlacementStatus.STARTING}, "It was ordered to the machine web1 at "),
+        (
+            {"status": ManagedAgentStatus.FAILED, "exit_code": 1},
+            "Its program on web1 failed (exit code 1) at ",
+        ),
+        ({"status": ManagedAgentStatus.STOPPED}, "Its program on web1 was stopped at "),
+        ({"status": ManagedAgentStatus.STARTING}, "It was ordered to the machine web1 at "),
     ],
 )
 def test_an_agent_that_was_placed_on_a_machine(world: World, how: dict[str, Any], sentence: str) -> None:
     """How its program fares there is told as the machine says it."""
     place(world, machine(world), **how)
 
-    status = how.get("status", PlacementStatus.RUNNING)
+    status = how.get("status", ManagedAgentStatus.RUNNING)
     assert sentence in fact(world, "bob", f"placement.{status}").sentence
 
 
@@ -516,8 +509,8 @@ def test_what_an_agent_was_last_seen_to_do(world: World) -> None:
     """Its last call of a tool and its last output stand beside its heartbeat, each with its own time."""
     world.report("bob", Condition.WORKING, doing="the parser", hostname="laptop")
     now = world.clock()
-    world.do(evidence.saw, world.id, "bob", output='he said "stop"', output_at=now - 90_000)
-    world.do(evidence.saw, world.id, "bob", tool="relay.wait", tool_at=now - 3_700_000)
+    world.do(last_activity.note, world.id, "bob", output='he said "stop"', output_at=now - 90_000)
+    world.do(last_activity.note, world.id, "bob", tool="relay.wait", tool_at=now - 3_700_000)
 
     here = fact(world, "bob", "agent.here").sentence
     assert here.startswith(
@@ -616,11 +609,11 @@ def test_what_there_is_not(world: World) -> None:
         with pytest.raises(NotFound, match=r"task, agent, machine or file '.*' not found"):
             explain(world, ref)
     with pytest.raises(UnknownAgent, match="bob"):
-        explain(world, "bobb", Kind.AGENT)
+        explain(world, "bobb", SubjectKind.AGENT)
     with pytest.raises(NotFound, match="task 'bob' not found"):
-        explain(world, "bob", Kind.TASK)
+        explain(world, "bob", SubjectKind.TASK)
     with pytest.raises(Invalid):
-        explain(world, "../secrets", Kind.FILE)
+        explain(world, "../secrets", SubjectKind.FILE)
 
 
 def test_another_projects_things_are_not_there(world: World) -> None:
@@ -637,13 +630,13 @@ def test_a_kind_says_what_is_meant(world: World) -> None:
     world.do(agents.meet, world.id, "README.md")
     world.do(agents.meet, world.id, "T-1")
 
-    assert explain(world, "T-1").kind == Kind.AGENT
+    assert explain(world, "T-1").kind == SubjectKind.AGENT
     world.send(None)
-    assert explain(world, "T-1").kind == Kind.TASK
-    assert explain(world, "T-1", Kind.AGENT).kind == Kind.AGENT
-    assert explain(world, "README.md").kind == Kind.AGENT
-    assert explain(world, "README.md", Kind.FILE).kind == Kind.FILE
-    assert explain(world, "Makefile", Kind.FILE).kind == Kind.FILE
+    assert explain(world, "T-1").kind == SubjectKind.TASK
+    assert explain(world, "T-1", SubjectKind.AGENT).kind == SubjectKind.AGENT
+    assert explain(world, "README.md").kind == SubjectKind.AGENT
+    assert explain(world, "README.md", SubjectKind.FILE).kind == SubjectKind.FILE
+    assert explain(world, "Makefile", SubjectKind.FILE).kind == SubjectKind.FILE
 
 
 def test_others_text_cannot_pass_for_ours(world: World) -> None:
@@ -661,7 +654,7 @@ def test_others_text_cannot_pass_for_ours(world: World) -> None:
 def test_words_of_an_account() -> None:
     """Lists, durations and moments read as people write them."""
     assert [listed(each) for each in (["a"], ["a", "b"], ["a", "b", "c"])] == ["a", "a and b", "a, b and c"]
-    assert [span(each) for each in (-5, 999, 1_000, 61_000, 7_200_000, 200_000_000)] == [
+    assert [duration_text(each) for each in (-5, 999, 1_000, 61_000, 7_200_000, 200_000_000)] == [
         "less than a second",
         "less than a second",
         "1 second",
@@ -690,7 +683,7 @@ def test_since_when_is_told_by_the_log(world: World, event: Event) -> None:
     task = world.send("bob")
     moved = world.accept(task) if event is Event.ACCEPT else world.start(task)
     world.clock.advance(MINUTE)
-    world.on(task, verbs.describe, "more", by="ann")
+    world.on(task, task_actions.describe, "more", by="ann")
 
     kind = f"task.{moved.status}"
     assert fact(world, task.number, kind).sentence.endswith("(1 minute ago).")

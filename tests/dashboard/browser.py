@@ -21,12 +21,12 @@ from playwright.sync_api import (
     sync_playwright,
 )
 
-from hubbub.core import logins, users
-from hubbub.model.rights import Role
-from hubbub.serve.dashboard.addresses import ICON
-from tests.serve.hub import Hub
-from tests.tools import needed
-from tests.waiting import patience
+from hubbub.core.people import logins, users
+from hubbub.model.people.rights import Role
+from hubbub.serve.http.page_paths import ICON
+from tests.serve.served_hub import Hub
+from tests.support.tools import needed
+from tests.support.waiting import patience
 
 DESKTOP, TABLET, PHONE = (1440, 900), (900, 1100), (390, 844)
 LOADING = "Failed to load resource"  # said of every refusal; `Watch.responses` knows more

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page
 
-from hubbub.model.rights import Role
+from hubbub.model.people.rights import Role
 from tests.dashboard.browser import (
     Tabs,
     Visit,
@@ -19,7 +19,7 @@ from tests.dashboard.browser import (
     visitors_to,
 )
 from tests.dashboard.scene import Scene, fill
-from tests.serve.hub import Hub, running_hub
+from tests.serve.served_hub import Hub, running_hub
 
 HERE = Path(__file__).parent
 VIEWER, MEMBER = "vera", "mia"

@@ -5,7 +5,7 @@ from typing import Any
 from playwright.sync_api import Page
 
 from tests.dashboard.browser import inside
-from tests.serve.hub import Hub
+from tests.serve.served_hub import Hub
 
 # A function of JavaScript: the cards of a picture, by noun and key.
 CARDS = """({ written, ...maps }) => Object.fromEntries(

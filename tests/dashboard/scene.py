@@ -11,14 +11,19 @@ from random import Random
 from typing import Concatenate, ParamSpec
 from uuid import UUID
 
-from hubbub.core import agents, approvals, endings, inbox, messages, nodes, presences, scopes, tasks, verbs
-from hubbub.core.messages import Thread
+from hubbub.core.actions import inbox, task_actions
+from hubbub.core.agents import agents, scopes
+from hubbub.core.fleet import approvals, nodes
+from hubbub.core.mail import messages
+from hubbub.core.mail.messages import Thread
+from hubbub.core.presence import presences
+from hubbub.core.work import completion, tasks
+from hubbub.model.agents.scopes import Scope
+from hubbub.model.fleet.calls import NodeInfo, Principal, Question, call_digest
 from hubbub.model.lifecycle import Event
-from hubbub.model.orders import About, Principal, Question, digest_of
+from hubbub.model.people.rights import SYSTEM
 from hubbub.model.records import Condition, Presence, Priority, Profile, Project, Task
-from hubbub.model.rights import SYSTEM
-from hubbub.model.scopes import Scope
-from hubbub.store import agents as agent_rows
+from hubbub.store.agents import agents as agent_rows
 from hubbub.store.tx import Store, Tx
 
 MACHINES = {
@@ -139,7 +144,7 @@ def _gather(story: _Story) -> None:
     for area, patterns in AREAS.items():
         story.at(0, scopes.put_area, project, area, name=area.title(), patterns=patterns)
     for place, (machine, crew) in enumerate(MACHINES.items()):
-        about = About(
+        about = NodeInfo(
             name=machine,
             machine_id=f"id-{machine}",
             platform="Linux 6.12 x86_64",
@@ -219,12 +224,14 @@ def _step(tx: Tx, story: _Story, kept: dict[str, Task], step: str, *, by: str | 
     task = tasks.find(tx, [story.scene.project.id], str(kept["it"].id))
     who = by or "hub"
     if step == "accept":
-        verbs.accept(tx, task, who)
+        task_actions.accept(tx, task, who)
     elif step == "start":
-        verbs.start(tx, task, who)
+        task_actions.start(tx, task, who)
         _report(tx, story, who, condition=Condition.WORKING, doing=task.title)
     elif step == "progress":
-        verbs.progress(tx, task, who, output="12 tests passed", progress=20 + (number * 17 + tx.now) % 70)
+        task_actions.progress(
+            tx, task, who, output="12 tests passed", progress=20 + (number * 17 + tx.now) % 70
+        )
     elif step == "block":
         reason = BLOCKED[number % len(BLOCKED)]
         tasks.step(tx, task, Event.BLOCK, actor=who, detail={"reason": reason})
@@ -237,14 +244,16 @@ def _step(tx: Tx, story: _Story, kept: dict[str, Task], step: str, *, by: str | 
 
 def _end(tx: Tx, story: _Story, task: Task, step: str, *, who: str, number: int) -> None:
     if step == "complete":
-        endings.end(tx, task, Event.COMPLETE, by=who, text="Done: all tests pass.", result="All tests pass.")
+        completion.end(
+            tx, task, Event.COMPLETE, by=who, text="Done: all tests pass.", result="All tests pass."
+        )
     elif step == "fail":
         reason = FAILED[number % len(FAILED)]
-        endings.end(tx, task, Event.FAIL, by=who, text=reason, result=reason)
+        completion.end(tx, task, Event.FAIL, by=who, text=reason, result=reason)
     elif step == "cancel":
-        verbs.cancel(tx, task, by="hub", reason="superseded")
+        task_actions.cancel(tx, task, by="hub", reason="superseded")
     else:
-        verbs.expire(tx, task)
+        task_actions.expire(tx, task)
     if step in ("complete", "fail"):
         _report(tx, story, who)
 
@@ -323,7 +332,7 @@ def _ask(story: _Story, minute: float, name: str, command: str, reason: str) -> 
         call = {"command": command}
         question = Question(
             who=who, node="atlas", tool="run_command", arguments=call, folder="/srv/acme", shown=command,
-            reason=reason, digest=digest_of(who, "run_command", call, "/srv/acme", "atlas"),
+            reason=reason, digest=call_digest(who, "run_command", call, "/srv/acme", "atlas"),
         )  # fmt: skip
         asked, _receipt = approvals.put(tx, project, question, timedelta(hours=1))
         story.scene.approvals.append(asked.id)

@@ -9,16 +9,21 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from playwright.sync_api import Page
 
-from hubbub.core import agents, approvals, endings, finding, inbox, messages, presences, scopes, tasks, verbs
+from hubbub.core.actions import inbox, task_actions
+from hubbub.core.agents import agents, scopes
+from hubbub.core.fleet import approvals
+from hubbub.core.mail import messages
+from hubbub.core.presence import presences
+from hubbub.core.work import completion, task_search, tasks
+from hubbub.model.agents.scopes import Scope
 from hubbub.model.errors import HubError
+from hubbub.model.fleet.calls import Principal, Question, call_digest
 from hubbub.model.lifecycle import Event
-from hubbub.model.orders import Principal, Question, digest_of
 from hubbub.model.records import Condition, Profile, Task
-from hubbub.model.scopes import Scope
 from hubbub.store.tx import Tx
 from tests.dashboard.browser import Visit, inside
 from tests.dashboard.pictures import CARDS, caught_up, live, told
-from tests.serve.hub import Hub
+from tests.serve.served_hub import Hub
 
 CREW = ("ann", "bob", "cy")
 AN_HOUR = timedelta(hours=1)
@@ -48,16 +53,16 @@ class Deeds:
             self.hub.do(lambda tx: getattr(self, deed)(tx, CREW[who % len(CREW)], which))
 
     def send(self, tx: Tx, who: str, which: int) -> None:
-        known = finding.search(tx, [self.project.id], limit=1)
+        known = task_search.search(tx, [self.project.id], limit=1)
         to = None if which % 3 == 0 else who
         needs = known if which % 4 == 0 else ()
         tasks.send(tx, self.project.id, sender="hub", to=to, text=f"count to {which}", needs=needs)
 
     def accept(self, tx: Tx, who: str, which: int) -> None:
-        verbs.accept(tx, self._task(tx, which), who)
+        task_actions.accept(tx, self._task(tx, which), who)
 
     def start(self, tx: Tx, who: str, which: int) -> None:
-        verbs.start(tx, self._task(tx, which), who)
+        task_actions.start(tx, self._task(tx, which), who)
 
     def block(self, tx: Tx, who: str, which: int) -> None:
         tasks.step(tx, self._task(tx, which), Event.BLOCK, actor=who, detail={"reason": f"waits for {which}"})
@@ -67,22 +72,22 @@ class Deeds:
 
     def progress(self, tx: Tx, who: str, which: int) -> None:
         task = self._task(tx, which)
-        verbs.progress(tx, task, task.assignee or who, progress=which % 100)
+        task_actions.progress(tx, task, task.assignee or who, progress=which % 100)
 
     def complete(self, tx: Tx, who: str, which: int) -> None:
-        endings.end(tx, self._task(tx, which), Event.COMPLETE, by=who, text="done", result="done")
+        completion.end(tx, self._task(tx, which), Event.COMPLETE, by=who, text="done", result="done")
 
     def fail(self, tx: Tx, who: str, which: int) -> None:
-        endings.end(tx, self._task(tx, which), Event.FAIL, by=who, text="no", result="no")
+        completion.end(tx, self._task(tx, which), Event.FAIL, by=who, text="no", result="no")
 
     def cancel(self, tx: Tx, _who: str, which: int) -> None:
-        verbs.cancel(tx, self._task(tx, which), by="hub", reason="not needed")
+        task_actions.cancel(tx, self._task(tx, which), by="hub", reason="not needed")
 
     def retry(self, tx: Tx, _who: str, which: int) -> None:
-        verbs.retry(tx, self._task(tx, which), by="hub", ttl=None)
+        task_actions.retry(tx, self._task(tx, which), by="hub", ttl=None)
 
     def reassign(self, tx: Tx, who: str, which: int) -> None:
-        verbs.reassign(tx, self._task(tx, which), to=who, by="hub")
+        task_actions.reassign(tx, self._task(tx, which), to=who, by="hub")
 
     def report(self, tx: Tx, who: str, which: int) -> None:
         condition = list(Condition)[which % len(Condition)]
@@ -106,7 +111,7 @@ class Deeds:
 
     def ask(self, tx: Tx, who: str, which: int) -> None:
         caller, call = Principal(project=self.project.slug, name=who), {"command": f"rm -r build/{which}"}
-        digest = digest_of(caller, "run_command", call, "/srv", "atlas")
+        digest = call_digest(caller, "run_command", call, "/srv", "atlas")
         question = Question(
             who=caller,
             node="atlas",
@@ -120,7 +125,7 @@ class Deeds:
         approvals.put(tx, self.project, question, AN_HOUR)
 
     def _task(self, tx: Tx, which: int) -> Task:
-        known = finding.search(tx, [self.project.id], limit=10)
+        known = task_search.search(tx, [self.project.id], limit=10)
         if not known:
             raise HubError
         return tasks.find(tx, [self.project.id], str(known[which % len(known)].id))

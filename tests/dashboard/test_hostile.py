@@ -8,31 +8,24 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from hubbub.core import (
-    agents,
-    approvals,
-    artifacts,
-    endings,
-    messages,
-    nodes,
-    presences,
-    reviews,
-    runs,
-    scopes,
-    tasks,
-    verbs,
-)
-from hubbub.core.messages import Thread
+from hubbub.core.actions import task_actions
+from hubbub.core.agents import agents, scopes
+from hubbub.core.fleet import approvals, nodes
+from hubbub.core.mail import messages
+from hubbub.core.mail.messages import Thread
+from hubbub.core.people import runs
+from hubbub.core.presence import presences
+from hubbub.core.work import artifacts, completion, reviews, tasks
+from hubbub.model.agents.scopes import Scope
+from hubbub.model.fleet.calls import NodeInfo, Principal, Question, call_digest
 from hubbub.model.lifecycle import Event
-from hubbub.model.orders import About, Principal, Question, digest_of
-from hubbub.model.records import Condition, Profile, Task, Verdict
-from hubbub.model.scopes import Scope
-from hubbub.model.shown import visible
+from hubbub.model.records import Condition, Profile, ReviewVerdict, Task
+from hubbub.model.visible_text import visible
 from hubbub.store.tx import Tx
 from tests.dashboard.browser import DESKTOP, PHONE, Visit, inside, until_whole
 from tests.dashboard.looks import BROKEN
 from tests.dashboard.scene import NEVER
-from tests.serve.hub import Hub
+from tests.serve.served_hub import Hub
 
 MOST_OF_A_CARD = 190  # characters of a title, of which the hub keeps 200 at the side
 EVIL = "https://evil.example"
@@ -136,8 +129,8 @@ def _write(tx: Tx, hub: Hub, number: int, text: str) -> Task:
     task = tasks.send(
         tx, project_id, sender=name, to=name, text=f"{text}\n\n{text}", context=text, title=text, reason=text
     )
-    begun = verbs.start(tx, verbs.accept(tx, task, name), name)
-    verbs.progress(tx, begun, name, output=text, progress=50)
+    begun = task_actions.start(tx, task_actions.accept(tx, task, name), name)
+    task_actions.progress(tx, begun, name, output=text, progress=50)
     tasks.note(tx, begun, actor=name, detail={"reason": text})
     artifact = artifacts.post(
         tx,
@@ -149,7 +142,7 @@ def _write(tx: Tx, hub: Hub, number: int, text: str) -> Task:
         task=str(task.id),
     )
     review = reviews.request(tx, artifact, by=name, reviewer=name)
-    reviews.submit(tx, review, Verdict.CHANGES_REQUESTED, by=name, comments=text)
+    reviews.submit(tx, review, ReviewVerdict.CHANGES_REQUESTED, by=name, comments=text)
     for to in ("hub", name):
         messages.send(tx, project_id, sender=name, to=to, body=text, thread=Thread(name=text[:200]))
         messages.send(tx, project_id, sender=name, to=to, body=text, in_reply_to=task.id)
@@ -170,7 +163,7 @@ def _come(tx: Tx, hub: Hub, name: str, text: str, number: int) -> None:
     """An agent and its machine, which say of themselves what they like."""
     line = visible(text[:190]).strip()[:190]
     machine = f"{line} {number}".replace("@", "(at)")  # which none may hold
-    about = About(name=machine, machine_id=line, platform=line, version=line, sandbox=line)
+    about = NodeInfo(name=machine, machine_id=line, platform=line, version=line, sandbox=line)
     nodes.report(tx, hub.project, about, labels=[line], ttl=NEVER)
     profile = Profile(
         doing=text, output=text, server=text, hostname=about.name, runtime=text, workdir=text, version=text,
@@ -198,7 +191,7 @@ def _ask(tx: Tx, hub: Hub, name: str, text: str) -> None:
     call: dict[str, Any] = {"command": text, text[:100]: text}
     question = Question(
         who=who, node=text[:200], tool=text[:200], arguments=call, folder=text[:200], shown=text, reason=text,
-        digest=digest_of(who, "run_command", call, "/srv", "node"),
+        digest=call_digest(who, "run_command", call, "/srv", "node"),
     )  # fmt: skip
     approvals.put(tx, hub.project, question, NEVER / 10)
 
@@ -208,7 +201,7 @@ def _leave(tx: Tx, task: Task, name: str, text: str, number: int) -> Task:
     if number % 3 == 0:
         return tasks.step(tx, task, Event.BLOCK, actor=name, detail={"reason": text})
     event = Event.FAIL if number % 3 == 1 else Event.COMPLETE
-    return endings.end(tx, task, event, by=name, text=text, result=text, files=[text[:200]])
+    return completion.end(tx, task, event, by=name, text=text, result=text, files=[text[:200]])
 
 
 @pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["laptop", "phone"])

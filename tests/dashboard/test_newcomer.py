@@ -10,12 +10,13 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from demo import encore
-from hubbub.core import inbox, tasks
+from hubbub.core.actions import inbox
+from hubbub.core.work import tasks
 from hubbub.model.lifecycle import Event, Status
 from hubbub.model.records import Task
 from tests.dashboard.browser import DESKTOP, PHONE, Visit
 from tests.dashboard.scene import BLOCKED, Scene
-from tests.serve.hub import Hub
+from tests.serve.served_hub import Hub
 
 ANSWER = "Keep everything for 30 days, then forget it."
 STOPS = 120  # times that somebody presses Tab before giving up

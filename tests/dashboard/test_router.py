@@ -6,11 +6,12 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from hubbub.core import tasks, users
-from hubbub.model.rights import Role
+from hubbub.core.people import users
+from hubbub.core.work import tasks
+from hubbub.model.people.rights import Role
 from tests.dashboard.browser import Visit, Watch, inside
 from tests.dashboard.scene import Scene
-from tests.serve.hub import Hub
+from tests.serve.served_hub import Hub
 
 
 def route(page: Page) -> Any:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from hubbub.store.sqlite import DATABASE
+from hubbub.store.engine.sqlite import DATABASE
 from tests.cli.processes import RunningHub
 from tests.dashboard.browser import Tabs, Watch, chord, inside, visiting, visitors_to
 from tests.dashboard.pictures import live, told

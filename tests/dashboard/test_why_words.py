@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from hubbub.core.why.words import WORDS
+from hubbub.core.why.sentences import WORDS
 from tests.dashboard.browser import Visit
 from tests.dashboard.scene import Scene
 

@@ -10,12 +10,12 @@ import pytest
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 from hubbub.settings import Settings
-from hubbub.store.postgres import Postgres
-from hubbub.store.sqlite import SQLite
+from hubbub.store.engine.postgres import Postgres
+from hubbub.store.engine.sqlite import SQLite
 from tests.conftest import postgres_copy
-from tests.dialects.hub import Hub, StillClock, running_hub
-from tests.memory import in_memory
-from tests.migrated import migrated
+from tests.dialects.running_hub import Hub, StillClock, running_hub
+from tests.support.memory_folder import in_memory
+from tests.support.migrated_database import migrated
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,7 @@
 
 Each documented sentence has an id; `requires` marks the tests that prove it. `test_requirements.py` compares
 both ways: a sentence without a test fails, and a test can only name sentences that there are. Every run of the tests
-tells in the end which of them it has not proven (`tests/reporting.py`).
+tells in the end which of them it has not proven (`tests/runner/reporting.py`).
 """
 
 import ast

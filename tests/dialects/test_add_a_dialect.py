@@ -14,11 +14,11 @@ from anyio.from_thread import BlockingPortal
 from docs import words
 from hubbub import dialects
 from hubbub.settings import Settings
-from hubbub.store.postgres import Postgres
-from hubbub.store.sqlite import SQLite
+from hubbub.store.engine.postgres import Postgres
+from hubbub.store.engine.sqlite import SQLite
 from hubbub.store.tx import Store
 from tests.conftest import postgres_copy
-from tests.dialects.hub import Hub, StillClock, running_hub
+from tests.dialects.running_hub import Hub, StillClock, running_hub
 
 PAGE = Path(__file__).resolve().parent.parent.parent / "docs" / "how-to" / "add-a-dialect.md"
 SHOWN = re.compile(r"^`([\w/.]+)`[^`]*?(?:`\w+`[^`]*?)*\n\n```\w+\n(.*?)```$", re.MULTILINE | re.DOTALL)

@@ -8,13 +8,13 @@ from pydantic import Field
 
 from hubbub.core.transaction import Transactions
 from hubbub.dialects import discover, names
-from hubbub.dialects.commhub import words
+from hubbub.dialects.commhub import vocabulary
 from hubbub.dialects.dialect import Dialect, Reply
 from hubbub.model.errors import Conflict, HubError, Invalid, NotFound, UnknownAgent
+from hubbub.model.fleet.calls import ToolResult
 from hubbub.model.lifecycle import Status
-from hubbub.model.orders import Outcome
-from hubbub.model.records import Condition, Kind, Priority
-from hubbub.model.rights import SYSTEM
+from hubbub.model.people.rights import SYSTEM
+from hubbub.model.records import Condition, LetterKind, Priority
 from hubbub.store.tx import Store, Tx
 
 CURT = Dialect(
@@ -77,8 +77,8 @@ def transactions(store: Store) -> Transactions:
     return Transactions(store)
 
 
-def _call(transactions: Transactions, tool: str, key: str | None = None, **arguments: object) -> Outcome:
-    async def calling() -> Outcome:
+def _call(transactions: Transactions, tool: str, key: str | None = None, **arguments: object) -> ToolResult:
+    async def calling() -> ToolResult:
         return await CURT.call(transactions, SYSTEM, tool, arguments, key)
 
     return asyncio.run(calling())
@@ -112,7 +112,7 @@ def test_arguments_are_taken_as_they_are_meant(transactions: Transactions) -> No
     """Null is omitted, what is unknown is ignored, and what is omitted has its default."""
     answer = _call(transactions, "look", name="x", size=None, tags=None, colour="red")
 
-    assert answer == Outcome({"yes": True, "name": "x", "size": "small", "most": 5, "tags": None})
+    assert answer == ToolResult({"yes": True, "name": "x", "size": "small", "most": 5, "tags": None})
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ def test_an_unknown_tool_is_unknown(transactions: Transactions) -> None:
     """A tool that the dialect does not have is an error in its own words."""
     answer = _call(transactions, "sing", name="x")
 
-    assert answer == Outcome({"yes": False, "why": "unknown", "tool": "sing"}, is_error=True)
+    assert answer == ToolResult({"yes": False, "why": "unknown", "tool": "sing"}, is_error=True)
 
 
 @pytest.mark.parametrize(
@@ -191,7 +191,7 @@ def test_a_tool_that_reads_cannot_write(transactions: Transactions) -> None:
 def test_a_key_makes_a_write_happen_once(transactions: Transactions) -> None:
     """The same call under the same key has the answer of the first; another call under it is refused."""
     first = _call(transactions, "make", "k", name="名")
-    assert _call(transactions, "make", "k", name="名") == first == Outcome({"yes": True, "made": "名"})
+    assert _call(transactions, "make", "k", name="名") == first == ToolResult({"yes": True, "made": "名"})
     assert _call(transactions, "make", "k", name="other").content["why"] == "conflict"
     _call(transactions, "make", "k 2", name="名")
     _call(transactions, "make", name="名")
@@ -216,7 +216,7 @@ def test_a_refused_write_may_be_tried_again_under_its_key(transactions: Transact
 
 def test_an_answer_is_json_in_every_script() -> None:
     """The text of an answer is compact JSON, its letters as they are."""
-    assert Outcome({"a": "代码", "b": [1, None]}).shown == ('{"a":"代码","b":[1,null]}',)
+    assert ToolResult({"a": "代码", "b": [1, None]}).shown == ('{"a":"代码","b":[1,null]}',)
 
 
 def test_every_dialect_is_found() -> None:
@@ -236,10 +236,10 @@ def test_every_dialect_is_found() -> None:
 @pytest.mark.parametrize(
     ("vocabulary", "everything"),
     [
-        (words.STATUS, Status),
-        (words.PRIORITY, Priority),
-        (words.CONDITION, Condition),
-        (words.KIND, Kind),
+        (vocabulary.STATUS, Status),
+        (vocabulary.PRIORITY, Priority),
+        (vocabulary.CONDITION, Condition),
+        (vocabulary.KIND, LetterKind),
     ],
     ids=["status", "priority", "condition", "kind"],
 )
@@ -251,13 +251,15 @@ def test_commhubs_vocabularies_are_total(vocabulary: dict[Any, str], everything:
 
 def test_commhubs_words_lead_back() -> None:
     """What a client may say is understood as what is then said to it, and an unknown word means no status."""
-    for word, priority in words.PRIORITIES.items():
-        assert words.PRIORITY[priority] == word
-    for word, condition in words.CONDITIONS.items():
-        assert words.CONDITION[condition] == word
-    assert {status for word in words.STATUS.values() for status in words.statuses(word)} == set(Status)
-    assert words.statuses("asleep") == []
+    for word, priority in vocabulary.PRIORITIES.items():
+        assert vocabulary.PRIORITY[priority] == word
+    for word, condition in vocabulary.CONDITIONS.items():
+        assert vocabulary.CONDITION[condition] == word
+    assert {status for word in vocabulary.STATUS.values() for status in vocabulary.statuses(word)} == set(
+        Status
+    )
+    assert vocabulary.statuses("asleep") == []
     reportable = get_args(
         discover()["commhub"].tools["report_status"].input.model_fields["status"].annotation
     )
-    assert set(reportable) == set(words.CONDITIONS)
+    assert set(reportable) == set(vocabulary.CONDITIONS)

@@ -8,7 +8,7 @@ import pytest
 from tests.dialects.cmdop.requirements import CMDOP
 from tests.dialects.commhub.requirements import COMMHUB
 from tests.dialects.golemxv.requirements import GOLEMXV
-from tests.dialects.hub_tongue.requirements import HUB
+from tests.dialects.own_tongue.requirements import HUB
 from tests.dialects.relay.requirements import RELAY
 from tests.dialects.requirements import Requirements, proven
 
@@ -17,7 +17,7 @@ HERE = Path(__file__).parent
 each_dialect = pytest.mark.parametrize(
     ("promised", "folder"),
     [
-        (HUB, HERE / "hub_tongue"),
+        (HUB, HERE / "own_tongue"),
         (COMMHUB, HERE / "commhub"),
         (RELAY, HERE / "relay"),
         (GOLEMXV, HERE / "golemxv"),

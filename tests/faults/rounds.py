@@ -12,7 +12,7 @@ import pytest
 
 from tests.faults.disk import Cut, Disk, Step
 from tests.faults.recording import Note, Recording
-from tests.memory import in_memory
+from tests.support.memory_folder import in_memory
 
 DAILY, ALL = 50, 400  # rounds of a story, in `make test` and in `make check`; ROUNDS says otherwise
 SHARES = (

@@ -10,29 +10,29 @@ from uuid import UUID
 
 import pytest
 
-from hubbub import durable
-from hubbub.cli import credentials
-from hubbub.cli.machine import membership
-from hubbub.cli.machine.membership import Membership
-from hubbub.cli.machine.service import Service
-from hubbub.cli.worker.spool import Result, Spool
-from hubbub.clients.install import record
-from hubbub.clients.install.plan import Entry, Plan, Whole
-from hubbub.clients.install.record import Install
+from hubbub.clients import install_record
+from hubbub.clients.install.install_plan import ConfigEntry, InstallPlan, OwnedFile
+from hubbub.clients.install_record import Install
+from hubbub.daemons import membership
+from hubbub.daemons.membership import Membership
+from hubbub.daemons.system_service import SystemService
+from hubbub.model.fleet.calls import Principal
 from hubbub.model.ids import new_id
-from hubbub.model.memory import Part
-from hubbub.model.orders import Principal
-from hubbub.node import approvers, policy
-from hubbub.node.agents import notes
-from hubbub.node.agents.notes import Note
-from hubbub.node.audit import log as audit
-from hubbub.node.audit.log import AuditLog, Verdict
-from hubbub.node.errands import STOPPED, Report
-from hubbub.node.errands import _Note as Errand
-from hubbub.node.link.journal import Journal, Limits, Standing
+from hubbub.model.work.memory import MemoryPart
+from hubbub.node.agents import agent_records
+from hubbub.node.agents.agent_records import AgentRecord
+from hubbub.node.audit import audit_log as audit
+from hubbub.node.audit.audit_log import AuditLog, AuditVerdict
+from hubbub.node.link.journal import CallStanding, Journal, JournalLimits
+from hubbub.node.policy import approver_keys, node_policy
+from hubbub.node.tools.background_tasks import STOPPED, TaskReport
+from hubbub.node.tools.background_tasks import _Note as Errand
+from hubbub.processes import durable_files
+from hubbub.terminal import credentials
+from hubbub.worker.result_spool import ResultSpool, SpooledResult
 from hubbub.workspace import documents
 from hubbub.workspace.documents import PROJECT, Subject
-from hubbub.workspace.shelf import Base, Shelf
+from hubbub.workspace.relay_folder import RelayFolder, SyncBase
 from shellgate.decision import Effect
 from tests.faults.layers import recorded
 from tests.faults.rounds import DAILY, Found, many, power_cuts
@@ -50,58 +50,60 @@ def text(name: str) -> Callable[[Path], str | None]:
     return lambda root: (root / name).read_text() if (root / name).exists() else None
 
 
-def result(number: int) -> Result:
-    return Result(ref=f"T{number}", epoch=1, sender="ann", verb="complete", text="done " * 300, instance="a")
+def result(number: int) -> SpooledResult:
+    return SpooledResult(
+        ref=f"T{number}", epoch=1, sender="ann", verb="complete", text="done " * 300, instance="a"
+    )
 
 
 def joined(name: str) -> Membership:
     return Membership(name=name, project="lab", url=None, token="ntok_" + "x" * 40)
 
 
-def note(command: str) -> Note:
+def note(command: str) -> AgentRecord:
     who = Principal(project="lab", name="ann")
-    return Note(who=who, agent="bot", command=command, concurrency=1, folder=None, digest="d", since=1)
+    return AgentRecord(who=who, agent="bot", command=command, concurrency=1, folder=None, digest="d", since=1)
 
 
 def install(root: Path, client: str) -> Install:
     """An install of ann."""
-    token = record.token_file(root / "config", "ann")
+    token = install_record.token_file(root / "config", "ann")
     return Install(client, "user", None, "ann", "http://hub", "lab", str(token), None, 1, [])
 
 
 def put(root: Path, client: str) -> None:
-    record.put(root / "config", install(root, client))
+    install_record.put(root / "config", install(root, client))
 
 
 def forget(root: Path, client: str) -> None:
-    record.remove(root / "config", install(root, client))
+    install_record.remove(root / "config", install(root, client))
 
 
 def installs(root: Path) -> list[str]:
-    file = root / "config" / record.RECORD
+    file = root / "config" / install_record.RECORD
     return [each["client"] for each in json.loads(file.read_text())["installs"]] if file.exists() else []
 
 
 def mirror(root: Path, subject: Subject, said: str) -> None:
-    shelf = Shelf(root / "relay")
+    shelf = RelayFolder(root / "relay")
     with shelf.locked():
         shelf.write(subject, said)
 
 
 def write(root: Path, said: str) -> None:
-    durable.write(root / "file", said)
+    durable_files.write(root / "file", said)
 
 
 def keep(root: Path, number: int) -> None:
-    Spool(root / "work" / "abc").keep(result(number))
+    ResultSpool(root / "work" / "abc").keep(result(number))
 
 
 def place(root: Path, command: str) -> None:
-    notes.write(root / "agents" / "abc", note(command))
+    agent_records.write(root / "agents" / "abc", note(command))
 
 
 def let_in(root: Path, rule: str) -> None:
-    policy.add(root / "config" / "node.toml", rule, Effect.ALLOW)
+    node_policy.add(root / "config" / "node.toml", rule, Effect.ALLOW)
 
 
 def keep_token(root: Path, token: str) -> None:
@@ -117,8 +119,8 @@ def errands(root: Path) -> list[object]:
 
 def approver(root: Path) -> bool:
     """Whether there is a key, which has to be whole."""
-    file = root / "config" / approvers.KEY_FILE
-    return file.exists() and approvers.public_part(file) is not None
+    file = root / "config" / approver_keys.KEY_FILE
+    return file.exists() and approver_keys.public_part(file) is not None
 
 
 WRITINGS = {
@@ -129,15 +131,15 @@ WRITINGS = {
     "a file that goes": Writing(
         [
             partial(write, said="content"),
-            lambda root: durable.remove(root / "file"),
-            lambda root: durable.write_new(root / "file", "other"),
+            lambda root: durable_files.remove(root / "file"),
+            lambda root: durable_files.write_new(root / "file", "other"),
         ],
         text("file"),
     ),
     "the results of hubbub work": Writing(
         [
             *(partial(keep, number=each) for each in range(3)),
-            *2 * [lambda root: Spool(root / "work" / "abc").begin("B1")],
+            *2 * [lambda root: ResultSpool(root / "work" / "abc").begin("B1")],
         ],
         lambda root: {
             each.name: each.read_text() for each in root.glob("work/abc/*") if not each.name.startswith(".")
@@ -146,9 +148,9 @@ WRITINGS = {
     "the notes of placed agents": Writing(
         [
             *(partial(place, command=each) for each in ("one", "two")),
-            lambda root: notes.forget(root / "agents" / "abc"),
+            lambda root: agent_records.forget(root / "agents" / "abc"),
         ],
-        lambda root: [each.command for _, each in notes.every(root)],
+        lambda root: [each.command for _, each in agent_records.every(root)],
     ),
     "what a machine has joined": Writing(
         [partial(membership.write, membership=joined(each)) for each in ("atlas", "titan")],
@@ -156,17 +158,17 @@ WRITINGS = {
     ),
     "rules that a person let in": Writing(
         [partial(let_in, rule=each) for each in ("Bash(make)", "Bash(ls *)")],
-        text(f"config/{policy.APPROVED}"),
+        text(f"config/{node_policy.APPROVED}"),
     ),
     "a token": Writing(
         [partial(keep_token, token=each) for each in ("a", "b")],
         lambda root: credentials.read_token(root / "tokens" / "t"),
     ),
     "an approver's key": Writing(
-        [lambda root: approvers.make_key(root / "config" / approvers.KEY_FILE)], approver
+        [lambda root: approver_keys.make_key(root / "config" / approver_keys.KEY_FILE)], approver
     ),
     "a service": Writing(
-        [lambda root: Service(file=root / "units" / "a.service", content="x" * 900, start=()).write()],
+        [lambda root: SystemService(file=root / "units" / "a.service", content="x" * 900, start=()).write()],
         text("units/a.service"),
     ),
     "the record of what is installed": Writing(
@@ -179,10 +181,13 @@ WRITINGS = {
     "a mirrored memory": Writing(
         [
             *(partial(mirror, subject=PROJECT, said=each) for each in ("# One\n" * 200, "# Two\n")),
-            partial(mirror, subject=Subject(documents.Kind.AGENT, "ann"), said="# Ann\n"),
+            partial(mirror, subject=Subject(documents.DocumentKind.AGENT, "ann"), said="# Ann\n"),
         ],
         lambda root: (
-            [Shelf(root / "relay").read(each) for each in (PROJECT, Subject(documents.Kind.AGENT, "ann"))]
+            [
+                RelayFolder(root / "relay").read(each)
+                for each in (PROJECT, Subject(documents.DocumentKind.AGENT, "ann"))
+            ]
         ),
     ),
 }
@@ -214,7 +219,7 @@ def test_a_file_is_as_it_was_or_as_it_was_to_be(root: Path, what: str) -> None:
 
 def test_a_task_in_the_background_is_told_how_it_ended(root: Path) -> None:
     """The note of a task that is under way is there, whole, from when it is made until it is settled."""
-    report = Report("three files" * 200)
+    report = TaskReport("three files" * 200)
     with recorded(root) as recording:
         recording.note([])
         made = Errand.made(root / "tasks", "T1")
@@ -230,17 +235,17 @@ def test_a_task_in_the_background_is_told_how_it_ended(root: Path) -> None:
 
 def test_a_memory_that_was_agreed_on_is_not_older_than_its_file(root: Path) -> None:
     """What file and hub last agreed on is noted after the file was written, also on the disk."""
-    shelf, subject = Shelf(root / "relay"), PROJECT
+    shelf, subject = RelayFolder(root / "relay"), PROJECT
     said = [f"# Version {number}\n" * 50 for number in range(4)]
     with recorded(root) as recording:
         for number, each in enumerate(said):
             with shelf.locked():
                 shelf.write(subject, each)
-                shelf.keep_base("lab", subject, Base(number, (Part(None, each),)))
+                shelf.keep_base("lab", subject, SyncBase(number, (MemoryPart(None, each),)))
             recording.note(number)
 
     def look(found: Found) -> None:
-        again = Shelf(found.folder / "relay")
+        again = RelayFolder(found.folder / "relay")
         base, now = again.base("lab", subject), again.read(subject)
         version = -1 if base is None else base.version
         assert version in (found.noted[-1:] or [-1]) + found.later[:1]
@@ -256,9 +261,11 @@ def test_an_order_is_remembered_before_it_begins(root: Path, rounds: int) -> Non
     """
     orders = [new_id() for _ in range(12)]
     with recorded(root) as recording:
-        journal = Journal(root / "machine" / "orders.db", Limits(remembered=6, kept=3, characters=9_000))
+        journal = Journal(
+            root / "machine" / "orders.db", JournalLimits(remembered=6, kept=3, characters=9_000)
+        )
         for number, order in enumerate(orders):
-            assert journal.begin([order]) == [Standing.NEW]
+            assert journal.begin([order]) == [CallStanding.NEW]
             recording.note(order)
             if number % 3:
                 journal.end(order, f"{order} ended" * 60)
@@ -271,9 +278,9 @@ def test_an_order_is_remembered_before_it_begins(root: Path, rounds: int) -> Non
         begun = [order for order in found.noted if isinstance(order, UUID)]
         for order in begun:
             standing, told = again.find(order)
-            assert standing in (Standing.BEGUN, Standing.ENDED, Standing.PAST)
+            assert standing in (CallStanding.BEGUN, CallStanding.ENDED, CallStanding.PAST)
             assert told in (None, f"{order} ended" * 60)
-        assert Standing.NEW not in (again.begin(begun) if begun else [])
+        assert CallStanding.NEW not in (again.begin(begun) if begun else [])
         again.close()
 
     power_cuts(recording, rounds, look)
@@ -281,7 +288,7 @@ def test_an_order_is_remembered_before_it_begins(root: Path, rounds: int) -> Non
 
 def decide(log: AuditLog, number: int) -> int:
     return log.decided(
-        decision=Verdict.ALLOW,
+        decision=AuditVerdict.ALLOW,
         tool="execute_command",
         target=f"make {number} " + "x" * 700,
         source="mode",
@@ -324,9 +331,12 @@ def test_an_install_never_loses_what_was_there(root: Path, monkeypatch: pytest.M
     settings, skill = root / "client" / "settings.json", root / "client" / "skills" / "hub" / "SKILL.md"
     settings.parent.mkdir()
     settings.write_text('{"theirs": 1}\n' + " " * 700)
-    plan = Plan()
+    plan = InstallPlan()
     plan.add(
-        [Entry(settings, "json", ("mcpServers", "hubbub"), {"url": "u"}, "url"), Whole(skill, "s" * 900)]
+        [
+            ConfigEntry(settings, "json", ("mcpServers", "hubbub"), {"url": "u"}, "url"),
+            OwnedFile(skill, "s" * 900),
+        ]
     )
     before = settings.read_text()
     with recorded(root) as recording:

@@ -12,19 +12,21 @@ from typing import NamedTuple
 import apsw
 import pytest
 
-from hubbub.core import agents, projects
-from hubbub.core.snapshots import keyframes
+from hubbub.core.agents import agents
+from hubbub.core.log.snapshots import keyframes
+from hubbub.core.people import projects
 from hubbub.model.lifecycle import Event
-from hubbub.model.rights import SYSTEM
-from hubbub.store import migrate, restore, sqlite_writer
-from hubbub.store.sqlite import DATABASE, SQLite
+from hubbub.model.people.rights import SYSTEM
+from hubbub.store import migrate
+from hubbub.store.engine import restore, sqlite_writer
+from hubbub.store.engine.sqlite import DATABASE, SQLite
 from tests.conftest import MovableClock
 from tests.core.conftest import World, finish, member
 from tests.faults.layers import BENEATH, recorded
 from tests.faults.recording import Recording
 from tests.faults.rounds import Found, many, power_cuts
-from tests.migrated import migrated
-from tests.store.test_engines import add_user, user_names
+from tests.store.engine.test_engines import add_user, user_names
+from tests.support.migrated_database import migrated
 
 
 class State(NamedTuple):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from hubbub.model import ids
 from hubbub.model.ids import new_id, parse_id
-from tests.rows import each_row
+from tests.support.each_row import each_row
 
 
 def test_ids_sort_as_they_were_made() -> None:

@@ -20,7 +20,7 @@ from hubbub.model.lifecycle import (
     as_mermaid,
     route,
 )
-from tests.rows import each_row
+from tests.support.each_row import each_row
 
 S, E = Status, Event
 ENDINGS = (E.COMPLETE, E.FAIL, E.CANCEL)

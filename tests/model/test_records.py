@@ -12,15 +12,15 @@ from hubbub.model.records import (
     TITLE_LENGTH,
     Condition,
     Delivery,
-    Kind,
     Letter,
+    LetterKind,
     Presence,
     Priority,
     Task,
-    joined,
+    joined_text,
     title_of,
 )
-from tests.rows import each_row
+from tests.support.each_row import each_row
 
 
 def a_task(**given: object) -> Task:
@@ -79,7 +79,7 @@ def test_the_title_is_the_first_line(text: str, title: str) -> None:
 )
 def test_title_and_description_are_one_text(title: str, description: str, text: str) -> None:
     """One text is the title, a blank line, the description; the description alone when it begins with the title."""
-    assert joined(title, description) == text
+    assert joined_text(title, description) == text
     assert a_task(title=title, description=description).text == text
 
 
@@ -87,7 +87,7 @@ def test_title_and_description_are_one_text(title: str, description: str, text: 
 @given(st.text() | st.text(alphabet=" \n\r\tab", max_size=200))
 def test_a_text_comes_back_as_it_was_given(text: str) -> None:
     """A task that was given as one text is shown as that text, to the letter, with a title that fits."""
-    assert joined(title_of(text), text) == text
+    assert joined_text(title_of(text), text) == text
     assert len(title_of(text)) <= TITLE_LENGTH
     assert "\n" not in title_of(text)
 
@@ -104,8 +104,13 @@ def test_a_letter_is_shown_as_one_text_too() -> None:
         stored_at=0,
     )
 
-    assert Letter(delivery=row, number=1, kind=Kind.TASK, sender="bob", title="A", body="b").text == "A\n\nb"
-    assert Letter(delivery=row, number=1, kind=Kind.MESSAGE, sender="bob", title="", body="b").text == "b"
+    assert (
+        Letter(delivery=row, number=1, kind=LetterKind.TASK, sender="bob", title="A", body="b").text
+        == "A\n\nb"
+    )
+    assert (
+        Letter(delivery=row, number=1, kind=LetterKind.MESSAGE, sender="bob", title="", body="b").text == "b"
+    )
 
 
 def test_priorities_sort_by_urgency() -> None:

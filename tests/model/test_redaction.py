@@ -9,7 +9,7 @@ import pytest
 from hypothesis import strategies
 
 from hubbub.model.redaction import REDACTED, Redactor
-from tests.rows import each_row
+from tests.support.each_row import each_row
 
 CODE = Path(__file__).resolve().parents[2] / "src"
 KNOWN = "correct-horse-battery"

@@ -5,13 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from hubbub.model.extras import NotInstalled
-from hubbub.node import hooks, runtimes
-from hubbub.node.policy import OpenAIRuntime
+from hubbub.model.programs.extras import NotInstalled
+from hubbub.node import runtimes
+from hubbub.node.gate import hook_trust
+from hubbub.node.policy.node_policy import OpenAIRuntime
 from hubbub.node.runtimes.conversation import RuntimeFailed
 from hubbub.node.ssh import destination
-from hubbub.node.ssh.refusals import NotConnected
-from hubbub.node.ssh.shells import dial
+from hubbub.node.ssh.not_connected import NotConnected
+from hubbub.node.ssh.remote_shells import open_shell
 
 
 def lacks(monkeypatch: pytest.MonkeyPatch, library: str, ours: str) -> None:
@@ -26,9 +27,9 @@ async def test_without_ssh_a_shell_elsewhere_is_refused(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """Whoever wants a shell on another machine hears how its operator gets what that needs."""
-    lacks(monkeypatch, "asyncssh", "hubbub.node.ssh.dialing")
+    lacks(monkeypatch, "asyncssh", "hubbub.node.ssh.connect")
     with pytest.raises(NotConnected) as refused:
-        await dial(destination.parse("box"), tmp_path, None)
+        await open_shell(destination.parse("box"), tmp_path, None)
     assert str(refused.value) == str(NotInstalled("ssh"))
 
 
@@ -44,4 +45,7 @@ async def test_without_chat_a_model_is_not_asked(monkeypatch: pytest.MonkeyPatch
 def test_without_a_gate_no_hook_runs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A hook of a team is denied where nothing is there to judge it, and the reason says how to get that."""
     lacks(monkeypatch, "tree_sitter", "shellgate")
-    assert hooks.denial("make", tmp_path, tmp_path) == f"nothing can judge it here: {NotInstalled('machine')}"
+    assert (
+        hook_trust.denial("make", tmp_path, tmp_path)
+        == f"nothing can judge it here: {NotInstalled('machine')}"
+    )

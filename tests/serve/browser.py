@@ -7,10 +7,10 @@ from typing import Any
 
 import httpx2
 
-from hubbub.core import logins
-from hubbub.model.rights import Actor
-from hubbub.model.ways import authorities
-from tests.serve.hub import Hub
+from hubbub.core.people import logins
+from hubbub.model.people.rights import Actor
+from hubbub.model.programs.proxy_trust import authorities
+from tests.serve.served_hub import Hub
 
 FORM = "application/x-www-form-urlencoded"
 PAGE = "text/html,application/xhtml+xml,*/*;q=0.8"

@@ -12,13 +12,14 @@ from types import SimpleNamespace
 import pytest
 from argon2 import PasswordHasher
 
-from hubbub.serve import followers, passwords
+from hubbub.serve.http import passwords
+from hubbub.serve.live import subscribers
 from tests.conftest import postgres_copy
-from tests.memory import in_memory
-from tests.serve.hub import Hub, anew, running_hub
-from tests.serve.outbox.receiver import FakeGitHub, Receiver
-from tests.serve.web import Visit, Web
-from tests.serve.wire import LEGACY, MODERN, Connect, Peer
+from tests.serve.mcp.wire import LEGACY, MODERN, Connect, Peer
+from tests.serve.outbox.receivers import FakeGitHub, Receiver
+from tests.serve.served_hub import Hub, anew, running_hub
+from tests.serve.web_client import Visit, Web
+from tests.support.memory_folder import in_memory
 
 HOUR = timedelta(hours=1)
 
@@ -95,7 +96,7 @@ def expiring(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> Callable[[timedelta],
 
     def made(left: timedelta) -> str:
         ahead = (HOUR - left).total_seconds()
-        monkeypatch.setattr(followers, "time", SimpleNamespace(time=lambda: time.time() + ahead))
+        monkeypatch.setattr(subscribers, "time", SimpleNamespace(time=lambda: time.time() + ahead))
         return hub.token(ttl=HOUR)
 
     return made

@@ -4,8 +4,8 @@ import csv
 
 import pytest
 
-from tests.serve.hub import Hub
-from tests.serve.web import Json, Visit, Web, done, not_refused
+from tests.serve.served_hub import Hub
+from tests.serve.web_client import Json, Visit, Web, done, not_refused
 
 USED = {"id": "1", "conversation": "s-1", "model": "claude-sonnet-5", "input": 1_000_000, "output": 0}
 

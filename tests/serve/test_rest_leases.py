@@ -5,11 +5,11 @@ from concurrent.futures import ThreadPoolExecutor
 import httpx2
 import pytest
 
-from hubbub.model.rights import Role
+from hubbub.model.people.rights import Role
 from tests.serve.conftest import both_engines
-from tests.serve.hub import Hub
-from tests.serve.web import Json, Visit, Web, done, not_refused, refusal
-from tests.waiting import patience, until
+from tests.serve.served_hub import Hub
+from tests.serve.web_client import Json, Visit, Web, done, not_refused, refusal
+from tests.support.waiting import patience, until
 
 GONE = "00000000-0000-7000-8000-000000000000"
 LONG = 40  # seconds of waiting, which no test lives to see

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from shellgate import verdicts
+from shellgate.analysis import Analysis, CallPart
 from shellgate.decide import decide
 from shellgate.decision import Decision, Effect, Mode, Source
-from shellgate.floor import verdicts
 from shellgate.policy import Policy
-from shellgate.reading import Part, Reading
 from shellgate.rules import parse
 
 TOOL, RULE = "execute_command", "Bash(x *)"
@@ -26,16 +26,16 @@ def policy(
     )
 
 
-def part(*words: str | None, **more: object) -> Part:
-    return Part(tool=TOOL, target=" ".join(word or "…" for word in words), words=words, **more)  # type: ignore[arg-type]
+def part(*words: str | None, **more: object) -> CallPart:
+    return CallPart(tool=TOOL, target=" ".join(word or "…" for word in words), words=words, **more)  # type: ignore[arg-type]
 
 
-def reading(*parts: Part, floor: tuple[Decision, ...] = ()) -> Reading:
-    return Reading(parts=parts, floor=floor, target="; ".join(each.target for each in parts))
+def reading(*parts: CallPart, floor: tuple[Decision, ...] = ()) -> Analysis:
+    return Analysis(parts=parts, floor=floor, target="; ".join(each.target for each in parts))
 
 
 def decided(
-    found: Reading, by: Policy, *, sandboxed: bool = False, attended: bool = True
+    found: Analysis, by: Policy, *, sandboxed: bool = False, attended: bool = True
 ) -> tuple[str, str, str]:
     decision = decide(found, by, TOOL, sandboxed=sandboxed, attended=attended)
     assert decision.reason
@@ -149,21 +149,21 @@ def test_a_perhaps_is_asked() -> None:
 @pytest.mark.parametrize("mode", [*Mode])
 def test_some_calls_are_never_asked_about(mode: Mode) -> None:
     """What only looks at what is one's own is let through in every mode; the floor and deny rules can still deny it."""
-    found = Reading(parts=(Part(tool="shell_tasks", target="", never_asks=True),))
+    found = Analysis(parts=(CallPart(tool="shell_tasks", target="", never_asks=True),))
     assert (
         decide(found, policy(mode, ask="shell_tasks"), "shell_tasks", sandboxed=False).effect is Effect.ALLOW
     )
     assert (
         decide(found, policy(mode, deny="shell_tasks"), "shell_tasks", sandboxed=False).effect is Effect.DENY
     )
-    floored = Reading(parts=(Part(tool="shell_tasks", target="", never_asks=True, floor=(DENIED,)),))
+    floored = Analysis(parts=(CallPart(tool="shell_tasks", target="", never_asks=True, floor=(DENIED,)),))
     assert decide(floored, policy(mode), "shell_tasks", sandboxed=False).effect is Effect.DENY
 
 
 def test_a_call_without_parts_is_a_part() -> None:
     """What has nothing in it is not let through for that: rules and the mode decide it."""
-    assert decided(Reading(), policy()) == ("ask", "mode", "default")
-    assert decided(Reading(), policy(deny="Bash")) == ("deny", "rule", "Bash")
+    assert decided(Analysis(), policy()) == ("ask", "mode", "default")
+    assert decided(Analysis(), policy(deny="Bash")) == ("deny", "rule", "Bash")
 
 
 def test_a_policy_that_does_not_load_says_so_in_each_denial() -> None:

@@ -6,8 +6,8 @@ from shellgate import paths
 from shellgate.decision import Effect, Source
 from shellgate.paths import Access
 from shellgate.world import World
-from tests.rows import each_row
 from tests.shellgate.worlds import world
+from tests.support.each_row import each_row
 
 BOB, SHARED = "/home/bob", "/tmp"
 

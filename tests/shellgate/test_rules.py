@@ -4,35 +4,35 @@ import hypothesis
 import pytest
 from hypothesis import strategies
 
-from shellgate.matching import Base, Touch, covers, touches
-from shellgate.reading import Part
+from shellgate.analysis import CallPart
+from shellgate.matching import Base, Match, covers, touches
 from shellgate.rules import TOOLS, InvalidRule, parse
-from tests.rows import each_row
+from tests.support.each_row import each_row
 
 BASE = Base(home="/Home/ada", roots=("/Home/ada/proj",))
 
 
-def command(*words: str | None) -> Part:
+def command(*words: str | None) -> CallPart:
     """A simple command."""
     shown = " ".join(word or "…" for word in words)
-    return Part(tool="execute_command", target=shown, words=words)
+    return CallPart(tool="execute_command", target=shown, words=words)
 
 
-def file(tool: str, path: str, led: str | None = None) -> Part:
+def file(tool: str, path: str, led: str | None = None) -> CallPart:
     """A call about a file; `led` is where links lead."""
-    return Part(tool=tool, target=path, paths=(path, led or path))
+    return CallPart(tool=tool, target=path, paths=(path, led or path))
 
 
-def download(host: str, dest: str = "/Home/ada/proj/x") -> Part:
-    return Part(tool="download_file", target=dest, paths=(dest, dest), host=host)
+def download(host: str, dest: str = "/Home/ada/proj/x") -> CallPart:
+    return CallPart(tool="download_file", target=dest, paths=(dest, dest), host=host)
 
 
-def is_covered(rule: str, part: Part) -> bool:
+def is_covered(rule: str, part: CallPart) -> bool:
     return covers(parse(rule), part, BASE)
 
 
-def is_touched(rule: str, part: Part) -> bool:
-    return touches(parse(rule), part, BASE) is Touch.YES
+def is_touched(rule: str, part: CallPart) -> bool:
+    return touches(parse(rule), part, BASE) is Match.YES
 
 
 @pytest.mark.parametrize("rule", ["execute_command(git push *)", "Bash(git push *)", "Bash(git push:*)"])
@@ -83,7 +83,7 @@ def test_what_only_running_tells_is_covered_by_a_star_alone() -> None:
 
 def test_what_is_not_what_it_looks_like_is_never_covered() -> None:
     """A command with a name, a redirect or an environment that makes it another is covered by no rule."""
-    part = Part(tool="execute_command", target="git log", words=("git", "log"), may_be_allowed=False)
+    part = CallPart(tool="execute_command", target="git log", words=("git", "log"), may_be_allowed=False)
     assert not is_covered("Bash", part)
     assert not is_covered("Bash(git log)", part)
     assert is_touched("Bash(git log)", part)
@@ -131,13 +131,13 @@ def test_a_deny_rule_leaves_others_alone(rule: str, words: tuple[str, ...]) -> N
 )
 def test_what_may_be_forbidden_is_told_apart(words: tuple[str | None, ...]) -> None:
     """Where a word that is not known may make it the forbidden command, that is perhaps so."""
-    assert touches(parse("Bash(git push *)"), command(*words), BASE) is Touch.PERHAPS
+    assert touches(parse("Bash(git push *)"), command(*words), BASE) is Match.PERHAPS
 
 
 @pytest.mark.parametrize("words", [("git", "log", None), ("ls", None)])
 def test_an_unknown_word_does_not_make_all_of_it_unknown(words: tuple[str | None, ...]) -> None:
     """Where the words that are known tell it apart, it is told apart."""
-    assert touches(parse("Bash(git push --force)"), command(*words), BASE) is Touch.NO
+    assert touches(parse("Bash(git push --force)"), command(*words), BASE) is Match.NO
 
 
 @each_row(
@@ -229,13 +229,13 @@ def test_downloads_are_ruled_by_place_or_by_host() -> None:
 
 def test_other_tools_are_ruled_by_their_text() -> None:
     """Of `connect` a rule matches the operation with the machine, or the machine alone."""
-    part = Part(tool="connect", target="exec:prod-1")
+    part = CallPart(tool="connect", target="exec:prod-1")
     assert is_covered("connect(exec:prod-*)", part)
     assert is_covered("connect(prod-1)", part)
     assert not is_covered("connect(share:*)", part)
     assert is_touched("connect(PROD-*)", part)
     assert is_touched("connect", part)
-    assert is_covered("ask_agent(dev-*)", Part(tool="ask_agent", target="dev-2"))
+    assert is_covered("ask_agent(dev-*)", CallPart(tool="ask_agent", target="dev-2"))
 
 
 @each_row(
@@ -262,7 +262,7 @@ def test_every_tool_can_be_ruled() -> None:
     """There is a rule for each of the 27 tools, and for what people order of agents, and it covers every call of it."""
     assert len(TOOLS) == 27 + 3
     for tool in TOOLS:
-        assert covers(parse(tool), Part(tool=tool, target="x"), BASE)
+        assert covers(parse(tool), CallPart(tool=tool, target="x"), BASE)
 
 
 WORDS = strategies.lists(
@@ -285,7 +285,7 @@ PATTERNS = strategies.lists(
 def test_what_a_rule_allows_it_would_forbid(pattern: str, words: list[str | None]) -> None:
     """Whatever a pattern covers where it allows, it touches where it forbids: much is never less than little."""
     rule, part = parse(f"Bash({pattern})"), command(*words)
-    assert not covers(rule, part, BASE) or touches(rule, part, BASE) is not Touch.NO
+    assert not covers(rule, part, BASE) or touches(rule, part, BASE) is not Match.NO
 
 
 @hypothesis.given(
@@ -295,7 +295,7 @@ def test_what_a_rule_allows_it_would_forbid(pattern: str, words: list[str | None
 def test_a_path_that_is_allowed_would_be_forbidden(pattern: str, path: str) -> None:
     """The same of paths, whatever is written in either."""
     rule, part = parse(f"Read({pattern})"), file("read_file", path)
-    assert not covers(rule, part, BASE) or touches(rule, part, BASE) is Touch.YES
+    assert not covers(rule, part, BASE) or touches(rule, part, BASE) is Match.YES
 
 
 def test_no_pattern_takes_long() -> None:

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from hubbub.core import projects
+from hubbub.core.people import projects
 from hubbub.model.errors import StoreUnavailable
-from hubbub.model.rights import SYSTEM
+from hubbub.model.people.rights import SYSTEM
 from simulate.play import Failure, Story, memory, play, story_of
 from simulate.shrink import as_test, shrunk
 from simulate.store import Disk, Fate, Process

@@ -10,10 +10,10 @@ import apsw
 import pytest
 
 from hubbub.model.errors import StoreRefused, StoreUnavailable
-from hubbub.model.rights import SYSTEM
-from hubbub.store.sqlite import DATABASE, SQLite
+from hubbub.model.people.rights import SYSTEM
+from hubbub.store.engine.sqlite import DATABASE, SQLite
 from hubbub.store.tx import Operation
-from tests.store.test_engines import add_user, user_names
+from tests.store.engine.test_engines import add_user, user_names
 
 
 def opened(copy: Path, folder: Path) -> SQLite:

@@ -17,21 +17,25 @@ import pytest
 from psycopg import sql
 
 from hubbub.app import OWNER_TOKEN, Hub
-from hubbub.core import access, agents, inbox, messages, projects, runs, tasks
+from hubbub.core.actions import inbox
+from hubbub.core.agents import agents
+from hubbub.core.mail import messages
+from hubbub.core.people import access, projects, runs
+from hubbub.core.work import tasks
 from hubbub.model.errors import StoreRefused, StoreUnavailable
 from hubbub.model.ids import new_id
-from hubbub.model.rights import SYSTEM
+from hubbub.model.people.rights import SYSTEM
 from hubbub.serve.rest.application import routes
 from hubbub.settings import Settings
 from hubbub.store import migrate
-from hubbub.store import tasks as rows
-from hubbub.store.pipeline import WRITE, Db, PostgresConnection
-from hubbub.store.postgres import Postgres
-from hubbub.store.sqlite import DATABASE, SQLite
-from hubbub.store.sqlite_connection import SQLiteConnection
+from hubbub.store.engine.postgres import Postgres
+from hubbub.store.engine.postgres_connection import WRITE, Db, PostgresConnection
+from hubbub.store.engine.sqlite import DATABASE, SQLite
+from hubbub.store.engine.sqlite_connection import SQLiteConnection
 from hubbub.store.tx import Connection, Store, Tx
+from hubbub.store.work import tasks as rows
 from tests.conftest import url_of
-from tests.serving import serving
+from tests.support.served_hub import serving
 
 P = ParamSpec("P")
 T = TypeVar("T")

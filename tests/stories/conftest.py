@@ -6,8 +6,8 @@ import pytest
 
 from tests.cli.conftest import limit, own_hub
 from tests.dialects.conftest import hub, portal, postgres_hub, sqlite_hub
-from tests.dialects.golemxv.hub import Crew
-from tests.dialects.hub import Hub
+from tests.dialects.golemxv.callers import Crew
+from tests.dialects.running_hub import Hub
 from tests.stories.world import World
 
 __all__ = ["hub", "limit", "own_hub", "portal", "postgres_hub", "sqlite_hub", "world"]

@@ -10,9 +10,9 @@ from typing import Any
 import httpx2
 import pytest
 
-from tests.fleet.fleet import Fleet, Machine
-from tests.fleet.network import Relays
-from tests.waiting import patience
+from tests.node.fleet.network import Relays
+from tests.node.fleet.process_fleet import Fleet, Machine
+from tests.support.waiting import patience
 
 Json = dict[str, Any]
 

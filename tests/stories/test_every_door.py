@@ -6,15 +6,20 @@ from pathlib import Path
 
 import pytest
 
-from hubbub.core import agents, artifacts, coordinators, messages, reviews, runs, tasks, verbs, why
+from hubbub.core import why
+from hubbub.core.actions import task_actions
+from hubbub.core.agents import agents
+from hubbub.core.mail import messages
+from hubbub.core.people import coordinators, runs
+from hubbub.core.work import artifacts, reviews, tasks
 from hubbub.model.lifecycle import ENDED, Status
-from hubbub.model.parts import OPEN_TO, Manner, Part, Verb, allowed
+from hubbub.model.people.rights import HUB
 from hubbub.model.records import Task
-from hubbub.model.rights import HUB
+from hubbub.model.work.permissions import OPEN_TO, TaskRole, Verb, VerbManner, allowed
 from hubbub.store.tx import Tx
-from tests.dialects.hub import Hub, Place
-from tests.dialects.tables import every_row
-from tests.stories.doors import (
+from tests.dialects.every_row import every_row
+from tests.dialects.running_hub import Hub, Place
+from tests.stories.task_doors import (
     DOORS,
     HOLDER,
     NEXT,
@@ -28,7 +33,7 @@ from tests.stories.doors import (
     Way,
 )
 
-S, V, P, M = Status, Verb, Part, Manner
+S, V, P, M = Status, Verb, TaskRole, VerbManner
 
 
 @dataclass(frozen=True)
@@ -82,7 +87,7 @@ class Case:
     def may(self) -> bool:
         """Whether the table lets them."""
         part, way = self.visitor.part, self.way
-        return part in allowed(way.verb, way.manner) & OPEN_TO.get(way.manner, frozenset(Part))
+        return part in allowed(way.verb, way.manner) & OPEN_TO.get(way.manner, frozenset(TaskRole))
 
     @property
     def actor(self) -> str:
@@ -121,16 +126,16 @@ def prepare(tx: Tx, place: Place, visitor: Visitor, status: Status) -> Task:
     )
     reviews.request(tx, made, by=HOLDER, reviewer="rev")
     if status is not S.DELIVERED:
-        task = verbs.accept(tx, task, HOLDER)
+        task = task_actions.accept(tx, task, HOLDER)
     if status not in (S.DELIVERED, S.ACCEPTED):
-        task = verbs.start(tx, task, HOLDER)
+        task = task_actions.start(tx, task, HOLDER)
     match status:
         case S.BLOCKED:
-            return verbs.block(tx, task, by=HOLDER, reason="no water")
+            return task_actions.block(tx, task, by=HOLDER, reason="no water")
         case S.IN_REVIEW:
-            return verbs.submit(tx, task, by=HOLDER)
+            return task_actions.submit(tx, task, by=HOLDER)
         case S.FAILED:
-            return verbs.fail(tx, task, by=HOLDER, reason="no water")
+            return task_actions.fail(tx, task, by=HOLDER, reason="no water")
         case _:
             return task
 
@@ -146,7 +151,7 @@ def look(tx: Tx, place: Place, task: Task) -> Seen:
         "SELECT recipient FROM deliveries WHERE task_id = :id AND acked_at IS NULL AND withdrawn_at IS NULL",
         id=task.id,
     )
-    facts = why.explain(tx, place.project, str(task.number), why.Kind.TASK).facts
+    facts = why.explain(tx, place.project, str(task.number), why.SubjectKind.TASK).facts
     told = {fact.kind: fact.detail for fact in facts}
     return Seen(
         status=now.status,

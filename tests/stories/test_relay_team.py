@@ -15,8 +15,8 @@ from typing import Any
 import httpx2
 import pytest
 
-from tests.cli.peers import LEGACY, MODERN, StdioPeer
 from tests.cli.processes import RunningHub, RunningWorker
+from tests.cli.stdio_peers import LEGACY, MODERN, StdioPeer
 
 RUN = "release-1"
 TEXT = "every word of the design"

@@ -4,10 +4,10 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.dialects.cmdop.hub import refusal
+from tests.dialects.cmdop.callers import refusal
 from tests.dialects.conftest import both_engines
-from tests.dialects.golemxv.hub import GONE, no
-from tests.dialects.relay.hub import yes
+from tests.dialects.golemxv.callers import GONE, no
+from tests.dialects.relay.callers import yes
 from tests.stories.world import TEXT, World
 
 RESULT = "all 161 scripts\nand fertig ✓"

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import pytest
 
 from tests.dialects.conftest import both_engines
-from tests.dialects.golemxv.hub import Crew
-from tests.dialects.hub import Caller, Hub
-from tests.dialects.hub_tongue.team import Team
+from tests.dialects.golemxv.callers import Crew
+from tests.dialects.own_tongue.team import Team
+from tests.dialects.running_hub import Caller, Hub
 from tests.stories.world import World
 
 

@@ -19,15 +19,15 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 
 from hubbub.client import owner_token
-from hubbub.model.orders import Ruling
-from hubbub.node.hub import Hub as NodeHub
-from hubbub.node.posting import PostWire
-from tests.dialects.hub import NEWEST, NO_TLS
-from tests.serve.desks import question
-from tests.serve.test_mcp_connections import SESSION
-from tests.serve.wire import BOTH, LEGACY, message
-from tests.stories.behind import Behind, behind
-from tests.waiting import patience, until_soon
+from hubbub.model.fleet.calls import Ruling
+from hubbub.node.requests.http_transport import HttpTransport
+from hubbub.node.requests.hub_client import HubClient as NodeHub
+from tests.dialects.running_hub import NEWEST, NO_TLS
+from tests.serve.fleet.desk_routes import question
+from tests.serve.mcp.test_connections import SESSION
+from tests.serve.mcp.wire import BOTH, LEGACY, message
+from tests.stories.balanced_hubs import Behind, behind
+from tests.support.waiting import patience, until_soon
 
 pytestmark = [pytest.mark.anyio, pytest.mark.system]
 
@@ -121,7 +121,7 @@ class Office:
     @asynccontextmanager
     async def machine(self, secret: str) -> AsyncIterator[NodeHub]:
         """What a machine beside a client knows of its hub."""
-        wire = PostWire(lambda: self.url, secret, "box")
+        wire = HttpTransport(lambda: self.url, secret, "box")
         yield NodeHub(wire)
         await wire.close()
 

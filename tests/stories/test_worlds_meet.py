@@ -6,9 +6,9 @@ from operator import itemgetter
 import pytest
 
 from tests.dialects.conftest import both_engines
-from tests.dialects.golemxv.hub import GONE, no
-from tests.dialects.hub import Json
-from tests.dialects.relay.hub import yes
+from tests.dialects.golemxv.callers import GONE, no
+from tests.dialects.relay.callers import yes
+from tests.dialects.running_hub import Json
 from tests.stories.world import TEXT, World
 
 TTL = 180  # seconds of silence, after which GolemXV takes an agent to be gone

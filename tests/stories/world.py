@@ -2,11 +2,11 @@
 
 from functools import cached_property
 
-from tests.dialects.cmdop.hub import Board
-from tests.dialects.commhub.hub import Fleet
-from tests.dialects.golemxv.hub import Crew
-from tests.dialects.hub import Caller, Json
-from tests.dialects.relay.hub import Team
+from tests.dialects.cmdop.callers import Board
+from tests.dialects.commhub.callers import Fleet
+from tests.dialects.golemxv.callers import Crew
+from tests.dialects.relay.callers import Team
+from tests.dialects.running_hub import Caller, Json
 
 TEXT = "Write the parser\nfor every script there is"
 

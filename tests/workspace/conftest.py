@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from hubbub.workspace.folder import Workspace
+from hubbub.workspace.locations import Workspace
 
 Write = Callable[..., Path]
 

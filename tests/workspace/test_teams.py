@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from hubbub.workspace import teams
-from hubbub.workspace.errors import TeamError
-from hubbub.workspace.folder import Workspace
-from hubbub.workspace.teams import Persona
+from hubbub.workspace.locations import Workspace
+from hubbub.workspace.team_errors import TeamError
+from hubbub.workspace.teams import TeamAgent
 
 Write = Callable[[str], Path]
 
@@ -38,7 +38,7 @@ def _short(prompt: str = "P") -> str:
 SHORT = _short()
 
 
-def _one(workspace: Workspace) -> Persona:
+def _one(workspace: Workspace) -> TeamAgent:
     [persona] = teams.team(workspace, "r1")
     return persona
 
@@ -47,7 +47,7 @@ def test_an_agent_is_what_its_entry_says(workspace: Workspace, team_file: Write)
     """Every key of an entry is found again in the agent's persona."""
     team_file(FULL)
 
-    assert _one(workspace) == Persona(
+    assert _one(workspace) == TeamAgent(
         id="fe",
         name="Frontend",
         emoji="🎨",
@@ -68,7 +68,7 @@ def test_most_keys_may_be_left_out(workspace: Workspace, team_file: Write) -> No
     """Name, emoji, tools and prompt make an agent; the description is then empty, the rest is not there."""
     team_file(f"agents: {{fe: {{{SHORT}}}}}")
 
-    assert _one(workspace) == Persona("fe", "N", "E", "", None, ("t",), "P", None, None, None, None, (), ())
+    assert _one(workspace) == TeamAgent("fe", "N", "E", "", None, ("t",), "P", None, None, None, None, (), ())
 
 
 @pytest.mark.parametrize("key", ["name", "emoji", "tools", "systemPrompt"])
@@ -325,22 +325,22 @@ def test_no_prompt_is_endless(workspace: Workspace, team_file: Write) -> None:
 def test_one_persona(workspace: Workspace, team_file: Write, pool_file: Write) -> None:
     """An agent is looked for in the run's team, or in the pool if the run has none; the disabled are nowhere."""
     pool_file(FULL + "  off: {extends: fe, disabled: true}\n  be: {extends: fe, name: Pooled}")
-    pooled = teams.persona(workspace, "r1", "be")
+    pooled = teams.team_agent(workspace, "r1", "be")
     assert pooled is not None
     assert pooled.name == "Pooled"
-    assert teams.persona(workspace, "r1", "off") is None
-    assert teams.persona(workspace, "r1", "who") is None
+    assert teams.team_agent(workspace, "r1", "off") is None
+    assert teams.team_agent(workspace, "r1", "who") is None
 
     team_file("agents: {fe: {hooks: false}}")
-    first = teams.persona(workspace, "r1", "fe")
+    first = teams.team_agent(workspace, "r1", "fe")
     assert first is not None
     assert first.after_task == ()
-    assert teams.persona(workspace, "r1", "be") is None
+    assert teams.team_agent(workspace, "r1", "be") is None
 
 
 def test_nobody_without_files(workspace: Workspace) -> None:
     """Where there are no team files, nobody has a persona."""
-    assert teams.persona(workspace, "r1", "fe") is None
+    assert teams.team_agent(workspace, "r1", "fe") is None
 
 
 @pytest.mark.parametrize("name", ["session-agents-r1.yml", "agents.pool.yml", "../agents.pool.yml"])

@@ -5,10 +5,10 @@ from typing import Any, NamedTuple
 
 import click
 
-from hubbub.model import extras
+from hubbub.model.programs import extras
 
 
-class Entry(NamedTuple):
+class CommandEntry(NamedTuple):
     """Where a command is, and what the list of commands says about it."""
 
     module: str
@@ -50,10 +50,10 @@ class Group(click.Group):
         return list(dict.fromkeys(elsewhere.get(each, each) for each in found))
 
 
-class Shelf(Group):
+class LazyGroup(Group):
     """A group whose commands are loaded on demand; each is an attribute of its module, mostly of the same name."""
 
-    def __init__(self, *args: Any, entries: dict[str, Entry], **kwargs: Any) -> None:
+    def __init__(self, *args: Any, entries: dict[str, CommandEntry], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.entries = entries
 
@@ -94,47 +94,57 @@ ELSEWHERE = {
 }
 
 ENTRIES = {
-    "serve": Entry("hubbub.cli.serve", "Run the hub until a signal."),
-    "up": Entry("hubbub.cli.background", "Start the hub in the background."),
-    "down": Entry("hubbub.cli.background", "Stop the hub that runs in the background."),
-    "open": Entry("hubbub.cli.open", "Show the dashboard.", "open_"),
-    "install-service": Entry(
-        "hubbub.cli.service", "Have the system keep the hub running.", "install_service"
+    "serve": CommandEntry("hubbub.cli.server.serve", "Run the hub until a signal."),
+    "up": CommandEntry("hubbub.cli.server.background", "Start the hub in the background."),
+    "down": CommandEntry("hubbub.cli.server.background", "Stop the hub that runs in the background."),
+    "open": CommandEntry("hubbub.cli.people.open_dashboard", "Show the dashboard.", "open_"),
+    "install-service": CommandEntry(
+        "hubbub.cli.server.install_service", "Have the system keep the hub running.", "install_service"
     ),
-    "install": Entry("hubbub.cli.install", "Make a client of this machine an agent of the hub."),
-    "ring": Entry("hubbub.cli.ring", "Wake the idle clients of this machine."),
-    "mcp": Entry("hubbub.cli.mcp", "An MCP server on stdio, bridged to the hub."),
-    "work": Entry("hubbub.cli.work", "Turn any program into an agent."),
-    "chat": Entry("hubbub.cli.chat", "Talk with the agent of this machine."),
-    "agent": Entry("hubbub.cli.placed", "Start, stop, follow and remove agents."),
-    "agents": Entry("hubbub.cli.agents", "Who is here, and what they do."),
-    "tasks": Entry("hubbub.cli.tasks", "List tasks, newest first."),
-    "task": Entry("hubbub.cli.tasks", "Add, show, cancel, retry or reassign a task."),
-    "send": Entry("hubbub.cli.mail", "Send a message, or a task."),
-    "inbox": Entry("hubbub.cli.mail", "What waits for an agent."),
-    "wait": Entry("hubbub.cli.mail", "Wait until something comes for an agent."),
-    "approve": Entry("hubbub.cli.approvals", "Let a call go on, or list what waits for a person's answer."),
-    "deny": Entry("hubbub.cli.approvals", "Say no to a call that waits for a person's answer."),
-    "trust": Entry("hubbub.cli.trust", "Let the hooks of a project run."),
-    "log": Entry("hubbub.cli.log", "What happened, and what happens."),
-    "watch": Entry("hubbub.cli.watch.command", "The dashboard in a terminal."),
-    "why": Entry("hubbub.cli.why", "Why a task waits, an agent is silent, a file is taken."),
-    "cost": Entry("hubbub.cli.cost", "What was used, in tokens and in money."),
-    "project": Entry("hubbub.cli.projects", "Create, list and show projects, and divide them into areas."),
-    "user": Entry("hubbub.cli.users", "Create, list and invite people, give them passwords."),
-    "token": Entry("hubbub.cli.tokens", "Create, list and revoke tokens."),
-    "webhook": Entry("hubbub.cli.webhooks", "Tell other programs what happens."),
-    "node": Entry("hubbub.cli.node", "Let agents use this machine, and see to the others."),
-    "gate": Entry("hubbub.cli.gate", "See what this machine's gate would say."),
-    "audit": Entry("hubbub.cli.audit", "Check this machine's audit log."),
-    "import": Entry("hubbub.cli.imports", "Bring in what was kept elsewhere.", "imports"),
-    "backup": Entry("hubbub.cli.backup", "Copy the hub's database while it runs."),
-    "restore": Entry("hubbub.cli.backup", "Put a backup in the place of the database."),
-    "migrate": Entry("hubbub.cli.migrate", "Bring the database to this version."),
-    "doctor": Entry("hubbub.cli.doctor", "Check that all is well, and say what to do."),
-    "completion": Entry("hubbub.cli.completion", "The script that completes commands in your shell."),
-    "help": Entry("hubbub.cli.helping", "Show the help of a command.", "help_"),
-    "version": Entry("hubbub.cli.helping", "Show what this is and what it runs on."),
+    "install": CommandEntry(
+        "hubbub.cli.clients.install", "Make a client of this machine an agent of the hub."
+    ),
+    "ring": CommandEntry("hubbub.cli.mail.ring", "Wake the idle clients of this machine."),
+    "mcp": CommandEntry("hubbub.cli.clients.mcp", "An MCP server on stdio, bridged to the hub."),
+    "work": CommandEntry("hubbub.cli.agents.work", "Turn any program into an agent."),
+    "chat": CommandEntry("hubbub.cli.agents.chat", "Talk with the agent of this machine."),
+    "agent": CommandEntry("hubbub.cli.agents.managed_agents", "Start, stop, follow and remove agents."),
+    "agents": CommandEntry("hubbub.cli.agents.agent_list", "Who is here, and what they do."),
+    "tasks": CommandEntry("hubbub.cli.work.tasks", "List tasks, newest first."),
+    "task": CommandEntry("hubbub.cli.work.tasks", "Add, show, cancel, retry or reassign a task."),
+    "send": CommandEntry("hubbub.cli.mail.messages", "Send a message, or a task."),
+    "inbox": CommandEntry("hubbub.cli.mail.messages", "What waits for an agent."),
+    "wait": CommandEntry("hubbub.cli.mail.messages", "Wait until something comes for an agent."),
+    "approve": CommandEntry(
+        "hubbub.cli.fleet.approvals", "Let a call go on, or list what waits for a person's answer."
+    ),
+    "deny": CommandEntry("hubbub.cli.fleet.approvals", "Say no to a call that waits for a person's answer."),
+    "trust": CommandEntry("hubbub.cli.clients.trust_hooks", "Let the hooks of a project run."),
+    "log": CommandEntry("hubbub.cli.log.activity_log", "What happened, and what happens."),
+    "watch": CommandEntry("hubbub.cli.log.watch", "The dashboard in a terminal."),
+    "why": CommandEntry("hubbub.cli.log.why", "Why a task waits, an agent is silent, a file is taken."),
+    "cost": CommandEntry("hubbub.cli.cost", "What was used, in tokens and in money."),
+    "project": CommandEntry(
+        "hubbub.cli.people.projects", "Create, list and show projects, and divide them into areas."
+    ),
+    "user": CommandEntry("hubbub.cli.people.users", "Create, list and invite people, give them passwords."),
+    "token": CommandEntry("hubbub.cli.people.tokens", "Create, list and revoke tokens."),
+    "webhook": CommandEntry("hubbub.cli.log.webhooks", "Tell other programs what happens."),
+    "node": CommandEntry("hubbub.cli.fleet.nodes", "Let agents use this machine, and see to the others."),
+    "gate": CommandEntry("hubbub.cli.fleet.gate_check", "See what this machine's gate would say."),
+    "audit": CommandEntry("hubbub.cli.fleet.audit", "Check this machine's audit log."),
+    "import": CommandEntry(
+        "hubbub.cli.clients.import_folder", "Bring in what was kept elsewhere.", "imports"
+    ),
+    "backup": CommandEntry("hubbub.cli.server.backup", "Copy the hub's database while it runs."),
+    "restore": CommandEntry("hubbub.cli.server.backup", "Put a backup in the place of the database."),
+    "migrate": CommandEntry("hubbub.cli.server.migrate", "Bring the database to this version."),
+    "doctor": CommandEntry("hubbub.cli.server.doctor", "Check that all is well, and say what to do."),
+    "completion": CommandEntry(
+        "hubbub.cli.server.shell_completion", "The script that completes commands in your shell."
+    ),
+    "help": CommandEntry("hubbub.cli.server.help_version", "Show the help of a command.", "help_"),
+    "version": CommandEntry("hubbub.cli.server.help_version", "Show what this is and what it runs on."),
 }
 
 
@@ -146,7 +156,7 @@ def _wants_json(ctx: click.Context, _param: click.Parameter, value: bool) -> Non
 def _version(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
     as_json: bool = ctx.meta[__name__]
     if value:
-        from hubbub.cli import versions
+        from hubbub.terminal import versions
 
         versions.show(as_json=as_json)
         ctx.exit()
@@ -155,7 +165,7 @@ def _version(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
 
 
 @click.command(
-    cls=Shelf,
+    cls=LazyGroup,
     entries=ENTRIES,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
     epilog="Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 3 hub unreachable, 4 nothing came in time (wait).",

@@ -5,11 +5,11 @@ from typing import Any
 
 import click
 
-from hubbub.cli import terminal
-from hubbub.cli.command import command, uses_project
 from hubbub.client import Hub
-from hubbub.model import moments
-from hubbub.model.spending import By
+from hubbub.model import timestamps
+from hubbub.model.cost.spending import By
+from hubbub.terminal import display
+from hubbub.terminal.command import command, uses_project
 
 DAY = 86_400_000
 TITLES = ("name", "estimate", "input", "output", "cache read", "cache written", "without a price")
@@ -47,8 +47,8 @@ def cost(
 
     Where nobody tells the hub what is used, it says so: that is not nothing.
     """
-    end = moments.instant("--until", until) if until else None
-    begin = moments.instant("--since", since) if since else None
+    end = timestamps.parse_timestamp("--until", until) if until else None
+    begin = timestamps.parse_timestamp("--since", since) if since else None
     if begin is None and task is None:
         now = end if end is not None else int(datetime.now(UTC).timestamp() * 1000)
         begin = now - days * DAY
@@ -56,9 +56,9 @@ def cost(
         "/cost", by=by, since=begin, until=end, agent=agent, task=task, model=model
     )
     if as_json:
-        terminal.show_json(found)
+        display.show_json(found)
         return
-    terminal.show_table(TITLES, map(_row, [*found["lines"], *found["unmetered"], _total(found["total"])]))
+    display.show_table(TITLES, map(_row, [*found["lines"], *found["unmetered"], _total(found["total"])]))
 
 
 def _total(line: dict[str, Any]) -> dict[str, Any]:

@@ -3,9 +3,10 @@
 from collections.abc import Awaitable
 from typing import TypeVar
 
-from hubbub.core import access, sweep
-from hubbub.core.quotas import Limits, Quotas
-from hubbub.model.rights import SYSTEM, Actor
+from hubbub.core import expiry
+from hubbub.core.people import access
+from hubbub.core.people.quotas import Limits, Quotas
+from hubbub.model.people.rights import SYSTEM, Actor
 from hubbub.store.tx import MustWrite, Operation, Store, Tx
 
 T = TypeVar("T")
@@ -32,7 +33,7 @@ class Transactions:
 
         def settled(tx: Tx) -> T:
             tx.actor = SYSTEM  # what is overdue is nobody's doing
-            sweep.settle(tx)
+            expiry.settle(tx)
             tx.actor, before = actor, tx.stored
             result = operation(tx)
             self.quotas.note(actor, tx.stored - before)
@@ -48,7 +49,7 @@ class Transactions:
         """
 
         def settled(tx: Tx) -> T:
-            if sweep.is_due(tx):
+            if expiry.is_due(tx):
                 raise _Overdue
             return operation(tx)
 
@@ -56,12 +57,12 @@ class Transactions:
             try:
                 return await self.store.read(actor, settled, long=long)
             except _Overdue:
-                await self.store.write(SYSTEM, sweep.settle)
+                await self.store.write(SYSTEM, expiry.settle)
             except MustWrite:
                 return await self.write(actor, operation)
 
 
-class Vouched(Transactions):
+class VouchedTransactions(Transactions):
     """The way to the core for one call, whose caller was looked up for an earlier one.
 
     Each of its transactions first sees whether the token still stands for them, so that a call costs one look and not

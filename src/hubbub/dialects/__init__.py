@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from hubbub.dialects.dialect import Dialect
 
-COMMON = frozenset({"call", "dialect", "kept"})  # what all of them are made of
+COMMON = frozenset({"call", "dialect", "reply_cache"})  # what all of them are made of
 
 
 def names() -> list[str]:

@@ -14,12 +14,12 @@ from uuid import UUID
 
 from hubbub.core.transaction import Transactions
 from hubbub.model.errors import Invalid
-from hubbub.model.orders import Client, Fleet, Node, Order, Outcome
+from hubbub.model.fleet.calls import Client, Fleet, Node, NodeCall, ToolResult
+from hubbub.model.mail.wakes import DeliveryChannels
+from hubbub.model.people.rights import Actor
 from hubbub.model.records import Activity
-from hubbub.model.rights import Actor
-from hubbub.model.wakes import Ways
 from hubbub.store.tx import Operation
-from hubbub.workspace.folder import Workspace
+from hubbub.workspace.locations import Workspace
 
 _WRAPPED = re.compile(r"=\?base64\?(?P<text>.*)\?=")
 
@@ -28,11 +28,11 @@ class CarryOut(Protocol):
     """Does for a machine what is not the machine's to do, for whoever gave it its order, at most once for a key."""
 
     async def __call__(
-        self, transactions: Transactions, actor: Actor, asked: Order, key: str, call: "Call", /
-    ) -> Outcome: ...
+        self, transactions: Transactions, actor: Actor, asked: NodeCall, key: str, call: "Call", /
+    ) -> ToolResult: ...
 
 
-class News(Ways, Protocol):
+class ActivitySource(DeliveryChannels, Protocol):
     """What happens, as it happens, and who hears of it so."""
 
     def follow(
@@ -42,7 +42,7 @@ class News(Ways, Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Caps:
+class RunLimits:
     """How much a run may hold; None: as much as anybody likes."""
 
     messages: int | None = None
@@ -52,16 +52,16 @@ class Caps:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Site:
+class HubContext:
     """The hub, as tools may know it."""
 
     url: str  # where people and programs reach it
     port: int
     instance: str  # this process of the hub
-    news: News
+    news: ActivitySource
     tell: Callable[[UUID, Mapping[str, object]], None]  # whoever watches the project live; kept nowhere
     note: Callable[[Operation[None]], None]  # do this soon, after the answer; dropped if it cannot be done
-    caps: Caps = field(default_factory=Caps)
+    caps: RunLimits = field(default_factory=RunLimits)
     workspace: Workspace | None = None  # the folder whose team works over the hub itself, in one project:
     workspace_project: str | None = None
     node: Node | None = None  # the machine that the hub runs on, where it is offered to agents
@@ -73,7 +73,7 @@ class Site:
 class Call:
     """One call of a tool."""
 
-    site: Site
+    site: HubContext
     headers: Mapping[str, str] = field(default_factory=dict)  # of the request, by lower-case name
     meta: Mapping[str, object] = field(default_factory=dict)  # `_meta` of the call
     connection: str | None = (

@@ -15,21 +15,22 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
-from hubbub.core import access, idempotency
+from hubbub.core.log import idempotency
+from hubbub.core.people import access
 from hubbub.core.transaction import Transactions
 from hubbub.dialects.call import Call, NotYet
-from hubbub.dialects.kept import Kept, KeptReply, Versions
-from hubbub.model import encoding
+from hubbub.dialects.reply_cache import CachedReply, ReplyCache, Versions
+from hubbub.model import json_chunks
 from hubbub.model.errors import HubError, Invalid
-from hubbub.model.given import complaint
-from hubbub.model.orders import Outcome
+from hubbub.model.fleet.calls import ToolResult
+from hubbub.model.json_fields import validation_message
+from hubbub.model.people.rights import Actor
 from hubbub.model.records import Activity, Project
-from hubbub.model.rights import Actor
 from hubbub.store.tx import Operation, Tx
 
 Reply = Mapping[str, object]
 Refusal = Callable[[Any], Reply]
-Shape = Callable[[Outcome], Outcome]  # what is sent of what was read, made where it was read
+Shape = Callable[[ToolResult], ToolResult]  # what is sent of what was read, made where it was read
 Fits = Callable[[Mapping[str, object]], str | None]  # why the arguments do not go together, if so
 Run = TypeVar("Run", bound=Callable[..., Reply])
 
@@ -59,7 +60,7 @@ class Tool:
     told_once: str | None  # the field of the reply that holds a secret, which is kept nowhere
     shown: Callable[[Reply], str] | None  # what people and models read of a reply instead of its JSON
     fits: Fits | None = None
-    kept: Kept | None = None  # what it told last, where that is kept
+    kept: ReplyCache | None = None  # what it told last, where that is kept
 
     def bound(self, arguments: Mapping[str, object], call: Call | None, door: str) -> Operation[Reply]:
         """The call of the tool, by which the caller comes in at `door`, as an operation. Raises `BadArguments`."""
@@ -99,15 +100,17 @@ class Tool:
         try:
             checked = self.input.model_validate(given)
         except ValidationError as error:
-            raise BadArguments(complaint(error.errors(include_input=False, include_url=False))) from None
+            raise BadArguments(
+                validation_message(error.errors(include_input=False, include_url=False))
+            ) from None
         if self.fits is not None and (why := self.fits(given)) is not None:
             raise BadArguments(why)
         return checked
 
 
-def complete(outcome: Outcome) -> Outcome:
+def complete(outcome: ToolResult) -> ToolResult:
     """Return the outcome with all its rows."""
-    value = encoding.complete(outcome.value)
+    value = json_chunks.complete(outcome.value)
     return outcome if value is outcome.value else replace(outcome, value=value)
 
 
@@ -176,13 +179,13 @@ class Dialect:
         return register
 
     def keeps(self, versions: Callable[..., Versions | None]) -> Callable[[Run], Run]:
-        """Have a tool that reads, and tells nothing of who asks or when, make the same reply only once (`Kept`).
+        """Have a tool that reads, and tells nothing of who asks or when, make the same reply only once (`ReplyCache`).
 
         `versions` takes what the tool takes, and says of what that will tell and what each of it is at.
         """
 
         def keep(run: Run) -> Run:
-            self.tools[run.__name__] = replace(self.tools[run.__name__], kept=Kept(versions))
+            self.tools[run.__name__] = replace(self.tools[run.__name__], kept=ReplyCache(versions))
             return run
 
         return keep
@@ -197,7 +200,7 @@ class Dialect:
         call: Call | None = None,
         *,
         shape: Shape = complete,
-    ) -> Outcome:
+    ) -> ToolResult:
         """Call a tool as `actor`, in one transaction; `call` is what surrounds it, for tools that ask for that.
 
         With an idempotency `key`, a repeated write gets the answer of the first and changes nothing. `shape` makes of
@@ -205,14 +208,14 @@ class Dialect:
         """
         tool = self.tools.get(name)
         if tool is None:
-            return Outcome(self.unknown(name), is_error=True)
+            return ToolResult(self.unknown(name), is_error=True)
         try:
             arguments = self.understood(tool, arguments)
             operation = tool.bound(arguments, call, self.name)
         except BadArguments as error:
-            return Outcome(self.invalid(str(error)), is_error=True)
+            return ToolResult(self.invalid(str(error)), is_error=True)
 
-        async def attempt() -> Outcome:
+        async def attempt() -> ToolResult:
             if tool.reads:
                 read = lambda tx: shape(self._told(tool, operation(tx)))  # noqa: E731
                 return await transactions.read(actor, read, long=tool.long)
@@ -226,16 +229,16 @@ class Dialect:
         except HubError as error:
             return self.refuse(error, tool.refusals)
 
-    def _told(self, tool: Tool, reply: Reply) -> Outcome:
-        if not isinstance(reply, KeptReply):
+    def _told(self, tool: Tool, reply: Reply) -> ToolResult:
+        if not isinstance(reply, CachedReply):
             return self._outcome(tool, reply)
         if reply.outcome is None:
             reply.outcome = self._outcome(tool, reply)
         return reply.outcome
 
-    def _outcome(self, tool: Tool, reply: Reply) -> Outcome:
+    def _outcome(self, tool: Tool, reply: Reply) -> ToolResult:
         texts = (tool.shown(reply),) if tool.shown is not None else None
-        return Outcome(self.success(reply), texts=texts)
+        return ToolResult(self.success(reply), texts=texts)
 
     def understood(self, _tool: Tool, arguments: Mapping[str, object]) -> Mapping[str, object]:
         """Return the arguments as they are meant. Raises `BadArguments`."""
@@ -249,18 +252,18 @@ class Dialect:
         """Who makes a call, where its token and its arguments do not tell: keys of several agents are kept apart."""
         return None
 
-    def refuse(self, error: HubError, refusals: Mapping[type[HubError], Refusal] | None = None) -> Outcome:
+    def refuse(self, error: HubError, refusals: Mapping[type[HubError], Refusal] | None = None) -> ToolResult:
         """`error` in this dialect's words."""
         known = self.refusals if refusals is None else refusals
         if isinstance(error, Invalid):
-            return Outcome(self.invalid(str(error)), is_error=True, refusal=error)
+            return ToolResult(self.invalid(str(error)), is_error=True, refusal=error)
         for kind in type(error).__mro__:
             if kind in known:
-                return Outcome(known[kind](error), is_error=self.refusals_are_errors, refusal=error)
+                return ToolResult(known[kind](error), is_error=self.refusals_are_errors, refusal=error)
         raise error
 
 
-async def _patiently(attempt: Callable[[], Awaitable[Outcome]], actor: Actor, call: Call) -> Outcome:
+async def _patiently(attempt: Callable[[], Awaitable[ToolResult]], actor: Actor, call: Call) -> ToolResult:
     """The outcome of a call that may have to wait for it."""
     try:
         outcome = await attempt()
@@ -273,8 +276,8 @@ async def _patiently(attempt: Callable[[], Awaitable[Outcome]], actor: Actor, ca
 
 
 async def _waited(
-    attempt: Callable[[], Awaitable[Outcome]], actor: Actor, call: Call, wait: NotYet
-) -> Outcome:
+    attempt: Callable[[], Awaitable[ToolResult]], actor: Actor, call: Call, wait: NotYet
+) -> ToolResult:
     """Try again whenever something happens that is worth it, and once more at the end."""
     deadline = asyncio.get_running_loop().time() + wait.patience.total_seconds()
     call.is_again = True

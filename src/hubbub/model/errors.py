@@ -7,10 +7,10 @@ what is allowed.
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
-from hubbub.model.shown import cut
+from hubbub.model.visible_text import cut
 
 if TYPE_CHECKING:  # which itself refuses by these errors
-    from hubbub.model import scopes
+    from hubbub.model.agents import scopes
 
 QUOTED = 240  # characters at most of what a sentence repeats; every name that there can be is shorter
 
@@ -141,7 +141,7 @@ class Unavailable(HubError):
         self.reason = reason
 
 
-class Need(NamedTuple):
+class NeededTask(NamedTuple):
     """A task that another waits for: its id, its number in the project, and its status."""
 
     id: str
@@ -152,7 +152,7 @@ class Need(NamedTuple):
 class Unmet(Unavailable):
     """The task needs others that are not completed: `needs`."""
 
-    def __init__(self, needs: Sequence[Need]) -> None:
+    def __init__(self, needs: Sequence[NeededTask]) -> None:
         listed = ", ".join(f"#{need.number} ({need.status})" for need in needs)
         super().__init__(f"it needs tasks that are not completed: {listed}")
         self.needs = tuple(needs)
@@ -175,7 +175,7 @@ class ScopeConflict(Conflict):
 
     code: ClassVar[str] = "scope_conflict"
 
-    def __init__(self, conflicts: Sequence["scopes.Conflict"]) -> None:
+    def __init__(self, conflicts: Sequence["scopes.AgentConflict"]) -> None:
         holders = ", ".join(repr(conflict.agent) for conflict in conflicts)
         super().__init__(f"the scope overlaps with what others have declared: {holders}")
         self.conflicts = tuple(conflicts)
@@ -199,7 +199,7 @@ class Offline(NotDone):
     code: ClassVar[str] = "offline"
 
 
-class Unapproved(NotDone):
+class ApprovalTimedOut(NotDone):
     """The machine asked a person first, and nobody has answered in time."""
 
     code: ClassVar[str] = "needs_approval"

@@ -14,7 +14,7 @@ from typing import Any, get_type_hints
 FIRST = "0.1.0"  # the version that had all fields which do not say since when they are there
 
 
-class Where(Flag):
+class Visibility(Flag):
     """Where a field is seen, beside the store."""
 
     NOWHERE = 0
@@ -22,7 +22,7 @@ class Where(Flag):
     CARD = auto()  # in pictures, by whoever may look at the project
 
 
-NOWHERE, REST, CARD = Where.NOWHERE, Where.REST, Where.CARD
+NOWHERE, REST, CARD = Visibility.NOWHERE, Visibility.REST, Visibility.CARD
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Seen:
     What a card or a shape has beside its record says `after` which field it stands.
     """
 
-    where: Where
+    where: Visibility
     says: str = ""
     since: str = FIRST
     after: str | None = None
@@ -62,7 +62,7 @@ def declared(noun: type) -> Mapping[str, Field]:
     return {name: _field(name, hints[name]) for name in names}
 
 
-def seen(noun: type, where: Where) -> dict[str, Field]:
+def seen(noun: type, where: Visibility) -> dict[str, Field]:
     """Those of its fields that are seen there."""
     return {name: field for name, field in declared(noun).items() if where in field.seen.where}
 

@@ -1,8 +1,8 @@
 """The life of a task. This table is the only place that knows which step may follow which.
 
 A task is *queued* while nobody has it, *delivered* once it lies in its assignee's inbox, and then *held* in one of
-several ways until it ends. The SQL that moves a task takes its WHERE from this table (`store/tasks.py`), so that of two
-racing callers one wins; the picture in the documentation is drawn from it (`as_mermaid`).
+several ways until it ends. The SQL that moves a task takes its WHERE from this table (`store/work/tasks.py`), so that
+of two racing callers one wins; the picture in the documentation is drawn from it (`as_mermaid`).
 """
 
 from collections import deque

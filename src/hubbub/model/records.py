@@ -9,9 +9,9 @@ from enum import IntEnum, StrEnum, auto
 from typing import Annotated
 from uuid import UUID
 
+from hubbub.model.delivery_status import DeliveryStatus
 from hubbub.model.fields import CARD, REST, Secret, Seen
 from hubbub.model.lifecycle import ENDED, Status
-from hubbub.model.reached import Reached
 
 TITLE_LENGTH = 80
 
@@ -36,7 +36,7 @@ class Condition(StrEnum):
     OFFLINE = auto()
 
 
-class Kind(StrEnum):
+class LetterKind(StrEnum):
     """What lies in an inbox. Tasks and broadcasts ask for thought; messages and replies are only shown."""
 
     TASK = auto()
@@ -188,14 +188,14 @@ class Task:
 
     @property
     def text(self) -> str:
-        return joined(self.title, self.description)
+        return joined_text(self.title, self.description)
 
     @property
     def is_ended(self) -> bool:
         return self.status in ENDED
 
 
-def joined(title: str, description: str) -> str:
+def joined_text(title: str, description: str) -> str:
     """Title and description as one text; the description alone where it begins with the title, after any blanks."""
     if description.lstrip().startswith(title):
         return description
@@ -220,7 +220,7 @@ class Message:
     id: Annotated[UUID, Seen(REST)]
     project_id: UUID
     number: Annotated[int, Seen(REST, "counted in the project, from 1")]
-    kind: Annotated[Kind, Seen(REST)]
+    kind: Annotated[LetterKind, Seen(REST)]
     sender: Annotated[str, Seen(REST)]
     author: Annotated[
         str | None, Seen(REST, "the person, where the sender is `hub`, as everyone without a name")
@@ -257,7 +257,7 @@ class Artifact:
     created_at: Annotated[int, Seen(REST)]
 
 
-class Verdict(StrEnum):
+class ReviewVerdict(StrEnum):
     """What a reviewer says."""
 
     APPROVED = auto()
@@ -274,7 +274,7 @@ class Review:
     artifact_id: Annotated[UUID, Seen(REST)]
     requester: Annotated[str, Seen(REST)]
     reviewer: Annotated[str, Seen(REST)]
-    verdict: Annotated[Verdict | None, Seen(REST, "null: not given yet")]
+    verdict: Annotated[ReviewVerdict | None, Seen(REST, "null: not given yet")]
     comments: Annotated[str | None, Seen(REST)]
     created_at: Annotated[int, Seen(REST)]
     submitted_at: Annotated[int | None, Seen(REST)]
@@ -317,9 +317,9 @@ class Delivery:
     dead_at: int | None = None  # since when it is known that nobody came to read it; not once somebody has
 
     @property
-    def reached(self) -> Reached:
+    def reached(self) -> DeliveryStatus:
         """How far it got."""
-        return Reached.by(self.notified_at, self.seen_at, self.acked_at, self.dead_at)
+        return DeliveryStatus.by(self.notified_at, self.seen_at, self.acked_at, self.dead_at)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -328,7 +328,7 @@ class Letter:
 
     delivery: Delivery
     number: int  # of the task or the message
-    kind: Kind
+    kind: LetterKind
     sender: str
     title: str
     body: str
@@ -340,11 +340,11 @@ class Letter:
 
     @property
     def text(self) -> str:
-        return joined(self.title, self.body)
+        return joined_text(self.title, self.body)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Completion:
+class CompletionReport:
     """What an agent said it had done; kept whole, whatever became of the task."""
 
     id: Annotated[UUID, Seen(REST)]
@@ -360,7 +360,7 @@ class Completion:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Node:
+class ReportedNode:
     """A machine, as the agents on it describe it."""
 
     project_id: UUID

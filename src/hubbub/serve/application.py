@@ -13,81 +13,83 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from hubbub.core.cost import prices
 from hubbub.core.transaction import Transactions
-from hubbub.dialects.call import Caps, Site
-from hubbub.dialects.cmdop.tongue import DIALECT as CMDOP
+from hubbub.dialects.call import HubContext, RunLimits
+from hubbub.dialects.cmdop.definition import DIALECT as CMDOP
 from hubbub.dialects.dialect import Dialect
 from hubbub.model.errors import HubError
-from hubbub.model.orders import Node
-from hubbub.serve import events, health, mcp, rest
-from hubbub.serve.auth import Guard, error_response
-from hubbub.serve.browsers import Labelled
+from hubbub.model.fleet.calls import Node
+from hubbub.serve import mcp, rest
+from hubbub.serve.background.last_tools import LastTools
 from hubbub.serve.dashboard.assets import Assets
-from hubbub.serve.dashboard.entrance import Entrance
-from hubbub.serve.dashboard.errors import ErrorPages
+from hubbub.serve.dashboard.error_pages import ErrorPages
+from hubbub.serve.dashboard.login_pages import LoginPages
 from hubbub.serve.dashboard.pages import Pages
-from hubbub.serve.desk import Desk
-from hubbub.serve.errors import broken, http_error, refusal, refused
-from hubbub.serve.feed import Feed
-from hubbub.serve.fleet.far import FarNodes
-from hubbub.serve.fleet.fleet import Fleet
-from hubbub.serve.fleet.hearing import Hearing
-from hubbub.serve.fleet.links import Links
-from hubbub.serve.fleet.needs import Needs
-from hubbub.serve.followers import Followers
-from hubbub.serve.hosts import Hosts
-from hubbub.serve.live import LiveView
-from hubbub.serve.logins import Logins
+from hubbub.serve.dashboard.share_page import SharePage
+from hubbub.serve.dialect_apis.commhub_rest import CommHubRest
+from hubbub.serve.dialect_apis.golemxv_rest import GolemXvRest
+from hubbub.serve.dialect_apis.relay_rest import RelayRest
+from hubbub.serve.dialect_apis.relay_websocket import LiveView
+from hubbub.serve.fleet.link_endpoint import LinkEndpoint
+from hubbub.serve.fleet.linked_nodes import LinkedNodes
+from hubbub.serve.fleet.node_reports import NodeReports
+from hubbub.serve.fleet.node_requests import NodeRequests
+from hubbub.serve.fleet.remote_nodes import RemoteNodes
+from hubbub.serve.fleet.service_desk import ServiceDesk
+from hubbub.serve.http.error_responses import http_error, hub_error, refusal, server_error
+from hubbub.serve.http.guard import Guard, error_response
+from hubbub.serve.http.hosts import Hosts
+from hubbub.serve.http.login_cookies import LoginCookies
+from hubbub.serve.http.passwords import PasswordLogin
+from hubbub.serve.http.security_headers import SecurityHeaders
+from hubbub.serve.live import sse
+from hubbub.serve.live.activity_source import LiveActivitySource
+from hubbub.serve.live.delivery_receipts import DeliveryReceipts
+from hubbub.serve.live.ephemeral import EphemeralBroadcast
+from hubbub.serve.live.log_tail import LogTail
+from hubbub.serve.live.subscribers import Subscribers
+from hubbub.serve.live.wake_waiters import WakeWaiters
 from hubbub.serve.mcp.connections import Connections
-from hubbub.serve.metrics import Metrics
-from hubbub.serve.news import LiveNews
-from hubbub.serve.notified import Notified
+from hubbub.serve.monitoring import health
+from hubbub.serve.monitoring.access_log import AccessLog
+from hubbub.serve.monitoring.metrics import Metrics
 from hubbub.serve.otlp.door import Exports, Use
-from hubbub.serve.passwords import Gatekeeper
-from hubbub.serve.requests import Requests
-from hubbub.serve.rest.commhub import CommHubRest
-from hubbub.serve.rest.golemxv import GolemXvRest
-from hubbub.serve.rest.hub import Copier
-from hubbub.serve.rest.relay import RelayRest
-from hubbub.serve.share import SharePage
-from hubbub.serve.sightings import Sightings
-from hubbub.serve.waking import Waking
-from hubbub.serve.whispers import Whispers
+from hubbub.serve.rest.log.hub_overview import Copier
 from hubbub.settings import Settings
-from hubbub.workspace.folder import Workspace
+from hubbub.workspace.locations import Workspace
 
-Alive = Callable[[], AbstractAsyncContextManager[None]]
-Stream = Route | WebSocketRoute
+Lifespan = Callable[[], AbstractAsyncContextManager[None]]
+StreamRoute = Route | WebSocketRoute
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class AppContext:
     """What a hub is made of, as far as its edges need it."""
 
     transactions: Transactions
     dialects: Mapping[str, Dialect]
-    feed: Feed
-    followers: Followers
-    notified: Notified
-    whispers: Whispers
-    sightings: Sightings
+    feed: LogTail
+    followers: Subscribers
+    notified: DeliveryReceipts
+    whispers: EphemeralBroadcast
+    sightings: LastTools
     settings: Settings
     url: str
     port: int
     workspace: Workspace | None  # the folder of the team that works over the hub itself, in one project:
     workspace_project: str
     copier: Copier | None  # makes backups, where the store can
-    fleet: Fleet  # the machines that are linked to the hub
+    fleet: LinkedNodes  # the machines that are linked to the hub
     node: Node | None = None  # the machine that the hub runs on, where it is offered to agents
 
 
-def application(parts: Parts, alive: Alive) -> ASGIApp:
+def application(parts: AppContext, alive: Lifespan) -> ASGIApp:
     """The application. What `alive` does goes on while it is served."""
     settings, transactions = parts.settings, parts.transactions
     connections = Connections(transactions.quotas)
     metrics = Metrics(transactions, lambda: len(parts.followers), lambda: len(connections), parts.fleet)
     metrics.quotas(transactions.quotas)
-    news = LiveNews(parts.feed, parts.followers)
-    desk = Desk(transactions, news)
+    news = LiveActivitySource(parts.feed, parts.followers)
+    desk = ServiceDesk(transactions, news)
     site = _site(parts, news)
     protocol = _protocol(parts, site, connections, metrics)
 
@@ -97,11 +99,11 @@ def application(parts: Parts, alive: Alive) -> ASGIApp:
             yield
 
     hosts = Hosts.of(settings.host, parts.port, settings.public_url)
-    logins, gatekeeper = Logins(transactions, hosts, parts.port), Gatekeeper(transactions)
+    logins, gatekeeper = LoginCookies(transactions, hosts, parts.port), PasswordLogin(transactions)
     assets = Assets.of()
     pages = Pages(assets)
     routes = [
-        *Entrance(transactions, logins, pages, gatekeeper).routes(),
+        *LoginPages(transactions, logins, pages, gatekeeper).routes(),
         *assets.routes(),
         *protocol.routes,
         *health.routes(transactions, metrics),
@@ -115,15 +117,15 @@ def application(parts: Parts, alive: Alive) -> ASGIApp:
     inner = Starlette(
         routes=routes,
         lifespan=lifespan,
-        exception_handlers={HTTPException: http_error, HubError: refused, Exception: broken},
+        exception_handlers={HTTPException: http_error, HubError: hub_error, Exception: server_error},
     )
     app = StreamsFirst(_streams(parts, site, desk, metrics), protocol.routes, inner)
     paths = protocol.paths
     guarded = Guard(app, transactions=transactions, hosts=hosts, logins=logins, confirming=paths)
-    return Labelled(Requests(ErrorPages(guarded, pages), metrics))
+    return SecurityHeaders(AccessLog(ErrorPages(guarded, pages), metrics))
 
 
-def _protocol(parts: Parts, site: Site, connections: Connections, metrics: Metrics) -> mcp.Mcp:
+def _protocol(parts: AppContext, site: HubContext, connections: Connections, metrics: Metrics) -> mcp.Mcp:
     """MCP, in every dialect."""
     return mcp.build(
         parts.transactions,
@@ -139,7 +141,13 @@ def _protocol(parts: Parts, site: Site, connections: Connections, metrics: Metri
 
 
 def _interface(
-    parts: Parts, site: Site, news: LiveNews, desk: Desk, *, gatekeeper: Gatekeeper, use: Use
+    parts: AppContext,
+    site: HubContext,
+    news: LiveActivitySource,
+    desk: ServiceDesk,
+    *,
+    gatekeeper: PasswordLogin,
+    use: Use,
 ) -> ASGIApp:
     """REST for everything that people and programs do."""
     return rest.application(
@@ -153,24 +161,24 @@ def _interface(
         public_url=parts.settings.public_url,
         site=site,
         gatekeeper=gatekeeper,
-        waking=Waking(parts.transactions, news, parts.fleet.pace.mail),
+        waking=WakeWaiters(parts.transactions, news, parts.fleet.pace.mail),
         claim_ttl=timedelta(minutes=parts.settings.claim_minutes),
         prices=prices.read(parts.settings.prices),
         use=use,
     )
 
 
-def _site(parts: Parts, news: LiveNews) -> Site:
+def _site(parts: AppContext, news: LiveActivitySource) -> HubContext:
     """The hub, as tools may know it."""
     settings = parts.settings
-    return Site(
+    return HubContext(
         url=settings.public_url or parts.url,
         port=parts.port,
         instance=parts.fleet.instance,
         news=news,
         tell=parts.whispers.tell,
         note=parts.notified.do,
-        caps=Caps(
+        caps=RunLimits(
             messages=settings.run_messages,
             tasks=settings.run_tasks,
             artifacts=settings.run_artifacts,
@@ -179,7 +187,7 @@ def _site(parts: Parts, news: LiveNews) -> Site:
         workspace=parts.workspace,
         workspace_project=parts.workspace_project,
         node=parts.node,
-        fleet=FarNodes(parts.fleet),
+        fleet=RemoteNodes(parts.fleet),
         carry_out=CMDOP.carry_out,
     )
 
@@ -190,7 +198,7 @@ class StreamsFirst:
     What stood in between would be held once for each open stream, and paid for by each call.
     """
 
-    def __init__(self, streams: Sequence[Stream], called: Sequence[Route], app: ASGIApp) -> None:
+    def __init__(self, streams: Sequence[StreamRoute], called: Sequence[Route], app: ASGIApp) -> None:
         self.streams = streams
         self.called = {route.path: route for route in called}
         self.app = app
@@ -218,23 +226,23 @@ class StreamsFirst:
         return None
 
 
-def _streams(parts: Parts, site: Site, desk: Desk, metrics: Metrics) -> list[Stream]:
+def _streams(parts: AppContext, site: HubContext, desk: ServiceDesk, metrics: Metrics) -> list[StreamRoute]:
     together = parts.transactions, parts.feed, parts.followers
     words = next(
-        events.Words(dialect.greeting, dialect.inbox_event)
+        sse.InboxWords(dialect.greeting, dialect.inbox_event)
         for dialect in parts.dialects.values()
         if dialect.greeting is not None and dialect.inbox_event is not None
     )
-    inbox = events.InboxStream(*together, words, parts.notified)
+    inbox = sse.InboxStream(*together, words, parts.notified)
     return [
-        *events.routes(events.ProjectStream(*together), inbox),
+        *sse.routes(sse.ProjectStream(*together), inbox),
         *LiveView(*together, parts.whispers, site).routes(),
         *_links(parts, site, desk, metrics).routes(),
     ]
 
 
-def _links(parts: Parts, site: Site, desk: Desk, metrics: Metrics) -> Links:
+def _links(parts: AppContext, site: HubContext, desk: ServiceDesk, metrics: Metrics) -> LinkEndpoint:
     """Where machines connect."""
-    needs = Needs(parts.fleet, desk, site, CMDOP)
-    hearing = Hearing(parts.fleet, needs, metrics.order)
-    return Links(parts.fleet, hearing, parts.followers, parts.settings.public_url)
+    needs = NodeRequests(parts.fleet, desk, site, CMDOP)
+    hearing = NodeReports(parts.fleet, needs, metrics.order)
+    return LinkEndpoint(parts.fleet, hearing, parts.followers, parts.settings.public_url)

@@ -6,14 +6,14 @@ from contextlib import asynccontextmanager
 
 from starlette.requests import Request
 
-from hubbub.model.rights import Actor
-from hubbub.serve.news import LiveNews
+from hubbub.model.people.rights import Actor
+from hubbub.serve.live.activity_source import LiveActivitySource
 
 Ends = Sequence["asyncio.Task[None]"]
 
 
 @asynccontextmanager
-async def ends_of(request: Request, news: LiveNews, actor: Actor) -> AsyncIterator[Ends]:
+async def ends_of(request: Request, news: LiveActivitySource, actor: Actor) -> AsyncIterator[Ends]:
     """What ends a call before its time: its caller hangs up; or the caller's token ends, or the hub closes."""
     with news.followers.open(actor) as follower:
         ends = [asyncio.create_task(_hung_up(request)), asyncio.create_task(follower.ended())]

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import apsw
 
-from hubbub import durable
 from hubbub.model.errors import StoreRefused
+from hubbub.processes import durable_files
 
 
 def copy(db: apsw.Connection, target: Path) -> None:
@@ -23,8 +23,8 @@ def copy(db: apsw.Connection, target: Path) -> None:
     partial.touch(mode=0o600, exist_ok=False)
     try:
         db.execute("VACUUM INTO ?", (str(partial),))
-        durable.sync(partial)
+        durable_files.sync(partial)
         partial.rename(target)
     finally:
         partial.unlink(missing_ok=True)
-    durable.sync(target.parent)
+    durable_files.sync(target.parent)

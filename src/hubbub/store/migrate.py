@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 
 import apsw
 
-from hubbub import durable
 from hubbub.model.errors import StoreRefused
+from hubbub.processes import durable_files
 from hubbub.store import backup
 from hubbub.store.tx import unix_ms
 
@@ -132,7 +132,7 @@ def applied_sqlite(db: apsw.Connection) -> dict[int, str]:
 
 def _back_up(db: apsw.Connection, folder: Path, version: int) -> None:
     backups = folder / BACKUPS
-    durable.make_folder(backups, 0o700)
+    durable_files.make_folder(backups, 0o700)
     moment = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%fZ")
     backup.copy(db, backups / f"version-{version:04}-{moment}.db")
 

@@ -15,8 +15,8 @@ from functools import partial
 from typing import Any, Protocol, TypeVar
 from uuid import UUID
 
-from hubbub.model.pictures import Patch
-from hubbub.model.rights import Actor
+from hubbub.model.log.projection import Patch
+from hubbub.model.people.rights import Actor
 
 Row = Mapping[str, Any]
 T = TypeVar("T")
@@ -73,16 +73,16 @@ class Connection(Protocol):
 
 
 @dataclass(slots=True)
-class Tally:
-    """What changes in what writers count; added up, it is kept last before the commit (`store/tally.py`)."""
+class CounterChanges:
+    """What changes in what writers count; added up, it is kept last before the commit (`store/status_counters.py`)."""
 
     tasks: Counts = field(default_factory=_none)  # by project and status
     pending: Counts = field(default_factory=_none)  # rows of inboxes, by project and recipient
     unread: Counts = field(default_factory=_none)  # those among them nobody has looked at
-    numbers: Counts = field(default_factory=_none)  # how far counters went on (`store/counters.py`)
+    numbers: Counts = field(default_factory=_none)  # how far counters went on (`store/sequence_numbers.py`)
     last: dict[tuple[UUID, str], int] = field(default_factory=dict)  # the numbers that they are at
 
-    def add(self, other: Tally) -> None:
+    def add(self, other: CounterChanges) -> None:
         self.last.update(other.last)
         for own, more in (
             (self.tasks, other.tasks),
@@ -102,8 +102,10 @@ class Tx:
     actor: Actor
     now: int  # Unix milliseconds, read once, so that a transaction has one time
     is_read: bool = False  # run as a read: whoever has to write raises `MustWrite`
-    tally: Tally = field(default_factory=Tally)
-    before: Tally = field(default_factory=Tally)  # of the calls that are committed together with this one
+    tally: CounterChanges = field(default_factory=CounterChanges)
+    before: CounterChanges = field(
+        default_factory=CounterChanges
+    )  # of the calls that are committed together with this one
     recorded: int = 0  # activities written; on commit, a reason to wake whoever follows the log
     stored: int = 0  # characters of the texts that were handed to the store: about what they take there
     speaker: tuple[UUID, str] | None = None  # the project and the agent as whom the caller acts, once known
@@ -140,7 +142,8 @@ class Tx:
     ) -> None:
         """Write one line of the activity log; nobody hears of it unless the transaction commits.
 
-        `patch` is what this made of the project's picture (`model/pictures.py`); without it the picture is the same.
+        `patch` is what this made of the project's picture (`model/log/projection.py`); without it the picture is the
+        same.
         """
         self.recorded += 1
         self.run(

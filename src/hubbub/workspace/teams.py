@@ -10,12 +10,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from hubbub.workspace.entries import Book, Entry, Prompt, book
-from hubbub.workspace.errors import TeamError, shown
-from hubbub.workspace.folder import Workspace
+from hubbub.workspace.locations import Workspace
+from hubbub.workspace.team_errors import TeamError, shown
+from hubbub.workspace.team_file import AgentEntry, Prompt, TeamFile, parse_team_file
 
 if TYPE_CHECKING:
-    from hubbub.workspace.yaml_file import Value
+    from hubbub.workspace.strict_yaml import Value
 
 POOL_FILE = "agents.pool.yml"
 RUN = re.compile(r"[A-Za-z0-9_-]{1,128}")
@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Persona:
+class TeamAgent:
     """An agent as its team file describes it, with all it inherits. The hooks are shell commands, in order.
 
     `base_id` is the id that it extends; `tags` are None where nobody gave any.
@@ -49,7 +49,7 @@ class Persona:
     after_task: tuple[str, ...]
 
 
-def team(workspace: Workspace, run: str) -> list[Persona]:
+def team(workspace: Workspace, run: str) -> list[TeamAgent]:
     """The team of a run, in the order of its file. Raises `TeamError`, also when there is no such file."""
     roster = _team(workspace, run)
     if roster is None:
@@ -57,7 +57,7 @@ def team(workspace: Workspace, run: str) -> list[Persona]:
     return roster.personas()
 
 
-def pool(workspace: Workspace) -> list[Persona]:
+def pool(workspace: Workspace) -> list[TeamAgent]:
     """All agents to choose from, in the order of the pool's file. Raises `TeamError`, also when there is none."""
     roster = _pool(workspace)
     if roster is None:
@@ -65,7 +65,7 @@ def pool(workspace: Workspace) -> list[Persona]:
     return roster.personas()
 
 
-def persona(workspace: Workspace, run: str, agent_id: str) -> Persona | None:
+def team_agent(workspace: Workspace, run: str, agent_id: str) -> TeamAgent | None:
     """One agent of the run's team, or of the pool if the run has no team file; None if it is not there.
 
     Raises `TeamError` if the file that would say so cannot be used.
@@ -74,7 +74,7 @@ def persona(workspace: Workspace, run: str, agent_id: str) -> Persona | None:
     return roster.persona(agent_id) if roster else None
 
 
-class Hook(NamedTuple):
+class TeamHook(NamedTuple):
     """One command of a hook, where it is written."""
 
     file: str
@@ -83,15 +83,15 @@ class Hook(NamedTuple):
     command: str
 
 
-def hooks(workspace: Workspace) -> list[Hook]:
+def hooks(workspace: Workspace) -> list[TeamHook]:
     """Every command of every hook that a team file of the workspace has. Raises `TeamError`."""
     folders = dict.fromkeys((workspace.folder, workspace.root))
     pools = [folder / POOL_FILE for folder in folders if (folder / POOL_FILE).exists()]
     listed = workspace.folder.iterdir() if workspace.folder.is_dir() else ()
     return [
-        Hook(file.name, agent, hook, command)
+        TeamHook(file.name, agent, hook, command)
         for file in [*pools[:1], *sorted(each for each in listed if TEAM_FILE.fullmatch(each.name))]
-        for agent, entry in book(file.name, _read(file)).agents.items()
+        for agent, entry in parse_team_file(file.name, _read(file)).agents.items()
         for hook, commands in (("before_task", entry.before_task), ("after_task", entry.after_task))
         for command in commands or ()
     ]
@@ -115,7 +115,7 @@ def _team(workspace: Workspace, run: str) -> "_Roster | None":
         content = _read(workspace.folder / file)
     except FileNotFoundError:
         return None
-    return _Roster(book(file, content), _pool(workspace))
+    return _Roster(parse_team_file(file, content), _pool(workspace))
 
 
 def _team_file(run: str) -> str:
@@ -127,13 +127,13 @@ def _team_file(run: str) -> str:
 def _pool(workspace: Workspace) -> "_Roster | None":
     for folder in (workspace.folder, workspace.root):
         with suppress(FileNotFoundError):
-            return _Roster(book(POOL_FILE, _read(folder / POOL_FILE)), None)
+            return _Roster(parse_team_file(POOL_FILE, _read(folder / POOL_FILE)), None)
     return None
 
 
 def _read(path: Path) -> "Value":
     """Read a team file. What reads YAML takes a while to load, and who has no team never needs it."""
-    from hubbub.workspace.yaml_file import read
+    from hubbub.workspace.strict_yaml import read
 
     return read(path)
 
@@ -141,19 +141,19 @@ def _read(path: Path) -> "Value":
 class _Roster:
     """The agents of a file, with the pool `behind` it if it is the file of a team. Raises `TeamError`."""
 
-    def __init__(self, own: Book, behind: "_Roster | None") -> None:
+    def __init__(self, own: TeamFile, behind: "_Roster | None") -> None:
         self.book, self.behind = own, behind
         self.room = PROMPT_LIMIT
 
-    def personas(self) -> list[Persona]:
+    def personas(self) -> list[TeamAgent]:
         """All who are not disabled."""
         return [found for agent_id in self.book.agents if (found := self.persona(agent_id))]
 
-    def persona(self, agent_id: str) -> Persona | None:
+    def persona(self, agent_id: str) -> TeamAgent | None:
         """None for who is not there, or disabled."""
         if agent_id not in self.book.agents or (entry := self._completed(agent_id)).disabled:
             return None
-        return Persona(
+        return TeamAgent(
             id=agent_id,
             name=self._required(agent_id, "name", entry.name),
             emoji=self._required(agent_id, "emoji", entry.emoji),
@@ -183,7 +183,7 @@ class _Roster:
             raise self.wrong(agent_id, f"extends: there is no agent {shown(extends)} {places}")
         return pooled
 
-    def _completed(self, agent_id: str) -> Entry:
+    def _completed(self, agent_id: str) -> AgentEntry:
         """The entry with all that it inherits."""
         line = [(self, agent_id)]
         while base := line[-1][0].base(line[-1][1]):
@@ -193,7 +193,7 @@ class _Roster:
             if len(line) > LINKS:
                 raise self.wrong(agent_id, f"extends: more than {LINKS} agents, one through the other")
             line.append(base)
-        completed: Entry | None = None
+        completed: AgentEntry | None = None
         for roster, name in reversed(line):
             entry = roster.book.agents[name]
             if completed and completed.disabled and entry.extends:

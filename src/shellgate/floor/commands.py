@@ -2,11 +2,11 @@
 
 from itertools import islice
 
-from shellgate.floor import judgement, shipped
-from shellgate.floor.deeds import Effort
-from shellgate.floor.verdicts import deny
-from shellgate.reading import Part, Reading
+from shellgate.analysis import Analysis, CallPart
+from shellgate.floor import judgement, shipped_policy
+from shellgate.floor.arguments.actions import ReadingBudget
 from shellgate.shell.read import read as read_shell
+from shellgate.verdicts import deny
 from shellgate.world import World
 
 MOST = 500  # simple commands in all, also in the code that they are given
@@ -17,7 +17,7 @@ _MARK = 40  # characters at most that say how much is missing
 MOST_READ = 12_000  # words, also of commands in commands, and with all that may come of a search
 
 
-def read(command: str, world: World) -> Reading:
+def read(command: str, world: World) -> Analysis:
     """A command of `execute_command` as the gate sees it; nothing is run.
 
     Each simple command is a part, and so is each that a wrapper, a shell or a search runs.
@@ -25,18 +25,18 @@ def read(command: str, world: World) -> Reading:
     program = read_shell(command, world)
     if program.too_large:
         why = f"The command is too much to be read: {program.too_large}."
-        return Reading(floor=(deny("F9", why),), target=_shown(command))
-    parts = tuple(islice(judgement.of_program(program, world, Effort(MOST_READ)), MOST + 1))
+        return Analysis(floor=(deny("F9", why),), target=_shown(command))
+    parts = tuple(islice(judgement.of_program(program, world, ReadingBudget(MOST_READ)), MOST + 1))
     floor = tuple(judgement.whole(program))
     if len(parts) > MOST:
         floor = (deny("F9", f"The command is too much to be read: it has more than {MOST} commands in it."),)
     if clause := next(
-        filter(None, (shipped.concern_of_test(each, world) for each in program.mentioned)), None
+        filter(None, (shipped_policy.concern_of_test(each, world) for each in program.mentioned)), None
     ):
-        parts += (Part(tool=judgement.TOOL, target=command, concern=clause),)
+        parts += (CallPart(tool=judgement.TOOL, target=command, concern=clause),)
     if not parts and not floor:  # only the shell's own tests and sums
-        parts = (Part(tool=judgement.TOOL, target=command, is_harmless=True),)
-    return Reading(parts=parts, floor=floor, target=command)
+        parts = (CallPart(tool=judgement.TOOL, target=command, is_harmless=True),)
+    return Analysis(parts=parts, floor=floor, target=command)
 
 
 def _shown(command: str) -> str:

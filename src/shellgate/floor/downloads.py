@@ -14,11 +14,11 @@ from typing import Protocol
 
 import httpx2
 
-from shellgate.addresses import Reach, reach
+from shellgate.analysis import Analysis, CallPart
 from shellgate.decision import Decision
-from shellgate.floor import files
-from shellgate.floor.verdicts import ask, deny
-from shellgate.reading import Part, Reading
+from shellgate.floor import file_calls
+from shellgate.ip_addresses import AddressReach, reach
+from shellgate.verdicts import ask, deny
 from shellgate.world import World
 
 TOOL = "download_file"
@@ -83,7 +83,7 @@ INTERNET = Internet()
 
 
 @dataclass(frozen=True, slots=True)
-class Site:
+class DownloadSite:
     """Where an address leads, before its name is looked up."""
 
     url: httpx2.URL
@@ -92,7 +92,7 @@ class Site:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ResolvedSite:
     """A site that was looked up: who is there, and what the floor says of that."""
 
     addresses: tuple[str, ...] = ()
@@ -100,15 +100,15 @@ class Found:
     private: str | None = None  # an address of it that is somebody's own
 
 
-async def read(arguments: Mapping[str, object], world: World, network: Network = INTERNET) -> Reading:
+async def read(arguments: Mapping[str, object], world: World, network: Network = INTERNET) -> Analysis:
     """A download, its redirects included as far as they are known. Its target is where it is saved."""
-    saved = files.read("write_file", {"path": arguments.get("dest", "")}, world)
+    saved = file_calls.read("write_file", {"path": arguments.get("dest", "")}, world)
     url = str(arguments.get("url", ""))
     site = understood(url)
     host = None if isinstance(site, Decision) else site.host
     parts = [replace(part, tool=TOOL, host=host) for part in saved.parts]
-    whole = Reading(parts=tuple(parts), floor=saved.floor, target=saved.target)
-    first: Found | None = None
+    whole = Analysis(parts=tuple(parts), floor=saved.floor, target=saved.target)
+    first: ResolvedSite | None = None
     for _ in range(REDIRECTS + 1):
         if isinstance(site, Decision):
             return replace(whole, floor=(*whole.floor, site))
@@ -126,7 +126,7 @@ async def read(arguments: Mapping[str, object], world: World, network: Network =
     )
 
 
-def _with(whole: Reading, site: Site, found: Found, first: Found) -> Reading:
+def _with(whole: Analysis, site: DownloadSite, found: ResolvedSite, first: ResolvedSite) -> Analysis:
     """The reading with one more connection in it."""
     return replace(
         whole,
@@ -136,9 +136,9 @@ def _with(whole: Reading, site: Site, found: Found, first: Found) -> Reading:
     )
 
 
-def part_of(site: Site, found: Found) -> Part:
+def part_of(site: DownloadSite, found: ResolvedSite) -> CallPart:
     """One connection of a download: rules that forbid the host hold, and a private one is asked about."""
-    part = Part(tool=TOOL, target=str(site.url), host=site.host)
+    part = CallPart(tool=TOOL, target=str(site.url), host=site.host)
     if found.floor is not None:
         return replace(part, floor=(found.floor,))
     if found.private is not None:
@@ -146,7 +146,7 @@ def part_of(site: Site, found: Found) -> Part:
     return replace(part, never_asks=True)
 
 
-def understood(url: str, base: httpx2.URL | None = None) -> Site | Decision:
+def understood(url: str, base: httpx2.URL | None = None) -> DownloadSite | Decision:
     """Return where an address leads; or what the floor says of one that leads nowhere, or not where it seems to.
 
     `base` is the address that led there, from which this one may be seen.
@@ -165,7 +165,7 @@ def understood(url: str, base: httpx2.URL | None = None) -> Site | Decision:
     return _site(parsed.copy_with(fragment=None))
 
 
-def _site(url: httpx2.URL) -> Site | Decision:
+def _site(url: httpx2.URL) -> DownloadSite | Decision:
     host = url.raw_host.decode("ascii").rstrip(".")
     if ":" in host:
         return _literal_6(url, host)
@@ -177,17 +177,17 @@ def _site(url: httpx2.URL) -> Site | Decision:
         return deny(CLAUSE, "It leads to this machine itself.")
     if host in _METADATA_NAMES or host.startswith("instance-data."):
         return deny(CLAUSE, "It leads to where a cloud keeps the secrets of this machine.")
-    return Site(url, host)
+    return DownloadSite(url, host)
 
 
-def _literal_6(url: httpx2.URL, host: str) -> Site | Decision:
+def _literal_6(url: httpx2.URL, host: str) -> DownloadSite | Decision:
     try:
-        return Site(url, f"[{host}]", str(IPv6Address(host)))
+        return DownloadSite(url, f"[{host}]", str(IPv6Address(host)))
     except AddressValueError:
         return deny(CLAUSE, "The address names no host that there can be.")
 
 
-def _literal_4(url: httpx2.URL, host: str) -> Site | Decision:
+def _literal_4(url: httpx2.URL, host: str) -> DownloadSite | Decision:
     """An IPv4 address in any of the spellings that systems understand: `127.1`, `0x7f.1`, `2130706433`."""
     parts = host.split(".")
     try:
@@ -200,7 +200,7 @@ def _literal_4(url: httpx2.URL, host: str) -> Site | Decision:
         fits = False
     if not fits:
         return deny(CLAUSE, "The address names no host that there can be.")
-    return Site(url, host, str(IPv4Address(value)))
+    return DownloadSite(url, host, str(IPv4Address(value)))
 
 
 def _number(text: str) -> int:
@@ -212,26 +212,26 @@ def _number(text: str) -> int:
     return int(text, 8 if text.startswith("0") else 10)
 
 
-async def looked_up(site: Site, network: Network) -> Found:
+async def looked_up(site: DownloadSite, network: Network) -> ResolvedSite:
     """Return who is at a site, every one of its addresses checked."""
     try:
         addresses = [site.literal] if site.literal is not None else await network.resolve(site.host)
     except Unasked:
-        return Found(floor=ask(CLAUSE, f"Where {site.host} leads was not looked up."))
+        return ResolvedSite(floor=ask(CLAUSE, f"Where {site.host} leads was not looked up."))
     except UnknownHost:
-        return Found(floor=deny(CLAUSE, f"The host name {site.host} leads nowhere just now."))
+        return ResolvedSite(floor=deny(CLAUSE, f"The host name {site.host} leads nowhere just now."))
     return checked(site, addresses)
 
 
-def checked(site: Site, addresses: Sequence[str]) -> Found:
+def checked(site: DownloadSite, addresses: Sequence[str]) -> ResolvedSite:
     """Return what the floor says of a site with these addresses: one that is not everybody's is one too many."""
     if not addresses:
-        return Found(floor=deny(CLAUSE, f"The host name {site.host} leads nowhere just now."))
+        return ResolvedSite(floor=deny(CLAUSE, f"The host name {site.host} leads nowhere just now."))
     reaches = {address: reach(address) for address in addresses}
     for address, who in reaches.items():
-        if who is Reach.LOCAL:
+        if who is AddressReach.LOCAL:
             host = "It" if site.literal is not None else site.host
             reason = f"{host} leads to {address}: this machine, its own link or provider, or nobody."
-            return Found(floor=deny(CLAUSE, reason))
-    private = next((address for address, who in reaches.items() if who is Reach.PRIVATE), None)
-    return Found(tuple(addresses), private=private)
+            return ResolvedSite(floor=deny(CLAUSE, reason))
+    private = next((address for address, who in reaches.items() if who is AddressReach.PRIVATE), None)
+    return ResolvedSite(tuple(addresses), private=private)

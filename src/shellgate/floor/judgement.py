@@ -5,32 +5,39 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from shellgate import paths
+from shellgate.analysis import CallPart
 from shellgate.decision import Decision, Effect
-from shellgate.floor import bombs, code, inherited, inputs, links, quiet, shipped, touching, written
-from shellgate.floor.deeds import (
-    Call,
-    Code,
+from shellgate.floor import fork_bombs, path_clauses, shipped_policy
+from shellgate.floor.arguments.actions import (
+    Action,
+    CommandContext,
     Concern,
-    Deed,
-    Effort,
+    FloorVerdict,
     OnlyReads,
-    Run,
-    Scene,
-    Shell,
-    Touch,
+    ProgramCall,
+    ReadingBudget,
+    RunCode,
+    RunCommand,
+    RunShell,
+    TouchPath,
     Use,
-    Verdict,
 )
-from shellgate.floor.programs import name_of
-from shellgate.floor.readers import deeds
+from shellgate.floor.arguments.shell_words import has_pattern, is_known, plain
+from shellgate.floor.dataflow import (
+    inherited_environment,
+    made_links,
+    one_liners,
+    standard_input,
+    written_scripts,
+)
+from shellgate.floor.dataflow.path_resolution import leads
+from shellgate.floor.programs import name_of, read_only_options
+from shellgate.floor.readers import actions_of
 from shellgate.floor.readers.environment import SETTERS, assignment, steers
-from shellgate.floor.targets import leads
-from shellgate.floor.verdicts import ask, deny
-from shellgate.floor.words import has_pattern, is_known, plain
 from shellgate.paths import Access
-from shellgate.reading import Part
 from shellgate.shell.program import Program, Redirect, Unknown, Word
 from shellgate.shell.read import read as read_shell
+from shellgate.verdicts import ask, deny
 from shellgate.world import World
 
 TOOL = "execute_command"
@@ -48,26 +55,31 @@ class Finding:
 
     floor: list[Decision] = field(default_factory=list)
     concerns: list[str] = field(default_factory=list)
-    inner: list[Part] = field(default_factory=list)
+    inner: list[CallPart] = field(default_factory=list)
     only_reads: bool = False
 
 
 def of_program(
-    program: Program, world: World, effort: Effort, *, depth: int = 0, outer: Scene | None = None
-) -> Iterator[Part]:
+    program: Program,
+    world: World,
+    effort: ReadingBudget,
+    *,
+    depth: int = 0,
+    outer: CommandContext | None = None,
+) -> Iterator[CallPart]:
     """The parts of a program that has been read; `outer` is the scene that it is code in."""
     sets = frozenset(_variables(program))
     is_steered = any(map(steers, sets))
     shows_hidden = _shows_hidden(program)
-    made = tuple(links.made(program, world))
+    made = tuple(made_links.made(program, world))
     is_lost = outer is not None and outer.cwd is None
     yield from _tests(program, world)
     for command in program.commands:
         cwd = None if is_lost else command.cwd
-        scene = Scene(
+        scene = CommandContext(
             world=world,
             program=program,
-            command=command if outer is None else inputs.within(command, outer.command),
+            command=command if outer is None else standard_input.within(command, outer.command),
             cwd=cwd,
             effort=effort,
             depth=depth,
@@ -75,19 +87,19 @@ def of_program(
             sets=sets if outer is None else sets | outer.sets,
             links=made,
             around=() if outer is None else (*outer.around, *outer.program.commands),
-            environment=() if outer is None else tuple(inherited.words(outer)),
+            environment=() if outer is None else tuple(inherited_environment.words(outer)),
         )
         for part in of_simple(scene):
             yield replace(part, may_be_allowed=False, is_harmless=False) if is_steered else part
 
 
-def _tests(program: Program, world: World) -> Iterator[Part]:
+def _tests(program: Program, world: World) -> Iterator[CallPart]:
     """The files that `[[ -f FILE ]]` asks about: they are in no command."""
     for word in program.mentioned:
         for found in _TESTED.finditer(word.value or ""):
             path = paths.with_home(found[1].strip("\"'"), world)
             if "$" not in path and (said := paths.protected(path, Access.LIST, world)) is not None:
-                yield Part(tool=TOOL, target=word.source, floor=(ask(said.rule_id, said.reason),))
+                yield CallPart(tool=TOOL, target=word.source, floor=(ask(said.rule_id, said.reason),))
 
 
 def _variables(program: Program) -> Iterator[str]:
@@ -112,16 +124,16 @@ def whole(program: Program) -> Iterator[Decision]:
     """Yield what is said of a program as a whole: doubts, and functions that multiply."""
     for doubt in program.doubts:
         yield ask("F9", f"It cannot be read with certainty: {doubt.reason}.")
-    yield from bombs.judge(program)
+    yield from fork_bombs.judge(program)
     if any(word.value == "nocaseglob" for each in program.commands for word in each.words[1:]):
         yield ask("F9", "It has its patterns fit more names than is looked at here.")
 
 
-def of_simple(scene: Scene) -> list[Part]:
+def of_simple(scene: CommandContext) -> list[CallPart]:
     """The parts of one simple command: with its assignments and redirections, and with what it runs."""
     command = scene.command
     if not scene.effort.spend(len(command.words)):
-        return [Part(tool=TOOL, target=command.source, floor=(_TOO_MUCH,))]
+        return [CallPart(tool=TOOL, target=command.source, floor=(_TOO_MUCH,))]
     found = Finding()
     for each in command.assignments:
         _take_all(assignment(each.name, each.value, scene) if command.words else (), scene, found)
@@ -134,25 +146,25 @@ def of_simple(scene: Scene) -> list[Part]:
     steered = [each.name for each in command.assignments if steers(each.name)]
     if steered and not command.words:
         found.concerns.append(f"it sets {steered[0]}, which changes what runs")
-    if command.words and (clause := shipped.concern_of_folder(scene)):
+    if command.words and (clause := shipped_policy.concern_of_folder(scene)):
         found.concerns.append(clause)
-    is_plain = not steered and all(is_known(deed.word) for deed in redirects if isinstance(deed, Touch))
+    is_plain = not steered and all(is_known(deed.word) for deed in redirects if isinstance(deed, TouchPath))
     part = _part(command.words, command.source, found, is_plain=is_plain)
     return [part, *found.inner]
 
 
-def of_words(words: tuple[Word, ...], scene: Scene) -> list[Part]:
+def of_words(words: tuple[Word, ...], scene: CommandContext) -> list[CallPart]:
     """The parts of a command that another runs."""
     if not scene.effort.spend(len(words)):
-        return [Part(tool=TOOL, target="", floor=(_TOO_MUCH,))]
+        return [CallPart(tool=TOOL, target="", floor=(_TOO_MUCH,))]
     found = Finding()
     _named(words, scene, found)
     return [_part(words, " ".join(word.source for word in words), found), *found.inner]
 
 
-def _part(words: tuple[Word, ...], source: str, found: Finding, *, is_plain: bool = True) -> Part:
+def _part(words: tuple[Word, ...], source: str, found: Finding, *, is_plain: bool = True) -> CallPart:
     is_named = not words or words[0].value is not None
-    return Part(
+    return CallPart(
         tool=TOOL,
         target=" ".join(word.value or word.source for word in words) if words else source,
         words=tuple(word.pattern for word in words),
@@ -163,7 +175,7 @@ def _part(words: tuple[Word, ...], source: str, found: Finding, *, is_plain: boo
     )
 
 
-def _named(words: tuple[Word, ...], scene: Scene, found: Finding) -> None:
+def _named(words: tuple[Word, ...], scene: CommandContext, found: Finding) -> None:
     """Take what a command does, by its name; F9 asks where that is told only when it runs."""
     name = words[0].value
     names = [name] if name is not None else []
@@ -172,12 +184,16 @@ def _named(words: tuple[Word, ...], scene: Scene, found: Finding) -> None:
         if has_pattern(words[0]) and is_known(words[0]):
             names = [lead.path for lead in leads(words[0], scene).paths[:CANDIDATES]]
         else:
-            _take_all((Touch(word, Use.EITHER) for word in words[1:]), scene, found)
+            _take_all((TouchPath(word, Use.EITHER) for word in words[1:]), scene, found)
     before = tuple(found.concerns)
     for each in names:
-        _take_all(deeds(Call(name_of(each), words[1:], scene)), scene, found)
+        _take_all(actions_of(ProgramCall(name_of(each), words[1:], scene)), scene, found)
         if "/" in each:
-            _take_all((Touch(plain(each), Use.READ), *written.run(plain(each), scene)), scene, found)
+            _take_all(
+                (TouchPath(plain(each), Use.READ), *written_scripts.scripts_run(plain(each), scene)),
+                scene,
+                found,
+            )
     if name is not None:
         _ship(name, words[1:], found, before)
 
@@ -185,35 +201,38 @@ def _named(words: tuple[Word, ...], scene: Scene, found: Finding) -> None:
 def _ship(path: str, arguments: tuple[Word, ...], found: Finding, before: tuple[str, ...]) -> None:
     """Take what the shipped policy says of a program by its name and its options; `before` is what was said already."""
     name = name_of(path)
-    if quiet.says_of_itself(path, name, arguments):
+    if read_only_options.says_of_itself(path, name, arguments):
         found.only_reads, found.concerns = True, list(before)
         return
-    if quiet.is_elsewhere(path):
+    if read_only_options.is_elsewhere(path):
         found.concerns.append("it runs a program that is none of the system's")
-    said = shipped.concern(name, arguments), quiet.concern(name, arguments) if found.only_reads else None
+    said = (
+        shipped_policy.concern(name, arguments),
+        read_only_options.concern(name, arguments) if found.only_reads else None,
+    )
     found.concerns += filter(None, said)
 
 
-def _take_all(given: Iterable[Deed], scene: Scene, found: Finding) -> None:
+def _take_all(given: Iterable[Action], scene: CommandContext, found: Finding) -> None:
     for deed in dict.fromkeys(given):
         _take(deed, scene, found)
 
 
-def _take(deed: Deed, scene: Scene, found: Finding) -> None:
+def _take(deed: Action, scene: CommandContext, found: Finding) -> None:
     """Take one deed into account."""
     match deed:
-        case Touch():
+        case TouchPath():
             at = replace(scene, is_swept=True) if deed.is_swept else scene
-            found.floor += touching.judge(deed, at)
-            found.concerns += filter(None, [shipped.concern_of(deed, at)])
-        case Run():
+            found.floor += path_clauses.judge(deed, at)
+            found.concerns += filter(None, [shipped_policy.concern_of(deed, at)])
+        case RunCommand():
             _run(deed, scene, found)
-        case Shell():
+        case RunShell():
             _shell(deed, scene, found)
-        case Code():
-            found.floor += code.judge(deed.text, scene, lambda text: _is_refused(text, scene))
+        case RunCode():
+            found.floor += one_liners.judge(deed.text, scene, lambda text: _is_refused(text, scene))
             found.concerns.append("it runs code of another language")
-        case Verdict():
+        case FloorVerdict():
             found.floor.append(deed.decision)
         case Concern():
             found.concerns.append(deed.clause)
@@ -221,7 +240,7 @@ def _take(deed: Deed, scene: Scene, found: Finding) -> None:
             found.only_reads = True
 
 
-def _run(run: Run, scene: Scene, found: Finding) -> None:
+def _run(run: RunCommand, scene: CommandContext, found: Finding) -> None:
     """Take what a command runs: one part, with what the floor says of each command that may come of it."""
     if not run.words:
         return
@@ -255,7 +274,7 @@ def _run(run: Run, scene: Scene, found: Finding) -> None:
     found.inner += parts
 
 
-def _of_instances(part: Part, instances: list[Part]) -> Part:
+def _of_instances(part: CallPart, instances: list[CallPart]) -> CallPart:
     """The part of a command with a word that is unknown, but for what it may stand for."""
     return replace(
         part,
@@ -270,14 +289,14 @@ def _is_of_unknown(decision: Decision) -> bool:
     return decision.effect is Effect.ASK and decision.rule_id == "F9"
 
 
-def _guess(parts: list[Part], only: frozenset[str] | None, found: Finding) -> None:
+def _guess(parts: list[CallPart], only: frozenset[str] | None, found: Finding) -> None:
     """Take what may be run: whatever the floor would say of it, a person is asked."""
     for part in parts:
         for said in [each for each in part.floor if only is None or each.rule_id in only][:1]:
             found.floor.append(ask(said.rule_id, f"It may run `{part.target}`. {said.reason}"))
 
 
-def _shell(shell: Shell, scene: Scene, found: Finding) -> None:
+def _shell(shell: RunShell, scene: CommandContext, found: Finding) -> None:
     """Take a piece of shell that is run, as far as it is known."""
     text = "".join('"$_"' if isinstance(part, Unknown) else part.text for part in shell.text.parts)
     if not is_known(shell.text):
@@ -286,16 +305,16 @@ def _shell(shell: Shell, scene: Scene, found: Finding) -> None:
             return
     parts, said = _read(text, scene)
     if shell.is_guess:
-        _guess([*parts, Part(tool=TOOL, target=text, floor=tuple(said))], shell.only, found)
+        _guess([*parts, CallPart(tool=TOOL, target=text, floor=tuple(said))], shell.only, found)
     else:
         found.floor += said
         found.inner += parts
 
 
-def _read(text: str, scene: Scene) -> tuple[list[Part], list[Decision]]:
+def _read(text: str, scene: CommandContext) -> tuple[list[CallPart], list[Decision]]:
     if not scene.effort.spend(len(text) // WORD):
         return [], [_TOO_MUCH]
-    variables = dict(inherited.texts(scene))
+    variables = dict(inherited_environment.texts(scene))
     program = read_shell(text, scene.world, cwd=scene.cwd, depth=scene.depth + 1, variables=variables)
     if program.too_large:
         return [], [deny("F9", f"It is too much to be read: {program.too_large}.")]
@@ -303,22 +322,22 @@ def _read(text: str, scene: Scene) -> tuple[list[Part], list[Decision]]:
     return list(parts), list(whole(program))
 
 
-def _is_refused(text: str, scene: Scene) -> bool:
+def _is_refused(text: str, scene: CommandContext) -> bool:
     """Whether the floor has anything to say of a text, were it a command."""
     parts, said = _read(text, scene)
     return bool(said) or any(part.floor for part in parts)
 
 
-def _redirected(redirect: Redirect) -> Iterator[Deed]:
+def _redirected(redirect: Redirect) -> Iterator[Action]:
     target = redirect.target
     if target is None or (redirect.operator in (">&", "<&") and _is_descriptor(target)):
         return
     if target.source.startswith(("<(", ">(")):
         return
     if redirect.writes:
-        yield Touch(target, Use.WRITE, must_be_known=True)
+        yield TouchPath(target, Use.WRITE, must_be_known=True)
     else:
-        yield Touch(target, Use.READ)
+        yield TouchPath(target, Use.READ)
     if target.known_start.startswith(("/dev/tcp/", "/dev/udp/")):
         yield Concern("it speaks to other machines")
 

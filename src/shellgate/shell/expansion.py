@@ -4,10 +4,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from shellgate.shell.braces import TooManyError, expanded
-from shellgate.shell.known import State, Value
+from shellgate.shell.brace_expansion import TooManyError, expanded
+from shellgate.shell.known_state import ShellState, Value
 from shellgate.shell.parameters import MANY, value
-from shellgate.shell.pieces import (
+from shellgate.shell.program import Glob, Text, Unknown, Word, WordPart
+from shellgate.shell.syntax.quoting import NAME_CHARACTERS, is_name
+from shellgate.shell.syntax.shell_tokens import (
     Arithmetic,
     Backquoted,
     Elements,
@@ -19,8 +21,6 @@ from shellgate.shell.pieces import (
     Token,
     decode,
 )
-from shellgate.shell.program import Glob, Part, Text, Unknown, Word
-from shellgate.shell.quoting import NAME_CHARACTERS, is_name
 from shellgate.world import World
 
 _SEPARATORS = " \t\n"
@@ -41,7 +41,7 @@ class Expander:
     _made: int = 0  # words
     _homes: dict[str, str | None] = field(default_factory=dict)  # by user
 
-    def words(self, token: Token, state: State) -> list[Word]:
+    def words(self, token: Token, state: ShellState) -> list[Word]:
         """The words that an argument becomes: none, one or several."""
         try:
             alternatives = expanded(token.pieces)
@@ -59,10 +59,10 @@ class Expander:
         self._made += len(found) if len(found) > 1 else 0
         return found
 
-    def one(self, token: Token, state: State, *, from_index: int = 0, assigns: bool = False) -> Word:
+    def one(self, token: Token, state: ShellState, *, from_index: int = 0, assigns: bool = False) -> Word:
         """A word that stays one: of an assignment, a redirection, a `case`."""
         pieces = _behind(token.pieces, from_index)
-        parts: list[Part] = []
+        parts: list[WordPart] = []
         for number, piece in enumerate(pieces):
             if isinstance(piece, Plain):
                 is_last = number + 1 == len(pieces)
@@ -73,12 +73,12 @@ class Expander:
                 parts += self._single(piece, state)
         return Word(_merged(parts), decode(token.source[from_index:]), _is_quoted(pieces))
 
-    def body(self, pieces: tuple[Piece, ...], state: State) -> Word:
+    def body(self, pieces: tuple[Piece, ...], state: ShellState) -> Word:
         """The text of a here-document."""
         parts = [part for piece in pieces for part in self._single(piece, state)]
         return Word(_merged(parts), "", is_quoted=True)
 
-    def _single(self, piece: Piece, state: State) -> list[Part]:
+    def _single(self, piece: Piece, state: ShellState) -> list[WordPart]:
         """Return what a piece becomes where nothing is split."""
         match piece:
             case Plain(text) | Quoted(text):
@@ -94,12 +94,12 @@ class Expander:
             case Substitution() | Backquoted():
                 return [Unknown(decode(piece.source))]
 
-    def _split(self, pieces: tuple[Piece, ...], token: Token, state: State) -> list[Word]:
+    def _split(self, pieces: tuple[Piece, ...], token: Token, state: ShellState) -> list[Word]:
         source = decode(token.source)
         is_quoted = _is_quoted(pieces)
         if _has_torn_brackets(pieces):
             return [Word((Unknown(source, may_be_many=True),), source, is_quoted)]
-        words: list[list[Part]] = [[]]
+        words: list[list[WordPart]] = [[]]
         kept: set[int] = set()  # the words with a quote in them: they are there even if they are empty
         for number, piece in enumerate(pieces):
             if isinstance(piece, Plain):
@@ -122,7 +122,7 @@ class Expander:
             if parts or number in kept
         ]
 
-    def _unsplit(self, piece: Piece, state: State) -> list[Part]:
+    def _unsplit(self, piece: Piece, state: ShellState) -> list[WordPart]:
         parts = self._single(piece, state)
         if isinstance(piece, Substitution | Backquoted | Arithmetic) and not piece.is_quoted:
             is_path = isinstance(piece, Substitution) and piece.opener != "$("
@@ -132,12 +132,12 @@ class Expander:
             ]
         return parts
 
-    def _fields(self, parameter: Parameter, state: State) -> list[list[Part]]:
+    def _fields(self, parameter: Parameter, state: ShellState) -> list[list[WordPart]]:
         """Return what an unquoted variable becomes: split where it has blanks."""
         held = value(parameter, state)
         if held is None or not state.splits_plainly:
             return [[Unknown(decode(parameter.source), may_be_many=True)]]
-        fields: list[list[Part]] = [[]]
+        fields: list[list[WordPart]] = [[]]
         for part in held:
             if isinstance(part, Glob):
                 self.split_pattern = True
@@ -150,7 +150,7 @@ class Expander:
                     fields[-1] += _patterns(text, escapes=True)
         return fields
 
-    def _argument(self, text: str, state: State, *, at_start: bool, is_last: bool) -> list[Part]:
+    def _argument(self, text: str, state: ShellState, *, at_start: bool, is_last: bool) -> list[WordPart]:
         """Unquoted text of an argument; one of the form of an assignment has tildes as that has."""
         name, equals, rest = text.partition("=")
         if at_start and equals and "~" in rest and is_name(name):
@@ -159,13 +159,13 @@ class Expander:
         return self._plain(text, state, at_start=at_start, is_last=is_last)
 
     def _plain(
-        self, text: str, state: State, *, at_start: bool, is_last: bool, assigns: bool = False
-    ) -> list[Part]:
+        self, text: str, state: ShellState, *, at_start: bool, is_last: bool, assigns: bool = False
+    ) -> list[WordPart]:
         """Unquoted text: a tilde at its start is a home, after `:` too in an assignment."""
         if "~" not in text:
             return _patterns(text)
         pieces = text.split(":") if assigns else [text]
-        parts: list[Part] = []
+        parts: list[WordPart] = []
         for number, piece in enumerate(pieces):
             if number:
                 parts.append(Text(":"))
@@ -175,7 +175,7 @@ class Expander:
                 parts += _patterns(piece)
         return parts
 
-    def _tilde(self, text: str, state: State, *, is_whole: bool) -> list[Part]:
+    def _tilde(self, text: str, state: ShellState, *, is_whole: bool) -> list[WordPart]:
         prefix, slash, rest = text.partition("/")
         if not slash and not is_whole:
             return _patterns(text)
@@ -184,7 +184,7 @@ class Expander:
             return [Unknown(prefix), *_patterns(slash + rest)]
         return [*home, *_patterns(slash + rest)]
 
-    def _home(self, user: str, state: State) -> Value:
+    def _home(self, user: str, state: ShellState) -> Value:
         if user in {"", "+", "-"}:
             return state.value({"": "HOME", "+": "PWD", "-": "OLDPWD"}[user])
         if user not in self._homes and len(self._homes) >= _USERS:
@@ -230,9 +230,9 @@ def _cut(text: str) -> list[str]:
     return ([""] if text[0] in _SEPARATORS else []) + pieces + ([""] if text[-1] in _SEPARATORS else [])
 
 
-def _patterns(text: str, *, escapes: bool = False) -> list[Part]:
+def _patterns(text: str, *, escapes: bool = False) -> list[WordPart]:
     """Unquoted text, with its patterns apart."""
-    parts: list[Part] = []
+    parts: list[WordPart] = []
     start = index = 0
     while index < len(text):
         stop = _pattern_end(text, index, escapes=escapes)
@@ -282,10 +282,10 @@ def _has_torn_brackets(pieces: tuple[Piece, ...]) -> bool:
     return False
 
 
-def _merged(parts: list[Part]) -> tuple[Part, ...]:
+def _merged(parts: list[WordPart]) -> tuple[WordPart, ...]:
     if sum(len(part.text) for part in parts if not isinstance(part, Unknown)) > _LONGEST:
         return (Unknown("a text that is too long", may_be_many=True),)
-    merged: list[Part] = []
+    merged: list[WordPart] = []
     texts: list[str] = []
     for part in parts:
         if isinstance(part, Text):

@@ -2,16 +2,16 @@
 
 from fnmatch import fnmatchcase
 
-from shellgate.shell.known import State, Value
-from shellgate.shell.pieces import Parameter, Piece, Plain, Quoted, decode
+from shellgate.shell.known_state import ShellState, Value
 from shellgate.shell.program import Glob, Text
+from shellgate.shell.syntax.shell_tokens import Parameter, Piece, Plain, Quoted, decode
 
 _REMOVALS = frozenset({"#", "##", "%", "%%"})
 _DEFAULTS = frozenset({"-", ":-", "=", ":=", "?", ":?"})
 MANY = frozenset({"@", "*"})
 
 
-def value(parameter: Parameter, state: State) -> Value:
+def value(parameter: Parameter, state: ShellState) -> Value:
     """The value of a parameter, if it is known."""
     held = None if parameter.prefix else state.value(parameter.name)
     if held is None:

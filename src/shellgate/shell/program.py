@@ -29,14 +29,14 @@ class Unknown:
     may_be_many: bool = False
 
 
-Part = Text | Glob | Unknown
+WordPart = Text | Glob | Unknown
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
     """One word of a command; brace expansion has been done, so that each word is one."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[WordPart, ...]
     source: str  # as written, for people
     is_quoted: bool = False  # any of it: then an empty word counts, and an option may be data
     value: str | None = field(
@@ -133,7 +133,7 @@ class Doubt:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class FunctionCall:
     """Which function calls which, in what manner: what fork bombs are made of."""
 
     caller: str
@@ -149,6 +149,6 @@ class Program:
     commands: tuple[SimpleCommand, ...] = ()
     doubts: tuple[Doubt, ...] = ()
     functions: tuple[str, ...] = ()
-    calls: tuple[Call, ...] = ()
+    calls: tuple[FunctionCall, ...] = ()
     mentioned: tuple[Word, ...] = ()  # words that are in no command: those of a loop, the operands of `[[`
     too_large: str | None = None  # over a limit: the sentence that says which

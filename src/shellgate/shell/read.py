@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable, Mapping
 
-from shellgate.shell.characters import first_hidden
-from shellgate.shell.code import may_hide_code
-from shellgate.shell.known import OF_BASH, State, Value
-from shellgate.shell.notes import Frame, Notes
+from shellgate.shell.code_arguments import may_hide_code
+from shellgate.shell.findings import Findings, Frame
+from shellgate.shell.known_state import OF_BASH, ShellState, Value
 from shellgate.shell.program import Program, SimpleCommand, Text
-from shellgate.shell.walk import Walk
+from shellgate.shell.syntax.hidden_characters import first_hidden
+from shellgate.shell.walk import ProgramWalker
 from shellgate.world import World
 
 SIZE_LIMIT = 64 * 1024  # bytes
@@ -36,7 +36,7 @@ def read(
         hidden = first_hidden(command)
     if size > SIZE_LIMIT:
         return Program(too_large=f"it is larger than {SIZE_LIMIT // 1024} KiB")
-    notes = Notes()
+    notes = Findings()
     if hidden is not None:
         notes.doubt(f"it has a character that is not seen or does not stand where it seems to: {hidden}")
     state = _beginning(world, cwd or world.cwd, variables or {})
@@ -44,7 +44,7 @@ def read(
     for text in (variables or {}).values():  # evaluated, what they hold is code, too
         notes.has_bracket |= "[" in text
         notes.has_dormant_code |= may_hide_code(text)
-    Walk(world, notes).text(command, state, Frame(depth=depth))
+    ProgramWalker(world, notes).text(command, state, Frame(depth=depth))
     if notes.too_large:
         return Program(too_large=notes.too_large)
     if notes.evaluates and notes.has_dormant_code and notes.has_bracket:
@@ -52,15 +52,15 @@ def read(
     return _program(notes)
 
 
-def _beginning(world: World, cwd: str, variables: Mapping[str, str]) -> State:
+def _beginning(world: World, cwd: str, variables: Mapping[str, str]) -> ShellState:
     held: dict[str, Value] = {"HOME": (Text(world.home),)}
     for name, value in {**world.variables, **variables}.items():
         if name not in OF_BASH:
             held[name] = (Text(value),)
-    return State(held, (cwd,))
+    return ShellState(held, (cwd,))
 
 
-def _program(notes: Notes) -> Program:
+def _program(notes: Findings) -> Program:
     return Program(
         commands=_distinct(notes.commands),
         doubts=tuple(notes.doubts),

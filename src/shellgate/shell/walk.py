@@ -3,14 +3,17 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
-from shellgate.shell import bash, code
-from shellgate.shell.effects import Changes, of_command, of_statements
+from shellgate.shell import bash, code_arguments
+from shellgate.shell.assignments import StateChanges, of_command, of_statements
 from shellgate.shell.expansion import Expander
-from shellgate.shell.grammar import Grammar
-from shellgate.shell.known import Ends, State, Value, either
-from shellgate.shell.lexer import Lexer
-from shellgate.shell.notes import Frame, Notes
-from shellgate.shell.pieces import (
+from shellgate.shell.findings import Findings, Frame
+from shellgate.shell.known_state import EndStates, ShellState, Value, either
+from shellgate.shell.program import Glob, Place, SimpleCommand, Text, Word
+from shellgate.shell.simple_commands import SimpleCommandWalker
+from shellgate.shell.syntax.grammar import Grammar
+from shellgate.shell.syntax.lexer import Lexer
+from shellgate.shell.syntax.quoting import NAME_STARTS, TooDeepError
+from shellgate.shell.syntax.shell_tokens import (
     Arithmetic,
     Backquoted,
     Parameter,
@@ -22,11 +25,8 @@ from shellgate.shell.pieces import (
     decode,
     within,
 )
-from shellgate.shell.program import Glob, Place, SimpleCommand, Text, Word
-from shellgate.shell.quoting import NAME_STARTS, TooDeepError
-from shellgate.shell.simple import SimpleCommands
-from shellgate.shell.statements import AndOr, Command, Compound, Pipeline, Sequence, Simple
-from shellgate.shell.syntax import DEPTH_LIMIT, parse
+from shellgate.shell.syntax.statements import AndOr, Command, Compound, Pipeline, Sequence, Simple
+from shellgate.shell.syntax.tree import DEPTH_LIMIT, parse
 from shellgate.world import World
 
 COMMAND_LIMIT = 500
@@ -34,34 +34,34 @@ _TOO_DEEP = f"it is nested deeper than {DEPTH_LIMIT} levels"
 _PASSES = 64  # through the bodies of loops over known words, in all
 
 
-class Walk:
+class ProgramWalker:
     """Reads one text and all texts in it that are code."""
 
-    def __init__(self, world: World, notes: Notes) -> None:
+    def __init__(self, world: World, notes: Findings) -> None:
         self.world, self.notes = world, notes
         self._count = 0
 
-    def text(self, text: str, state: State, frame: Frame) -> Changes:
+    def text(self, text: str, state: ShellState, frame: Frame) -> StateChanges:
         """Read a piece of shell, and tell what it may change."""
         if self.notes.too_large:  # what is over a limit is not read to its end
-            return Changes(all=True)
+            return StateChanges(all=True)
         source = text.encode("utf-8", "surrogateescape")
         tree = parse(source)
         if tree.depth + frame.depth > DEPTH_LIMIT:
             self.notes.too_large = _TOO_DEEP
-            return Changes(all=True)
+            return StateChanges(all=True)
         lexer = Lexer(source.decode("latin-1"), tree)
         try:
             region = lexer.code(0, len(source))
         except TooDeepError:
             self.notes.too_large = _TOO_DEEP
-            return Changes(all=True)
+            return StateChanges(all=True)
         grammar = Grammar(tree)
         self.notes.has_functions = self.notes.has_functions or tree.has_functions
         self._count += len(tree.simple)
         if self._count > COMMAND_LIMIT:
             self.notes.too_large = f"it has more than {COMMAND_LIMIT} commands"
-            return Changes(all=True)
+            return StateChanges(all=True)
         changes = _Statements(self, lexer.text, grammar, tree.depth).top(region, state, frame)
         if not grammar.agree():
             self.notes.doubt("it has a command that is none to one of two readers")
@@ -75,14 +75,14 @@ class Walk:
 class _Statements:
     """Walks the statements of one text."""
 
-    def __init__(self, walk: "Walk", text: str, grammar: Grammar, depth: int) -> None:
+    def __init__(self, walk: "ProgramWalker", text: str, grammar: Grammar, depth: int) -> None:
         self._walk, self._grammar, self._depth = walk, grammar, depth
         world, notes = walk.world, walk.notes
         self._notes = notes
         self._expander = Expander(world)
-        self._simple = SimpleCommands(text, world, notes, self._expander, self)
+        self._simple = SimpleCommandWalker(text, world, notes, self._expander, self)
 
-    def top(self, region: Region, state: State, frame: Frame) -> Changes:
+    def top(self, region: Region, state: ShellState, frame: Frame) -> StateChanges:
         statements = self._grammar.region(region)
         foreseen = of_statements(statements, self._grammar.region)
         self._notes.whole.add(foreseen)
@@ -93,11 +93,11 @@ class _Statements:
             self._notes.doubt(reason)
         return of_statements(statements)
 
-    def code(self, text: str, state: State, frame: Frame) -> Changes:
+    def code(self, text: str, state: ShellState, frame: Frame) -> StateChanges:
         """Read code that is text, and tell what it may change."""
         return self._walk.text(text, state, replace(frame, depth=frame.depth + self._depth + 1))
 
-    def inside(self, pieces: Iterable[Piece], state: State, frame: Frame) -> None:
+    def inside(self, pieces: Iterable[Piece], state: ShellState, frame: Frame) -> None:
         """Walk all that is substituted in words; it runs in shells of its own."""
         for piece in within(tuple(pieces)):
             if isinstance(piece, Substitution | Backquoted):
@@ -116,7 +116,7 @@ class _Statements:
         notes = self._notes
         if isinstance(piece, Quoted | Plain):
             notes.has_bracket = notes.has_bracket or "[" in piece.text
-            hides = isinstance(piece, Quoted) and code.may_hide_code(piece.text)
+            hides = isinstance(piece, Quoted) and code_arguments.may_hide_code(piece.text)
             notes.has_dormant_code = notes.has_dormant_code or hides
         elif isinstance(piece, Parameter) and piece.source.endswith("@P}"):
             notes.doubt("it expands what a variable holds as code is")
@@ -125,8 +125,8 @@ class _Statements:
             is_element = isinstance(piece, Parameter) and "[]" in piece.operator
             notes.has_bracket = notes.has_bracket or is_element
 
-    def sequence(self, statements: Sequence, state: State, frame: Frame) -> Ends:
-        ends = Ends(state, None)
+    def sequence(self, statements: Sequence, state: ShellState, frame: Frame) -> EndStates:
+        ends = EndStates(state, None)
         last = state
         for and_or in statements.lists:
             stops = last.exits_on_failure and not frame.is_condition
@@ -134,21 +134,21 @@ class _Statements:
             reached = ends.any is not None
             ends = self._list(and_or, last, frame)
             if not reached:
-                ends = Ends(last, last)
+                ends = EndStates(last, last)
         return ends
 
-    def _list(self, and_or: AndOr, state: State, frame: Frame) -> Ends:
+    def _list(self, and_or: AndOr, state: ShellState, frame: Frame) -> EndStates:
         if and_or.is_background:
             self._pipelines(
                 and_or, state, replace(frame, is_background=True, loop_multiplies=frame.is_looped)
             )
-            return Ends(state, None)
+            return EndStates(state, None)
         ends = self._pipelines(and_or, state, frame)
         if len(and_or.pipelines) > 1 and state.exits_on_failure:
-            return Ends(ends.any, None)  # a failure within a list does not end the program
+            return EndStates(ends.any, None)  # a failure within a list does not end the program
         return ends
 
-    def _pipelines(self, and_or: AndOr, state: State, frame: Frame) -> Ends:
+    def _pipelines(self, and_or: AndOr, state: ShellState, frame: Frame) -> EndStates:
         conditional = replace(frame, is_condition=True) if and_or.operators else frame
         ends = self._pipeline(and_or.pipelines[0], state, conditional)
         for operator, pipeline in zip(and_or.operators, and_or.pipelines[1:], strict=True):
@@ -157,24 +157,26 @@ class _Statements:
             if entered is None:
                 continue
             if operator == "&&":
-                ends = Ends(result.success, either(ends.failure, result.failure))
+                ends = EndStates(result.success, either(ends.failure, result.failure))
             else:
-                ends = Ends(either(ends.success, result.success), result.failure)
+                ends = EndStates(either(ends.success, result.success), result.failure)
         return ends
 
-    def _pipeline(self, pipeline: Pipeline, state: State, frame: Frame) -> Ends:
+    def _pipeline(self, pipeline: Pipeline, state: ShellState, frame: Frame) -> EndStates:
         if pipeline.is_negated:
             frame = replace(frame, is_condition=True)
         if len(pipeline.commands) == 1:
             ends, _ = self._command(pipeline.commands[0], state, frame)
-            return Ends(ends.failure, ends.success) if pipeline.is_negated else ends
+            return EndStates(ends.failure, ends.success) if pipeline.is_negated else ends
         before: SimpleCommand | None = frame.reads_from
         for number, command in enumerate(pipeline.commands):
             piped = replace(frame, is_piped=frame.is_piped or number > 0, reads_from=before)
             _, before = self._command(command, state, piped)
-        return Ends(state, state)
+        return EndStates(state, state)
 
-    def _command(self, command: Command, state: State, frame: Frame) -> tuple[Ends, SimpleCommand | None]:
+    def _command(
+        self, command: Command, state: ShellState, frame: Frame
+    ) -> tuple[EndStates, SimpleCommand | None]:
         if isinstance(command, Simple):
             return self._simple.run(command, state, frame)
         if command.redirections:
@@ -184,10 +186,10 @@ class _Statements:
                 frame = replace(frame, reads_from=noted, is_piped=False)
         return self._compound(command, state, frame), None
 
-    def _compound(self, command: Compound, state: State, frame: Frame) -> Ends:
+    def _compound(self, command: Compound, state: ShellState, frame: Frame) -> EndStates:
         if command.kind == "subshell":
             self._bodies(command, state, frame)
-            return Ends(state, state)
+            return EndStates(state, state)
         walks = {
             "if_statement": self._if,
             "while_statement": self._while,
@@ -198,24 +200,24 @@ class _Statements:
         }
         return walks.get(command.kind, self._group)(command, state, frame)
 
-    def _bodies(self, command: Compound, state: State, frame: Frame) -> State | None:
+    def _bodies(self, command: Compound, state: ShellState, frame: Frame) -> ShellState | None:
         """Walk bodies one after another."""
-        after: State | None = state
+        after: ShellState | None = state
         for body in command.bodies:
             after = self.sequence(body, after or state, frame).any
         return after
 
-    def _group(self, command: Compound, state: State, frame: Frame) -> Ends:
+    def _group(self, command: Compound, state: ShellState, frame: Frame) -> EndStates:
         """`{ … }`, `[[ … ]]`, `((…))`."""
         if command.expression is None:
-            ends = Ends(state, None)
+            ends = EndStates(state, None)
             for body in command.bodies:
                 ends = self.sequence(body, ends.any or state, frame)
             return ends
         state = self._expression(command, state, frame)
-        return Ends(state, state)
+        return EndStates(state, state)
 
-    def _expression(self, command: Compound, state: State, frame: Frame) -> State:
+    def _expression(self, command: Compound, state: ShellState, frame: Frame) -> ShellState:
         assert command.expression is not None
         mentioned = decode(command.expression.text)
         self._notes.mentioned.append(Word((Text(mentioned),), mentioned))
@@ -227,9 +229,9 @@ class _Statements:
             self._notes.evaluates = True
         return state.forget(of_command(command).names)
 
-    def _if(self, command: Compound, state: State, frame: Frame) -> Ends:
-        ends: Ends = Ends(None, None)
-        entered: State | None = state
+    def _if(self, command: Compound, state: ShellState, frame: Frame) -> EndStates:
+        ends: EndStates = EndStates(None, None)
+        entered: ShellState | None = state
         for keyword, body in zip(command.keywords, command.bodies, strict=False):
             if keyword in {"if", "elif"}:
                 condition = self.sequence(body, entered or state, replace(frame, is_condition=True))
@@ -238,12 +240,14 @@ class _Statements:
                 begins = condition.success if keyword == "then" else entered
                 result = self.sequence(body, begins or state, frame)
                 if begins is not None:
-                    ends = Ends(either(ends.success, result.success), either(ends.failure, result.failure))
+                    ends = EndStates(
+                        either(ends.success, result.success), either(ends.failure, result.failure)
+                    )
         if "else" not in command.keywords:
-            ends = Ends(either(ends.success, entered), ends.failure)
+            ends = EndStates(either(ends.success, entered), ends.failure)
         return ends
 
-    def _while(self, command: Compound, state: State, frame: Frame) -> Ends:
+    def _while(self, command: Compound, state: ShellState, frame: Frame) -> EndStates:
         if command.expression is not None:
             state = self._expression(command, state, frame)
         state = self._changed(state, of_command(command))
@@ -256,9 +260,9 @@ class _Statements:
         )
         after = self._bodies(command, state, looped)
         after = either(state, after) or state
-        return Ends(after, after)
+        return EndStates(after, after)
 
-    def _changed(self, state: State, changes: Changes) -> State:
+    def _changed(self, state: ShellState, changes: StateChanges) -> ShellState:
         """Return what is known at the start of a body that runs again and again."""
         if changes.all:
             state = state.forget_all()
@@ -266,7 +270,7 @@ class _Statements:
             state = state.go(None)
         return state.forget(changes.names)
 
-    def _for(self, command: Compound, state: State, frame: Frame) -> Ends:
+    def _for(self, command: Compound, state: ShellState, frame: Frame) -> EndStates:
         words: list[Word] = []
         for token in command.words[1:]:
             self.inside(token.pieces, state, frame)
@@ -282,7 +286,7 @@ class _Statements:
         is_known = "in" in command.keywords and "for" in command.keywords and None not in values
         if not is_known or self._notes.passes + len(values) > _PASSES or not values:
             values = [None]
-        after: State | None = state
+        after: ShellState | None = state
         self._notes.passes += len(values)
         for value in values:
             self._expander.split_pattern = False
@@ -290,31 +294,33 @@ class _Statements:
             if self._expander.split_pattern and value is not None:
                 after = either(after, self._pass(command, name, None, before, looped))
         after = either(after, before) or state
-        return Ends(after, after)
+        return EndStates(after, after)
 
-    def _pass(self, command: Compound, name: str, value: Value, state: State, frame: Frame) -> State | None:
+    def _pass(
+        self, command: Compound, name: str, value: Value, state: ShellState, frame: Frame
+    ) -> ShellState | None:
         """Once through a loop's body."""
         return self._bodies(command, self._simple.assign(state, name, value), frame)
 
-    def _case(self, command: Compound, state: State, frame: Frame) -> Ends:
+    def _case(self, command: Compound, state: ShellState, frame: Frame) -> EndStates:
         for token in command.words:
             self.inside(token.pieces, state, frame)
         before = self._changed(state, of_command(command))  # `;&` goes from one body into the next
-        after: State | None = before
+        after: ShellState | None = before
         for body in command.bodies:
             after = either(after, self.sequence(body, before, frame).any)
-        return Ends(after, after)
+        return EndStates(after, after)
 
-    def _function(self, command: Compound, state: State, frame: Frame) -> Ends:
+    def _function(self, command: Compound, state: ShellState, frame: Frame) -> EndStates:
         name = decode(command.words[0].source) if command.words else ""
-        changes = Changes()
+        changes = StateChanges()
         for body in command.bodies:
             changes.add(of_statements(body))
         self._notes.functions[name] = changes
         self._notes.tainted.update(changes.names)
         later = self._simple.later(state).forget(changes.names)
         self._bodies(command, later, Frame(Place.FUNCTION, name, is_condition=True, depth=frame.depth))
-        return Ends(state.forget(changes.names), None)
+        return EndStates(state.forget(changes.names), None)
 
 
 def _evaluates(piece: Piece) -> bool:

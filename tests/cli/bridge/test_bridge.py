@@ -5,12 +5,12 @@ import json
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
-from hubbub.cli.bridge.bridge import Bridge
-from hubbub.cli.bridge.client import Client as Reached
-from hubbub.cli.bridge.companion import Ask
-from hubbub.cli.bridge.upstream import Upstream
-from hubbub.cli.bridge.wire import Message
-from tests.cli.bridge.desk import Desk, Say, desk, say
+from hubbub.bridge.bridge import Bridge
+from hubbub.bridge.companions.companion import Ask
+from hubbub.bridge.messages.json_rpc import Message
+from hubbub.bridge.messages.mcp_client import McpClient as Reached
+from hubbub.bridge.transport.mcp_upstream import Upstream
+from tests.cli.bridge.canned_server import Desk, Say, desk, say
 
 CALL: Message = {
     "jsonrpc": "2.0",

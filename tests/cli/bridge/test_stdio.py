@@ -8,9 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from hubbub.cli.bridge import stdio
-from tests.tools import missing
-from tests.waiting import patience
+from hubbub.bridge import stdio
+from tests.support.tools import missing
+from tests.support.waiting import patience
 
 SIZES = [1, 0, 65_535, 65_536, 3_000_000, 7, stdio.PIPE - 1, stdio.PIPE, stdio.PIPE + 1]
 
@@ -41,7 +41,7 @@ def test_lines_arrive_whole_and_in_order(pipe: int) -> None:
     expected = b"".join(line + b"\n" for line in lines)
 
     async def write() -> None:
-        output = stdio.Output()
+        output = stdio.StdoutLines()
         async with asyncio.timeout(patience()), asyncio.TaskGroup() as tasks:
             for line in lines:
                 tasks.create_task(output(line))

@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-from hubbub.cli.worker.instance import Instance
+from hubbub.worker.instance import Instance
 
 
 def test_says_what_it_is_and_reads_it_again() -> None:

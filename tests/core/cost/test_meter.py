@@ -3,12 +3,13 @@
 from dataclasses import replace
 from datetime import timedelta
 
-from hubbub.core import sweep, verbs
+from hubbub.core import expiry
+from hubbub.core.actions import task_actions
 from hubbub.core.cost import meter, spending
 from hubbub.core.cost.prices import Prices, usual
 from hubbub.core.cost.spending import Asked, Report
-from hubbub.model.rights import Role
-from hubbub.model.spending import By, Measure, Reading, Source
+from hubbub.model.cost.spending import By, Measure, Reading, Source
+from hubbub.model.people.rights import Role
 from tests.core.conftest import World, member
 
 IN, OUT, READ, TOLD = Measure.INPUT, Measure.OUTPUT, Measure.CACHE_READ, Measure.TOLD
@@ -122,7 +123,7 @@ def test_what_is_used_is_put_down_to_the_task(world: World) -> None:
     world.clock.advance(timedelta(seconds=60))
     before = reading(world, "1")
     world.clock.advance(timedelta(seconds=60))
-    world.on(first, verbs.complete, by="bob", result="done")
+    world.on(first, task_actions.complete, by="bob", result="done")
     world.clock.advance(timedelta(seconds=1))
     world.start(world.accept(second))
     world.clock.advance(timedelta(seconds=1))
@@ -211,10 +212,10 @@ def test_what_cannot_come_again_is_forgotten(world: World) -> None:
     told = reading(world)
     note(world, told)
     world.clock.advance(timedelta(days=7))
-    world.do(sweep.forget)
+    world.do(expiry.forget)
     assert note(world, told).used == {}
     world.clock.advance(timedelta(days=40))
-    world.do(sweep.forget)
+    world.do(expiry.forget)
     assert world.do(lambda tx: tx.all("SELECT * FROM counted") or tx.all("SELECT * FROM metered")) == []
     assert used(world) == {"bob": 110}
 

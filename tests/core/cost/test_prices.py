@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from hubbub.core.cost.prices import COLUMNS, EPOCH, Prices, plain, read
+from hubbub.model.cost.spending import Measure
 from hubbub.model.errors import Invalid
-from hubbub.model.spending import Measure
 
 USED = dict.fromkeys(Measure, 0) | {Measure.INPUT: 1_000, Measure.CACHE_READ: 1_000}
 HEAD = ",".join(COLUMNS)

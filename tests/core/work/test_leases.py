@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 
-from hubbub.core import presences, removals
+from hubbub.core import agent_removal
+from hubbub.core.presence import presences
 from hubbub.core.work import leases
 from hubbub.model.errors import Conflict, Forbidden, Invalid, LeaseTaken, NotFound
-from hubbub.model.leases import TOOL_TTL, TTL, Lease, Terms
+from hubbub.model.people.rights import Role
 from hubbub.model.records import Priority
-from hubbub.model.rights import Role
+from hubbub.model.work.leases import TOOL_TTL, TTL, Lease, Terms
 from tests.core.conftest import World, errors_of, on_one_engine, person
 
 ROUNDS = 4
@@ -251,7 +252,7 @@ def test_a_removed_agent_holds_nothing(world: World) -> None:
     ask(world, "port:1", by="bob")
 
     owner = person(world, "max", Role.OWNER)
-    world.acting(owner).do(removals.remove, world.project, "bob")
+    world.acting(owner).do(agent_removal.remove, world.project, "bob")
 
     assert held(world) == ["ann: db"]
     assert now(world, mine).is_held

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.dialects.cmdop.hub import Board
-from tests.dialects.cmdop.machine import Workshop, workshop
-from tests.dialects.hub import Hub
+from tests.dialects.cmdop.callers import Board
+from tests.dialects.cmdop.workshop import Workshop, workshop
+from tests.dialects.running_hub import Hub
 
 
 @pytest.fixture

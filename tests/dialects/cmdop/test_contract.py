@@ -4,12 +4,12 @@ from dataclasses import replace
 from typing import Any
 
 from hubbub.dialects.cmdop import DIALECT
-from hubbub.dialects.cmdop.words import STATUS
+from hubbub.dialects.cmdop.vocabulary import STATUS
 from hubbub.model.lifecycle import Status
-from hubbub.model.rights import Role
-from tests.dialects.cmdop.hub import Board, refusal
+from hubbub.model.people.rights import Role
+from tests.dialects.cmdop.callers import Board, refusal
 from tests.dialects.cmdop.requirements import requires
-from tests.dialects.tables import every_row
+from tests.dialects.every_row import every_row
 
 # As in the reference: `?` marks what may be left out, `[]` an array.
 INPUTS = {

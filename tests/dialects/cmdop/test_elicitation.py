@@ -12,12 +12,12 @@ from mcp.client import Client
 from mcp.client.client import ConnectMode
 from mcp.client.streamable_http import streamable_http_client
 
-from hubbub.core import approvals
-from hubbub.model.approvals import ApprovalStatus
-from tests.dialects.cmdop.machine import PATH, Workshop
+from hubbub.core.fleet import approvals
+from hubbub.model.fleet.approvals import ApprovalStatus
 from tests.dialects.cmdop.requirements import requires
-from tests.dialects.hub import NEWEST, NO_TLS, Json
-from tests.waiting import patience
+from tests.dialects.cmdop.workshop import PATH, Workshop
+from tests.dialects.running_hub import NEWEST, NO_TLS, Json
+from tests.support.waiting import patience
 
 OPTED_IN = "elicitation = true\napproval_timeout = 600"
 TOUCH = {"command": "touch asked"}

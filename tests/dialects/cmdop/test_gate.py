@@ -7,10 +7,10 @@ import pytest
 
 from hubbub.client import Hub as Rest
 from hubbub.client import HubRefused
-from tests.dialects.cmdop.hub import refusal
-from tests.dialects.cmdop.machine import Agent, Workshop
+from tests.dialects.cmdop.callers import refusal
 from tests.dialects.cmdop.requirements import requires
-from tests.waiting import patience, until
+from tests.dialects.cmdop.workshop import Agent, Workshop
+from tests.support.waiting import patience, until
 
 BYPASS = 'mode = "bypass"'
 IMPATIENT = "approval_timeout = 0.05"

@@ -6,9 +6,9 @@ from typing import Any
 import httpx2
 import pytest
 
-from tests.dialects.cmdop.hub import Board
-from tests.dialects.hub import NO_TLS, Json, call
-from tests.waiting import patience
+from tests.dialects.cmdop.callers import Board
+from tests.dialects.running_hub import NO_TLS, Json, call
+from tests.support.waiting import patience
 
 HELLO: Json = {
     "jsonrpc": "2.0",

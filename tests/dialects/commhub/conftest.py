@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.dialects.commhub.hub import Fleet
-from tests.dialects.hub import Hub
+from tests.dialects.commhub.callers import Fleet
+from tests.dialects.running_hub import Hub
 
 
 @pytest.fixture

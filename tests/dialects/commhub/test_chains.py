@@ -2,10 +2,10 @@
 
 import pytest
 
-from tests.dialects.commhub.hub import Fleet
+from tests.dialects.commhub.callers import Fleet
 from tests.dialects.commhub.requirements import requires
 from tests.dialects.conftest import both_engines
-from tests.dialects.hub import Caller
+from tests.dialects.running_hub import Caller
 
 pytestmark = both_engines
 

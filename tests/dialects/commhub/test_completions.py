@@ -4,10 +4,10 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from tests.dialects.commhub.hub import Fleet
+from tests.dialects.commhub.callers import Fleet
 from tests.dialects.commhub.requirements import requires
 from tests.dialects.conftest import both_engines
-from tests.dialects.hub import Json
+from tests.dialects.running_hub import Json
 
 COLUMNS = [
     "id", "session_name", "task", "result", "artifacts", "score", "duration_minutes", "network_id", "completed_at",

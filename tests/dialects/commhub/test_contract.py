@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from tests.dialects.commhub.hub import Fleet
+from tests.dialects.commhub.callers import Fleet
 from tests.dialects.commhub.requirements import requires
-from tests.dialects.hub import Json
-from tests.dialects.tables import every_row
+from tests.dialects.every_row import every_row
+from tests.dialects.running_hub import Json
 
 TEXT = {"type": "string"}
 NUMBER = {"type": "number"}

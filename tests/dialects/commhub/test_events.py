@@ -5,13 +5,13 @@ from datetime import timedelta
 import httpx2
 import pytest
 
-from hubbub.model.rights import Role
-from hubbub.serve import events
-from tests.dialects.commhub.hub import Fleet, Frames
+from hubbub.model.people.rights import Role
+from hubbub.serve.live import sse
+from tests.dialects.commhub.callers import Fleet, Frames
 from tests.dialects.commhub.requirements import requires
 from tests.dialects.conftest import both_engines
-from tests.dialects.hub import NO_TLS
-from tests.waiting import patience
+from tests.dialects.running_hub import NO_TLS
+from tests.support.waiting import patience
 
 
 def _denied(fleet: Fleet, name: str, secret: str | None, query: str = "") -> int:
@@ -214,8 +214,8 @@ def test_the_mail_of_hub_is_heard_of(fleet: Fleet) -> None:
 @requires("events.keep_alive")
 def test_a_silent_stream_is_kept_alive(fleet: Fleet, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every 30 seconds a comment comes, so that nothing on the way takes the line for dead."""
-    assert timedelta(seconds=30) == events.KEEP_ALIVE
-    monkeypatch.setattr(events, "KEEP_ALIVE", timedelta(milliseconds=5))
+    assert timedelta(seconds=30) == sse.KEEP_ALIVE
+    monkeypatch.setattr(sse, "KEEP_ALIVE", timedelta(milliseconds=5))
     fleet.online("coder-1")
 
     with fleet.events("coder-1") as frames:

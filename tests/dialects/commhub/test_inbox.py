@@ -4,9 +4,9 @@ from datetime import timedelta
 
 import pytest
 
-from hubbub.core import agents
-from hubbub.model.rights import Role
-from tests.dialects.commhub.hub import Fleet
+from hubbub.core.agents import agents
+from hubbub.model.people.rights import Role
+from tests.dialects.commhub.callers import Fleet
 from tests.dialects.commhub.requirements import requires
 from tests.dialects.conftest import both_engines
 

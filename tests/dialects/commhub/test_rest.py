@@ -5,13 +5,13 @@ from uuid import uuid4
 
 import httpx2
 
-from hubbub.core import users
-from hubbub.model.rights import Role
-from tests.dialects.commhub.hub import Fleet
+from hubbub.core.people import users
+from hubbub.model.people.rights import Role
+from tests.dialects.commhub.callers import Fleet
 from tests.dialects.commhub.requirements import requires
-from tests.dialects.hub import NO_TLS, Json
-from tests.dialects.tables import every_row
-from tests.waiting import patience
+from tests.dialects.every_row import every_row
+from tests.dialects.running_hub import NO_TLS, Json
+from tests.support.waiting import patience
 
 PASSWORD = "正确的马电池订书钉"
 REFUSED: list[tuple[str, str, object, int]] = [

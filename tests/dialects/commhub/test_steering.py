@@ -5,10 +5,10 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.dialects.commhub.hub import Fleet
+from tests.dialects.commhub.callers import Fleet
 from tests.dialects.commhub.requirements import requires
 from tests.dialects.conftest import both_engines
-from tests.dialects.hub import Json
+from tests.dialects.running_hub import Json
 
 TERMINAL = ["replied", "failed", "cancelled", "expired"]
 OPEN = ["delivered", "acked", "running"]

@@ -5,12 +5,12 @@ from datetime import timedelta
 
 import pytest
 
-from hubbub.model.rights import Role
-from tests.dialects.commhub.hub import Fleet
+from hubbub.model.people.rights import Role
+from tests.dialects.commhub.callers import Fleet
 from tests.dialects.commhub.requirements import requires
 from tests.dialects.conftest import both_engines
-from tests.dialects.hub import Json, call
-from tests.dialects.tables import every_row
+from tests.dialects.every_row import every_row
+from tests.dialects.running_hub import Json, call
 
 WRITES: dict[str, Json] = {
     "report_status": {"resume_id": "r", "alias": "coder-1", "status": "idle"},

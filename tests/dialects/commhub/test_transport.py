@@ -11,13 +11,13 @@ import pytest
 from mcp.client import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from hubbub.model.rights import Role
-from tests.dialects.commhub.hub import Fleet
+from hubbub.model.people.rights import Role
+from tests.dialects.commhub.callers import Fleet
 from tests.dialects.commhub.requirements import requires
 from tests.dialects.conftest import both_engines
-from tests.dialects.hub import NO_TLS, Json, call
-from tests.dialects.tables import every_row
-from tests.waiting import patience
+from tests.dialects.every_row import every_row
+from tests.dialects.running_hub import NO_TLS, Json, call
+from tests.support.waiting import patience
 
 SEND = call("send_message", alias="coder-1", message="🦊")
 FORGED = ["x", "ntok_", "ntok_" + "0" * 32, "utok_" + "f" * 32, "名", "ntok_" + "0" * 10_000, "' OR 1=1 --"]

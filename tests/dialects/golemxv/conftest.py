@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.dialects.golemxv.hub import Crew
-from tests.dialects.hub import Hub
+from tests.dialects.golemxv.callers import Crew
+from tests.dialects.running_hub import Hub
 
 
 @pytest.fixture

@@ -4,12 +4,12 @@ import re
 from datetime import UTC, datetime
 from itertools import product
 
-from hubbub.core import stays
+from hubbub.core.presence import checkins
 from tests.dialects.conftest import both_engines
-from tests.dialects.golemxv.hub import Crew, no, scope, token
+from tests.dialects.every_row import every_row
+from tests.dialects.golemxv.callers import Crew, no, scope, token
 from tests.dialects.golemxv.requirements import requires
-from tests.dialects.hub import Caller
-from tests.dialects.tables import every_row
+from tests.dialects.running_hub import Caller
 
 
 def _now(crew: Crew) -> str:
@@ -97,7 +97,7 @@ def test_a_name_is_made_up(crew: Crew) -> None:
     for name in names:
         match = re.fullmatch(r"agent-([a-z]+)-([1-9][0-9]*)", name)
         assert match is not None
-        assert match[1] in stays.ADJECTIVES
+        assert match[1] in checkins.ADJECTIVES
     assert sorted(crew.here()) == sorted(names)
 
 

@@ -5,9 +5,9 @@ import pytest
 from hubbub.model.lifecycle import Status
 from hubbub.model.records import Priority
 from tests.dialects.conftest import both_engines
-from tests.dialects.golemxv.hub import GONE, SAID, Crew, no
+from tests.dialects.every_row import every_row
+from tests.dialects.golemxv.callers import GONE, SAID, Crew, no
 from tests.dialects.golemxv.requirements import requires
-from tests.dialects.tables import every_row
 
 pytestmark = both_engines
 

@@ -6,10 +6,10 @@ from itertools import product
 import pytest
 
 from tests.dialects.conftest import both_engines
-from tests.dialects.golemxv.hub import NOWHERE, Crew, no, scope, token
+from tests.dialects.every_row import every_row
+from tests.dialects.golemxv.callers import NOWHERE, Crew, no, scope, token
 from tests.dialects.golemxv.requirements import requires
-from tests.dialects.hub import Hub, Json
-from tests.dialects.tables import every_row
+from tests.dialects.running_hub import Hub, Json
 
 
 @pytest.fixture

@@ -6,10 +6,10 @@ from collections.abc import Callable
 import pytest
 
 from tests.dialects.conftest import both_engines
-from tests.dialects.golemxv.hub import REST, Crew, no, token
+from tests.dialects.every_row import every_row
+from tests.dialects.golemxv.callers import REST, Crew, no, token
 from tests.dialects.golemxv.requirements import requires
-from tests.dialects.hub import Caller, Json, call
-from tests.dialects.tables import every_row
+from tests.dialects.running_hub import Caller, Json, call
 
 TEXT = {"type": "string"}
 NAME = {**TEXT, "minLength": 1, "maxLength": 200}

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from itertools import product
 
-from hubbub.model.rights import Role
-from tests.dialects.golemxv.hub import EXPIRED, NOWHERE, Crew, no, token
+from hubbub.model.people.rights import Role
+from tests.dialects.every_row import every_row
+from tests.dialects.golemxv.callers import EXPIRED, NOWHERE, Crew, no, token
 from tests.dialects.golemxv.requirements import requires
-from tests.dialects.hub import Caller, Json
-from tests.dialects.tables import every_row
+from tests.dialects.running_hub import Caller, Json
 
 PROJECT, SESSION = "X-GXV-Project", "X-GXV-Session"
 OF_PROJECT = [

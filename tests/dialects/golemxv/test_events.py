@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from tests.dialects.conftest import both_engines
-from tests.dialects.golemxv.hub import Crew, token
+from tests.dialects.golemxv.callers import Crew, token
 from tests.dialects.golemxv.requirements import requires
-from tests.dialects.hub import Caller
-from tests.serve.streams import Stream, following
+from tests.dialects.running_hub import Caller
+from tests.serve.live.event_streams import Stream, following
 
 pytestmark = both_engines
 

@@ -8,10 +8,10 @@ import pytest
 
 from hubbub.model.lifecycle import Status
 from tests.dialects.conftest import both_engines
-from tests.dialects.golemxv.hub import EXPIRED, NOWHERE, Crew, no, scope, token
+from tests.dialects.every_row import every_row
+from tests.dialects.golemxv.callers import EXPIRED, NOWHERE, Crew, no, scope, token
 from tests.dialects.golemxv.requirements import requires
-from tests.dialects.hub import Json
-from tests.dialects.tables import every_row
+from tests.dialects.running_hub import Json
 
 pytestmark = both_engines
 

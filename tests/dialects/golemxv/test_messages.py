@@ -5,9 +5,9 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 
 from tests.dialects.conftest import both_engines
-from tests.dialects.golemxv.hub import Crew, no
+from tests.dialects.golemxv.callers import Crew, no
 from tests.dialects.golemxv.requirements import requires
-from tests.dialects.hub import Json
+from tests.dialects.running_hub import Json
 
 
 @requires("send_message.reply", "send_message.to", "send_message.sender", "get_messages.row",

@@ -7,13 +7,13 @@ from typing import Any
 
 import httpx2
 
-from hubbub.model.rights import Role
+from hubbub.model.people.rights import Role
 from tests.dialects.conftest import both_engines
-from tests.dialects.golemxv.hub import EXPIRED, GONE, NOWHERE, REST, Crew
+from tests.dialects.every_row import every_row
+from tests.dialects.golemxv.callers import EXPIRED, GONE, NOWHERE, REST, Crew
 from tests.dialects.golemxv.requirements import requires
-from tests.dialects.hub import NO_TLS, Json
-from tests.dialects.tables import every_row
-from tests.waiting import patience
+from tests.dialects.running_hub import NO_TLS, Json
+from tests.support.waiting import patience
 
 PATHS = [
     "/checkin", "/heartbeat", "/scope", "/checkout", "/messages", "/tasks/claim", "/tasks/1/status",

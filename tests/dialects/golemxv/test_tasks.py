@@ -4,15 +4,15 @@ from itertools import product
 
 import pytest
 
-from hubbub.core import outbox
+from hubbub.core.log import outbox
 from hubbub.model.lifecycle import Status
-from hubbub.model.parcels import ParcelKind
+from hubbub.model.log.outbox_items import OutboxItemKind
 from hubbub.model.records import Priority
 from tests.dialects.conftest import both_engines
-from tests.dialects.golemxv.hub import SAID, Crew, no
+from tests.dialects.every_row import every_row
+from tests.dialects.golemxv.callers import SAID, Crew, no
 from tests.dialects.golemxv.requirements import requires
-from tests.dialects.hub import Json
-from tests.dialects.tables import every_row
+from tests.dialects.running_hub import Json
 
 MAY_MOVE = {"assigned", "in_progress", "blocked"}
 
@@ -278,5 +278,5 @@ def test_what_is_about_an_issue_is_told_there(crew: Crew) -> None:
     no(ann, "complete_task", task_id=linked, result_summary="again")
 
     (parcel,) = crew.hub.look(lambda tx: outbox.of_project(tx, crew.project.id, limit=10))
-    assert (parcel.kind, parcel.issue) == (ParcelKind.COMMENT, "acme/app#7")
+    assert (parcel.kind, parcel.issue) == (OutboxItemKind.COMMENT, "acme/app#7")
     assert (parcel.text or "").startswith("Built it 🦊\n")

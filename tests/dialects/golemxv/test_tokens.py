@@ -5,13 +5,13 @@ from itertools import product
 
 import pytest
 
-from hubbub.model.rights import Role
+from hubbub.model.people.rights import Role
 from tests.dialects.conftest import both_engines
-from tests.dialects.golemxv.hub import EXPIRED, Crew, no, token
+from tests.dialects.every_row import every_row
+from tests.dialects.golemxv.callers import EXPIRED, Crew, no, token
 from tests.dialects.golemxv.requirements import requires
 from tests.dialects.golemxv.test_contract import CALLS, READS, WRITES
-from tests.dialects.hub import call
-from tests.dialects.tables import every_row
+from tests.dialects.running_hub import call
 
 
 @requires("tokens.viewer", "envelope.clean")

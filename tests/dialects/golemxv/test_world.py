@@ -4,7 +4,7 @@ import pytest
 
 from hubbub.model.records import title_of
 from tests.dialects.conftest import both_engines
-from tests.dialects.golemxv.hub import GONE, Crew, no
+from tests.dialects.golemxv.callers import GONE, Crew, no
 from tests.dialects.golemxv.requirements import requires
 
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.dialects.hub import Hub
-from tests.dialects.relay.hub import Team
+from tests.dialects.relay.callers import Team
+from tests.dialects.running_hub import Hub
 
 
 @pytest.fixture

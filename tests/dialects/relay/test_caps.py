@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 from anyio.from_thread import BlockingPortal
 
-from hubbub.core import artifacts, reviews
+from hubbub.core.work import artifacts, reviews
 from hubbub.settings import Settings
 from hubbub.store.tx import Store, Tx
-from tests.dialects.hub import Caller, Json, StillClock, running_hub
-from tests.dialects.relay.hub import Team, no, yes
+from tests.dialects.every_row import every_row
+from tests.dialects.relay.callers import Team, no, yes
 from tests.dialects.relay.requirements import requires
-from tests.dialects.tables import every_row
+from tests.dialects.running_hub import Caller, Json, StillClock, running_hub
 
 CAPS = {
     "send_message": "messages",

@@ -6,9 +6,9 @@ from itertools import product
 import pytest
 
 from tests.dialects.conftest import both_engines
-from tests.dialects.relay.hub import NOWHERE, Team, yes
+from tests.dialects.every_row import every_row
+from tests.dialects.relay.callers import NOWHERE, Team, yes
 from tests.dialects.relay.requirements import requires
-from tests.dialects.tables import every_row
 
 pytestmark = both_engines
 

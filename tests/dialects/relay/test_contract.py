@@ -5,10 +5,10 @@ from itertools import product
 import pytest
 
 from tests.dialects.conftest import both_engines
-from tests.dialects.hub import Json, Place, call
-from tests.dialects.relay.hub import NOWHERE, Team, yes
+from tests.dialects.every_row import every_row
+from tests.dialects.relay.callers import NOWHERE, Team, yes
 from tests.dialects.relay.requirements import requires
-from tests.dialects.tables import every_row
+from tests.dialects.running_hub import Json, Place, call
 
 TEXT = {"type": "string"}
 NAME = {

@@ -7,13 +7,13 @@ import pytest
 from anyio.from_thread import BlockingPortal
 
 from hubbub.settings import Settings
-from hubbub.store.postgres import Postgres
-from hubbub.store.sqlite import SQLite
+from hubbub.store.engine.postgres import Postgres
+from hubbub.store.engine.sqlite import SQLite
 from hubbub.store.tx import Store
-from tests.dialects.hub import Json, StillClock, running_hub
-from tests.dialects.relay.hub import Team, yes
+from tests.dialects.relay.callers import Team, yes
 from tests.dialects.relay.requirements import requires
-from tests.migrated import migrated
+from tests.dialects.running_hub import Json, StillClock, running_hub
+from tests.support.migrated_database import migrated
 
 
 @pytest.fixture(params=["sqlite", "postgres"])

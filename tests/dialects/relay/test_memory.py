@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from tests.dialects.conftest import both_engines
-from tests.dialects.relay.hub import Team, no, yes
+from tests.dialects.relay.callers import Team, no, yes
 from tests.dialects.relay.requirements import requires
 
 TEXTS = [

@@ -4,11 +4,11 @@ import re
 
 import pytest
 
-from hubbub.model.rights import Role
+from hubbub.model.people.rights import Role
 from tests.dialects.conftest import both_engines
-from tests.dialects.hub import Json
-from tests.dialects.relay.hub import Team, no, yes
+from tests.dialects.relay.callers import Team, no, yes
 from tests.dialects.relay.requirements import requires
+from tests.dialects.running_hub import Json
 
 UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 

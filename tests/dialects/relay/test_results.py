@@ -5,10 +5,10 @@ import re
 import pytest
 
 from tests.dialects.conftest import both_engines
-from tests.dialects.hub import Json
-from tests.dialects.relay.hub import NOWHERE, Team, no, yes
+from tests.dialects.every_row import every_row
+from tests.dialects.relay.callers import NOWHERE, Team, no, yes
 from tests.dialects.relay.requirements import requires
-from tests.dialects.tables import every_row
+from tests.dialects.running_hub import Json
 
 UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 TYPES = ("figma_spec", "pr", "report", "analytics_plan", "design", "document")

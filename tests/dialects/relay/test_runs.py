@@ -7,12 +7,12 @@ from itertools import product
 
 import pytest
 
-from hubbub.model.rights import Role
+from hubbub.model.people.rights import Role
 from tests.dialects.conftest import both_engines
-from tests.dialects.hub import Caller, call
-from tests.dialects.relay.hub import Team, no, yes
+from tests.dialects.every_row import every_row
+from tests.dialects.relay.callers import Team, no, yes
 from tests.dialects.relay.requirements import requires
-from tests.dialects.tables import every_row
+from tests.dialects.running_hub import Caller, call
 
 MADE_UP = re.compile(r"\d{4}-\d{2}-\d{2}-\d{6}-[0-9a-f]{4}")
 

@@ -7,11 +7,11 @@ import pytest
 from anyio.from_thread import BlockingPortal
 
 from hubbub.settings import Settings
-from hubbub.store.sqlite import SQLite
-from hubbub.workspace.folder import Workspace
-from tests.dialects.hub import StillClock, running_hub
-from tests.dialects.relay.hub import Team, no, yes
+from hubbub.store.engine.sqlite import SQLite
+from hubbub.workspace.locations import Workspace
+from tests.dialects.relay.callers import Team, no, yes
 from tests.dialects.relay.requirements import requires
+from tests.dialects.running_hub import StillClock, running_hub
 
 TEAM = """
 language: de

@@ -3,9 +3,9 @@
 from queue import SimpleQueue
 
 from tests.dialects.conftest import both_engines
-from tests.dialects.relay.hub import Team, yes
+from tests.dialects.relay.callers import Team, yes
 from tests.dialects.relay.requirements import requires
-from tests.waiting import patience
+from tests.support.waiting import patience
 
 
 @requires("broadcast_thinking.live", "broadcast_thinking.not_kept", "broadcast_thinking.reply")

@@ -6,13 +6,13 @@ from itertools import product
 
 import pytest
 
-from hubbub.model.rights import Role
+from hubbub.model.people.rights import Role
 from tests.dialects.conftest import both_engines
-from tests.dialects.hub import Json, call
-from tests.dialects.relay.hub import Team, no, yes
+from tests.dialects.every_row import every_row
+from tests.dialects.relay.callers import Team, no, yes
 from tests.dialects.relay.requirements import requires
 from tests.dialects.relay.test_contract import CALLS
-from tests.dialects.tables import every_row
+from tests.dialects.running_hub import Json, call
 
 READS = {
     "get_server_info", "get_messages", "get_all_tasks", "get_artifact", "read_memory", "list_sessions",

@@ -7,13 +7,14 @@ from uuid import uuid4
 import pytest
 from anyio.from_thread import BlockingPortal
 
-from hubbub.core import access, messages, tokens
+from hubbub.core.mail import messages
+from hubbub.core.people import access, tokens
 from hubbub.settings import Settings
 from hubbub.store.tx import Store, Tx
 from tests.dialects.conftest import both_engines
-from tests.dialects.hub import StillClock, running_hub
-from tests.dialects.relay.hub import Team, no, yes
+from tests.dialects.relay.callers import Team, no, yes
 from tests.dialects.relay.requirements import requires
+from tests.dialects.running_hub import StillClock, running_hub
 
 LONG = 45  # seconds: longer than any test waits
 

@@ -2,11 +2,11 @@
 
 import pytest
 
-from tests.dialects.commhub.hub import Fleet
+from tests.dialects.commhub.callers import Fleet
 from tests.dialects.conftest import both_engines
-from tests.dialects.hub import Json
-from tests.dialects.relay.hub import Team, no, yes
+from tests.dialects.relay.callers import Team, no, yes
 from tests.dialects.relay.requirements import requires
+from tests.dialects.running_hub import Json
 
 
 def _sent(fleet: Fleet, text: str = "t", **more: object) -> str:

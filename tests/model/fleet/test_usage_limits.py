@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from hubbub.model.fleet.usage_limits import NOTICES, LimitKind, UsageLimit, back_off, read
-from tests.rows import each_row
+from tests.support.each_row import each_row
 
 SAMPLES = json.loads((Path(__file__).parents[2] / "data/limits/samples.json").read_text("utf-8"))
 UTC = ZoneInfo("UTC")

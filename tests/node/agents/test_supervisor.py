@@ -11,18 +11,18 @@ from pathlib import Path
 import pytest
 
 from hubbub.model.errors import Conflict, Forbidden, NotFound
-from hubbub.model.orders import Code, Order, Outcome, refused
-from hubbub.model.placements import PlacementStatus
-from hubbub.node.agents import notes
-from hubbub.node.agents.minded import Pace
+from hubbub.model.fleet.calls import NodeCall, RefusalCode, ToolResult, refused
+from hubbub.model.fleet.managed_agents import ManagedAgentStatus
+from hubbub.node.agents import agent_records
+from hubbub.node.agents.supervised_agent import SupervisionTimings
 from tests.cli.processes import ends
-from tests.node.agents.minding import PlacingHub, agents_in, minding, note
+from tests.node.agents.supervised_agents import PlacingHub, agents_in, minding, note
 
 pytestmark = pytest.mark.anyio
 
-S = PlacementStatus
+S = ManagedAgentStatus
 LASTS = "echo here $$; exec sleep 1000"
-SOON = Pace(ending=timedelta(milliseconds=1), giving_back=timedelta(milliseconds=1))
+SOON = SupervisionTimings(ending=timedelta(milliseconds=1), giving_back=timedelta(milliseconds=1))
 
 
 async def test_what_a_program_finds(tmp_path: Path) -> None:
@@ -60,7 +60,7 @@ async def test_one_that_dies_again_and_again_is_given_up(tmp_path: Path) -> None
 
 async def test_a_long_life_forgives(tmp_path: Path) -> None:
     """What has lived long enough begins to count anew, with the shortest pause."""
-    healthy = Pace(first=timedelta(milliseconds=1), healthy=timedelta(0), deaths=2)
+    healthy = SupervisionTimings(first=timedelta(milliseconds=1), healthy=timedelta(0), deaths=2)
     async with minding(tmp_path, pace=healthy) as here:
         await here.start("exit 1")
         assert (await here.hub.until(lambda each: each.restarts == 4)).status is not S.FAILED
@@ -92,7 +92,7 @@ async def test_it_may_end_by_itself_when_it_is_asked(tmp_path: Path) -> None:
 
 async def test_it_can_be_stopped_between_two_lives(tmp_path: Path) -> None:
     """One that waits to be started again is stopped at once."""
-    patient = Pace(first=timedelta(hours=1), longest=timedelta(hours=1))
+    patient = SupervisionTimings(first=timedelta(hours=1), longest=timedelta(hours=1))
     async with minding(tmp_path, pace=patient) as here:
         await here.start("exit 1")
         await here.hub.until_is(S.RESTARTING)
@@ -104,7 +104,7 @@ async def test_it_runs_once(tmp_path: Path) -> None:
     """Of several that start the same agent at the same time, one does."""
     async with minding(tmp_path) as here:
         outcomes = await asyncio.gather(*(here.start(LASTS) for _ in range(4)), return_exceptions=True)
-        assert sorted(type(each).__name__ for each in outcomes) == [*["Conflict"] * 3, "Fares"]
+        assert sorted(type(each).__name__ for each in outcomes) == [*["Conflict"] * 3, "ProcessStatus"]
         with pytest.raises(Conflict, match="runs on this machine already"):
             await here.start(LASTS)
 
@@ -115,7 +115,7 @@ async def test_whom_the_hub_gives_no_key_does_not_start(tmp_path: Path) -> None:
         here.hub.refuses_agents = Forbidden("it is not placed here")
         with pytest.raises(Forbidden):
             await here.start("touch made")
-        assert not list(notes.every(tmp_path / "data"))
+        assert not list(agent_records.every(tmp_path / "data"))
         assert not (here.folder / "made").exists()
 
 
@@ -151,9 +151,9 @@ async def test_what_ran_is_resumed(tmp_path: Path) -> None:
     hub, seen = PlacingHub(), asyncio.get_running_loop().create_future()
     agents = agents_in(tmp_path / "data", hub)
 
-    async def resume(order: Order, digest: str) -> Outcome:
+    async def resume(order: NodeCall, digest: str) -> ToolResult:
         seen.set_result((order.tool, order.arguments["command"], digest))
-        return refused(Code.DENIED, "permission_denied", reason="a rule forbids it")
+        return refused(RefusalCode.DENIED, "permission_denied", reason="a rule forbids it")
 
     await agents.open(resume)
     assert await seen == ("agent_start", LASTS, "d")
@@ -167,9 +167,9 @@ async def test_what_ran_is_resumed(tmp_path: Path) -> None:
 
 async def test_a_note_that_makes_no_sense_is_none(tmp_path: Path) -> None:
     """A file that was cut short, or written by somebody else, starts nothing and holds up nobody."""
-    folder = notes.home(tmp_path, "shop", "coder")
-    notes.write(folder, note("true"))
-    whole = json.loads((folder / notes.NOTE).read_text())
+    folder = agent_records.home(tmp_path, "shop", "coder")
+    agent_records.write(folder, note("true"))
+    whole = json.loads((folder / agent_records.NOTE).read_text())
     for text in ("", "[]", "{", json.dumps({**whole, "status": "well"}), json.dumps({**whole, "who": {}})):
-        (folder / notes.NOTE).write_text(text)
-        assert list(notes.every(tmp_path)) == []
+        (folder / agent_records.NOTE).write_text(text)
+        assert list(agent_records.every(tmp_path)) == []

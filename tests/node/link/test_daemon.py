@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from hubbub.model.link import Kind, Need, Parting, hello_of, load_of
+from hubbub.model.fleet.link_protocol import CloseReason, HubRequest, MessageKind, hello_of, load_of
 from hubbub.node.link.journal import FILE, Journal, JournalFailed
-from hubbub.node.link.line import LinkRefused
-from tests.node.link.evil import MOMENT, QUICK, evil_hub, machine, mark
+from hubbub.node.link.websocket import LinkRefused
+from tests.node.link.evil_hub import MOMENT, QUICK, evil_hub, machine, mark
 
 pytestmark = pytest.mark.anyio
 
@@ -45,10 +45,10 @@ async def test_a_machine_tells_how_busy_it_is(tmp_path: Path) -> None:
     async with evil_hub() as hub, machine(tmp_path, hub, pace=pace):
         talk = await hub.linked()
         for _ in range(2):
-            load = load_of(await talk.hear(Kind.LOAD))
+            load = load_of(await talk.hear(MessageKind.LOAD))
             assert (load.load1 >= 0, load.cpus) == (True, os.cpu_count())
         await talk.cut()
-        load_of(await (await hub.linked()).hear(Kind.LOAD))
+        load_of(await (await hub.linked()).hear(MessageKind.LOAD))
 
 
 async def test_another_process_is_another_instance(tmp_path: Path) -> None:
@@ -66,9 +66,9 @@ async def test_an_order_tells_how_it_goes_on(tmp_path: Path) -> None:
     async with evil_hub() as hub, machine(tmp_path, hub, policy=SAYS_TWO_LINES):
         talk = await hub.linked()
         order = await talk.order("ask_agent_stream", hostname="box", prompt="count")
-        told = (await talk.hear(Kind.PROGRESS, order=order))["text"]
+        told = (await talk.hear(MessageKind.PROGRESS, order=order))["text"]
         outcome = await talk.outcome(order)
-        told += "".join(each["text"] for each in talk.heard(Kind.PROGRESS))
+        told += "".join(each["text"] for each in talk.heard(MessageKind.PROGRESS))
         assert told.splitlines() == outcome["text"].splitlines() == ["one", "two"]
 
 
@@ -77,37 +77,37 @@ async def test_what_goes_on_after_its_order_names_that_order(tmp_path: Path) -> 
     async with evil_hub() as hub, machine(tmp_path, hub, policy=SAYS_TWO_LINES):
         talk = await hub.linked()
         order = await talk.order("delegate_task", prompt="count")
-        begin = await talk.need(Need.BEGIN_TASK)
+        begin = await talk.need(HubRequest.BEGIN_TASK)
         assert (begin["order"], begin["title"]) == (order, "count")
         await talk.grant(begin, task_id="7")
-        end = await talk.need(Need.END_TASK)
+        end = await talk.need(HubRequest.END_TASK)
         assert (end["task_id"], end["failed"], end["text"].split()) == ("7", False, ["one", "two"])
         await talk.grant(end)
         assert (await talk.outcome(order))["task_id"] == "7"
 
 
-@pytest.mark.parametrize("why", [Parting.TAKEN, Parting.REVOKED])
+@pytest.mark.parametrize("why", [CloseReason.TAKEN, CloseReason.REVOKED])
 @pytest.mark.parametrize("is_welcome", [True, False])
-async def test_a_machine_that_is_not_wanted_goes(tmp_path: Path, why: Parting, is_welcome: bool) -> None:
+async def test_a_machine_that_is_not_wanted_goes(tmp_path: Path, why: CloseReason, is_welcome: bool) -> None:
     """Where another has its name, or its key is none any more, it says so, and does not come back."""
     sentences = {
-        Parting.TAKEN: "another machine is linked to the hub under this name",
-        Parting.REVOKED: "this machine's key is not valid any more",
+        CloseReason.TAKEN: "another machine is linked to the hub under this name",
+        CloseReason.REVOKED: "this machine's key is not valid any more",
     }
     async with evil_hub() as hub, machine(tmp_path, hub) as box:
         talk = await (hub.linked() if is_welcome else hub.met())
-        await talk.say(Kind.BYE, why=why)
+        await talk.say(MessageKind.BYE, why=why)
         with pytest.raises(LinkRefused, match=sentences[why]):
             await box.serving
     assert len(hub.keys) == 1
 
 
-@pytest.mark.parametrize("why", [Parting.CLOSING, Parting.BROKEN, "boredom", None, ["name_taken"]])
+@pytest.mark.parametrize("why", [CloseReason.CLOSING, CloseReason.BROKEN, "boredom", None, ["name_taken"]])
 async def test_a_machine_that_may_come_back_does(tmp_path: Path, why: object) -> None:
     """A hub that stops, or says nothing sensible, is found again."""
     async with evil_hub() as hub, machine(tmp_path, hub) as box:
         talk = await hub.linked()
-        await talk.say(Kind.BYE, why=why)
+        await talk.say(MessageKind.BYE, why=why)
         await talk.ends()
         talk = await hub.linked()
         await talk.outcome(await talk.run(mark()))
@@ -117,14 +117,18 @@ async def test_a_machine_that_may_come_back_does(tmp_path: Path, why: object) ->
 @pytest.mark.parametrize(
     ("kind", "said", "sentence"),
     [
-        (Kind.BYE, {"why": "version", "versions": [3, 4]}, "the hub speaks version 3, 4 of the link, and this machine"),
-        (Kind.BYE, {"why": "version", "versions": [0]}, "and this machine 1, 2: upgrade the hub"),
-        (Kind.WELCOME, {"version": 3}, "upgrade the machine"),
-        (Kind.WELCOME, {"version": "new"}, "the hub does not speak the language of links"),
+        (
+            MessageKind.BYE,
+            {"why": "version", "versions": [3, 4]},
+            "the hub speaks version 3, 4 of the link, and this machine",
+        ),
+        (MessageKind.BYE, {"why": "version", "versions": [0]}, "and this machine 1, 2: upgrade the hub"),
+        (MessageKind.WELCOME, {"version": 3}, "upgrade the machine"),
+        (MessageKind.WELCOME, {"version": "new"}, "the hub does not speak the language of links"),
     ],
 )  # fmt: skip
 async def test_a_hub_of_another_version_is_tried_again(
-    tmp_path: Path, kind: Kind, said: dict[str, object], sentence: str
+    tmp_path: Path, kind: MessageKind, said: dict[str, object], sentence: str
 ) -> None:
     """A machine names the versions that it speaks; if the hub speaks none, it says what to upgrade, and waits."""
     async with evil_hub() as hub, machine(tmp_path, hub):

@@ -10,7 +10,7 @@ from uuid import UUID
 import pytest
 
 from hubbub.model.ids import new_id
-from hubbub.node.link.journal import FILE, Journal, JournalFailed, Limits, Standing
+from hubbub.node.link.journal import FILE, CallStanding, Journal, JournalFailed, JournalLimits
 
 
 @pytest.fixture
@@ -27,11 +27,11 @@ def test_an_order_is_new_once(file: Path) -> None:
     """Whether it comes again in the same breath, later, or to the next process: it may not begin a second time."""
     order = new_id()
     journal = Journal(file)
-    assert journal.begin([order, order]) == [Standing.NEW, Standing.BEGUN]
-    assert journal.begin([order]) == [Standing.BEGUN]
+    assert journal.begin([order, order]) == [CallStanding.NEW, CallStanding.BEGUN]
+    assert journal.begin([order]) == [CallStanding.BEGUN]
     journal.close()
 
-    assert Journal(file).begin([order]) == [Standing.BEGUN]
+    assert Journal(file).begin([order]) == [CallStanding.BEGUN]
 
 
 def test_an_outcome_is_kept_until_the_hub_has_it(file: Path) -> None:
@@ -43,11 +43,11 @@ def test_an_outcome_is_kept_until_the_hub_has_it(file: Path) -> None:
     journal.close()
 
     journal = Journal(file)
-    assert journal.find(order) == (Standing.ENDED, "it is done")
-    assert journal.of_standing(Standing.ENDED) == [order]
+    assert journal.find(order) == (CallStanding.ENDED, "it is done")
+    assert journal.of_standing(CallStanding.ENDED) == [order]
     journal.keep(order)
-    assert journal.find(order) == (Standing.PAST, None)
-    assert journal.begin([order]) == [Standing.PAST]
+    assert journal.find(order) == (CallStanding.PAST, None)
+    assert journal.begin([order]) == [CallStanding.PAST]
 
 
 def test_what_has_not_ended_cannot_be_kept_and_what_has_ended_ends_once(file: Path) -> None:
@@ -56,11 +56,11 @@ def test_what_has_not_ended_cannot_be_kept_and_what_has_ended_ends_once(file: Pa
     journal = Journal(file)
     journal.begin([order])
     journal.keep(order)
-    assert journal.of_standing(Standing.BEGUN) == [order]
+    assert journal.of_standing(CallStanding.BEGUN) == [order]
 
     journal.end(order, "first")
     journal.end(order, "second")
-    assert journal.find(order) == (Standing.ENDED, "first")
+    assert journal.find(order) == (CallStanding.ENDED, "first")
 
 
 def test_the_outcome_of_an_order_that_never_began_is_nothing(file: Path) -> None:
@@ -69,52 +69,54 @@ def test_the_outcome_of_an_order_that_never_began_is_nothing(file: Path) -> None
     journal = Journal(file)
     journal.end(order, "x")
     journal.keep(order)
-    assert journal.find(order) == (Standing.PAST, None)
-    assert journal.begin([order]) == [Standing.NEW]
+    assert journal.find(order) == (CallStanding.PAST, None)
+    assert journal.begin([order]) == [CallStanding.NEW]
 
 
 def test_what_is_forgotten_may_never_begin_again(file: Path) -> None:
     """The horizon rises with the oldest that are forgotten: what is not greater comes too late, known or not."""
     unseen, *orders = ids(6)
-    journal = Journal(file, Limits(remembered=3))
+    journal = Journal(file, JournalLimits(remembered=3))
     for each in orders:
         journal.begin([each])
         journal.end(each, "x")
 
-    assert journal.begin([unseen, *orders]) == [Standing.PAST] * 3 + [Standing.ENDED] * 3
+    assert journal.begin([unseen, *orders]) == [CallStanding.PAST] * 3 + [CallStanding.ENDED] * 3
     journal.close()
-    assert Journal(file).begin([unseen, new_id()]) == [Standing.PAST, Standing.NEW]
+    assert Journal(file).begin([unseen, new_id()]) == [CallStanding.PAST, CallStanding.NEW]
 
 
 def test_what_is_under_way_is_never_forgotten(file: Path) -> None:
     """However many come after it, it is known that it has begun."""
     long, *orders = ids(100)
-    journal = Journal(file, Limits(remembered=3))
+    journal = Journal(file, JournalLimits(remembered=3))
     journal.begin([long])
     for each in orders:
         journal.begin([each])
         journal.end(each, "x")
 
-    assert journal.begin([long]) == [Standing.BEGUN]
-    assert journal.of_standing(Standing.BEGUN) == [long]
-    assert len(journal.of_standing(Standing.ENDED)) < 40
+    assert journal.begin([long]) == [CallStanding.BEGUN]
+    assert journal.of_standing(CallStanding.BEGUN) == [long]
+    assert len(journal.of_standing(CallStanding.ENDED)) < 40
 
 
 def test_an_id_from_the_far_future_keeps_nothing_out(file: Path) -> None:
     """A hub whose clock ran hours ahead and was set right goes on at once: the horizon is no time, but an id."""
     ahead = [UUID(int=each.int + (10**8 << 80)) for each in ids(2)]  # more than a day
-    journal = Journal(file, Limits(remembered=2))
+    journal = Journal(file, JournalLimits(remembered=2))
     for each in ahead:
-        assert journal.begin([each]) == [Standing.NEW]
+        assert journal.begin([each]) == [CallStanding.NEW]
         journal.end(each, "x")
     for each in ids(5):
-        assert journal.begin([each]) == [Standing.NEW]
+        assert journal.begin([each]) == [CallStanding.NEW]
         journal.end(each, "x")
-    assert journal.begin(ahead) == [Standing.ENDED] * 2
+    assert journal.begin(ahead) == [CallStanding.ENDED] * 2
 
 
-@pytest.mark.parametrize("limits", [Limits(kept=2), Limits(characters=200)], ids=["number", "length"])
-def test_a_hub_that_keeps_nothing_fills_no_disk(file: Path, limits: Limits) -> None:
+@pytest.mark.parametrize(
+    "limits", [JournalLimits(kept=2), JournalLimits(characters=200)], ids=["number", "length"]
+)
+def test_a_hub_that_keeps_nothing_fills_no_disk(file: Path, limits: JournalLimits) -> None:
     """Beyond so many outcomes, or so much in them, the oldest make way; that they have ended is still known."""
     orders = ids(5)
     journal = Journal(file, limits)
@@ -123,7 +125,7 @@ def test_a_hub_that_keeps_nothing_fills_no_disk(file: Path, limits: Limits) -> N
         journal.end(each, "x" * 100)
 
     assert [journal.find(each)[1] is not None for each in orders] == [False] * 3 + [True] * 2
-    assert journal.of_standing(Standing.ENDED) == orders
+    assert journal.of_standing(CallStanding.ENDED) == orders
 
 
 def test_the_file_shrinks_when_outcomes_go(file: Path) -> None:
@@ -182,8 +184,8 @@ input()
     child.communicate()
 
     journal = Journal(file)
-    assert journal.of_standing(Standing.BEGUN) == [order]
-    assert journal.begin([order]) == [Standing.BEGUN]
+    assert journal.of_standing(CallStanding.BEGUN) == [order]
+    assert journal.begin([order]) == [CallStanding.BEGUN]
 
 
 def test_what_has_begun_is_on_the_disk_and_not_only_in_the_system(file: Path) -> None:

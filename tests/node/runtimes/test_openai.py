@@ -8,11 +8,11 @@ from types import ModuleType
 
 import pytest
 
-from hubbub.node.policy import OpenAIRuntime
+from hubbub.node.policy.node_policy import OpenAIRuntime
 from hubbub.node.runtimes import conversation
 from hubbub.node.runtimes.conversation import Conversation, RuntimeFailed, ToolCall
-from tests.node.endpoint import Calls, Fails, Hangs, Says, endpoint
-from tests.node.hands import CATALOGUE, Record
+from tests.node.model_endpoint import Calls, Fails, Hangs, Says, endpoint
+from tests.node.tool_access import CATALOGUE, Record
 
 SLOW = Calls([("read_file", {"path": "again"})])
 

@@ -12,25 +12,25 @@ from pathlib import Path
 import pytest
 
 from hubbub.node import sandbox
-from hubbub.node.kernel import landlock_abi
-from hubbub.node.place import Place
-from hubbub.node.sandbox import hidden
-from tests.node.filework import refusal
-from tests.node.places import place
-from tests.node.running import ask, behind, bubblewrap, printed, run
-from tests.tools import needed
+from hubbub.node.sandbox import hidden_paths
+from hubbub.node.system.kernel import landlock_abi
+from hubbub.node.tools.tool_context import ToolContext
+from tests.node.file_calls import refusal
+from tests.node.running_commands import ask, behind, bubblewrap, printed, run
+from tests.node.tool_contexts import place
+from tests.support.tools import needed
 
 REAL = ("bwrap", "landlock")
 
 
 @pytest.fixture(params=REAL)
-def walled(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
+def walled(request: pytest.FixtureRequest, tmp_path: Path) -> ToolContext:
     """A machine with each wall that is one."""
     return behind(place(tmp_path), request.param)
 
 
 @pytest.fixture
-def boxed(tmp_path: Path) -> Place:
+def boxed(tmp_path: Path) -> ToolContext:
     """A machine with the wall that hides more."""
     return behind(place(tmp_path), "bwrap")
 
@@ -45,7 +45,7 @@ def work(tmp_path: Path) -> Path:
     return tmp_path / "work"
 
 
-def fails(here: Place, command: str) -> str:
+def fails(here: ToolContext, command: str) -> str:
     """What a command complains of that must not succeed."""
     value = run(here, command)
     assert value["exit_code"] != 0, value
@@ -55,7 +55,7 @@ def fails(here: Place, command: str) -> str:
 # ---- both --------------------------------------------------------------------------------------------------------
 
 
-def test_only_the_roots_can_be_written(walled: Place, work: Path, home: Path) -> None:
+def test_only_the_roots_can_be_written(walled: ToolContext, work: Path, home: Path) -> None:
     """There everything can be made, moved and deleted; elsewhere nothing, whatever the rights of the user."""
     (home / "file").write_text("before")
 
@@ -76,7 +76,7 @@ def test_only_the_roots_can_be_written(walled: Place, work: Path, home: Path) ->
     assert (home / "file").read_text() == "before"
 
 
-def test_no_way_leads_out_of_the_roots(walled: Place, home: Path) -> None:
+def test_no_way_leads_out_of_the_roots(walled: ToolContext, home: Path) -> None:
     """Neither a link nor a file that has a second name nor the machine's own folder of processes does."""
     (home / "file").write_text("before")
 
@@ -88,7 +88,7 @@ def test_no_way_leads_out_of_the_roots(walled: Place, home: Path) -> None:
     assert (home / "file").read_text() == "before"
 
 
-def test_the_machine_can_be_read(walled: Place, home: Path) -> None:
+def test_the_machine_can_be_read(walled: ToolContext, home: Path) -> None:
     """Programs and their files are there, and what the user has in their home."""
     (home / "notes").write_text("hello\n")
 
@@ -96,7 +96,7 @@ def test_the_machine_can_be_read(walled: Place, home: Path) -> None:
 
 
 @pytest.mark.parametrize("folder", [".ssh", ".config/hubbub", ".local/share/hubbub", "Library/Keychains"])
-def test_keys_and_the_products_own_folders_are_hidden(walled: Place, home: Path, folder: str) -> None:
+def test_keys_and_the_products_own_folders_are_hidden(walled: ToolContext, home: Path, folder: str) -> None:
     """What is in them cannot be read, by whichever way; what is beside them can."""
     (home / folder).mkdir(parents=True)
     (home / folder / "secret").write_text("hidden")
@@ -125,17 +125,19 @@ def test_closed_homes_of_others_stop_no_command(tmp_path: Path) -> None:
     other = tmp_path / "other"
     (other / ".ssh").mkdir(parents=True)
     world = replace(place(tmp_path).world, homes=(str(other),))
-    assert str(other / ".ssh") in hidden.hidden(world)
+    assert str(other / ".ssh") in hidden_paths.hidden(world)
 
     other.chmod(0)
     with nobody():
-        closed = hidden.hidden(world)
+        closed = hidden_paths.hidden(world)
     other.chmod(0o700)
 
     assert str(other / ".ssh") not in closed
 
 
-def test_all_that_is_named_as_the_products_own_is_hidden(walled: Place, tmp_path: Path, work: Path) -> None:
+def test_all_that_is_named_as_the_products_own_is_hidden(
+    walled: ToolContext, tmp_path: Path, work: Path
+) -> None:
     """Folders and files, where they are beside the roots and where they are in them."""
     own = (tmp_path / "tokens", work / "policy.toml", work / "own")
     for path in (own[0], own[2]):
@@ -151,7 +153,7 @@ def test_all_that_is_named_as_the_products_own_is_hidden(walled: Place, tmp_path
     fails(there, "echo x > policy.toml")
 
 
-def test_a_root_that_leads_to_keys_is_none(walled: Place, home: Path, tmp_path: Path) -> None:
+def test_a_root_that_leads_to_keys_is_none(walled: ToolContext, home: Path, tmp_path: Path) -> None:
     """Where a root was made a link to what is hidden it stays hidden."""
     (home / ".ssh").mkdir()
     (home / ".ssh" / "secret").write_text("hidden")
@@ -163,7 +165,7 @@ def test_a_root_that_leads_to_keys_is_none(walled: Place, home: Path, tmp_path: 
     fails(there, "echo x > ~/.ssh/authorized_keys")
 
 
-def test_nobody_becomes_more_than_they_are(walled: Place) -> None:
+def test_nobody_becomes_more_than_they_are(walled: ToolContext) -> None:
     """Programs that would give more rights, such as sudo, give none."""
     assert printed(walled, "grep NoNewPrivs /proc/self/status") == "NoNewPrivs:\t1\n"
 
@@ -186,7 +188,7 @@ def test_the_network_is_there_by_policy(tmp_path: Path, wall: str) -> None:
         fails(behind(here, wall, network=False), connect)
 
 
-def test_nobody_outside_can_be_sent_a_signal(walled: Place) -> None:
+def test_nobody_outside_can_be_sent_a_signal(walled: ToolContext) -> None:
     """Not even by a user whose processes they are."""
     with subprocess.Popen(["/bin/sleep", "1000"]) as outside:
         fails(walled, f"kill -KILL {outside.pid}")
@@ -195,7 +197,7 @@ def test_nobody_outside_can_be_sent_a_signal(walled: Place) -> None:
         outside.kill()
 
 
-def test_temporary_files_have_a_place(walled: Place) -> None:
+def test_temporary_files_have_a_place(walled: ToolContext) -> None:
     """It is the command's own, and gone with it."""
     path = printed(walled, "mktemp").strip()
 
@@ -207,7 +209,7 @@ def test_temporary_files_have_a_place(walled: Place) -> None:
 # ---- bubblewrap --------------------------------------------------------------------------------------------------
 
 
-def test_a_command_sees_no_processes_but_its_own(boxed: Place) -> None:
+def test_a_command_sees_no_processes_but_its_own(boxed: ToolContext) -> None:
     """Of the machine's none are there."""
     numbers = printed(boxed, "cd /proc; ls -d [0-9]*").split()
 
@@ -215,7 +217,7 @@ def test_a_command_sees_no_processes_but_its_own(boxed: Place) -> None:
     assert printed(boxed, "ps -e 2>/dev/null | grep -c pytest; true").strip() == "0"
 
 
-def test_repositories_can_be_read_and_not_changed(boxed: Place, work: Path) -> None:
+def test_repositories_can_be_read_and_not_changed(boxed: ToolContext, work: Path) -> None:
     """Every `.git` in the roots, however it is written and wherever it is, also one that is a file."""
     for folder in (".git", "deep/er/.git", "other/.GIT"):
         (work / folder).mkdir(parents=True)
@@ -230,7 +232,7 @@ def test_repositories_can_be_read_and_not_changed(boxed: Place, work: Path) -> N
     assert printed(boxed, "cat .git/config deep/er/.git/config") == "before\nbefore\n"
 
 
-def test_environment_files_are_masked(boxed: Place, work: Path) -> None:
+def test_environment_files_are_masked(boxed: ToolContext, work: Path) -> None:
     """Neither read nor changed nor deleted, unless they are templates; also where a link leads to one's secret."""
     (work / "sub").mkdir()
     (work / "secrets").write_text("hidden")
@@ -247,32 +249,34 @@ def test_environment_files_are_masked(boxed: Place, work: Path) -> None:
     assert (work / ".env").read_text() == "hidden"
 
 
-def test_no_number_of_files_unmasks_one(boxed: Place, work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_number_of_files_unmasks_one(
+    boxed: ToolContext, work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """However many there are beside it, what lies in a root itself is found."""
-    monkeypatch.setattr(hidden, "MOST_ENTRIES", 3)
+    monkeypatch.setattr(hidden_paths, "MOST_ENTRIES", 3)
     for number in range(50):
         (work / f"folder{number}").mkdir()
         (work / f"folder{number}" / "file").touch()
     (work / ".env").write_text("hidden")
 
     assert "hidden" not in run(boxed, "cat .env")["stdout"]
-    assert len(hidden.marked([str(work)]).secrets) == 1
+    assert len(hidden_paths.marked([str(work)]).secrets) == 1
 
 
-def test_programs_that_stand_outside_cannot_be_reached(boxed: Place) -> None:
+def test_programs_that_stand_outside_cannot_be_reached(boxed: ToolContext) -> None:
     """Their sockets are in folders that are empty here."""
     assert printed(boxed, "ls -A /run /var/tmp | grep -v -e : -e systemd -e resolv; true").strip() == ""
     assert printed(boxed, "ls -A /dev/shm").strip() == ""
 
 
-def test_the_superuser_is_none_inside(boxed: Place) -> None:
+def test_the_superuser_is_none_inside(boxed: ToolContext) -> None:
     """A command has no capability, whoever runs the hub."""
     assert "CapEff:\t0000000000000000" in printed(boxed, "cat /proc/self/status")
     fails(boxed, "mount -t tmpfs none /mnt")
     fails(boxed, "umount ~/.ssh /tmp")
 
 
-def test_a_folder_that_is_hidden_cannot_be_worked_in(boxed: Place, tmp_path: Path) -> None:
+def test_a_folder_that_is_hidden_cannot_be_worked_in(boxed: ToolContext, tmp_path: Path) -> None:
     """The call says why, and nothing is run."""
     (tmp_path / "elsewhere").mkdir()
 

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from hubbub.model.orders import Order, Outcome, Principal
-from hubbub.node.place import Place
-from hubbub.node.ssh.shells import Shells
+from hubbub.model.fleet.calls import NodeCall, Principal, ToolResult
+from hubbub.node.ssh.remote_shells import RemoteShells
 from hubbub.node.tools.ssh import TOOLS
-from tests.node.filework import refusal
-from tests.node.places import SOMEBODY, place
-from tests.node.ssh.sshd import Server, User, key, served
+from hubbub.node.tools.tool_context import ToolContext
+from tests.node.file_calls import refusal
+from tests.node.ssh.ssh_server import Server, User, key, served
+from tests.node.tool_contexts import SOMEBODY, place
 
 WITHIN = 20.0  # seconds, in which what is waited for has come
 
@@ -23,18 +23,18 @@ WITHIN = 20.0  # seconds, in which what is waited for has come
 class Desk:
     """A machine whose agents go to others by SSH."""
 
-    place: Place
+    place: ToolContext
     user: User
     seen: dict[str, str] = field(default_factory=dict)  # what was read of each shell
 
-    def with_shells(self, shells: Shells) -> "Desk":
+    def with_shells(self, shells: RemoteShells) -> "Desk":
         """The same machine, with other shells."""
         return Desk(replace(self.place, shells=shells), self.user)
 
-    async def call(self, operation: str, who: Principal = SOMEBODY, **arguments: object) -> Outcome:
+    async def call(self, operation: str, who: Principal = SOMEBODY, **arguments: object) -> ToolResult:
         """What comes of a call that the gate lets through."""
         given = {"operation": operation, **arguments}
-        return await TOOLS["ssh_session"](self.place, Order(who=who, tool="ssh_session", arguments=given))
+        return await TOOLS["ssh_session"](self.place, NodeCall(who=who, tool="ssh_session", arguments=given))
 
     async def ask(self, operation: str, who: Principal = SOMEBODY, **arguments: object) -> Any:
         """What a call gives that must be done."""

@@ -4,7 +4,7 @@ import pytest
 
 from hubbub.model.errors import Invalid
 from hubbub.node.ssh.destination import Destination, parse
-from tests.rows import each_row
+from tests.support.each_row import each_row
 
 
 @each_row(

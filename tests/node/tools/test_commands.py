@@ -8,15 +8,14 @@ from typing import Any
 
 import pytest
 
-from hubbub.model.orders import Outcome, Principal
-from hubbub.node.commands import folder, limits
-from hubbub.node.commands.hearing import MOST, RECENT
-from hubbub.node.place import Place
+from hubbub.model.fleet.calls import Principal, ToolResult
+from hubbub.node.commands import job_folder, resource_limits
+from hubbub.node.commands.pipe_reader import MOST, RECENT
 from hubbub.node.tools import commands
+from hubbub.node.tools.tool_context import ToolContext
 from tests.cli.processes import ends
-from tests.node.filework import refusal
-from tests.node.places import place
-from tests.node.running import (
+from tests.node.file_calls import refusal
+from tests.node.running_commands import (
     WALLS,
     Marked,
     ask,
@@ -29,6 +28,7 @@ from tests.node.running import (
     row,
     run,
 )
+from tests.node.tool_contexts import place
 
 EVE = Principal(project="shop", name="eve")
 PERSON = Principal(project="shop", name="ann", is_person=True)
@@ -36,13 +36,13 @@ STRANGER = Principal(project="other", name="ada", is_person=True)
 
 
 @pytest.fixture
-def bare(tmp_path: Path) -> Place:
+def bare(tmp_path: Path) -> ToolContext:
     """A machine without a wall, which is the fastest."""
     return behind(place(tmp_path), "none")
 
 
 @pytest.fixture(params=WALLS)
-def here(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
+def here(request: pytest.FixtureRequest, tmp_path: Path) -> ToolContext:
     """A machine with a wall: with bubblewrap every day, with each in `make check`."""
     return behind(place(tmp_path), request.param)
 
@@ -50,7 +50,7 @@ def here(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
 # ---- what comes of it --------------------------------------------------------------------------------------------
 
 
-def test_a_command_answers_with_its_streams_and_its_exit_code(here: Place) -> None:
+def test_a_command_answers_with_its_streams_and_its_exit_code(here: ToolContext) -> None:
     """Both streams are told apart, and a command that fails is no error of the call."""
     assert run(here, "echo out; echo err >&2; exit 3") == {
         "stdout": "out\n",
@@ -59,7 +59,7 @@ def test_a_command_answers_with_its_streams_and_its_exit_code(here: Place) -> No
     }
 
 
-def test_a_command_that_a_signal_ends_has_the_exit_code_of_shells(here: Place) -> None:
+def test_a_command_that_a_signal_ends_has_the_exit_code_of_shells(here: ToolContext) -> None:
     """It is 128 and the number of the signal."""
     assert run(here, "kill -KILL $$")["exit_code"] == 128 + 9
 
@@ -74,17 +74,17 @@ def test_a_command_that_a_signal_ends_has_the_exit_code_of_shells(here: Place) -
         ("echo $0 $-", "/bin/bash hBc\n"),
     ],
 )
-def test_bash_gets_the_very_words_that_were_checked(bare: Place, command: str, expected: str) -> None:
+def test_bash_gets_the_very_words_that_were_checked(bare: ToolContext, command: str, expected: str) -> None:
     """Nothing is added, taken away or quoted anew, and no start-up file is read."""
     assert printed(bare, command) == expected
 
 
-def test_standard_input_is_closed(here: Place) -> None:
+def test_standard_input_is_closed(here: ToolContext) -> None:
     """What reads from it finds its end at once."""
     assert printed(here, "cat; read || echo none") == "none\n"
 
 
-def test_much_output_is_cut_in_the_middle(here: Place) -> None:
+def test_much_output_is_cut_in_the_middle(here: ToolContext) -> None:
     """Of each stream a mebibyte is kept, the half of it from the beginning and the half from the end."""
     value = run(here, "echo first; head -c 5242880 /dev/zero | tr '\\0' x; echo last; echo short >&2")
 
@@ -95,12 +95,12 @@ def test_much_output_is_cut_in_the_middle(here: Place) -> None:
     assert value["stderr"] == "short\n"
 
 
-def test_output_that_is_no_text_is_replaced(here: Place) -> None:
+def test_output_that_is_no_text_is_replaced(here: ToolContext) -> None:
     """Bytes that are not UTF-8 show as the sign for that."""
     assert printed(here, r"printf 'a\xff\xfeb'") == "a\ufffd\ufffdb"
 
 
-def test_a_command_runs_in_the_machines_folder_or_in_one_beneath(here: Place, work: Path) -> None:
+def test_a_command_runs_in_the_machines_folder_or_in_one_beneath(here: ToolContext, work: Path) -> None:
     """Without `cwd` it is where relative paths begin; a relative `cwd` begins there as well."""
     (work / "deep" / "er").mkdir(parents=True)
 
@@ -118,7 +118,7 @@ def test_a_command_runs_in_the_machines_folder_or_in_one_beneath(here: Place, wo
     ],
 )
 def test_a_folder_that_is_none_is_not_worked_in(
-    bare: Place, work: Path, cwd: str, code: str, why: str
+    bare: ToolContext, work: Path, cwd: str, code: str, why: str
 ) -> None:
     """The refusal says why, and nothing is run."""
     (work / "file").touch()
@@ -129,7 +129,9 @@ def test_a_folder_that_is_none_is_not_worked_in(
     assert not (work / "ran").exists()
 
 
-def test_a_folder_that_has_become_a_link_to_keys_is_refused(bare: Place, work: Path, tmp_path: Path) -> None:
+def test_a_folder_that_has_become_a_link_to_keys_is_refused(
+    bare: ToolContext, work: Path, tmp_path: Path
+) -> None:
     """What is opened is looked at again: the gate may have seen something else there."""
     keys = tmp_path / "home" / ".ssh"
     keys.mkdir()
@@ -143,7 +145,9 @@ def test_a_folder_that_has_become_a_link_to_keys_is_refused(bare: Place, work: P
     ("text", "why"),
     [("a\0b", "must not have a NUL character"), ("a\ud800", "must not have half a character")],
 )
-def test_what_no_program_can_be_given_is_invalid(bare: Place, argument: str, text: str, why: str) -> None:
+def test_what_no_program_can_be_given_is_invalid(
+    bare: ToolContext, argument: str, text: str, why: str
+) -> None:
     """A NUL character or half of a character is refused with the name of the argument."""
     given: dict[str, Any] = {"command": "true", argument: text}
 
@@ -152,7 +156,7 @@ def test_what_no_program_can_be_given_is_invalid(bare: Place, argument: str, tex
     assert refusal(outcome) == ("invalid", f"{argument}: {why}")
 
 
-def test_the_environment_is_what_is_on_the_list(here: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_environment_is_what_is_on_the_list(here: ToolContext, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither what the machine's process has nor a variable that is not on the list reaches a command."""
     monkeypatch.setenv("HUBBUB_TOKEN", "secret")
     monkeypatch.setenv("OPENAI_API_KEY", "secret")
@@ -171,7 +175,7 @@ def test_the_environment_is_what_is_on_the_list(here: Place, monkeypatch: pytest
     assert (found["TERM"], found["HOME"], found["LC_ALL"]) == ("dumb", here.world.home, "C")
 
 
-def test_a_command_has_no_descriptor_but_its_three(here: Place, tmp_path: Path) -> None:
+def test_a_command_has_no_descriptor_but_its_three(here: ToolContext, tmp_path: Path) -> None:
     """Not even one that the machine's process would pass on."""
     descriptor = os.open(tmp_path, os.O_RDONLY)
     os.set_inheritable(descriptor, True)
@@ -187,18 +191,22 @@ def test_a_command_has_no_descriptor_but_its_three(here: Place, tmp_path: Path) 
     os.close(descriptor)
 
 
-def test_a_command_has_limits(here: Place) -> None:
+def test_a_command_has_limits(here: ToolContext) -> None:
     """They are of the size of files and of memory; and a program that crashes leaves no image of itself."""
     blocks = printed(here, "ulimit -c -f -d").splitlines()
 
-    assert [int(line.split()[-1]) for line in blocks] == [0, limits.FILE_SIZE // 1024, limits.MEMORY // 1024]
+    assert [int(line.split()[-1]) for line in blocks] == [
+        0,
+        resource_limits.FILE_SIZE // 1024,
+        resource_limits.MEMORY // 1024,
+    ]
     assert int(printed(here, "ulimit -u")) < 100_000
 
 
 # ---- its end -----------------------------------------------------------------------------------------------------
 
 
-def test_a_command_whose_time_is_over_is_killed_with_all_that_it_has_started(here: Place) -> None:
+def test_a_command_whose_time_is_over_is_killed_with_all_that_it_has_started(here: ToolContext) -> None:
     """It does not help to be deaf to TERM or to leave the group; the output so far is told."""
     with marked() as processes:
         outcome = ask(
@@ -219,7 +227,7 @@ def test_a_command_whose_time_is_over_is_killed_with_all_that_it_has_started(her
     }
 
 
-def test_a_command_that_is_ended_may_clean_up(here: Place) -> None:
+def test_a_command_that_is_ended_may_clean_up(here: ToolContext) -> None:
     """First it is asked to end, and what it prints then is still heard."""
     task_id = begin(here, "trap 'echo cleaned; exit 7' TERM; echo ready; sleep 1000 & wait")
     eventually(lambda: row(here, task_id)["output_tail"] == "ready\n")
@@ -230,7 +238,7 @@ def test_a_command_that_is_ended_may_clean_up(here: Place) -> None:
     assert (found["output_tail"], found["exit_code"]) == ("ready\ncleaned\n", 7)
 
 
-def test_many_processes_are_killed_as_one_is(here: Place) -> None:
+def test_many_processes_are_killed_as_one_is(here: ToolContext) -> None:
     """Two hundred that are each in a group of their own, and start others, all end with their command."""
     with marked() as processes:
         each = f"setsid bash -c 'trap \"\" TERM; {processes.sleep} & wait; {processes.sleep}' &"
@@ -242,7 +250,7 @@ def test_many_processes_are_killed_as_one_is(here: Place) -> None:
     assert refusal(outcome)[0] == "timeout"
 
 
-def test_what_a_command_leaves_running_ends_with_it(here: Place) -> None:
+def test_what_a_command_leaves_running_ends_with_it(here: ToolContext) -> None:
     """A command is over when it says so, whoever holds its streams open."""
     with marked() as processes:
         assert printed(here, f"setsid {processes.sleep} & {processes.sleep} & echo done") == "done\n"
@@ -250,7 +258,7 @@ def test_what_a_command_leaves_running_ends_with_it(here: Place) -> None:
         assert not processes.pids()
 
 
-def test_a_call_that_is_cancelled_ends_its_command(here: Place) -> None:
+def test_a_call_that_is_cancelled_ends_its_command(here: ToolContext) -> None:
     """So does a client that has gone."""
 
     async def cancelled(processes: Marked) -> None:
@@ -263,7 +271,7 @@ def test_a_call_that_is_cancelled_ends_its_command(here: Place) -> None:
         asyncio.run(cancelled(processes))
 
 
-def test_a_command_is_lost_with_its_keeper(here: Place) -> None:
+def test_a_command_is_lost_with_its_keeper(here: ToolContext) -> None:
     """When the keeper is killed nothing that it kept goes on, and the call says so."""
 
     async def lost(processes: Marked) -> tuple[str, str]:
@@ -281,7 +289,7 @@ def test_a_command_is_lost_with_its_keeper(here: Place) -> None:
 
 
 @pytest.mark.system
-def test_after_its_forker_was_killed_the_next_command_gets_another(bare: Place) -> None:
+def test_after_its_forker_was_killed_the_next_command_gets_another(bare: ToolContext) -> None:
     """Nothing has to be started anew by hand."""
     with marked() as processes:
         begin(bare, f"{processes.sleep}; true")
@@ -294,10 +302,10 @@ def test_after_its_forker_was_killed_the_next_command_gets_another(bare: Place) 
     assert printed(bare, "echo again") == "again\n"
 
 
-def test_a_keeper_that_is_killed_while_it_waits_takes_no_command_with_it(bare: Place) -> None:
+def test_a_keeper_that_is_killed_while_it_waits_takes_no_command_with_it(bare: ToolContext) -> None:
     """The order that it would have taken is the next one's, and the commands of others go on."""
 
-    async def killed(processes: Marked) -> Outcome:
+    async def killed(processes: Marked) -> ToolResult:
         await asyncio.to_thread(eventually, lambda: processes.pids() and processes.waiting())
         waiting = processes.waiting()
         os.kill(waiting, signal.SIGSTOP)  # so that it takes no order
@@ -316,7 +324,7 @@ def test_a_keeper_that_is_killed_while_it_waits_takes_no_command_with_it(bare: P
 # ---- in the background -------------------------------------------------------------------------------------------
 
 
-def test_a_command_in_the_background_shows_among_the_tasks(here: Place) -> None:
+def test_a_command_in_the_background_shows_among_the_tasks(here: ToolContext) -> None:
     """Its row has its id, its words, when it was started, its status and the last of its output."""
     before = datetime.now(UTC)
     task_id = begin(here, "echo begun; sleep 1000")
@@ -335,7 +343,7 @@ def test_a_command_in_the_background_shows_among_the_tasks(here: Place) -> None:
     assert ask(here, "shell_kill", task_id=task_id).value == {"killed": True}
 
 
-def test_a_command_in_the_background_that_is_killed_is_gone(here: Place) -> None:
+def test_a_command_in_the_background_that_is_killed_is_gone(here: ToolContext) -> None:
     """When shell_kill answers nothing of it is left; a second time there is nothing to kill."""
     with marked() as processes:
         task_id = begin(here, f"setsid {processes.sleep} & {processes.sleep}; true")
@@ -349,7 +357,7 @@ def test_a_command_in_the_background_that_is_killed_is_gone(here: Place) -> None
     assert ask(here, "shell_kill", task_id=task_id).value == {"killed": False}
 
 
-def test_a_command_that_does_not_heed_a_signal_is_killed_all_the_same(here: Place) -> None:
+def test_a_command_that_does_not_heed_a_signal_is_killed_all_the_same(here: ToolContext) -> None:
     """shell_kill ends a command: what is deaf to its signal is given a moment."""
     with marked() as processes:
         task_id = begin(here, f"trap '' TERM; {processes.sleep} & wait; {processes.sleep}")
@@ -360,7 +368,7 @@ def test_a_command_that_does_not_heed_a_signal_is_killed_all_the_same(here: Plac
         assert not processes.pids()
 
 
-def test_a_command_that_ends_by_itself_leaves_its_exit_code(here: Place, work: Path) -> None:
+def test_a_command_that_ends_by_itself_leaves_its_exit_code(here: ToolContext, work: Path) -> None:
     """Its row then says `exited`, with the last of what it printed."""
     task_id = begin(here, f"head -c {2 * RECENT} /dev/zero | tr '\\0' x; echo end; exit 4")
     eventually(lambda: row(here, task_id)["status"] != "running")
@@ -372,7 +380,7 @@ def test_a_command_that_ends_by_itself_leaves_its_exit_code(here: Place, work: P
     assert ask(here, "shell_kill", task_id=task_id).value == {"killed": False}
 
 
-def test_a_command_in_the_background_has_a_time_if_it_is_given_one(bare: Place) -> None:
+def test_a_command_in_the_background_has_a_time_if_it_is_given_one(bare: ToolContext) -> None:
     """Then it ends as one in the foreground does, and its row says so."""
     with marked() as processes:
         task_id = begin(bare, f"{processes.sleep}; true", timeout_ms=100)
@@ -381,7 +389,7 @@ def test_a_command_in_the_background_has_a_time_if_it_is_given_one(bare: Place) 
         assert row(bare, task_id)["status"] == "timeout"
 
 
-def test_a_command_that_takes_long_goes_on_in_the_background(here: Place) -> None:
+def test_a_command_that_takes_long_goes_on_in_the_background(here: ToolContext) -> None:
     """Where the policy says so, the call is answered and the command can be found."""
     policy = replace(here.policy, background_after=timedelta(milliseconds=200))
     there = replace(here, policy=policy)
@@ -398,7 +406,9 @@ def test_a_command_that_takes_long_goes_on_in_the_background(here: Place) -> Non
 @pytest.mark.parametrize(
     ("name", "number"), [("INT", 2), ("SIGINT", 2), ("sigquit", 3), ("HUP", 1), ("KILL", 9), (None, 15)]
 )
-def test_a_signal_is_named_with_or_without_its_prefix(bare: Place, name: str | None, number: int) -> None:
+def test_a_signal_is_named_with_or_without_its_prefix(
+    bare: ToolContext, name: str | None, number: int
+) -> None:
     """Without a name it is TERM."""
     task_id = begin(bare, "sleep 1000")
     more: dict[str, Any] = {} if name is None else {"signal": name}
@@ -408,7 +418,7 @@ def test_a_signal_is_named_with_or_without_its_prefix(bare: Place, name: str | N
     assert row(bare, task_id)["exit_code"] == 128 + number
 
 
-def test_a_signal_that_ends_nothing_is_invalid(bare: Place) -> None:
+def test_a_signal_that_ends_nothing_is_invalid(bare: ToolContext) -> None:
     """The refusal names those that there are, and the command goes on."""
     task_id = begin(bare, "sleep 1000")
 
@@ -419,7 +429,7 @@ def test_a_signal_that_ends_nothing_is_invalid(bare: Place) -> None:
     ask(bare, "shell_kill", task_id=task_id)
 
 
-def test_nobody_sees_or_ends_anothers_commands(bare: Place) -> None:
+def test_nobody_sees_or_ends_anothers_commands(bare: ToolContext) -> None:
     """For another agent they are not there; for a person of the project all are; for another project none."""
     task_id = begin(bare, "sleep 1000")
 
@@ -432,23 +442,23 @@ def test_nobody_sees_or_ends_anothers_commands(bare: Place) -> None:
 
 
 @pytest.mark.parametrize("task_id", ["", "1", "../../work", "0123456789abcdef", "0" * 17, "a\0b"])
-def test_a_task_that_there_is_not_is_not_found(bare: Place, task_id: str) -> None:
+def test_a_task_that_there_is_not_is_not_found(bare: ToolContext, task_id: str) -> None:
     """Whatever the id looks like."""
     assert refusal(ask(bare, "shell_kill", task_id=task_id))[0] == "not_found"
 
 
-def test_tasks_are_in_the_order_in_which_they_were_started(bare: Place) -> None:
+def test_tasks_are_in_the_order_in_which_they_were_started(bare: ToolContext) -> None:
     """The oldest comes first."""
     ids = [begin(bare, "sleep 1000") for _ in range(3)]
 
     rows: Any = ask(bare, "shell_tasks").value
 
     assert [each["id"] for each in rows] == ids
-    folder.end_all(bare.data)
+    job_folder.end_all(bare.data)
     assert {row(bare, each)["status"] for each in ids} == {"killed"}
 
 
-def test_there_is_room_for_so_many_commands(bare: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_there_is_room_for_so_many_commands(bare: ToolContext, monkeypatch: pytest.MonkeyPatch) -> None:
     """One more is refused with what can be done about it."""
     monkeypatch.setattr(commands, "MOST_IN_BACKGROUND", 1)
     task_id = begin(bare, "sleep 1000")
@@ -461,9 +471,11 @@ def test_there_is_room_for_so_many_commands(bare: Place, monkeypatch: pytest.Mon
     ask(bare, "shell_kill", task_id=begin(bare, "sleep 1000"))
 
 
-def test_commands_that_ended_long_ago_are_forgotten(bare: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_commands_that_ended_long_ago_are_forgotten(
+    bare: ToolContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """As many as are kept stay, the last ones; those that run are not counted."""
-    monkeypatch.setattr(folder, "KEPT", 1)
+    monkeypatch.setattr(job_folder, "KEPT", 1)
     running = begin(bare, "sleep 1000")
     ended = [begin(bare, "true") for _ in range(2)]
     eventually(lambda: {row(bare, each)["status"] for each in ended} == {"exited"})
@@ -472,13 +484,13 @@ def test_commands_that_ended_long_ago_are_forgotten(bare: Place, monkeypatch: py
 
     rows: Any = ask(bare, "shell_tasks").value
     assert [each["id"] for each in rows] == [running, ended[1], last]
-    folder.end_all(bare.data)
+    job_folder.end_all(bare.data)
 
 
-def test_what_is_kept_is_for_the_machines_user_alone(bare: Place) -> None:
+def test_what_is_kept_is_for_the_machines_user_alone(bare: ToolContext) -> None:
     """Others cannot look into it."""
     begin(bare, "sleep 1000")
 
-    kept = bare.data / folder.COMMANDS
+    kept = bare.data / job_folder.COMMANDS
     assert {path.stat().st_mode & 0o077 for path in (kept, *kept.iterdir())} == {0}
-    folder.end_all(bare.data)
+    job_folder.end_all(bare.data)

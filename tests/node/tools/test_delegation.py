@@ -9,32 +9,32 @@ from typing import Any
 import pytest
 
 from hubbub.model.errors import StoreUnavailable
-from hubbub.model.orders import Order, Outcome, Principal
-from hubbub.node.errands import FOLDER, STOPPED, Errands
-from hubbub.node.place import Place
-from hubbub.node.policy import OpenAIRuntime, Runtime
+from hubbub.model.fleet.calls import NodeCall, Principal, ToolResult
+from hubbub.node.policy.node_policy import OpenAIRuntime, Runtime
 from hubbub.node.tools import delegation
+from hubbub.node.tools.background_tasks import FOLDER, STOPPED, BackgroundTasks
 from hubbub.node.tools.delegation import TOOLS
-from tests.node.endpoint import Calls, Endpoint, Says, endpoint
-from tests.node.places import SOMEBODY, NotingHub, begun, endless, order, place, shell
+from hubbub.node.tools.tool_context import ToolContext
+from tests.node.model_endpoint import Calls, Endpoint, Says, endpoint
+from tests.node.tool_contexts import SOMEBODY, NotingHub, begun, endless, order, place, shell
 
 UNTIL_OPEN = "cat fifo"  # says what is written into it, and ends
 
 
-def call(here: Place, asked: Order) -> Outcome:
+def call(here: ToolContext, asked: NodeCall) -> ToolResult:
     return asyncio.run(perform(here, asked))
 
 
-def perform(here: Place, asked: Order) -> Coroutine[Any, Any, Outcome]:
+def perform(here: ToolContext, asked: NodeCall) -> Coroutine[Any, Any, ToolResult]:
     tool = TOOLS[asked.tool]
 
-    async def done() -> Outcome:
+    async def done() -> ToolResult:
         return await tool(here, asked)
 
     return done()
 
 
-def value(outcome: Outcome) -> dict[str, Any]:
+def value(outcome: ToolResult) -> dict[str, Any]:
     assert isinstance(outcome.value, dict)
     return outcome.value
 
@@ -84,7 +84,7 @@ class TestDelegateTask:
             await NotingHub.end_task(hub, task_id, text=text, failed=failed)
             ended.set()
 
-        async def story() -> Outcome:
+        async def story() -> ToolResult:
             hub.end_task = end_task  # type: ignore[method-assign]
             outcome = await perform(here, order("delegate_task", prompt="wait"))
             assert not hub.ended("1")
@@ -162,11 +162,11 @@ class TestDelegateTask:
 
     def test_its_calls_are_the_callers_behind_the_gate(self, tmp_path: Path, hub: NotingHub) -> None:
         """The agent's calls go through the gate as calls of whoever delegated, who is no person in them."""
-        orders: list[Order] = []
+        orders: list[NodeCall] = []
 
-        async def gate(asked: Order) -> Outcome:
+        async def gate(asked: NodeCall) -> ToolResult:
             orders.append(asked)
-            return Outcome(value={"content": "x", "truncated": False})
+            return ToolResult(value={"content": "x", "truncated": False})
 
         person = Principal(project="shop", name="grace", is_person=True)
         with endpoint(Calls([("read_file", {"path": "a"})]), Says(["ok"])) as model:
@@ -212,7 +212,7 @@ class TestDelegateTask:
 
 
 class TestErrands:
-    async def begin(self, here: Place) -> None:
+    async def begin(self, here: ToolContext) -> None:
         """Delegate work that does not end by itself, and come back once it is on its way."""
         calling = asyncio.create_task(perform(here, order("delegate_task", prompt="go")))
         await begun(here)
@@ -246,7 +246,7 @@ class TestErrands:
         del hub.end_task
         assert not hub.ended("1")
 
-        asyncio.run(Errands().settle(hub, here.data))
+        asyncio.run(BackgroundTasks().settle(hub, here.data))
 
         assert (hub.tasks["1"].text, hub.tasks["1"].failed) == ("result", False)
         assert not list((here.data / FOLDER).iterdir())
@@ -259,7 +259,7 @@ class TestErrands:
         left = {"task_id": "1", "report": {"text": STOPPED.text, "failed": True}}
         (here.data / FOLDER / "left.json").write_text(json.dumps(left))
 
-        asyncio.run(Errands().settle(hub, here.data))
+        asyncio.run(BackgroundTasks().settle(hub, here.data))
 
         assert (hub.tasks["1"].text, hub.tasks["1"].failed) == (STOPPED.text, True)
 
@@ -269,7 +269,7 @@ class TestErrands:
 
         async def story() -> None:
             await self.begin(here)
-            await Errands().settle(hub, here.data)
+            await BackgroundTasks().settle(hub, here.data)
             assert not hub.ended("1")
             await here.errands.close()
 
@@ -305,7 +305,7 @@ class TestAskAgent:
         """The answer is a time-out, and the agent does not go on."""
         here = place(tmp_path, runtime=shell("trap 'touch stopped; exit' TERM; while :; do :; done"))
 
-        async def story() -> Outcome:
+        async def story() -> ToolResult:
             outcome = await perform(here, order("ask_agent", hostname="here", prompt="hi", timeout_ms=1000))
             await here.errands.close()
             return outcome
@@ -367,7 +367,7 @@ class TestAskAgents:
         """A machine that does not answer in time is in `timed_out`, and has an error where its answer would be."""
         here = place(tmp_path, runtime=shell("exec tail -f /dev/null"))
 
-        async def story() -> Outcome:
+        async def story() -> ToolResult:
             outcome = await perform(here, order("ask_agents", hostnames=["here"], prompt="hi", **{name: 200}))
             await here.errands.close()
             return outcome

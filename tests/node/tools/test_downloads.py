@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from hubbub.model.orders import Outcome
-from hubbub.node.place import Place
-from hubbub.node.tools.downloads import Downloads
+from hubbub.model.fleet.calls import ToolResult
+from hubbub.node.tools.downloads import DownloadTool
+from hubbub.node.tools.tool_context import ToolContext
 from shellgate.decide import decide
 from shellgate.decision import Effect, Mode
 from shellgate.floor import downloads
 from shellgate.rules import parse
-from tests.node.internet import OTHER, PUBLIC, Internet, moved, page, serving
-from tests.node.places import order, place
+from tests.node.tool_contexts import order, place
+from tests.node.tools.internet import OTHER, PUBLIC, Internet, moved, page, serving
 
 pytestmark = pytest.mark.anyio
 
@@ -47,17 +47,17 @@ PAGES = {
 class Machine:
     """A machine in a small internet; all of its servers are one, which hears what it is asked."""
 
-    here: Place
+    here: ToolContext
     internet: Internet
     heard: list[bytes] = field(default_factory=list)
 
-    async def fetch(self, url: str, dest: str = "got", *, judged: bool = True) -> Outcome:
+    async def fetch(self, url: str, dest: str = "got", *, judged: bool = True) -> ToolResult:
         """What comes of a download that a person has let through."""
         call = order("download_file", url=url, dest=dest)
         here = self.here
         if judged:
             here = replace(here, reading=await downloads.read(call.arguments, here.world, self.internet))
-        return await Downloads(self.internet, self.internet.transport, cap=CAP).download(here, call)
+        return await DownloadTool(self.internet, self.internet.transport, cap=CAP).download(here, call)
 
     @property
     def work(self) -> Path:
@@ -76,7 +76,7 @@ async def machine(tmp_path: Path) -> AsyncIterator[Machine]:
         yield Machine(place(tmp_path), Internet(names, addresses), heard)
 
 
-def refusal(outcome: Outcome) -> Any:
+def refusal(outcome: ToolResult) -> Any:
     assert outcome.is_error, outcome.value
     return outcome.value
 

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from hubbub.node.place import Place
 from hubbub.node.tools.files import BYTES, LINES
-from tests.node.filework import answer, refusal, value
+from hubbub.node.tools.tool_context import ToolContext
+from tests.node.file_calls import answer, refusal, value
 
 # ---- read_file ---------------------------------------------------------------------------------------------------
 
 
-def test_read_file_gives_the_whole_of_a_small_file(here: Place, work: Path) -> None:
+def test_read_file_gives_the_whole_of_a_small_file(here: ToolContext, work: Path) -> None:
     """Without a range all lines are read, with their line ends."""
     (work / "a.txt").write_text("one\ntwo\nthree")
 
@@ -37,7 +37,7 @@ def test_read_file_gives_the_whole_of_a_small_file(here: Place, work: Path) -> N
     ],
 )
 def test_a_range_is_of_lines_counted_from_one_both_ends_included(
-    here: Place, work: Path, start: int | None, end: int | None, content: str
+    here: ToolContext, work: Path, start: int | None, end: int | None, content: str
 ) -> None:
     """An end past the file's is its end, a start past it gives nothing; that nothing more was wanted is no cut."""
     (work / "a.txt").write_text("1\n2\n3\n4\n")
@@ -48,14 +48,16 @@ def test_a_range_is_of_lines_counted_from_one_both_ends_included(
 
 
 @pytest.mark.parametrize(("start", "end"), [(0, 3), (-1, None), (3, 2), (None, 0)])
-def test_a_range_that_is_none_is_invalid(here: Place, work: Path, start: int | None, end: int | None) -> None:
+def test_a_range_that_is_none_is_invalid(
+    here: ToolContext, work: Path, start: int | None, end: int | None
+) -> None:
     """Lines count from 1, and a range does not run backwards."""
     (work / "a.txt").write_text("1\n2\n3\n")
 
     assert refusal(answer(here, "read_file", path="a.txt", start=start, end=end))[0] == "invalid"
 
 
-def test_a_long_file_is_cut_after_two_thousand_lines(here: Place, work: Path) -> None:
+def test_a_long_file_is_cut_after_two_thousand_lines(here: ToolContext, work: Path) -> None:
     """A range that asks for more is cut as well; one that does not is whole."""
     (work / "a.txt").write_text("".join(f"{number}\n" for number in range(1, LINES + 1002)))
 
@@ -72,7 +74,7 @@ def test_a_long_file_is_cut_after_two_thousand_lines(here: Place, work: Path) ->
     assert exact["content"].endswith(f"\n{LINES + 1}\n")
 
 
-def test_a_large_file_is_cut_at_a_line_within_256_kib(here: Place, work: Path) -> None:
+def test_a_large_file_is_cut_at_a_line_within_256_kib(here: ToolContext, work: Path) -> None:
     """Only whole lines are given where one ends within the bytes that are read at most."""
     (work / "a.txt").write_text(("x" * 999 + "\n") * 1000)
 
@@ -82,7 +84,7 @@ def test_a_large_file_is_cut_at_a_line_within_256_kib(here: Place, work: Path) -
     assert len(found["content"]) == BYTES // 1000 * 1000
 
 
-def test_a_line_that_is_too_long_is_cut_between_characters(here: Place, work: Path) -> None:
+def test_a_line_that_is_too_long_is_cut_between_characters(here: ToolContext, work: Path) -> None:
     """No character is cut in two."""
     (work / "a.txt").write_text("ä" * BYTES)
 
@@ -91,7 +93,7 @@ def test_a_line_that_is_too_long_is_cut_between_characters(here: Place, work: Pa
     assert found == {"content": "ä" * (BYTES // 2), "truncated": True}
 
 
-def test_a_far_line_of_a_large_file_is_found(here: Place, work: Path) -> None:
+def test_a_far_line_of_a_large_file_is_found(here: ToolContext, work: Path) -> None:
     """Lines are counted over all of the file, whatever its size."""
     (work / "a.txt").write_text("".join(f"line {number} {'.' * 90}\n" for number in range(1, 40_001)))
 
@@ -101,14 +103,14 @@ def test_a_far_line_of_a_large_file_is_found(here: Place, work: Path) -> None:
     assert found["content"].count("\n") == 1
 
 
-def test_what_is_not_utf_8_is_replaced(here: Place, work: Path) -> None:
+def test_what_is_not_utf_8_is_replaced(here: ToolContext, work: Path) -> None:
     """A text in an old encoding is read with replacement characters, at its end too."""
     (work / "a.txt").write_bytes(b"caf\xe9 caf\xe9")
 
     assert value(answer(here, "read_file", path="a.txt"))["content"] == "caf\ufffd caf\ufffd"
 
 
-def test_a_binary_file_is_refused_with_its_size(here: Place, work: Path) -> None:
+def test_a_binary_file_is_refused_with_its_size(here: ToolContext, work: Path) -> None:
     """Nothing of it is shown."""
     (work / "a.bin").write_bytes(b"\x7fELF\0" * 300)
 
@@ -118,7 +120,7 @@ def test_a_binary_file_is_refused_with_its_size(here: Place, work: Path) -> None
     assert "1,500 bytes" in sentence
 
 
-def test_what_is_not_there_is_not_found(here: Place, work: Path) -> None:
+def test_what_is_not_there_is_not_found(here: ToolContext, work: Path) -> None:
     """The sentence has the path as it was given; what would be beneath a file is no path at all."""
     (work / "a.txt").write_text("")
 
@@ -127,7 +129,7 @@ def test_what_is_not_there_is_not_found(here: Place, work: Path) -> None:
     assert refusal(answer(here, "read_file", path="a.txt/b"))[0] == "invalid"
 
 
-def test_a_folder_is_no_file(here: Place, work: Path) -> None:
+def test_a_folder_is_no_file(here: ToolContext, work: Path) -> None:
     """It can neither be read nor written as one."""
     (work / "sub").mkdir()
 
@@ -136,7 +138,7 @@ def test_a_folder_is_no_file(here: Place, work: Path) -> None:
     assert refusal(answer(here, "write_file", path="new/", content="x"))[0] == "invalid"
 
 
-def test_only_regular_files_are_opened(here: Place, work: Path) -> None:
+def test_only_regular_files_are_opened(here: ToolContext, work: Path) -> None:
     """F5: neither a pipe, where a read would wait for ever, nor a socket, nor a device; nor are they replaced."""
     os.mkfifo(work / "pipe")
     with socket.socket(socket.AF_UNIX) as listening:
@@ -147,12 +149,12 @@ def test_only_regular_files_are_opened(here: Place, work: Path) -> None:
 
 
 @pytest.mark.parametrize("path", ["a\0b", "x" * 5000, "\ud800"])
-def test_what_is_no_path_is_invalid(here: Place, path: str) -> None:
+def test_what_is_no_path_is_invalid(here: ToolContext, path: str) -> None:
     """A NUL, half a character, or more bytes than a path may have."""
     assert refusal(answer(here, "read_file", path=path))[0] == "invalid"
 
 
-def test_a_link_within_the_root_is_followed(here: Place, work: Path) -> None:
+def test_a_link_within_the_root_is_followed(here: ToolContext, work: Path) -> None:
     """Relative or absolute, to a file or a folder."""
     (work / "real").mkdir()
     (work / "real" / "a.txt").write_text("here")
@@ -163,7 +165,7 @@ def test_a_link_within_the_root_is_followed(here: Place, work: Path) -> None:
     assert value(answer(here, "read_file", path="file"))["content"] == "here"
 
 
-def test_a_home_is_named_by_a_tilde(here: Place) -> None:
+def test_a_home_is_named_by_a_tilde(here: ToolContext) -> None:
     """Outside the roots the policy decides; what was decided is opened."""
     Path(here.world.home, "notes.txt").write_text("mine")
 
@@ -173,7 +175,7 @@ def test_a_home_is_named_by_a_tilde(here: Place) -> None:
 # ---- write_file --------------------------------------------------------------------------------------------------
 
 
-def test_write_file_makes_the_folders_and_tells_the_bytes(here: Place, work: Path) -> None:
+def test_write_file_makes_the_folders_and_tells_the_bytes(here: ToolContext, work: Path) -> None:
     """The bytes are those of UTF-8; nothing is added, and no draft stays."""
     outcome = answer(here, "write_file", path="a/b/c.txt", content="grün\r\n")
 
@@ -182,7 +184,7 @@ def test_write_file_makes_the_folders_and_tells_the_bytes(here: Place, work: Pat
     assert [path.name for path in (work / "a" / "b").iterdir()] == ["c.txt"]
 
 
-def test_a_file_that_is_replaced_keeps_its_mode(here: Place, work: Path) -> None:
+def test_a_file_that_is_replaced_keeps_its_mode(here: ToolContext, work: Path) -> None:
     """A script stays one, and whoever has the old file open keeps the old content."""
     script = work / "run.sh"
     script.write_text("old")
@@ -196,7 +198,7 @@ def test_a_file_that_is_replaced_keeps_its_mode(here: Place, work: Path) -> None
     assert stat.S_IMODE(script.stat().st_mode) == 0o750
 
 
-def test_a_link_is_written_through_to_what_it_leads_to(here: Place, work: Path) -> None:
+def test_a_link_is_written_through_to_what_it_leads_to(here: ToolContext, work: Path) -> None:
     """The link stays one."""
     (work / "real.txt").write_text("old")
     (work / "link.txt").symlink_to("real.txt")
@@ -207,7 +209,7 @@ def test_a_link_is_written_through_to_what_it_leads_to(here: Place, work: Path) 
     assert (work / "real.txt").read_text() == "new"
 
 
-def test_a_file_with_several_names_is_not_written(here: Place, work: Path) -> None:
+def test_a_file_with_several_names_is_not_written(here: ToolContext, work: Path) -> None:
     """Whoever may write to one name would write to the other, wherever that is."""
     (work / "one").write_text("old")
     (work / "two").hardlink_to(work / "one")
@@ -216,7 +218,7 @@ def test_a_file_with_several_names_is_not_written(here: Place, work: Path) -> No
     assert (work / "two").read_text() == "old"
 
 
-def test_another_name_of_a_protected_file_is_not_read(here: Place, work: Path) -> None:
+def test_another_name_of_a_protected_file_is_not_read(here: ToolContext, work: Path) -> None:
     """F5: it is the same file, though nothing in its name tells."""
     keys = Path(here.world.home, ".ssh")
     keys.mkdir()
@@ -226,7 +228,7 @@ def test_another_name_of_a_protected_file_is_not_read(here: Place, work: Path) -
     assert refusal(answer(here, "read_file", path="innocent"))[0] == "denied"
 
 
-def test_text_that_is_none_is_not_written(here: Place, work: Path) -> None:
+def test_text_that_is_none_is_not_written(here: ToolContext, work: Path) -> None:
     """Half a character cannot be written; what was there stays."""
     (work / "a.txt").write_text("old")
 
@@ -234,14 +236,14 @@ def test_text_that_is_none_is_not_written(here: Place, work: Path) -> None:
     assert (work / "a.txt").read_text() == "old"
 
 
-def test_a_write_that_fails_leaves_nothing(here: Place, work: Path) -> None:
+def test_a_write_that_fails_leaves_nothing(here: ToolContext, work: Path) -> None:
     """A name that the file system does not take is said to be one, and no draft stays."""
     assert refusal(answer(here, "write_file", path="x" * 300, content="new"))[0] == "invalid"
     assert list(work.iterdir()) == []
 
 
 @pytest.mark.parametrize("path", [".env", ".git/hooks/pre-commit", "~/.ssh/authorized_keys", "/etc/hubbub-x"])
-def test_the_tools_look_again_at_what_they_open(here: Place, path: str) -> None:
+def test_the_tools_look_again_at_what_they_open(here: ToolContext, path: str) -> None:
     """F4, F5: even where a gate had let it through, a protected path is neither written nor made."""
     assert refusal(answer(here, "write_file", path=path, content="x"))[0] == "denied"
     assert not Path(here.world.cwd, ".git", "hooks", "pre-commit").exists()
@@ -250,7 +252,7 @@ def test_the_tools_look_again_at_what_they_open(here: Place, path: str) -> None:
 # ---- list_dir ----------------------------------------------------------------------------------------------------
 
 
-def test_list_dir_tells_name_type_and_size_by_name(here: Place, work: Path) -> None:
+def test_list_dir_tells_name_type_and_size_by_name(here: ToolContext, work: Path) -> None:
     """A link is a link, whatever it leads to; a pipe is something other."""
     (work / "b.txt").write_text("12345")
     (work / "a").mkdir()
@@ -268,7 +270,7 @@ def test_list_dir_tells_name_type_and_size_by_name(here: Place, work: Path) -> N
     assert rows[1]["size"] == 5
 
 
-def test_a_name_that_is_no_text_is_shown_with_replacements(here: Place, work: Path) -> None:
+def test_a_name_that_is_no_text_is_shown_with_replacements(here: ToolContext, work: Path) -> None:
     """It does not stop the others from being listed."""
     os.close(os.open(os.fsencode(work) + b"/caf\xe9", os.O_CREAT | os.O_WRONLY))
 
@@ -276,7 +278,7 @@ def test_a_name_that_is_no_text_is_shown_with_replacements(here: Place, work: Pa
 
 
 def test_a_long_listing_says_that_it_was_cut(
-    here: Place, work: Path, monkeypatch: pytest.MonkeyPatch
+    here: ToolContext, work: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The first names are shown, with a sentence that says how many there are."""
     monkeypatch.setattr("hubbub.node.tools.files.NAMES", 2)
@@ -291,7 +293,7 @@ def test_a_long_listing_says_that_it_was_cut(
     assert outcome.structured == {"result": outcome.value, "truncated": True}
 
 
-def test_only_folders_are_listed(here: Place, work: Path) -> None:
+def test_only_folders_are_listed(here: ToolContext, work: Path) -> None:
     """A file is said to be none; nothing is said of a folder that is closed."""
     (work / "a.txt").touch()
     Path(here.world.home, ".ssh").mkdir()
@@ -308,7 +310,7 @@ def test_only_folders_are_listed(here: Place, work: Path) -> None:
 
 
 def test_without_a_desktop_nothing_is_opened(
-    here: Place, work: Path, monkeypatch: pytest.MonkeyPatch
+    here: ToolContext, work: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """That is no failure: there is nobody to look at it."""
     for name in ("DISPLAY", "WAYLAND_DISPLAY"):
@@ -321,7 +323,7 @@ def test_without_a_desktop_nothing_is_opened(
 
 @pytest.mark.parametrize(("code", "opened"), [(0, True), (4, False)])
 def test_a_file_is_opened_with_the_desktops_program(
-    here: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int, opened: bool
+    here: ToolContext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int, opened: bool
 ) -> None:
     """It gets the path without links, and nothing of our environment but what commands get and where the screen is."""
     opener = tmp_path / ("open" if sys.platform == "darwin" else "xdg-open")
@@ -338,7 +340,9 @@ def test_a_file_is_opened_with_the_desktops_program(
     assert (tmp_path / "said").read_text() == f"{work}/a.txt  :7\n"
 
 
-def test_a_desktops_program_may_stay(here: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_desktops_program_may_stay(
+    here: ToolContext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Some do as long as the file is open; it goes on, and nobody waits for it."""
     asked, told = tmp_path / "asked", tmp_path / "told"
     os.mkfifo(asked)

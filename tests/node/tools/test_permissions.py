@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 
 from hubbub.model.errors import Forbidden
-from hubbub.model.orders import Answered, Order, Outcome, Question, QuestionKind, Ruling
-from hubbub.node.audit.log import FILE, AuditLog, Verdict
-from hubbub.node.place import Place
-from hubbub.node.policy import APPROVED, PolicyFile
+from hubbub.model.fleet.calls import Answered, NodeCall, Question, QuestionKind, Ruling, ToolResult
+from hubbub.node.audit.audit_log import FILE, AuditLog, AuditVerdict
+from hubbub.node.policy.node_policy import APPROVED, PolicyFile
 from hubbub.node.sandbox.landlock import Landlock
 from hubbub.node.tools import permissions
+from hubbub.node.tools.tool_context import ToolContext
 from shellgate.decision import Mode
 from shellgate.rules import parse
-from tests.node.places import SOMEBODY, NotingHub, place
+from tests.node.tool_contexts import SOMEBODY, NotingHub, place
 
 pytestmark = pytest.mark.anyio
 
@@ -45,21 +45,21 @@ async def hub() -> AnsweringHub:
 
 
 @pytest.fixture
-def here(tmp_path: Path, hub: AnsweringHub) -> Place:
+def here(tmp_path: Path, hub: AnsweringHub) -> ToolContext:
     """A machine with a policy of its own file."""
     made = place(tmp_path, hub=hub, secret="hidden-word")
     (tmp_path / "config").mkdir()
     return replace(made, policy=replace(made.policy, file=tmp_path / "config" / "node.toml"))
 
 
-async def helped(here: Place, operation: str, **arguments: object) -> Any:
+async def helped(here: ToolContext, operation: str, **arguments: object) -> Any:
     outcome = await asked(here, operation, **arguments)
     assert not outcome.is_error, outcome.value
     return outcome.value
 
 
-async def asked(here: Place, operation: str, **arguments: object) -> Outcome:
-    order = Order(who=SOMEBODY, tool="permissions_helper", arguments={"operation": operation, **arguments})
+async def asked(here: ToolContext, operation: str, **arguments: object) -> ToolResult:
+    order = NodeCall(who=SOMEBODY, tool="permissions_helper", arguments={"operation": operation, **arguments})
     return await permissions.perform(here, order)
 
 
@@ -88,7 +88,7 @@ async def asked(here: Place, operation: str, **arguments: object) -> Outcome:
     ],
 )
 async def test_explain_says_what_would_be_decided_and_by_what(
-    here: Place, command: str, decision: str, rule_id: str, sentence: str
+    here: ToolContext, command: str, decision: str, rule_id: str, sentence: str
 ) -> None:
     """The decision, the rule that made it, and a sentence that a person understands; nothing is done."""
     here = replace(here, policy=replace(here.policy, deny=(parse("Bash(git push *)"),)))
@@ -97,7 +97,7 @@ async def test_explain_says_what_would_be_decided_and_by_what(
     assert told["explanation"].startswith(sentence)
 
 
-async def test_explain_knows_which_calls_run_behind_the_wall(here: Place) -> None:
+async def test_explain_knows_which_calls_run_behind_the_wall(here: ToolContext) -> None:
     """A command is decided about alike whether it is called by its own tool, or by `connect` on this very machine."""
     here = replace(here, policy=replace(here.policy, mode=Mode.BYPASS), sandbox=Landlock(abi=1, network=True))
     call: dict[str, object] = {"command": "sudo -l"}
@@ -108,7 +108,7 @@ async def test_explain_knows_which_calls_run_behind_the_wall(here: Place) -> Non
     assert [each["decision"] for each in told] == ["allow", "allow"]
 
 
-async def test_explain_asks_nobody_in_the_network(here: Place) -> None:
+async def test_explain_asks_nobody_in_the_network(here: ToolContext) -> None:
     """To explain a download no name is looked up: what would be told by asking is told to nobody."""
     call = {"url": "http://secret.words.test/", "dest": "x"}
     told = await helped(here, "explain", tool="download_file", args=call)
@@ -116,7 +116,7 @@ async def test_explain_asks_nobody_in_the_network(here: Place) -> None:
     assert "not looked up" in told["reason"]
 
 
-async def test_show_policy_shows_what_rules(here: Place) -> None:
+async def test_show_policy_shows_what_rules(here: ToolContext) -> None:
     """Mode, rules, roots, the wall; no key and no command of the runtime."""
     here = replace(here, policy=replace(here.policy, allow=(parse("Bash(make)"),)))
     shown = await helped(here, "show_policy")
@@ -126,12 +126,12 @@ async def test_show_policy_shows_what_rules(here: Place) -> None:
     assert shown["approval_timeout_seconds"] == 60
 
 
-async def test_show_audit_context_shows_the_last_decisions_of_the_project(here: Place) -> None:
+async def test_show_audit_context_shows_the_last_decisions_of_the_project(here: ToolContext) -> None:
     """Those of the caller's project, the newest first, and of no other."""
     log = AuditLog(here.data / FILE)
     for number, who in enumerate(("shop/ada", "other/eve", "shop/bob")):
         log.decided(
-            decision=Verdict.DENY,
+            decision=AuditVerdict.DENY,
             tool="execute_command",
             target=f"command {number}",
             source="floor",
@@ -145,7 +145,7 @@ async def test_show_audit_context_shows_the_last_decisions_of_the_project(here: 
     assert [each["target"] for each in shown["decisions"]] == ["command 2", "command 0"]
 
 
-async def test_a_suggested_rule_waits_for_a_person(here: Place, hub: AnsweringHub) -> None:
+async def test_a_suggested_rule_waits_for_a_person(here: ToolContext, hub: AnsweringHub) -> None:
     """It is put before people as it is, and answered at once; until they say yes nothing is a rule."""
     told = await helped(here, "suggest_rule", rule="Bash(make *)", effect="allow", reason="it is hidden-word")
     assert told == {"approval_id": "approval-1", "status": "pending"}
@@ -161,7 +161,7 @@ async def test_a_suggested_rule_waits_for_a_person(here: Place, hub: AnsweringHu
     ("ruling", "expected"), [(Ruling.APPROVED, ["Bash(make *)"]), (Ruling.DENIED, []), (Ruling.EXPIRED, [])]
 )
 async def test_only_a_yes_changes_the_policy(
-    here: Place, hub: AnsweringHub, ruling: Ruling, expected: list[str]
+    here: ToolContext, hub: AnsweringHub, ruling: Ruling, expected: list[str]
 ) -> None:
     """A person's yes makes it a rule of the machine from the next call on; a no, or silence, does not."""
     await helped(here, "suggest_rule", rule="Bash(make *)", effect="allow")
@@ -170,7 +170,7 @@ async def test_only_a_yes_changes_the_policy(
     assert rules(here) == expected
 
 
-async def test_a_suggestion_does_not_outlive_its_process(here: Place, hub: AnsweringHub) -> None:
+async def test_a_suggestion_does_not_outlive_its_process(here: ToolContext, hub: AnsweringHub) -> None:
     """When the machine's program ends, nobody waits for the answer any more, and it changes nothing."""
     await helped(here, "suggest_rule", rule="Bash(make *)", effect="allow")
     await here.errands.close()
@@ -189,7 +189,7 @@ async def test_a_suggestion_does_not_outlive_its_process(here: Place, hub: Answe
     ],
 )
 async def test_what_is_no_rule_is_put_before_nobody(
-    here: Place, hub: AnsweringHub, arguments: dict[str, str]
+    here: ToolContext, hub: AnsweringHub, arguments: dict[str, str]
 ) -> None:
     """It is refused at once, with what is allowed."""
     outcome = await asked(here, "suggest_rule", **arguments)
@@ -197,7 +197,7 @@ async def test_what_is_no_rule_is_put_before_nobody(
     assert hub.questions == []
 
 
-async def test_where_nobody_can_be_asked_it_says_so(here: Place, hub: AnsweringHub) -> None:
+async def test_where_nobody_can_be_asked_it_says_so(here: ToolContext, hub: AnsweringHub) -> None:
     """A hub that refuses, or is not there, is a refusal in a sentence."""
     hub.refuses = Forbidden("this token may not ask")
     outcome = await asked(here, "suggest_rule", rule="Bash(make)", effect="allow")
@@ -205,14 +205,14 @@ async def test_where_nobody_can_be_asked_it_says_so(here: Place, hub: AnsweringH
 
 
 @pytest.mark.parametrize("operation", ["explain", "grant", ""])
-async def test_what_it_does_not_know_is_invalid(here: Place, operation: str) -> None:
+async def test_what_it_does_not_know_is_invalid(here: ToolContext, operation: str) -> None:
     """Another operation, or one without what it needs, is refused."""
     outcome = await asked(here, operation)
     assert isinstance(outcome.value, dict)
     assert outcome.value["code"] == "invalid"
 
 
-def rules(here: Place) -> list[str]:
+def rules(here: ToolContext) -> list[str]:
     """The allow rules of the machine, as the next call would find them."""
     assert here.policy.file is not None
     policy = PolicyFile(here.policy.file, Path(here.world.cwd)).current()

@@ -2,26 +2,26 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
-from hubbub.model.orders import Order, Outcome
-from hubbub.node.place import Place
-from hubbub.node.policy import OpenAIRuntime
-from hubbub.node.skills.shelf import PINS, Shelf
+from hubbub.model.fleet.calls import NodeCall, ToolResult
+from hubbub.node.policy.node_policy import OpenAIRuntime
+from hubbub.node.skills.skill_registry import PINS, SkillRegistry
 from hubbub.node.tools.skills import TOOLS, skill_run
+from hubbub.node.tools.tool_context import ToolContext
 from tests.cli.processes import ends
-from tests.node.endpoint import Calls, Says, endpoint
-from tests.node.places import NotingHub, begun, endless, order, place, shell
+from tests.node.model_endpoint import Calls, Says, endpoint
+from tests.node.tool_contexts import NotingHub, begun, endless, order, place, shell
 
 
-def call(here: Place, asked: Order) -> Outcome:
-    async def called() -> Outcome:
+def call(here: ToolContext, asked: NodeCall) -> ToolResult:
+    async def called() -> ToolResult:
         return await TOOLS[asked.tool](here, asked)
 
     return asyncio.run(called())
 
 
-def let_through(here: Place, asked: Order) -> Order:
+def let_through(here: ToolContext, asked: NodeCall) -> NodeCall:
     """The order as it leaves the gate when a person has said yes."""
-    return Shelf(here.world, here.policy, here.data).examined(asked)[0]
+    return SkillRegistry(here.world, here.policy, here.data).examined(asked)[0]
 
 
 def write(folder: Path, name: str, text: str) -> Path:
@@ -30,7 +30,7 @@ def write(folder: Path, name: str, text: str) -> Path:
     return folder / name
 
 
-def value(outcome: Outcome) -> dict[str, Any]:
+def value(outcome: ToolResult) -> dict[str, Any]:
     assert isinstance(outcome.value, dict)
     return outcome.value
 
@@ -64,8 +64,8 @@ def test_skill_run_puts_the_skill_in_front_of_the_prompt(tmp_path: Path) -> None
 def test_skill_run_tells_the_tools_that_were_called(tmp_path: Path) -> None:
     """What the agent did on its way is in the result."""
 
-    async def gate(asked: Order) -> Outcome:
-        return Outcome(value={"content": "x", "truncated": False})
+    async def gate(asked: NodeCall) -> ToolResult:
+        return ToolResult(value={"content": "x", "truncated": False})
 
     with endpoint(Calls([("read_file", {"path": "a"})]), Says(["tidy"])) as model:
         runtime = OpenAIRuntime(model.url, "m")
@@ -84,7 +84,7 @@ def test_a_skill_that_was_used_is_remembered(tmp_path: Path) -> None:
 
     call(here, let_through(here, asked))
 
-    assert Shelf(here.world, here.policy, here.data).examined(asked)[1] == ()
+    assert SkillRegistry(here.world, here.policy, here.data).examined(asked)[1] == ()
 
 
 def test_a_skill_that_the_gate_has_not_seen_is_not_run(tmp_path: Path) -> None:

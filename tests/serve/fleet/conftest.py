@@ -7,12 +7,12 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from hubbub.core import nodes
+from hubbub.core.fleet import nodes
 from hubbub.model.records import Project
 from hubbub.store.tx import Tx
-from tests.memory import in_memory
-from tests.serve.fleet.machine import QUICK, Field, field_of
-from tests.serve.hub import Hub, anew, running_hub
+from tests.serve.fleet.scripted_machine import QUICK, Field, field_of
+from tests.serve.served_hub import Hub, anew, running_hub
+from tests.support.memory_folder import in_memory
 
 
 @pytest.fixture(scope="package")

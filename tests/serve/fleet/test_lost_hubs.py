@@ -12,11 +12,11 @@ from uuid import uuid4
 import pytest
 from psycopg.conninfo import conninfo_to_dict
 
-from hubbub.serve.fleet.pace import Pace
+from hubbub.serve.fleet.timings import Timings
 from tests.cli.processes import RunningHub
-from tests.serve.fleet.asking import asking, owner
-from tests.serve.fleet.machine import QUICK, Field, Json, Line, Machine, field_of
-from tests.serve.hub import running_hub
+from tests.serve.fleet.questions import asking, owner
+from tests.serve.fleet.scripted_machine import QUICK, Field, Json, Line, Machine, field_of
+from tests.serve.served_hub import running_hub
 
 pytestmark = pytest.mark.system
 
@@ -42,7 +42,7 @@ class Both(NamedTuple):
 
 
 @contextmanager
-def _both(folder: Path, postgres_url: str, pace: Pace) -> Iterator[Both]:
+def _both(folder: Path, postgres_url: str, pace: Timings) -> Iterator[Both]:
     """Of the two hubs the one that stays has this pace."""
     with (
         running_hub(folder / "stays", pace, database=postgres_url, no_node=True) as stays,
@@ -63,7 +63,7 @@ def _both(folder: Path, postgres_url: str, pace: Pace) -> Iterator[Both]:
 @pytest.fixture
 def both(tmp_path: Path, postgres_url: str) -> Iterator[Both]:
     """Whoever waits for the machine has the usual patience, however long it takes the machine to come back."""
-    with _both(tmp_path, postgres_url, replace(QUICK, back=Pace().back)) as made:
+    with _both(tmp_path, postgres_url, replace(QUICK, back=Timings().back)) as made:
         yield made
 
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from hubbub.model.link import Kind
-from tests.serve.fleet.machine import QUICK, Field, Json, field_of
-from tests.serve.hub import Hub, running_hub
+from hubbub.model.fleet.link_protocol import MessageKind
+from tests.serve.fleet.scripted_machine import QUICK, Field, Json, field_of
+from tests.serve.served_hub import Hub, running_hub
 
 EXEC: Json = {"operation": "exec", "hostname": "web1", "command": "true"}
 DONE: Json = {"stdout": "", "stderr": "", "exit_code": 0}
@@ -42,7 +42,7 @@ def test_who_gives_up_at_another_hub_has_the_machine_told(both: tuple[Field, Hub
     line, agent = field.machine().linked(), field.agent(hub=two)
     with agent.leaving("connect", EXEC):
         order = line.take()
-    assert line.the(Kind.CANCEL)["order"] == order["order"]
+    assert line.the(MessageKind.CANCEL)["order"] == order["order"]
 
 
 def test_a_machine_moves_from_one_hub_to_another(both: tuple[Field, Hub]) -> None:

@@ -4,7 +4,7 @@ import time
 from typing import Any
 
 from hubbub.serve.otlp.words import Signal
-from tests.tools import missing
+from tests.support.tools import missing
 
 Json = dict[str, Any]
 SIGNALS = {Signal.LOGS: "logs", Signal.METRICS: "metrics", Signal.TRACES: "trace"}

@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 
-from hubbub.model.rights import Role
+from hubbub.model.people.rights import Role
 from hubbub.serve.otlp.door import LIMIT
 from hubbub.serve.otlp.forms import PROTOBUF
 from hubbub.serve.otlp.words import Signal
-from tests.rows import each_row
 from tests.serve.conftest import both_engines
-from tests.serve.hub import Hub
 from tests.serve.otlp import exports
 from tests.serve.otlp.exports import Json
-from tests.serve.web import Visit, Web, done
+from tests.serve.served_hub import Hub
+from tests.serve.web_client import Visit, Web, done
+from tests.support.each_row import each_row
 
 NAMES = ("input", "output", "cache_read", "cache_written", "cost")
 

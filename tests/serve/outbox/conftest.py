@@ -3,8 +3,8 @@
 import pytest
 
 from hubbub.store.tx import Store
-from tests.serve.outbox.desk import Desk
-from tests.serve.outbox.receiver import FakeGitHub, Receiver
+from tests.serve.outbox.outbox_desk import Desk
+from tests.serve.outbox.receivers import FakeGitHub, Receiver
 
 
 @pytest.fixture

@@ -9,16 +9,16 @@ from datetime import timedelta
 
 import pytest
 
-from hubbub.core import outbox
-from hubbub.core.outbox import Errand
+from hubbub.core.log import outbox
+from hubbub.core.log.outbox import OutboxJob
 from hubbub.model.errors import StoreUnavailable
-from hubbub.model.parcels import Fate, ParcelKind, Report
+from hubbub.model.log.outbox_items import AttemptReport, AttemptResult, OutboxItemKind
 from hubbub.serve.outbox import runner
 from hubbub.serve.outbox.runner import Outbox
-from hubbub.store.postgres import Postgres
+from hubbub.store.engine.postgres import Postgres
 from hubbub.store.tx import Store
-from tests.serve.outbox.desk import Desk
-from tests.serve.outbox.receiver import HANGS, FakeGitHub, Receiver
+from tests.serve.outbox.outbox_desk import Desk
+from tests.serve.outbox.receivers import HANGS, FakeGitHub, Receiver
 
 pytestmark = pytest.mark.anyio
 
@@ -26,18 +26,18 @@ pytestmark = pytest.mark.anyio
 class Scripted:
     """A courier that does as it is told."""
 
-    def __init__(self, *reports: Report | Exception) -> None:
+    def __init__(self, *reports: AttemptReport | Exception) -> None:
         self.reports = list(reports)
-        self.errands: list[Errand] = []
+        self.errands: list[OutboxJob] = []
         self.delivered = asyncio.Event()
         self.closed = False
 
-    async def deliver(self, errand: Errand) -> Report:
+    async def deliver(self, errand: OutboxJob) -> AttemptReport:
         self.errands.append(errand)
-        report = self.reports.pop(0) if self.reports else Report(fate=Fate.DELIVERED)
+        report = self.reports.pop(0) if self.reports else AttemptReport(fate=AttemptResult.DELIVERED)
         if isinstance(report, Exception):
             raise report
-        if report.fate is Fate.DELIVERED:
+        if report.fate is AttemptResult.DELIVERED:
             self.delivered.set()
         return report
 
@@ -52,7 +52,7 @@ class Slow(Scripted):
         super().__init__()
         self.begun, self.may_end = asyncio.Event(), asyncio.Event()
 
-    async def deliver(self, errand: Errand) -> Report:
+    async def deliver(self, errand: OutboxJob) -> AttemptReport:
         self.begun.set()
         await self.may_end.wait()
         return await super().deliver(errand)
@@ -60,7 +60,7 @@ class Slow(Scripted):
 
 @asynccontextmanager
 async def working(store: Store, courier: Scripted) -> AsyncIterator[Outbox]:
-    leaving = Outbox(store, {ParcelKind.COMMENT: courier}, chance=lambda: 0.0)
+    leaving = Outbox(store, {OutboxItemKind.COMMENT: courier}, chance=lambda: 0.0)
     task = asyncio.create_task(leaving.run())
     yield leaving
     task.cancel()
@@ -70,7 +70,7 @@ async def working(store: Store, courier: Scripted) -> AsyncIterator[Outbox]:
 async def test_it_looks_when_something_is_due(issues: Desk) -> None:
     """A parcel that has to wait is tried when its time has come, though nothing happens and nobody says so."""
     issues.complete()
-    courier = Scripted(Report(fate=Fate.FAILED, wait=timedelta(milliseconds=100)))
+    courier = Scripted(AttemptReport(fate=AttemptResult.FAILED, wait=timedelta(milliseconds=100)))
     async with working(issues.store, courier), asyncio.timeout(20):
         await courier.delivered.wait()
     assert [errand.parcel.attempts for errand in courier.errands] == [1, 2]

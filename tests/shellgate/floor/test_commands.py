@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from shellgate.analysis import Analysis, CallPart
 from shellgate.decision import Effect
 from shellgate.floor import commands
-from shellgate.reading import Part, Reading
-from tests.rows import each_row
-from tests.shellgate.casework import cases, filled, wrong
+from tests.shellgate.gate_cases import cases, filled, wrong
 from tests.shellgate.worlds import world
+from tests.support.each_row import each_row
 
 ATTACKS = ("f1", "f2", "f3", "f4", "f5", "f6", "f8", "f9", "mixed")
 MOST_ASKED = 0.05  # of what is harmless
@@ -63,11 +63,11 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def read(command: str, folder: Path) -> Reading:
+def read(command: str, folder: Path) -> Analysis:
     return commands.read(command, world(folder))
 
 
-def part(command: str, folder: Path) -> Part:
+def part(command: str, folder: Path) -> CallPart:
     return read(command, folder).parts[0]
 
 
@@ -202,7 +202,7 @@ def _quoted(prefix: str, command: str) -> str:
     return f"{prefix} {shlex.quote(command)}"
 
 
-def _is_stopped(found: Reading) -> bool:
+def _is_stopped(found: Analysis) -> bool:
     return bool(found.floor) or any(each.floor for each in found.parts)
 
 

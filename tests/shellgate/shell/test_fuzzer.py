@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from shellgate.shell import walk
-from shellgate.shell.known import Ends, State, Value
+from shellgate.shell.known_state import EndStates, ShellState, Value
 from tests.shellgate.shell.fuzzer.fuzzing import Fuzzer
 
 
@@ -21,7 +21,9 @@ def test_a_kind_of_command_that_is_not_walked_is_found_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The comparison can fail: a reader that passes over the bodies of `if` is caught."""
-    monkeypatch.setattr(walk._Statements, "_if", lambda _self, _command, state, _frame: Ends(state, state))
+    monkeypatch.setattr(
+        walk._Statements, "_if", lambda _self, _command, state, _frame: EndStates(state, state)
+    )
     assert Fuzzer(tmp_path, made_small=0).run(seed=1, programs=150).misses
 
 
@@ -30,10 +32,10 @@ def test_a_variable_that_is_believed_too_long_is_found_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The comparison can fail: a reader that keeps what a variable held before it was changed is caught."""
-    assign = State.assign
+    assign = ShellState.assign
 
-    def keep(state: State, name: str, value: Value) -> State:
+    def keep(state: ShellState, name: str, value: Value) -> ShellState:
         return state if name in state.variables else assign(state, name, value)
 
-    monkeypatch.setattr(State, "assign", keep)
+    monkeypatch.setattr(ShellState, "assign", keep)
     assert Fuzzer(tmp_path, made_small=0).run(seed=1, programs=60).misses

@@ -2,7 +2,7 @@ from pathlib import Path
 
 from shellgate.shell import bash
 from shellgate.shell.read import read
-from tests.shellgate.shell.worlds import world
+from tests.shellgate.shell.shell_worlds import world
 
 
 def programs() -> list[str]:

@@ -2,8 +2,8 @@ import pytest
 
 from shellgate.shell.program import Glob, Place, Program, SimpleCommand, Text, Unknown
 from shellgate.shell.read import read
-from tests.rows import each_row
-from tests.shellgate.shell.worlds import world
+from tests.shellgate.shell.shell_worlds import world
+from tests.support.each_row import each_row
 
 
 def seen(text: str, **variables: str) -> Program:

@@ -88,12 +88,12 @@ def monitor(_: list[str]) -> int:
     The client tells its model when a monitor ends, which would wake it for nothing: so where there is nothing to wait
     for, the end of the client is waited for.
     """
-    from hubbub.clients.hook import waiting
+    from hubbub.clients.hook import wake_poll
 
-    found = waiting.beside(CLIENT, _instance(), "monitor")
+    found = wake_poll.beside(CLIENT, _instance(), "monitor")
     if found is not None:
-        waiting.wait(*found, waiting.write_line(1))
-    waiting.stay()
+        wake_poll.wait(*found, wake_poll.write_line(1))
+    wake_poll.stay()
     return 0
 
 
@@ -102,13 +102,13 @@ def rewake(_: list[str]) -> int:
 
     `claude -p` ends after one turn, and would wait for us before it begins.
     """
-    from hubbub.clients.hook import waiting
+    from hubbub.clients.hook import wake_poll
 
     is_brief = os.environ.get(STARTED_AS, "").startswith("sdk")
-    found = None if is_brief else waiting.beside(CLIENT, _instance(), "rewake")
+    found = None if is_brief else wake_poll.beside(CLIENT, _instance(), "rewake")
     if found is None:
         return 0
-    return WAKES if waiting.wait(*found, waiting.write_line(2), once=True) else 0
+    return WAKES if wake_poll.wait(*found, wake_poll.write_line(2), once=True) else 0
 
 
 def _instance() -> str:

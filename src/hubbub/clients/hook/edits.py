@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import time
 
-from hubbub.clients.hook import event, hub, memory, place
+from hubbub.clients.hook import event, git_checkout, hook_state, http_request
 from hubbub.clients.hook.event import ALLOW, DENY, WARN, Reply
 
 TYPE_CHECKING = False
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from hubbub.clients.hook.event import Event
-    from hubbub.clients.hook.place import Checkout
-    from hubbub.clients.hook.target import Target
+    from hubbub.clients.hook.git_checkout import Checkout
+    from hubbub.clients.hook.hub_target import Target
 
 OK = 200
 MOST = 200  # files of one edit
@@ -26,7 +26,7 @@ LONGEST = 2_000  # characters of what a model reads
 _DECISIONS = {ALLOW, WARN, DENY}
 
 
-class File:
+class EditedFile:
     """A file of a repository, as one run of a client finds it."""
 
     __slots__ = ("checkout", "path", "real")
@@ -37,7 +37,7 @@ class File:
         self.real = real  # on this machine
 
 
-class Claiming:
+class ClaimAttempt:
     """Whether the hub is asked just now to claim what is about to be edited, for whoever ends the process meanwhile."""
 
     def __init__(self) -> None:
@@ -47,10 +47,10 @@ class Claiming:
         """Count an edit that goes on unclaimed, if the hub was asked to claim it."""
         if self.is_asked:
             self.is_asked = False
-            memory.note_unclaimed()
+            hook_state.note_unclaimed()
 
 
-claiming = Claiming()
+claiming = ClaimAttempt()
 
 
 def before(target: Target, told: Event, *, until: float) -> Reply:
@@ -70,13 +70,13 @@ def before(target: Target, told: Event, *, until: float) -> Reply:
     if told.heard or worst == DENY:
         return reply
     if reply.text is not None:
-        memory.keep(_unsaid(told), _edited(told), reply.text)
+        hook_state.keep(_unsaid(told), _edited(told), reply.text)
     return Reply()
 
 
 def unsaid(told: Event) -> str | None:
     """What there was to say before this edit, if the model could not read it then; once."""
-    return memory.take(_unsaid(told), _edited(told)) if told.deed == event.EDIT and told.paths else None
+    return hook_state.take(_unsaid(told), _edited(told)) if told.deed == event.EDIT and told.paths else None
 
 
 def after(target: Target, told: Event, *, until: float, patience: float) -> None:
@@ -100,26 +100,28 @@ def end(target: Target, told: Event, *, until: float) -> None:
     """Release everything that this run of the client has claimed, and say that it is gone."""
     _release(target, told, {}, "ended", until)
     leaving = {"instance": told.instance}
-    hub.call(target, "DELETE", f"/agents/{target.agent}/presence", query=leaving, until=until)
-    memory.clear(_seen(told))
-    memory.clear(_held(told))
-    memory.clear(_unsaid(told))
-    memory.tidy()
+    http_request.call(target, "DELETE", f"/agents/{target.agent}/presence", query=leaving, until=until)
+    hook_state.clear(_seen(told))
+    hook_state.clear(_held(told))
+    hook_state.clear(_unsaid(told))
+    hook_state.tidy()
 
 
-def _files(told: Event) -> list[list[File]]:
+def _files(told: Event) -> list[list[EditedFile]]:
     """The files of an event that are in a repository, by that; each once."""
-    found: dict[str, dict[str, File]] = {}
+    found: dict[str, dict[str, EditedFile]] = {}
     for path in told.paths[:MOST]:
-        real = place.real(path, told.cwd)
-        checkout = place.checkout(real)
+        real = git_checkout.real(path, told.cwd)
+        checkout = git_checkout.checkout(real)
         relative = checkout.path(real) if checkout is not None else None
         if checkout is not None and relative is not None:
-            found.setdefault(checkout.folder, {})[real] = File(checkout=checkout, path=relative, real=real)
+            found.setdefault(checkout.folder, {})[real] = EditedFile(
+                checkout=checkout, path=relative, real=real
+            )
     return [[*files.values()] for files in found.values()]
 
 
-def _ask(target: Target, told: Event, moment: str, files: Sequence[File], until: float) -> Reply:
+def _ask(target: Target, told: Event, moment: str, files: Sequence[EditedFile], until: float) -> Reply:
     checkout = files[0].checkout
     repository = checkout.repository()
     body: dict[str, object] = {
@@ -127,7 +129,7 @@ def _ask(target: Target, told: Event, moment: str, files: Sequence[File], until:
         "branch": checkout.branch(),
         "client": told.client,
         "files": [_described(told, each) for each in files],
-        "host": place.host(),
+        "host": git_checkout.host(),
         "instance": told.instance,
         "moment": moment,
         "repository": repository,
@@ -136,8 +138,8 @@ def _ask(target: Target, told: Event, moment: str, files: Sequence[File], until:
     }
     claiming.is_asked = moment == "before"
     try:
-        status, answer = hub.call(target, "POST", "/edits", body, until=until)
-    except (TimeoutError, hub.Late):
+        status, answer = http_request.call(target, "POST", "/edits", body, until=until)
+    except (TimeoutError, http_request.TimedOut):
         claiming.give_up()
         raise
     finally:
@@ -147,40 +149,40 @@ def _ask(target: Target, told: Event, moment: str, files: Sequence[File], until:
         return Reply()
     if moment == "before" and decision != DENY:
         for each in files:
-            memory.keep(_held(told), each.real, f"{repository}\n{checkout.folder}\n{each.path}")
+            hook_state.keep(_held(told), each.real, f"{repository}\n{checkout.folder}\n{each.path}")
     return Reply(decision, sentence if isinstance(sentence, str) else None)
 
 
-def _described(told: Event, file: File) -> dict[str, object]:
-    known, digest = memory.recall(_seen(told), file.real), memory.digest(file.real)
+def _described(told: Event, file: EditedFile) -> dict[str, object]:
+    known, digest = hook_state.recall(_seen(told), file.real), hook_state.digest(file.real)
     is_changed = known is not None and digest != known and told.moment == event.BEFORE
     return {"path": file.path, "digest": digest, "changed": is_changed}
 
 
-def _remember(told: Event, file: File) -> None:
-    digest = memory.digest(file.real)
+def _remember(told: Event, file: EditedFile) -> None:
+    digest = hook_state.digest(file.real)
     if digest is not None:
-        memory.keep(_seen(told), file.real, digest)
+        hook_state.keep(_seen(told), file.real, digest)
 
 
 def _let_go_of_clean(target: Target, told: Event, until: float, patience: float) -> None:
     """Release what is as it was committed."""
     held: dict[tuple[str, str], list[str]] = {}
-    for each in memory.recall_all(_held(told)):
+    for each in hook_state.recall_all(_held(told)):
         repository, folder, path = each.split("\n", 2)
         held.setdefault((repository, folder), []).append(path)
     for (repository, folder), paths in held.items():
-        dirty = place.dirty(folder, paths, until)
+        dirty = git_checkout.dirty(folder, paths, until)
         clean = [each for each in paths if dirty is not None and each not in dirty]
         soon = min(until, time.monotonic() + patience)
         if clean and _release(target, told, {"repository": repository, "paths": clean}, "committed", soon):
             for each in clean:
-                memory.drop(_held(told), os.path.join(folder, *each.split("/")))
+                hook_state.drop(_held(told), os.path.join(folder, *each.split("/")))
 
 
 def _release(target: Target, told: Event, what: dict[str, object], why: str, until: float) -> bool:
     body = {"agent": target.agent, "instance": told.instance, "why": why, **what}
-    status, _ = hub.call(target, "POST", "/edits/release", body, until=until)
+    status, _ = http_request.call(target, "POST", "/edits/release", body, until=until)
     return status == OK
 
 
@@ -198,4 +200,4 @@ def _unsaid(told: Event) -> str:
 
 def _edited(told: Event) -> str:
     """What an edit is known by before it and after it."""
-    return place.real(told.paths[0], told.cwd)
+    return git_checkout.real(told.paths[0], told.cwd)

@@ -21,15 +21,15 @@ import os
 import sys
 import time
 
-from hubbub.clients.hook import edits, event, mail
+from hubbub.clients.hook import edits, event, mail_pointers
 from hubbub.clients.hook.event import Event, Reply, Said
-from hubbub.clients.hook.target import config_folder, find
+from hubbub.clients.hook.hub_target import config_folder, find
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from hubbub.clients.hook.target import Target
+    from hubbub.clients.hook.hub_target import Target
 
 CLIENTS = {
     "claude-code": "claude_code",
@@ -124,22 +124,22 @@ def _reply(target: Target, happened: Event, until: float) -> Reply:
     if happened.moment == event.BEFORE:
         return edits.before(target, happened, until=until)
     if happened.moment == event.START and happened.client in RUNG:
-        from hubbub.clients.hook import ringing  # once in a client's life
+        from hubbub.clients.hook import ringer_process  # once in a client's life
 
-        ringing.start(config_folder())
+        ringer_process.start(config_folder())
     if happened.moment == event.END:
         edits.end(target, happened, until=until)
         return Reply()
     if happened.moment == event.AFTER:
         return _reply_after(target, happened, until)
-    return mail.glance(target, happened, until=until) if happened.heard else Reply()
+    return mail_pointers.glance(target, happened, until=until) if happened.heard else Reply()
 
 
 def _reply_after(target: Target, happened: Event, until: float) -> Reply:
     edits.after(target, happened, until=until, patience=DEADLINE)
     if not happened.heard:
         return Reply()
-    pointer = mail.glance(target, happened, until=min(until, time.monotonic() + DEADLINE))
+    pointer = mail_pointers.glance(target, happened, until=min(until, time.monotonic() + DEADLINE))
     texts = [each for each in (edits.unsaid(happened), pointer.text) if each is not None]
     return Reply(text="\n".join(texts) or None)
 

@@ -62,11 +62,11 @@ def say(_name: str, _: Event, reply: Reply) -> Said:
 
 def monitor(arguments: list[str]) -> int:
     """Write a line for each wake, for as long as opencode lives: the plugin brings it to the open conversation."""
-    from hubbub.clients.hook import waiting
+    from hubbub.clients.hook import wake_poll
 
-    found = waiting.beside(CLIENT, arguments[0], "prompt") if arguments else None
+    found = wake_poll.beside(CLIENT, arguments[0], "prompt") if arguments else None
     if found is not None:
-        waiting.wait(*found, waiting.write_line(1))
+        wake_poll.wait(*found, wake_poll.write_line(1))
     return 0
 
 

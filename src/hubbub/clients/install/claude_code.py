@@ -16,21 +16,27 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from hubbub.clients import plugin
-from hubbub.clients.install.client import (
+from hubbub.clients.install.client_installer import (
     BRACED,
     SERVER,
     UNATTENDED,
     VARIABLE,
-    Client,
-    Request,
+    ClientInstaller,
+    InstallRequest,
     bearer,
     export_note,
     grant_note,
 )
-from hubbub.clients.install.files import missing_folders
-from hubbub.clients.install.hooked import hook_command
-from hubbub.clients.install.plan import Change, Entry, Item, Plan, Whole
-from hubbub.clients.install.shipped import hook_items, rendered
+from hubbub.clients.install.file_changes import missing_folders
+from hubbub.clients.install.hook_command import hook_command
+from hubbub.clients.install.install_plan import (
+    ConfigEntry,
+    ConfigListItem,
+    InstallPlan,
+    InstallStep,
+    OwnedFile,
+)
+from hubbub.clients.install.plugin_files import hook_items, rendered
 from spliceconf import Trace
 
 NAME = "claude-code"
@@ -45,13 +51,13 @@ ALLOWED = tuple(f"mcp__{SERVER}__{tool}" for tool in UNATTENDED)
 
 
 @dataclass(frozen=True, slots=True)
-class Noted:
+class ClientNotes:
     """What the client itself will note of us at a place of its own, to be taken out with the rest."""
 
     file: Path
     keys: tuple[str, ...]
 
-    def make(self, plan: Plan) -> None:
+    def make(self, plan: InstallPlan) -> None:
         where = {"file": str(self.file), "language": JSON, "keys": [*self.keys], "same": None}
         if folders := missing_folders(self.file):
             plan.done.append({"do": "folders", "folders": [str(each) for each in folders]})
@@ -60,46 +66,48 @@ class Noted:
         plan.done.append({"do": "entry", **where, **Trace().facts()})
 
 
-def changes(request: Request) -> Sequence[Change]:
+def changes(request: InstallRequest) -> Sequence[InstallStep]:
     """What is done for the user, or for the project in the request's folder."""
     return [*(_for_user(request) if request.is_user else _for_project(request))]
 
 
-def notes(request: Request) -> Sequence[str]:
+def notes(request: InstallRequest) -> Sequence[str]:
     """What the client may do from now on, and what the person has to do."""
     again = "start Claude Code anew if it runs already"
     granted = grant_note("Claude Code")
     return [granted, again] if request.is_user else [granted, export_note(request), again]
 
 
-def _for_user(request: Request) -> Iterator[Change]:
+def _for_user(request: InstallRequest) -> Iterator[InstallStep]:
     given = request.machine.environment.get("CLAUDE_CONFIG_DIR")
     folder = request.machine.path("CLAUDE_CONFIG_DIR", request.machine.home / ".claude")
     servers = (folder if given else request.machine.home) / ".claude.json"
     settings, market = folder / "settings.json", request.config / "marketplace" / NAME
-    yield Entry(servers, JSON, ("mcpServers", SERVER), _server(request), same="url", private=True)
-    yield Entry(settings, JSON, ("env", VARIABLE), request.token, private=True)
-    yield from (Whole(market / place, text) for place, text in _rendered(files(plugin)))
+    yield ConfigEntry(servers, JSON, ("mcpServers", SERVER), _server(request), same="url", private=True)
+    yield ConfigEntry(settings, JSON, ("env", VARIABLE), request.token, private=True)
+    yield from (OwnedFile(market / place, text) for place, text in _rendered(files(plugin)))
     source = {"source": {"source": "directory", "path": str(market)}}
-    yield Entry(settings, JSON, ("extraKnownMarketplaces", SERVER), source)
-    yield Entry(settings, JSON, ("enabledPlugins", f"{SERVER}@{SERVER}"), value=True)
+    yield ConfigEntry(settings, JSON, ("extraKnownMarketplaces", SERVER), source)
+    yield ConfigEntry(settings, JSON, ("enabledPlugins", f"{SERVER}@{SERVER}"), value=True)
     yield from _allowed(settings)
-    yield Noted(folder / "plugins" / "known_marketplaces.json", (SERVER,))
-    yield Noted(servers, ("pluginUsage", f"{SERVER}@{SERVER}"))
+    yield ClientNotes(folder / "plugins" / "known_marketplaces.json", (SERVER,))
+    yield ClientNotes(servers, ("pluginUsage", f"{SERVER}@{SERVER}"))
 
 
-def _for_project(request: Request) -> Iterator[Change]:
+def _for_project(request: InstallRequest) -> Iterator[InstallStep]:
     settings = request.folder / ".claude" / "settings.local.json"
-    yield Entry(request.folder / ".mcp.json", JSON, ("mcpServers", SERVER), _server(request), same="url")
-    yield Item(settings, JSON, ("enabledMcpjsonServers",), SERVER, mark=SERVER)
+    yield ConfigEntry(
+        request.folder / ".mcp.json", JSON, ("mcpServers", SERVER), _server(request), same="url"
+    )
+    yield ConfigListItem(settings, JSON, ("enabledMcpjsonServers",), SERVER, mark=SERVER)
     yield from _allowed(settings)
     yield from hook_items(settings, JSON, HOOKS, NAME)
     command = hook_command(NAME, "rewake")
     waiting = {"hooks": [{"type": "command", "command": command, "asyncRewake": True, "timeout": DAY}]}
-    yield from (Item(settings, JSON, ("hooks", event), waiting, mark=command) for event in WAITING)
+    yield from (ConfigListItem(settings, JSON, ("hooks", event), waiting, mark=command) for event in WAITING)
 
 
-def _server(request: Request) -> dict[str, object]:
+def _server(request: InstallRequest) -> dict[str, object]:
     return {
         "type": "http",
         "url": request.mcp,
@@ -107,8 +115,8 @@ def _server(request: Request) -> dict[str, object]:
     }
 
 
-def _allowed(settings: Path) -> Iterator[Change]:
-    return (Item(settings, JSON, ("permissions", "allow"), tool, mark=tool) for tool in ALLOWED)
+def _allowed(settings: Path) -> Iterator[InstallStep]:
+    return (ConfigListItem(settings, JSON, ("permissions", "allow"), tool, mark=tool) for tool in ALLOWED)
 
 
 def _rendered(shipped: Traversable) -> Iterator[tuple[str, str]]:
@@ -128,4 +136,4 @@ def _below(folder: Traversable, place: str) -> Iterator[tuple[str, Traversable]]
             yield f"{place}/{each.name}", each
 
 
-CLIENT = Client(name=NAME, title="Claude Code", changes=changes, notes=notes, words=BRACED)
+CLIENT = ClientInstaller(name=NAME, title="Claude Code", changes=changes, notes=notes, words=BRACED)

@@ -6,13 +6,13 @@ Servers with an address come to it from its maker's cloud only, from where a pri
 from collections.abc import Sequence
 from pathlib import Path
 
-from hubbub.clients.install.client import SERVER, Client, Machine, Request
-from hubbub.clients.install.plan import Change, Entry
-from hubbub.model.starting import program
+from hubbub.clients.install.client_installer import SERVER, ClientInstaller, InstallRequest, UserFolders
+from hubbub.clients.install.install_plan import ConfigEntry, InstallStep
+from hubbub.model.programs.launching import program
 from hubbub.settings import variable
 
 
-def changes(request: Request) -> Sequence[Change]:
+def changes(request: InstallRequest) -> Sequence[InstallStep]:
     """The program in the configuration of the user."""
     hub = ["--url", request.url] if request.data is None else ["--data", str(request.data)]
     command, *options = program()
@@ -23,19 +23,19 @@ def changes(request: Request) -> Sequence[Change]:
     if variable("config") in request.machine.environment:
         entry["env"] = {variable("config"): str(request.config)}
     file = _folder(request.machine) / "claude_desktop_config.json"
-    return [Entry(file, "json", ("mcpServers", SERVER), entry)]
+    return [ConfigEntry(file, "json", ("mcpServers", SERVER), entry)]
 
 
-def notes(_request: Request) -> Sequence[str]:
+def notes(_request: InstallRequest) -> Sequence[str]:
     """What is left to do."""
     return ("restart Claude Desktop",)
 
 
-def _folder(machine: Machine) -> Path:
+def _folder(machine: UserFolders) -> Path:
     return machine.applications / "Claude"
 
 
-CLIENT = Client(
+CLIENT = ClientInstaller(
     "claude-desktop",
     "Claude Desktop",
     changes,

@@ -3,13 +3,21 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from hubbub.clients.install.client import NAMED, SERVER, VARIABLE, Client, Request, bearer, export_note
-from hubbub.clients.install.plan import Change, Entry
+from hubbub.clients.install.client_installer import (
+    NAMED,
+    SERVER,
+    VARIABLE,
+    ClientInstaller,
+    InstallRequest,
+    bearer,
+    export_note,
+)
+from hubbub.clients.install.install_plan import ConfigEntry, InstallStep
 
 SETTINGS = Path(".cline", "data", "settings", "cline_mcp_settings.json")
 
 
-def changes(request: Request) -> Sequence[Change]:
+def changes(request: InstallRequest) -> Sequence[InstallStep]:
     """The server in the settings of the user."""
     entry = {
         "type": "streamableHttp",
@@ -17,15 +25,15 @@ def changes(request: Request) -> Sequence[Change]:
         "headers": {"Authorization": bearer(f"${{env:{VARIABLE}}}")},
     }
     file = request.machine.path("CLINE_MCP_SETTINGS_PATH", request.machine.home / SETTINGS)
-    return [Entry(file, "json", ("mcpServers", SERVER), entry, same="url")]
+    return [ConfigEntry(file, "json", ("mcpServers", SERVER), entry, same="url")]
 
 
-def notes(request: Request) -> Sequence[str]:
+def notes(request: InstallRequest) -> Sequence[str]:
     """What is left to do."""
     return (export_note(request),)
 
 
-CLIENT = Client(
+CLIENT = ClientInstaller(
     "cline",
     "Cline",
     changes,

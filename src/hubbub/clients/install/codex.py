@@ -11,39 +11,39 @@ finds the token too, that server is started anew, unless it is in the middle of 
 from collections.abc import Sequence
 from pathlib import Path
 
-from hubbub.clients.install.client import (
+from hubbub.clients.install.client_installer import (
     SERVER,
     UNATTENDED,
     VARIABLE,
-    Client,
-    Request,
+    ClientInstaller,
+    InstallRequest,
     export_note,
     grant_note,
 )
-from hubbub.clients.install.plan import Change, Command, Entry
-from hubbub.clients.install.shipped import hook_items, skill_files
-from hubbub.clients.wake.codex import Codex
+from hubbub.clients.install.install_plan import ClientCommand, ConfigEntry, InstallStep
+from hubbub.clients.install.plugin_files import hook_items, skill_files
+from hubbub.clients.wake.codex import CodexChannel
 
 NAME = "codex"
 HOOKS = "plugins/hubbub/.codex-plugin/hooks.json"
 ALLOWED = {tool: {"approval_mode": "approve"} for tool in UNATTENDED}
 
 
-def changes(request: Request) -> Sequence[Change]:
+def changes(request: InstallRequest) -> Sequence[InstallStep]:
     """The server in the configuration of the scope; for the whole user also the variable that holds the token."""
     entry = {"url": request.mcp, "bearer_token_env_var": VARIABLE, "tools": ALLOWED}
     file = _folder(request) / "config.toml"
-    made: list[Change] = [Entry(file, "toml", ("mcp_servers", SERVER), entry, same="url")]
+    made: list[InstallStep] = [ConfigEntry(file, "toml", ("mcp_servers", SERVER), entry, same="url")]
     if request.is_user:
-        made.append(Entry(_folder(request) / ".env", "env", (VARIABLE,), request.token, private=True))
+        made.append(ConfigEntry(_folder(request) / ".env", "env", (VARIABLE,), request.token, private=True))
     made.extend(hook_items(_folder(request) / "hooks.json", "json", HOOKS, NAME))
     made.extend(skill_files(_folder(request) / "skills"))
     if request.is_user and (command := _door(request).renewal()):
-        made.append(Command(command, environment={"CODEX_HOME": str(_folder(request))}))
+        made.append(ClientCommand(command, environment={"CODEX_HOME": str(_folder(request))}))
     return made
 
 
-def notes(request: Request) -> Sequence[str]:
+def notes(request: InstallRequest) -> Sequence[str]:
     """What the client may do from now on, and what is left to do."""
     granted = grant_note("Codex")
     trust = "Codex asks once whether you trust the hooks (or say /hooks there): they claim the files that it edits"
@@ -58,14 +58,14 @@ def notes(request: Request) -> Sequence[str]:
     )
 
 
-def _door(request: Request) -> Codex:
-    return Codex(_folder(request), request.machine.environment)
+def _door(request: InstallRequest) -> CodexChannel:
+    return CodexChannel(_folder(request), request.machine.environment)
 
 
-def _folder(request: Request) -> Path:
+def _folder(request: InstallRequest) -> Path:
     if request.is_user:
         return request.machine.path("CODEX_HOME", request.machine.home / ".codex")
     return request.folder / ".codex"
 
 
-CLIENT = Client(NAME, "Codex", changes, notes)
+CLIENT = ClientInstaller(NAME, "Codex", changes, notes)

@@ -3,33 +3,41 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from hubbub.clients.install.client import NAMED, SERVER, VARIABLE, Client, Request, bearer, export_note
-from hubbub.clients.install.plan import Change, Entry
-from hubbub.clients.install.shipped import hook_items
+from hubbub.clients.install.client_installer import (
+    NAMED,
+    SERVER,
+    VARIABLE,
+    ClientInstaller,
+    InstallRequest,
+    bearer,
+    export_note,
+)
+from hubbub.clients.install.install_plan import ConfigEntry, InstallStep
+from hubbub.clients.install.plugin_files import hook_items
 
 NAME = "cursor"
 HOOKS = "cursor/hooks.json"
 VERSION = 1  # of the form of the file
 
 
-def changes(request: Request) -> Sequence[Change]:
+def changes(request: InstallRequest) -> Sequence[InstallStep]:
     """The server in the configuration of the scope."""
     entry = {"url": request.mcp, "headers": {"Authorization": bearer(f"${{env:{VARIABLE}}}")}}
     hooks = _folder(request) / "hooks.json"
     return [
-        Entry(_folder(request) / "mcp.json", "jsonc", ("mcpServers", SERVER), entry, same="url"),
-        Entry(hooks, "jsonc", ("version",), VERSION),
+        ConfigEntry(_folder(request) / "mcp.json", "jsonc", ("mcpServers", SERVER), entry, same="url"),
+        ConfigEntry(hooks, "jsonc", ("version",), VERSION),
         *hook_items(hooks, "jsonc", HOOKS, NAME),
     ]
 
 
-def notes(request: Request) -> Sequence[str]:
+def notes(request: InstallRequest) -> Sequence[str]:
     """What is left to do."""
     return (export_note(request),)
 
 
-def _folder(request: Request) -> Path:
+def _folder(request: InstallRequest) -> Path:
     return (request.machine.home if request.is_user else request.folder) / ".cursor"
 
 
-CLIENT = Client(NAME, "Cursor", changes, notes, NAMED)
+CLIENT = ClientInstaller(NAME, "Cursor", changes, notes, NAMED)

@@ -8,16 +8,23 @@ and then sends no token at all: so the user's own file holds it, and is for its 
 from collections.abc import Sequence
 from pathlib import Path
 
-from hubbub.clients.install.client import SERVER, VARIABLE, Client, Request, bearer, export_note
-from hubbub.clients.install.plan import Change, Entry
-from hubbub.clients.install.shipped import hook_items, skill_files
+from hubbub.clients.install.client_installer import (
+    SERVER,
+    VARIABLE,
+    ClientInstaller,
+    InstallRequest,
+    bearer,
+    export_note,
+)
+from hubbub.clients.install.install_plan import ConfigEntry, InstallStep
+from hubbub.clients.install.plugin_files import hook_items, skill_files
 
 NAME = "gemini"
 HOOKS = "hooks/hooks.json"
 WORDS = r"\$(?P<brace>\{)?(?P<variable>\w+)(?(brace)\})"
 
 
-def changes(request: Request) -> Sequence[Change]:
+def changes(request: InstallRequest) -> Sequence[InstallStep]:
     """The server and the hooks in the settings of the scope, and the skills beside them."""
     entry = {
         "url": request.mcp,
@@ -26,19 +33,19 @@ def changes(request: Request) -> Sequence[Change]:
     }
     settings = _folder(request) / "settings.json"
     return [
-        Entry(settings, "jsonc", ("mcpServers", SERVER), entry, same="url", private=request.is_user),
+        ConfigEntry(settings, "jsonc", ("mcpServers", SERVER), entry, same="url", private=request.is_user),
         *hook_items(settings, "jsonc", HOOKS, NAME),
         *skill_files(_folder(request) / "skills"),
     ]
 
 
-def notes(request: Request) -> Sequence[str]:
+def notes(request: InstallRequest) -> Sequence[str]:
     """What is left to do."""
     return () if request.is_user else (export_note(request),)
 
 
-def _folder(request: Request) -> Path:
+def _folder(request: InstallRequest) -> Path:
     return (request.machine.home if request.is_user else request.folder) / ".gemini"
 
 
-CLIENT = Client(NAME, "Gemini CLI", changes, notes, WORDS)
+CLIENT = ClientInstaller(NAME, "Gemini CLI", changes, notes, WORDS)

@@ -7,13 +7,21 @@ headers.
 from collections.abc import Sequence
 from pathlib import Path
 
-from hubbub.clients.install.client import BRACED, VARIABLE, Client, Machine, Request, bearer, export_note
-from hubbub.clients.install.plan import Change, Entry
+from hubbub.clients.install.client_installer import (
+    BRACED,
+    VARIABLE,
+    ClientInstaller,
+    InstallRequest,
+    UserFolders,
+    bearer,
+    export_note,
+)
+from hubbub.clients.install.install_plan import ConfigEntry, InstallStep
 
 EXTENSION = "hub"
 
 
-def changes(request: Request) -> Sequence[Change]:
+def changes(request: InstallRequest) -> Sequence[InstallStep]:
     """The extension in the configuration of the user."""
     entry = {
         "enabled": True,
@@ -26,21 +34,21 @@ def changes(request: Request) -> Sequence[Change]:
         "timeout": 300,
     }
     file = _folder(request.machine) / "config.yaml"
-    return [Entry(file, "yaml", ("extensions", EXTENSION), entry, same="uri")]
+    return [ConfigEntry(file, "yaml", ("extensions", EXTENSION), entry, same="uri")]
 
 
-def notes(request: Request) -> Sequence[str]:
+def notes(request: InstallRequest) -> Sequence[str]:
     """What is left to do."""
     return (export_note(request),)
 
 
-def _folder(machine: Machine) -> Path:
+def _folder(machine: UserFolders) -> Path:
     if machine.platform == "win32":
         return machine.applications / "Block" / "goose" / "config"
     return machine.xdg / "goose"
 
 
-CLIENT = Client(
+CLIENT = ClientInstaller(
     "goose",
     "Goose",
     changes,

@@ -10,27 +10,34 @@ from importlib.resources import files
 from pathlib import Path
 
 from hubbub.clients import plugin
-from hubbub.clients.install.client import SERVER, VARIABLE, Client, Request, bearer, export_note
-from hubbub.clients.install.hooked import program
-from hubbub.clients.install.plan import Change, Entry, Whole
-from hubbub.clients.install.shipped import skill_files
+from hubbub.clients.install.client_installer import (
+    SERVER,
+    VARIABLE,
+    ClientInstaller,
+    InstallRequest,
+    bearer,
+    export_note,
+)
+from hubbub.clients.install.hook_command import program
+from hubbub.clients.install.install_plan import ConfigEntry, InstallStep, OwnedFile
+from hubbub.clients.install.plugin_files import skill_files
 
 WORDS = r"\{env:(?P<variable>\w+)\}|\{file:(?P<file>[^}]+)\}"
 SHIPPED = 'const HOOK = ["hubbub-hook"]'  # in the plugin as it is shipped
 
 
-def changes(request: Request) -> Sequence[Change]:
+def changes(request: InstallRequest) -> Sequence[InstallStep]:
     """The server in the configuration of the scope."""
     word = f"{{file:{request.token_file}}}" if request.is_user else f"{{env:{VARIABLE}}}"
     entry = {"type": "remote", "url": request.mcp, "headers": {"Authorization": bearer(word)}}
     return [
-        Entry(_file(request), "jsonc", ("mcp", SERVER), entry, same="url"),
-        Whole(_own(request) / "plugin" / "hubbub.ts", _rendered()),
+        ConfigEntry(_file(request), "jsonc", ("mcp", SERVER), entry, same="url"),
+        OwnedFile(_own(request) / "plugin" / "hubbub.ts", _rendered()),
         *skill_files(_own(request) / "skills"),
     ]
 
 
-def notes(request: Request) -> Sequence[str]:
+def notes(request: InstallRequest) -> Sequence[str]:
     """What is left to do."""
     return () if request.is_user else (export_note(request),)
 
@@ -41,15 +48,15 @@ def _rendered() -> str:
     return text.replace(SHIPPED, f"const HOOK = {json.dumps(program())}")
 
 
-def _own(request: Request) -> Path:
+def _own(request: InstallRequest) -> Path:
     """The folder of what belongs to opencode alone."""
     return request.machine.xdg / "opencode" if request.is_user else request.folder / ".opencode"
 
 
-def _file(request: Request) -> Path:
+def _file(request: InstallRequest) -> Path:
     folder = request.machine.xdg / "opencode" if request.is_user else request.folder
     names = [folder / name for name in ("opencode.json", "opencode.jsonc")]
     return next((each for each in names if each.exists()), names[0])
 
 
-CLIENT = Client("opencode", "opencode", changes, notes, WORDS)
+CLIENT = ClientInstaller("opencode", "opencode", changes, notes, WORDS)

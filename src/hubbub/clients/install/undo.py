@@ -4,28 +4,28 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from hubbub.clients.install.files import Files, digest, is_backup
-from hubbub.clients.install.plan import Facts, Plan, Unfit, holds
+from hubbub.clients.install.file_changes import FileChanges, digest, is_backup
+from hubbub.clients.install.install_plan import CannotInstall, Facts, InstallPlan, holds
 from spliceconf import EDITORS, MISSING, Keys, Trace, Unreadable, find
 
 SCHEMA = "$schema"  # which opencode puts into every file that it reads
 
 
-def undo(plan: Plan, done: Sequence[Facts]) -> None:
+def undo(plan: InstallPlan, done: Sequence[Facts]) -> None:
     """Have the files be as if `done` had not been, last first. What others made of it since stays, with a note.
 
     The facts may have been changed, too: nothing is deleted that does not look like ours, and no program is run.
-    Raises `Unfit` for a file that cannot be edited any more, and for facts that no install leaves.
+    Raises `CannotInstall` for a file that cannot be edited any more, and for facts that no install leaves.
     """
     for facts in reversed(done):
         if facts["do"] not in UNDO:
-            raise Unfit(
+            raise CannotInstall(
                 f"the record has {str(facts['do'])!r} to undo, which no install does; nothing was changed"
             )
         UNDO[facts["do"]](plan, facts)
 
 
-def held(files: Files, done: Sequence[Facts]) -> set[tuple[Path, Keys]]:
+def held(files: FileChanges, done: Sequence[Facts]) -> set[tuple[Path, Keys]]:
     """Where what `done` has put is still there: the file and the keys, which are none for a whole file."""
     return {
         (Path(facts["file"]), tuple(facts.get("keys", ())))
@@ -34,7 +34,7 @@ def held(files: Files, done: Sequence[Facts]) -> set[tuple[Path, Keys]]:
     }
 
 
-def _is_held(files: Files, facts: Facts) -> bool:
+def _is_held(files: FileChanges, facts: Facts) -> bool:
     try:
         text = files.read(Path(facts["file"]))
         if text is None:
@@ -47,7 +47,7 @@ def _is_held(files: Files, facts: Facts) -> bool:
         return False
 
 
-def _entry(plan: Plan, facts: Facts) -> None:
+def _entry(plan: InstallPlan, facts: Facts) -> None:
     def taken(text: str) -> str:
         editor, keys = EDITORS[facts["language"]], tuple(facts["keys"])
         present = find(editor.load(text), keys)
@@ -61,7 +61,7 @@ def _entry(plan: Plan, facts: Facts) -> None:
     _edit(plan, facts, taken)
 
 
-def _item(plan: Plan, facts: Facts) -> None:
+def _item(plan: InstallPlan, facts: Facts) -> None:
     def dropped(text: str) -> str:
         editor, keys = EDITORS[facts["language"]], tuple(facts["keys"])
         found = find(editor.load(text), keys)
@@ -77,7 +77,7 @@ def _trace(facts: Facts, text: str) -> Trace:
     return Trace.of(facts).in_lines_of(text, facts.get("end", "\n"))
 
 
-def _whole(plan: Plan, facts: Facts) -> None:
+def _whole(plan: InstallPlan, facts: Facts) -> None:
     path = Path(facts["file"])
     text = plan.whole(path)
     if text is not None and digest(text) != facts["digest"]:
@@ -88,7 +88,7 @@ def _whole(plan: Plan, facts: Facts) -> None:
         plan.files.write(path, facts["old"])
 
 
-def _create(plan: Plan, facts: Facts) -> None:
+def _create(plan: InstallPlan, facts: Facts) -> None:
     path = Path(facts["file"])
     text = plan.whole(path)
     if text is not None and _says_nothing(text):
@@ -106,21 +106,21 @@ def _says_nothing(text: str) -> bool:
     return isinstance(data, dict) and not data.keys() - {SCHEMA}
 
 
-def _mode(plan: Plan, facts: Facts) -> None:
+def _mode(plan: InstallPlan, facts: Facts) -> None:
     plan.files.modes[Path(facts["file"])] = facts["mode"]
 
 
-def _backup(plan: Plan, facts: Facts) -> None:
+def _backup(plan: InstallPlan, facts: Facts) -> None:
     file, backup = Path(facts["file"]), Path(facts["backup"])
     if is_backup(backup, file):
         plan.backups[file] = backup
 
 
-def _folders(plan: Plan, facts: Facts) -> None:
+def _folders(plan: InstallPlan, facts: Facts) -> None:
     plan.folders += [Path(each) for each in facts["folders"]]
 
 
-def _edit(plan: Plan, facts: Facts, edit: Callable[[str], str]) -> None:
+def _edit(plan: InstallPlan, facts: Facts, edit: Callable[[str], str]) -> None:
     path = Path(facts["file"])
     try:
         text = plan.files.read(path)
@@ -128,7 +128,9 @@ def _edit(plan: Plan, facts: Facts, edit: Callable[[str], str]) -> None:
             plan.files.write(path, edit(text))
     except Unreadable as error:
         place = ".".join(facts["keys"])
-        raise Unfit(f"{path} {error}; nothing was changed. Mend it, or take {place} out yourself") from None
+        raise CannotInstall(
+            f"{path} {error}; nothing was changed. Mend it, or take {place} out yourself"
+        ) from None
 
 
 def _is_ours(present: Any, same: list[Any] | None) -> bool:
@@ -136,7 +138,7 @@ def _is_ours(present: Any, same: list[Any] | None) -> bool:
     return same is None or (isinstance(present, dict) and bool(present.get(same[0]) == same[1]))
 
 
-UNDO: dict[str, Callable[[Plan, Facts], None]] = {
+UNDO: dict[str, Callable[[InstallPlan, Facts], None]] = {
     "entry": _entry,
     "item": _item,
     "whole": _whole,

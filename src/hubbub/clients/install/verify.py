@@ -18,10 +18,10 @@ import httpx2
 
 from hubbub import __version__
 from hubbub.client import Hub, HubRefused, HubUnreachable
-from hubbub.clients.install.client import VARIABLE
-from hubbub.clients.install.record import Install
-from hubbub.clients.install.registry import CLIENTS
-from hubbub.model.ways import authorities, trusts_environment
+from hubbub.clients.install.client_installer import VARIABLE
+from hubbub.clients.install.known_clients import CLIENTS
+from hubbub.clients.install_record import Install
+from hubbub.model.programs.proxy_trust import authorities, trusts_environment
 from spliceconf import EDITORS, MISSING, Unreadable, find
 
 PATIENCE = 15.0  # seconds
@@ -32,7 +32,7 @@ HEADER = re.compile(r"Bearer ([!-~]+)")
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class VerifyResult:
     """How the try went, in a sentence, and what to do if it did not go well."""
 
     well: bool
@@ -48,7 +48,7 @@ class _Failed(Exception):
         self.found, self.do = found, do
 
 
-def verify(install: Install, environment: Mapping[str, str] = os.environ) -> Verdict:
+def verify(install: Install, environment: Mapping[str, str] = os.environ) -> VerifyResult:
     """Connect as the client would that is started with `environment`. Takes up to `PATIENCE` seconds."""
     again = f"hubbub install {install.client} --scope {install.scope} --as {install.agent}"
     try:
@@ -60,8 +60,8 @@ def verify(install: Install, environment: Mapping[str, str] = os.environ) -> Ver
             else _connected(entry, address, install, environment, again)
         )
     except _Failed as failed:
-        return Verdict(False, failed.found, failed.do or f"install it again: {again}")
-    return Verdict(True, f"{install.agent} reaches {install.url}, which has {tools} tools for it")
+        return VerifyResult(False, failed.found, failed.do or f"install it again: {again}")
+    return VerifyResult(True, f"{install.agent} reaches {install.url}, which has {tools} tools for it")
 
 
 def _entry(install: Install, again: str) -> tuple[dict[str, Any], str]:

@@ -3,15 +3,15 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from hubbub.clients.install.client import NAMED, Client, Request, bearer
-from hubbub.clients.install.plan import Change, Entry, Item
+from hubbub.clients.install.client_installer import NAMED, ClientInstaller, InstallRequest, bearer
+from hubbub.clients.install.install_plan import ConfigEntry, ConfigListItem, InstallStep
 
 NAME = "hub"
 INPUT = "hubbub-token"
 WORDS = rf"{NAMED}|\$\{{input:(?P<secret>[\w-]+)\}}"
 
 
-def changes(request: Request) -> Sequence[Change]:
+def changes(request: InstallRequest) -> Sequence[InstallStep]:
     """The server in the configuration of the scope, and the input that asks for its token."""
     headers = {"Authorization": bearer(f"${{input:{INPUT}}}")}
     server = {"type": "http", "url": request.mcp, "headers": headers}
@@ -23,20 +23,20 @@ def changes(request: Request) -> Sequence[Change]:
     }
     file = _file(request)
     return [
-        Entry(file, "jsonc", ("servers", NAME), server, same="url"),
-        Item(file, "jsonc", ("inputs",), asked, mark=INPUT),
+        ConfigEntry(file, "jsonc", ("servers", NAME), server, same="url"),
+        ConfigListItem(file, "jsonc", ("inputs",), asked, mark=INPUT),
     ]
 
 
-def notes(request: Request) -> Sequence[str]:
+def notes(request: InstallRequest) -> Sequence[str]:
     """What is left to do."""
     return (f"VS Code will ask for the token once; it is in {request.token_file}",)
 
 
-def _file(request: Request) -> Path:
+def _file(request: InstallRequest) -> Path:
     if request.is_user:
         return request.machine.applications / "Code" / "User" / "mcp.json"
     return request.folder / ".vscode" / "mcp.json"
 
 
-CLIENT = Client("vscode", "VS Code", changes, notes, WORDS)
+CLIENT = ClientInstaller("vscode", "VS Code", changes, notes, WORDS)

@@ -2,23 +2,31 @@
 
 from collections.abc import Sequence
 
-from hubbub.clients.install.client import NAMED, SERVER, VARIABLE, Client, Request, bearer, export_note
-from hubbub.clients.install.plan import Change, Entry
+from hubbub.clients.install.client_installer import (
+    NAMED,
+    SERVER,
+    VARIABLE,
+    ClientInstaller,
+    InstallRequest,
+    bearer,
+    export_note,
+)
+from hubbub.clients.install.install_plan import ConfigEntry, InstallStep
 
 
-def changes(request: Request) -> Sequence[Change]:
+def changes(request: InstallRequest) -> Sequence[InstallStep]:
     """The server in the configuration of the user."""
     file = request.machine.home / ".codeium" / "windsurf" / "mcp_config.json"
     entry = {"serverUrl": request.mcp, "headers": {"Authorization": bearer(f"${{env:{VARIABLE}}}")}}
-    return [Entry(file, "json", ("mcpServers", SERVER), entry, same="serverUrl")]
+    return [ConfigEntry(file, "json", ("mcpServers", SERVER), entry, same="serverUrl")]
 
 
-def notes(request: Request) -> Sequence[str]:
+def notes(request: InstallRequest) -> Sequence[str]:
     """What is left to do."""
     return (export_note(request),)
 
 
-CLIENT = Client(
+CLIENT = ClientInstaller(
     "windsurf",
     "Windsurf",
     changes,

@@ -7,27 +7,33 @@ project's file cannot hold one.
 from collections.abc import Sequence
 from pathlib import Path
 
-from hubbub.clients.install.client import SERVER, Client, Machine, Request, bearer
-from hubbub.clients.install.plan import Change, Entry
+from hubbub.clients.install.client_installer import (
+    SERVER,
+    ClientInstaller,
+    InstallRequest,
+    UserFolders,
+    bearer,
+)
+from hubbub.clients.install.install_plan import ConfigEntry, InstallStep
 
 
-def changes(request: Request) -> Sequence[Change]:
+def changes(request: InstallRequest) -> Sequence[InstallStep]:
     """The server in the settings of the user."""
     entry = {"url": request.mcp, "headers": {"Authorization": bearer(request.token)}}
     file = _folder(request.machine) / "settings.json"
-    return [Entry(file, "jsonc", ("context_servers", SERVER), entry, same="url", private=True)]
+    return [ConfigEntry(file, "jsonc", ("context_servers", SERVER), entry, same="url", private=True)]
 
 
-def notes(_request: Request) -> Sequence[str]:
+def notes(_request: InstallRequest) -> Sequence[str]:
     """What is left to do: nothing."""
     return ()
 
 
-def _folder(machine: Machine) -> Path:
+def _folder(machine: UserFolders) -> Path:
     return machine.applications / "Zed" if machine.platform == "win32" else machine.xdg / "zed"
 
 
-CLIENT = Client(
+CLIENT = ClientInstaller(
     "zed",
     "Zed",
     changes,

@@ -16,8 +16,8 @@ from typing import Any
 from websockets.exceptions import WebSocketException
 from websockets.sync.client import ClientConnection, unix_connect
 
-from hubbub.clients.hook.waiting import QUEUED, WOKEN
-from hubbub.clients.wake.door import Outcome, Room, cannot
+from hubbub.clients.hook.wake_poll import QUEUED, WOKEN
+from hubbub.clients.wake.wake_channel import OpenConversation, WakeOutcome, cannot
 
 SOCKET = Path("app-server-control", "app-server-control.sock")
 MANAGED = Path("packages", "app-server-daemon", "current", "bin", "codex")
@@ -29,7 +29,7 @@ LARGEST = 16 * 1024 * 1024  # bytes of an answer
 WHO = {"clientInfo": {"name": "hubbub", "title": "hubbub", "version": "1"}}
 
 
-class Codex:
+class CodexChannel:
     """The door of the Codex whose files are in `home`."""
 
     client = "codex"
@@ -40,11 +40,11 @@ class Codex:
         self._environment = environment
 
     @staticmethod
-    def here(environment: Mapping[str, str]) -> "Codex":
+    def here(environment: Mapping[str, str]) -> "CodexChannel":
         """That of the person, as Codex itself finds its files."""
-        return Codex(Path(environment.get("CODEX_HOME") or "~/.codex").expanduser(), environment)
+        return CodexChannel(Path(environment.get("CODEX_HOME") or "~/.codex").expanduser(), environment)
 
-    def rooms(self) -> Sequence[Room]:
+    def rooms(self) -> Sequence[OpenConversation]:
         """The conversations that Codex's server holds open; subordinate ones, which Codex itself started, are not."""
         socket = self._home / SOCKET
         if not socket.exists():
@@ -62,7 +62,7 @@ class Codex:
         except (OSError, ValueError, LookupError, TypeError, WebSocketException):
             return ()  # a server that starts, ends, or is of another age
 
-    def knock(self, room: Room, text: str) -> Outcome:
+    def knock(self, room: OpenConversation, text: str) -> WakeOutcome:
         program = self._program()
         if program is None:
             return cannot("codex is not on the PATH of hubbub ring")
@@ -82,7 +82,7 @@ class Codex:
             return cannot(f"codex queue: {type(error).__name__}")
         if ended.returncode != 0:
             return cannot(_error(ended.stderr) or f"codex queue ended with code {ended.returncode}")
-        return Outcome(QUEUED if room.is_busy else WOKEN)
+        return WakeOutcome(QUEUED if room.is_busy else WOKEN)
 
     def is_busy(self) -> bool:
         """Whether a conversation is in a turn."""
@@ -102,7 +102,7 @@ class Codex:
         return found or (str(managed) if managed.exists() else None)
 
 
-def _rooms(connection: ClientConnection) -> list[Room]:
+def _rooms(connection: ClientConnection) -> list[OpenConversation]:
     _ask(connection, 1, "initialize", WHO)
     connection.send(json.dumps({"method": "initialized"}))
     threads = _ask(connection, 2, "thread/loaded/list", {})["data"]
@@ -115,11 +115,11 @@ def _rooms(connection: ClientConnection) -> list[Room]:
     return found
 
 
-def _room(thread: Mapping[str, Any]) -> Room | None:
+def _room(thread: Mapping[str, Any]) -> OpenConversation | None:
     if thread["parentThreadId"] is not None or thread["ephemeral"] or thread["id"].startswith("-"):
         return None  # the last would be an option, and no name
     used_at = thread.get("recencyAt") or thread["updatedAt"]
-    return Room(thread["id"], thread["cwd"], thread["status"]["type"] == "active", used_at)
+    return OpenConversation(thread["id"], thread["cwd"], thread["status"]["type"] == "active", used_at)
 
 
 def _ask(connection: ClientConnection, number: int, method: str, params: Mapping[str, object]) -> Any:

@@ -14,16 +14,16 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from hubbub.clients.hook import waiting
+from hubbub.clients.hook import wake_poll
+from hubbub.clients.hook.hub_target import Target
 from hubbub.clients.hook.main import RUNG
-from hubbub.clients.hook.target import Target
-from hubbub.clients.install.record import RECORD, BadRecord, Install, read
-from hubbub.clients.wake.codex import Codex
-from hubbub.clients.wake.door import Door, Outcome, Room, cannot
+from hubbub.clients.install_record import RECORD, BadRecord, Install, read
+from hubbub.clients.wake.codex import CodexChannel
+from hubbub.clients.wake.wake_channel import OpenConversation, WakeChannel, WakeOutcome, cannot
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
+class RingerTimings:
     """How long the ringer waits, in seconds."""
 
     look: float = 2.0  # between two looks for conversations, and for installs
@@ -33,9 +33,9 @@ class Pace:
     refused: float = 300.0  # after the hub has refused the token
 
 
-def doors(environment: Mapping[str, str]) -> dict[str, Door]:
+def wake_channels(environment: Mapping[str, str]) -> dict[str, WakeChannel]:
     """The doors of this machine, by the client's name."""
-    return {each.client: each for each in (Codex.here(environment),)}
+    return {each.client: each for each in (CodexChannel.here(environment),)}
 
 
 @dataclass(slots=True)
@@ -43,8 +43,8 @@ class Ringer:
     """Rings for every install in the record of `config`, until `stopped`."""
 
     config: Path
-    doors: Mapping[str, Door]
-    pace: Pace = field(default_factory=Pace)
+    doors: Mapping[str, WakeChannel]
+    pace: RingerTimings = field(default_factory=RingerTimings)
     stopped: threading.Event = field(default_factory=threading.Event)
 
     def run(self) -> None:
@@ -71,7 +71,7 @@ class Ringer:
         for gone in bells.keys() - wanted.keys():
             bells.pop(gone).set()
         for identity in wanted.keys() - bells.keys():
-            bell = Bell(
+            bell = InstallRinger(
                 wanted[identity],
                 _nested(wanted[identity], installs),
                 self.doors[wanted[identity].client],
@@ -82,15 +82,15 @@ class Ringer:
 
 
 @dataclass(slots=True)
-class Bell:
+class InstallRinger:
     """Rings for one install; `but` are the folders that belong to other installs of the client."""
 
     install: Install
     but: Sequence[Path]
-    door: Door
-    pace: Pace
+    door: WakeChannel
+    pace: RingerTimings
     stopped: threading.Event = field(default_factory=threading.Event)
-    _there: waiting.Waker | None = None
+    _there: wake_poll.Waker | None = None
     _pause: float = 0.0
 
     def ring(self) -> None:
@@ -112,11 +112,11 @@ class Bell:
             self._leave()
         self._there = waker
         try:
-            wake = waiting.ask(target, waker, seconds=self.pace.ask)
+            wake = wake_poll.ask(target, waker, seconds=self.pace.ask)
             if wake is not None and not self.stopped.is_set():
                 outcome = self._knock(room, wake.text)
-                waiting.tell(target, wake, outcome.result, outcome.said)
-        except waiting.NoUse:
+                wake_poll.tell(target, wake, outcome.result, outcome.said)
+        except wake_poll.WakeRefused:
             return self.pace.refused
         except (OSError, ValueError):
             self._pause = min(self.pace.most_pause, max(self.pace.least_pause, self._pause * 2))
@@ -124,24 +124,24 @@ class Bell:
         self._pause = 0.0
         return 0.0
 
-    def _knock(self, asked_for: Room, text: str) -> Outcome:
+    def _knock(self, asked_for: OpenConversation, text: str) -> WakeOutcome:
         """Knock at the conversation that was asked for, as it is now: it may be in a turn, or closed."""
         now = {each.thread: each for each in self.door.rooms()}
         room = now.get(asked_for.thread)
         return cannot("the conversation was closed") if room is None else self.door.knock(room, text)
 
-    def _room(self) -> Room | None:
+    def _room(self) -> OpenConversation | None:
         """The conversation that was used last of those that belong to the install."""
         ours = [each for each in self.door.rooms() if self._is_ours(each)]
         return max(ours, key=lambda room: (room.used_at, room.thread), default=None)
 
-    def _is_ours(self, room: Room) -> bool:
+    def _is_ours(self, room: OpenConversation) -> bool:
         place = Path(room.folder).resolve()
         around = self.install.folder is None or place.is_relative_to(Path(self.install.folder).resolve())
         return around and not any(place.is_relative_to(other) for other in self.but)
 
-    def _waker(self, room: Room) -> waiting.Waker:
-        return waiting.Waker(
+    def _waker(self, room: OpenConversation) -> wake_poll.Waker:
+        return wake_poll.Waker(
             client=self.install.client,
             instance=room.thread,
             method=self.door.method,
@@ -161,7 +161,7 @@ class Bell:
         target = self._target() if self._there is not None else None
         if self._there is not None and target is not None:
             with suppress(OSError, ValueError):
-                waiting.leave(target, self._there)
+                wake_poll.leave(target, self._there)
         self._there = None
 
 

@@ -10,14 +10,16 @@ from operator import attrgetter
 from typing import NamedTuple
 from uuid import UUID
 
-from hubbub.core import agents, runs, tasks
+from hubbub.core.agents import agents
+from hubbub.core.people import runs
+from hubbub.core.work import tasks
+from hubbub.model.cost.spending import SLICE, Measure, Reading, Spending
 from hubbub.model.errors import NotFound
 from hubbub.model.ids import parse_id
-from hubbub.model.moments import milliseconds
 from hubbub.model.records import Project
-from hubbub.model.spending import SLICE, Measure, Reading, Spending
-from hubbub.store import agents as agent_rows
-from hubbub.store import spending as rows
+from hubbub.model.timestamps import milliseconds
+from hubbub.store.agents import agents as agent_rows
+from hubbub.store.cost import spending as rows
 from hubbub.store.tx import Tx
 
 LATEST = timedelta(days=7)  # what is told later than that is not counted: whether it was is forgotten
@@ -141,7 +143,7 @@ class _Meter:
         if before is not None and (reading.since is None or reading.at <= before.at):
             return 0
         kept = TOTALS if reading.since is not None else LATEST + timedelta(days=1)
-        now = rows.Counted(reading.at, reading.value)
+        now = rows.CountedSpending(reading.at, reading.value)
         rows.count(self.tx, mark, now, self.tx.now + milliseconds(kept))
         return reading.value - before.total if before and before.total <= reading.value else reading.value
 

@@ -15,8 +15,8 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
+from hubbub.model.cost.spending import MICRO, Measure
 from hubbub.model.errors import Invalid
-from hubbub.model.spending import MICRO, Measure
 
 COLUMNS = ("models", "since", "input", "output", "cache_read", "cache_written")
 PRICED = (Measure.INPUT, Measure.OUTPUT, Measure.CACHE_READ, Measure.CACHE_WRITTEN)

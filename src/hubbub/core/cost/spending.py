@@ -13,11 +13,11 @@ from functools import partial
 from uuid import UUID
 
 from hubbub.core.cost.prices import EPOCH, PRICED, Prices, dollars
+from hubbub.model.cost.spending import By, Measure
 from hubbub.model.errors import Invalid
 from hubbub.model.ids import parse_id
 from hubbub.model.records import Project
-from hubbub.model.spending import By, Measure
-from hubbub.store import spending as rows
+from hubbub.store.cost import spending as rows
 from hubbub.store.tx import Tx
 
 DAY = rows.DAY

@@ -6,72 +6,72 @@ as they are in one transaction. Nothing of it is guessed.
 
 from collections.abc import Iterable
 
-from hubbub.core import agents as names
-from hubbub.core import tasks as work
+from hubbub.core.agents import agents as names
 from hubbub.core.why import agents, files, presence, tasks
-from hubbub.core.why.account import Account, Fact, Kind
+from hubbub.core.why.explanation import Explanation, Fact, SubjectKind
+from hubbub.core.work import tasks as work
 from hubbub.model.errors import NotFound
 from hubbub.model.records import Project
-from hubbub.store import nodes
+from hubbub.store.fleet import nodes
 from hubbub.store.tx import Tx
 
-__all__ = ["Account", "Fact", "Kind", "explain"]
+__all__ = ["Explanation", "Fact", "SubjectKind", "explain"]
 
 OF_FILES = frozenset("/.*")  # what has one of these may be a file
 
 
-def explain(tx: Tx, project: Project, ref: str, kind: Kind | None = None) -> Account:
+def explain(tx: Tx, project: Project, ref: str, kind: SubjectKind | None = None) -> Explanation:
     """Why a task (by its number or id), an agent, a machine (by their names) or a file (by its path) is as it is.
 
     Without a `kind` it is the first of these that there is; what has a slash or a dot in it may always be a file.
     Raises `NotFound`; `UnknownAgent`, with near names, where only an agent is meant; `Invalid` for what is no path.
     """
     found = {
-        Kind.TASK: _task,
-        Kind.AGENT: _agent,
-        Kind.MACHINE: _machine,
-        Kind.FILE: _file if kind is Kind.FILE else _what_may_be_a_file,
+        SubjectKind.TASK: _task,
+        SubjectKind.AGENT: _agent,
+        SubjectKind.MACHINE: _machine,
+        SubjectKind.FILE: _file if kind is SubjectKind.FILE else _what_may_be_a_file,
     }
-    if kind is Kind.AGENT:
+    if kind is SubjectKind.AGENT:
         names.require_known(tx, project.id, ref)
-    for each in Kind if kind is None else (kind,):
+    for each in SubjectKind if kind is None else (kind,):
         account = found[each](tx, project, ref)
         if account is not None:
             return account
     raise NotFound(str(kind or "task, agent, machine or file"), ref)
 
 
-def _task(tx: Tx, project: Project, ref: str) -> Account | None:
+def _task(tx: Tx, project: Project, ref: str) -> Explanation | None:
     try:
         task = work.find(tx, [project.id], ref)
     except NotFound:
         return None
-    return _account(Kind.TASK, str(task.number), tasks.account(tx, task))
+    return _account(SubjectKind.TASK, str(task.number), tasks.account(tx, task))
 
 
-def _agent(tx: Tx, project: Project, ref: str) -> Account | None:
+def _agent(tx: Tx, project: Project, ref: str) -> Explanation | None:
     if not names.is_known(tx, project.id, ref):
         return None
-    return _account(Kind.AGENT, ref, agents.account(tx, project.id, ref))
+    return _account(SubjectKind.AGENT, ref, agents.account(tx, project.id, ref))
 
 
-def _machine(tx: Tx, project: Project, ref: str) -> Account | None:
+def _machine(tx: Tx, project: Project, ref: str) -> Explanation | None:
     machine = nodes.find(tx, project.id, ref)
     if machine is None:
         return None
     facts = [presence.of_machine(tx, machine), *agents.of_machine(tx, machine)]
-    return _account(Kind.MACHINE, machine.name, facts)
+    return _account(SubjectKind.MACHINE, machine.name, facts)
 
 
-def _file(tx: Tx, project: Project, ref: str) -> Account | None:
-    return _account(Kind.FILE, ref, files.account(tx, project, ref))
+def _file(tx: Tx, project: Project, ref: str) -> Explanation | None:
+    return _account(SubjectKind.FILE, ref, files.account(tx, project, ref))
 
 
-def _what_may_be_a_file(tx: Tx, project: Project, ref: str) -> Account | None:
+def _what_may_be_a_file(tx: Tx, project: Project, ref: str) -> Explanation | None:
     is_one = not OF_FILES.isdisjoint(ref) or files.is_declared(tx, project, ref)
     return _file(tx, project, ref) if is_one else None
 
 
-def _account(kind: Kind, name: str, facts: Iterable[Fact]) -> Account:
+def _account(kind: SubjectKind, name: str, facts: Iterable[Fact]) -> Explanation:
     """An account in which nothing is said twice."""
-    return Account(kind, name, list({fact.sentence: fact for fact in facts}.values()))
+    return Explanation(kind, name, list({fact.sentence: fact for fact in facts}.values()))

@@ -3,15 +3,16 @@
 from collections.abc import Iterator, Sequence
 from uuid import UUID
 
-from hubbub.core import inbox, reach, wakes
-from hubbub.core.snapshots import standing
-from hubbub.core.why import presence, tasks, waiting
-from hubbub.core.why.account import NOTHING, Fact, ago, named, say
-from hubbub.model.machines import Machine, board_name
-from hubbub.model.placements import LIVE
+from hubbub.core.actions import inbox
+from hubbub.core.log.snapshots import card_states
+from hubbub.core.mail import delivery_forecast, wakes
+from hubbub.core.why import presence, tasks, waits
+from hubbub.core.why.explanation import NOTHING, Fact, ago, named, say
+from hubbub.model.fleet.managed_agents import LIVE
+from hubbub.model.fleet.nodes import Machine, board_name
+from hubbub.model.log.attention import NeedKind
 from hubbub.model.records import Letter
-from hubbub.model.standing import NeedKind
-from hubbub.store import placements
+from hubbub.store.fleet import managed_agents
 from hubbub.store.tx import Tx
 
 MOST = 1_000  # letters that are looked through
@@ -22,13 +23,13 @@ def account(tx: Tx, project_id: UUID, name: str) -> Iterator[Fact]:
     yield from presence.of_agent(tx, project_id, name)
     yield from _stale(tx, project_id, name)
     yield from tasks.of_agent(tx, project_id, name)
-    yield from waiting.of_agent(tx, project_id, name)
+    yield from waits.of_agent(tx, project_id, name)
     yield from _inbox(tx, project_id, name)
 
 
 def _stale(tx: Tx, project_id: UUID, name: str) -> Iterator[Fact]:
     """Whether a person is needed for the work that it held when it fell silent."""
-    known = standing.Known.of(tx, project_id, name)
+    known = card_states.KnownAgent.of(tx, project_id, name)
     need = known.stands.need if known is not None else None
     if need is not None and need.kind is NeedKind.STALE:
         yield Fact("agent.stale", say("agent_stale", since=ago(need.since, tx.now)), {"since": need.since})
@@ -38,8 +39,8 @@ def of_machine(tx: Tx, machine: Machine) -> Iterator[Fact]:
     """What a machine works on, whose agents are placed on it, and what was ordered of it."""
     own = board_name(machine.name)
     yield from tasks.of_agent(tx, machine.project_id, own)
-    yield from waiting.of_agent(tx, machine.project_id, own)
-    placed = [each for each in placements.of_machine(tx, machine.id) if each.status in LIVE]
+    yield from waits.of_agent(tx, machine.project_id, own)
+    placed = [each for each in managed_agents.of_machine(tx, machine.id) if each.status in LIVE]
     if placed:
         told = say("machine_agents", agents=[named(each.agent) for each in placed], count=len(placed))
         yield Fact("machine.agents", told, {"agents": [each.agent for each in placed]})
@@ -60,7 +61,7 @@ def _inbox(tx: Tx, project_id: UUID, name: str) -> Iterator[Fact]:
             count=len(unread),
             more=say("or_more") if number > MOST else NOTHING,
             since=ago(oldest, tx.now),
-            note=say(f"note_{reach.key_of(reach.outlook(tx, project_id, name))}"),
+            note=say(f"note_{delivery_forecast.key_of(delivery_forecast.forecast(tx, project_id, name))}"),
         )
         yield Fact("inbox.undelivered", told, {"undelivered": len(unread), "oldest_at": oldest})
         yield from _woken(tx, project_id, name)

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 
-from hubbub.core import agents, claims, scopes
-from hubbub.core.why.account import NOTHING, Fact, Value, ago, ahead, named, quoted, say
-from hubbub.model.automata import STEPS, Effort
-from hubbub.model.claims import Claim
+from hubbub.core.agents import agents, claims, scopes
+from hubbub.core.why.explanation import NOTHING, Fact, Value, ago, ahead, named, quoted, say
+from hubbub.model.agents.claims import Claim
+from hubbub.model.agents.pattern_automata import STEPS, StepBudget
+from hubbub.model.agents.scopes import Scope, ScopeIndex, overlap
 from hubbub.model.records import Presence, Project
-from hubbub.model.scopes import Ground, Scope, overlap
 from hubbub.store.tx import Tx
 
 PATH_LENGTH = 200
@@ -24,7 +24,7 @@ def account(tx: Tx, project: Project, path: str) -> Iterator[Fact]:
     if inside:
         told = say("file_area", file=file, areas=list(map(named, inside)), count=len(inside))
         yield Fact("file.area", told, {"areas": inside})
-    ground = Ground(scope, known, Effort(EFFORT))
+    ground = ScopeIndex(scope, known, StepBudget(EFFORT))
     held = [
         fact
         for each in scopes.live(tx, project.id)
@@ -44,14 +44,14 @@ def is_declared(tx: Tx, project: Project, path: str) -> bool:
     return any(path in each.scope.files for each in scopes.live(tx, project.id))
 
 
-def _meant(ground: Ground, declared: Scope) -> Scope:
+def _meant(ground: ScopeIndex, declared: Scope) -> Scope:
     """What of a declared scope the file is in."""
     is_area = declared.area is not None and ground.overlap(Scope(declared.area)) is not None
     files = tuple(each for each in declared.files if ground.overlap(Scope(None, (each,))) is not None)
     return Scope(declared.area if is_area else None, files)
 
 
-def _held(tx: Tx, project: Project, file: str, by: str, ground: Ground) -> Iterator[Fact]:
+def _held(tx: Tx, project: Project, file: str, by: str, ground: ScopeIndex) -> Iterator[Fact]:
     """What an agent that is there has claimed, and what it has declared, of what the file is in."""
     current = agents.presence(tx, project.id, by)
     assert current is not None  # who has declared something is there

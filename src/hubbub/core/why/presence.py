@@ -3,22 +3,23 @@
 from collections.abc import Iterator
 from uuid import UUID
 
-from hubbub.core import agents, evidence
-from hubbub.core.why.account import NOTHING, Fact, ago, named, quoted, say
-from hubbub.model.machines import AT, NODE_PREFIX, Machine
-from hubbub.model.placements import Placement, PlacementStatus
+from hubbub.core.agents import agents, last_activity
+from hubbub.core.why.explanation import NOTHING, Fact, ago, named, quoted, say
+from hubbub.model.fleet.managed_agents import ManagedAgent, ManagedAgentStatus
+from hubbub.model.fleet.nodes import AT, NODE_PREFIX, Machine
 from hubbub.model.records import Presence
-from hubbub.store import activity, nodes, placements
-from hubbub.store import evidence as rows
+from hubbub.store.agents import last_activity as rows
+from hubbub.store.fleet import managed_agents, nodes
+from hubbub.store.log import activity
 from hubbub.store.tx import Tx
 
 ENDS = frozenset({"silent", "left", "replaced"})  # of the ways in which a stay ended, those with a word
 ARRIVED = frozenset(
     {
-        PlacementStatus.RUNNING,
-        PlacementStatus.RESTARTING,
-        PlacementStatus.FAILED,
-        PlacementStatus.STOPPED,
+        ManagedAgentStatus.RUNNING,
+        ManagedAgentStatus.RESTARTING,
+        ManagedAgentStatus.FAILED,
+        ManagedAgentStatus.STOPPED,
     }
 )
 SENT = ("message.sent", "task.sent")  # what an agent may have done that the log tells of others
@@ -36,7 +37,7 @@ def of_agent(tx: Tx, project_id: UUID, name: str) -> Iterator[Fact]:
         yield _presence(tx, name, current)
     if acted_at is not None:
         yield _acted(tx, name, current, acted_at)
-    placed = placements.find(tx, project_id, name)
+    placed = managed_agents.find(tx, project_id, name)
     if placed is not None:
         yield _placement(tx, placed)
         machine = nodes.find_by_id(tx, placed.machine)
@@ -102,7 +103,7 @@ def _acted(tx: Tx, name: str, presence: Presence | None, at: int) -> Fact:
     return Fact("agent.acted", told, {"agent": name, "at": at})
 
 
-def _placement(tx: Tx, placed: Placement) -> Fact:
+def _placement(tx: Tx, placed: ManagedAgent) -> Fact:
     code = placed.exit_code
     told = say(
         f"placement_{placed.status if placed.status in ARRIVED else 'ordered'}",
@@ -117,7 +118,7 @@ def _placement(tx: Tx, placed: Placement) -> Fact:
 
 
 def _evidence(tx: Tx, project_id: UUID, name: str) -> Iterator[Fact]:
-    seen = evidence.of(tx, project_id, name)
+    seen = last_activity.of(tx, project_id, name)
     if seen.last_tool is not None and seen.last_tool_at is not None:
         told = say("agent_called", tool=named(seen.last_tool), at=ago(seen.last_tool_at, tx.now))
         yield Fact("agent.called", told, {"tool": seen.last_tool, "at": seen.last_tool_at})

@@ -3,17 +3,20 @@
 from collections.abc import Iterator
 from uuid import UUID
 
-from hubbub.core import activity, agents, checks, dependencies, finding, tasks
-from hubbub.core.snapshots import standing
-from hubbub.core.why import presence, waiting
-from hubbub.core.why.account import NOTHING, Fact, Phrase, Value, ago, ahead, named, quoted, say
+from hubbub.core.agents import agents
+from hubbub.core.log import activity
+from hubbub.core.log.snapshots import card_states
+from hubbub.core.why import presence, waits
+from hubbub.core.why.explanation import NOTHING, Fact, Phrase, Value, ago, ahead, named, quoted, say
+from hubbub.core.work import completion_checks, dependencies, task_search, tasks
+from hubbub.model.fleet.nodes import AT, NODE_PREFIX
 from hubbub.model.lifecycle import ENDED, NOT_BEGUN, Status
-from hubbub.model.machines import AT, NODE_PREFIX
+from hubbub.model.log.attention import Need, NeedKind
 from hubbub.model.records import Presence, Task
-from hubbub.model.standing import Need, NeedKind
-from hubbub.store import artifacts, messages
-from hubbub.store import tasks as rows
+from hubbub.store.mail import messages
 from hubbub.store.tx import Tx
+from hubbub.store.work import artifacts
+from hubbub.store.work import tasks as rows
 
 SHOWN = 5  # names of agents, of tasks that are waited for
 RESULT_LENGTH = 200
@@ -42,7 +45,7 @@ def account(tx: Tx, task: Task) -> Iterator[Fact]:
 
 def _late(tx: Tx, task: Task) -> Iterator[Fact]:
     """Whether a person is needed as nobody gets on with it; that it is blocked, or failed, is told without that."""
-    need = Need.told(standing.of_task(tx, task)["need"])
+    need = Need.told(card_states.of_task(tx, task)["need"])
     if need is not None and need.kind is NeedKind.LATE and need.holds(tx.now):
         yield Fact("task.late", say("task_late", since=ago(need.since, tx.now)), {"since": need.since})
 
@@ -169,7 +172,7 @@ def _held(tx: Tx, task: Task, holder: str) -> Iterator[Fact]:
     if task.status in (Status.QUEUED, Status.DELIVERED):
         yield from _busy(tx, task, holder)
     else:
-        yield from waiting.of_agent(tx, task.project_id, holder)
+        yield from waits.of_agent(tx, task.project_id, holder)
 
 
 def _delivery(tx: Tx, task: Task, holder: str) -> Fact:
@@ -221,7 +224,7 @@ def _lease_counts(task: Task, presence: Presence | None) -> bool:
 
 def _busy(tx: Tx, task: Task, holder: str) -> Iterator[Fact]:
     """What else the one to whom it is addressed works on."""
-    others = finding.search(tx, [task.project_id], status=[Status.WORKING], assignee=holder, limit=SHOWN)
+    others = task_search.search(tx, [task.project_id], status=[Status.WORKING], assignee=holder, limit=SHOWN)
     if others:
         numbers = [each.number for each in others]
         told = say("agent_busy", name=named(holder), numbers=[f"#{each}" for each in numbers])
@@ -230,7 +233,7 @@ def _busy(tx: Tx, task: Task, holder: str) -> Iterator[Fact]:
 
 def _review(tx: Tx, task: Task) -> Iterator[Fact]:
     """Who looks at it."""
-    check = checks.running(tx, task)
+    check = completion_checks.running(tx, task)
     if check is not None:
         told = say("task_checked", name=named(check.agent), until=ahead(check.expires_at, tx.now))
         yield Fact("task.checked", told, {"agent": check.agent, "expires_at": check.expires_at})
@@ -259,7 +262,7 @@ def _reviews(tx: Tx, task: Task) -> Iterator[Fact]:
 
 def of_agent(tx: Tx, project_id: UUID, name: str) -> Iterator[Fact]:
     """What an agent holds, and what waits for it."""
-    held = finding.search(
+    held = task_search.search(
         tx, [project_id], status=[Status.ACCEPTED, Status.WORKING, Status.BLOCKED], assignee=name, limit=50
     )
     if held:

@@ -5,12 +5,12 @@ Who runs such a command under `hubbub with`, or holds what it needs, goes on; an
 
 from collections.abc import Mapping, Sequence
 
-from hubbub.core import access
+from hubbub.core.people import access
 from hubbub.core.work import leases
-from hubbub.model import lease_rules
 from hubbub.model.errors import Conflict, NotFound
-from hubbub.model.leases import MOST_RULES, Lease, LeaseRule, wanted
 from hubbub.model.records import Project
+from hubbub.model.work import lease_rules
+from hubbub.model.work.leases import MOST_RULES, Lease, LeaseRule, wanted
 from hubbub.store.tx import Tx
 from hubbub.store.work import leases as rows
 

@@ -10,11 +10,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from uuid import UUID
 
-from hubbub.core import access
-from hubbub.core.snapshots import cards
+from hubbub.core.log.snapshots import cards
+from hubbub.core.people import access
 from hubbub.model.errors import Conflict, Forbidden, Invalid, LeaseTaken, NotFound
 from hubbub.model.ids import new_id, parse_id
-from hubbub.model.leases import (
+from hubbub.model.log.projection import Card
+from hubbub.model.people.rights import HUB, Right
+from hubbub.model.records import Project
+from hubbub.model.redaction import Redactor
+from hubbub.model.timestamps import milliseconds
+from hubbub.model.visible_text import cut
+from hubbub.model.work.leases import (
     EXPIRED,
     LARGEST,
     LEFT,
@@ -37,13 +43,7 @@ from hubbub.model.leases import (
     refusal,
     wanted,
 )
-from hubbub.model.moments import milliseconds
-from hubbub.model.pictures import Card
-from hubbub.model.records import Project
-from hubbub.model.redaction import Redactor
-from hubbub.model.rights import HUB, Right
-from hubbub.model.shown import cut
-from hubbub.store import counters
+from hubbub.store import sequence_numbers
 from hubbub.store.tx import Tx
 from hubbub.store.work import leases
 
@@ -262,7 +262,7 @@ def _insert(
     fresh = Lease(
         id=new_id(),
         project_id=project.id,
-        number=counters.next_number(tx, project.id, "lease"),
+        number=sequence_numbers.next_number(tx, project.id, "lease"),
         things=things,
         wants=wants,
         status=LeaseStatus.WAITING,
@@ -313,7 +313,7 @@ def _serve(tx: Tx, project_id: UUID, table: LeaseTable) -> Mapping[UUID, Lease]:
     """Grant what can be granted; the leases that were, by their ids. Whoever calls it has locked the project."""
     granted = {}
     for lease, units in table.grantable():
-        fence = counters.next_number(tx, project_id, "fence")
+        fence = sequence_numbers.next_number(tx, project_id, "fence")
         granted[lease.id] = held = leases.grant(tx, lease.id, fence=fence, units=units)
         detail = {"fence": fence, "units": units}
         _record(tx, "lease.granted", held, detail, by=held.holder, card=cards.lease(held))

@@ -14,7 +14,7 @@ from enum import StrEnum, auto
 from typing import NamedTuple
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from hubbub.model.moments import EPOCH, milliseconds
+from hubbub.model.timestamps import EPOCH, milliseconds
 
 
 class LimitKind(StrEnum):

@@ -10,42 +10,42 @@ from pathlib import Path
 import structlog
 
 from hubbub.model.errors import Conflict, HubError, NotFound, StoreUnavailable
-from hubbub.model.orders import Order, Outcome
-from hubbub.model.placements import OVER, Credentials, Fares, PlacementStatus
-from hubbub.node.agents import notes
-from hubbub.node.agents.life import Words, surroundings, worker
-from hubbub.node.agents.minded import Minded, Pace
-from hubbub.node.agents.notes import Note
-from hubbub.node.agents.output import Output
-from hubbub.node.hub import Hub
+from hubbub.model.fleet.calls import NodeCall, ToolResult
+from hubbub.model.fleet.managed_agents import OVER, AgentCredentials, ManagedAgentStatus, ProcessStatus
+from hubbub.node.agents import agent_records
+from hubbub.node.agents.agent_log import AgentLog
+from hubbub.node.agents.agent_process import Words, environment_of, worker_command
+from hubbub.node.agents.agent_records import AgentRecord
+from hubbub.node.agents.supervised_agent import SupervisedAgent, SupervisionTimings
+from hubbub.node.requests.hub_client import HubClient
 
 log = structlog.get_logger("hubbub")
 
 NOUN = "agent on this machine"
 
-Resume = Callable[[Order, str], Awaitable[Outcome]]
+Resume = Callable[[NodeCall, str], Awaitable[ToolResult]]
 Key = tuple[str, str]  # the project, and the agent's name
 
 
-class Agents:
+class AgentSupervisor:
     """The agents of one machine. `open` it once orders can be carried out, and `close` it in the end."""
 
     def __init__(
         self,
-        hub: Hub,
+        hub: HubClient,
         data: Path,
         redact: Callable[[str], str],
         *,
-        pace: Pace | None = None,
-        words: Words = worker,
+        pace: SupervisionTimings | None = None,
+        words: Words = worker_command,
     ) -> None:
         """`data` is the machine's own folder; `words` are those of an agent's program."""
         self._hub, self._data, self._redact = hub, data, redact
-        self._pace, self._words = pace or Pace(), words
-        self._minded: dict[Key, Minded] = {}
+        self._pace, self._words = pace or SupervisionTimings(), words
+        self._minded: dict[Key, SupervisedAgent] = {}
         self._begins: set[Key] = set()
-        self._ready: dict[Key, Credentials] = {}  # for those that are being resumed
-        self._outputs: dict[Key, Output] = {}
+        self._ready: dict[Key, AgentCredentials] = {}  # for those that are being resumed
+        self._outputs: dict[Key, AgentLog] = {}
         self._changed = asyncio.Event()
         self._due: asyncio.TimerHandle | None = None  # when the hub is told of output
         self._work: list[asyncio.Task[None]] = []
@@ -57,7 +57,7 @@ class Agents:
         carries it out if nothing forbids it by now.
         """
         resumed = []
-        for folder, note in notes.every(self._data):
+        for folder, note in agent_records.every(self._data):
             minded = self._minded[note.project, note.agent] = self._as_noted(note, folder)
             if note.status not in OVER:
                 resumed.append(self._resume(minded, resume))
@@ -73,7 +73,7 @@ class Agents:
             self._due.cancel()
         await asyncio.gather(*(each.close() for each in self._minded.values()))
 
-    async def start(self, note: Note, at: int) -> Fares:
+    async def start(self, note: AgentRecord, at: int) -> ProcessStatus:
         """Start an agent in the folder of the descriptor `at`.
 
         Raises `Conflict` if it runs here already, `OSError` if it cannot be started, and what the hub refuses.
@@ -85,9 +85,9 @@ class Agents:
         self._begins.add(key)
         try:
             credentials = self._ready.pop(key, None) or await self._hub.credentials(note.agent)
-            folder = notes.home(self._data, *key)
+            folder = agent_records.home(self._data, *key)
             minded = self._as_noted(note, folder)
-            environment = surroundings(os.environ, folder, credentials, note.project)
+            environment = environment_of(os.environ, folder, credentials, note.project)
             await minded.begin(self._words, environment, at)
             self._minded[key] = minded
             self._changed.set()
@@ -98,20 +98,20 @@ class Agents:
     async def stop(self, project: str, agent: str) -> None:
         """End an agent, in a way in which it can hand back what it is at. Raises `NotFound` if it does not run."""
         minded = self._minded.get((project, agent))
-        if minded is None or minded.note.status is PlacementStatus.STOPPED:
+        if minded is None or minded.note.status is ManagedAgentStatus.STOPPED:
             raise NotFound(NOUN, agent)
         await minded.stop()
 
-    def output(self, project: str, agent: str) -> Output:
+    def output(self, project: str, agent: str) -> AgentLog:
         """What an agent says, or said. Raises `NotFound` if it never ran here."""
         key = (project, agent)
-        if key not in self._outputs and not notes.home(self._data, *key).is_dir():
+        if key not in self._outputs and not agent_records.home(self._data, *key).is_dir():
             raise NotFound(NOUN, agent)
         return self._output_of(key)
 
     # ---- resuming ------------------------------------------------------------------------------------------------
 
-    async def _resume(self, minded: Minded, resume: Resume) -> None:
+    async def _resume(self, minded: SupervisedAgent, resume: Resume) -> None:
         note = minded.note
         try:
             self._ready[note.project, note.agent] = await self._credentials(note.agent)
@@ -123,7 +123,7 @@ class Agents:
             self._ready.pop((note.project, note.agent), None)
             await minded.fail(f"it is not started again: {outcome.why}")
 
-    async def _credentials(self, agent: str) -> Credentials:
+    async def _credentials(self, agent: str) -> AgentCredentials:
         """The agent's key, as soon as the hub is there. Raises what the hub refuses."""
         pauses = _pauses()
         while True:
@@ -132,13 +132,13 @@ class Agents:
             except StoreUnavailable:
                 await asyncio.sleep(next(pauses))
 
-    def _as_noted(self, note: Note, folder: Path) -> Minded:
+    def _as_noted(self, note: AgentRecord, folder: Path) -> SupervisedAgent:
         output = self._output_of((note.project, note.agent))
-        return Minded(note, folder, output, pace=self._pace, changed=self._changed.set)
+        return SupervisedAgent(note, folder, output, pace=self._pace, changed=self._changed.set)
 
-    def _output_of(self, key: Key) -> Output:
+    def _output_of(self, key: Key) -> AgentLog:
         if key not in self._outputs:
-            output = Output(notes.home(self._data, *key), self._redact, self._tell_soon)
+            output = AgentLog(agent_records.home(self._data, *key), self._redact, self._tell_soon)
             output.close()
             self._outputs[key] = output
         return self._outputs[key]
@@ -173,14 +173,14 @@ class Agents:
             else:
                 self._forget(told)
 
-    def _forget(self, told: dict[Key, Note]) -> None:
+    def _forget(self, told: dict[Key, AgentRecord]) -> None:
         """Forget those that were stopped and of which the hub knows it."""
         for key, note in told.items():
             minded = self._minded.get(key)
-            if minded is not None and minded.note == note and note.status is PlacementStatus.STOPPED:
+            if minded is not None and minded.note == note and note.status is ManagedAgentStatus.STOPPED:
                 del self._minded[key]
                 with suppress(OSError):
-                    notes.forget(notes.home(self._data, *key))
+                    agent_records.forget(agent_records.home(self._data, *key))
 
 
 def _pauses() -> Iterator[float]:

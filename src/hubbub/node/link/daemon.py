@@ -14,28 +14,30 @@ from uuid import uuid4
 
 import structlog
 
-from hubbub.model import link
 from hubbub.model.errors import Invalid
-from hubbub.model.given import word_of
-from hubbub.model.link import FINAL, Hello, Kind, Message, Parting
-from hubbub.model.orders import ToolSpec
-from hubbub.model.versions import FIRST, VERSIONS, disagreement, versions_of
-from hubbub.node.hub import Hub
-from hubbub.node.link import journal, line
-from hubbub.node.link.hub import LinkHub
+from hubbub.model.fleet import link_protocol
+from hubbub.model.fleet.calls import ToolSpec
+from hubbub.model.fleet.link_protocol import FINAL, CloseReason, Hello, Message, MessageKind
+from hubbub.model.fleet.protocol_versions import FIRST, VERSIONS, disagreement, versions_of
+from hubbub.model.json_fields import word_of
+from hubbub.node.link import journal, websocket
+from hubbub.node.link.hub_requests import LinkHubClient
+from hubbub.node.link.incoming_calls import CallLimits, IncomingCalls
 from hubbub.node.link.journal import Journal, JournalFailed
-from hubbub.node.link.line import Line, LineLost, LinkRefused, Pace, Voice
-from hubbub.node.link.orders import Bounds, Orders
-from hubbub.node.load import measured
-from hubbub.node.node import LocalNode
+from hubbub.node.link.websocket import HubSocket, LinkRefused, LinkSender, LinkTimings, SocketLost
+from hubbub.node.local_node import LocalNode
+from hubbub.node.requests.hub_client import HubClient
+from hubbub.node.system.load import measure
 
 log = structlog.get_logger("hubbub")
 
 PARTINGS = {
-    Parting.TAKEN: "another machine is linked to the hub under this name",
-    Parting.REVOKED: "this machine's key is not valid any more: it was removed from the hub, or joined anew elsewhere",
-    Parting.CLOSING: "the hub stops",
-    Parting.BROKEN: "the hub could make nothing of what this machine said",
+    CloseReason.TAKEN: "another machine is linked to the hub under this name",
+    CloseReason.REVOKED: (
+        "this machine's key is not valid any more: it was removed from the hub, or joined anew elsewhere"
+    ),
+    CloseReason.CLOSING: "the hub stops",
+    CloseReason.BROKEN: "the hub could make nothing of what this machine said",
 }
 
 
@@ -44,13 +46,13 @@ async def serve(
     url: Callable[[], str] | str,
     token: str,
     project: str,
-    machine: Callable[[Hub], LocalNode],
+    machine: Callable[[HubClient], LocalNode],
     data: Path,
     catalogue: Sequence[ToolSpec],
     labels: Sequence[str] = (),
     ready: Callable[[], object] = lambda: None,
-    pace: Pace | None = None,
-    bounds: Bounds | None = None,
+    pace: LinkTimings | None = None,
+    bounds: CallLimits | None = None,
 ) -> None:
     """Be the machine of `project` that `token`, a key of the role `node`, belongs to.
 
@@ -58,10 +60,10 @@ async def serve(
     `catalogue` is the tool set that may be ordered, beside the placing of agents. `ready` is called whenever the link
     stands. Raises `LinkRefused` with a sentence, where coming back would be in vain, and `JournalFailed`.
     """
-    pace, bounds, voice = pace or Pace(), bounds or Bounds(), Voice()
-    hub = LinkHub(voice, pace)
+    pace, bounds, voice = pace or LinkTimings(), bounds or CallLimits(), LinkSender()
+    hub = LinkHubClient(voice, pace)
     diary = await asyncio.to_thread(Journal, data / journal.FILE, bounds.journal)
-    orders = Orders(hub, voice, diary, project=project, catalogue=catalogue, bounds=bounds)
+    orders = IncomingCalls(hub, voice, diary, project=project, catalogue=catalogue, bounds=bounds)
     node = machine(hub)
     kept = _Link(
         url=(lambda: url) if isinstance(url, str) else url,
@@ -122,26 +124,26 @@ class _Link:
     token: str
     labels: tuple[str, ...]
     ready: Callable[[], object]
-    pace: Pace
+    pace: LinkTimings
     node: LocalNode
-    hub: LinkHub
-    voice: Voice
-    orders: Orders
+    hub: LinkHubClient
+    voice: LinkSender
+    orders: IncomingCalls
     instance: str = field(default_factory=lambda: str(uuid4()))
     linked: asyncio.Event = field(default_factory=asyncio.Event)  # once at least
 
     async def keep(self) -> None:
         """Open the line, and open it again whenever it is lost. Raises `LinkRefused`."""
-        pauses, loop = line.pauses(self.pace), asyncio.get_running_loop()
+        pauses, loop = websocket.pauses(self.pace), asyncio.get_running_loop()
         try:
             while True:
                 began = loop.time()
                 try:
                     await self._once()
-                except (LineLost, JournalFailed) as error:
+                except (SocketLost, JournalFailed) as error:
                     log.warning("this machine is not linked to its hub", reason=str(error))
                 if loop.time() - began > self.pace.steady.total_seconds():
-                    pauses = line.pauses(self.pace)
+                    pauses = websocket.pauses(self.pace)
                 await asyncio.sleep(next(pauses))
         finally:
             self.hub.close()
@@ -154,8 +156,8 @@ class _Link:
         loop.call_later(patience, self.hub.close)
 
     async def _once(self) -> None:
-        """One line, for as long as it stands. Ends by `LineLost`, `LinkRefused` or `JournalFailed`."""
-        async with line.opened(self.url(), self.token, self.pace) as opened:
+        """One line, for as long as it stands. Ends by `SocketLost`, `LinkRefused` or `JournalFailed`."""
+        async with websocket.opened(self.url(), self.token, self.pace) as opened:
             heard = opened.hear()
             await self._meet(opened, heard)
             self.voice.line = opened
@@ -167,14 +169,14 @@ class _Link:
                 async for message, size in heard:
                     await self._heard(message, size)
             except Invalid as error:
-                raise LineLost(f"the hub does not speak the language of links: {error}") from None
+                raise SocketLost(f"the hub does not speak the language of links: {error}") from None
             finally:
                 self.voice.line = None
                 for each in beside:
                     each.cancel()
                 await asyncio.gather(*beside, return_exceptions=True)
 
-    async def _meet(self, opened: Line, heard: AsyncIterator[tuple[Message, int]]) -> None:
+    async def _meet(self, opened: HubSocket, heard: AsyncIterator[tuple[Message, int]]) -> None:
         """Say who this machine is and what it holds, and be welcome."""
         running, ended = await self.orders.standing()
         hello = Hello(
@@ -189,17 +191,21 @@ class _Link:
         )
         try:
             async with asyncio.timeout(self.pace.opening.total_seconds()):
-                await opened.say(link.message(Kind.HELLO, versions=VERSIONS, **link.hello_json(hello)))
+                await opened.say(
+                    link_protocol.message(
+                        MessageKind.HELLO, versions=VERSIONS, **link_protocol.hello_json(hello)
+                    )
+                )
                 message, _ = await anext(heard)
         except TimeoutError:
-            raise LineLost("the hub does not answer") from None
-        if message["kind"] == Kind.BYE:
+            raise SocketLost("the hub does not answer") from None
+        if message["kind"] == MessageKind.BYE:
             _part(message)
-        if message["kind"] != Kind.WELCOME:
-            raise LineLost("the hub does not speak the language of links")
+        if message["kind"] != MessageKind.WELCOME:
+            raise SocketLost("the hub does not speak the language of links")
         version = message.get("version", FIRST)
         if type(version) is not int or version not in VERSIONS:
-            raise LineLost(_other_version(version))
+            raise SocketLost(_other_version(version))
         self.hub.version = version
 
     async def _repeat(self) -> None:
@@ -212,22 +218,22 @@ class _Link:
 
     async def _tell_load(self) -> None:
         """Say how busy this machine is, now and then; where its system tells."""
-        while (load := measured()) is not None:
-            await self.voice.say(link.message(Kind.LOAD, **link.load_json(load)))
+        while (load := measure()) is not None:
+            await self.voice.say(link_protocol.message(MessageKind.LOAD, **link_protocol.load_json(load)))
             await asyncio.sleep(self.pace.load.total_seconds())
 
     async def _heard(self, message: Message, size: int) -> None:
         """What the hub says. Never waits for what comes of it. Raises `Invalid` for what no hub says."""
         match message["kind"]:
-            case Kind.ORDER:
+            case MessageKind.ORDER:
                 await self.orders.take(message, size)
-            case Kind.CANCEL:
+            case MessageKind.CANCEL:
                 self.orders.cancel(message)
-            case Kind.KEPT:
+            case MessageKind.KEPT:
                 await self.orders.keep(message)
-            case Kind.REPLY:
+            case MessageKind.REPLY:
                 self.hub.hear(message)
-            case Kind.BYE:
+            case MessageKind.BYE:
                 _part(message)
             case other:
                 raise Invalid(f"a machine is not told {other!r}")
@@ -242,11 +248,11 @@ def _other_version(*spoken: object) -> str:
 
 
 def _part(message: Message) -> NoReturn:
-    """The hub ends the line. Raises `LinkRefused` if for good, else `LineLost`."""
+    """The hub ends the line. Raises `LinkRefused` if for good, else `SocketLost`."""
     try:
-        why = word_of(message, "why", Parting)
-        if why is Parting.VERSION:
-            raise LineLost(disagreement(hub=versions_of(message), machine=VERSIONS))
+        why = word_of(message, "why", CloseReason)
+        if why is CloseReason.VERSION:
+            raise SocketLost(disagreement(hub=versions_of(message), machine=VERSIONS))
     except Invalid:
-        raise LineLost("the hub ended it") from None
-    raise (LinkRefused if why in FINAL else LineLost)(PARTINGS[why])
+        raise SocketLost("the hub ended it") from None
+    raise (LinkRefused if why in FINAL else SocketLost)(PARTINGS[why])

@@ -19,7 +19,7 @@ from uuid import UUID
 
 import apsw
 
-from hubbub import durable
+from hubbub.processes import durable_files
 
 FILE = "orders.db"
 FLOOD = 10  # times what is remembered
@@ -43,7 +43,7 @@ TABLES = (
 )
 
 
-class Standing(IntEnum):
+class CallStanding(IntEnum):
     """What is known of an order that comes."""
 
     NEW = -1  # nothing: it is written down now, and may begin
@@ -57,7 +57,7 @@ class JournalFailed(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class JournalLimits:
     """How much a journal holds."""
 
     remembered: int = 10_000  # ids
@@ -71,10 +71,10 @@ class Journal:
     All but `close` raise `JournalFailed`.
     """
 
-    def __init__(self, file: Path, limits: Limits | None = None) -> None:
-        self._limits = limits or Limits()
+    def __init__(self, file: Path, limits: JournalLimits | None = None) -> None:
+        self._limits = limits or JournalLimits()
         with _faults():
-            durable.make_folder(file.parent, 0o700)
+            durable_files.make_folder(file.parent, 0o700)
             os.close(os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600))
             self._db = apsw.Connection(str(file))
             for statement in (*SETTINGS, *TABLES):
@@ -85,11 +85,11 @@ class Journal:
     def close(self) -> None:
         self._db.close()
 
-    def begin(self, orders: Sequence[UUID]) -> list[Standing]:
+    def begin(self, orders: Sequence[UUID]) -> list[CallStanding]:
         """Write orders down: those that are `NEW` may begin. That they did is on the disk when this returns."""
         with self._transaction(synchronous="FULL"):
             found = [self._begin(each.bytes) for each in orders]
-            count = self._count + found.count(Standing.NEW)
+            count = self._count + found.count(CallStanding.NEW)
             count -= self._forget(count - self._limits.remembered)
         self._count = count
         return found
@@ -102,7 +102,7 @@ class Journal:
         with self._transaction():
             self._db.execute(
                 "UPDATE orders SET standing = ?, told = ?, size = ? WHERE id = ? AND standing = ?",
-                (Standing.ENDED, told, len(told), order.bytes, Standing.BEGUN),
+                (CallStanding.ENDED, told, len(told), order.bytes, CallStanding.BEGUN),
             )
             self._make_room()
 
@@ -111,18 +111,18 @@ class Journal:
         with self._transaction():
             self._db.execute(
                 "UPDATE orders SET standing = ?, told = NULL WHERE id = ? AND standing = ?",
-                (Standing.PAST, order.bytes, Standing.ENDED),
+                (CallStanding.PAST, order.bytes, CallStanding.ENDED),
             )
 
-    def find(self, order: UUID) -> tuple[Standing, str | None]:
+    def find(self, order: UUID) -> tuple[CallStanding, str | None]:
         """How an order stands, and its outcome as the message that tells it, if that is kept."""
         with _faults():
             row = self._db.execute(
                 "SELECT standing, told FROM orders WHERE id = ?", (order.bytes,)
             ).fetchone()
-        return (Standing.PAST, None) if row is None else (Standing(row[0]), row[1])
+        return (CallStanding.PAST, None) if row is None else (CallStanding(row[0]), row[1])
 
-    def of_standing(self, standing: Standing) -> list[UUID]:
+    def of_standing(self, standing: CallStanding) -> list[UUID]:
         """The orders that were begun and have not ended, or have ended and are not the hub's yet; the oldest first."""
         with _faults():
             rows = self._db.execute(
@@ -130,14 +130,14 @@ class Journal:
             )
             return [UUID(bytes=row[0]) for row in rows]
 
-    def _begin(self, order: bytes) -> Standing:
+    def _begin(self, order: bytes) -> CallStanding:
         known = self._db.execute("SELECT standing FROM orders WHERE id = ?", (order,)).fetchone()
         if known is not None:
-            return Standing(known[0])
+            return CallStanding(known[0])
         if self._db.execute("SELECT 1 FROM horizon WHERE id >= ?", (order,)).fetchone():
-            return Standing.PAST
-        self._db.execute("INSERT INTO orders (id, standing) VALUES (?, ?)", (order, Standing.BEGUN))
-        return Standing.NEW
+            return CallStanding.PAST
+        self._db.execute("INSERT INTO orders (id, standing) VALUES (?, ?)", (order, CallStanding.BEGUN))
+        return CallStanding.NEW
 
     def _forget(self, surplus: int) -> int:
         """Forget so many of the oldest orders, if it is any, and as far as it may be; the horizon rises with them.
@@ -153,7 +153,7 @@ class Journal:
                    x'ffffffffffffffffffffffffffffffff'))
                ORDER BY id LIMIT :surplus""",
             {
-                "begun": Standing.BEGUN,
+                "begun": CallStanding.BEGUN,
                 "is_flooded": surplus > self._limits.remembered * FLOOD,
                 "surplus": surplus,
             },

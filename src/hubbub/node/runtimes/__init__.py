@@ -4,11 +4,11 @@ import asyncio
 import importlib
 import os
 
-from hubbub.model import extras
-from hubbub.node.policy import AdaptedRuntime, CommandRuntime, Runtime
-from hubbub.node.runtimes.adapted import AdaptedConversation
-from hubbub.node.runtimes.command import CommandConversation
+from hubbub.model.programs import extras
+from hubbub.node.policy.node_policy import AdaptedRuntime, CommandRuntime, Runtime
+from hubbub.node.runtimes.adapted_program import AdaptedConversation
 from hubbub.node.runtimes.conversation import Conversation, RuntimeFailed
+from hubbub.node.runtimes.custom_program import CommandConversation
 
 NONE = (
     "no agent is configured on this machine; its operator names one under [runtime] in node.toml: "

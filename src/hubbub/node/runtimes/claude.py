@@ -2,7 +2,16 @@
 
 from collections.abc import Iterator, Sequence
 
-from hubbub.node.runtimes.stream import Called, Done, Failed, Pause, Piece, Returned, Said, Seen
+from hubbub.node.runtimes.event_stream import (
+    Done,
+    Failed,
+    LooseJson,
+    Pause,
+    StreamEvent,
+    TextPiece,
+    ToolFinished,
+    ToolStarted,
+)
 
 HEADLESS = ("-p", "--output-format", "stream-json", "--verbose", "--include-partial-messages")
 STOPPED = {
@@ -20,7 +29,7 @@ class Claude:
     def words(self, program: str, options: Sequence[str]) -> list[str]:
         return [program, *HEADLESS, *options]
 
-    def read(self, event: Said) -> Iterator[Seen]:
+    def read(self, event: LooseJson) -> Iterator[StreamEvent]:
         is_its_own = not event["parent_tool_use_id"].text  # and not that of an agent that it asked
         match event["type"].text:
             case "stream_event" if is_its_own:
@@ -30,11 +39,11 @@ class Claude:
             case "user":
                 for block in event["message"]["content"].items:
                     if block["type"].text == "tool_result":
-                        yield Returned(block["tool_use_id"].text, ok=not block["is_error"].is_true)
+                        yield ToolFinished(block["tool_use_id"].text, ok=not block["is_error"].is_true)
             case "result":
                 yield _result(event)
 
-    def _piece(self, event: Said) -> Iterator[Seen]:
+    def _piece(self, event: LooseJson) -> Iterator[StreamEvent]:
         match event["type"].text:
             case "message_start":
                 self._has_pieces = False
@@ -43,18 +52,18 @@ class Claude:
                 yield Pause()
             case "content_block_delta" if event["delta"]["type"].text == "text_delta":
                 self._has_pieces = True
-                yield Piece(event["delta"]["text"].text)
+                yield TextPiece(event["delta"]["text"].text)
 
-    def _message(self, message: Said, *, is_heard: bool) -> Iterator[Seen]:
+    def _message(self, message: LooseJson, *, is_heard: bool) -> Iterator[StreamEvent]:
         for block in message["content"].items:
             if block["type"].text == "tool_use":
-                yield Called(block["id"].text, block["name"].text, block["input"].arguments)
+                yield ToolStarted(block["id"].text, block["name"].text, block["input"].arguments)
             elif block["type"].text == "text" and not is_heard:
                 yield Pause()
-                yield Piece(block["text"].text)
+                yield TextPiece(block["text"].text)
 
 
-def _result(event: Said) -> Seen:
+def _result(event: LooseJson) -> StreamEvent:
     kind = event["subtype"].text
     if kind == "success" and not event["is_error"].is_true:
         return Done(event["result"].text)

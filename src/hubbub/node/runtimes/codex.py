@@ -2,17 +2,17 @@
 
 from collections.abc import Iterator, Sequence
 
-from hubbub.node.runtimes.stream import (
+from hubbub.node.runtimes.event_stream import (
     Began,
-    Called,
     Done,
     Failed,
+    LooseJson,
     Pause,
-    Piece,
-    Returned,
-    Said,
-    Seen,
-    Trouble,
+    StreamEvent,
+    StreamWarning,
+    TextPiece,
+    ToolFinished,
+    ToolStarted,
 )
 
 STDIN = "-"  # where the prompt is
@@ -24,7 +24,7 @@ class Codex:
     def words(self, program: str, options: Sequence[str]) -> list[str]:
         return [program, "exec", "--json", *options, STDIN]
 
-    def read(self, event: Said) -> Iterator[Seen]:
+    def read(self, event: LooseJson) -> Iterator[StreamEvent]:
         match event["type"].text:
             case "turn.started":
                 yield Began()
@@ -37,33 +37,37 @@ class Codex:
             case "turn.failed":
                 yield Failed(event["error"]["message"].text)
             case "error":
-                yield Trouble(event["message"].text)
+                yield StreamWarning(event["message"].text)
 
 
-def _completed(item: Said) -> Iterator[Seen]:
+def _completed(item: LooseJson) -> Iterator[StreamEvent]:
     if item["type"].text == "agent_message":
         yield Pause()
-        yield Piece(item["text"].text)
+        yield TextPiece(item["text"].text)
         return
     for call in _called(item):
         yield call
         exit_code = item["exit_code"].number
-        yield Returned(call.call_id, ok=item["status"].text in ("", "completed") and exit_code in (None, 0))
+        yield ToolFinished(
+            call.call_id, ok=item["status"].text in ("", "completed") and exit_code in (None, 0)
+        )
 
 
-def _called(item: Said) -> Iterator[Called]:
+def _called(item: LooseJson) -> Iterator[ToolStarted]:
     """The call of a tool that an item is, if it is one."""
     call_id, kind = item["id"].text, item["type"].text
     match kind:
         case "command_execution":
-            yield Called(call_id, kind, Said({"command": item["command"].text}).arguments)
+            yield ToolStarted(call_id, kind, LooseJson({"command": item["command"].text}).arguments)
         case "file_change":
             changes = [f"{each['kind'].text} {each['path'].text}" for each in item["changes"].items]
-            yield Called(call_id, kind, Said({"changes": changes}).arguments)
+            yield ToolStarted(call_id, kind, LooseJson({"changes": changes}).arguments)
         case "web_search":
-            yield Called(call_id, kind, Said({"query": item["query"].text}).arguments)
+            yield ToolStarted(call_id, kind, LooseJson({"query": item["query"].text}).arguments)
         case "collab_tool_call":
-            yield Called(call_id, item["tool"].text, Said({"prompt": item["prompt"].text}).arguments)
+            yield ToolStarted(
+                call_id, item["tool"].text, LooseJson({"prompt": item["prompt"].text}).arguments
+            )
         case "mcp_tool_call":
             name = f"{item['server'].text}.{item['tool'].text}"
-            yield Called(call_id, name, item["arguments"].arguments)
+            yield ToolStarted(call_id, name, item["arguments"].arguments)

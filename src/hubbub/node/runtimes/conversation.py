@@ -6,12 +6,12 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Protocol
 
-from hubbub.model.orders import Outcome, ToolSpec
-from hubbub.model.placements import Credentials
+from hubbub.model.fleet.calls import ToolResult, ToolSpec
+from hubbub.model.fleet.managed_agents import AgentCredentials
 
 PATIENCE = timedelta(minutes=30)  # with one prompt; a runtime that takes longer is stopped
 
-Hear = Callable[[str], Awaitable[None]]  # takes a piece of the answer as it comes
+OnText = Callable[[str], Awaitable[None]]  # takes a piece of the answer as it comes
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,23 +36,23 @@ class RuntimeFailed(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Hands:
+class ToolAccess:
     """What the agent has to work with."""
 
     node: str  # the machine's name
     folder: Path  # where it works
     tools: Sequence[ToolSpec]  # those that it may call
-    call: Callable[[str, Mapping[str, object]], Awaitable[Outcome]]  # one of them, behind the gate
+    call: Callable[[str, Mapping[str, object]], Awaitable[ToolResult]]  # one of them, behind the gate
     task_id: str | None = None  # the hub's task that it works on
     chain: tuple[str, ...] = ()  # who asked whom, up to this agent; what it does goes on from there
-    lent: Credentials | None = None  # with what it acts at the hub, where it is a program
+    lent: AgentCredentials | None = None  # with what it acts at the hub, where it is a program
     is_limited: bool = False  # whether `tools` is less than there is
 
 
 class Conversation(Protocol):
     """One conversation with an agent. It remembers what was said if its kind can."""
 
-    async def say(self, prompt: str, hands: Hands, hear: Hear | None = None) -> Answer:
+    async def say(self, prompt: str, hands: ToolAccess, hear: OnText | None = None) -> Answer:
         """The answer to `prompt`; `hear` is told its text piece by piece while it comes.
 
         Raises `RuntimeFailed`. Cancelling it stops the agent, with all that it started.

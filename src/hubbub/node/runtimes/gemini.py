@@ -2,16 +2,16 @@
 
 from collections.abc import Iterator, Sequence
 
-from hubbub.node.runtimes.stream import (
-    Called,
+from hubbub.node.runtimes.event_stream import (
     Done,
     Failed,
+    LooseJson,
     Pause,
-    Piece,
-    Returned,
-    Said,
-    Seen,
-    Trouble,
+    StreamEvent,
+    StreamWarning,
+    TextPiece,
+    ToolFinished,
+    ToolStarted,
 )
 
 
@@ -24,19 +24,21 @@ class Gemini:
     def words(self, program: str, options: Sequence[str]) -> list[str]:
         return [program, "--output-format", "stream-json", *options]
 
-    def read(self, event: Said) -> Iterator[Seen]:
+    def read(self, event: LooseJson) -> Iterator[StreamEvent]:
         match event["type"].text:
             case "message" if event["role"].text == "assistant":
                 if not event["delta"].is_true:
                     yield Pause()
-                yield Piece(event["content"].text)
+                yield TextPiece(event["content"].text)
             case "tool_use":
-                yield Called(event["tool_id"].text, event["tool_name"].text, event["parameters"].arguments)
+                yield ToolStarted(
+                    event["tool_id"].text, event["tool_name"].text, event["parameters"].arguments
+                )
             case "tool_result":
-                yield Returned(event["tool_id"].text, ok=event["status"].text == "success")
+                yield ToolFinished(event["tool_id"].text, ok=event["status"].text == "success")
             case "error" if event["severity"].text != "warning":
                 self._trouble = event["message"].text
-                yield Trouble(self._trouble)
+                yield StreamWarning(self._trouble)
             case "result" if event["status"].text == "success":
                 yield Done()
             case "result":

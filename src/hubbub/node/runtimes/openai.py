@@ -30,8 +30,8 @@ from pydantic_ai.run import AgentRunResult, AgentRunResultEvent
 from pydantic_ai.usage import UsageLimits
 
 from hubbub.model.errors import Invalid
-from hubbub.model.orders import Code, ToolSpec, refused
-from hubbub.node.runtimes.conversation import PATIENCE, Answer, Hands, Hear, RuntimeFailed, ToolCall
+from hubbub.model.fleet.calls import RefusalCode, ToolSpec, refused
+from hubbub.node.runtimes.conversation import PATIENCE, Answer, OnText, RuntimeFailed, ToolAccess, ToolCall
 
 pydantic_ai.BANNER_ENABLED = False  # what stands on the terminal is ours to say
 
@@ -54,7 +54,7 @@ class OpenAIConversation:
         self._url, self._model, self._key, self._patience = url, model, key, patience
         self._history: Sequence[ModelMessage] = ()
 
-    async def say(self, prompt: str, hands: Hands, hear: Hear | None = None) -> Answer:
+    async def say(self, prompt: str, hands: ToolAccess, hear: OnText | None = None) -> Answer:
         calls: list[ToolCall] = []
         try:
             async with asyncio.timeout(self._patience.total_seconds()), self._agent(hands, calls) as agent:
@@ -67,7 +67,7 @@ class OpenAIConversation:
         self._history = result.all_messages()
         return Answer(result.output, calls)
 
-    async def _run(self, agent: Agent, prompt: str, hear: Hear | None) -> AgentRunResult[str]:
+    async def _run(self, agent: Agent, prompt: str, hear: OnText | None) -> AgentRunResult[str]:
         try:
             if hear is None:
                 return await agent.run(
@@ -80,7 +80,7 @@ class OpenAIConversation:
                 self._history = stopped.all_messages()
             raise
 
-    async def _heard(self, agent: Agent, prompt: str, hear: Hear) -> AgentRunResult[str]:
+    async def _heard(self, agent: Agent, prompt: str, hear: OnText) -> AgentRunResult[str]:
         """The result, its text told piece by piece as the endpoint sends it."""
         limits = UsageLimits(request_limit=TURNS)
         async with agent.run_stream_events(
@@ -97,7 +97,7 @@ class OpenAIConversation:
         raise AssertionError("a run ends with its result, or by an error")
 
     @asynccontextmanager
-    async def _agent(self, hands: Hands, calls: list[ToolCall]) -> AsyncIterator[Agent]:
+    async def _agent(self, hands: ToolAccess, calls: list[ToolCall]) -> AsyncIterator[Agent]:
         async with httpx2.AsyncClient(timeout=TIMEOUT) as http:
             client = AsyncOpenAI(base_url=self._url, api_key=self._key or "none", http_client=http)
             provider = OpenAICompatibleProvider("endpoint", openai_client=client)
@@ -109,7 +109,7 @@ class OpenAIConversation:
             )
 
 
-def _offered(spec: ToolSpec, hands: Hands, calls: list[ToolCall]) -> Tool[object]:
+def _offered(spec: ToolSpec, hands: ToolAccess, calls: list[ToolCall]) -> Tool[object]:
     """A tool of the machine as the model is offered it. One call at a time: the next may build on what it did."""
 
     async def call(**arguments: object) -> str:
@@ -117,7 +117,7 @@ def _offered(spec: ToolSpec, hands: Hands, calls: list[ToolCall]) -> Tool[object
         try:
             outcome = await hands.call(spec.name, spec.check(given))
         except Invalid as error:
-            outcome = refused(Code.INVALID, str(error))
+            outcome = refused(RefusalCode.INVALID, str(error))
         calls.append(ToolCall(spec.name, given, ok=not outcome.is_error))
         return "\n".join(outcome.texts or (json.dumps(outcome.value, ensure_ascii=False),))
 

@@ -2,16 +2,16 @@
 
 from collections.abc import Iterator, Sequence
 
-from hubbub.node.runtimes.stream import (
+from hubbub.node.runtimes.event_stream import (
     Began,
-    Called,
     Done,
     Failed,
+    LooseJson,
     Pause,
-    Piece,
-    Returned,
-    Said,
-    Seen,
+    StreamEvent,
+    TextPiece,
+    ToolFinished,
+    ToolStarted,
 )
 
 GOES_ON = "tool-calls"  # why a step ended that has another one after it
@@ -23,18 +23,18 @@ class OpenCode:
     def words(self, program: str, options: Sequence[str]) -> list[str]:
         return [program, "run", "--format", "json", *options]
 
-    def read(self, event: Said) -> Iterator[Seen]:
+    def read(self, event: LooseJson) -> Iterator[StreamEvent]:
         part = event["part"]
         match event["type"].text:
             case "step_start":
                 yield Began()
             case "text":
                 yield Pause()
-                yield Piece(part["text"].text)
+                yield TextPiece(part["text"].text)
             case "tool_use":
                 call_id = part["callID"].text or part["id"].text
-                yield Called(call_id, part["tool"].text, part["state"]["input"].arguments)
-                yield Returned(call_id, ok=part["state"]["status"].text == "completed")
+                yield ToolStarted(call_id, part["tool"].text, part["state"]["input"].arguments)
+                yield ToolFinished(call_id, ok=part["state"]["status"].text == "completed")
             case "step_finish" if part["reason"].text != GOES_ON:
                 yield Done()
             case "error":

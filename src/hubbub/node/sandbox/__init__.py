@@ -7,11 +7,11 @@ seen. Which of the kinds it is, is said in each line of the audit log.
 
 from functools import cache
 
-from hubbub.node.kernel import landlock_abi
 from hubbub.node.sandbox import bubblewrap
 from hubbub.node.sandbox.landlock import Landlock
 from hubbub.node.sandbox.launch import Launch, Sandbox
-from hubbub.node.sandbox.none import NoSandbox
+from hubbub.node.sandbox.no_sandbox import NoSandbox
+from hubbub.node.system.kernel import landlock_abi
 
 __all__ = ["Launch", "Sandbox", "choose"]
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
-from hubbub.node.sandbox.hidden import hidden, is_within, marked, open_roots, status
+from hubbub.node.sandbox.hidden_paths import hidden, is_within, marked, open_roots, status
 from hubbub.node.sandbox.launch import Launch
 from shellgate.world import World
 

@@ -11,9 +11,9 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from hubbub.node.kernel import Ruleset
-from hubbub.node.sandbox.hidden import hidden, is_within, open_roots
+from hubbub.node.sandbox.hidden_paths import hidden, is_within, open_roots
 from hubbub.node.sandbox.launch import Launch
+from hubbub.node.system.kernel import Ruleset
 from shellgate.world import World
 
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty")

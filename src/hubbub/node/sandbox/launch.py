@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from hubbub.node.kernel import Ruleset
+from hubbub.node.system.kernel import Ruleset
 from shellgate.world import World
 
 

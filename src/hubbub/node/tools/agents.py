@@ -11,15 +11,15 @@ from dataclasses import asdict, replace
 from typing import cast
 
 from hubbub.model.errors import Conflict, Invalid, NotFound
-from hubbub.model.orders import Code, Order, Outcome, Principal, digest_of, refused
-from hubbub.model.placements import NO_AGENTS, Fares
-from hubbub.node import opening
-from hubbub.node.agents.notes import Note
-from hubbub.node.agents.output import Line
-from hubbub.node.agents.supervisor import Agents
-from hubbub.node.opening import NotOpened
-from hubbub.node.place import Place, Tool
-from hubbub.node.tools import placing
+from hubbub.model.fleet.calls import NodeCall, Principal, RefusalCode, ToolResult, call_digest, refused
+from hubbub.model.fleet.managed_agents import NO_AGENTS, ProcessStatus
+from hubbub.node.agents.agent_log import LogLine
+from hubbub.node.agents.agent_records import AgentRecord
+from hubbub.node.agents.supervisor import AgentSupervisor
+from hubbub.node.system import safe_open
+from hubbub.node.system.safe_open import NotOpened
+from hubbub.node.tools import agent_arguments
+from hubbub.node.tools.tool_context import Tool, ToolContext
 from shellgate.paths import Access
 
 LINES = 200
@@ -49,22 +49,22 @@ _OF_SHELL = frozenset(
 class _NotDone(Exception):
     """What a machine does not do, and why in one sentence."""
 
-    def __init__(self, code: Code, sentence: str) -> None:
+    def __init__(self, code: RefusalCode, sentence: str) -> None:
         super().__init__(sentence)
         self.code = code
 
 
-async def agent_start(place: Place, order: Order) -> Outcome:
+async def agent_start(place: ToolContext, order: NodeCall) -> ToolResult:
     """Start an agent and mind it from now on: what it is and how it fares."""
     try:
         agents, given = _agents(place, order), _given(order)
         _require_program(place)
-        return Outcome(value=_told(place, await _started(place, agents, _note(place, order.who, given))))
+        return ToolResult(value=_told(place, await _started(place, agents, _note(place, order.who, given))))
     except _NotDone as no:
         return refused(no.code, str(no))
 
 
-async def agent_stop(place: Place, order: Order) -> Outcome:
+async def agent_stop(place: ToolContext, order: NodeCall) -> ToolResult:
     """End an agent: what it is at is finished within seconds, or handed back."""
     try:
         agents, given = _agents(place, order), _given(order)
@@ -73,11 +73,11 @@ async def agent_stop(place: Place, order: Order) -> Outcome:
     except _NotDone as no:
         return refused(no.code, str(no))
     except NotFound as error:
-        return refused(Code.NOT_FOUND, f"{error.key!r} does not run on {place.node}")
-    return Outcome(value={"agent": name, "node": place.node, "stopped": True})
+        return refused(RefusalCode.NOT_FOUND, f"{error.key!r} does not run on {place.node}")
+    return ToolResult(value={"agent": name, "node": place.node, "stopped": True})
 
 
-async def agent_logs(place: Place, order: Order) -> Outcome:
+async def agent_logs(place: ToolContext, order: NodeCall) -> ToolResult:
     """What an agent said last; with `follow` it is told as it comes, as JSON lists of lines, until the agent ends."""
     try:
         agents, given = _agents(place, order), _given(order)
@@ -86,48 +86,48 @@ async def agent_logs(place: Place, order: Order) -> Outcome:
     except _NotDone as no:
         return refused(no.code, str(no))
     except NotFound as error:
-        return refused(Code.NOT_FOUND, f"{error.key!r} never ran on {place.node}")
-    told: Sequence[Line] = ()
+        return refused(RefusalCode.NOT_FOUND, f"{error.key!r} never ran on {place.node}")
+    told: Sequence[LogLine] = ()
     if given.get("follow") is True and order.progress is not None:
         async for batch in output.follow(lines):
             await order.progress(json.dumps(_rows(batch), ensure_ascii=False))
     else:
         told = output.recent(lines)
-    return Outcome(value={"agent": name, "node": place.node, "lines": _rows(told)})
+    return ToolResult(value={"agent": name, "node": place.node, "lines": _rows(told)})
 
 
-async def _started(place: Place, agents: Agents, note: Note) -> Fares:
+async def _started(place: ToolContext, agents: AgentSupervisor, note: AgentRecord) -> ProcessStatus:
     real = place.world.files.resolve(place.world.absolute(note.folder or "."))
     try:
-        with opening.folder(real, place.world, Access.READ) as at:
+        with safe_open.folder(real, place.world, Access.READ) as at:
             return await agents.start(note, at)
     except NotOpened as error:
         raise _NotDone(error.code, f"the folder {note.folder or '.'!r} {error.clause}") from None
     except Conflict as error:
-        raise _NotDone(Code.FAILED, str(error)) from None
+        raise _NotDone(RefusalCode.FAILED, str(error)) from None
     except OSError as error:
-        raise _NotDone(Code.FAILED, f"the agent cannot be started: {error.strerror}") from None
+        raise _NotDone(RefusalCode.FAILED, f"the agent cannot be started: {error.strerror}") from None
 
 
-def _agents(place: Place, order: Order) -> Agents:
+def _agents(place: ToolContext, order: NodeCall) -> AgentSupervisor:
     """Those of this machine, if it keeps any and a person asks."""
     if place.agents is None:
-        raise _NotDone(Code.FAILED, NO_AGENTS)
+        raise _NotDone(RefusalCode.FAILED, NO_AGENTS)
     if not order.who.is_person:
-        raise _NotDone(Code.DENIED, NO_PERSON)
+        raise _NotDone(RefusalCode.DENIED, NO_PERSON)
     return place.agents
 
 
-def _given(order: Order) -> Mapping[str, object]:
+def _given(order: NodeCall) -> Mapping[str, object]:
     try:
-        return placing.checked(order.tool, order.arguments)
+        return agent_arguments.check_arguments(order.tool, order.arguments)
     except Invalid as error:
-        raise _NotDone(Code.INVALID, str(error)) from None
+        raise _NotDone(RefusalCode.INVALID, str(error)) from None
 
 
-def _note(place: Place, who: Principal, given: Mapping[str, object]) -> Note:
+def _note(place: ToolContext, who: Principal, given: Mapping[str, object]) -> AgentRecord:
     """The order as it is noted."""
-    note = Note(
+    note = AgentRecord(
         who=who,
         agent=str(given["agent"]),
         command=str(given["command"]),
@@ -137,21 +137,21 @@ def _note(place: Place, who: Principal, given: Mapping[str, object]) -> Note:
         since=time.time_ns() // 1_000_000,
     )
     asked = note.order
-    digest = digest_of(who, asked.tool, asked.arguments, place.world.cwd, place.node)
+    digest = call_digest(who, asked.tool, asked.arguments, place.world.cwd, place.node)
     return replace(note, digest=digest)
 
 
-def _require_program(place: Place) -> None:
+def _require_program(place: ToolContext) -> None:
     """Of a command that is no more than one program with its arguments, the program has to be there."""
     parts = place.reading.parts if place.reading is not None else ()
     name = parts[0].words[0] if len(parts) == 1 and parts[0].words else None
     if name is None or name in _OF_SHELL or "/" in name:
         return
     if shutil.which(name, path=place.world.variables.get("PATH")) is None:
-        raise _NotDone(Code.FAILED, f"there is no program {name!r} on {place.node}")
+        raise _NotDone(RefusalCode.FAILED, f"there is no program {name!r} on {place.node}")
 
 
-def _told(place: Place, fares: Fares) -> dict[str, object]:
+def _told(place: ToolContext, fares: ProcessStatus) -> dict[str, object]:
     return {
         "agent": fares.agent,
         "node": place.node,
@@ -162,7 +162,7 @@ def _told(place: Place, fares: Fares) -> dict[str, object]:
     }
 
 
-def _rows(lines: Sequence[Line]) -> list[dict[str, object]]:
+def _rows(lines: Sequence[LogLine]) -> list[dict[str, object]]:
     return [asdict(line) for line in lines]
 
 

@@ -11,14 +11,15 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import TypeVar, cast
 
-from hubbub.model import asking, chains
-from hubbub.model.asking import Entry
 from hubbub.model.errors import HubError, Invalid
-from hubbub.model.orders import Code, Order, Outcome, refused
-from hubbub.node import agent, runtimes
-from hubbub.node.place import Place, Tool
-from hubbub.node.runtimes.conversation import Hear, RuntimeFailed
-from hubbub.node.tools.connecting import ASKING, is_all_here, is_here, offline, pass_on
+from hubbub.model.fleet import call_chain, fan_out
+from hubbub.model.fleet.calls import NodeCall, RefusalCode, ToolResult, refused
+from hubbub.model.fleet.fan_out import Entry
+from hubbub.node import runtimes
+from hubbub.node.runtimes.conversation import OnText, RuntimeFailed
+from hubbub.node.tools import machine_agent
+from hubbub.node.tools.forwarding import ASKING, is_all_here, is_here, offline, pass_on
+from hubbub.node.tools.tool_context import Tool, ToolContext
 
 T = TypeVar("T")
 
@@ -28,32 +29,32 @@ LATE = timedelta(seconds=1)  # that other machines' answers may take to get here
 LINE = 2000  # characters that are held back, waiting for the end of a line
 
 
-async def delegate_task(place: Place, order: Order) -> Outcome:
+async def delegate_task(place: ToolContext, order: NodeCall) -> ToolResult:
     """Have the machine's agent work on a prompt; what takes long goes on in the background."""
     prompt = str(order.arguments["prompt"])
     only = cast(Sequence[str] | None, order.arguments.get("tools"))
     try:
-        task_id, work = await agent.start(place, order, title=prompt, prompt=prompt, only=only)
+        task_id, work = await machine_agent.start(place, order, title=prompt, prompt=prompt, only=only)
     except Invalid as error:
-        return refused(Code.INVALID, str(error))
+        return refused(RefusalCode.INVALID, str(error))
     except (HubError, RuntimeFailed) as error:
-        return refused(Code.FAILED, str(error))
+        return refused(RefusalCode.FAILED, str(error))
     await asyncio.wait({work}, timeout=AT_ONCE.total_seconds())
     if not work.done():
-        return Outcome(value={"task_id": task_id, "status": "in_progress"})
+        return ToolResult(value={"task_id": task_id, "status": "in_progress"})
     try:
         answer = work.result()
     except RuntimeFailed as failed:
-        return refused(Code.FAILED, str(failed), task_id=task_id, status="failed")
-    return Outcome(value={**agent.said(answer), "task_id": task_id, "status": "done"})
+        return refused(RefusalCode.FAILED, str(failed), task_id=task_id, status="failed")
+    return ToolResult(value={**machine_agent.said(answer), "task_id": task_id, "status": "done"})
 
 
-async def ask_agent(place: Place, order: Order) -> Outcome:
+async def ask_agent(place: ToolContext, order: NodeCall) -> ToolResult:
     """The answer of one machine's agent."""
     return await _asked(place, replace(order, progress=None))
 
 
-async def ask_agent_stream(place: Place, order: Order) -> Outcome:
+async def ask_agent_stream(place: ToolContext, order: NodeCall) -> ToolResult:
     """As `ask_agent`; the caller is told the text line by line while it comes."""
     if order.progress is None:
         return await _asked(place, order)
@@ -63,27 +64,29 @@ async def ask_agent_stream(place: Place, order: Order) -> Outcome:
     return outcome
 
 
-async def why_not(place: Place, order: Order) -> Outcome | None:
+async def why_not(place: ToolContext, order: NodeCall) -> ToolResult | None:
     """The refusal of a prompt for the agent of this machine alone, which has none, or not such tools."""
     if order.tool in ASKING and is_here(place.node, order.arguments.get("hostname")):
-        return refused(Code.FAILED, runtimes.NONE) if place.policy.runtime is None else None
+        return refused(RefusalCode.FAILED, runtimes.NONE) if place.policy.runtime is None else None
     if order.tool not in OWN:
         return None
     try:
-        agent.require_able(place, order, cast(Sequence[str] | None, order.arguments.get("tools")))
+        machine_agent.require_able(place, order, cast(Sequence[str] | None, order.arguments.get("tools")))
     except Invalid as error:
-        return refused(Code.INVALID, str(error))
+        return refused(RefusalCode.INVALID, str(error))
     except RuntimeFailed as error:
-        return refused(Code.FAILED, str(error))
+        return refused(RefusalCode.FAILED, str(error))
     return None
 
 
-async def ask_agents(place: Place, order: Order) -> Outcome:
+async def ask_agents(place: ToolContext, order: NodeCall) -> ToolResult:
     """The answers of several machines' agents; who is late or away keeps nobody waiting."""
     hosts = _distinct(place.node, cast(Sequence[str], order.arguments["hostnames"]))
-    if not 1 <= len(hosts) <= asking.MOST_HOSTS:
-        return refused(Code.INVALID, f"hostnames: 1 to {asking.MOST_HOSTS} machines can be asked at once")
-    patience = asking.patience_with_each(order)
+    if not 1 <= len(hosts) <= fan_out.MOST_HOSTS:
+        return refused(
+            RefusalCode.INVALID, f"hostnames: 1 to {fan_out.MOST_HOSTS} machines can be asked at once"
+        )
+    patience = fan_out.patience_with_each(order)
     circles = {host: why for host in hosts if (why := _why_not(place, order, host)) is not None}
     here = [host for host in hosts if host not in circles and is_here(place.node, host)]
     others = [host for host in hosts if host not in circles and host not in here]
@@ -92,40 +95,42 @@ async def ask_agents(place: Place, order: Order) -> Outcome:
         *(_own_part(place, order, host, patience, is_decided=is_decided) for host in here),
         *([_others(place, order, others, patience)] if others else []),
     )
-    entries = {host: asking.entry(refused(Code.FAILED, why), host) for host, why in circles.items()}
+    entries = {host: fan_out.entry(refused(RefusalCode.FAILED, why), host) for host, why in circles.items()}
     for some in found:
         entries.update(some)
-    return asking.together({host: entries[host] for host in hosts})
+    return fan_out.combined({host: entries[host] for host in hosts})
 
 
 # ---- one machine ---------------------------------------------------------------------------------------------------
 
 
-async def _asked(place: Place, order: Order, hear: Hear | None = None) -> Outcome:
+async def _asked(place: ToolContext, order: NodeCall, hear: OnText | None = None) -> ToolResult:
     """What the agent of the machine that is named answers, in the caller's time."""
     host = str(order.arguments["hostname"])
-    patience = asking.patience(order, "timeout_ms", asking.PATIENCE)
+    patience = fan_out.patience(order, "timeout_ms", fan_out.PATIENCE)
     if (why := _why_not(place, order, host)) is not None:
-        return refused(Code.FAILED, why)
+        return refused(RefusalCode.FAILED, why)
     if is_here(place.node, host):
         return await _own(place, order, host, patience, hear)
     outcome = await _in_time(place, pass_on(place, order), patience + LATE)
-    return asking.late(host, patience) if outcome is None else outcome
+    return fan_out.timed_out(host, patience) if outcome is None else outcome
 
 
 async def _own(
-    place: Place, order: Order, host: str, patience: timedelta, hear: Hear | None = None
-) -> Outcome:
+    place: ToolContext, order: NodeCall, host: str, patience: timedelta, hear: OnText | None = None
+) -> ToolResult:
     """What this machine's agent answers."""
-    work = agent.ask(place, order, str(order.arguments["prompt"]), hear=hear)
+    work = machine_agent.ask(place, order, str(order.arguments["prompt"]), hear=hear)
     try:
         answer = await _in_time(place, work, patience)
     except (RuntimeFailed, HubError) as failed:
-        return refused(Code.FAILED, str(failed))
-    return asking.late(host, patience) if answer is None else Outcome(value=agent.said(answer))
+        return refused(RefusalCode.FAILED, str(failed))
+    return (
+        fan_out.timed_out(host, patience) if answer is None else ToolResult(value=machine_agent.said(answer))
+    )
 
 
-async def _in_time(place: Place, work: Awaitable[T], patience: timedelta) -> T | None:
+async def _in_time(place: ToolContext, work: Awaitable[T], patience: timedelta) -> T | None:
     """What `work` comes to; None if it takes longer than `patience`. When nobody waits any more it is stopped."""
 
     async def done() -> T:
@@ -140,9 +145,9 @@ async def _in_time(place: Place, work: Awaitable[T], patience: timedelta) -> T |
             place.errands.drop(doing)
 
 
-def _why_not(place: Place, order: Order, host: str) -> str | None:
+def _why_not(place: ToolContext, order: NodeCall, host: str) -> str | None:
     """Why agents would not come to an end with it, if they would not."""
-    return chains.why_not(order.chain, place.node if is_here(place.node, host) else host)
+    return call_chain.why_not(order.chain, place.node if is_here(place.node, host) else host)
 
 
 # ---- several -------------------------------------------------------------------------------------------------------
@@ -159,7 +164,7 @@ def _distinct(node: str, hosts: Sequence[str]) -> list[str]:
 
 
 async def _own_part(
-    place: Place, order: Order, host: str, patience: timedelta, *, is_decided: bool
+    place: ToolContext, order: NodeCall, host: str, patience: timedelta, *, is_decided: bool
 ) -> Entries:
     """This machine's part of the answers.
 
@@ -167,24 +172,24 @@ async def _own_part(
     asked is not the client, which would have to make the whole call again.
     """
     if is_decided:
-        return {host: asking.entry(await _own(place, order, host, patience), host)}
+        return {host: fan_out.entry(await _own(place, order, host, patience), host)}
     alone = replace(order, arguments={**order.arguments, "hostnames": [host]}, client=None)
     outcome = await _in_time(place, place.perform(alone), patience + LATE)
     return _entries([host], outcome, patience)
 
 
-async def _others(place: Place, order: Order, hosts: Sequence[str], patience: timedelta) -> Entries:
+async def _others(place: ToolContext, order: NodeCall, hosts: Sequence[str], patience: timedelta) -> Entries:
     """What the agents of other machines answer, whom the hub asks all at once."""
     if place.act is None:
-        return {host: asking.entry(offline(host), host) for host in hosts}
+        return {host: fan_out.entry(offline(host), host) for host in hosts}
     rest = replace(order, arguments={**order.arguments, "hostnames": list(hosts)})
     outcome = await _in_time(place, pass_on(place, rest), patience + LATE)
     return _entries(hosts, outcome, patience)
 
 
-def _entries(hosts: Sequence[str], outcome: Outcome | None, patience: timedelta) -> Entries:
+def _entries(hosts: Sequence[str], outcome: ToolResult | None, patience: timedelta) -> Entries:
     """The entries of some hosts, as `ask_agents` told them; with None it did not in time."""
-    return {host: asking.entry(outcome or asking.late(host, patience), host) for host in hosts}
+    return {host: fan_out.entry(outcome or fan_out.timed_out(host, patience), host) for host in hosts}
 
 
 # ---- text on its way -----------------------------------------------------------------------------------------------
@@ -193,7 +198,7 @@ def _entries(hosts: Sequence[str], outcome: Outcome | None, patience: timedelta)
 class _Lines:
     """Text on its way to the caller: whole lines, so that no secret passes in two halves."""
 
-    def __init__(self, redact: Callable[[str], str], progress: Hear) -> None:
+    def __init__(self, redact: Callable[[str], str], progress: OnText) -> None:
         self._redact, self._progress, self._held = redact, progress, ""
         self._is_open = True
 

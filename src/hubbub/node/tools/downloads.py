@@ -18,15 +18,15 @@ from typing import BinaryIO
 import httpx2
 
 from hubbub import __version__
-from hubbub.model.orders import Code, Order, Outcome, refused
-from hubbub.node import opening
-from hubbub.node.opening import NotOpened
-from hubbub.node.place import Place, Tool
+from hubbub.model.fleet.calls import NodeCall, RefusalCode, ToolResult, refused
+from hubbub.node.system import safe_open
+from hubbub.node.system.safe_open import NotOpened
+from hubbub.node.tools.tool_context import Tool, ToolContext
+from shellgate.analysis import Analysis
 from shellgate.decide import decide
 from shellgate.decision import Decision, Effect
 from shellgate.floor import downloads
-from shellgate.floor.downloads import INTERNET, REDIRECTS, TOOL, Found, Network, Site
-from shellgate.reading import Reading
+from shellgate.floor.downloads import INTERNET, REDIRECTS, TOOL, DownloadSite, Network, ResolvedSite
 
 CAP = 100 * 1024 * 1024  # bytes
 PATIENCE = timedelta(minutes=10)  # with a whole download
@@ -45,7 +45,7 @@ MOVED = frozenset(
 class NotFetched(Exception):
     """There is no file, and the outcome says why."""
 
-    def __init__(self, outcome: Outcome) -> None:
+    def __init__(self, outcome: ToolResult) -> None:
         super().__init__()
         self.outcome = outcome
 
@@ -62,18 +62,18 @@ def _direct() -> httpx2.AsyncBaseTransport:
 
 
 @dataclass(frozen=True, slots=True)
-class Downloads:
+class DownloadTool:
     """The tool, with the ways into the network that it uses."""
 
     network: Network = INTERNET
     transport: Callable[[], httpx2.AsyncBaseTransport] = _direct
     cap: int = CAP
 
-    async def download(self, place: Place, order: Order) -> Outcome:
+    async def download(self, place: ToolContext, order: NodeCall) -> ToolResult:
         """`{path, bytes}`: where the file is, and how large."""
         dest = str(order.arguments.get("dest", ""))
         if dest.endswith("/"):
-            return refused(Code.INVALID, "dest ends in a slash, so it names a folder; name a file")
+            return refused(RefusalCode.INVALID, "dest ends in a slash, so it names a folder; name a file")
         reading = place.reading or await downloads.read(order.arguments, place.world, self.network)
         try:
             async with (
@@ -87,14 +87,14 @@ class Downloads:
         except NotOpened as error:
             return refused(error.code, f"{dest} {error.clause}")
         except (TimeoutError, httpx2.TimeoutException):
-            return refused(Code.TIMEOUT, "the server took too long; nothing was saved")
+            return refused(RefusalCode.TIMEOUT, "the server took too long; nothing was saved")
         except httpx2.RequestError as error:
-            return refused(Code.FAILED, f"the download broke off: {_reason(error)}; nothing was saved")
-        return Outcome(value={"path": reading.target, "bytes": size})
+            return refused(RefusalCode.FAILED, f"the download broke off: {_reason(error)}; nothing was saved")
+        return ToolResult(value={"path": reading.target, "bytes": size})
 
     @asynccontextmanager
     async def _answer(
-        self, place: Place, order: Order, reading: Reading, transport: httpx2.AsyncBaseTransport
+        self, place: ToolContext, order: NodeCall, reading: Analysis, transport: httpx2.AsyncBaseTransport
     ) -> AsyncIterator[httpx2.Response]:
         """What the server says that has the file, wherever others have sent us."""
         site = downloads.understood(str(order.arguments.get("url", "")))
@@ -117,16 +117,16 @@ class Downloads:
                 await response.aclose()
         raise _denied(downloads.ENDLESS, reading.target)
 
-    async def _allowed(self, site: Site, place: Place) -> Found:
+    async def _allowed(self, site: DownloadSite, place: ToolContext) -> ResolvedSite:
         """Who is at a site that we were sent to, if the floor and the rules let us go there; nobody is asked."""
         found = await downloads.looked_up(site, self.network)
-        reading = Reading(parts=(downloads.part_of(site, found),), target=str(site.url))
+        reading = Analysis(parts=(downloads.part_of(site, found),), target=str(site.url))
         decision = decide(reading, place.policy, TOOL, sandboxed=False, attended=False)
         if decision.effect is not Effect.ALLOW:
             raise _denied(decision, str(site.url))
         return found
 
-    async def _save(self, response: httpx2.Response, path: str, place: Place) -> int:
+    async def _save(self, response: httpx2.Response, path: str, place: ToolContext) -> int:
         """Write what arrives, up to the cap: how many bytes."""
         size = 0
         if _announced(response) > self.cap:
@@ -136,18 +136,20 @@ class Downloads:
                 size += len(chunk)
                 if size > self.cap:
                     raise self._too_large()
-                with opening.failures():
+                with safe_open.failures():
                     file.write(chunk)
         return size
 
     def _too_large(self) -> NotFetched:
-        return NotFetched(refused(Code.TOO_LARGE, f"it is larger than {self.cap} bytes; nothing was saved"))
+        return NotFetched(
+            refused(RefusalCode.TOO_LARGE, f"it is larger than {self.cap} bytes; nothing was saved")
+        )
 
 
 @asynccontextmanager
-async def _replacing(path: str, place: Place) -> AsyncIterator[BinaryIO]:
-    """As `opening.replacing`, without holding others up while the disk is waited for."""
-    block = opening.replacing(path, place.world)
+async def _replacing(path: str, place: ToolContext) -> AsyncIterator[BinaryIO]:
+    """As `safe_open.replacing`, without holding others up while the disk is waited for."""
+    block = safe_open.replacing(path, place.world)
     file = await asyncio.to_thread(block.__enter__)
     try:
         yield file
@@ -158,7 +160,7 @@ async def _replacing(path: str, place: Place) -> AsyncIterator[BinaryIO]:
 
 
 async def _connect(
-    transport: httpx2.AsyncBaseTransport, site: Site, addresses: Sequence[str]
+    transport: httpx2.AsyncBaseTransport, site: DownloadSite, addresses: Sequence[str]
 ) -> httpx2.Response:
     """The answer of the first of the addresses that lets us in."""
     *others, last = addresses
@@ -170,7 +172,7 @@ async def _connect(
     return await _get(transport, site, last)
 
 
-async def _get(transport: httpx2.AsyncBaseTransport, site: Site, address: str) -> httpx2.Response:
+async def _get(transport: httpx2.AsyncBaseTransport, site: DownloadSite, address: str) -> httpx2.Response:
     request = httpx2.Request(
         "GET",
         site.url.copy_with(host=address),
@@ -189,7 +191,9 @@ async def _get(transport: httpx2.AsyncBaseTransport, site: Site, address: str) -
 
 def _successful(response: httpx2.Response) -> httpx2.Response:
     if not response.is_success:
-        raise NotFetched(refused(Code.FAILED, f"the server answered with status {response.status_code}"))
+        raise NotFetched(
+            refused(RefusalCode.FAILED, f"the server answered with status {response.status_code}")
+        )
     return response
 
 
@@ -202,7 +206,7 @@ def _announced(response: httpx2.Response) -> int:
 def _denied(decision: Decision, target: str) -> NotFetched:
     return NotFetched(
         refused(
-            Code.DENIED,
+            RefusalCode.DENIED,
             "permission_denied",
             tool=TOOL,
             target=target,
@@ -224,4 +228,4 @@ def _reason(error: httpx2.RequestError) -> str:
     return "the connection was lost"
 
 
-TOOLS: Mapping[str, Tool] = {TOOL: Downloads().download}
+TOOLS: Mapping[str, Tool] = {TOOL: DownloadTool().download}

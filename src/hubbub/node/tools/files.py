@@ -10,11 +10,11 @@ import sys
 import threading
 from typing import BinaryIO
 
-from hubbub.model.orders import Code, Outcome, refused
-from hubbub.node import opening
-from hubbub.node.opening import NotOpened
-from hubbub.node.tools import listing
-from hubbub.node.tools.work import Call, tool
+from hubbub.model.fleet.calls import RefusalCode, ToolResult, refused
+from hubbub.node.system import safe_open
+from hubbub.node.system.safe_open import NotOpened
+from hubbub.node.tools import list_results
+from hubbub.node.tools.file_tool import FileCall, file_tool
 from shellgate.paths import Access
 
 LINES = 2_000  # of a file that are read, at most
@@ -27,52 +27,56 @@ _DESKTOP = ("DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_RUNTIME_DIR", "DBUS
 _TYPES = {stat.S_IFREG: "file", stat.S_IFDIR: "dir", stat.S_IFLNK: "link"}
 
 
-def read_file(call: Call) -> Outcome:
+def read_file(call: FileCall) -> ToolResult:
     """`{content, truncated}`: the lines from `start` to `end`, inclusive, counted from 1."""
     start, end = call.arguments.get("start"), call.arguments.get("end")
     first = start if isinstance(start, int) else 1
     last = end if isinstance(end, int) else None
     if first < 1 or (last is not None and last < first):
-        return refused(Code.INVALID, "start and end are lines counted from 1, and start is not behind end")
-    with opening.regular(call.target, call.world) as file, opening.failures():
+        return refused(
+            RefusalCode.INVALID, "start and end are lines counted from 1, and start is not behind end"
+        )
+    with safe_open.regular(call.target, call.world) as file, safe_open.failures():
         if b"\0" in file.read(_SNIFFED):
             size = os.fstat(file.fileno()).st_size
-            raise NotOpened(Code.INVALID, f"is no text but a binary file of {size:,} bytes")
+            raise NotOpened(RefusalCode.INVALID, f"is no text but a binary file of {size:,} bytes")
         file.seek(_offset(file, first))
         content, truncated = _lines(file.read(BYTES + 1), None if last is None else last - first + 1)
-    return Outcome(value={"content": content, "truncated": truncated})
+    return ToolResult(value={"content": content, "truncated": truncated})
 
 
-def write_file(call: Call) -> Outcome:
+def write_file(call: FileCall) -> ToolResult:
     """`{bytes_written}`; the file is the old one or the new one at any time, and never half of either."""
     if call.text("path").endswith("/"):
-        raise NotOpened(Code.INVALID, "ends in a slash, so it names a folder; name a file")
+        raise NotOpened(RefusalCode.INVALID, "ends in a slash, so it names a folder; name a file")
     try:
         content = call.text("content").encode()
     except UnicodeEncodeError:
-        return refused(Code.INVALID, "content holds half of a character, which no file in UTF-8 can hold")
-    with opening.replacing(call.target, call.world) as file, opening.failures():
+        return refused(
+            RefusalCode.INVALID, "content holds half of a character, which no file in UTF-8 can hold"
+        )
+    with safe_open.replacing(call.target, call.world) as file, safe_open.failures():
         file.write(content)
-    return Outcome(value={"bytes_written": len(content)})
+    return ToolResult(value={"bytes_written": len(content)})
 
 
-def list_dir(call: Call) -> Outcome:
+def list_dir(call: FileCall) -> ToolResult:
     """`[{name, type, size}]`, by name; a link is one, whatever it leads to."""
-    with opening.listing(call.target, call.world) as at, opening.failures():
+    with safe_open.listing(call.target, call.world) as at, safe_open.failures():
         found = sorted(os.listdir(at))  # noqa: PTH208, it is a descriptor
         rows = [row for name in found[:NAMES] if (row := _row(at, name)) is not None]
     more = f"The first {NAMES:,} of {len(found):,} names are shown." if len(found) > NAMES else None
-    return listing.of(rows, more)
+    return list_results.of(rows, more)
 
 
-def open_file(call: Call) -> Outcome:
+def open_file(call: FileCall) -> ToolResult:
     """`{opened}`: whether the desktop's default program for the file was started; there may be no desktop."""
     above, name = posixpath.split(call.target)
-    with opening.folder(above, call.world, Access.READ) as at, opening.failures():
+    with safe_open.folder(above, call.world, Access.READ) as at, safe_open.failures():
         os.stat(name, dir_fd=at, follow_symlinks=False)
     opener = _opener(call)
     if opener is None:
-        return Outcome(value={"opened": False})
+        return ToolResult(value={"opened": False})
     process = subprocess.Popen(  # noqa: S603, the operator's desktop, and a path that the gate let through
         [opener, call.target],
         env={**call.world.variables, **_desktop()},
@@ -83,13 +87,13 @@ def open_file(call: Call) -> Outcome:
         start_new_session=True,
     )
     try:
-        return Outcome(value={"opened": process.wait(_TOLD_WITHIN) == 0})
+        return ToolResult(value={"opened": process.wait(_TOLD_WITHIN) == 0})
     except subprocess.TimeoutExpired:  # some stay as long as what they have started
         threading.Thread(target=process.wait, daemon=True).start()
-        return Outcome(value={"opened": True})
+        return ToolResult(value={"opened": True})
 
 
-def _opener(call: Call) -> str | None:
+def _opener(call: FileCall) -> str | None:
     """The desktop's program that opens files; None where nobody sits in front of one."""
     path = call.world.variables.get("PATH", os.defpath)
     if sys.platform == "darwin":
@@ -145,12 +149,12 @@ def _row(at: int, name: str) -> dict[str, object] | None:
     except OSError:
         return None  # it is gone, or not ours to look at
     kind = _TYPES.get(stat.S_IFMT(status.st_mode), "other")
-    return {"name": listing.readable(name), "type": kind, "size": status.st_size}
+    return {"name": list_results.readable(name), "type": kind, "size": status.st_size}
 
 
 TOOLS = {
-    "read_file": tool(read_file),
-    "write_file": tool(write_file),
-    "open_file": tool(open_file),
-    "list_dir": tool(list_dir),
+    "read_file": file_tool(read_file),
+    "write_file": file_tool(write_file),
+    "open_file": file_tool(open_file),
+    "list_dir": file_tool(list_dir),
 }

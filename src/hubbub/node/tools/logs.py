@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from hubbub.model.orders import Code, Order, Outcome, refused
-from hubbub.node.place import Place, Tool
+from hubbub.model.fleet.calls import NodeCall, RefusalCode, ToolResult, refused
+from hubbub.node.tools.tool_context import Tool, ToolContext
 
 SINCE = timedelta(hours=1)
 LEVELS = ("debug", "info", "warning", "error", "critical")
@@ -38,19 +38,19 @@ class _Wanted:
             return False
 
 
-async def read_logs(place: Place, order: Order) -> Outcome:
+async def read_logs(place: ToolContext, order: NodeCall) -> ToolResult:
     """`{lines}`; with `truncated` where there are more than are shown."""
     minutes, level = order.arguments.get("since_minutes"), order.arguments.get("level") or LEVELS[0]
     if level not in LEVELS:
-        return refused(Code.INVALID, f"level must be one of {', '.join(LEVELS)}")
+        return refused(RefusalCode.INVALID, f"level must be one of {', '.join(LEVELS)}")
     span = timedelta(minutes=minutes) if isinstance(minutes, int) else SINCE
     wanted = _Wanted(
         datetime.now(UTC) - span, LEVELS.index(str(level)), str(order.arguments.get("match") or "")
     )
-    return Outcome(value=await asyncio.to_thread(_shown, place, wanted))
+    return ToolResult(value=await asyncio.to_thread(_shown, place, wanted))
 
 
-def _shown(place: Place, wanted: _Wanted) -> dict[str, object]:
+def _shown(place: ToolContext, wanted: _Wanted) -> dict[str, object]:
     """The last of the wanted lines, and whether there are more."""
     last = deque((line for line in _lines(place.log) if wanted.fits(line)), maxlen=LINES + 1)
     more = {"truncated": True} if len(last) > LINES else {}

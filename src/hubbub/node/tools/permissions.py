@@ -8,14 +8,23 @@ from datetime import timedelta
 import structlog
 
 from hubbub.model.errors import HubError, Invalid
-from hubbub.model.orders import Code, Order, Outcome, Question, QuestionKind, Ruling, digest_of, refused
-from hubbub.model.shown import visible
-from hubbub.node import policy as policies
-from hubbub.node.approvers import UNSIGNED, is_signed
-from hubbub.node.audit.log import FILE, AuditLog
-from hubbub.node.place import Place, Tool
-from hubbub.node.policy import Policy
-from hubbub.node.weighing import weigh
+from hubbub.model.fleet.calls import (
+    NodeCall,
+    Question,
+    QuestionKind,
+    RefusalCode,
+    Ruling,
+    ToolResult,
+    call_digest,
+    refused,
+)
+from hubbub.model.visible_text import visible
+from hubbub.node.audit.audit_log import FILE, AuditLog
+from hubbub.node.gate.evaluation import evaluate
+from hubbub.node.policy import node_policy as policies
+from hubbub.node.policy.approver_keys import UNSIGNED, is_signed
+from hubbub.node.policy.node_policy import Policy
+from hubbub.node.tools.tool_context import Tool, ToolContext
 from shellgate.decision import Decision, Effect, Source
 from shellgate.floor.downloads import Unplugged
 
@@ -37,29 +46,29 @@ _BECAUSE = {
 }
 
 
-async def perform(place: Place, order: Order) -> Outcome:
+async def perform(place: ToolContext, order: NodeCall) -> ToolResult:
     """One of the operations; `suggest_rule` is the only one that anything comes of, and only if a person says yes."""
     match order.arguments.get("operation"):
         case "explain":
             return await _explain(place, order)
         case "show_policy":
-            return Outcome(value=_shown(place.policy, place.sandbox.name))
+            return ToolResult(value=_shown(place.policy, place.sandbox.name))
         case "show_audit_context":
             audit = AuditLog(place.data / FILE)
             decisions = await asyncio.to_thread(audit.recent, order.who.project, DECISIONS)
-            return Outcome(value={"decisions": decisions})
+            return ToolResult(value={"decisions": decisions})
         case "suggest_rule":
             return await _suggest(place, order)
     return refused(
-        Code.INVALID, "operation must be one of explain, show_policy, show_audit_context, suggest_rule"
+        RefusalCode.INVALID, "operation must be one of explain, show_policy, show_audit_context, suggest_rule"
     )
 
 
-async def _explain(place: Place, order: Order) -> Outcome:
+async def _explain(place: ToolContext, order: NodeCall) -> ToolResult:
     tool, arguments = order.arguments.get("tool"), order.arguments.get("args", {})
     if not isinstance(tool, str) or not isinstance(arguments, Mapping):
-        return refused(Code.INVALID, "explain needs tool, the name of one, and args, an object")
-    weighed = await weigh(
+        return refused(RefusalCode.INVALID, "explain needs tool, the name of one, and args, an object")
+    weighed = await evaluate(
         replace(order, tool=tool, arguments=arguments),
         place.policy,
         place.world,
@@ -69,7 +78,7 @@ async def _explain(place: Place, order: Order) -> Outcome:
         network=Unplugged(),
     )
     decision = weighed.decision
-    return Outcome(
+    return ToolResult(
         value={
             "tool": tool,
             "target": weighed.reading.target,
@@ -104,27 +113,27 @@ def _shown(policy: Policy, sandbox: str) -> dict[str, object]:
     }
 
 
-async def _suggest(place: Place, order: Order) -> Outcome:
+async def _suggest(place: ToolContext, order: NodeCall) -> ToolResult:
     """Put a rule before a person. The answer is waited for in the background; a yes makes it a rule of the machine."""
     rule, named = order.arguments.get("rule"), order.arguments.get("effect")
     effect = next((each for each in Effect if each.word == named), None)
     if not isinstance(rule, str) or effect is None:
-        return refused(Code.INVALID, "suggest_rule needs rule, a text, and effect: allow, ask or deny")
+        return refused(RefusalCode.INVALID, "suggest_rule needs rule, a text, and effect: allow, ask or deny")
     if place.policy.file is None:
-        return refused(Code.FAILED, "this machine has no file for rules")
+        return refused(RefusalCode.FAILED, "this machine has no file for rules")
     try:
         policies.rule_of(rule)
         question = _question(place, order, rule, effect)
         approval_id = await place.hub.put(question, PATIENCE)
     except Invalid as error:
-        return refused(Code.INVALID, str(error))
+        return refused(RefusalCode.INVALID, str(error))
     except HubError as error:
-        return refused(Code.FAILED, f"nobody can be asked: {error}")
+        return refused(RefusalCode.FAILED, f"nobody can be asked: {error}")
     place.errands.keep(_taken_up(place, approval_id, question, rule, effect))
-    return Outcome(value={"approval_id": approval_id, "status": "pending"})
+    return ToolResult(value={"approval_id": approval_id, "status": "pending"})
 
 
-def _question(place: Place, order: Order, rule: str, effect: Effect) -> Question:
+def _question(place: ToolContext, order: NodeCall, rule: str, effect: Effect) -> Question:
     arguments = {"rule": rule, "effect": effect.word}
     reason = order.arguments.get("reason")
     return Question(
@@ -135,12 +144,14 @@ def _question(place: Place, order: Order, rule: str, effect: Effect) -> Question
         folder=place.world.cwd,
         shown=visible(place.redact(f"always {effect.word}: {rule}")),
         reason=visible(place.redact(reason)) if isinstance(reason, str) and reason else "no reason was given",
-        digest=digest_of(order.who, NAME, arguments, place.world.cwd, place.node),
+        digest=call_digest(order.who, NAME, arguments, place.world.cwd, place.node),
         kind=QuestionKind.RULE,
     )
 
 
-async def _taken_up(place: Place, approval_id: str, question: Question, rule: str, effect: Effect) -> None:
+async def _taken_up(
+    place: ToolContext, approval_id: str, question: Question, rule: str, effect: Effect
+) -> None:
     """Wait for the answer, and write the rule down after a yes."""
     assert place.policy.file is not None
     try:

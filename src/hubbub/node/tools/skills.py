@@ -4,12 +4,12 @@ import asyncio
 from collections.abc import Mapping
 
 from hubbub.model.errors import HubError
-from hubbub.model.orders import Code, Order, Outcome, refused
-from hubbub.node import agent
-from hubbub.node.place import Place, Tool
+from hubbub.model.fleet.calls import NodeCall, RefusalCode, ToolResult, refused
 from hubbub.node.runtimes.conversation import RuntimeFailed
-from hubbub.node.skills.shelf import Shelf
-from hubbub.node.skills.skill import Origin, Skill
+from hubbub.node.skills.skill_file import Skill, SkillOrigin
+from hubbub.node.skills.skill_registry import SkillRegistry
+from hubbub.node.tools import machine_agent
+from hubbub.node.tools.tool_context import Tool, ToolContext
 
 TOOL = "skill_run"
 CHANGED = (
@@ -17,14 +17,14 @@ CHANGED = (
 )
 
 
-async def skill_list(place: Place, _order: Order) -> Outcome:
+async def skill_list(place: ToolContext, _order: NodeCall) -> ToolResult:
     """Every skill of the hub, of the person and of the project, by name."""
     skills = sorted(await asyncio.to_thread(_shelf(place).skills), key=lambda each: each.name)
     rows = [{"name": s.name, "origin": s.origin.value, "description": s.description} for s in skills]
-    return Outcome(value=rows)
+    return ToolResult(value=rows)
 
 
-async def skill_run(place: Place, order: Order) -> Outcome:
+async def skill_run(place: ToolContext, order: NodeCall) -> ToolResult:
     """Wait for the machine's agent to work on a prompt with a skill's text in front of it."""
     name, prompt = str(order.arguments["name"]), str(order.arguments["prompt"])
     shelf = _shelf(place)
@@ -32,22 +32,22 @@ async def skill_run(place: Place, order: Order) -> Outcome:
     if skill is None:
         return _unknown(name)
     if not await asyncio.to_thread(shelf.is_seen, skill, order):
-        return refused(Code.FAILED, CHANGED.format(name=name))
+        return refused(RefusalCode.FAILED, CHANGED.format(name=name))
     await asyncio.to_thread(shelf.pin, skill, order)
     try:
-        task_id, work = await agent.start(
+        task_id, work = await machine_agent.start(
             place, order, title=f"{skill.name}: {prompt}", prompt=_introduced(skill, prompt)
         )
     except (HubError, RuntimeFailed) as error:
-        return refused(Code.FAILED, str(error))
+        return refused(RefusalCode.FAILED, str(error))
     try:
         answer = await work  # who leaves before it is done does not want it any more
     except RuntimeFailed as failed:
-        return refused(Code.FAILED, str(failed), task_id=task_id, status="failed")
-    return Outcome(value={**agent.said(answer), "task_id": task_id, "status": "done"})
+        return refused(RefusalCode.FAILED, str(failed), task_id=task_id, status="failed")
+    return ToolResult(value={**machine_agent.said(answer), "task_id": task_id, "status": "done"})
 
 
-async def why_not(place: Place, order: Order) -> Outcome | None:
+async def why_not(place: ToolContext, order: NodeCall) -> ToolResult | None:
     """The refusal of a skill that there is not; which there are everybody may know."""
     if order.tool != TOOL:
         return None
@@ -56,17 +56,17 @@ async def why_not(place: Place, order: Order) -> Outcome | None:
     return _unknown(name) if found is None else None
 
 
-def _unknown(name: str) -> Outcome:
-    return refused(Code.NOT_FOUND, f"there is no skill {name!r}; skill_list tells which there are")
+def _unknown(name: str) -> ToolResult:
+    return refused(RefusalCode.NOT_FOUND, f"there is no skill {name!r}; skill_list tells which there are")
 
 
-def _shelf(place: Place) -> Shelf:
-    return Shelf(place.world, place.policy, place.data)
+def _shelf(place: ToolContext) -> SkillRegistry:
+    return SkillRegistry(place.world, place.policy, place.data)
 
 
 def _introduced(skill: Skill, prompt: str) -> str:
     """The prompt with the skill in front; a skill with files of its own says where they are."""
-    where = "" if skill.origin is Origin.HUB else f"\n\nThe files of this skill are in {skill.folder}."
+    where = "" if skill.origin is SkillOrigin.HUB else f"\n\nThe files of this skill are in {skill.folder}."
     return f"{skill.text}{where}\n\n---\n\n{prompt}"
 
 

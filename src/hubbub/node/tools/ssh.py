@@ -5,17 +5,17 @@ from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 
 from hubbub.model.errors import Invalid
-from hubbub.model.orders import Code, Order, Outcome, refused
-from hubbub.node.place import Place, Tool
-from hubbub.node.ssh import destination, host
-from hubbub.node.ssh.refusals import NotConnected
-from hubbub.node.ssh.shells import IDLE, Shell, Shells
+from hubbub.model.fleet.calls import NodeCall, RefusalCode, ToolResult, refused
+from hubbub.node.ssh import destination, host_config
+from hubbub.node.ssh.not_connected import NotConnected
+from hubbub.node.ssh.remote_shells import IDLE, RemoteShell, RemoteShells
+from hubbub.node.tools.tool_context import Tool, ToolContext
 
 TOOL = "ssh_session"
 LONGEST_LINE = 4000  # bytes: terminals cut a longer one, and then something else would run than was read
 
 
-async def shell(place: Place, order: Order) -> Outcome:
+async def shell(place: ToolContext, order: NodeCall) -> ToolResult:
     """What the operation gives: see `docs/dialects/cmdop.md`."""
     if (fault := _fault(place.shells, order)) is not None:
         return fault
@@ -25,7 +25,7 @@ async def shell(place: Place, order: Order) -> Outcome:
         return refused(error.code, str(error))
 
 
-async def why_not(place: Place, order: Order) -> Outcome | None:
+async def why_not(place: ToolContext, order: NodeCall) -> ToolResult | None:
     """The refusal of a call of which nothing could come whoever said yes to it; nobody need be asked about it."""
     if order.tool != TOOL:
         return None
@@ -33,18 +33,18 @@ async def why_not(place: Place, order: Order) -> Outcome | None:
         return fault
     wanted = destination.parse(str(order.arguments["hostname"]))
     try:
-        await host.look_for(wanted, Path(place.world.home))
+        await host_config.look_for(wanted, Path(place.world.home))
     except NotConnected as error:
         return refused(error.code, str(error))
     return None
 
 
-def _fault(shells: Shells, order: Order) -> Outcome | None:
+def _fault(shells: RemoteShells, order: NodeCall) -> ToolResult | None:
     """Why the call comes to nothing before anything is done, if so."""
     operation, given = str(order.arguments["operation"]), order.arguments
     for name in _NEEDED[operation]:
         if not isinstance(given.get(name), str):
-            return refused(Code.INVALID, f"{name} is missing: {operation} needs it")
+            return refused(RefusalCode.INVALID, f"{name} is missing: {operation} needs it")
     if operation == "open":
         return _wrong_host(str(given["hostname"]))
     if operation == "send" and (wrong := _wrong_command(str(given["command"]))) is not None:
@@ -53,39 +53,39 @@ def _fault(shells: Shells, order: Order) -> Outcome | None:
     if operation != "list" and shells.find(order.who, str(shell_id)) is None:
         minutes = IDLE.total_seconds() / 60
         sentence = f"no shell {shell_id!r} of yours is open; one closes after {minutes:g} minutes without use"
-        return refused(Code.NOT_FOUND, sentence)
+        return refused(RefusalCode.NOT_FOUND, sentence)
     return None
 
 
-def _wrong_host(hostname: str) -> Outcome | None:
+def _wrong_host(hostname: str) -> ToolResult | None:
     try:
         destination.parse(hostname)
     except Invalid as error:
-        return refused(Code.INVALID, str(error))
+        return refused(RefusalCode.INVALID, str(error))
     return None
 
 
-def _wrong_command(command: str) -> Outcome | None:
+def _wrong_command(command: str) -> ToolResult | None:
     try:
         lines = command.encode().splitlines()
     except UnicodeEncodeError:
-        return refused(Code.INVALID, "command: must not have half a character")
+        return refused(RefusalCode.INVALID, "command: must not have half a character")
     if any(len(each) > LONGEST_LINE for each in lines):
-        return refused(Code.TOO_LARGE, f"command: a line of it may have at most {LONGEST_LINE} bytes")
+        return refused(RefusalCode.TOO_LARGE, f"command: a line of it may have at most {LONGEST_LINE} bytes")
     return None
 
 
-async def _open(place: Place, order: Order) -> Outcome:
+async def _open(place: ToolContext, order: NodeCall) -> ToolResult:
     wanted = destination.parse(str(order.arguments["hostname"]))
     home, agent = Path(place.world.home), os.environ.get("SSH_AUTH_SOCK")
     shell = await place.shells.open(order.who, wanted, home, agent)
-    return Outcome(value={"session_id": shell.shell_id, "hostname": str(wanted)})
+    return ToolResult(value={"session_id": shell.shell_id, "hostname": str(wanted)})
 
 
-async def _send(place: Place, order: Order) -> Outcome:
+async def _send(place: ToolContext, order: NodeCall) -> ToolResult:
     command = str(order.arguments["command"])
     place.shells.send(_shell(place, order), _typed(command).encode())
-    return Outcome(value={"sent": True})
+    return ToolResult(value={"sent": True})
 
 
 def _typed(command: str) -> str:
@@ -94,22 +94,22 @@ def _typed(command: str) -> str:
     return command if is_key or command.endswith("\n") else f"{command}\n"
 
 
-async def _read(place: Place, order: Order) -> Outcome:
+async def _read(place: ToolContext, order: NodeCall) -> ToolResult:
     shell = _shell(place, order)
     output = await place.shells.read(shell)
     code = {} if shell.line.exit_code is None else {"exit_code": shell.line.exit_code}
-    return Outcome(value={"output": output, "status": shell.status, **code})
+    return ToolResult(value={"output": output, "status": shell.status, **code})
 
 
-async def _close(place: Place, order: Order) -> Outcome:
-    return Outcome(value={"closed": await place.shells.end(_shell(place, order))})
+async def _close(place: ToolContext, order: NodeCall) -> ToolResult:
+    return ToolResult(value={"closed": await place.shells.end(_shell(place, order))})
 
 
-async def _list(place: Place, order: Order) -> Outcome:
-    return Outcome(value=[_row(each) for each in place.shells.of(order.who)])
+async def _list(place: ToolContext, order: NodeCall) -> ToolResult:
+    return ToolResult(value=[_row(each) for each in place.shells.of(order.who)])
 
 
-def _row(shell: Shell) -> dict[str, object]:
+def _row(shell: RemoteShell) -> dict[str, object]:
     return {
         "session_id": shell.shell_id,
         "hostname": str(shell.destination),
@@ -119,7 +119,7 @@ def _row(shell: Shell) -> dict[str, object]:
     }
 
 
-def _shell(place: Place, order: Order) -> Shell:
+def _shell(place: ToolContext, order: NodeCall) -> RemoteShell:
     shell = place.shells.find(order.who, str(order.arguments["session_id"]))
     assert shell is not None, "it was there a moment ago, and nothing was waited for since"
     return shell
@@ -132,7 +132,7 @@ _NEEDED: Mapping[str, tuple[str, ...]] = {
     "close": ("session_id",),
     "list": (),
 }
-_OPERATIONS: Mapping[str, Callable[[Place, Order], Awaitable[Outcome]]] = {
+_OPERATIONS: Mapping[str, Callable[[ToolContext, NodeCall], Awaitable[ToolResult]]] = {
     "open": _open,
     "send": _send,
     "read": _read,

@@ -18,8 +18,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from hubbub.serve.auth import error_response
 from hubbub.serve.dashboard.linking import Unlinkable, link, resolved
+from hubbub.serve.http.guard import error_response
 
 log = structlog.get_logger(__name__)
 

@@ -15,9 +15,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from hubbub import __version__
-from hubbub.serve.dashboard.addresses import view_of
 from hubbub.serve.dashboard.assets import Assets
-from hubbub.serve.dashboard.words import Words, language_of
+from hubbub.serve.dashboard.translations import Translations, language_of
+from hubbub.serve.http.page_paths import view_of
 
 TEMPLATES = Path(__file__).parent / "templates"
 THEMES = frozenset({"dark", "light"})
@@ -116,6 +116,6 @@ class Pages:
         return JSONResponse(about, media_type="application/manifest+json")
 
 
-def words_for(request: Request) -> Words:
+def words_for(request: Request) -> Translations:
     """The words in the language of whoever asks."""
-    return Words(language_of(request.cookies, request.headers.get("accept-language", "")))
+    return Translations(language_of(request.cookies, request.headers.get("accept-language", "")))

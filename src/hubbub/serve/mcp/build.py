@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from starlette.routing import Route
 
 from hubbub.core.transaction import Transactions
-from hubbub.dialects.call import Site
+from hubbub.dialects.call import HubContext
 from hubbub.dialects.dialect import Dialect
-from hubbub.serve.followers import Followers
+from hubbub.serve.live.ephemeral import EphemeralBroadcast
+from hubbub.serve.live.subscribers import Subscribers
+from hubbub.serve.mcp.connection_cache import ConnectionCache
 from hubbub.serve.mcp.connections import Connections
 from hubbub.serve.mcp.dialect_server import DialectServer, Measure, Saw, unmeasured, unseen
 from hubbub.serve.mcp.endpoint import Endpoint
-from hubbub.serve.mcp.known import Known
-from hubbub.serve.whispers import Whispers
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +39,12 @@ class Mcp:
 def build(
     transactions: Transactions,
     dialects: Mapping[str, Dialect],
-    followers: Followers,
+    followers: Subscribers,
     sessions: Connections,
     *,
     root: str,
-    site: Site,
-    whispers: Whispers,
+    site: HubContext,
+    whispers: EphemeralBroadcast,
     measure: Measure = unmeasured,
     saw: Saw = unseen,
 ) -> Mcp:
@@ -60,7 +60,7 @@ def build(
                 dialect,
                 transactions,
                 followers,
-                Known(transactions, whispers, name),
+                ConnectionCache(transactions, whispers, name),
                 site,
                 measure=measure,
                 saw=saw,

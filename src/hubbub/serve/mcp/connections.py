@@ -12,9 +12,9 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from uuid import UUID, uuid4
 
-from hubbub.core.quotas import Quota, Quotas
+from hubbub.core.people.quotas import Quota, Quotas
 from hubbub.model.errors import TooMany
-from hubbub.model.rights import Actor
+from hubbub.model.people.rights import Actor
 
 Token = UUID | None
 Close = Callable[[str], Coroutine[None, None, None]]  # ends the session of that id

@@ -18,29 +18,29 @@ from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
 import hubbub
-from hubbub.core import wakes
-from hubbub.core.access import Outdated
+from hubbub.core.mail import wakes
+from hubbub.core.people.access import StaleToken
 from hubbub.core.transaction import Transactions
-from hubbub.dialects.call import Call, NotYet, Site
+from hubbub.dialects.call import Call, HubContext, NotYet
 from hubbub.dialects.dialect import Dialect, Shape, complete
 from hubbub.model.errors import HubError, Invalid
-from hubbub.model.orders import AskFirst, Outcome
-from hubbub.model.rights import Actor
-from hubbub.serve import resources
-from hubbub.serve.followers import Followers
-from hubbub.serve.mcp.asking import client_of, sealed, unfinished
-from hubbub.serve.mcp.context import (
+from hubbub.model.fleet.calls import InputRequired, ToolResult
+from hubbub.model.people.rights import Actor
+from hubbub.serve.live import resources
+from hubbub.serve.live.subscribers import Subscribers
+from hubbub.serve.mcp.address_options import AddressOptions, options_of
+from hubbub.serve.mcp.connection_cache import ConnectionCache
+from hubbub.serve.mcp.elicitation import client_of, input_required, state_boundary
+from hubbub.serve.mcp.request_context import (
     Context,
     arguments,
+    call_context,
     caller,
     idempotency_key,
-    progress,
+    progress_reporter,
     resource_not_found,
-    surroundings,
 )
-from hubbub.serve.mcp.known import Known
-from hubbub.serve.mcp.narrowed import Wanted, wanted
-from hubbub.serve.mcp.push import Push
+from hubbub.serve.mcp.resource_updates import ResourceUpdates
 
 PROMPT = "work-here"
 PROMPT_SAYS = "How an agent works with this hub"
@@ -69,9 +69,9 @@ class DialectServer:
         self,
         dialect: Dialect,
         transactions: Transactions,
-        followers: Followers,
-        known: Known,
-        site: Site,
+        followers: Subscribers,
+        known: ConnectionCache,
+        site: HubContext,
         *,
         measure: Measure = unmeasured,
         saw: Saw = unseen,
@@ -82,7 +82,7 @@ class DialectServer:
         self.transactions = transactions
         self.tools = types.ListToolsResult(tools=[_tool(dialect, name) for name in dialect.tools])
         self.known = known
-        push = Push(transactions, followers, known)
+        push = ResourceUpdates(transactions, followers, known)
         self.server: Server[Any] = Server(
             dialect.name,
             version=hubbub.__version__,
@@ -101,7 +101,7 @@ class DialectServer:
         )
         self.server.middleware[:] = [refusals]  # and not the SDK's tracing, which every call would pay for
         if dialect.streams:
-            self.server.middleware.append(sealed(dialect.name))
+            self.server.middleware.append(state_boundary(dialect.name))
 
     def input_schema(self, name: str) -> dict[str, Any] | None:
         """The schema of a tool's arguments; None if there is no such tool."""
@@ -109,14 +109,14 @@ class DialectServer:
         return dict(tool.schema) if tool else None
 
     async def list_tools(self, ctx: Context, params: object) -> types.ListToolsResult:
-        asked = wanted(ctx.request)
+        asked = options_of(ctx.request)
         return types.ListToolsResult(tools=[tool for tool in self.tools.tools if asked.has(tool.name)])
 
     async def call_tool(
         self, ctx: Context, params: types.CallToolRequestParams
     ) -> types.CallToolResult | types.InputRequiredResult:
-        call = surroundings(ctx, self.site)
-        call.client, call.progress = client_of(ctx, params), progress(ctx)
+        call = call_context(ctx, self.site)
+        call.client, call.progress = client_of(ctx, params), progress_reporter(ctx)
         try:
             answer = await self.perform(
                 self.transactions,
@@ -125,10 +125,10 @@ class DialectServer:
                 arguments(ctx, params),
                 key=idempotency_key(ctx),
                 call=call,
-                asked=wanted(ctx.request),
+                asked=options_of(ctx.request),
             )
-        except AskFirst as first:
-            return unfinished(first)
+        except InputRequired as first:
+            return input_required(first)
         return types.CallToolResult(
             content=[types.TextContent(type="text", text=text) for text in answer.shown],
             structured_content=dict(answer.content),
@@ -144,20 +144,20 @@ class DialectServer:
         *,
         key: str | None,
         call: Call,
-        asked: Wanted,
+        asked: AddressOptions,
         shape: Shape = complete,
-    ) -> Outcome:
+    ) -> ToolResult:
         """Do a call of a tool, however it came in; `asked` is what its address asks for.
 
         `shape` is as in `Dialect.call`, where nothing is told beside what was read.
         """
         if not asked.has(tool):
-            return Outcome(self.dialect.unknown(tool), is_error=True)
+            return ToolResult(self.dialect.unknown(tool), is_error=True)
         begun = time.perf_counter()
         try:
             shape = complete if asked.unread else shape
             answer = await self.dialect.call(transactions, actor, tool, given, key, call, shape=shape)
-        except (NotYet, Outdated):  # it will be made again
+        except (NotYet, StaleToken):  # it will be made again
             raise
         except BaseException:
             self._note(actor, call, tool, begun)

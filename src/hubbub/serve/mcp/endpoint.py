@@ -28,21 +28,21 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import Message, Receive, Scope, Send
 
-from hubbub.core import connections
-from hubbub.core.transaction import Vouched
-from hubbub.model.connections import Connection
+from hubbub.core.agents import connections
+from hubbub.core.transaction import VouchedTransactions
+from hubbub.model.agents.connections import Connection
 from hubbub.model.errors import Invalid
-from hubbub.model.rights import Actor
-from hubbub.serve import bodies
-from hubbub.serve.auth import LARGE_BODY_LIMIT, actor_of, mark_of, read_body, replay
-from hubbub.serve.followers import Followers
-from hubbub.serve.mcp import bare, narrowed
+from hubbub.model.people.rights import Actor
+from hubbub.serve.http import body_limits
+from hubbub.serve.http.guard import LARGE_BODY_LIMIT, actor_of, mark_of, read_body, replay
+from hubbub.serve.live.subscribers import Subscribers
+from hubbub.serve.mcp import address_options, stateless_calls
 from hubbub.serve.mcp.connections import Connections
-from hubbub.serve.mcp.context import ARGUMENTS, CONNECTION, Context, connection
 from hubbub.serve.mcp.dialect_server import DialectServer
-from hubbub.serve.mcp.messages import CALL, CANCEL, MIRRORED, SESSION, Json, accepted, decoded
-from hubbub.serve.mcp.plain import PlainCalls
-from hubbub.serve.mcp.stream import Streams
+from hubbub.serve.mcp.jsonrpc import CALL, CANCEL, MIRRORED, SESSION, Json, accepted_formats, decode
+from hubbub.serve.mcp.plain_calls import PlainCalls
+from hubbub.serve.mcp.request_context import ARGUMENTS, CONNECTION, Context, client_connection
+from hubbub.serve.mcp.update_stream import UpdateStreams
 
 JSON_CONTENT = (b"content-type", b"application/json")
 ALLOWED = "GET, POST, DELETE"
@@ -61,14 +61,14 @@ class Endpoint:
     def __init__(
         self,
         served: DialectServer,
-        followers: Followers,
+        followers: Subscribers,
         sessions: Connections,
     ) -> None:
         self.server, self.sessions = served.server, sessions
         self.tools = served.dialect.tools
         self.served = served
         self.known = served.known
-        self.streams = Streams(served.transactions, followers, self.known)
+        self.streams = UpdateStreams(served.transactions, followers, self.known)
         self.calls = PlainCalls(served, sessions) if PLAINLY else None
         self.server.middleware.append(self._meet)
         self._plain = _manager(self.server, json_response=True)
@@ -103,18 +103,18 @@ class Endpoint:
         await self._serve(scope, receive, send)
 
     async def _is_answered(self, scope: Scope, body: bytes, send: Send) -> bool:
-        """Answer a plain call; any other message comes from whom the token stands for now. Raises `Outdated`."""
+        """Answer a plain call; any other message comes from whom the token stands for now. Raises `StaleToken`."""
         call = self.calls.seen(scope, body) if self.calls is not None else None
         if call is not None and self.calls is not None and await self.calls.answer(call, scope, send):
             return True
         if (mark := mark_of(scope)) is not None:
-            await Vouched(self.served.transactions, mark).confirm(actor_of(scope))
+            await VouchedTransactions(self.served.transactions, mark).confirm(actor_of(scope))
         return False
 
     async def _meet(self, ctx: Context, call_next: CallNext) -> HandlerResult:
         """Know a transport session by which the SDK has just answered: its plain calls need the SDK no more."""
         result = await call_next(ctx)
-        line = connection(ctx)
+        line = client_connection(ctx)
         if ctx.request is not None and line.has_standalone_channel and line.initialize_accepted:
             token, name = actor_of(ctx.request.scope).token_id, ctx.request.headers.get(SESSION)
             if self.sessions.meet(token, name, self.served):
@@ -126,7 +126,7 @@ class Endpoint:
         actor = actor_of(scope)
         scope["user"] = _owner(actor)
         try:
-            narrowed.judge(scope, self.tools)
+            address_options.parse(scope, self.tools)
         except Invalid as error:
             await _rejected(MCPError(types.INVALID_REQUEST, str(error)))(scope, receive, send)
             return
@@ -151,7 +151,7 @@ class Endpoint:
         if posted is None:
             return
         if _is_bare(posted.request, posted.message):
-            await (await bare.answer(self.server, posted.message, posted.request))(
+            await (await stateless_calls.answer(self.server, posted.message, posted.request))(
                 scope, receive, posted.send
             )
         elif posted.message.get("method") != "initialize":
@@ -195,13 +195,13 @@ class Endpoint:
                 and self.served.dialect.streams
                 and posted.takes_events
             ):
-                await bare.stream(
+                await stateless_calls.stream(
                     self.server, message, posted.request, posted.send, connection=connection, known=self.known
                 )
             elif self.sessions.is_here(connection.token_id, connection.id):
                 await self._by_sdk(posted)
             else:
-                said = await bare.answer(self.server, message, posted.request, connection)
+                said = await stateless_calls.answer(self.server, message, posted.request, connection)
                 await said(scope, posted.request.receive, posted.send)
 
     async def _bring(self, connection: Connection, message: Json) -> None:
@@ -231,7 +231,7 @@ class Endpoint:
 
     def _sdk(self, scope: Scope) -> StreamableHTTPSessionManager:
         """Who of the SDK serves a request: what a client takes is the same in all of its requests."""
-        _takes_json, takes_events = accepted(scope)
+        _takes_json, takes_events = accepted_formats(scope)
         return self._streaming if takes_events else self._plain
 
     async def _posted(self, scope: Scope, receive: Receive, send: Send) -> "_Posted | None":
@@ -239,14 +239,14 @@ class Endpoint:
         request = Request(scope, receive)
         body = await request.body()
         try:
-            message = await bodies.beside(decoded, body)
+            message = await body_limits.run_off_loop(decode, body)
         except MCPError as error:
             await _rejected(error)(scope, receive, send)
             return None
-        takes_json, takes_events = accepted(scope)
+        takes_json, takes_events = accepted_formats(scope)
         if takes_events and not takes_json:
             send = as_events(send)
-        if len(body) > bodies.AT_ONCE and not _is_bare(request, message):
+        if len(body) > body_limits.AT_ONCE and not _is_bare(request, message):
             body = await asyncio.to_thread(_lightened, body, message, scope)
         tidied = Request(_tidied(scope, takes_events), replay(body, receive))
         return _Posted(tidied, body, message, send, takes_events=takes_events and takes_json)

@@ -13,16 +13,16 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from hubbub.core import access
 from hubbub.core.cost import meter
 from hubbub.core.cost.meter import LATEST, Noted
+from hubbub.core.people import access
 from hubbub.core.transaction import Transactions
+from hubbub.model.cost.spending import Measure, Reading
 from hubbub.model.errors import Forbidden, HubError, ProjectDenied, ProjectRequired, StoreUnavailable, TooMany
-from hubbub.model.extras import NotInstalled
-from hubbub.model.rights import Right
-from hubbub.model.spending import Measure, Reading
-from hubbub.serve import bodies
-from hubbub.serve.auth import MIB, actor_of
+from hubbub.model.people.rights import Right
+from hubbub.model.programs.extras import NotInstalled
+from hubbub.serve.http import body_limits
+from hubbub.serve.http.guard import MIB, actor_of
 from hubbub.serve.otlp.forms import FORMS, JSON, PROTOBUF, Form, Unread
 from hubbub.serve.otlp.readings import Understood, understand
 from hubbub.serve.otlp.words import Signal
@@ -64,8 +64,8 @@ class Exports:
         try:
             body = await request.body()
             if request.headers.get("content-encoding", "").strip().lower() == "gzip":
-                body = await bodies.beside(_unzipped, body)
-            understood = await bodies.beside(partial(_understood, form, signal), body)
+                body = await body_limits.run_off_loop(_unzipped, body)
+            understood = await body_limits.run_off_loop(partial(_understood, form, signal), body)
             noted = await self._note(request, understood.readings)
         except Unread as error:
             status = HTTPStatus.REQUEST_ENTITY_TOO_LARGE if error.is_large else HTTPStatus.BAD_REQUEST

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from importlib import import_module
 from typing import Any, ClassVar, Protocol
 
-from hubbub.model import extras
-from hubbub.serve import bodies
+from hubbub.model.programs import extras
+from hubbub.serve.http import body_limits
 from hubbub.serve.otlp.words import Signal, Told, Value
 
 MOST = 20_000  # records of an export
@@ -62,14 +62,14 @@ class Json:
     media: ClassVar[str] = JSON
 
     def read(self, signal: Signal, body: bytes) -> list[Told]:
-        if (found := bodies.weigh(body, VALUES)) is not None:
-            is_large = found is bodies.TOO_MANY
+        if (found := body_limits.body_excess(body, VALUES)) is not None:
+            is_large = found is body_limits.TOO_MANY
             raise Unread(
                 f"the body holds more than {VALUES:,} values" if is_large else found.sentence,
                 is_large=is_large,
             )
         try:
-            export = bodies.parsed(body)
+            export = body_limits.parse_json(body)
             return _bounded(_records(signal, export))
         except (ValueError, TypeError, AttributeError, KeyError, RecursionError):
             raise Unread(f"the body is no export of {signal} as OTLP/JSON has it") from None

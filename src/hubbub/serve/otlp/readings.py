@@ -5,8 +5,8 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from hubbub.model.shown import visible
-from hubbub.model.spending import MICRO, Measure, Reading
+from hubbub.model.cost.spending import MICRO, Measure, Reading
+from hubbub.model.visible_text import visible
 from hubbub.serve.otlp import words
 from hubbub.serve.otlp.words import Event, Metric, Signal, Told
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum, auto
 from typing import NamedTuple
 
-from hubbub.model.spending import Measure, Source
+from hubbub.model.cost.spending import Measure, Source
 
 Value = str | int | float | bool
 Values = Mapping[str, Value]

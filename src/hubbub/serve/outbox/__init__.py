@@ -1,9 +1,9 @@
 """Delivering what is to leave the hub: comments to GitHub, activities to webhooks."""
 
-from hubbub.model.parcels import ParcelKind
-from hubbub.serve.outbox.github import GitHub
+from hubbub.model.log.outbox_items import OutboxItemKind
+from hubbub.serve.outbox.github_comments import GitHubComments
 from hubbub.serve.outbox.runner import Outbox
-from hubbub.serve.outbox.webhooks import Webhooks
+from hubbub.serve.outbox.webhook_delivery import WebhookDelivery
 from hubbub.settings import Settings
 from hubbub.store.tx import Store
 
@@ -13,7 +13,7 @@ def build(store: Store, settings: Settings, url: str) -> Outbox:
     return Outbox(
         store,
         {
-            ParcelKind.COMMENT: GitHub(settings.github_api, settings.github_token),
-            ParcelKind.WEBHOOK: Webhooks(allow_private=settings.webhook_private, url=url),
+            OutboxItemKind.COMMENT: GitHubComments(settings.github_api, settings.github_token),
+            OutboxItemKind.WEBHOOK: WebhookDelivery(allow_private=settings.webhook_private, url=url),
         },
     )

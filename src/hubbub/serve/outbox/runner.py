@@ -12,12 +12,12 @@ from datetime import timedelta
 from functools import partial
 from typing import Protocol
 
-from hubbub.core import outbox, webhooks
-from hubbub.core.outbox import Errand
+from hubbub.core.log import outbox, webhooks
+from hubbub.core.log.outbox import OutboxJob
 from hubbub.model.errors import StoreUnavailable
-from hubbub.model.parcels import Fate, ParcelKind, Report
+from hubbub.model.log.outbox_items import AttemptReport, AttemptResult, OutboxItemKind
+from hubbub.model.people.rights import SYSTEM
 from hubbub.model.records import Activity
-from hubbub.model.rights import SYSTEM
 from hubbub.store.tx import Store
 
 log = logging.getLogger(__name__)
@@ -30,10 +30,10 @@ PAUSE = timedelta(seconds=1)  # with a store that is away
 GRACE = timedelta(seconds=1)  # for attempts under way when the hub stops
 
 
-class Courier(Protocol):
+class Deliverer(Protocol):
     """Whoever delivers parcels of one kind."""
 
-    async def deliver(self, errand: Errand) -> Report:
+    async def deliver(self, errand: OutboxJob) -> AttemptReport:
         """Make one attempt, and say what came of it. What is no bug is a report, not an exception."""
 
     async def close(self) -> None: ...
@@ -45,14 +45,14 @@ class Outbox:
     def __init__(
         self,
         store: Store,
-        couriers: Mapping[ParcelKind, Courier],
+        couriers: Mapping[OutboxItemKind, Deliverer],
         *,
         chance: Callable[[], float] = random.random,
     ) -> None:
         """`chance` gives numbers from 0 to 1, by which the waits after failures differ."""
         self._store, self._couriers, self._chance = store, couriers, chance
         self._news = asyncio.Event()
-        self._under_way: dict[asyncio.Task[None], Errand] = {}
+        self._under_way: dict[asyncio.Task[None], OutboxJob] = {}
 
     def hear(self, activities: Sequence[Activity]) -> None:
         """Something has happened, of which something may have to leave."""
@@ -94,7 +94,7 @@ class Outbox:
             return PAUSE
         return POLL  # whatever ends first is news
 
-    def _begin(self, errand: Errand) -> None:
+    def _begin(self, errand: OutboxJob) -> None:
         def ended(task: "asyncio.Task[None]") -> None:
             del self._under_way[task]
             self._news.set()
@@ -103,7 +103,7 @@ class Outbox:
         self._under_way[task] = errand
         task.add_done_callback(ended)
 
-    async def _carry(self, errand: Errand) -> None:
+    async def _carry(self, errand: OutboxJob) -> None:
         """Make one attempt and note what came of it, however long the store is away."""
         report, chance = await self._attempt(errand), self._chance()
         while True:
@@ -115,16 +115,18 @@ class Outbox:
             else:
                 return
 
-    async def _attempt(self, errand: Errand) -> Report:
+    async def _attempt(self, errand: OutboxJob) -> AttemptReport:
         try:
             async with asyncio.timeout(ATTEMPT.total_seconds()):
                 return await self._couriers[errand.parcel.kind].deliver(errand)
         except TimeoutError:
-            return Report(fate=Fate.FAILED, reason=f"it took longer than {ATTEMPT.seconds} s", doubtful=True)
+            return AttemptReport(
+                fate=AttemptResult.FAILED, reason=f"it took longer than {ATTEMPT.seconds} s", doubtful=True
+            )
         except Exception:  # a bug, which must neither stop the hub nor be met again and again at once
             log.exception("a delivery failed, and should not have")
             reason = "something is wrong in the hub; its log says what"
-            return Report(fate=Fate.FAILED, reason=reason, doubtful=True)
+            return AttemptReport(fate=AttemptResult.FAILED, reason=reason, doubtful=True)
 
     async def _stop(self) -> None:
         if self._under_way:

@@ -18,49 +18,25 @@ from starlette.routing import BaseRoute
 from hubbub import __version__
 from hubbub.core.cost.prices import Prices
 from hubbub.core.transaction import Transactions
-from hubbub.dialects.call import Site
-from hubbub.model.claims import TTL
+from hubbub.dialects.call import HubContext
+from hubbub.model.agents.claims import TTL
 from hubbub.model.errors import HubError
-from hubbub.model.given import complaint
-from hubbub.serve.auth import error_response
-from hubbub.serve.desk import Desk
-from hubbub.serve.errors import broken, http_error, refused
-from hubbub.serve.news import LiveNews
+from hubbub.model.json_fields import validation_message
+from hubbub.serve.fleet.service_desk import ServiceDesk
+from hubbub.serve.http.error_responses import http_error, hub_error, server_error
+from hubbub.serve.http.guard import error_response
+from hubbub.serve.http.passwords import PasswordLogin
+from hubbub.serve.live.activity_source import LiveActivitySource
+from hubbub.serve.live.wake_waiters import WakeWaiters
 from hubbub.serve.otlp.door import Use
-from hubbub.serve.passwords import Gatekeeper
-from hubbub.serve.rest import (
-    agents,
-    approvals,
-    artifacts,
-    audit,
-    cost,
-    deadletters,
-    desk,
-    edits,
-    hub,
-    logins,
-    memory,
-    messages,
-    nodes,
-    people,
-    placements,
-    projects,
-    reviews,
-    runs,
-    scopes,
-    shares,
-    snapshots,
-    steps,
-    tasks,
-    terminal,
-    threads,
-    wakes,
-    webhooks,
-    why,
-)
-from hubbub.serve.rest.shapes import Failure
-from hubbub.serve.rest.work import leases
-from hubbub.serve.waking import Waking
+from hubbub.serve.rest import cost
+from hubbub.serve.rest.agents import agents, edits, scopes
+from hubbub.serve.rest.base.shapes import Failure
+from hubbub.serve.rest.fleet import approvals, desk, managed_agents, nodes, shares, terminal
+from hubbub.serve.rest.log import audit, hub_overview, snapshots, webhooks, why
+from hubbub.serve.rest.mail import deadletters, messages, threads, wakes
+from hubbub.serve.rest.people import accounts, logins, projects
+from hubbub.serve.rest.work import artifacts, leases, memory, reviews, runs, task_actions, tasks
 
 # What there is to say of a body as a whole, by pydantic's types of problems.
 _OF_BODIES = {
@@ -71,18 +47,18 @@ _OF_BODIES = {
 ROUTERS = tuple(
     module.router
     for module in (
-        people,
+        accounts,
         logins,
         projects,
         scopes,
         edits,
         leases,
         runs,
-        placements,
+        managed_agents,
         wakes,
         agents,
         tasks,
-        steps,
+        task_actions,
         messages,
         deadletters,
         threads,
@@ -99,7 +75,7 @@ ROUTERS = tuple(
         why,
         snapshots,
         cost,
-        hub,
+        hub_overview,
     )
 )
 REFUSALS: dict[int | str, dict[str, Any]] = {
@@ -113,17 +89,17 @@ BEARER = HTTPBearer(auto_error=False, description="A token: utok_… of a person
 
 def application(
     transactions: Transactions,
-    news: LiveNews,
-    machines: Desk,
+    news: LiveActivitySource,
+    machines: ServiceDesk,
     data: Path,
-    copier: hub.Copier | None,
+    copier: hub_overview.Copier | None,
     *,
     keep_log_days: int | None,
     webhook_private: bool,
     public_url: str | None,
-    site: Site,
-    gatekeeper: Gatekeeper,
-    waking: Waking,
+    site: HubContext,
+    gatekeeper: PasswordLogin,
+    waking: WakeWaiters,
     claim_ttl: timedelta = TTL,
     prices: Prices,
     use: Use,
@@ -142,10 +118,10 @@ def application(
         redoc_url=None,
         routes=routes(),
         exception_handlers={
-            HubError: refused,
+            HubError: hub_error,
             HTTPException: http_error,
             RequestValidationError: _misunderstood,
-            Exception: broken,
+            Exception: server_error,
         },
     )
     app.state.transactions, app.state.news, app.state.waking = transactions, news, waking
@@ -176,7 +152,9 @@ def routes() -> list[BaseRoute]:
 async def _misunderstood(_request: Request, error: Exception) -> Response:
     """The answer to a call whose arguments are wrong: one sentence that names each, without quoting it."""
     problems: Sequence[Any] = error.errors() if isinstance(error, RequestValidationError) else ()
-    said = [_OF_BODIES.get(each["type"]) or complaint([_named(each)], "the body") for each in problems]
+    said = [
+        _OF_BODIES.get(each["type"]) or validation_message([_named(each)], "the body") for each in problems
+    ]
     return error_response(HTTPStatus.BAD_REQUEST, "invalid", "; ".join(said))
 
 

@@ -11,10 +11,10 @@ from pydantic import BaseModel, Field
 
 from hubbub.core.cost import meter, spending
 from hubbub.core.cost.spending import Asked, Report
-from hubbub.model.rights import Right
-from hubbub.model.spending import MICRO, SLICE, By, Measure, Reading, Source
-from hubbub.serve.rest.call import Call, RestCall
-from hubbub.serve.rest.shapes import Body, Line, Name
+from hubbub.model.cost.spending import MICRO, SLICE, By, Measure, Reading, Source
+from hubbub.model.people.rights import Right
+from hubbub.serve.rest.base.call import Call, RestCall
+from hubbub.serve.rest.base.shapes import Body, Line, Name
 from hubbub.store.tx import Tx
 
 router = APIRouter(tags=["cost"])

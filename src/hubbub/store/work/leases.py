@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from uuid import UUID
 
-from hubbub.model.leases import Lease, LeaseRule, LeaseStatus
+from hubbub.model.work.leases import Lease, LeaseRule, LeaseStatus
 from hubbub.store.table import Table
 from hubbub.store.tx import Tx
 

@@ -2,11 +2,23 @@
 
 import re
 
-from shellgate.floor.programs import development, files, git, reading, system, wrappers
-from shellgate.floor.usage import Usage, names
+from shellgate.floor.arguments.usage_tables import Usage, names
+from shellgate.floor.programs import (
+    development_tools,
+    file_tools,
+    git_subcommands,
+    read_only,
+    system_tools,
+    wrappers,
+)
 
 USAGES: dict[str, Usage] = (
-    reading.USAGES | files.USAGES | git.USAGES | wrappers.USAGES | system.USAGES | development.USAGES
+    read_only.USAGES
+    | file_tools.USAGES
+    | git_subcommands.USAGES
+    | wrappers.USAGES
+    | system_tools.USAGES
+    | development_tools.USAGES
 )
 
 _VERSION = re.compile(r"(?<=[a-z])-?[0-9]+(\.[0-9]+)*[a-z]?$")

@@ -1,6 +1,6 @@
 """Programs that run another command, given in their own words: what they wrap is judged as if it stood alone."""
 
-from shellgate.floor.usage import table
+from shellgate.floor.arguments.usage_tables import table
 
 USAGES = table("""
 # names | operands | options with a value | marks

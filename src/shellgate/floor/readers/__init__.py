@@ -2,63 +2,63 @@
 
 from collections.abc import Callable, Iterator
 
-from shellgate.floor.deeds import Call, Deed
+from shellgate.floor.arguments.actions import Action, ProgramCall
 from shellgate.floor.programs import usage_of
 from shellgate.floor.readers import (
-    besides,
+    archivers,
     by_table,
-    consoles,
     containers,
     copying,
+    database_shells,
     editors,
     environment,
-    finding,
+    find_command,
     git,
-    hub,
+    hubbub_command,
     interpreters,
+    irregular,
     network,
-    packing,
-    peculiar,
-    repeating,
     shells,
-    strangers,
+    side_effects,
+    unknown_programs,
+    xargs,
 )
 
-Reader = Callable[[Call], Iterator[Deed]]
+Reader = Callable[[ProgramCall], Iterator[Action]]
 
 READERS: dict[str, Reader] = {
-    **consoles.READERS,
+    **database_shells.READERS,
     **containers.READERS,
     **copying.READERS,
     **editors.READERS,
     **environment.READERS,
-    **finding.READERS,
+    **find_command.READERS,
     **git.READERS,
-    **hub.READERS,
+    **hubbub_command.READERS,
     **interpreters.READERS,
     **network.READERS,
-    **packing.READERS,
-    **peculiar.READERS,
-    **repeating.READERS,
+    **archivers.READERS,
+    **irregular.READERS,
+    **xargs.READERS,
     **shells.READERS,
 }
 
 
-def is_known_here(call: Call) -> bool:
+def is_known_here(call: ProgramCall) -> bool:
     """Whether there is a program of that name, too."""
     return call.name in READERS or usage_of(call.name) is not None
 
 
-def deeds(call: Call) -> Iterator[Deed]:
+def actions_of(call: ProgramCall) -> Iterator[Action]:
     """All that the command does, as far as its words tell."""
     if call.name in call.scene.program.functions:  # wrappers, and `unset -f`, lead past it
-        yield from strangers.function(call)
+        yield from unknown_programs.function(call)
         if not is_known_here(call):
             return
-    yield from besides.read(call)
+    yield from side_effects.read(call)
     if reader := READERS.get(call.name):
         yield from reader(call)
     elif usage := usage_of(call.name, call.arguments[0].value if call.arguments else None):
         yield from by_table.read(call, usage)
     else:
-        yield from strangers.read(call)
+        yield from unknown_programs.read(call)

@@ -2,27 +2,27 @@
 
 from collections.abc import Iterator
 
-from shellgate.floor.deeds import (
+from shellgate.floor.arguments.actions import (
     REMOVES,
-    Call,
-    Code,
-    Deed,
+    Action,
+    FloorVerdict,
     OnlyReads,
-    Run,
-    Shell,
-    Touch,
+    ProgramCall,
+    RunCode,
+    RunCommand,
+    RunShell,
+    TouchPath,
     Use,
-    Verdict,
 )
+from shellgate.floor.arguments.shell_words import is_known, joined, may_be_option, plain
+from shellgate.floor.arguments.usage_tables import Arguments, Usage, arguments
 from shellgate.floor.programs import usage_of
-from shellgate.floor.readers import strangers
-from shellgate.floor.usage import Arguments, Usage, arguments
-from shellgate.floor.verdicts import ask
-from shellgate.floor.words import is_known, joined, may_be_option, plain
+from shellgate.floor.readers import unknown_programs
 from shellgate.shell.program import Word
+from shellgate.verdicts import ask
 
 
-def read(call: Call, usage: Usage) -> Iterator[Deed]:
+def read(call: ProgramCall, usage: Usage) -> Iterator[Action]:
     """The deeds of a program, taken apart and read by its usage."""
     words = call.arguments
     if words and usage_of(f"{call.name} {words[0].value}") is usage:
@@ -30,7 +30,7 @@ def read(call: Call, usage: Usage) -> Iterator[Deed]:
     yield from by_usage(arguments(words, usage), usage, call)
 
 
-def by_usage(found: Arguments, usage: Usage, call: Call) -> Iterator[Deed]:
+def by_usage(found: Arguments, usage: Usage, call: ProgramCall) -> Iterator[Action]:
     """The deeds of arguments that have been taken apart."""
     if usage.is_harmless and not found.has(usage.unless):
         yield OnlyReads()
@@ -41,60 +41,62 @@ def by_usage(found: Arguments, usage: Usage, call: Call) -> Iterator[Deed]:
     follows = found.has(usage.follows)
     uses = usage.uses(found)
     if follows and not {Use.READ} & {*uses}:  # it reads where it is
-        yield Touch(plain("."), Use.READ, follows=True)
+        yield TouchPath(plain("."), Use.READ, follows=True)
     shell = [word for word, use in zip(found.operands, uses, strict=True) if use is Use.SHELL]
     if shell:
-        yield Shell(spaced(shell))
-        yield from (Shell(word) for word in shell[1:] if " " in (word.value or ""))
+        yield RunShell(spaced(shell))
+        yield from (RunShell(word) for word in shell[1:] if " " in (word.value or ""))
     for place, (word, use) in enumerate(zip(found.operands, uses, strict=True)):
         if use is Use.RUN:
             yield from runs(found.operands[place:], call)
             return
         if use is Use.CODE:
-            yield Code(word)
+            yield RunCode(word)
         elif use is not Use.SHELL:
-            yield Touch(word, use, descends, must_be_known=must_be_known and use in REMOVES, follows=follows)
+            yield TouchPath(
+                word, use, descends, must_be_known=must_be_known and use in REMOVES, follows=follows
+            )
 
 
-def _options_unknown(found: Arguments, usage: Usage, call: Call) -> Iterator[Deed]:
+def _options_unknown(found: Arguments, usage: Usage, call: ProgramCall) -> Iterator[Action]:
     """F9: what deletes may do so with all that is beneath, if running adds an option to that effect."""
     if Use.DELETE in usage.uses(found) and usage.descends and not found.has(usage.descends):
         for word in call.arguments:
             if word.known_start.startswith("-") and not is_known(word):
-                yield Verdict(ask("F9", f"Only running it tells which options `{word.source}` is."))
+                yield FloorVerdict(ask("F9", f"Only running it tells which options `{word.source}` is."))
 
 
-def runs(words: list[Word], call: Call) -> Iterator[Deed]:
+def runs(words: list[Word], call: ProgramCall) -> Iterator[Action]:
     """A command behind the words of another; where options of that one come first, its beginning is a guess."""
     if words[0].value in ("-c", "--command") and len(words) > 1:
-        yield Shell(words[1])
+        yield RunShell(words[1])
     elif words[0].known_start.startswith("-"):
-        yield from strangers.guess(call)
+        yield from unknown_programs.guess(call)
     else:
-        yield Run(tuple(words))
+        yield RunCommand(tuple(words))
 
 
-def by_options(found: Arguments, usage: Usage) -> Iterator[Deed]:
+def by_options(found: Arguments, usage: Usage) -> Iterator[Action]:
     """The deeds of the options alone."""
     for option, word in found.values:
         yield from _by_option(option.use, word)
     if usage.every is not None and usage.every is not Use.TEXT and not {*usage.before} & {Use.TEXT, Use.CODE}:
-        yield from (Touch(word, Use.EITHER, is_guess=True) for word in found.doubtful)
+        yield from (TouchPath(word, Use.EITHER, is_guess=True) for word in found.doubtful)
     if not _only_says(usage):
-        yield from (Touch(word, Use.EITHER) for word in found.strays)
+        yield from (TouchPath(word, Use.EITHER) for word in found.strays)
 
 
-def _by_option(use: Use, word: Word) -> Iterator[Deed]:
+def _by_option(use: Use, word: Word) -> Iterator[Action]:
     match use:
         case Use.SHELL | Use.RUN:
-            yield Shell(word)
+            yield RunShell(word)
         case Use.CODE:
-            yield Code(word)
+            yield RunCode(word)
         case _:
-            yield Touch(word, use)
+            yield TouchPath(word, use)
 
 
-def goes_down(found: Arguments, usage: Usage, call: Call) -> bool:
+def goes_down(found: Arguments, usage: Usage, call: ProgramCall) -> bool:
     """Whether folders are gone into; where running may add an option to that effect, they are."""
     if usage.always_descends or call.scene.is_swept:
         return True

@@ -3,15 +3,23 @@
 from collections.abc import Iterator
 
 from shellgate import paths
-from shellgate.floor import inputs
-from shellgate.floor.deeds import Call, Concern, Deed, Shell, Touch, Use, Verdict
+from shellgate.floor.arguments.actions import (
+    Action,
+    Concern,
+    FloorVerdict,
+    ProgramCall,
+    RunShell,
+    TouchPath,
+    Use,
+)
+from shellgate.floor.arguments.shell_words import plain, without
+from shellgate.floor.arguments.usage_tables import arguments
+from shellgate.floor.dataflow import standard_input
 from shellgate.floor.programs import USAGES
 from shellgate.floor.readers import by_table
 from shellgate.floor.readers.shells import STANDARD_INPUT
-from shellgate.floor.usage import arguments
-from shellgate.floor.verdicts import ask
-from shellgate.floor.words import plain, without
 from shellgate.shell.program import Word
+from shellgate.verdicts import ask
 
 _MOUNTS = ("-v", "--volume", "--mount")
 _FILES = ("-f", "--file", "--env-file", "--iidfile", "--cidfile", "-o", "--output")
@@ -32,7 +40,7 @@ _TEXT = (
 )
 
 
-def docker(call: Call) -> Iterator[Deed]:
+def docker(call: ProgramCall) -> Iterator[Action]:
     """`docker`, `podman`: the folders that a container is given; what runs in it stays in it."""
     yield Concern("it runs containers")
     rest = list(call.arguments)
@@ -44,7 +52,7 @@ def docker(call: Call) -> Iterator[Deed]:
             if name in _MOUNTS:
                 yield from _mount(value, call)
             elif name in _FILES:
-                yield Touch(value, Use.READ)
+                yield TouchPath(value, Use.READ)
         elif name.startswith("-v") and len(name) > 2:
             yield from _mount(without(word, 2), call)
         elif not name.startswith("-") and call.arguments[0].value in (
@@ -54,10 +62,10 @@ def docker(call: Call) -> Iterator[Deed]:
             "save",
             "build",
         ):
-            yield Touch(word, Use.EITHER)
+            yield TouchPath(word, Use.EITHER)
 
 
-def _mount(value: Word, call: Call) -> Iterator[Deed]:
+def _mount(value: Word, call: ProgramCall) -> Iterator[Action]:
     """A folder of this machine in a container: `/here:/there:ro`, `type=bind,source=/here,target=/there`."""
     text = value.known_start
     fields = (
@@ -66,25 +74,25 @@ def _mount(value: Word, call: Call) -> Iterator[Deed]:
     source = fields.get("source") or fields.get("src") or text.partition(":")[0]
     if not source.startswith(("/", ".", "~")):
         return
-    yield Touch(plain(source), Use.READ)
+    yield TouchPath(plain(source), Use.READ)
     if paths.vital(call.scene.world.absolute(source, call.scene.here), call.scene.world):
-        yield Verdict(
+        yield FloorVerdict(
             ask("F1", f"It would give all of `{source}` to a container, which may remove or change it.")
         )
     elif source.endswith("docker.sock"):
-        yield Verdict(ask("F9", "It would give the whole machine to a container."))
+        yield FloorVerdict(ask("F9", "It would give the whole machine to a container."))
 
 
-def kubectl(call: Call) -> Iterator[Deed]:
+def kubectl(call: ProgramCall) -> Iterator[Action]:
     """`kubectl`: what stands behind `--` runs in a container."""
     yield Concern("it acts on other machines")
     for word in call.arguments:
         if word.value == "--":
             return
-        yield Touch(word, Use.EITHER)
+        yield TouchPath(word, Use.EITHER)
 
 
-def make(call: Call) -> Iterator[Deed]:
+def make(call: ProgramCall) -> Iterator[Action]:
     """`make`: settings that name a shell or a program are commands."""
     usage = USAGES["make"]
     found = arguments(call.arguments, usage)
@@ -92,31 +100,31 @@ def make(call: Call) -> Iterator[Deed]:
     if any(word.value in STANDARD_INPUT for word in found.of("f")) or any(
         "$(" in word.source for word in found.of("E")
     ):
-        yield Verdict(ask("F9", "It runs a makefile that is made on the way."))
+        yield FloorVerdict(ask("F9", "It runs a makefile that is made on the way."))
     for word in found.operands:
         name, equals, _ = word.known_start.partition("=")
         value = without(word, len(name) + 1)
         if equals and name.rstrip(":?+") in ("SHELL", "MAKE", "CC", "CXX", "LD", "AR", "RM", "MAKEFLAGS"):
-            yield Shell(value)
+            yield RunShell(value)
         elif equals:
-            yield Touch(value, Use.EITHER)
+            yield TouchPath(value, Use.EITHER)
             if "$(shell" in word.source or (value.value is not None and "$(shell" in value.value):
-                yield Verdict(ask("F9", "It sets a variable of make that is a command."))
+                yield FloorVerdict(ask("F9", "It sets a variable of make that is a command."))
 
 
-def schedule(call: Call) -> Iterator[Deed]:
+def schedule(call: ProgramCall) -> Iterator[Action]:
     """`at`, `batch`, `crontab`: what they read runs later, unseen by the gate."""
     usage = USAGES[call.name]
     found = arguments(call.arguments, usage)
     yield Concern("it schedules commands")
     yield from by_table.by_options(found, usage)
-    said = inputs.text(call.scene.command)
+    said = standard_input.text(call.scene.command)
     if said is not None:
-        yield Shell(said, is_guess=True)
+        yield RunShell(said, is_guess=True)
     operands = found.operands if call.name == "crontab" else []
-    yield from (Touch(word, Use.READ) for word in operands if word.value != "-")
+    yield from (TouchPath(word, Use.READ) for word in operands if word.value != "-")
     if call.scene.command.is_piped or said is not None or operands or found.has(("r",)):
-        yield Verdict(ask("F9", "It schedules commands that the gate will not see."))
+        yield FloorVerdict(ask("F9", "It schedules commands that the gate will not see."))
 
 
 READERS = {

@@ -3,12 +3,12 @@
 import re
 from collections.abc import Iterable, Iterator
 
-from shellgate.floor import unpacking
-from shellgate.floor.deeds import Call, Deed, Touch, Use
+from shellgate.floor.arguments.actions import Action, ProgramCall, TouchPath, Use
+from shellgate.floor.arguments.shell_words import beneath, is_known, last_name, may_be_many, plain, without
+from shellgate.floor.arguments.usage_tables import Arguments, arguments
+from shellgate.floor.dataflow import unpacking
 from shellgate.floor.programs import USAGES
 from shellgate.floor.readers import by_table
-from shellgate.floor.usage import Arguments, arguments
-from shellgate.floor.words import beneath, is_known, last_name, may_be_many, plain, without
 from shellgate.shell.program import Word
 
 _LINKS = ("l", "s", "link", "symbolic-link")  # with these `cp` makes links, which F4 is about
@@ -23,7 +23,7 @@ _DELETES = (
 )
 
 
-def copy(call: Call) -> Iterator[Deed]:
+def copy(call: ProgramCall) -> Iterator[Action]:
     """`cp`, `install`, `ditto`."""
     found = _found(call)
     usage = USAGES[call.name]
@@ -35,7 +35,7 @@ def copy(call: Call) -> Iterator[Deed]:
         use = Use.WRITE
     for word in sources:
         goes_down = descends and use is Use.READ
-        yield Touch(word, use, goes_down, follows=goes_down and found.has(usage.follows))
+        yield TouchPath(word, use, goes_down, follows=goes_down and found.has(usage.follows))
     yield from arrivals(sources, target, call)
     if target is not None and descends:
         is_whole = found.has(("T", "no-target-directory")) or call.name == "ditto"
@@ -43,34 +43,34 @@ def copy(call: Call) -> Iterator[Deed]:
             if is_whole or re.search(r"(^|/)\.\.?/*$", word.value or ""):
                 yield from unpacking.poured(word, target, call.scene)
     if target is not None and found.has(("parents",)):
-        yield from (Touch(beneath(target, word), Use.WRITE) for word in sources)
+        yield from (TouchPath(beneath(target, word), Use.WRITE) for word in sources)
 
 
-def move(call: Call) -> Iterator[Deed]:
+def move(call: ProgramCall) -> Iterator[Action]:
     """`mv`: each source goes away, with all that is in it."""
     found = _found(call)
     sources, target = ends(found)
     yield from by_table.by_options(found, USAGES[call.name])
-    yield from (Touch(word, Use.DELETE, descends=True) for word in sources)
+    yield from (TouchPath(word, Use.DELETE, descends=True) for word in sources)
     yield from arrivals(sources, target, call)
 
 
-def link(call: Call) -> Iterator[Deed]:
+def link(call: ProgramCall) -> Iterator[Action]:
     """`ln`: what it links to counts as much as the link; a link to a folder counts for what is seen through it."""
     found = _found(call)
     sources, target = ends(found)
     yield from by_table.by_options(found, USAGES[call.name])
     if target is None or (len(found.operands) == 1 and not found.of("t")):
         sources, target = found.operands, plain(".")
-    yield from (Touch(word, Use.WRITE) for word in sources)
+    yield from (TouchPath(word, Use.WRITE) for word in sources)
     if found.has(("s", "symbolic")):  # a relative link is read from where it lies
         yield from (
-            Touch(beneath(_folder(target), word), Use.WRITE) for word in sources if _is_relative(word)
+            TouchPath(beneath(_folder(target), word), Use.WRITE) for word in sources if _is_relative(word)
         )
     yield from arrivals(sources, target, call)
 
 
-def synchronize(call: Call) -> Iterator[Deed]:
+def synchronize(call: ProgramCall) -> Iterator[Action]:
     """`rsync`, `scp`: like a copy, but either side may be another machine's."""
     found = _found(call)
     usage = USAGES[call.name]
@@ -79,7 +79,7 @@ def synchronize(call: Call) -> Iterator[Deed]:
     descends = by_table.goes_down(found, usage, call)
     goes = found.has(("remove-source-files", "remove-sent-files"))
     for word in filter(is_local, sources):
-        yield Touch(
+        yield TouchPath(
             word,
             Use.DELETE if goes else Use.READ,
             descends or goes,
@@ -88,7 +88,7 @@ def synchronize(call: Call) -> Iterator[Deed]:
     if target is None or not is_local(target):
         return
     if found.has(_DELETES):
-        yield Touch(target, Use.DELETE, descends=True, must_be_known=True)
+        yield TouchPath(target, Use.DELETE, descends=True, must_be_known=True)
     yield from arrivals([_of_remote(word) for word in sources], target, call)
     for word in sources:
         is_here = is_local(word)
@@ -107,16 +107,16 @@ def ends(found: Arguments) -> tuple[list[Word], Word | None]:
     return found.operands[:-1], found.operands[-1]
 
 
-def arrivals(sources: Iterable[Word], target: Word | None, call: Call) -> Iterator[Deed]:
+def arrivals(sources: Iterable[Word], target: Word | None, call: ProgramCall) -> Iterator[Action]:
     """Yield what is there afterwards: the destination, and in it, if it is a folder, a file for each source."""
     if target is None:
         return
-    yield Touch(target, Use.WRITE)
+    yield TouchPath(target, Use.WRITE)
     value = target.value
     if value is not None and not _is_folder(value, call):
         return
     for name in filter(None, map(last_name, sources)):
-        yield Touch(beneath(target, name), Use.WRITE)
+        yield TouchPath(beneath(target, name), Use.WRITE)
 
 
 def is_local(word: Word) -> bool:
@@ -130,7 +130,7 @@ def _of_remote(word: Word) -> Word:
     return without(word, len(head) + 1) if colon and not is_local(word) else word
 
 
-def _is_folder(path: str, call: Call) -> bool:
+def _is_folder(path: str, call: ProgramCall) -> bool:
     world = call.scene.world
     return (
         path.endswith(("/", "/.", "/.."))
@@ -151,7 +151,7 @@ def _is_relative(word: Word) -> bool:
     return not word.known_start.startswith("/")
 
 
-def _found(call: Call) -> Arguments:
+def _found(call: ProgramCall) -> Arguments:
     return arguments(call.arguments, USAGES[call.name])
 
 

@@ -3,16 +3,26 @@
 import re
 from collections.abc import Iterator
 
-from shellgate.floor import inputs
-from shellgate.floor.code import LITERAL, literals
-from shellgate.floor.deeds import Call, Code, Concern, Deed, OnlyReads, Shell, Touch, Use, Verdict
+from shellgate.floor.arguments.actions import (
+    Action,
+    Concern,
+    FloorVerdict,
+    OnlyReads,
+    ProgramCall,
+    RunCode,
+    RunShell,
+    TouchPath,
+    Use,
+)
+from shellgate.floor.arguments.shell_words import is_known, plain, without
+from shellgate.floor.arguments.usage_tables import Arguments, arguments
+from shellgate.floor.dataflow import standard_input
+from shellgate.floor.dataflow.one_liners import LITERAL, literals
 from shellgate.floor.programs import USAGES
 from shellgate.floor.readers import by_table
-from shellgate.floor.readers.sed import commands as sed_commands
-from shellgate.floor.usage import Arguments, arguments
-from shellgate.floor.verdicts import ask
-from shellgate.floor.words import is_known, plain, without
+from shellgate.floor.readers.sed_scripts import commands as sed_commands
 from shellgate.shell.program import Unknown, Word
+from shellgate.verdicts import ask
 
 _RUNS = re.compile(r"\bsystem\s*\(\s*(\S?)|(?<!\|)\|(?!\|)&?\s*(\S)|(\S)\s*\|&?\s*getline\b")
 _WRITES = re.compile(r"\bprintf?\b[^;}\n>]*>>?\s*(\S)")
@@ -33,7 +43,7 @@ _EX_CODE = re.compile(
 )
 
 
-def sed(call: Call) -> Iterator[Deed]:
+def sed(call: ProgramCall) -> Iterator[Action]:
     """`sed`: its script may write, read and run; with `-i` its files are rewritten."""
     usage = USAGES["sed"]
     found = arguments(call.arguments, usage)
@@ -41,17 +51,17 @@ def sed(call: Call) -> Iterator[Deed]:
     scripts, files = _scripts(found, "e", "f")
     if not rewrites:
         yield OnlyReads()
-    yield from (Touch(word, Use.READ) for word in found.of("f"))
+    yield from (TouchPath(word, Use.READ) for word in found.of("f"))
     for script in scripts:
         yield from _known(script)
         done = list(sed_commands(_text(script)))
         yield from done
-        if any(isinstance(each, Shell) for each in done):
+        if any(isinstance(each, RunShell) for each in done):
             yield Concern("the script runs commands")
-    yield from (Touch(word, Use.WRITE if rewrites else Use.READ) for word in files)
+    yield from (TouchPath(word, Use.WRITE if rewrites else Use.READ) for word in files)
 
 
-def awk(call: Call) -> Iterator[Deed]:
+def awk(call: ProgramCall) -> Iterator[Action]:
     """`awk`: its program may write, read and run."""
     usage = USAGES["awk"]
     found = arguments(call.arguments, usage)
@@ -65,10 +75,10 @@ def awk(call: Call) -> Iterator[Deed]:
         yield from _known(script)
         yield from _awk(_text(script))
         if _TAKES_NAMES.search(_text(script)):
-            yield Code(script)
-            yield from (Touch(_set_to(word), Use.READ) for word in found.of("v"))
+            yield RunCode(script)
+            yield from (TouchPath(_set_to(word), Use.READ) for word in found.of("v"))
     for word in files:
-        yield Touch(word, Use.WRITE if in_place else Use.EITHER if "=" in word.known_start else Use.READ)
+        yield TouchPath(word, Use.WRITE if in_place else Use.EITHER if "=" in word.known_start else Use.READ)
 
 
 def _set_to(word: Word) -> Word:
@@ -84,7 +94,7 @@ def _scripts(found: Arguments, code: str, *files: str) -> tuple[list[Word], list
     return found.operands[:1], found.operands[1:]
 
 
-def _known(script: Word) -> Iterator[Deed]:
+def _known(script: Word) -> Iterator[Action]:
     if not is_known(script):
         yield Concern("only running it tells the whole of the script")
 
@@ -94,7 +104,7 @@ def _text(word: Word) -> str:
     return "".join("_" if isinstance(part, Unknown) else part.text for part in word.parts)
 
 
-def _awk(program: str) -> Iterator[Deed]:
+def _awk(program: str) -> Iterator[Action]:
     strings = literals(program, quotes='"')
     bare = re.sub(r"#[^\n]*", "", LITERAL['"'].sub(_MARK, _without_patterns(program)))
     order = iter(strings)
@@ -102,9 +112,9 @@ def _awk(program: str) -> Iterator[Deed]:
     for found in _RUNS.finditer(bare):
         place = next((found.start(group) for group in (1, 2, 3) if found.group(group)), found.start())
         if bare[place] == _MARK:
-            yield Shell(plain(given[place]))
+            yield RunShell(plain(given[place]))
         elif found[3] is None or found[3] != _MARK:
-            yield Verdict(ask("F9", "Only running it tells what the awk program runs."))
+            yield FloorVerdict(ask("F9", "Only running it tells what the awk program runs."))
     for found in _WRITES.finditer(bare):
         yield from _file(bare, given, found.start(1), Use.WRITE)
     for found in _READS.finditer(bare):
@@ -112,14 +122,14 @@ def _awk(program: str) -> Iterator[Deed]:
     if _REACHES.search(bare):
         yield Concern("the awk program does more than to read its files")
     if _LOADS.search(bare):
-        yield Verdict(ask("F9", "The awk program loads another."))
+        yield FloorVerdict(ask("F9", "The awk program loads another."))
 
 
-def _file(bare: str, given: list[str], place: int, use: Use) -> Iterator[Deed]:
+def _file(bare: str, given: list[str], place: int, use: Use) -> Iterator[Action]:
     if bare[place] == _MARK:
-        yield Touch(plain(given[place]), use)
+        yield TouchPath(plain(given[place]), use)
     elif use is Use.WRITE:
-        yield Verdict(ask("F9", "Only running it tells which file the awk program writes."))
+        yield FloorVerdict(ask("F9", "Only running it tells which file the awk program writes."))
 
 
 def _without_patterns(program: str) -> str:
@@ -127,7 +137,7 @@ def _without_patterns(program: str) -> str:
     return re.sub(r"(?<![\w)\]\"\s])\s*/(?:\\.|[^/\\\n\"])+/", " 0 ", program)
 
 
-def editor(call: Call) -> Iterator[Deed]:
+def editor(call: ProgramCall) -> Iterator[Action]:
     """`ed`, `ex`, `vim`: their files are written, their commands may write others and run programs."""
     usage = USAGES[call.name]
     found = arguments(call.arguments, usage)
@@ -140,22 +150,22 @@ def editor(call: Call) -> Iterator[Deed]:
     yield from by_table.by_usage(found, usage, call)
     for word in codes:
         yield from _ex(_text(word).lstrip("+"))
-    said = inputs.text(call.scene.command)
+    said = standard_input.text(call.scene.command)
     if said is not None:
         yield from _ex(_text(said))
     before = call.scene.command.reads_from
-    if before is not None and inputs.printed(before) is not None:
+    if before is not None and standard_input.printed(before) is not None:
         yield from (deed for word in before.words[1:] for deed in _ex(_text(word)))
 
 
-def _ex(text: str) -> Iterator[Deed]:
+def _ex(text: str) -> Iterator[Action]:
     for line in re.split(r"\n|\\n|(?<!\\)\|", text):
         if found := _EX_SHELL.match(line):
-            yield Shell(plain(found[1]))
+            yield RunShell(plain(found[1]))
         elif found := _EX_WRITE.match(line):
-            yield Touch(plain(found[1]), Use.WRITE)
+            yield TouchPath(plain(found[1]), Use.WRITE)
         elif found := _EX_CODE.search(line):
-            yield Verdict(ask("F9", f"The editor is told to run code: `{found[0]}`."))
+            yield FloorVerdict(ask("F9", f"The editor is told to run code: `{found[0]}`."))
 
 
 READERS = {

@@ -4,24 +4,25 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from shellgate.floor.deeds import (
-    Call,
+from shellgate.floor.arguments.actions import (
+    Action,
+    CommandContext,
     Concern,
-    Deed,
+    FloorVerdict,
     OnlyReads,
-    Run,
-    Scene,
-    Shell,
-    Touch,
+    ProgramCall,
+    RunCommand,
+    RunShell,
+    TouchPath,
     Use,
-    Verdict,
 )
+from shellgate.floor.arguments.shell_words import plain, without
+from shellgate.floor.arguments.usage_tables import arguments, names
+from shellgate.floor.git import git_variables
 from shellgate.floor.programs import USAGES
-from shellgate.floor.readers import by_table, git_variables
-from shellgate.floor.usage import arguments, names
-from shellgate.floor.verdicts import ask
-from shellgate.floor.words import plain, without
+from shellgate.floor.readers import by_table
 from shellgate.shell.program import Text, Word
+from shellgate.verdicts import ask
 
 # Variables that change what runs: no allow rule covers a command with one of them.
 _STEERS = re.compile(
@@ -53,22 +54,22 @@ def steers(name: str) -> bool:
     return _STEERS.fullmatch(name) is not None
 
 
-def assignment(name: str, value: Word, scene: Scene) -> Iterator[Deed]:
+def assignment(name: str, value: Word, scene: CommandContext) -> Iterator[Action]:
     """Yield what comes of setting a variable for a command."""
     if name in ("HUBBUB_CONFIG", "HUBBUB_DATA"):
-        yield Touch(value, Use.EITHER)
+        yield TouchPath(value, Use.EITHER)
     if steers(name):
         yield Concern(f"it sets {name}, which changes what runs")
     if _CODE.fullmatch(name) and value.parts:
-        yield Shell(value)
+        yield RunShell(value)
     yield from _settings_of_programs(name, value)
     if name.startswith("GIT_"):
         yield from git_variables.assignment(name, value, scene)
     if _FILES.fullmatch(name):
-        yield Touch(value, Use.EITHER)
+        yield TouchPath(value, Use.EITHER)
 
 
-def _settings_of_programs(name: str, value: Word) -> Iterator[Deed]:
+def _settings_of_programs(name: str, value: Word) -> Iterator[Action]:
     """Variables in which programs take commands, or options that are commands."""
     text = value.value or "".join(part.text for part in value.parts if isinstance(part, Text))
     runs = (
@@ -82,28 +83,28 @@ def _settings_of_programs(name: str, value: Word) -> Iterator[Deed]:
         or (name in ("BASH_ENV", "ENV") and "<(" in value.source)
     )
     if runs:
-        yield Verdict(ask("F9", f"What {name} is set to may be run."))
+        yield FloorVerdict(ask("F9", f"What {name} is set to may be run."))
 
 
-def env(call: Call) -> Iterator[Deed]:
+def env(call: ProgramCall) -> Iterator[Action]:
     """`env [option…] [NAME=value…] [command…]`: without a command it prints the environment."""
     usage = USAGES["env"]
     found = arguments(call.arguments, usage)
     for text in found.of("S"):
-        yield Shell(by_table.spaced([plain("env"), _split(text), *map(_quoted, _behind(text, call))]))
-    yield from (deed for deed in by_table.by_options(found, usage) if not isinstance(deed, Shell))
+        yield RunShell(by_table.spaced([plain("env"), _split(text), *map(_quoted, _behind(text, call))]))
+    yield from (deed for deed in by_table.by_options(found, usage) if not isinstance(deed, RunShell))
     words, deeds = _unassigned(
         [word for place, word in enumerate(found.operands) if place or word.value != "-"], call.scene
     )
     yield from deeds
     if words and not found.of("S"):
         yield OnlyReads()
-        yield Run(words, cwd=next(iter(found.of("C")), None), variables=_variables(found.operands))
+        yield RunCommand(words, cwd=next(iter(found.of("C")), None), variables=_variables(found.operands))
     elif not found.of("S"):
         yield Concern(DUMPS)
 
 
-def _behind(text: Word, call: Call) -> tuple[Word, ...]:
+def _behind(text: Word, call: ProgramCall) -> tuple[Word, ...]:
     """The words behind the one with the value of an option: they go on where that ends."""
     ends = [place for place, word in enumerate(call.arguments) if word.source.endswith(text.source)]
     return call.arguments[ends[0] + 1 :] if ends else ()
@@ -120,7 +121,7 @@ def _quoted(word: Word) -> Word:
     return word if value is None else plain("'" + value.replace("'", "'\\''") + "'")
 
 
-def sudo(call: Call) -> Iterator[Deed]:
+def sudo(call: ProgramCall) -> Iterator[Action]:
     """`sudo`, `doas`: a command as somebody else, or a whole shell."""
     usage = USAGES[call.name]
     found = arguments(call.arguments, usage)
@@ -129,16 +130,16 @@ def sudo(call: Call) -> Iterator[Deed]:
     words, deeds = _unassigned(found.operands, call.scene)
     yield from deeds
     if found.has(("e", "edit")):
-        yield from (Touch(word, Use.WRITE) for word in words)
+        yield from (TouchPath(word, Use.WRITE) for word in words)
     elif words:
         if found.has(_WHOLE_SHELL):
-            yield Shell(by_table.spaced(list(words)))
-        yield Run(words, cwd=next(iter(found.of("D")), None), variables=_variables(found.operands))
+            yield RunShell(by_table.spaced(list(words)))
+        yield RunCommand(words, cwd=next(iter(found.of("D")), None), variables=_variables(found.operands))
     elif found.has(_WHOLE_SHELL):
-        yield Run((plain("sh"),))
+        yield RunCommand((plain("sh"),))
 
 
-def su(call: Call) -> Iterator[Deed]:
+def su(call: ProgramCall) -> Iterator[Action]:
     """`su`, `runuser`: a shell as somebody else, its commands given with `-c` or read from its input."""
     usage = USAGES[call.name]
     found = arguments(call.arguments, usage)
@@ -146,31 +147,31 @@ def su(call: Call) -> Iterator[Deed]:
     yield from by_table.by_options(found, usage)
     for place, word in enumerate(found.operands[:-1]):  # behind the user, or behind `--`
         if word.value in ("-c", "--command", "--session-command"):
-            yield Shell(found.operands[place + 1])
+            yield RunShell(found.operands[place + 1])
     if call.name == "runuser" and found.of("u"):
-        yield Run(tuple(found.operands))
+        yield RunCommand(tuple(found.operands))
     elif not found.of("c", "session-command"):
-        yield Run((plain("sh"),))
+        yield RunCommand((plain("sh"),))
 
 
-def or_a_shell(call: Call) -> Iterator[Deed]:
+def or_a_shell(call: ProgramCall) -> Iterator[Action]:
     """Wrappers that start a shell where no command is given: `chroot`, `unshare`, `nsenter`, `script`."""
     usage = USAGES[call.name]
     found = arguments(call.arguments, usage)
     yield from by_table.by_usage(found, usage, call)
     if len(found.operands) <= len(usage.before) - (Use.RUN in usage.before) and not found.of("c"):
-        yield Run((plain("sh"),))
+        yield RunCommand((plain("sh"),))
 
 
-def command(call: Call) -> Iterator[Deed]:
+def command(call: ProgramCall) -> Iterator[Action]:
     """`command`: with `-v` or `-V` it only says what would be run."""
     found = arguments(call.arguments, USAGES["command"])
     yield OnlyReads()
     if found.operands and not found.has(("v", "V")):
-        yield Run(tuple(found.operands))
+        yield RunCommand(tuple(found.operands))
 
 
-def export(call: Call) -> Iterator[Deed]:
+def export(call: ProgramCall) -> Iterator[Action]:
     """`export`, `declare` and the like: variables set, or all of them printed."""
     words = [word for word in call.arguments if not word.known_start.startswith("-")]
     flags = "".join(word.known_start for word in call.arguments if word.known_start.startswith("-"))
@@ -186,14 +187,14 @@ def export(call: Call) -> Iterator[Deed]:
             yield from _passed_on(call.scene, word.value)
 
 
-def settings(call: Call) -> Iterator[Deed]:
+def settings(call: ProgramCall) -> Iterator[Action]:
     """`set`: options of the shell; without any it prints all variables."""
     yield OnlyReads() if call.arguments else Concern(DUMPS)
     if any(re.fullmatch(r"-\w*a\w*|allexport", word.value or "") for word in call.arguments):
         yield from _passed_on(call.scene)
 
 
-def _passed_on(scene: Scene, only: str | None = None) -> Iterator[Deed]:
+def _passed_on(scene: CommandContext, only: str | None = None) -> Iterator[Action]:
     """What comes of variables that the program sets and commands find in their environment: one of them, or all."""
     for command in scene.program.commands:
         for each in command.assignments:
@@ -212,7 +213,9 @@ def _variables(operands: list[Word]) -> tuple[tuple[str, Word], ...]:
     return tuple(found)
 
 
-def _unassigned(words: list[Word] | tuple[Word, ...], scene: Scene) -> tuple[tuple[Word, ...], list[Deed]]:
+def _unassigned(
+    words: list[Word] | tuple[Word, ...], scene: CommandContext
+) -> tuple[tuple[Word, ...], list[Action]]:
     """The words without the assignments before them, and what comes of those."""
     given = _variables(list(words))
     beside = replace(scene, variables=(*scene.variables, *given))

@@ -5,15 +5,26 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 from shellgate import paths
-from shellgate.floor import inherited, unpacking
-from shellgate.floor.deeds import Call, Concern, Deed, OnlyReads, Run, Shell, Touch, Use, Verdict
+from shellgate.floor.arguments.actions import (
+    Action,
+    Concern,
+    FloorVerdict,
+    OnlyReads,
+    ProgramCall,
+    RunCommand,
+    RunShell,
+    TouchPath,
+    Use,
+)
+from shellgate.floor.arguments.shell_words import beneath, is_known, joined, plain, without
+from shellgate.floor.arguments.usage_tables import Arguments, Usage, arguments, names, table
+from shellgate.floor.dataflow import inherited_environment, unpacking
+from shellgate.floor.git import git_reads, git_settings
 from shellgate.floor.programs import USAGES
-from shellgate.floor.programs import git as git_programs
-from shellgate.floor.readers import by_table, copying, git_looks, git_settings
-from shellgate.floor.usage import Arguments, Usage, arguments, names, table
-from shellgate.floor.verdicts import ask, deny
-from shellgate.floor.words import beneath, is_known, joined, plain, without
+from shellgate.floor.programs import git_subcommands as git_programs
+from shellgate.floor.readers import by_table, copying
 from shellgate.shell.program import Unknown, Word
+from shellgate.verdicts import ask, deny
 
 _BEFORE = table("""
 git | x* | c=t C=l git-dir=l work-tree=t namespace=t exec-path?=t config-env=t super-prefix=t attr-source=t |
@@ -66,7 +77,7 @@ _TAKES_AWAY_OPTIONS = names("unset unset-all rename-section remove-section edit 
 _OWN_FILES = re.compile(r"(.*/)?(\.git/(.+/)?config(\.worktree)?|\.gitmodules|\.lfsconfig)")
 
 
-def git(call: Call) -> Iterator[Deed]:
+def git(call: ProgramCall) -> Iterator[Action]:
     """`git [option…] SUBCOMMAND …`."""
     before = arguments(call.arguments, _BEFORE)
     yield from by_table.by_options(before, _BEFORE)
@@ -76,19 +87,19 @@ def git(call: Call) -> Iterator[Deed]:
     if not before.operands:
         yield OnlyReads()
     elif (name := before.operands[0].value) is None:
-        yield Verdict(ask("F9", "Only running it tells which command of git it is."))
+        yield FloorVerdict(ask("F9", "Only running it tells which command of git it is."))
     else:
         yield from (_led(deed, folder) for deed in _subcommand(name, before, inside))
 
 
-def direct(call: Call) -> Iterator[Deed]:
+def direct(call: ProgramCall) -> Iterator[Action]:
     """`git-SUBCOMMAND`, as git's own programs are called."""
     yield from git(
         replace(call, name="git", arguments=(plain(call.name.removeprefix("git-")), *call.arguments))
     )
 
 
-def _settings(before: Arguments, call: Call) -> Iterator[Deed]:
+def _settings(before: Arguments, call: ProgramCall) -> Iterator[Action]:
     """Yield what git is told to obey and where it works, by its options and by variables."""
     for word in before.of("c"):
         yield Concern("it changes git's configuration for this call")
@@ -105,7 +116,7 @@ def _settings(before: Arguments, call: Call) -> Iterator[Deed]:
         yield Concern("it works on another repository, or in another way than usual")
 
 
-def _in_folder(folders: list[Word], call: Call) -> Call:
+def _in_folder(folders: list[Word], call: ProgramCall) -> ProgramCall:
     """The call as one in the folder that `-C` names."""
     cwd = call.scene.cwd
     for word in folders:
@@ -121,16 +132,16 @@ def _joined(folders: list[Word]) -> Word | None:
     return None if way is None else joined(way, plain("/"))
 
 
-def _led(deed: Deed, folder: Word | None) -> Deed:
+def _led(deed: Action, folder: Word | None) -> Action:
     """A deed whose path begins at the folder that `-C` names."""
-    if folder is None or not isinstance(deed, Touch) or deed.word.known_start.startswith(("/", "~")):
+    if folder is None or not isinstance(deed, TouchPath) or deed.word.known_start.startswith(("/", "~")):
         return deed
     if deed.use is Use.TEXT or not deed.word.parts:
         return deed
     return replace(deed, word=replace(joined(folder, deed.word), source=deed.word.source))
 
 
-def _subcommand(name: str, before: Arguments, call: Call) -> Iterator[Deed]:
+def _subcommand(name: str, before: Arguments, call: ProgramCall) -> Iterator[Action]:
     words = before.operands[1:]
     usage = USAGES.get(f"git {name}", Usage(every=Use.EITHER))
     found = arguments(words, usage)
@@ -146,18 +157,18 @@ def _subcommand(name: str, before: Arguments, call: Call) -> Iterator[Deed]:
     else:
         yield from _concern(name, usage)
     if usage.is_harmless:
-        yield from git_looks.looked_at(name, words, found, call)
+        yield from git_reads.looked_at(name, words, found, call)
     elif name in ("config", "remote"):
-        yield from git_looks.printed(name, words, call)
+        yield from git_reads.printed(name, words, call)
 
 
-def _work_tree(name: str, before: Arguments, call: Call) -> Iterator[Deed]:
+def _work_tree(name: str, before: Arguments, call: ProgramCall) -> Iterator[Action]:
     """A work tree that is told: most subcommands write files there."""
-    held = inherited.word("GIT_WORK_TREE", call.scene)
+    held = inherited_environment.word("GIT_WORK_TREE", call.scene)
     given = [*before.of("work-tree"), *([held] if held is not None else [])]
     given += [without(word, len("core.worktree=")) for word in before.of("c") if _is_work_tree(word)]
     for word in given:
-        yield Touch(word, Use.READ if name in _KEEPS_FILES else Use.WRITE)
+        yield TouchPath(word, Use.READ if name in _KEEPS_FILES else Use.WRITE)
         if name not in _KEEPS_FILES:
             yield from unpacking.into(word, call.scene)
 
@@ -166,18 +177,18 @@ def _is_work_tree(word: Word) -> bool:
     return word.known_start.lower().startswith("core.worktree=")
 
 
-def _clone(found: Arguments, _words: list[Word], call: Call) -> Iterator[Deed]:
+def _clone(found: Arguments, _words: list[Word], call: ProgramCall) -> Iterator[Action]:
     """`git clone URL [FOLDER]`: a folder is made, if need be by the last name of the address."""
     yield from (deed for word in found.of("c") for deed in git_settings.pair(word, call.scene))
     yield from _new_repository(found, _words, call)
     yield from _filled(found.operands, call)
 
 
-def _filled(operands: list[Word], call: Call) -> Iterator[Deed]:
+def _filled(operands: list[Word], call: ProgramCall) -> Iterator[Action]:
     """`URL [FOLDER]`: files with names that nobody knows are put into the folder."""
     folder = operands[1] if len(operands) > 1 else _named_by(operands)
     if folder is not None:
-        yield Touch(folder, Use.WRITE)
+        yield TouchPath(folder, Use.WRITE)
         yield from unpacking.into(folder, call.scene)
 
 
@@ -187,82 +198,82 @@ def _named_by(operands: list[Word]) -> Word | None:
     return plain(name) if name not in ("", ".", "..") else None
 
 
-def _new_repository(found: Arguments, _words: list[Word], call: Call) -> Iterator[Deed]:
+def _new_repository(found: Arguments, _words: list[Word], call: ProgramCall) -> Iterator[Action]:
     for word in found.of("template"):
         yield from git_settings.template(word, call.scene)
 
 
-def _submodule(found: Arguments, words: list[Word], call: Call) -> Iterator[Deed]:
+def _submodule(found: Arguments, words: list[Word], call: ProgramCall) -> Iterator[Action]:
     """`git submodule foreach COMMAND`, `git submodule add URL [FOLDER]`."""
     verb = found.operands[0].value if found.operands else None
     if verb == "foreach":
-        yield Shell(by_table.spaced(words[words.index(found.operands[0]) + 1 :]))
+        yield RunShell(by_table.spaced(words[words.index(found.operands[0]) + 1 :]))
     elif verb == "add":
         yield from _filled(found.operands[1:], call)
 
 
-def _moved(found: Arguments, _words: list[Word], call: Call) -> Iterator[Deed]:
+def _moved(found: Arguments, _words: list[Word], call: ProgramCall) -> Iterator[Action]:
     """`git mv`: it renames first, and refuses what must not be in its index after that."""
     sources, target = copying.ends(found)
-    yield from (Touch(word, Use.DELETE, descends=True) for word in sources)
+    yield from (TouchPath(word, Use.DELETE, descends=True) for word in sources)
     yield from copying.arrivals(sources, target, call)
 
 
-def _bisect(_found: Arguments, words: list[Word], _call: Call) -> Iterator[Deed]:
+def _bisect(_found: Arguments, words: list[Word], _call: ProgramCall) -> Iterator[Action]:
     """`git bisect run COMMAND`."""
     if words and words[0].value == "run":
-        yield Run(tuple(words[1:]))
+        yield RunCommand(tuple(words[1:]))
 
 
-def _behind(found: Arguments, _words: list[Word], call: Call) -> Iterator[Deed]:
+def _behind(found: Arguments, _words: list[Word], call: ProgramCall) -> Iterator[Action]:
     """`git checkout-index --prefix=START`, `git read-tree --prefix=START`: each file is written behind that start."""
     for word in found.of("prefix"):
-        yield Touch(word, Use.WRITE)
+        yield TouchPath(word, Use.WRITE)
         folder = (word.value or "").rpartition("/")
         if folder[1]:
             yield from unpacking.into(plain(folder[0] or "/"), call.scene)
 
 
-def _worktree(found: Arguments, _words: list[Word], call: Call) -> Iterator[Deed]:
+def _worktree(found: Arguments, _words: list[Word], call: ProgramCall) -> Iterator[Action]:
     """`git worktree add FOLDER`, `git worktree move FROM TO`."""
     verb = found.operands[0].value if found.operands else None
     if verb in ("add", "move"):
         for word in found.operands[1 : 2 if verb == "add" else 3]:
-            yield Touch(word, Use.WRITE)
+            yield TouchPath(word, Use.WRITE)
             yield from unpacking.into(word, call.scene)
 
 
-def _bundle(found: Arguments, _words: list[Word], _call: Call) -> Iterator[Deed]:
+def _bundle(found: Arguments, _words: list[Word], _call: ProgramCall) -> Iterator[Action]:
     """`git bundle create FILE`."""
     if found.operands and found.operands[0].value == "create":
-        yield from (Touch(word, Use.WRITE) for word in found.operands[1:2])
+        yield from (TouchPath(word, Use.WRITE) for word in found.operands[1:2])
 
 
-def _apply(found: Arguments, _words: list[Word], call: Call) -> Iterator[Deed]:
+def _apply(found: Arguments, _words: list[Word], call: ProgramCall) -> Iterator[Action]:
     """`git apply`, `git am`: below `--directory`, with `--unsafe-paths` also outside of the work tree."""
     for word in found.of("directory"):
-        yield Touch(word, Use.WRITE)
+        yield TouchPath(word, Use.WRITE)
         yield from unpacking.into(word, call.scene)
     if found.has(("unsafe-paths",)):
-        yield Verdict(
+        yield FloorVerdict(
             ask("F9", "Only running it tells which files the patch changes, in the work tree or elsewhere.")
         )
 
 
-def _hook(found: Arguments, _words: list[Word], _call: Call) -> Iterator[Deed]:
+def _hook(found: Arguments, _words: list[Word], _call: ProgramCall) -> Iterator[Action]:
     """`git for-each-repo … COMMAND`: git again."""
     if found.operands:
-        yield Run((plain("git"), *found.operands), is_guess=True)
+        yield RunCommand((plain("git"), *found.operands), is_guess=True)
 
 
-def _config(found: Arguments, _words: list[Word], call: Call) -> Iterator[Deed]:
+def _config(found: Arguments, _words: list[Word], call: ProgramCall) -> Iterator[Action]:
     """`git config`: a setting, in a file that is git's own or any other."""
     first = found.operands[0].value if found.operands else None
     if first in _ASKS or found.has(_ASKS_OPTIONS):
         return
     for word in found.of("f"):
         if not _OWN_FILES.fullmatch(word.value or ""):
-            yield Touch(word, Use.WRITE)
+            yield TouchPath(word, Use.WRITE)
     operands = found.operands[1:] if first in _VERBS else found.operands
     if len(operands) > 1 and first not in _TAKES_AWAY and not found.has(_TAKES_AWAY_OPTIONS):
         key, is_told = operands[0], is_known(operands[0])
@@ -270,15 +281,17 @@ def _config(found: Arguments, _words: list[Word], call: Call) -> Iterator[Deed]:
         yield from git_settings.named(text, operands[1], key, call.scene, is_told=is_told)
 
 
-def _clean(before: Arguments, call: Call) -> Iterator[Deed]:
+def _clean(before: Arguments, call: ProgramCall) -> Iterator[Action]:
     """`git clean` where everything in the folder is unknown to git: F1."""
     world = call.scene.world
     for folder in before.of("work-tree") or [plain(call.scene.here)]:
         if why := paths.vital(world.absolute(folder.value or "", call.scene.here), world):
-            yield Verdict(deny("F1", f"It would remove what git does not know in `{folder.source}`: {why}."))
+            yield FloorVerdict(
+                deny("F1", f"It would remove what git does not know in `{folder.source}`: {why}.")
+            )
 
 
-_ACTS: Mapping[str, Callable[[Arguments, list[Word], Call], Iterator[Deed]]] = {
+_ACTS: Mapping[str, Callable[[Arguments, list[Word], ProgramCall], Iterator[Action]]] = {
     "am": _apply,
     "apply": _apply,
     "bisect": _bisect,
@@ -301,7 +314,7 @@ def _only_looks(name: str, words: list[Word]) -> bool:
     if not all(map(is_known, words)):
         return False
     if name == "config":
-        return git_looks.prints_settings(values)
+        return git_reads.prints_settings(values)
     if name not in _LOOKS:
         return False
     if name == "tag" or (name == "branch" and "--list" in values):
@@ -312,7 +325,7 @@ def _only_looks(name: str, words: list[Word]) -> bool:
     )
 
 
-def _concern(name: str, usage: Usage) -> Iterator[Deed]:
+def _concern(name: str, usage: Usage) -> Iterator[Action]:
     if name == "config":
         yield Concern("it changes git's configuration")
     elif name in _FETCHES:

@@ -4,13 +4,21 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from shellgate.floor import inputs, written
-from shellgate.floor.deeds import Call, Code, Deed, Run, Touch, Use, Verdict
+from shellgate.floor.arguments.actions import (
+    Action,
+    FloorVerdict,
+    ProgramCall,
+    RunCode,
+    RunCommand,
+    TouchPath,
+    Use,
+)
+from shellgate.floor.arguments.shell_words import is_known, plain, without
+from shellgate.floor.dataflow import standard_input, written_scripts
 from shellgate.floor.programs import USAGES
 from shellgate.floor.readers.shells import STANDARD_INPUT
-from shellgate.floor.verdicts import ask, deny
-from shellgate.floor.words import is_known, plain, without
 from shellgate.shell.program import Word
+from shellgate.verdicts import ask, deny
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +74,7 @@ MANNERS: Mapping[str, Manner] = {
 
 
 @dataclass(slots=True)
-class Start:
+class InterpreterStart:
     """How an interpreter is started."""
 
     code: list[Word] = field(default_factory=list)
@@ -77,27 +85,27 @@ class Start:
     only_asks: bool = False
 
 
-def interpreter(call: Call) -> Iterator[Deed]:
+def interpreter(call: ProgramCall) -> Iterator[Action]:
     """Its code is looked through; its script is read, and the words behind that may be anything."""
     start = _start(list(call.arguments), MANNERS[call.name])
-    yield from (Code(word) for word in start.code)
-    yield from (Touch(word, Use.READ) for word in start.reads)
+    yield from (RunCode(word) for word in start.code)
+    yield from (TouchPath(word, Use.READ) for word in start.reads)
     if start.module:
         yield from _module(start.module)
     elif start.code:
         use = Use.WRITE if start.rewrites else Use.EITHER
-        yield from (Touch(word, use) for word in start.operands)
+        yield from (TouchPath(word, use) for word in start.operands)
     elif start.operands and start.operands[0].value not in STANDARD_INPUT:
         yield from _script(start.operands[0], call)
         if _is_the_product(start.operands[0]):
-            yield Run((plain("hubbub"), *start.operands[1:]))
-        yield from (Touch(word, Use.EITHER) for word in start.operands[1:])
+            yield RunCommand((plain("hubbub"), *start.operands[1:]))
+        yield from (TouchPath(word, Use.EITHER) for word in start.operands[1:])
     elif not start.only_asks:
         yield from _from_input(call)
 
 
-def _start(words: list[Word], manner: Manner) -> Start:
-    start = Start()
+def _start(words: list[Word], manner: Manner) -> InterpreterStart:
+    start = InterpreterStart()
     while words:
         word = words.pop(0)
         text = word.known_start
@@ -115,7 +123,7 @@ def _start(words: list[Word], manner: Manner) -> Start:
     return start
 
 
-def _option(word: Word, words: list[Word], manner: Manner, start: Start) -> None:
+def _option(word: Word, words: list[Word], manner: Manner, start: InterpreterStart) -> None:
     text = word.known_start
     if _takes(text, manner.code) and words:
         start.code.append(words.pop(0))
@@ -157,14 +165,14 @@ def _attached(word: Word, options: tuple[str, ...]) -> Word | None:
     return without(word, at + 1) if at and text[1:at].isalnum() | (at == 1) else None
 
 
-def _module(words: tuple[Word, ...]) -> Iterator[Deed]:
+def _module(words: tuple[Word, ...]) -> Iterator[Action]:
     """`python -m MODULE …`: a program like any other, if it is known by that name."""
     name = words[0].value or ""
     known = name.partition(".")[0]
     if name in USAGES or known == "hubbub":
-        yield Run((plain(known if known == "hubbub" else name), *words[1:]))
+        yield RunCommand((plain(known if known == "hubbub" else name), *words[1:]))
     else:
-        yield from (Touch(word, Use.EITHER) for word in words[1:])
+        yield from (TouchPath(word, Use.EITHER) for word in words[1:])
 
 
 def _is_the_product(script: Word) -> bool:
@@ -172,38 +180,40 @@ def _is_the_product(script: Word) -> bool:
     return names[-1] == "hubbub" or names[-2:] == ["hubbub", "__main__.py"]
 
 
-def _script(word: Word, call: Call) -> Iterator[Deed]:
+def _script(word: Word, call: ProgramCall) -> Iterator[Action]:
     if word.value is None and re.search(r"\bhubbub\b", word.source):
-        yield Verdict(ask("F8", "It may run hubbub as a person."))
+        yield FloorVerdict(ask("F8", "It may run hubbub as a person."))
     if word.source.lstrip('"').startswith("<("):
-        yield Verdict(deny("F6", "What is piped into a bare interpreter runs unseen."))
-    yield Touch(word, Use.READ)
-    yield from (deed for deed in written.run(word, call.scene) if isinstance(deed, Verdict))
+        yield FloorVerdict(deny("F6", "What is piped into a bare interpreter runs unseen."))
+    yield TouchPath(word, Use.READ)
+    yield from (
+        deed for deed in written_scripts.scripts_run(word, call.scene) if isinstance(deed, FloorVerdict)
+    )
 
 
-def _from_input(call: Call) -> Iterator[Deed]:
+def _from_input(call: ProgramCall) -> Iterator[Action]:
     """Yield what comes of an interpreter that runs its input: it is read where the text tells it."""
     command = call.scene.command
-    said = inputs.text(command)
+    said = standard_input.text(command)
     if said is not None and is_known(said):
-        yield Code(said)
-    elif inputs.takes_input(command) and said is None:
+        yield RunCode(said)
+    elif standard_input.takes_input(command) and said is None:
         return
     elif said is not None:
-        yield Code(said)
+        yield RunCode(said)
     elif command.is_piped or command.reads_from is not None:
         if _is_fetched(call):
-            yield Verdict(
+            yield FloorVerdict(
                 deny("F6", "What is fetched from elsewhere and piped into an interpreter runs unseen.")
             )
         else:
-            yield Verdict(ask("F9", "Only running it tells which code is piped into the interpreter."))
+            yield FloorVerdict(ask("F9", "Only running it tells which code is piped into the interpreter."))
 
 
-def _is_fetched(call: Call) -> bool:
+def _is_fetched(call: ProgramCall) -> bool:
     before = call.scene.command.reads_from
     while before is not None:
-        if any(word.value in inputs.FETCHERS for word in before.words):
+        if any(word.value in standard_input.FETCHERS for word in before.words):
             return True
         before = before.reads_from
     return False

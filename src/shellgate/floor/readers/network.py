@@ -4,15 +4,23 @@ import re
 from collections.abc import Iterator
 from urllib.parse import unquote
 
-from shellgate.floor import inputs
-from shellgate.floor.deeds import Call, Concern, Deed, Shell, Touch, Use, Verdict
+from shellgate.floor.arguments.actions import (
+    Action,
+    Concern,
+    FloorVerdict,
+    ProgramCall,
+    RunShell,
+    TouchPath,
+    Use,
+)
+from shellgate.floor.arguments.shell_words import beneath, last_name, plain, without
+from shellgate.floor.arguments.usage_tables import arguments
+from shellgate.floor.dataflow import standard_input
 from shellgate.floor.programs import USAGES
-from shellgate.floor.readers import by_table, strangers
+from shellgate.floor.readers import by_table, unknown_programs
 from shellgate.floor.readers.shells import STANDARD_INPUT
-from shellgate.floor.usage import arguments
-from shellgate.floor.verdicts import ask, deny
-from shellgate.floor.words import beneath, last_name, plain, without
 from shellgate.shell.program import Text, Word
+from shellgate.verdicts import ask, deny
 
 _APPROVALS = re.compile(r"/api/v1/(approvals|nodes|tokens|users)\b")
 _UPLOADS = ("d", "data-urlencode", "json", "F", "H", "w", "variable", "b")
@@ -27,7 +35,7 @@ _EVERYWHERE = frozenset({"F1", "F2", "F3"})  # what is said of another machine, 
 _OWN_SHELL = deny("F6", "It gives a shell to another machine.")
 
 
-def fetch(call: Call) -> Iterator[Deed]:
+def fetch(call: ProgramCall) -> Iterator[Action]:
     """`curl`, `wget`: the files they send, and those they keep what they fetch in."""
     usage = USAGES[call.name]
     found = arguments(call.arguments, usage)
@@ -36,11 +44,11 @@ def fetch(call: Call) -> Iterator[Deed]:
         if option.name in _UPLOADS and call.name == "curl":
             yield from _upload(word)
         if option.name == "b" and "=" not in word.source:
-            yield Touch(word, Use.READ)
+            yield TouchPath(word, Use.READ)
         if (option.name == "K" and word.value in STANDARD_INPUT) or (
             option.name == "e" and call.name == "wget"
         ):
-            yield Verdict(ask("F9", "Only running it tells how it is set up."))
+            yield FloorVerdict(ask("F9", "Only running it tells how it is set up."))
     addresses = found.operands + found.of("url")
     folder = next(iter(found.of("output-dir", "P", "d")), plain("."))
     is_named_there = found.has(("O", "remote-name", "remote-name-all")) is (call.name == "curl")
@@ -48,28 +56,28 @@ def fetch(call: Call) -> Iterator[Deed]:
         yield from _address(word)
         name = last_name(_path(word)) if is_named_there else None
         if name is not None:
-            yield Touch(beneath(folder, name), Use.WRITE)
+            yield TouchPath(beneath(folder, name), Use.WRITE)
     yield Concern("it speaks to other machines")
 
 
-def _upload(word: Word) -> Iterator[Deed]:
+def _upload(word: Word) -> Iterator[Action]:
     """`@FILE`, `name=@FILE`, `name=<FILE`: a file that is sent."""
     for sign in re.finditer(r"(?:^|=)[@<]|^[^=@]*@", word.known_start):
-        yield Touch(without(word, sign.end()), Use.READ)
+        yield TouchPath(without(word, sign.end()), Use.READ)
 
 
-def _address(word: Word) -> Iterator[Deed]:
+def _address(word: Word) -> Iterator[Action]:
     text = unquote("".join(part.text for part in word.parts if isinstance(part, Text)))
     if text.lower().startswith("file:"):
         path = re.sub(r"(?i)^file:(//(localhost)?)?", "", text)
-        yield Touch(plain(path), Use.READ)
+        yield TouchPath(plain(path), Use.READ)
     if _APPROVALS.search(text):
-        yield Verdict(deny("F8", "Approvals, people and machines are managed only by a person's hand."))
+        yield FloorVerdict(deny("F8", "Approvals, people and machines are managed only by a person's hand."))
     if _INNER.search(text):
         yield Concern("it speaks to a private, local or metadata address")
 
 
-def talk(call: Call) -> Iterator[Deed]:
+def talk(call: ProgramCall) -> Iterator[Action]:
     """`http`, `xh`: an address like any other, and files by `@`."""
     usage = USAGES[call.name]
     found = arguments(call.arguments, usage)
@@ -88,7 +96,7 @@ def _path(word: Word) -> Word:
     return plain(re.sub(r"^[a-z+]+://[^/]*", "", value.partition("?")[0].partition("#")[0]))
 
 
-def ssh(call: Call) -> Iterator[Deed]:
+def ssh(call: ProgramCall) -> Iterator[Action]:
     """`ssh`: what runs on the other machine is guarded there; what it runs here is read."""
     usage = USAGES["ssh"]
     found = arguments(call.arguments, usage)
@@ -103,48 +111,48 @@ def ssh(call: Call) -> Iterator[Deed]:
             "sendenv",
             "permitlocalcommand",
         ):
-            yield Shell(without(word, len(name) + 1))
+            yield RunShell(without(word, len(name) + 1))
     rest = arguments(found.operands[1:], usage)  # options may follow the host
     yield from by_table.by_options(rest, usage)
     if rest.operands:
-        yield Shell(by_table.spaced(rest.operands), is_guess=True, only=_EVERYWHERE)
-    elif (said := inputs.text(call.scene.command)) is not None:
-        yield Shell(said, is_guess=True, only=_EVERYWHERE)
+        yield RunShell(by_table.spaced(rest.operands), is_guess=True, only=_EVERYWHERE)
+    elif (said := standard_input.text(call.scene.command)) is not None:
+        yield RunShell(said, is_guess=True, only=_EVERYWHERE)
     elif call.scene.command.is_piped:
-        yield Verdict(ask("F6", "What is piped into it runs on the other machine."))
+        yield FloorVerdict(ask("F6", "What is piped into it runs on the other machine."))
 
 
-def netcat(call: Call) -> Iterator[Deed]:
+def netcat(call: ProgramCall) -> Iterator[Action]:
     """`nc`, `ncat`: with `-e` or `-c` a program is given to whoever connects."""
     usage = USAGES["nc"]
     found = arguments(call.arguments, usage)
     yield Concern("it speaks to other machines")
     yield from by_table.by_options(found, usage)
     if found.of("e", "c"):
-        yield Verdict(_OWN_SHELL)
-    if (said := inputs.text(call.scene.command)) is not None:
+        yield FloorVerdict(_OWN_SHELL)
+    if (said := standard_input.text(call.scene.command)) is not None:
         yield from _address(said)
 
 
-def socat(call: Call) -> Iterator[Deed]:
+def socat(call: ProgramCall) -> Iterator[Action]:
     """`socat`: addresses may be files, and commands."""
     yield Concern("it speaks to other machines")
     for word in call.arguments:
         text = word.known_start
         if _SOCAT.match(text):
-            yield Verdict(_OWN_SHELL)
+            yield FloorVerdict(_OWN_SHELL)
         elif (found := _SOCAT_FILES.match(text)) is not None:
-            yield Touch(plain(text[found.end() + 1 :].partition(",")[0]), Use.EITHER)
+            yield TouchPath(plain(text[found.end() + 1 :].partition(",")[0]), Use.EITHER)
         elif text.startswith(("/", ".", "~")):
-            yield Touch(plain(text.partition(",")[0]), Use.EITHER)
+            yield TouchPath(plain(text.partition(",")[0]), Use.EITHER)
 
 
-def multiplexer(call: Call) -> Iterator[Deed]:
+def multiplexer(call: ProgramCall) -> Iterator[Action]:
     """`tmux`, `screen`: the commands that they are told to run."""
     words = call.arguments
     yield Concern("it runs where nobody looks")
-    yield from (Shell(word) for word in words if " " in (word.value or ""))
-    yield from strangers.guess(call)
+    yield from (RunShell(word) for word in words if " " in (word.value or ""))
+    yield from unknown_programs.guess(call)
     yield from by_table.by_options(arguments(words, USAGES[call.name]), USAGES[call.name])
 
 

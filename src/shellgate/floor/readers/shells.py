@@ -4,13 +4,21 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from shellgate.floor import inputs, written
-from shellgate.floor.deeds import Call, Deed, OnlyReads, Shell, Touch, Use, Verdict
+from shellgate.floor.arguments.actions import (
+    Action,
+    FloorVerdict,
+    OnlyReads,
+    ProgramCall,
+    RunShell,
+    TouchPath,
+    Use,
+)
+from shellgate.floor.arguments.shell_words import is_known, without
+from shellgate.floor.arguments.usage_tables import names
+from shellgate.floor.dataflow import standard_input, written_scripts
 from shellgate.floor.readers.by_table import spaced
-from shellgate.floor.usage import names
-from shellgate.floor.verdicts import ask, deny
-from shellgate.floor.words import is_known, without
 from shellgate.shell.program import Place, SimpleCommand, Word
+from shellgate.verdicts import ask, deny
 
 _VALUED = frozenset({"--rcfile", "--init-file", "-O", "+O", "-o", "+o", "-C"})
 _CODE = frozenset({"--command", "-command", "--commands"})
@@ -20,7 +28,7 @@ _FETCHED = deny("F6", "What is fetched from elsewhere runs unseen.")
 
 
 @dataclass(slots=True)
-class Start:
+class ShellStart:
     """How a shell is started."""
 
     code: Word | None = None
@@ -30,28 +38,28 @@ class Start:
     reads_input: bool = False  # with `-s`, whatever else is given
 
 
-def shell(call: Call) -> Iterator[Deed]:
+def shell(call: ProgramCall) -> Iterator[Action]:
     """`sh`, `bash` and their kin: with `-c` the code is read; without a script it is their input that runs."""
     start = _start(list(call.arguments))
-    yield from (Touch(word, Use.READ) for word in start.startup)
+    yield from (TouchPath(word, Use.READ) for word in start.startup)
     if start.is_odd:
-        yield Verdict(ask("F9", "It has its patterns fit more names than is looked at here."))
+        yield FloorVerdict(ask("F9", "It has its patterns fit more names than is looked at here."))
     if start.code is not None and start.code.value == "-":  # PowerShell: its input
         yield from from_input(call)
     elif start.code is not None:
         yield OnlyReads()
-        yield Shell(start.code)
+        yield RunShell(start.code)
         yield from _unseen(start.code, call)
-        yield from (Touch(word, Use.EITHER) for word in start.operands)
+        yield from (TouchPath(word, Use.EITHER) for word in start.operands)
     elif start.operands and not start.reads_input:
         yield from script(start.operands[0], call)
-        yield from (Touch(word, Use.EITHER) for word in start.operands[1:])
+        yield from (TouchPath(word, Use.EITHER) for word in start.operands[1:])
     elif not _only_asks(call):
         yield from from_input(call)
 
 
-def _start(words: list[Word]) -> Start:
-    start = Start()
+def _start(words: list[Word]) -> ShellStart:
+    start = ShellStart()
     wants_code = False
     while words:
         word = words.pop(0)
@@ -82,7 +90,7 @@ def _start(words: list[Word]) -> Start:
     return start
 
 
-def _only_asks(call: Call) -> bool:
+def _only_asks(call: ProgramCall) -> bool:
     return any(word.value in ("--version", "--help", "-n") for word in call.arguments)
 
 
@@ -90,93 +98,95 @@ def _plainly(word: Word) -> str | None:
     return None if word.value is None else re.sub(r"/(\./|/)*", "/", word.value)
 
 
-def script(word: Word, call: Call) -> Iterator[Deed]:
+def script(word: Word, call: ProgramCall) -> Iterator[Action]:
     """Yield what comes of running a script: a file is read, an input is one like any other."""
     if _plainly(word) in STANDARD_INPUT:
         yield from from_input(call)
     elif word.source.lstrip('"').startswith(("<(", "/dev/fd/")):
-        yield Verdict(_PIPED)
+        yield FloorVerdict(_PIPED)
     elif is_known(word):
-        yield Touch(word, Use.READ)
-        yield from written.run(word, call.scene)
+        yield TouchPath(word, Use.READ)
+        yield from written_scripts.scripts_run(word, call.scene)
     else:
-        yield Verdict(ask("F9", f"Only running it tells which script `{word.source}` is."))
-        yield Touch(word, Use.READ)
+        yield FloorVerdict(ask("F9", f"Only running it tells which script `{word.source}` is."))
+        yield TouchPath(word, Use.READ)
     yield from _unseen(word, call)
 
 
-def from_input(call: Call) -> Iterator[Deed]:
+def from_input(call: ProgramCall) -> Iterator[Action]:
     """Yield what comes of a shell that runs its standard input: F6."""
     command = call.scene.command
-    if (told := inputs.given(command)) is not None:
+    if (told := standard_input.given(command)) is not None:
         yield from _redirected(told, call)
     elif command.is_piped or command.place is not Place.PLAIN:
-        yield Verdict(_PIPED)
+        yield FloorVerdict(_PIPED)
     elif any("/dev/tcp" in each.target.source for each in command.redirects if each.target):
-        yield Verdict(_FETCHED)
+        yield FloorVerdict(_FETCHED)
     elif any(map(_sets_input, (*call.scene.around, *call.scene.program.commands))):
-        yield Verdict(ask("F6", "The shell's input was set before: only running it tells what it runs."))
+        yield FloorVerdict(ask("F6", "The shell's input was set before: only running it tells what it runs."))
 
 
 def _sets_input(command: SimpleCommand) -> bool:
     """Whether it is an `exec` of nothing but redirections, one of them of the standard input."""
-    return len(command.words) == 1 and command.words[0].value == "exec" and inputs.takes_input(command)
+    return (
+        len(command.words) == 1 and command.words[0].value == "exec" and standard_input.takes_input(command)
+    )
 
 
-def _redirected(told: SimpleCommand, call: Call) -> Iterator[Deed]:
+def _redirected(told: SimpleCommand, call: ProgramCall) -> Iterator[Action]:
     """Yield what comes of a shell whose input the redirections of a command tell."""
     for redirect in told.redirects:
         target = redirect.target
         if redirect.body is not None:
-            yield Shell(redirect.body)
+            yield RunShell(redirect.body)
             yield from _unseen(redirect.body, call)
         elif target is not None and redirect.operator in ("<", "<>", "<&"):
             if target.source.startswith("<("):
-                yield Verdict(_PIPED)
+                yield FloorVerdict(_PIPED)
             elif "/dev/tcp" in target.source or "/dev/udp" in target.source:
-                yield Verdict(_FETCHED)
+                yield FloorVerdict(_FETCHED)
             elif redirect.operator == "<&" and target.value not in ("0", "-"):
-                yield Verdict(
+                yield FloorVerdict(
                     ask("F6", f"Only running it tells what `{target.source}` gives the shell to run.")
                 )
             elif not is_known(target):
-                yield Verdict(ask("F9", f"Only running it tells which script `{target.source}` is."))
+                yield FloorVerdict(ask("F9", f"Only running it tells which script `{target.source}` is."))
             else:
-                yield from written.run(target, call.scene)
+                yield from written_scripts.scripts_run(target, call.scene)
 
 
-def _unseen(word: Word, call: Call) -> Iterator[Deed]:
-    if not is_known(word) and inputs.fetches(word, call.scene.program.commands):
-        yield Verdict(_FETCHED)
+def _unseen(word: Word, call: ProgramCall) -> Iterator[Action]:
+    if not is_known(word) and standard_input.fetches(word, call.scene.program.commands):
+        yield FloorVerdict(_FETCHED)
 
 
-def evaluate(call: Call) -> Iterator[Deed]:
+def evaluate(call: ProgramCall) -> Iterator[Action]:
     """`eval`: its words, joined, are shell code; F9 asks where they are not known."""
     if call.arguments:
         words = call.arguments[1:] if call.arguments[0].value == "--" else call.arguments
         code = spaced(list(words))
         if not is_known(code) or not _is_read_already(call):
-            yield Shell(code)
+            yield RunShell(code)
         yield from _unseen(code, call)
 
 
-def _is_read_already(call: Call) -> bool:
+def _is_read_already(call: ProgramCall) -> bool:
     """Whether the program's reader has gone into the `eval`: there it knows the variables, too."""
     name = call.scene.command.name
     return name is not None and name.value in ("eval", "command", "builtin")
 
 
-def source(call: Call) -> Iterator[Deed]:
+def source(call: ProgramCall) -> Iterator[Action]:
     """`source`, `.`: a file is run in this shell; F9 asks where nobody knows which."""
     words = [word for word in call.arguments if word.value != "--"]
     if not words:
         return
     if words[0].source.lstrip('"').startswith("<("):
-        yield Verdict(ask("F9", f"Only running it tells what `{words[0].source}` prints."))
+        yield FloorVerdict(ask("F9", f"Only running it tells what `{words[0].source}` prints."))
         yield from _unseen(words[0], call)
     else:
         yield from script(words[0], call)
-    yield from (Touch(word, Use.EITHER) for word in words[1:])
+    yield from (TouchPath(word, Use.EITHER) for word in words[1:])
 
 
 READERS = {

@@ -10,7 +10,7 @@ from shellgate.world import World
 from tests.shellgate.shell.fuzzer.matching import missed
 from tests.shellgate.shell.fuzzer.programs import Writer
 from tests.shellgate.shell.fuzzer.running import Bash
-from tests.shellgate.shell.worlds import world
+from tests.shellgate.shell.shell_worlds import world
 
 Reader = Callable[[str, World], Program]
 

@@ -9,10 +9,12 @@ from typing import Annotated, NamedTuple
 from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 
-from hubbub.core import access
+from hubbub.core.people import access
 from hubbub.core.work import lease_rules, leases
 from hubbub.model.errors import NotFound
-from hubbub.model.leases import (
+from hubbub.model.people.rights import Right
+from hubbub.model.records import Priority, Project
+from hubbub.model.work.leases import (
     LARGEST,
     LONGEST,
     MOST_THINGS,
@@ -24,11 +26,9 @@ from hubbub.model.leases import (
     Terms,
     refusal,
 )
-from hubbub.model.records import Priority, Project
-from hubbub.model.rights import Right
 from hubbub.serve.held import any_done, ends_of, rung
-from hubbub.serve.rest.call import Call, RestCall
-from hubbub.serve.rest.shapes import Body, Line, Name, PriorityName, Shape, Whole, tells
+from hubbub.serve.rest.base.call import Call, RestCall
+from hubbub.serve.rest.base.shapes import Body, Line, Name, PriorityName, Shape, Whole, tells
 from hubbub.store.tx import Tx
 
 router = APIRouter(tags=["leases"])

@@ -1,0 +1,1 @@
+"""What stands beside the bridge: each dialect's part that happens on the agent's machine."""

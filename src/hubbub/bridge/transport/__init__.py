@@ -1,0 +1,1 @@
+"""The ways from the bridge to the hub, and what MCP makes of them."""

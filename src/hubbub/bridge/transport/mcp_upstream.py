@@ -1,0 +1,206 @@
+"""The hub's side of the bridge: Streamable HTTP, in both of its eras.
+
+A *transport session* is the older era's: opened by `initialize`, named by a header from then on, gone with the process
+of the hub that opened it. The newer era's requests stand for themselves.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
+from urllib.parse import urlsplit
+
+import httpx2
+
+from hubbub.bridge.messages import json_rpc
+from hubbub.bridge.messages.json_rpc import Message
+from hubbub.bridge.transport.httpx_transport import HttpxTransport
+from hubbub.bridge.transport.loopback_http import LoopbackTransport
+from hubbub.bridge.transport.transport import Away, HttpAnswer, Transport
+from hubbub.client import refusal
+from hubbub.model.programs import retry_after
+from hubbub.model.programs.proxy_trust import trusts_environment
+
+Hear = Callable[[bytes], Awaitable[bool]]  # takes a message, and says whether it has heard enough
+
+SESSION_HEADER = "Mcp-Session-Id"
+JSON, STREAM = "application/json", "text/event-stream"
+LARGEST_EVENT = 64 * 1024 * 1024
+TEMPORARY = frozenset({409, 429, 502, 503, 504})
+NOT_FOUND = 404
+FAILED = 400  # is the least status of a failure
+
+
+class SessionGone(Exception):
+    """The hub does not know the transport session (any more)."""
+
+
+class HttpRefused(Exception):
+    """The hub said no to the HTTP request; `reply` is its JSON-RPC error, where it sent one."""
+
+    def __init__(self, sentence: str, reply: Message | None = None) -> None:
+        super().__init__(sentence)
+        self.reply = reply
+
+
+class Upstream:
+    """One MCP endpoint of the hub. `address` gives its URL, more than once: a hub may come back elsewhere."""
+
+    def __init__(self, address: Callable[[], str], token: str) -> None:
+        self.session_id: str | None = None
+        self.version: str | None = None
+        self._carrier = transport_to(address, {"Authorization": f"Bearer {token}"})
+
+    async def close(self) -> None:
+        await self._carrier.aclose()
+
+    async def post(
+        self,
+        message: Message,
+        hear: Hear,
+        line: bytes | None = None,
+        more: Mapping[str, str] | None = None,
+        *,
+        is_heard: bool = False,
+    ) -> bool:
+        """Send a message, and have `hear` take what comes in answer, until it has heard enough; whether it has.
+
+        `line` is the message encoded, where somebody has done so, and `more` are headers to go with it: with an
+        idempotency key there it may be sent again after `Away`. `is_heard` says that a call may have something to say
+        before it is answered. Also raises `SessionGone` and `HttpRefused`.
+        """
+        headers = {**self._headers(message, is_heard=is_heard), **(more or {})}
+        async with await self._answer("POST", headers, line or json_rpc.encoded(message)) as answer:
+            if not _is_stream(answer):
+                content = await answer.whole()
+                return bool(content) and await hear(content)
+            async for content in events_of(answer):
+                if await hear(content):
+                    return True
+            return False
+
+    async def listen(self, opened: Callable[[], Awaitable[None]], hear: Hear) -> None:
+        """Have `hear` take what the hub says unasked in the transport session; `opened` is called before that."""
+        async with await self._answer("GET", {**self._in_session(), "Accept": STREAM}) as answer:
+            await opened()
+            async for content in events_of(answer):
+                if await hear(content):
+                    return
+
+    async def open(self, hello: Message) -> Message:
+        """Send `initialize`, and enter the transport session that it opens. The answer may be an error."""
+        headers = {"Accept": f"{JSON}, {STREAM}"}
+        async with await self._answer("POST", headers, json_rpc.encoded(hello)) as answer:
+            if _is_stream(answer):
+                heard = [read(each) async for each in events_of(answer)]
+                replies = [each for each in heard if json_rpc.answers(each, hello)]
+            else:
+                replies = [read(await answer.whole())]
+            if not replies:
+                raise Away("the hub ended the stream before it answered")
+            if "result" in replies[0]:
+                self.session_id = answer.header(SESSION_HEADER.lower().encode()) or None
+                self.version = replies[0]["result"].get("protocolVersion")
+        return replies[0]
+
+    async def leave(self) -> None:
+        """End the transport session, if there is one."""
+        if self.session_id is not None:
+            async with await self._answer("DELETE", self._in_session()):
+                self.session_id = None
+
+    def _headers(self, message: Message, *, is_heard: bool) -> dict[str, str]:
+        """Return what goes with a message.
+
+        A call stands for itself in either era, since apart it costs the hub half as much; but in the older one the hub
+        says nothing before the answer then, and goes on where nobody wants that any more.
+        """
+        if json_rpc.modern_version(message):
+            own = json_rpc.mirrored(message)
+        elif message.get("method") == json_rpc.CALL and not is_heard:
+            own = self._of_version()
+        else:
+            own = self._in_session()
+        return {"Accept": f"{JSON}, {STREAM}", **own}
+
+    def _in_session(self) -> dict[str, str]:
+        return self._of_version() | ({SESSION_HEADER: self.session_id} if self.session_id else {})
+
+    def _of_version(self) -> dict[str, str]:
+        return {"MCP-Protocol-Version": self.version} if self.version else {}
+
+    async def _answer(
+        self, method: str, headers: Mapping[str, str], content: bytes | None = None
+    ) -> HttpAnswer:
+        """A successful answer, or one of the three ways in which it is none."""
+        if content is not None:
+            headers = {**headers, "Content-Type": JSON}
+        for _ in range(retry_after.PATIENT):
+            try:
+                answer = await self._carrier.ask(method, headers, content)
+            except ValueError as error:
+                raise HttpRefused(str(error)) from error
+            if answer.status < FAILED:
+                return answer
+            async with answer:
+                with _reaching():
+                    response = answer.response()
+                    await response.aread()
+            wait = retry_after.retry_seconds(response)
+            if wait is None:
+                break
+            await asyncio.sleep(wait)
+        raise _failure(response, in_session=SESSION_HEADER in headers)
+
+
+def transport_to(address: Callable[[], str], headers: Mapping[str, str]) -> Transport:
+    """The quickest way that there is to what `address` gives."""
+    url = address()
+    is_near = urlsplit(url).scheme == "http" and not trusts_environment(url)
+    return LoopbackTransport(address, headers) if is_near else HttpxTransport(address, headers)
+
+
+def _is_stream(answer: HttpAnswer) -> bool:
+    return answer.header(b"content-type").startswith(STREAM)
+
+
+@contextmanager
+def _reaching() -> Iterator[None]:
+    """Turn what can go wrong on the way into `Away`."""
+    try:
+        yield
+    except httpx2.TransportError as error:
+        raise Away(str(error)) from error
+
+
+def _failure(response: httpx2.Response, *, in_session: bool) -> Exception:
+    if response.status_code in TEMPORARY:
+        return Away(
+            str(refusal(response))
+            if response.status_code == retry_after.TOO_MANY
+            else f"status {response.status_code}"
+        )
+    if response.status_code == NOT_FOUND and in_session:
+        return SessionGone()
+    try:
+        body = response.json()
+    except ValueError:
+        body = None
+    if isinstance(body, dict) and isinstance(body.get("error"), dict):
+        return HttpRefused(str(body["error"].get("message")), body)
+    return HttpRefused(str(refusal(response)))
+
+
+async def events_of(answer: HttpAnswer) -> AsyncGenerator[bytes, None]:
+    """Yield what the events of a stream say, as they come. Raises `Away`."""
+    with _reaching():
+        async for event in httpx2.EventSource(answer.response(), LARGEST_EVENT):
+            if event.data:
+                yield event.data.encode()
+
+
+def read(content: bytes) -> Message:
+    """The message that came. Raises `HttpRefused` if it is none."""
+    message = json_rpc.decoded(content)
+    if message is None:
+        raise HttpRefused("what answers there does not speak MCP")
+    return message

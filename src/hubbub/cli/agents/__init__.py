@@ -1,0 +1,1 @@
+"""Commands for agents: who is here, and running some."""

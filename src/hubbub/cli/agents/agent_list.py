@@ -1,0 +1,53 @@
+"""`hubbub agents`: who is here."""
+
+from hubbub.client import AgentReply, Hub
+from hubbub.terminal import display
+from hubbub.terminal.command import command, uses_project
+
+TITLES = (
+    *("name", "is", "doing", "unread", "heartbeat", "runtime", "machine"),
+    *("tool", "called", "output", "put out"),
+)
+
+
+@command("agents", short_help="Who is here, and what they do.", example="hubbub agents --project shop")
+@uses_project
+def agents(*, hub: Hub, as_json: bool) -> None:
+    """List the agents that the project knows, with what they do and what waits for them.
+
+    Apart from its heartbeat it is told which tool an agent called last, and what it put out last, and when: a program
+    that hangs may go on sending heartbeats.
+    """
+    found: list[AgentReply] = hub.get("/agents")["agents"]
+    if as_json:
+        display.show_json(found)
+    else:
+        display.show_table(TITLES, map(_row, found))
+
+
+def _row(agent: AgentReply) -> tuple[object, ...]:
+    now = agent["now"]
+    return (
+        agent["name"],
+        _condition(agent),
+        agent["doing"] or _work(agent),
+        agent["unread"] or "",
+        display.age(agent["seen_at"], now),
+        agent["runtime"],
+        agent["machine"],
+        agent["last_tool"],
+        display.age(agent["last_tool_at"], now),
+        agent["last_output"],
+        display.age(agent["last_output_at"], now),
+    )
+
+
+def _condition(agent: AgentReply) -> str:
+    """What it says it is; and how its program fares, where that was started from here."""
+    placed = agent["placed"]
+    return f"{agent['condition']}, {placed['status']}" if placed else agent["condition"]
+
+
+def _work(agent: AgentReply) -> str:
+    work = agent["work"]
+    return f"#{work['number']} {work['title']}" if work else ""

@@ -1,0 +1,127 @@
+"""`hubbub agent`: agents that run on machines."""
+
+from contextlib import closing, suppress
+from typing import Any
+
+import click
+
+from hubbub.cli import Group
+from hubbub.cli.agents.work import some_command
+from hubbub.cli.fleet.approval_prompt import with_prompts
+from hubbub.cli.fleet.approvals import Approval
+from hubbub.client import Hub, quoted, segment
+from hubbub.model.fleet.managed_agents import MOST_LINES, MOST_TASKS
+from hubbub.terminal import display
+from hubbub.terminal.agent_names import agents
+from hubbub.terminal.command import command, uses_project
+
+START = "agent_start"  # what its machine is asked to do
+PATIENCE = 3_700.0  # seconds: its machine may ask people first, for an hour at most
+
+
+@click.group("agent", cls=Group, short_help="Start, stop, follow and remove agents.")
+def agent() -> None:
+    """Have an agent run on a machine: it is started again when it dies, and with the machine."""
+
+
+@command("start", example="hubbub agent start coder-1 --node build-1 --run 'claude -p'")
+@click.argument("name")
+@click.option("--node", metavar="N", required=True, help="On which machine.")
+@click.option(
+    "--run",
+    "run",
+    metavar="COMMAND",
+    required=True,
+    callback=some_command,
+    help="What to run for each task.",
+)
+@click.option(
+    "--concurrency", type=click.IntRange(1, MOST_TASKS), default=1, show_default=True, help="Tasks at a time."
+)
+@click.option("--folder", metavar="DIR", help="Where. [default: where agents work on that machine]")
+@uses_project
+def start(*, hub: Hub, name: str, as_json: bool, **facts: object) -> None:
+    """Start the agent NAME on a machine, as `hubbub work` does.
+
+    That machine's gate decides whether COMMAND may run there. Where it asks a person, you answer here at a terminal,
+    and else by `hubbub approve`.
+    """
+
+    def order() -> dict[str, Any]:
+        reply = hub.post(f"/agents/{segment('agent', name)}/start", facts, patience=PATIENCE)
+        placed: dict[str, Any] = reply["placement"]
+        return placed
+
+    def is_about_it(approval: Approval) -> bool:
+        return bool(approval["tool"] == START and approval["arguments"].get("agent") == name)
+
+    _show(order() if as_json else with_prompts(hub, order, is_about_it), as_json=as_json)
+
+
+@command("stop", example="hubbub agent stop coder-1")
+@click.argument("name", shell_complete=agents)
+@uses_project
+def stop(*, hub: Hub, name: str, as_json: bool) -> None:
+    """End the agent NAME on its machine; what it is at is finished within seconds, or handed back."""
+    _show(hub.post(f"/agents/{segment('agent', name)}/stop", patience=120.0)["placement"], as_json=as_json)
+
+
+@command("logs", example="hubbub agent logs coder-1 --follow")
+@click.argument("name", shell_complete=agents)
+@click.option("-f", "--follow", is_flag=True, help="Go on with what comes, until the agent ends.")
+@click.option(
+    "--lines",
+    type=click.IntRange(0, MOST_LINES),
+    default=200,
+    show_default=True,
+    help="How much of the past.",
+)
+@uses_project
+def logs(*, hub: Hub, name: str, follow: bool, lines: int, as_json: bool) -> None:
+    """Show what the agent NAME and its program have said, oldest first."""
+    path = f"/agents/{segment('agent', name)}/logs"
+    if not follow:
+        for line in hub.get(path, lines=lines)["lines"]:
+            _show_line(line, as_json=as_json)
+        return
+    with suppress(KeyboardInterrupt), closing(hub.frames(path, lines=lines, follow="true")) as frames:
+        for frame in frames:
+            if "text" in frame.data:
+                _show_line(frame.data, as_json=as_json)
+            else:
+                click.echo(display.clean(str(frame.data["message"])), err=True)
+
+
+@command("remove", example="hubbub agent remove coder-1")
+@click.argument("name", shell_complete=agents)
+@uses_project
+def remove(*, hub: Hub, name: str, as_json: bool) -> None:
+    """Let the project know the agent NAME no more.
+
+    Its tokens end, what it has begun goes back to the open queue, and what it has not read is dead mail.
+    """
+    removed = hub.delete(f"/agents/{quoted(name)}")
+    if as_json:
+        display.show_json(removed)
+    else:
+        display.show(f"removed {removed['removed']}")
+
+
+def _show(placed: dict[str, Any], *, as_json: bool) -> None:
+    if as_json:
+        display.show_json(placed)
+    else:
+        display.show(f"{placed['agent']} {placed['status']} on {placed['node']}: {placed['command']}")
+
+
+def _show_line(line: dict[str, Any], *, as_json: bool) -> None:
+    if as_json:
+        display.show_json(line)
+    else:
+        display.show(f"{display.brief(line['at'])} {line['text']}", lines=False)
+
+
+agent.add_command(start)
+agent.add_command(stop)
+agent.add_command(logs)
+agent.add_command(remove)

@@ -1,0 +1,122 @@
+"""`hubbub work`: any program becomes an agent with one command."""
+
+import os
+import signal
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
+
+import click
+
+from hubbub.client import Hub
+from hubbub.terminal import display
+from hubbub.terminal.agent_names import agents
+from hubbub.terminal.command import Choice, Seconds, chooses_hub, command
+from hubbub.terminal.credentials import act
+from hubbub.worker.agent_worker import Worker
+from hubbub.worker.name_lease import NameLease
+from hubbub.worker.result_spool import ResultSpool
+
+GRACE = timedelta(seconds=60)  # for what runs when the worker is told to stop
+ENDED = b"\0"  # among the signals' numbers, the end of the worker itself
+
+
+def some_command(_ctx: click.Context, _param: click.Parameter, value: str) -> str:
+    """A command line in which there is a command."""
+    if not value.strip():
+        raise click.BadParameter("a command is needed, such as ./review.sh")
+    return value
+
+
+@command(
+    "work",
+    short_help="Turn any program into an agent.",
+    example="hubbub work coder-1 --run 'claude -p'\nhubbub work reviewer --run ./review.sh --concurrency 2",
+)
+@click.argument("name", shell_complete=agents)
+@click.option(
+    "--run",
+    "shell_command",
+    metavar="COMMAND",
+    required=True,
+    callback=some_command,
+    help="What to run for each task.",
+)
+@click.option(
+    "--concurrency", type=click.IntRange(1, 64), default=1, show_default=True, help="Tasks at a time."
+)
+@click.option("--timeout", type=Seconds(min_open=True), metavar="S", help="Seconds a task may take.")
+@click.option("--show-output", is_flag=True, help="Pass on what COMMAND prints, line by line.")
+@chooses_hub
+def work(
+    *,
+    name: str,
+    shell_command: str,
+    concurrency: int,
+    timeout: float | None,
+    show_output: bool,
+    choice: Choice,
+    as_json: bool,
+) -> None:
+    """Keep the agent NAME present and run COMMAND for each of its tasks, until a signal.
+
+    The task's text is on COMMAND's standard input; HUBBUB_TASK_ID, _NUMBER, _TITLE, _SENDER, _PRIORITY, _CONTEXT and
+    _ATTEMPT are in its environment, with HUBBUB_AGENT, HUBBUB_PROJECT, HUBBUB_URL and HUBBUB_TOKEN to use the hub. What
+    it prints is the reply; when it ends with another code than 0, the task has failed. A first signal lets running
+    tasks end, a second stops them.
+    """
+    hub = act(choice, agent=name)
+    hub.project = hub.project or hub.get("/me")["projects"][0]["slug"]
+    say = partial(_say, name, as_json=as_json)
+    seat = NameLease(hub, name, runtime="work", workdir=str(Path.cwd()), say=say)
+    worker = Worker(
+        hub,
+        seat,
+        ResultSpool.of(choice.data, choice.url or "", hub.project or "", name),
+        command=shell_command,
+        environment={**os.environ, **_facts(hub, name)},
+        say=say,
+        concurrency=concurrency,
+        timeout=timedelta(seconds=timeout) if timeout else None,
+        shows_output=show_output,
+    )
+
+    _run_until_signals(worker, seat)
+
+
+def _run_until_signals(worker: Worker, seat: NameLease) -> None:
+    """Run the worker in a thread; here the signals are waited for, where nothing can be held that they need."""
+    signals, wake = os.pipe()
+    os.set_blocking(wake, False)
+    signal.set_wakeup_fd(wake)
+    for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(each, lambda _signal, _frame: None)
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(worker.run, GRACE)
+        running.add_done_callback(lambda _: os.write(wake, ENDED))
+        while os.read(signals, 1) != ENDED:
+            if worker.leaving.is_set():
+                worker.abandon()
+            seat.interrupted.set()
+            worker.leave()
+    running.result()
+
+
+def _facts(hub: Hub, name: str) -> dict[str, str]:
+    """What the command needs to use the hub itself, as this agent."""
+    return {
+        "HUBBUB_URL": hub.url,
+        "HUBBUB_TOKEN": hub.token,
+        "HUBBUB_PROJECT": hub.project or "",
+        "HUBBUB_AGENT": name,
+    }
+
+
+def _say(name: str, sentence: str, *, as_json: bool) -> None:
+    """Say what happens: a sentence on standard error, or with `--json` an object on standard output."""
+    if as_json:
+        display.show_json({"agent": name, "event": sentence})
+    else:
+        print(display.clean(f"{name}: {sentence}", lines=True), file=sys.stderr, flush=True)

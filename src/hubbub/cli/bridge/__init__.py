@@ -1,5 +1,0 @@
-"""The engine of `hubbub mcp`: an MCP server on stdio that is a bridge to the hub.
-
-`stdio` reads and writes lines, `upstream` speaks Streamable HTTP with the hub, `bridge` brings the two together and
-carries its client over a restart of the hub, `starter` starts a hub where none runs.
-"""

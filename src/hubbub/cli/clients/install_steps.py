@@ -1,0 +1,268 @@
+"""What `hubbub install` does step by step: plan, token, files, record, try; and back."""
+
+import os
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from hubbub.client import Hub, HubRefused, HubUnreachable, owner_token, segment
+from hubbub.clients import install_record
+from hubbub.clients.hook import ringer_process
+from hubbub.clients.hook.main import RUNG
+from hubbub.clients.install import undo
+from hubbub.clients.install.client_installer import (
+    PROJECT,
+    VARIABLE,
+    ClientInstaller,
+    InstallRequest,
+    UserFolders,
+)
+from hubbub.clients.install.file_changes import missing_folders, remove_empty
+from hubbub.clients.install.install_plan import CannotInstall, InstallPlan
+from hubbub.clients.install.verify import verify
+from hubbub.clients.install_record import Install
+from hubbub.clients.wake import ringer
+from hubbub.terminal.command import Choice
+from hubbub.terminal.credentials import read_token, write_token
+
+NO_TOKEN_YET = "ntok_…"
+RINGER_SECONDS, LOOK_SECONDS = 10.0, 0.05  # at most for it to begin, and between two looks
+
+
+@dataclass(frozen=True, slots=True)
+class InstallOptions:
+    """What the person asks for. `config` is hubbub's own folder of configuration."""
+
+    client: ClientInstaller
+    scope: str
+    folder: Path
+    config: Path
+    dry_run: bool
+    force: bool
+
+    def earlier(self, installs: Sequence[Install]) -> Install | None:
+        """The install that is there already."""
+        place = self.client.name, self.scope, str(self.folder) if self.scope == PROJECT else None
+        return next((each for each in installs if install_record.place(each) == place), None)
+
+
+@dataclass(frozen=True, slots=True)
+class InstallOutcome:
+    """What came of it: which files differ, what is left to do, and a sentence."""
+
+    sentence: str
+    changed: Sequence[str] = ()
+    diff: str = ""
+    notes: Sequence[str] = ()
+    conflicts: Sequence[str] = ()
+    well: bool = True
+
+    def facts(self) -> dict[str, Any]:
+        """As `--json` shows it."""
+        return asdict(self)
+
+
+def install_client(
+    wish: InstallOptions, choice: Choice, *, agent: str, url: str, data: Path | None, project: str
+) -> InstallOutcome:
+    """Install the client as `agent` of the hub at `url`. Raises `CannotInstall`, `HubRefused` and `HubUnreachable`."""
+    file = install_record.token_file(wish.config, agent)
+    request = InstallRequest(
+        wish.scope,
+        wish.folder,
+        agent,
+        url,
+        project,
+        NO_TOKEN_YET,
+        file,
+        wish.config,
+        data,
+        UserFolders.this(),
+    )
+    installs = install_record.read(wish.config)
+    earlier = wish.earlier(installs)
+    others = [each for each in installs if each is not earlier]
+    plan = _planned(wish, replace(request, token=read_token(file) or NO_TOKEN_YET), earlier)
+    if plan.conflicts and not wish.force:
+        sentence = f"{'; '.join(plan.conflicts)}; nothing was changed; replace it with --force"
+        return InstallOutcome(sentence, _changed(plan), plan.diff(), plan.notes, plan.conflicts, well=False)
+    if wish.dry_run:
+        return InstallOutcome(_would(plan), _changed(plan), plan.diff(), wish.client.notes(request))
+    _require_free(request, others, force=wish.force)
+    folders = missing_folders(file)
+    with closing(replace(choice, url=url, project=project).connect()) as hub:
+        token, token_id, is_new = _token(hub, wish.client, request, installs)
+        made = _Made(wish, replace(request, token=token), token_id, earlier, folders)
+        try:
+            installed = made.install()
+        except BaseException:
+            if is_new:
+                file.unlink(missing_ok=True)
+                remove_empty(folders)
+                _revoke(hub, token_id)
+            raise
+    forgotten = [] if earlier is None else _forget_token(earlier, [*others, installed[1]], choice)
+    return made.outcome(installed, forgotten)
+
+
+def uninstall_client(wish: InstallOptions, choice: Choice) -> InstallOutcome:
+    """Take back what the install did, and the token too if no other install needs it."""
+    installs = install_record.read(wish.config)
+    earlier = wish.earlier(installs)
+    if earlier is None:
+        where = f" in {wish.folder}" if wish.scope == PROJECT else ""
+        raise CannotInstall(f"{wish.client.title} is not installed{where}; see hubbub install --list")
+    others = [each for each in installs if each is not earlier]
+    plan = InstallPlan()
+    undo.undo(plan, earlier.changes)
+    if wish.dry_run:
+        return InstallOutcome(_would(plan), _changed(plan), plan.diff(), plan.notes)
+    plan.apply(wish.config, lambda: install_record.remove(wish.config, earlier))
+    if not ringer.rings_for(wish.config, None):
+        ringer_process.stop(str(wish.config))
+    notes = [*plan.notes, *_forget_token(earlier, others, choice)]
+    remove_empty(plan.folders)  # once more: until now the token was in one of them
+    return InstallOutcome(f"{wish.client.title} is uninstalled", _changed(plan), "", notes)
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """An install on its way: all that it needs is there. `folders` were made for its token."""
+
+    wish: InstallOptions
+    request: InstallRequest
+    token_id: str | None
+    earlier: Install | None
+    folders: Sequence[Path]
+
+    def install(self) -> tuple[InstallPlan, Install]:
+        plan = _planned(self.wish, self.request, self.earlier)
+        request = self.request
+        plan.own_folders(request.token_file, self.folders)
+        installed = Install(
+            client=self.wish.client.name,
+            scope=request.scope,
+            folder=None if request.is_user else str(request.folder),
+            agent=request.agent,
+            url=request.url,
+            project=request.project,
+            token_file=str(request.token_file),
+            token_id=self.token_id,
+            installed_at=time.time_ns() // 1_000_000,
+            changes=plan.done,
+        )
+        plan.apply(self.wish.config, lambda: install_record.put(self.wish.config, installed))
+        if installed.client in RUNG:
+            ringer_process.start(str(self.wish.config))
+        return plan, installed
+
+    def outcome(self, made: tuple[InstallPlan, Install], forgotten: Sequence[str]) -> InstallOutcome:
+        plan, installed = made
+        notes = [*plan.notes, *self.wish.client.notes(self.request), *forgotten]
+        verdict = verify(installed, _without_token(os.environ))
+        if installed.client in RUNG:
+            _wait_for_ringer(self.wish.config)
+        is_same = self.earlier is not None and plan.is_empty()
+        done = f"{self.wish.client.title} is {'already ' if is_same else ''}installed"
+        found = f": {verdict.found}" if verdict.well else f", but {verdict.found}; {verdict.do}"
+        sentence = done + found
+        return InstallOutcome(sentence, _changed(plan), "", notes, well=verdict.well)
+
+
+def _wait_for_ringer(config: Path) -> None:
+    """Whoever sends or looks right after the install finds it awake; what keeps it, `hubbub doctor` says."""
+    deadline = time.monotonic() + RINGER_SECONDS
+    while not ringer_process.runs(str(config)) and time.monotonic() < deadline:
+        time.sleep(LOOK_SECONDS)
+
+
+def _planned(wish: InstallOptions, request: InstallRequest, earlier: Install | None) -> InstallPlan:
+    """The plan, over an earlier install of the same: that one is undone first, in memory."""
+    plan = InstallPlan()
+    if earlier is not None:
+        plan.held = undo.held(plan.files, earlier.changes)
+        undo.undo(plan, earlier.changes)
+    plan.add(wish.client.changes(request))
+    if not request.is_user:
+        plan.require_inside(request.folder)
+    return plan
+
+
+def _without_token(environment: Mapping[str, str]) -> dict[str, str]:
+    """What a client will be started with: in ours, the token says who installs, and not which agent that is."""
+    return {name: value for name, value in environment.items() if name != VARIABLE}
+
+
+def _changed(plan: InstallPlan) -> list[str]:
+    return [str(each) for each in plan.files.changed()]
+
+
+def _would(plan: InstallPlan) -> str:
+    return "nothing would change" if plan.is_empty() else "nothing was changed: this was a dry run"
+
+
+def _require_free(request: InstallRequest, others: Sequence[Install], *, force: bool) -> None:
+    """Raise `CannotInstall` if the agent's name belongs to an install at another hub, whose token would be lost."""
+    for each in others:
+        if (
+            each.agent == request.agent
+            and (each.url, each.project) != (request.url, request.project)
+            and not force
+        ):
+            raise CannotInstall(
+                f"{each.client} is installed as {each.agent!r} of project {each.project} at {each.url}; "
+                "choose another name with --as, or use --force"
+            )
+
+
+def _token(
+    hub: Hub, client: ClientInstaller, request: InstallRequest, installs: Sequence[Install]
+) -> tuple[str, str | None, bool]:
+    """The agent's token, by what the hub knows it, and whether it was made just now."""
+    kept = read_token(request.token_file)
+    if kept is not None and _is_good(hub, kept, request):
+        known = (each.token_id for each in installs if each.token_file == str(request.token_file))
+        return kept, next(known, None), False
+    made = hub.post("/tokens", {"agent": request.agent, "role": "member", "program": client.name})
+    write_token(request.token_file, made["secret"])
+    return made["secret"], made["token"]["id"], True
+
+
+def _is_good(hub: Hub, token: str, request: InstallRequest) -> bool:
+    """Whether the token still stands for this agent in this project."""
+    try:
+        me = hub.acting_with(token).get("/me")
+    except HubRefused:
+        return False
+    return bool(
+        me["agent"] == request.agent and [each["slug"] for each in me["projects"]] == [request.project]
+    )
+
+
+def _forget_token(gone: Install, others: Sequence[Install], choice: Choice) -> list[str]:
+    """Take the token back and its file away, unless another install uses it; what could not be done, in sentences."""
+    if any(each.token_file == gone.token_file for each in others):
+        return []
+    file = Path(gone.token_file)
+    file.unlink(missing_ok=True)
+    remove_empty([file.parent, file.parent.parent])
+    person = choice.token or owner_token(choice.data)
+    if gone.token_id is None or person is None:
+        return [f"the token of {gone.agent} is still valid at {gone.url}; see hubbub token list"]
+    with closing(Hub(gone.url, person)) as hub:
+        if _revoke(hub, gone.token_id):
+            return []
+    return [
+        f"the token of {gone.agent} is still valid; take it back with: hubbub token revoke {gone.token_id}"
+    ]
+
+
+def _revoke(hub: Hub, token_id: str | None) -> bool:
+    try:
+        hub.delete(f"/tokens/{segment('token', token_id or '')}")
+    except (HubRefused, HubUnreachable):
+        return False
+    return True

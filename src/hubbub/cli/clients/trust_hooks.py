@@ -1,0 +1,72 @@
+"""`hubbub trust`: the hooks of a project's team files, seen by a person before they run."""
+
+import os
+import textwrap
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from hubbub import settings
+from hubbub.terminal import display
+from hubbub.terminal.command import command, data_option
+from hubbub.workspace import locations, teams
+from hubbub.workspace.team_errors import TeamError
+from hubbub.workspace.teams import TeamHook
+
+
+@command("trust", short_help="Let the hooks of a project run.", example="hubbub trust\nhubbub trust --list")
+@click.argument(
+    "place",
+    metavar="[DIR]",
+    required=False,
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+)
+@click.option("--list", "only_list", is_flag=True, help="Show them, and change nothing.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@data_option
+def trust(*, place: Path | None, only_list: bool, yes: bool, data: str | None, as_json: bool) -> None:
+    """Show the hooks in the team files of the project in DIR, else of the present folder, and let them run.
+
+    What was seen is remembered by its hash, for this folder, on this machine. A hook that is new or was
+    changed does not run until it was seen, too.
+    """
+    from hubbub.node.gate import hook_trust
+
+    kept = settings.read(data=data).data
+    workspace = locations.find(os.environ if place is None else {}, (place or Path()).absolute())
+    try:
+        found = teams.hooks(workspace)
+    except TeamError as error:
+        raise click.ClickException(display.clean(str(error))) from None
+    rows = [_row(each, is_trusted=hook_trust.is_seen(each.command, workspace.root, kept)) for each in found]
+    unseen = [row["command"] for row in rows if not row["trusted"]]
+    if not as_json:
+        _show(rows)
+    if unseen and not only_list and (yes or _agrees(as_json=as_json)):
+        hook_trust.trust(unseen, workspace.root, kept)
+        rows = [_row(each, is_trusted=True) for each in found]
+    if as_json:
+        display.show_json(rows)
+
+
+def _row(hook: TeamHook, *, is_trusted: bool) -> dict[str, Any]:
+    return {**hook._asdict(), "trusted": is_trusted}
+
+
+def _show(rows: Sequence[dict[str, Any]]) -> None:
+    """Print each hook whole: what is cut is not seen."""
+    for row in rows:
+        said = "" if row["trusted"] else ", not trusted yet"
+        display.show(f"{row['file']}: {row['agent']}: {row['hook']}{said}", lines=False)
+        display.show(textwrap.indent(row["command"], "    "))
+    if not rows:
+        display.show("there are no hooks in the team files of this project")
+
+
+def _agrees(*, as_json: bool) -> bool:
+    """Whether the person says yes; who wants JSON is asked nothing."""
+    if not as_json:
+        click.confirm("Let these run, with your rights?", abort=True)
+    return not as_json

@@ -1,0 +1,1 @@
+"""Commands for machines: joining, approvals, the gate, the audit log."""

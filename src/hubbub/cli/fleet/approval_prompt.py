@@ -1,0 +1,132 @@
+"""Waiting for what a machine may ask a person about first: the question is put to whoever sits at the terminal.
+
+The order is given in a thread of its own, and another follows the log; what both have to tell comes through one queue.
+"""
+
+import os
+import select
+import sys
+import termios
+import threading
+import time
+import tty
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from queue import Empty, SimpleQueue
+from typing import Any, TypeVar
+
+from hubbub.cli.fleet import approvals
+from hubbub.cli.fleet.approvals import Approval
+from hubbub.client import Hub, HubRefused, HubUnreachable
+from hubbub.model.timestamps import duration_text
+from hubbub.terminal import display
+
+TICK = 0.25  # seconds in which the time that is left is shown anew
+ASKED, PENDING = "approval.asked", "pending"
+YES, NO = b"y", b"n"
+
+Event = dict[str, Any] | None  # a line of the log; None when the order has come to its end
+T = TypeVar("T")
+
+
+def with_prompts(hub: Hub, order: Callable[[], T], is_ours: Callable[[Approval], bool]) -> T:
+    """Return what the order comes to, and meanwhile have the person answer what is asked about it.
+
+    At a terminal they are asked there; else they are told which id to approve. Raises what the order does.
+    """
+    waiting = _Waiting(hub)
+    past = hub.get("/activity", limit=1)["activity"]
+    threading.Thread(target=waiting.follow, args=(str(past[0]["id"] if past else 0),), daemon=True).start()
+    outcome: Future[T] = Future()
+    threading.Thread(target=waiting.give, args=(order, outcome), daemon=True).start()
+    while (event := waiting.events.get()) is not None:
+        if event["kind"] != ASKED:
+            continue
+        approval = approvals.find(hub, event["detail"]["approval_id"])
+        if approval["status"] == PENDING and is_ours(approval):
+            waiting.put(approval)
+    return outcome.result()
+
+
+@dataclass
+class _Waiting:
+    """One order under way."""
+
+    hub: Hub
+    events: SimpleQueue[Event] = field(default_factory=SimpleQueue)
+
+    def follow(self, after: str) -> None:
+        """Take in what happens. Without a hub the order fails too, and says so."""
+        with suppress(HubRefused, HubUnreachable):
+            for frame in self.hub.follow(after=after):
+                self.events.put(frame.data)
+
+    def give(self, order: Callable[[], T], outcome: "Future[T]") -> None:
+        """Give the order, and keep what it comes to."""
+        try:
+            outcome.set_result(order())
+        except BaseException as error:  # noqa: BLE001  # it is raised in the thread that waits for us
+            outcome.set_exception(error)
+        self.events.put(None)
+
+    def put(self, approval: Approval) -> None:
+        """Put a question to the person."""
+        _say("\n".join(approvals.described(approval)))
+        if not (sys.stdin.isatty() and sys.stderr.isatty()):
+            _say(f"its machine asks first: answer by: hubbub approve {approval['id'][: approvals.SHORT]}")
+            return
+        says_yes = self._answered(approval)
+        if says_yes is None:
+            return
+        try:
+            _say(approvals.said(approvals.answer(self.hub, approval["id"], approved=says_yes)))
+        except HubRefused as error:
+            _say(str(error))
+
+    def _answered(self, approval: Approval) -> bool | None:
+        """Return the text that the person types; None if the question is answered elsewhere, or its time is over."""
+        over = time.monotonic() + (approval["expires_at"] - approval["now"]) / 1000
+        with _keys() as typed:
+            is_yes = self._typed(typed, over, "yes or no?")
+            if is_yes and approval["dangerous"]:
+                is_yes = self._typed(typed, over, "it is marked dangerous: y once more?")
+        return is_yes
+
+    def _typed(self, typed: Callable[[], bytes], over: float, question: str) -> bool | None:
+        while (left := over - time.monotonic()) > 0:
+            shown = f"\r{question} [y/n, {duration_text(int(left * 1000))} left] \x1b[K"
+            print(shown, end="", file=sys.stderr, flush=True)
+            key = typed().lower()
+            if key in (YES, NO) or self._is_settled():
+                print(key.decode(errors="replace"), file=sys.stderr)
+                return key == YES if key in (YES, NO) else None
+        print(file=sys.stderr)
+        return None
+
+    def _is_settled(self) -> bool:
+        """Whether the order has ended meanwhile, as it does when somebody else answers, or nobody did."""
+        try:
+            event = self.events.get_nowait()
+        except Empty:
+            return False
+        if event is None:
+            self.events.put(None)  # for whoever waits for it
+        return event is None or event["kind"].startswith("approval.")
+
+
+@contextmanager
+def _keys() -> Iterator[Callable[[], bytes]]:
+    """Read single keys from the terminal: each call returns one, or nothing after a tick."""
+    there = sys.stdin.fileno()
+    before = termios.tcgetattr(there)
+    tty.setcbreak(there)
+    try:
+        yield lambda: os.read(there, 1) if select.select([there], [], [], TICK)[0] else b""
+    finally:
+        termios.tcsetattr(there, termios.TCSADRAIN, before)
+
+
+def _say(text: str) -> None:
+    print(display.clean(text, lines=True), file=sys.stderr, flush=True)

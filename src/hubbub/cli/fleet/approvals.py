@@ -1,0 +1,190 @@
+"""`hubbub approve` and `hubbub deny`: what machines ask people before a call may go on."""
+
+import shutil
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from hubbub.cli.fleet.approver_signatures import signature
+from hubbub.client import Hub, segment
+from hubbub.model.ids import parse_id
+from hubbub.model.timestamps import duration_text
+from hubbub.terminal import display
+from hubbub.terminal.command import command, uses_hub
+
+Approval = dict[str, Any]
+
+SHORT = 8  # characters of an id that people type
+INDENT = "  "
+
+
+@command(
+    "approve",
+    short_help="Let a call go on, or list what waits for a person's answer.",
+    example="hubbub approve\nhubbub approve 3f8a --show\nhubbub approve 3f8a",
+)
+@click.argument("approval_id", metavar="[ID]", required=False)
+@click.option("--show", "only_shows", is_flag=True, help="Only show the call ID, whole.")
+@click.option(
+    "--key",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="The key to sign it with. [default: that of hubbub node approver, if you have made one]",
+)
+@uses_hub
+def approve(*, hub: Hub, approval_id: str | None, only_shows: bool, key: Path | None, as_json: bool) -> None:
+    """Let the call ID go on; without ID, list what waits for an answer. The beginning of an id is enough.
+
+    Only a person's token (utok_) may do so.
+    """
+    if approval_id is None and only_shows:
+        raise click.UsageError("say which call to show: its id, or the beginning of that")
+    if approval_id is None:
+        _list(hub, as_json=as_json)
+    elif only_shows:
+        _show(find(hub, _whole(hub, approval_id)), as_json=as_json)
+    else:
+        _tell(answer(hub, _whole(hub, approval_id), approved=True, key=key), as_json=as_json)
+
+
+@command("deny", short_help="Say no to a call that waits for a person's answer.", example="hubbub deny 3f8a")
+@click.argument("approval_id", metavar="ID")
+@uses_hub
+def deny(*, hub: Hub, approval_id: str, as_json: bool) -> None:
+    """Say no to the call ID. The beginning of an id is enough. Only a person's token (utok_) may do so."""
+    _tell(answer(hub, _whole(hub, approval_id), approved=False), as_json=as_json)
+
+
+def answer(hub: Hub, whole: str, *, approved: bool, key: Path | None = None) -> Approval:
+    """Say yes or no to the question of that id, a yes with a signature if the person has a key."""
+    body = {"signature": signature(hub, whole, key)} if approved else {}
+    verb = "approve" if approved else "deny"
+    answered: Approval = hub.post(f"/approvals/{segment('approval', whole)}/{verb}", body)["approval"]
+    return answered
+
+
+def find(hub: Hub, whole: str) -> Approval:
+    """Return the question of that id."""
+    found: Approval = hub.get(f"/approvals/{segment('approval', whole)}")["approval"]
+    return found
+
+
+def said(approval: Approval) -> str:
+    """Return on one line the call that was approved or denied, with the id that says which question it was."""
+    about = f"{approval['who']} {place(approval)}, {approval['tool']}: {approval['shown']}"
+    return f"{approval['status']} {approval['id']} ({about})"
+
+
+def place(approval: Approval) -> str:
+    """Return the place where a call is to be done; where no machine asked, that it is only said."""
+    said_node = approval.get("said_node")  # which an older hub does not tell
+    return f"on {approval['node']}" if said_node is None else f"on {said_node}, as its own program says"
+
+
+def described(approval: Approval) -> list[str]:
+    """All that a person needs in order to answer, as lines for a terminal: nothing of it is cut."""
+    facts = [
+        f"{approval['id'][:SHORT]}: {_call(approval)}",
+        *(["dangerous"] if approval["dangerous"] else []),
+        standing(approval),
+    ]
+    columns = max(20, shutil.get_terminal_size().columns - len(INDENT))
+    below = [
+        _asker(approval),
+        approval["shown"],
+        f"in {approval['folder']}" if approval["folder"] else "",
+        approval["reason"],
+    ]
+    wrapped = (display.wrapped(display.clean(text), columns) for text in below if text)
+    return [display.clean(", ".join(facts)), *(INDENT + line for lines in wrapped for line in lines)]
+
+
+def _call(approval: Approval) -> str:
+    """The call, and for whom; on which machine, where that itself asked."""
+    on = f" on {approval['node']}," if approval.get("said_node") is None else ""
+    return f"{approval['tool']}{on} for {approval['who']}"
+
+
+def _asker(approval: Approval) -> str:
+    """The program that asks beside its agent, which may be anything; nothing where a machine asks."""
+    said_node = approval.get("said_node")
+    return f"asked by the program of {approval['who']}, on {said_node} as it says" if said_node else ""
+
+
+def standing(approval: Approval) -> str:
+    """Tell how far a question is, and how long that lasts or is ago."""
+    now, by = approval["now"], approval["answered_by"]
+    if approval["status"] == "pending":
+        return f"{duration_text(approval['expires_at'] - now)} left"
+    if approval["status"] == "withdrawn":
+        return f"its machine was started anew {duration_text(now - approval['ended_at'])} ago, and asks it no more"
+    if by is None:
+        return f"expired {duration_text(now - (approval['ended_at'] or now))} ago, ask again"
+    verb = "denied" if approval["status"] == "denied" else "approved"
+    rest = {"expired": ", not used in time", "spent": ", and used"}.get(approval["status"], "")
+    return f"{verb} by {by} {duration_text(now - approval['answered_at'])} ago{rest}"
+
+
+def _list(hub: Hub, *, as_json: bool) -> None:
+    """List what waits, for people or programs; beside that tell people what nobody answered in time."""
+    found = _open(hub)
+    pending = [each for each in found if each["status"] == "pending"]
+    if as_json:
+        display.show_json(pending)
+        return
+    if sys.stdout.isatty():
+        for each in pending:
+            print("\n".join(described(each)), end="\n\n")
+    else:
+        display.show_table((), map(_row, pending))
+    for each in found:
+        if each not in pending:
+            click.echo("\n".join(described(each)), err=True)
+
+
+def _show(approval: Approval, *, as_json: bool) -> None:
+    if as_json:
+        display.show_json(approval)
+    else:
+        print("\n".join(described(approval)))
+
+
+def _tell(answered: Approval, *, as_json: bool) -> None:
+    if as_json:
+        display.show_json(answered)
+    else:
+        display.show(said(answered))
+
+
+def _open(hub: Hub) -> Sequence[Approval]:
+    """List the questions that wait, and those that of late nobody answered in time."""
+    found: Sequence[Approval] = hub.get("/approvals", status="open", limit=500)["approvals"]
+    return found
+
+
+def _row(approval: Approval) -> tuple[object, ...]:
+    seconds = max(0, approval["expires_at"] - approval["now"]) // 1000
+    names = ("id", "who", "node", "tool", "shown", "folder", "reason")
+    return (*(approval[name] for name in names), f"{seconds} s")
+
+
+def _whole(hub: Hub, beginning: str) -> str:
+    """The id of the only question that begins so, of those that wait if any does; what none has the hub refuses."""
+    if not beginning or parse_id(beginning) is not None:
+        return beginning
+    for found in _candidates(hub):
+        ids = [each["id"] for each in found if each["id"].startswith(beginning.lower())]
+        if len(ids) > 1:
+            raise click.UsageError(f"{len(ids)} questions begin with {beginning!r}; give more of the id")
+        if ids:
+            return str(ids[0])
+    return beginning
+
+
+def _candidates(hub: Hub) -> Iterator[Sequence[Approval]]:
+    """Among what to look for an id: what waits, and then all that was asked of late."""
+    yield hub.get("/approvals", status="pending", limit=500)["approvals"]
+    yield hub.get("/approvals", limit=500)["approvals"]

@@ -1,0 +1,156 @@
+"""`hubbub node`: this machine as one that agents may use, and the other machines of the project."""
+
+from pathlib import Path
+
+import click
+
+from hubbub import settings
+from hubbub.cli import Group
+from hubbub.cli.fleet.approver_signatures import approver
+from hubbub.cli.people.tokens import seconds
+from hubbub.client import Hub, segment
+from hubbub.daemons import enrolment, membership
+from hubbub.daemons.service_options import installs, put, read_settings
+from hubbub.daemons.system_service import NodeProgram
+from hubbub.node.gate.host_facts import host_name
+from hubbub.node.policy.node_policy import FILE
+from hubbub.terminal import display
+from hubbub.terminal.command import Choice, chooses_hub, command, data_option, uses_project
+
+LABEL_LENGTH, LABELS = 64, 16
+
+policy_option = click.option(
+    "--config",
+    "policy",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="The policy. [default: node.toml in the configuration folder]",
+)
+
+
+def labels_given(_ctx: click.Context, _param: click.Parameter, value: tuple[str, ...]) -> tuple[str, ...]:
+    """Labels, each once."""
+    if len(value) > LABELS or not all(each.strip() and len(each) <= LABEL_LENGTH for each in value):
+        raise click.BadParameter(f"at most {LABELS} labels, each of 1 to {LABEL_LENGTH} characters")
+    return tuple(dict.fromkeys(value))
+
+
+@click.group("node", cls=Group, short_help="Let agents use this machine, and see to the others.")
+def node() -> None:
+    """Let agents use this machine, and see to the other machines of the project."""
+
+
+@command(
+    "run",
+    short_help="Let the agents of a hub use this machine.",
+    example="hubbub node run --join join_…\nhubbub node run",
+)
+@click.option("--name", metavar="NAME", help="What the machine is called. [default: its host name]")
+@click.option("--join", "code", metavar="CODE", help="What hubbub node invite printed.")
+@policy_option
+@click.option(
+    "--label", "labels", metavar="TEXT", multiple=True, callback=labels_given, help="As often as you like."
+)
+@chooses_hub
+def run(
+    *,
+    choice: Choice,
+    name: str | None,
+    code: str | None,
+    policy: Path | None,
+    labels: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """Let the agents of a hub use this machine, as far as its policy lets them, until a signal.
+
+    The machine joins the hub by a CODE that hubbub node invite printed, or with a person's token. It gets a key of its
+    own for that, which is kept in the data folder: from then on neither is needed. Connections are only opened from
+    here; when the hub is away, it is tried again for as long as it takes.
+    """
+    from hubbub.daemons.node_daemon import NodeDaemon  # takes a while to import
+
+    chosen = settings.read(data=str(choice.data))
+    folder = membership.folder_of(chosen.data, name or host_name())
+    with membership.alone(folder):
+        NodeDaemon(
+            membership=enrolment.enrol(choice, folder, name=name, code=code, labels=labels),
+            settings=chosen,
+            folder=folder,
+            policy_file=(policy or chosen.config / FILE).absolute(),
+            as_json=as_json,
+        ).run()
+
+
+@command("invite", example="hubbub node invite\nhubbub node invite --name web1 --expires 10m")
+@click.option("--name", metavar="NAME", help="The only name that the machine may take. [default: any]")
+@click.option(
+    "--expires", callback=seconds, metavar="1h", default="1h", show_default=True, help="When it ends."
+)
+@uses_project
+def invite(*, hub: Hub, name: str | None, expires: float, as_json: bool) -> None:
+    """Make a code with which one machine may join the project, once. Prints it, and only that."""
+    made = hub.post("/nodes/invites", {"name": name, "expires_in_seconds": int(expires)})
+    if as_json:
+        named = f" --name {name}" if name else ""
+        display.show_json({**made, "command": f"hubbub node run --join {made['code']}{named}"})
+    else:
+        display.show(made["code"])
+
+
+@command("list", example="hubbub node list")
+@uses_project
+def list_(*, hub: Hub, as_json: bool) -> None:
+    """List the machines of the project: what they are, and whether they are there."""
+    found = hub.get("/nodes")["nodes"]
+    if as_json:
+        display.show_json(found)
+        return
+    rows = [
+        (
+            each["name"],
+            "online" if each["online"] else "offline",
+            each["platform"],
+            each["sandbox"],
+            each["runtime"],
+            ", ".join(each["labels"]),
+            display.brief(each["seen_at"]),
+        )
+        for each in found
+    ]
+    display.show_table(("name", "status", "platform", "sandbox", "agent", "labels", "seen"), rows)
+
+
+@command("remove", example="hubbub node remove web1")
+@click.argument("name")
+@uses_project
+def remove(*, hub: Hub, name: str, as_json: bool) -> None:
+    """Take the machine NAME out of the project. Its key is worth nothing from now on."""
+    removed = hub.delete(f"/nodes/{segment('node', name)}")
+    if as_json:
+        display.show_json(removed)
+    else:
+        display.show(f"removed {name}")
+
+
+@command(
+    "install-service",
+    short_help="Have the system keep the node running.",
+    example="hubbub node install-service --print\nsudo hubbub node install-service --system --start",
+)
+@installs
+@policy_option
+@data_option
+def install_service(*, data: str | None, policy: Path | None, whole_system: bool, **chosen: bool) -> None:
+    """Install hubbub node run as a service: for systemd on Linux, for launchd on macOS.
+
+    It works with the data folder, the policy and the working folder of this command. Join the hub first.
+    """
+    ours = read_settings(whole_system=whole_system, data=data)
+    kept = NodeProgram(data=ours.data, config=ours.config, policy=policy, cwd=Path.cwd())
+    put(kept, whole_system=whole_system, **chosen)
+    if membership.read(ours.data) is None:
+        click.echo("join the hub first: hubbub node run --join CODE", err=True)
+
+
+for each in (run, invite, list_, remove, install_service, approver):
+    node.add_command(each)

@@ -1,0 +1,60 @@
+"""`hubbub log`: the activity log, past and live."""
+
+import time
+from contextlib import suppress
+
+import click
+
+from hubbub.client import ActivityReply, Hub, HubUnreachable
+from hubbub.terminal import display
+from hubbub.terminal.command import command, uses_project
+
+MOST = 500  # of one page
+PAUSE = 1.0  # seconds between tries to reach a hub that went away
+
+
+@command("log", short_help="What happened, and what happens.", example="hubbub log --limit 20 --follow")
+@click.option("--follow", is_flag=True, help="Go on with what happens from now on, until interrupted.")
+@click.option(
+    "--limit", type=click.IntRange(0, 500), default=50, show_default=True, help="How much of the past."
+)
+@uses_project
+def log(*, hub: Hub, follow: bool, limit: int, as_json: bool) -> None:
+    """Show what happened in the project, oldest first."""
+    past: list[ActivityReply] = hub.get("/activity", limit=min(limit + 1, MOST))["activity"]
+    if 0 < limit < len(past) and not as_json:
+        click.echo(f"the last {limit}; more with --limit", err=True)
+    for each in reversed(past[:limit]):
+        _show(each, as_json=as_json)
+    if follow:
+        with suppress(KeyboardInterrupt):  # that is how it ends
+            _follow(hub, str(past[0]["id"]) if past else "0", as_json=as_json)
+
+
+def _follow(hub: Hub, after: str, *, as_json: bool) -> None:
+    """Show what happens, and after a lost connection what was missed."""
+    while True:
+        try:
+            for frame in hub.follow(after=after):
+                after = frame.id or after
+                _show(frame.data, as_json=as_json)  # type: ignore[arg-type]  # a frame is an activity
+        except HubUnreachable as error:
+            click.echo(display.clean(f"{error}; waiting for it"), err=True)
+            time.sleep(PAUSE)
+
+
+def _show(activity: ActivityReply, *, as_json: bool) -> None:
+    if as_json:
+        display.show_json(activity)
+        return
+    facts = activity["detail"]
+    about = activity["agent"] if activity["agent"] != activity["actor"] else None
+    parts = [
+        display.moment(activity["at"]),
+        activity["kind"],
+        f"#{facts['number']}" if activity["task_id"] and "number" in facts else None,
+        f"by {activity['actor']}",
+        f"for {about}" if about else None,
+        facts.get("title") or facts.get("shown") or facts.get("reason"),
+    ]
+    display.show(" ".join(str(part) for part in parts if part), lines=False)

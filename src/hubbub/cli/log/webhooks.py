@@ -1,0 +1,124 @@
+"""`hubbub webhook`: addresses that are told what happens, and what became of telling them."""
+
+import click
+
+from hubbub.cli import Group
+from hubbub.client import Hub, segment
+from hubbub.model.log.outbox_items import DeliveryOutcome
+from hubbub.model.log.webhooks import WebhookFormat
+from hubbub.terminal import display
+from hubbub.terminal.command import command, uses_project
+
+OUTCOMES = click.Choice([str(outcome) for outcome in DeliveryOutcome])
+
+
+@click.group("webhook", cls=Group, short_help="Tell other programs what happens.")
+def webhook() -> None:
+    """Add, list and remove webhooks, and see what became of deliveries."""
+
+
+@command(
+    "add", example="hubbub webhook add https://example.org/hook --events task.completed --events 'message.*'"
+)
+@click.argument("address", metavar="URL")
+@click.option(
+    "--events",
+    multiple=True,
+    metavar="E",
+    help="A kind, a group such as task.*, needs for what waits for people, or * for all; may be repeated, or"
+    " separated by commas. [default: *; needs with --form ntfy]",
+)
+@click.option(
+    "--form",
+    type=click.Choice([str(form) for form in WebhookFormat]),
+    default=str(WebhookFormat.JSON),
+    show_default=True,
+    help="json is for programs; ntfy sends a sentence to a telephone.",
+)
+@uses_project
+def add(*, hub: Hub, address: str, events: tuple[str, ...], form: str, as_json: bool) -> None:
+    """Have URL told of what happens from now on. Prints the secret that signs it, and only that."""
+    wanted = [each.strip() for group in events for each in group.split(",")]
+    made = hub.post("/webhooks", {"url": address, "events": wanted or None, "form": form})
+    if as_json:
+        display.show_json(made)
+    else:
+        display.show(made["secret"])
+
+
+@command("list", example="hubbub webhook list")
+@uses_project
+def list_(*, hub: Hub, as_json: bool) -> None:
+    """List the project's webhooks. Their secrets are not shown again."""
+    found = hub.get("/webhooks")["webhooks"]
+    if as_json:
+        display.show_json(found)
+        return
+    rows = [
+        (
+            each["id"],
+            each["url"],
+            ",".join(each["events"]),
+            each["created_by"],
+            display.brief(each["created_at"]),
+            each["form"],
+        )
+        for each in found
+    ]
+    display.show_table(("id", "address", "events", "by", "added", "form"), rows)
+
+
+@command("remove", example="hubbub webhook remove 0199a7c4-…")
+@click.argument("webhook_id", metavar="ID")
+@uses_project
+def remove(*, hub: Hub, webhook_id: str, as_json: bool) -> None:
+    """Tell the webhook ID no more, not even of what it has missed."""
+    removed = hub.delete(f"/webhooks/{segment('webhook', webhook_id)}")["webhook"]
+    if as_json:
+        display.show_json(removed)
+    else:
+        display.show(f"removed {removed['id']}")
+
+
+@command("deliveries", example="hubbub webhook deliveries --outcome dead")
+@click.option("--outcome", type=OUTCOMES, help="Only what ended so.")
+@click.option("--limit", type=click.IntRange(1, 500), default=50, show_default=True, help="How many.")
+@uses_project
+def deliveries(*, hub: Hub, outcome: str | None, limit: int, as_json: bool) -> None:
+    """List what has left the hub or is still to leave it, newest first; comments on GitHub too."""
+    found = hub.get("/webhooks/deliveries", outcome=outcome, limit=limit)["deliveries"]
+    if as_json:
+        display.show_json(found)
+        return
+    if len(found) == limit:
+        click.echo(f"the newest {limit}; there may be more with --limit", err=True)
+    rows = [
+        (
+            each["id"],
+            each["outcome"] or "waiting",
+            each["issue"] or each["webhook_id"],
+            each["event"] or each["kind"],
+            each["attempts"],
+            display.brief(each["created_at"]),
+            display.brief(None if each["outcome"] else each["next_at"]),
+            each["last_error"],
+        )
+        for each in found
+    ]
+    display.show_table(("id", "outcome", "to", "what", "tries", "put", "next", "reason"), rows)
+
+
+@command("retry", example="hubbub webhook retry 0199a7c4-…")
+@click.argument("delivery_id", metavar="ID")
+@uses_project
+def retry(*, hub: Hub, delivery_id: str, as_json: bool) -> None:
+    """Try the delivery ID again, now."""
+    again = hub.post(f"/webhooks/deliveries/{segment('delivery', delivery_id)}/retry")["delivery"]
+    if as_json:
+        display.show_json(again)
+    else:
+        display.show(f"trying {again['id']} again")
+
+
+for each in (add, list_, remove, deliveries, retry):
+    webhook.add_command(each)

@@ -1,0 +1,27 @@
+"""`hubbub why`: why something is as it is."""
+
+import click
+
+from hubbub.client import Hub, WhyReply, quoted
+from hubbub.terminal import display
+from hubbub.terminal.agent_names import agents
+from hubbub.terminal.command import command, uses_project
+
+KINDS = click.Choice(["task", "agent", "machine", "file"])
+
+
+@command(
+    "why",
+    short_help="Why a task waits, an agent is silent, a file is taken.",
+    example="hubbub why 12\nhubbub why coder-1\nhubbub why src/parser.py",
+)
+@click.argument("ref", metavar="TASK|AGENT|FILE", shell_complete=agents)
+@click.option("--kind", type=KINDS, help="What is meant. [default: the first of these that there is]")
+@uses_project
+def why(*, hub: Hub, ref: str, kind: str | None, as_json: bool) -> None:
+    """Say in one paragraph why a task, an agent, a machine or a file is as it is, and what would free it."""
+    found: WhyReply = hub.get(f"/why/{quoted(ref)}", kind=kind)
+    if as_json:
+        display.show_json(found)
+    else:
+        display.show(found["sentence"], lines=False)

@@ -1,0 +1,1 @@
+"""Commands for messages and for what wakes their receivers."""

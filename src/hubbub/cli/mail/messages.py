@@ -1,0 +1,129 @@
+"""`hubbub send`, `inbox` and `wait`: what agents and people tell each other."""
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import click
+
+from hubbub.cli.work.tasks import show_line
+from hubbub.client import WAIT_SECONDS, Hub, HubRefused, HubUnreachable, LetterReply
+from hubbub.model.people.rights import HUB
+from hubbub.terminal import display
+from hubbub.terminal.agent_names import agents
+from hubbub.terminal.command import TIMED_OUT, Seconds, command, text_or_stdin, uses_project
+
+PAUSE = 1.0  # seconds between tries to reach a hub that went away while it was waited on
+
+
+@command(
+    "send", short_help="Send a message, or a task.", example="hubbub send coder-1 'The build is green again'"
+)
+@click.argument("to", shell_complete=agents)
+@click.argument("text", callback=text_or_stdin)
+@click.option("--task", "is_task", is_flag=True, help="As a task, which is to be done.")
+@uses_project
+def send(*, hub: Hub, to: str, text: str, is_task: bool, as_json: bool) -> None:
+    """Send TEXT to the agent TO; `-` sends what comes on standard input."""
+    noun = "task" if is_task else "message"
+    answer = hub.post(f"/{noun}s", {"to": to, "text": text})
+    sent, delivery = answer[noun], answer["delivery"]
+    if as_json:
+        display.show_json({**sent, "delivery": delivery})
+        return
+    if is_task:
+        show_line(sent, as_json=False)
+    else:
+        display.show(f"sent to {sent['recipient']}")
+    if delivery is not None:
+        display.show(f"{delivery['status']}. {delivery['note']}")
+
+
+@command(
+    "inbox",
+    short_help="What waits for an agent.",
+    example="hubbub inbox coder-1\nhubbub inbox coder-1 --ack --json\nhubbub inbox hub --dead",
+)
+@click.argument("name", shell_complete=agents)
+@click.option("--ack", is_flag=True, help="Acknowledge what was shown; tasks are so accepted.")
+@click.option("--dead", is_flag=True, help="Instead, of what NAME sent, what nobody came to read.")
+@click.option("--limit", type=click.IntRange(1, 500), default=50, show_default=True, help="How many.")
+@uses_project
+def inbox(*, hub: Hub, name: str, ack: bool, dead: bool, limit: int, as_json: bool) -> None:
+    """Show what waits for the agent NAME, most urgent first. NAME is `hub` for people."""
+    if dead and ack:
+        raise click.UsageError("--dead shows what others have not read; there is nothing to acknowledge")
+    if dead:
+        _show_dead(hub.get("/dead-letters", sender=name, limit=limit)["letters"], as_json=as_json)
+        return
+    letters = hub.inbox(name, limit=limit)
+    if as_json:
+        display.show_json(letters)
+    else:
+        _show(letters)
+        if len(letters) == limit and name != HUB:
+            display.show_rest(limit, hub.agent(name)["unread"], "more with --limit")
+    if ack:
+        print(end="", flush=True)  # what nobody got to see is not acknowledged
+        for each in letters:
+            hub.ack(name, each["id"])
+
+
+def _show_dead(letters: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
+    if as_json:
+        display.show_json(letters)
+        return
+    rows = [
+        (
+            each["ref"],
+            each["recipient"],
+            display.brief(each["stored_at"]),
+            "its time was over" if each["expired"] else "never came",
+        )
+        for each in letters
+    ]
+    display.show_table(("letter", "to", "sent", "why"), rows)
+
+
+def _show(letters: list[LetterReply]) -> None:
+    rows = [
+        (each["kind"], each["priority"], each["sender"], display.brief(each["stored_at"]), each["text"])
+        for each in letters
+    ]
+    display.show_table(("kind", "priority", "from", "came", "text"), rows)
+
+
+@command(
+    "wait",
+    short_help="Wait until something comes for an agent.",
+    example="hubbub wait coder-1 --timeout 600",
+    always_json=True,
+)
+@click.argument("name", shell_complete=agents)
+@click.option("--timeout", type=Seconds(), metavar="S", help="Give up after so many seconds, with code 4.")
+@uses_project
+def wait(*, hub: Hub, name: str, timeout: float | None) -> None:
+    """Wait, without polling, until there is mail or work for NAME, and print it as JSON.
+
+    A hub that restarts meanwhile is waited for.
+    """
+    deadline = None if timeout is None else time.monotonic() + timeout
+    letters = hub.inbox(name)  # says at once when the hub is not there, or has no such inbox
+    while not (letters := letters or _come(hub, name, deadline)):
+        if deadline is not None and time.monotonic() >= deadline:
+            click.get_current_context().exit(TIMED_OUT)
+    display.show_json(letters)
+
+
+def _come(hub: Hub, name: str, deadline: float | None) -> list[LetterReply]:
+    """What is there or comes within one request's time; nothing also when the hub is away for the moment."""
+    left = WAIT_SECONDS if deadline is None else max(0.0, min(WAIT_SECONDS, deadline - time.monotonic()))
+    try:
+        return hub.inbox(name, wait_seconds=left)
+    except HubRefused as error:
+        if not error.is_temporary:
+            raise
+    except HubUnreachable:
+        pass
+    time.sleep(min(PAUSE, left))
+    return []

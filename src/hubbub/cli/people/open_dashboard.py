@@ -1,0 +1,42 @@
+"""`hubbub open`: the dashboard, signed in."""
+
+import sys
+import webbrowser
+from urllib.parse import urlencode
+
+import click
+
+from hubbub.client import Hub
+from hubbub.terminal import display
+from hubbub.terminal.command import command, uses_hub
+
+
+@command("open", short_help="Show the dashboard.", example="hubbub open\nhubbub open --user ada --print")
+@click.option("--print", "only_print", is_flag=True, help="Print the link, and only that; open no browser.")
+@click.option("--user", metavar="NAME", help="Whom it signs in; else you. For the owner of the hub.")
+@uses_hub
+def open_(*, hub: Hub, only_print: bool, user: str | None, as_json: bool) -> None:
+    """Show the dashboard in your browser, by a link that signs you in: once, within ten minutes.
+
+    With --project it shows that project. BROWSER says which program to open it with.
+    """
+    made = link(hub, user)
+    if as_json:
+        display.show_json(made)
+        return
+    if only_print or not sys.stdout.isatty():
+        display.show(made["url"])
+    else:
+        display.show(f"the dashboard  {made['url']}")
+        display.show("               signs in once, within ten minutes")
+    if not only_print and not webbrowser.open(made["url"]):
+        raise click.ClickException("there is no browser here that could be opened; open the link in one")
+
+
+def link(hub: Hub, user: str | None = None) -> dict[str, str]:
+    """A link to the dashboard of the project that is meant, which signs a person in, once; and what is known of it."""
+    made: dict[str, str] = hub.post("/logins/links", {"user": user})
+    if hub.project is not None:
+        shown = urlencode({"project": hub.project})
+        made["url"] += f"?{urlencode({'next': f'/?{shown}'})}"
+    return made

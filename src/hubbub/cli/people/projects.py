@@ -1,0 +1,141 @@
+"""`hubbub project`: the tenants of the hub."""
+
+from typing import Any
+
+import click
+
+from hubbub.cli import Group
+from hubbub.client import Hub, segment
+from hubbub.terminal import display
+from hubbub.terminal.command import command, uses_hub
+
+
+@click.group("project", cls=Group, short_help="Create, list and show projects, and divide them into areas.")
+def project() -> None:
+    """Create, list and show projects, and divide them into areas."""
+
+
+@command("create", example="hubbub project create shop --name 'The shop'")
+@click.argument("slug")
+@click.option("--name", metavar="N", help="What people call it. [default: the slug]")
+@click.option("--description", metavar="D", help="What it is about.")
+@click.option("--conflict-mode", type=click.Choice(["off", "warn", "block"]), help="When two touch one file.")
+@click.option("--repo-url", metavar="URL", help="Where its source is: an address, or a folder.")
+@click.option("--heartbeat-interval", type=int, metavar="S", help="Seconds between signs of life.")
+@click.option(
+    "--heartbeat-ttl", type=int, metavar="S", help="Seconds of silence after which an agent is gone."
+)
+@uses_hub
+def create(*, hub: Hub, as_json: bool, **facts: object) -> None:
+    """Make the project SLUG; you own it."""
+    made = hub.post("/projects", facts)["project"]
+    if as_json:
+        display.show_json(made)
+    else:
+        display.show(made["slug"])
+
+
+@command("change", example="hubbub project change shop --conflict-mode block")
+@click.argument("slug")
+@click.option("--name", metavar="N", help="What people call it.")
+@click.option("--description", metavar="D", help="What it is about.")
+@click.option("--conflict-mode", type=click.Choice(["off", "warn", "block"]), help="When two touch one file.")
+@click.option("--repo-url", metavar="URL", help="Where its source is: an address, or a folder.")
+@uses_hub
+def change(*, hub: Hub, slug: str, as_json: bool, **facts: object) -> None:
+    """Change the project SLUG; what is not named stays as it is."""
+    made = hub.patch(_path(slug), facts)["project"]
+    if as_json:
+        display.show_json(made)
+    else:
+        display.show(made["slug"])
+
+
+@command("list", example="hubbub project list")
+@uses_hub
+def list_(*, hub: Hub, as_json: bool) -> None:
+    """List the projects you may enter."""
+    found = hub.get("/projects")["projects"]
+    if as_json:
+        display.show_json(found)
+    else:
+        rows = [
+            (each["slug"], each["name"], each["role"], display.brief(each["created_at"])) for each in found
+        ]
+        display.show_table(("slug", "name", "role", "created"), rows)
+
+
+@command("show", example="hubbub project show default")
+@click.argument("slug")
+@uses_hub
+def show(*, hub: Hub, slug: str, as_json: bool) -> None:
+    """Show the project SLUG and what happens in it."""
+    hub.project = slug
+    facts: dict[str, Any] = hub.get(_path(slug))["project"]
+    counts = hub.get("/status")
+    areas = hub.get(f"{_path(slug)}/areas")["areas"]
+    if as_json:
+        display.show_json({**facts, **counts, "areas": areas})
+        return
+    for name, value in facts.items():
+        if value is not None:
+            display.show(f"{name:20}{display.moment(value) if name.endswith('_at') else value}")
+    for noun, tally in counts.items():
+        display.show(
+            f"{noun:20}{', '.join(f'{count} {name}' for name, count in tally.items() if count) or 'none'}"
+        )
+    for area in areas:
+        display.show(f"area {area['slug']:15}{area['name']}: {' '.join(area['patterns'])}")
+
+
+@command("area", example="hubbub project area shop backend --name Backend --pattern 'app/**' --pattern db/")
+@click.argument("slug")
+@click.argument("area")
+@click.option("--name", required=True, metavar="N", help="What people call it.")
+@click.option(
+    "--pattern",
+    "patterns",
+    required=True,
+    multiple=True,
+    metavar="GLOB",
+    help="Which files are in it: a path, or a pattern with *, ? and **; may be repeated.",
+)
+@click.option("--description", metavar="D", help="What it is for.")
+@uses_hub
+def put_area(*, hub: Hub, slug: str, area: str, as_json: bool, **facts: object) -> None:
+    """Give the project SLUG an area, or replace the one that is called AREA."""
+    made = hub.put(f"{_path(slug)}/areas/{segment('area', area)}", facts)["area"]
+    if as_json:
+        display.show_json(made)
+    else:
+        display.show(made["slug"])
+
+
+@command("coordinator", example="hubbub project coordinator shop lead")
+@click.argument("slug")
+@click.argument("agent", required=False)
+@click.option("--remove", is_flag=True, help="It steers only its own tasks again.")
+@uses_hub
+def coordinator(*, hub: Hub, slug: str, agent: str | None, remove: bool, as_json: bool) -> None:
+    """Let AGENT steer every task of the project SLUG; without AGENT, list who may."""
+    path = f"{_path(slug)}/coordinators"
+    if agent is not None:
+        one = f"{path}/{segment('agent', agent)}"
+        hub.delete(one) if remove else hub.put(one, {})
+    elif remove:
+        raise click.UsageError("say which agent: hubbub project coordinator SLUG AGENT --remove")
+    found = hub.get(path)["coordinators"]
+    if as_json:
+        display.show_json(found)
+    else:
+        rows = [(each["agent"], each["granted_by"], display.brief(each["granted_at"])) for each in found]
+        display.show_table(("agent", "made so by", "since"), rows)
+
+
+def _path(slug: str) -> str:
+    """Where the project is found."""
+    return f"/projects/{segment('project', slug)}"
+
+
+for each in (create, change, list_, show, put_area, coordinator):
+    project.add_command(each)

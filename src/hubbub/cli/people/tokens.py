@@ -1,0 +1,99 @@
+"""`hubbub token`: what programs identify themselves by."""
+
+import re
+
+import click
+
+from hubbub.cli import Group
+from hubbub.cli.people.users import ROLES
+from hubbub.client import Hub, segment
+from hubbub.terminal import display
+from hubbub.terminal.agent_names import agents
+from hubbub.terminal.command import command, uses_hub, uses_project
+
+UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
+
+
+def seconds(_ctx: click.Context, _param: click.Parameter, value: str | None) -> float | None:
+    """A duration such as `30d` in seconds."""
+    if value is None:
+        return None
+    written = re.fullmatch(r"([0-9]{1,6})([smhdw])", value)
+    if written is None:
+        raise click.BadParameter(f"{value!r} is no duration; write a number and s, m, h, d or w, such as 30d")
+    return float(int(written[1]) * UNITS[written[2]])
+
+
+@click.group("token", cls=Group, short_help="Create, list and revoke tokens.")
+def token() -> None:
+    """Create, list and revoke tokens."""
+
+
+@command("create", example="hubbub token create --project default --agent coder-1 --expires 30d")
+@click.option(
+    "--agent", metavar="NAME", shell_complete=agents, help="The one agent that it may be. [default: any]"
+)
+@click.option(
+    "--role", type=ROLES, default="member", show_default=True, help="What it may do in the project."
+)
+@click.option("--expires", callback=seconds, metavar="30d", help="When it ends. [default: never]")
+@click.option(
+    "--rate",
+    type=click.IntRange(1, 1_000_000),
+    metavar="N",
+    help="How many calls a second it may make. [default: as many as all]",
+)
+@uses_project
+def create(
+    *, hub: Hub, agent: str | None, role: str, expires: float | None, rate: int | None, as_json: bool
+) -> None:
+    """Make a token of the project. Prints it, and only that."""
+    wanted = {"agent": agent, "role": role, "expires_seconds": expires, "rate": rate}
+    made = hub.post("/tokens", wanted)
+    if as_json:
+        display.show_json(made)
+    else:
+        display.show(made["secret"])
+
+
+@command("list", example="hubbub token list")
+@uses_hub
+def list_(*, hub: Hub, as_json: bool) -> None:
+    """List the tokens of your projects. Their secrets are not kept."""
+    found = hub.get("/tokens")["tokens"]
+    if as_json:
+        display.show_json(found)
+        return
+    rows = [
+        (
+            each["id"],
+            each["agent"] or (each["user"] if each["project_id"] is None else "any agent"),
+            each["project"] or "all of theirs",
+            each["role"],
+            each["user"] if each["project_id"] is not None else None,
+            display.brief(each["created_at"]),
+            display.brief(each["expires_at"]),
+            display.brief(each["revoked_at"]),
+            each["rate"],
+        )
+        for each in found
+    ]
+    titles = ("id", "for", "project", "role", "made by", "created", "expires", "revoked", "calls a second")
+    display.show_table(titles, rows)
+
+
+@command("revoke", example="hubbub token revoke 0199a7c4-…")
+@click.argument("token_id", metavar="ID")
+@uses_hub
+def revoke(*, hub: Hub, token_id: str, as_json: bool) -> None:
+    """Take the token ID back, at once."""
+    revoked = hub.delete(f"/tokens/{segment('token', token_id)}")["token"]
+    if as_json:
+        display.show_json(revoked)
+    else:
+        display.show(f"revoked {revoked['id']}")
+
+
+token.add_command(create)
+token.add_command(list_)
+token.add_command(revoke)

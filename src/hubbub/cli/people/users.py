@@ -1,0 +1,97 @@
+"""`hubbub user`: the people of the hub."""
+
+import sys
+
+import click
+
+from hubbub.cli import Group
+from hubbub.client import Hub, segment
+from hubbub.terminal import display
+from hubbub.terminal.command import command, uses_hub, uses_project
+
+ROLES = click.Choice(["owner", "admin", "member", "viewer"])
+
+
+@click.group("user", cls=Group, short_help="Create, list and invite people, give them passwords.")
+def user() -> None:
+    """Create, list and invite people, give them passwords."""
+
+
+@command("create", example="hubbub user create ada --project shop")
+@click.argument("name")
+@click.option("--role", type=ROLES, default="member", show_default=True, help="What they are in the project.")
+@uses_hub
+def create(*, hub: Hub, name: str, role: str, as_json: bool) -> None:
+    """Make a person NAME, in the project of --project if it is given. Prints their token, and only that."""
+    made = hub.post("/users", {"name": name, "project": hub.project, "role": role})
+    if as_json:
+        display.show_json(made)
+    else:
+        display.show(made["token"])
+
+
+@command("list", example="hubbub user list")
+@uses_hub
+def list_(*, hub: Hub, as_json: bool) -> None:
+    """List all people."""
+    found = hub.get("/users")["users"]
+    if as_json:
+        display.show_json(found)
+    else:
+        rows = [
+            (
+                each["name"],
+                "owner of the hub" if each["owns_hub"] else "",
+                display.brief(each["created_at"]),
+            )
+            for each in found
+        ]
+        display.show_table(("name", "rights", "created"), rows)
+
+
+@command("invite", example="hubbub user invite --project shop")
+@click.option(
+    "--role", type=ROLES, default="member", show_default=True, help="What they will be in the project."
+)
+@uses_project
+def invite(*, hub: Hub, role: str, as_json: bool) -> None:
+    """Make a code with which one person can register. Prints it, and only that."""
+    made = hub.post("/users/invites", {"role": role})
+    if as_json:
+        display.show_json(made)
+    else:
+        display.show(made["code"])
+
+
+@command("password", example="hubbub user password\nhubbub user password ada")
+@click.argument("name", required=False)
+@uses_hub
+def password(*, hub: Hub, name: str | None, as_json: bool) -> None:
+    """Give NAME, or yourself, a password to sign in to the dashboard with; for others you must own the hub.
+
+    It is asked for, or read from standard input where that is no terminal. All logins of theirs end.
+    """
+    name = name or hub.get("/me")["user"]
+    if name is None:
+        raise click.UsageError("say whose password: the token is no person's")
+    hub.get(
+        "/logins", user=name
+    )  # is refused for who is not there, or not ours to change: before it is asked for
+    chosen = _asked() if sys.stdin.isatty() else sys.stdin.readline().rstrip("\r\n")
+    changed = hub.put(f"/users/{segment('user', name)}/password", {"password": chosen})["user"]
+    if as_json:
+        display.show_json(changed)
+    else:
+        display.show(f"{changed['name']} can sign in by name and password")
+
+
+def _asked() -> str:
+    """The password that a person types, twice, unseen."""
+    typed: str = click.prompt("Password", hide_input=True, confirmation_prompt=True, err=True)
+    return typed
+
+
+user.add_command(create)
+user.add_command(list_)
+user.add_command(invite)
+user.add_command(password)

@@ -1,0 +1,124 @@
+"""`hubbub up` and `hubbub down`: the hub, with its own machine, in the background."""
+
+import os
+import signal
+import sys
+import time
+from contextlib import closing
+from datetime import timedelta
+from pathlib import Path
+
+import click
+
+from hubbub.cli.people.open_dashboard import link
+from hubbub.cli.server.serve import host_option, port_option
+from hubbub.client import OWNER_FILE, Hub, HubUnreachable, owner_token, running_hub
+from hubbub.clients.hook import ringer_process
+from hubbub.clients.wake import ringer
+from hubbub.daemons import hub_starter
+from hubbub.dialects import names
+from hubbub.settings import read
+from hubbub.store.engine.folder_lock import holder_of
+from hubbub.terminal import display
+from hubbub.terminal.command import command, data_option
+
+PATIENCE = timedelta(seconds=30)  # with a hub that is told to stop
+LOOK = timedelta(milliseconds=50)
+
+
+@command("up", short_help="Start the hub in the background.", example="hubbub up\nhubbub up --port 9000")
+@data_option
+@host_option
+@port_option
+def up(*, data: str | None, host: str | None, port: str | None, as_json: bool) -> None:
+    """Start the hub of the data folder in the background, with this machine, and wait until it is ready.
+
+    Agents work in the present folder, unless the policy of the machine says where. Settings come from the environment.
+    """
+    chosen = read(data=data, host=host, port=port)
+    url = hub_starter.running_address(chosen.data)
+    is_new = url is None
+    if url is None:
+        given = {"--host": host, "--port": port}
+        try:
+            url = hub_starter.start(chosen.data, *(f"{name}={text}" for name, text in given.items() if text))
+        except HubUnreachable as error:
+            raise click.ClickException(display.clean(str(error))) from None
+    if ringer.rings_for(chosen.config, None):
+        ringer_process.start(str(chosen.config))
+    if as_json:
+        display.show_json({"url": url, "started": is_new, "log": str(chosen.data / hub_starter.LOG_FILE)})
+        return
+    if not sys.stdout.isatty():
+        display.show(url)  # to a program, on a line of its own, as `serve` does
+    for line in _about(url, chosen.data, chosen.root_dialect, is_new=is_new):
+        display.show(line)
+
+
+@command("down", short_help="Stop the hub that runs in the background.", example="hubbub down")
+@data_option
+def down(*, data: str | None, as_json: bool) -> None:
+    """Stop the hub of the data folder, however it was started, and wait until it has gone."""
+    settings = read(data=data)
+    folder = settings.data
+    _stop_ringing(settings.config, running_hub(folder))
+    pid = holder_of(folder)
+    if pid is not None:
+        os.kill(pid, signal.SIGTERM)
+        _wait_until_gone(folder, pid)
+    if as_json:
+        display.show_json({"stopped": pid is not None})
+    else:
+        display.show("the hub has stopped" if pid is not None else "no hub runs on the data folder")
+
+
+def _stop_ringing(config: Path, url: str | None) -> None:
+    """Nobody is to be woken any more for the hub at `url`; a ringer that rings for another goes on."""
+    if url is None or not ringer.rings_for(config, url) or ringer.rings_for(config, None, but=url):
+        return
+    ringer_process.stop(str(config))
+
+
+def _about(url: str, data: Path, root_dialect: str, *, is_new: bool) -> list[str]:
+    """Where the hub is and how to connect."""
+    return [
+        f"hubbub is ready at {url}" if is_new else f"hubbub runs already, at {url}",
+        f"  dashboard    {_dashboard(url, data)}",
+        f"  MCP          {', '.join(f'{url}/mcp/{name}' for name in names())}",
+        f"               and {root_dialect} at {url}/mcp",
+        f"  your token   in {data / OWNER_FILE}",
+        f"  its log      in {data / hub_starter.LOG_FILE}",
+        "  to connect   hubbub install CLIENT",
+        "  to stop      hubbub down",
+    ]
+
+
+def _dashboard(url: str, data: Path) -> str:
+    """Where the dashboard is: by a link that signs the owner in, where the owner's token is ours to read."""
+    token = owner_token(data)
+    if token is None:
+        return url
+    with closing(Hub(url, token)) as hub:
+        return link(hub)["url"]
+
+
+def _wait_until_gone(data: Path, pid: int) -> None:
+    """Raises `click.ClickException` if the process holds the data folder for too long."""
+    deadline = time.monotonic() + PATIENCE.total_seconds()
+    while holder_of(data) == pid or _lives(pid):
+        if time.monotonic() > deadline:
+            raise click.ClickException(
+                f"the hub (process {pid}) has not stopped yet; its log says what it does"
+            )
+        time.sleep(LOOK.total_seconds())
+
+
+def _lives(pid: int) -> bool:
+    """Whether the process is there, and not only its ending, which nobody took note of yet."""
+    try:
+        os.kill(pid, 0)
+        return ") Z " not in Path("/proc", str(pid), "stat").read_text("utf-8")
+    except ProcessLookupError:
+        return False
+    except OSError:  # no such folder on this platform, which takes note of every ending
+        return True

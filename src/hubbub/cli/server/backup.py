@@ -1,0 +1,52 @@
+"""`hubbub backup` and `restore`: a copy of everything, and the way back."""
+
+from pathlib import Path
+
+import click
+
+from hubbub import settings
+from hubbub.client import OWNER_FILE, Hub
+from hubbub.terminal import display
+from hubbub.terminal.command import command, data_option, uses_hub
+
+FILE = click.Path(dir_okay=False, path_type=Path)
+
+
+@command("backup", short_help="Copy the hub's database while it runs.", example="hubbub backup monday.db")
+@click.argument("file", type=FILE)
+@uses_hub
+def backup(*, hub: Hub, file: Path, as_json: bool) -> None:
+    """Write a copy of the running hub's database to the new file FILE, which only you may read."""
+    if file.exists():
+        raise click.ClickException(f"{file} exists already; name a file that does not")
+    if not file.parent.is_dir():
+        raise click.ClickException(f"there is no folder {file.parent} to put it in")
+    hub.save("/backup", file)
+    size = file.stat().st_size
+    if as_json:
+        display.show_json({"file": str(file), "bytes": size})
+    else:
+        display.show(f"{file}: {size} bytes")
+
+
+@command(
+    "restore", short_help="Put a backup in the place of the database.", example="hubbub restore monday.db"
+)
+@click.argument("file", type=FILE)
+@data_option
+def restore(*, file: Path, data: str | None, as_json: bool) -> None:
+    """Make the backup FILE the database of the data folder. The hub must not be running; the old database is kept."""
+    from hubbub.store.engine import restore as restoring
+
+    chosen = settings.read(data=data)
+    if chosen.database is not None:
+        raise click.ClickException("this hub keeps its data in PostgreSQL; restore it there, with pg_restore")
+    kept = restoring.restore(chosen.data, file)
+    if as_json:
+        display.show_json({"restored": str(file), "kept": str(kept) if kept else None})
+    else:
+        display.show(f"restored {file}" + (f"; the database that was there is now {kept}" if kept else ""))
+        if not (chosen.data / OWNER_FILE).exists():
+            display.show(
+                f"there is no {OWNER_FILE} in the data folder; hubbub serve makes a new one, to get in"
+            )

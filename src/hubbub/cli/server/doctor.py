@@ -1,0 +1,285 @@
+"""`hubbub doctor`: is all well with the hub of this machine, and if not, what to do."""
+
+import os
+import resource
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import apsw
+import click
+
+from hubbub import __version__, settings
+from hubbub.cli.mail.wake_probe import probe
+from hubbub.client import OWNER_FILE, Hub, HubRefused, HubUnreachable, owner_token, quoted, running_hub
+from hubbub.clients import install_record
+from hubbub.clients.hook import hook_state, ringer_process
+from hubbub.clients.hook.main import CLIENTS as HOOKED
+from hubbub.clients.hook.main import DEADLINE, RUNG
+from hubbub.clients.install.verify import verify
+from hubbub.model.errors import StoreRefused
+from hubbub.model.mail.wakes import WakeMethod
+from hubbub.model.programs import extras
+from hubbub.store import migrate
+from hubbub.store.engine.folder_lock import FolderLock
+from hubbub.store.engine.sqlite import DATABASE
+from hubbub.terminal import display, versions
+from hubbub.terminal.command import REFUSED, Choice, Seconds, chooses_hub, command
+
+MIB = 1024 * 1024
+LEAST_DISK = 512 * MIB
+CONNECT_SECONDS = 5  # for a database to let us in
+LEAST_FILES = 4096  # a live stream is an open file
+OTHERS = 0o077
+RECENT = 24 * 3600  # seconds in which what went wrong with a hook is worth a look
+AMOUNTS = {
+    "calls": "calls a second",
+    "streams": "streams and waiting calls",
+    "connections": "MCP sessions",
+    "stored": "MiB stored a day",
+}
+MORE = {
+    "calls": "look for a loop in what uses it, or make it a token with more by: hubbub token create --rate",
+    "streams": "end what nobody follows, or allow more by HUBBUB_TOKEN_STREAMS",
+    "connections": "of more the one idle longest is ended; give each agent a token, or set HUBBUB_MCP_CONNECTIONS",
+    "stored": "it is refused at the limit; allow more by HUBBUB_TOKEN_MEGABYTES",
+}
+WAKERS = frozenset({*WakeMethod})
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """One thing that was looked at; `do` says what to do if it is not well."""
+
+    subject: str
+    well: bool
+    found: str
+    do: str | None = None
+
+
+@command(
+    "doctor",
+    short_help="Check that all is well, and say what to do.",
+    example="hubbub doctor\nhubbub doctor --wake ember",
+)
+@click.option("--wake", metavar="NAME", help="Only wake this agent, and tell what came of it.")
+@click.option("--timeout", type=Seconds(), metavar="S", default=60, help="How long to wait for that.")
+@chooses_hub
+def doctor(*, choice: Choice, wake: str | None, timeout: float, as_json: bool) -> None:
+    """Check the data folder, the machine, the hub and the installed clients. Exit code 1 when something is wrong."""
+    if wake is not None:
+        probe(choice, wake, patience=timeout, as_json=as_json)
+        return
+    looked_at = [*_machine(), *_folder(choice.data), *_hub(choice), *_clients()]
+    findings = [replace(each, do=None) if each.well else each for each in looked_at]
+    if as_json:
+        display.show_json([asdict(each) for each in findings])
+    else:
+        for each in findings:
+            advice = f"; {each.do}" if each.do else ""
+            display.show(
+                f"{'ok  ' if each.well else 'BAD '} {each.subject}: {each.found}{advice}", lines=False
+            )
+    if not all(each.well for each in findings):
+        click.get_current_context().exit(REFUSED)
+
+
+def _machine() -> Iterator[CheckResult]:
+    yield CheckResult("versions", True, versions.line())
+    _soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    enough = hard == resource.RLIM_INFINITY or hard >= LEAST_FILES
+    shown = "unlimited" if hard == resource.RLIM_INFINITY else str(hard)
+    yield CheckResult("open files", enough, f"{shown} allowed", f"allow {LEAST_FILES} or more (ulimit -Hn)")
+
+
+def _folder(data: Path) -> Iterator[CheckResult]:
+    if data.exists() and not data.is_dir():
+        yield CheckResult("data folder", False, f"{data} is a file", "choose a folder with --data")
+        return
+    if not data.is_dir():
+        yield CheckResult("data folder", False, f"{data} does not exist", "hubbub serve makes it")
+        return
+    usable = os.access(data, os.R_OK | os.W_OK | os.X_OK)
+    yield CheckResult("data folder", usable, str(data), "give yourself the right to read and write it")
+    private = [file for file in (data, data / OWNER_FILE, data / DATABASE) if file.exists()]
+    open_to_others = [file.name for file in private if file.stat().st_mode & OTHERS]
+    yield CheckResult(
+        "rights",
+        not open_to_others,
+        f"others may use {', '.join(open_to_others)}" if open_to_others else "only you may read it",
+        "take their rights away with: chmod -R go= FOLDER",
+    )
+    free = shutil.disk_usage(data).free
+    yield CheckResult(
+        "disk", free >= LEAST_DISK, f"{free // MIB} MiB free", f"make room; {LEAST_DISK // MIB} MiB at least"
+    )
+    url = settings.read().database
+    yield _sqlite(data / DATABASE) if url is None else _postgres(url)
+
+
+def _sqlite(file: Path) -> CheckResult:
+    if not file.exists():
+        return CheckResult("database", True, "none here yet")
+    try:
+        with closing(apsw.Connection(str(file), flags=apsw.SQLITE_OPEN_READONLY)) as db:
+            missing = migrate.missing(migrate.known(), migrate.applied_sqlite(db))
+    except (StoreRefused, apsw.Error) as error:
+        return CheckResult("database", False, str(error), "see hubbub restore, if you have a backup")
+    if missing:
+        behind = f"{len(missing)} migration{'' if len(missing) == 1 else 's'} behind"
+        return CheckResult("database", False, behind, "hubbub serve applies them")
+    return CheckResult("database", True, "at this version")
+
+
+def _postgres(url: str) -> CheckResult:
+    try:
+        with extras.required():
+            import psycopg  # takes a while to import, and most hubs never need it
+    except extras.NotInstalled as error:
+        return CheckResult("database", False, "PostgreSQL's driver is not installed", str(error))
+    try:
+        with psycopg.connect(url, connect_timeout=CONNECT_SECONDS) as db:
+            migrate.check_postgres(db)
+    except StoreRefused as error:
+        return CheckResult("database", False, str(error), "hubbub migrate applies what is missing")
+    except psycopg.Error:
+        return CheckResult("database", False, "PostgreSQL does not let us in", "check HUBBUB_DATABASE")
+    return CheckResult("database", True, "PostgreSQL, at this version")
+
+
+def _hub(choice: Choice) -> Iterator[CheckResult]:
+    if choice.data.is_dir():
+        yield CheckResult("lock", True, _holder(choice.data))
+    url = choice.url or running_hub(choice.data)
+    if url is None:
+        yield CheckResult("hub", False, "none runs on the data folder", "start it with: hubbub serve")
+        return
+    token = choice.token or owner_token(choice.data)
+    hub = Hub(url, token or "")
+    try:
+        version = hub.health().get("version")
+        same = version == __version__
+        yield CheckResult(
+            "hub", same, f"{url} answers, version {version}", f"restart it; this is version {__version__}"
+        )
+        yield _token(hub) if token else CheckResult("token", False, "none", "give --token or HUBBUB_TOKEN")
+        if token:
+            yield from _quotas(hub)
+    except (HubUnreachable, HubRefused) as error:
+        yield CheckResult("hub", False, str(error), "start it with: hubbub serve")
+    finally:
+        hub.close()
+
+
+def _holder(data: Path) -> str:
+    try:
+        FolderLock.take(data).release()
+    except StoreRefused as error:
+        url = running_hub(data)
+        return f"held by the hub at {url}" if url else str(error).partition(";")[0]
+    return "no hub holds the data folder"
+
+
+def _token(hub: Hub) -> CheckResult:
+    try:
+        me = hub.get("/me")
+    except HubRefused as error:
+        return CheckResult("token", False, str(error), "make another with: hubbub token create")
+    return CheckResult("token", True, f"valid, as {me['user'] or me['agent'] or 'any agent of its project'}")
+
+
+def _quotas(hub: Hub) -> Iterator[CheckResult]:
+    """Report the limits of tokens, or every token that uses nearly as much, or was refused more."""
+    try:
+        reply = hub.get("/tokens")
+    except HubRefused:
+        return  # which the token above says already
+    used = [each for each in reply["tokens"] if each["use"] is not None and each["revoked_at"] is None]
+    found = [finding for each in used if (finding := _quota(each)) is not None]
+    if not found:
+        most = ", ".join(_amount(quota, number) for quota, number in _most(reply["limits"]))
+        told = f"a token may use {most or 'as much as it likes'}; none of {len(used):,} in use is near that"
+        yield CheckResult("quotas", True, told)
+    yield from found
+
+
+def _quota(token: dict[str, Any]) -> CheckResult | None:
+    """A token that uses nearly what it may, or was refused more; None for any other."""
+    use, limits = token["use"], token["limits"]
+    used = {"calls": use["rate"], **{each: use[each] for each in ("streams", "connections")}}
+    used["stored"] = use["stored_today"]
+    near = [(quota, most) for quota, most in _most(limits) if quota in use["near"]]
+    told = [_amount(quota, used[quota], most) for quota, most in near]
+    advice = [MORE[quota] for quota, _most in near]
+    if use["refused_at"] is not None:
+        counts = ", ".join(f"{number:,} for {quota}" for quota, number in use["refused"].items())
+        since, last = display.brief(use["refused_since"]), display.brief(use["refused_at"])
+        told.insert(0, f"calls were refused since {since} ({counts}), last {last}")
+        advice = ["look for a loop in what uses it, or allow more by HUBBUB_TOKEN_…"]
+    if not told:
+        return None
+    whose = f"quota of token {token['id']} ({token['agent'] or 'a person or any agent'})"
+    return CheckResult(whose, False, "; ".join(told), "; ".join(advice))
+
+
+def _most(limits: dict[str, int]) -> list[tuple[str, int]]:
+    """List the limits that there are, by quota."""
+    each = {"calls": limits["rate"], **{name: limits[name] for name in ("streams", "connections", "stored")}}
+    return [(quota, most) for quota, most in each.items() if most]
+
+
+def _amount(quota: str, number: float, most: int | None = None) -> str:
+    """Write an amount of a quota: `12 of 500 calls a second`."""
+    unit = MIB if quota == "stored" else 1
+    of = f" of {most // unit:,}" if most is not None else ""
+    return f"{number / unit:,.0f}{of} {AMOUNTS[quota]}"
+
+
+def _clients() -> Iterator[CheckResult]:
+    """Every installed client, tried as it would connect itself."""
+    try:
+        installs = install_record.read(settings.read().config)
+    except install_record.BadRecord as error:
+        yield CheckResult("clients", False, str(error), "then install them again: hubbub install")
+        return
+    for install in installs:
+        where = f" in {install.folder}" if install.folder else ""
+        verdict = verify(install)
+        heard = _heard(install) if verdict.well and install.client in HOOKED else ""
+        yield CheckResult(f"client {install.client}{where}", verdict.well, verdict.found + heard, verdict.do)
+    yield from _unclaimed()
+    if any(each.client in RUNG for each in installs):
+        rings = ringer_process.runs(str(settings.read().config))
+        found = "it wakes idle clients" if rings else "it does not run, so that nothing wakes an idle Codex"
+        yield CheckResult("ringer", rings, found, "start it with: hubbub up")
+
+
+def _unclaimed() -> Iterator[CheckResult]:
+    """Whether edits went on unclaimed of late: a hook does not keep its client waiting for a hub that is slow."""
+    counted = hook_state.unclaimed()
+    if counted is None:
+        return
+    number, last = counted
+    edits = "1 edit" if number == 1 else f"{number} edits"
+    at = datetime.fromtimestamp(last).astimezone().isoformat(" ", "seconds")
+    found = f"{edits} went on unclaimed, as the hub did not answer within {DEADLINE:g} s; the last at {at}"
+    yield CheckResult(
+        "claims", last < time.time() - RECENT, found, "look what keeps the hub or this machine busy"
+    )
+
+
+def _heard(install: install_record.Install) -> str:
+    """Whether a hook of the client, or a program beside it, told the hub of itself: that it is there says nothing."""
+    with closing(Hub(install.url, install.token() or "", project=install.project)) as hub:
+        try:
+            method = hub.get(f"/agents/{quoted(install.agent)}")["agent"]["wake"]["method"]
+        except (HubRefused, HubUnreachable):
+            return ""
+    if method in WAKERS:
+        return f"; its hooks are heard ({method})"
+    return "; none of its hooks was heard yet, which is so until it runs"

@@ -1,0 +1,28 @@
+"""`hubbub help` and `hubbub version`: what people type before they know that these are options."""
+
+import click
+
+from hubbub.terminal import display, versions
+from hubbub.terminal.command import command
+
+
+@command("help", short_help="Show the help of a command.", example="hubbub help\nhubbub help task add")
+@click.argument("words", metavar="[COMMAND]...", nargs=-1)
+@click.pass_context
+def help_(context: click.Context, /, *, words: tuple[str, ...], as_json: bool) -> None:
+    """Show the help of COMMAND, as `hubbub COMMAND --help` does; without it, the list of commands."""
+    found = context.find_root()
+    for word in words:
+        if not isinstance(found.command, click.Group):
+            raise click.UsageError(f"{found.command_path!r} has no commands of its own")
+        _name, meant, _rest = found.command.resolve_command(found, [word])
+        assert meant is not None  # or it would have been refused
+        found = click.Context(meant, info_name=word, parent=found)
+    text = found.get_help()
+    display.show_json({"help": text}) if as_json else click.echo(text)
+
+
+@command("version", short_help="Show what this is and what it runs on.", example="hubbub version --json")
+def version(*, as_json: bool) -> None:
+    """Show the versions of hubbub and of what it runs on, as `hubbub --version` does."""
+    versions.show(as_json=as_json)

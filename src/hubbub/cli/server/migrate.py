@@ -1,0 +1,33 @@
+"""`hubbub migrate`: the database, brought to the version of the program."""
+
+import click
+
+from hubbub import settings
+from hubbub.store import migrate as migrations
+from hubbub.terminal import display
+from hubbub.terminal.command import command, data_option
+
+
+@command(
+    "migrate",
+    short_help="Bring the database to this version.",
+    example="hubbub migrate --database postgresql://…",
+)
+@data_option
+@click.option("--database", metavar="URL", help="postgresql://…; else SQLite in the data folder.")
+def migrate(*, data: str | None, database: str | None, as_json: bool) -> None:
+    """Bring the database to the version of this program. SQLite is backed up first; its hub must not be running."""
+    chosen = settings.read(data=data, database=database)
+    if chosen.database is not None:
+        from hubbub.store.engine.postgres import Postgres
+
+        version = Postgres.migrate(chosen.database)
+    else:
+        from hubbub.store.engine.sqlite import SQLite
+
+        SQLite.open(chosen.data).close()
+        version = max(each.number for each in migrations.known())
+    if as_json:
+        display.show_json({"version": version})
+    else:
+        display.show(f"the database is at version {version}")

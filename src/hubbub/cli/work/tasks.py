@@ -1,0 +1,153 @@
+"""`hubbub tasks` and `hubbub task`: work, and what becomes of it."""
+
+from typing import Any
+
+import click
+
+from hubbub.cli import Group
+from hubbub.client import Hub, TaskReply, segment
+from hubbub.model.lifecycle import Status
+from hubbub.model.records import Priority
+from hubbub.terminal import display
+from hubbub.terminal.agent_names import agents
+from hubbub.terminal.command import command, text_or_stdin, uses_project
+
+PRIORITIES = click.Choice([priority.name.lower() for priority in Priority])
+MOST = 500  # of one page
+STATUSES = click.Choice([str(status) for status in Status])
+
+
+def show_line(task: TaskReply, *, as_json: bool) -> None:
+    """Print one task: its number and what is up with it."""
+    if as_json:
+        display.show_json(task)
+    else:
+        holder = f", with {task['assignee']}" if task["assignee"] else ""
+        if task["status"] == Status.QUEUED and not task["ready"]:
+            holder += ", waits for others"
+        elif task["status"] == Status.QUEUED and not holder:
+            holder = ", free to claim"
+        display.show(f"#{task['number']} {task['status']}{holder}: {task['title']}")
+
+
+@command(
+    "tasks",
+    short_help="List tasks, newest first.",
+    example="hubbub tasks --status working --assignee coder-1",
+)
+@click.option("--status", type=STATUSES, multiple=True, help="Only in this status; may be repeated.")
+@click.option("--assignee", metavar="A", shell_complete=agents, help="Only those of this agent.")
+@click.option("--limit", type=click.IntRange(1, 500), default=50, show_default=True, help="How many.")
+@click.option("--all", "is_all", is_flag=True, help="All of them.")
+@uses_project
+def tasks(
+    *, hub: Hub, status: tuple[str, ...], assignee: str | None, limit: int, is_all: bool, as_json: bool
+) -> None:
+    """List the project's tasks, newest first."""
+    narrowed = {"status": status, "assignee": assignee}
+    page = hub.get("/tasks", **narrowed, limit=MOST if is_all else limit, total="true")
+    found: list[TaskReply] = page["tasks"]
+    while is_all and len(page["tasks"]) == MOST:
+        page = hub.get("/tasks", **narrowed, limit=MOST, before=found[-1]["number"])
+        found += page["tasks"]
+    if as_json:
+        display.show_json(found)
+        return
+    rows = [
+        (
+            f"#{each['number']}",
+            each["status"],
+            each["priority"],
+            each["sender"],
+            each["assignee"],
+            display.brief(each["created_at"]),
+            each["title"],
+        )
+        for each in found
+    ]
+    display.show_table(("task", "status", "priority", "from", "to", "sent", "title"), rows)
+    display.show_rest(len(found), len(found) if is_all else page["total"], "all of them with --all")
+
+
+@click.group("task", cls=Group, short_help="Add, show, cancel, retry or reassign a task.")
+def task() -> None:
+    """Add, show, cancel, retry or reassign a task. ID is its number in the project, or its id."""
+
+
+@command("add", example="hubbub task add 'Review the parser' --to coder-1 --priority high")
+@click.argument("text", callback=text_or_stdin)
+@click.option("--title", metavar="T", help="A title. [default: the first line]")
+@click.option("--to", metavar="A", shell_complete=agents, help="Which agent. [default: whoever claims it]")
+@click.option("--priority", type=PRIORITIES, default="medium", show_default=True, help="How urgent it is.")
+@click.option("--context", metavar="C", help="What else to know.")
+@click.option("--area", metavar="A", help="The area of the project that it is in.")
+@click.option("--parent", "parent_id", metavar="ID", help="The task it is a part of.")
+@click.option(
+    "--depends-on", metavar="ID", multiple=True, help="A task that must be done first; may be repeated."
+)
+@click.option(
+    "--github", "issue", metavar="OWNER/REPO#N", help="The issue that gets the result as a comment."
+)
+@uses_project
+def add(*, hub: Hub, as_json: bool, **facts: object) -> None:
+    """Send a task with the text TEXT, or what comes on standard input if that is `-`."""
+    show_line(hub.post("/tasks", facts)["task"], as_json=as_json)
+
+
+@command("show", example="hubbub task show 7")
+@click.argument("ref", metavar="ID")
+@uses_project
+def show(*, hub: Hub, ref: str, as_json: bool) -> None:
+    """Show a task whole, with what was said and done about it."""
+    whole: dict[str, Any] = hub.get(f"/tasks/{segment('task', ref)}")
+    if as_json:
+        display.show_json(whole)
+        return
+    shown: TaskReply = whole["task"]
+    show_line(shown, as_json=False)
+    display.show(f"from {shown['sender']}, {shown['priority']}, attempt {shown['attempt']}, id {shown['id']}")
+    if shown["area"]:
+        display.show(f"in the area {shown['area']}")
+    if shown["depends_on"]:
+        display.show(f"depends on {', '.join(shown['depends_on'])}")
+    if shown["issue"]:
+        display.show(f"about {shown['issue']} on GitHub")
+    display.show(f"\n{shown['text']}\n")
+    if shown["result"]:
+        display.show(f"result: {shown['result']}\n")
+    for each in whole["messages"]:
+        display.show(
+            f"{display.moment(each['created_at'])} {each['sender']} to {each['recipient']}: {each['body']}"
+        )
+    for each in reversed(whole["activity"]):
+        display.show(f"{display.moment(each['at'])} {each['kind']} by {each['actor']}")
+
+
+@command("cancel", example="hubbub task cancel 7 --reason 'not needed any more'")
+@click.argument("ref", metavar="ID")
+@click.option("--reason", metavar="R", help="Why; it becomes the result.")
+@uses_project
+def cancel(*, hub: Hub, ref: str, reason: str | None, as_json: bool) -> None:
+    """End a task that is not wanted any more."""
+    show_line(hub.step(ref, "cancel", reason=reason), as_json=as_json)
+
+
+@command("retry", example="hubbub task retry 7")
+@click.argument("ref", metavar="ID")
+@uses_project
+def retry(*, hub: Hub, ref: str, as_json: bool) -> None:
+    """Deliver a failed, cancelled or expired task again."""
+    show_line(hub.step(ref, "retry"), as_json=as_json)
+
+
+@command("reassign", example="hubbub task reassign 7 coder-2")
+@click.argument("ref", metavar="ID")
+@click.argument("to", metavar="AGENT", shell_complete=agents)
+@uses_project
+def reassign(*, hub: Hub, ref: str, to: str, as_json: bool) -> None:
+    """Hand an unfinished task to another agent."""
+    show_line(hub.step(ref, "reassign", to=to), as_json=as_json)
+
+
+for each in (add, show, cancel, retry, reassign):
+    task.add_command(each)

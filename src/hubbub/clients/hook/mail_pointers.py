@@ -1,0 +1,44 @@
+"""Pointers to unread mail, at the moments when a client asks its hooks anyway.
+
+The hub decides whether there is something to say, and says it in its own fixed words: a sender's never come this way.
+"""
+
+from __future__ import annotations
+
+import re
+
+from hubbub.clients.hook import event, http_request
+from hubbub.clients.hook.event import Reply
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeGuard
+
+    from hubbub.clients.hook.event import Event
+    from hubbub.clients.hook.hub_target import Target
+
+OK = 200
+# As `hubbub/model/mail/wakes.py` makes it; here again because a hook imports nothing else.
+POINTER = re.compile(
+    r"hubbub: [0-9]{1,9} unread \([MT]-[0-9]{1,18}(, [MT]-[0-9]{1,18}){0,9}(, and [0-9]{1,9} more)?\)\. "
+    r"Read your hubbub inbox\."
+)
+_CALLED = {event.START: "start", event.PROMPT: "prompt", event.AFTER: "tool", event.TURN: "turn"}
+
+
+def glance(target: Target, told: Event, *, until: float) -> Reply:
+    """What the agent should hear of its mail now; nothing if it was made to go on for a hook already."""
+    moment = _CALLED.get(told.moment)
+    if moment is None or told.continued:
+        return Reply()
+    body = {"instance": told.instance, "client": told.client, "moment": moment}
+    status, answer = http_request.call(target, "POST", f"/agents/{target.agent}/glance", body, until=until)
+    text = answer.get("text")
+    if status != OK or not is_pointer(text):
+        return Reply()
+    return Reply(text=text, goes_on=told.moment == event.TURN)
+
+
+def is_pointer(text: object) -> TypeGuard[str]:
+    """Whether a text is what a hub says of mail. Some clients take it for their user's words: no other comes in."""
+    return isinstance(text, str) and POINTER.fullmatch(text) is not None

@@ -1,0 +1,117 @@
+"""What an installer knows of its client, and what it is told about the place and the hub."""
+
+import os
+import shlex
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from hubbub.clients.install.install_plan import InstallStep
+
+USER, PROJECT = "user", "project"
+SERVER = "hubbub"  # the name of our entry, nearly everywhere
+VARIABLE = "HUBBUB_TOKEN"
+BRACED = r"\$\{(?P<variable>\w+)\}"  # how some clients name a variable in a header
+NAMED = r"\$\{env:(?P<variable>\w+)\}"  # and others
+
+# The hub's tools that an agent may use with nobody at hand: whoever was woken has to read its mail, and answer. Only
+# `ask` is not among them: it has other machines do something.
+UNATTENDED = ("join", "inbox", "send", "task", "board", "files", "share")
+
+
+@dataclass(frozen=True, slots=True)
+class UserFolders:
+    """Where a person's files are on this machine."""
+
+    home: Path
+    environment: Mapping[str, str]
+    platform: str  # as `sys.platform`
+
+    @staticmethod
+    def this() -> "UserFolders":
+        """This one."""
+        return UserFolders(Path.home(), os.environ, sys.platform)
+
+    @property
+    def applications(self) -> Path:
+        """Where programs keep what is theirs: XDG's folder, macOS's, Windows'."""
+        if self.platform == "darwin":
+            return self.home / "Library" / "Application Support"
+        if self.platform == "win32":
+            return self.path("APPDATA", self.home / "AppData" / "Roaming")
+        return self.xdg
+
+    @property
+    def xdg(self) -> Path:
+        """The folder of configuration of programs that follow XDG on every platform but Windows."""
+        return self.path("XDG_CONFIG_HOME", self.home / ".config")
+
+    def path(self, variable: str, usual: Path) -> Path:
+        """The file or folder that a variable names, else the usual one; whole, since an uninstall starts anywhere."""
+        return Path(self.environment.get(variable) or usual).expanduser().absolute()
+
+
+@dataclass(frozen=True, slots=True)
+class InstallRequest:
+    """What is to be installed: for whom, where, and which hub. `folder` is the project's, in that scope.
+
+    `config` is hubbub's own folder of configuration, `data` that of a hub on this machine, else None. `token` is the
+    agent's, which belongs in no project's file.
+    """
+
+    scope: str
+    folder: Path
+    agent: str
+    url: str
+    project: str
+    token: str
+    token_file: Path
+    config: Path
+    data: Path | None
+    machine: UserFolders
+
+    @property
+    def mcp(self) -> str:
+        """Where the hub speaks MCP in its own tongue."""
+        return f"{self.url.rstrip('/')}/mcp"
+
+    @property
+    def is_user(self) -> bool:
+        return self.scope == USER
+
+
+@dataclass(frozen=True, slots=True)
+class ClientInstaller:
+    """One client: `changes` makes its plan, `notes` says what is left for the person to do.
+
+    `words` are those that it replaces in a header: a pattern with a group `variable`, `file` or `secret`; None if it
+    replaces none. `no_project` is the sentence that refuses the project scope, where there is none. `is_bridged`
+    says that it starts `hubbub mcp` instead of connecting to an address.
+    """
+
+    name: str
+    title: str
+    changes: Callable[[InstallRequest], Sequence[InstallStep]]
+    notes: Callable[[InstallRequest], Sequence[str]]
+    words: str | None = None
+    no_project: str | None = None
+    is_bridged: bool = False
+
+
+def grant_note(client: str) -> str:
+    """What the client will no longer ask the person about."""
+    tools = f"{', '.join(UNATTENDED[:-1])} and {UNATTENDED[-1]}"
+    return f"{client} may use {len(UNATTENDED)} tools of the hub without asking you: {tools}; not ask"
+
+
+def bearer(token: str) -> str:
+    """The value of the header that says who calls; `token` may be the client's word for a variable."""
+    return f"Bearer {token}"
+
+
+def export_note(request: InstallRequest) -> str:
+    """What a person does so that the client finds the token in its environment."""
+    return (
+        f'start the client with its token: export {VARIABLE}="$(cat {shlex.quote(str(request.token_file))})"'
+    )

@@ -1,0 +1,236 @@
+"""The files that a plan would change, in memory first, and then on the disk: all of them or none.
+
+A file is replaced by a finished one, at the place that a symbolic link leads to, with the rights that it had; what it
+was before lies beside it until the uninstall. Two installers do not write at the same time.
+"""
+
+import difflib
+import hashlib
+import os
+import re
+import stat
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from hubbub.model.errors import HubError
+from hubbub.processes import durable_files, file_locks
+from spliceconf import Unreadable
+
+SECRET = re.compile(r"\b([nu]tok_)\w+")
+STAMP = "%Y%m%dT%H%M%SZ"
+STAMPED = re.compile(r"[0-9]{8}T[0-9]{6}Z")
+
+
+class FileChanged(HubError):
+    """A file is no longer what the plan was made for; nothing was written."""
+
+
+class FileChanges:
+    """The present content of files, and what it is to be: text, or None for no file."""
+
+    def __init__(self) -> None:
+        self._before: dict[Path, str | None] = {}
+        self._after: dict[Path, str | None] = {}
+        self.modes: dict[Path, int] = {}  # where the rights are to differ from those of the file on the disk
+        self._written: dict[Path, int] = {}  # with the rights that they had before
+        self._made: list[Path] = []
+
+    def read(self, path: Path) -> str | None:
+        """The text of the file as it is to be. Raises `Unreadable` for one that is no text or cannot be read."""
+        if path not in self._before:
+            self._before[path] = self._after[path] = _read(path)
+        return self._after[path]
+
+    def write(self, path: Path, text: str) -> None:
+        """Let the file hold `text`."""
+        self.read(path)
+        self._after[path] = text
+
+    def mode(self, path: Path) -> int:
+        """The rights that the file is to have."""
+        return self.modes.get(path, _mode(path))
+
+    def remove(self, path: Path) -> None:
+        self.read(path)
+        self._after[path] = None
+
+    def was(self, path: Path) -> str | None:
+        """The text of the file as it is on the disk."""
+        self.read(path)
+        return self._before[path]
+
+    def changed(self) -> list[Path]:
+        """The files whose content would differ."""
+        return [
+            path
+            for path, text in self._after.items()
+            if text != self._before[path] or (text is not None and self.mode(path) != _mode(path))
+        ]
+
+    def diff(self) -> str:
+        """What would change, as a unified diff, with tokens masked."""
+        return "".join(self._diff_of(path) for path in self.changed())
+
+    def commit(self) -> None:
+        """Write what changed. Raises `FileChanged` before anything was written, `OSError` after which to `revert`."""
+        for path in self.changed():
+            if not self._is_still(path):
+                raise FileChanged(f"{path} was changed just now by another program; try again")
+            self._made += missing_folders(path)
+        finished: dict[Path, Path | None] = {}
+        try:
+            for path in self.changed():
+                text = self._after[path]
+                finished[path] = None if text is None else _partial(path, text, self.mode(path))
+            for path, partial in finished.items():
+                self._written[path] = _mode(path)
+                _replace(path, partial)
+        finally:
+            for left in finished.values():
+                if left is not None:
+                    left.unlink(missing_ok=True)
+
+    def revert(self) -> None:
+        """Let the files that were written be as they were before, and the folders made for them be gone."""
+        for path, mode in self._written.items():
+            text = self._before[path]
+            _replace(path, None if text is None else _partial(path, text, mode))
+        self._written.clear()
+        remove_empty(self._made)
+
+    def _is_still(self, path: Path) -> bool:
+        try:
+            return _read(path) == self._before[path]
+        except Unreadable:
+            return False
+
+    def _diff_of(self, path: Path) -> str:
+        before, after = self._before[path], self._after[path]
+        lines = difflib.unified_diff(
+            _shown(before), _shown(after), str(path), str(path) if after is not None else "(no file)"
+        )
+        return "".join(
+            line if line.endswith("\n") else f"{line}\n\\ no newline at the end\n" for line in lines
+        )
+
+
+@contextmanager
+def locked(config: Path) -> Iterator[None]:
+    """Let nobody else install or uninstall meanwhile. The folder itself is the lock, and goes if it is left empty."""
+    while True:
+        durable_files.make_folder(config, 0o700)
+        lock = os.open(config, os.O_RDONLY)
+        try:
+            file_locks.wait(lock)
+            if not _is_still(config, lock):
+                continue  # whoever had the lock before us took the folder away
+            try:
+                yield
+            finally:
+                remove_empty([config])
+            return
+        finally:
+            os.close(lock)
+
+
+def backup_of(path: Path) -> Path:
+    """Where the file is kept as it was, beside it."""
+    target = Path(os.path.realpath(path))
+    stamp = time.strftime(STAMP, time.gmtime())
+    return target.with_name(f"{target.name}.hubbub-{stamp}.bak")
+
+
+def is_backup(path: Path, of: Path) -> bool:
+    """Whether the file is one in which `of` could be kept as it was."""
+    target = Path(os.path.realpath(of))
+    stamp = path.name.removeprefix(f"{target.name}.hubbub-").removesuffix(".bak")
+    return (
+        path.parent == target.parent and path.name.endswith(".bak") and STAMPED.fullmatch(stamp) is not None
+    )
+
+
+def digest(text: str) -> str:
+    """By what a text is recognised as the one that we wrote."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def write_new(path: Path, text: str, *, like: Path) -> None:
+    """Make a file with the rights of another, which may be replaced once this one is there."""
+    durable_files.write_new(path, text)
+    path.chmod(_mode(like))
+
+
+def missing_folders(path: Path) -> list[Path]:
+    """The folders above the file that are not there yet, innermost first."""
+    return [each for each in Path(os.path.realpath(path)).parents if not each.exists()]
+
+
+def remove_empty(folders: Sequence[Path]) -> None:
+    """Take away those of the folders, innermost first, that hold nothing any more."""
+    for folder in sorted(folders, key=lambda each: len(each.parts), reverse=True):
+        with suppress(OSError):
+            folder.rmdir()
+
+
+def masked(text: str) -> str:
+    """The text without the secret part of any token."""
+    return SECRET.sub(r"\1…", text)
+
+
+def _is_still(folder: Path, descriptor: int) -> bool:
+    try:
+        return os.path.samestat(folder.stat(), os.fstat(descriptor))
+    except FileNotFoundError:
+        return False
+
+
+def _shown(text: str | None) -> list[str]:
+    return masked(text or "").splitlines(keepends=True)
+
+
+def _read(path: Path) -> str | None:
+    try:
+        return path.read_bytes().decode()
+    except FileNotFoundError:
+        return None
+    except UnicodeDecodeError:
+        raise Unreadable("is no UTF-8 text") from None
+    except OSError as error:
+        raise Unreadable(f"cannot be read: {os.strerror(error.errno or 0)}") from None
+
+
+def _partial(path: Path, text: str, mode: int) -> Path:
+    """A finished file beside the one that it will replace."""
+    target = Path(os.path.realpath(path))
+    durable_files.make_folder(target.parent)
+    descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(text.encode())
+        file.flush()
+        os.fsync(descriptor)
+        os.fchmod(descriptor, mode)
+        with suppress(PermissionError):  # the file of another owner becomes ours
+            if target.exists():
+                os.fchown(descriptor, target.stat().st_uid, target.stat().st_gid)
+    return Path(name)
+
+
+def _mode(path: Path) -> int:
+    """The rights of the file; of one that is not there, those that the person gives to new ones."""
+    if path.exists():
+        return stat.S_IMODE(path.stat().st_mode)
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
+
+
+def _replace(path: Path, partial: Path | None) -> None:
+    target = Path(os.path.realpath(path))
+    if partial is None:
+        durable_files.remove(target)
+        return
+    partial.replace(target)
+    durable_files.sync(target.parent)

@@ -1,0 +1,79 @@
+"""Completions: what an agent says it has done, kept whole, and the task it ends."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from hubbub.core.actions import task_actions
+from hubbub.core.work import completion, permissions, tasks
+from hubbub.model.errors import NotFound
+from hubbub.model.lifecycle import HELD, Status
+from hubbub.model.records import CompletionReport, Task
+from hubbub.model.work.permissions import Verb, VerbManner
+from hubbub.store.tx import Tx
+from hubbub.store.work import completion_reports
+
+# Nothing to decide: the store's own.
+search = completion_reports.search
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportedCompletion:
+    """A kept completion, the task it was about as it is now, and whether the task's result had to be cut."""
+
+    completion: CompletionReport
+    task: Task | None
+    truncated: bool
+
+
+def latest(tx: Tx, task: Task) -> CompletionReport | None:
+    """What its holder said last, if that was of this task."""
+    last = search(tx, [task.project_id], agent=task.assignee, limit=1)
+    return last[0] if last and last[0].task_id == task.id else None
+
+
+def report(
+    tx: Tx,
+    project_id: UUID,
+    agent: str,
+    *,
+    task: str,
+    result: str,
+    artifacts: Sequence[str] | None = None,
+    score: float | None = None,
+    duration_minutes: float | None = None,
+) -> ReportedCompletion:
+    """Keep what `agent` has done, and complete the task it means.
+
+    `task` is the id of the task, else its text: then the one under way with that text, else the newest. One that has
+    ended, or that nobody sent, is left alone, and the completion is kept all the same. Records `completion.reported`.
+    Raises `NotYours` if it is another agent's task.
+    """
+    meant = _meant(tx, project_id, agent, task)
+    account = completion.WorkReport(
+        task=task, artifacts=artifacts, score=score, duration_minutes=duration_minutes
+    )
+    if meant is None or meant.is_ended:
+        task_id = meant.id if meant is not None else None
+        kept = completion.keep(tx, project_id, agent, result, task_id=task_id, account=account)
+        return ReportedCompletion(completion=kept, task=meant, truncated=False)
+    ended = task_actions.complete(tx, meant, by=agent, result=result, account=account)
+    said = latest(tx, ended)
+    assert said is not None  # its holder has completed it
+    return ReportedCompletion(completion=said, task=ended, truncated=(ended.result or "") != result)
+
+
+def _meant(tx: Tx, project_id: UUID, agent: str, task: str) -> Task | None:
+    try:
+        named = tasks.find(tx, [project_id], task, lock=True, by_number=False)
+    except NotFound:
+        return _by_text(tx, project_id, agent, task)
+    permissions.require(tx, named, Verb.COMPLETE, agent, VerbManner.OWN)
+    return named
+
+
+def _by_text(tx: Tx, project_id: UUID, agent: str, text: str) -> Task | None:
+    alike = [each for each in tasks.under_way(tx, project_id, agent, HELD) if each.text == text]
+    begun = [each for each in alike if each.status is Status.WORKING]
+    chosen = begun or alike
+    return chosen[-1] if chosen else None

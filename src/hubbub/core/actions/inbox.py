@@ -1,0 +1,80 @@
+"""An agent's inbox: what is pending for it, and acknowledging that it has come."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from hubbub.core.actions import task_actions
+from hubbub.core.work import tasks
+from hubbub.model.errors import NotFound
+from hubbub.model.ids import parse_id
+from hubbub.model.lifecycle import Status
+from hubbub.model.people.rights import HUB
+from hubbub.model.records import Delivery, Letter
+from hubbub.store import status_counters
+from hubbub.store.mail import messages
+from hubbub.store.tx import Tx
+from hubbub.store.work import tasks as task_rows
+
+# Nothing to decide: the store's own.
+read = messages.inbox
+note_read = messages.mark_seen
+pending = status_counters.pending
+unread = status_counters.unread
+
+
+def note_seen(tx: Tx, letters: Sequence[Letter]) -> None:
+    """Note that their receiver has read these letters, for those that it reads for the first time."""
+    messages.mark_seen(tx, [letter.delivery.id for letter in letters if letter.delivery.seen_at is None])
+
+
+def holds(tx: Tx, project_id: UUID, ref: str) -> bool:
+    """Whether `ref` is the id of a row in any inbox of the project, or of a task that has one."""
+    return _row(tx, project_id, ref) is not None
+
+
+def ack(tx: Tx, project_id: UUID, name: str, ref: str) -> None:
+    """Acknowledge a letter of `name`: by the id of its row, or of its task. A task so acknowledged is accepted.
+
+    Doing it again changes nothing. Records `task.accepted`, or `message.acked`. Raises `NotFound` if there is no such
+    letter, or it is somebody else's (any more).
+    """
+    row = _row(tx, project_id, ref)
+    if row is None:
+        raise NotFound("message", ref)
+    if row.task_id is not None:
+        _ack_task(tx, project_id, name, row, ref)
+    elif row.recipient != name:
+        raise NotFound("message", ref)
+    elif messages.ack(tx, row.id):
+        tx.record(
+            "message.acked",
+            project_id=project_id,
+            actor=None
+            if name == HUB
+            else name,  # then it was one of the people, who is told by their own name
+            agent=name,
+            message_id=row.message_id,
+            detail={"delivery_id": str(row.id)},
+            patch={"letters": {str(row.id): None}} if row.for_people else None,
+        )
+
+
+def _row(tx: Tx, project_id: UUID, ref: str) -> Delivery | None:
+    """The inbox row of that id; or of that task, which has another id where the task was free at first."""
+    letter_id = parse_id(ref)
+    if letter_id is None:
+        return None
+    row = messages.find_delivery(tx, letter_id)
+    if row is None and (task := task_rows.find(tx, letter_id)) and task.delivery_id:
+        row = messages.find_delivery(tx, task.delivery_id)
+    return row if row and row.project_id == project_id else None
+
+
+def _ack_task(tx: Tx, project_id: UUID, name: str, row: Delivery, ref: str) -> None:
+    task = tasks.find(tx, [project_id], str(row.task_id), lock=True)
+    if task.assignee != name:
+        raise NotFound("message", ref)
+    if task.status is Status.DELIVERED:
+        task_actions.accept(tx, task, name)
+    elif task.delivery_id is not None:
+        messages.ack(tx, task.delivery_id)

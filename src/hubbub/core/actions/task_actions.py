@@ -1,0 +1,404 @@
+"""What may be done with a task: one function for each verb, which every door calls.
+
+Each says who may (the table is in `model.work.permissions`), what happens, what the log records, and who is told. A
+door decodes what it was asked, calls one of these, and puts the answer into its own words. Where its documented words
+let others do it, or fewer, it names its `manner`, which has rows of its own in that table. In a manner other than
+plain, a free task is first taken by an agent with a token of its own, so that what becomes of it is its holder's doing.
+
+To send one is `tasks.send`, for which nobody needs a role. `by` is the name that the caller acts by, or that of all who
+have none. Whoever has said yes to a task is told once of what others do to it, with who it was and why.
+"""
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+from hubbub.core.agents import agents
+from hubbub.core.mail import deadletters, messages
+from hubbub.core.presence import presences
+from hubbub.core.work import completion, permissions, tasks, transfers
+from hubbub.core.work.completion import EMPTY_REPORT, WorkReport
+from hubbub.model.errors import Forbidden, InvalidTransition, Unavailable
+from hubbub.model.lifecycle import HELD, NOT_BEGUN, Event, Status, route
+from hubbub.model.people.rights import HUB
+from hubbub.model.records import Check, Message, Task
+from hubbub.model.timestamps import milliseconds
+from hubbub.model.work.permissions import TaskRole, Verb, VerbManner, allowed
+from hubbub.store.tx import Tx
+
+PLAIN = VerbManner.PLAIN
+TARGETS = {Verb.START: Status.WORKING, Verb.BLOCK: Status.BLOCKED, Verb.SUBMIT: Status.IN_REVIEW}
+FROM = {  # where the other manners move a task from anywhere
+    PLAIN: {Verb.START: HELD, Verb.BLOCK: HELD - {Status.DELIVERED}, Verb.SUBMIT: HELD},
+    VerbManner.OWN: dict.fromkeys(TARGETS, HELD),
+}
+MOVED = {Status.WORKING: "resumed", Status.BLOCKED: "blocked", Status.IN_REVIEW: "handed in"}
+ENDED = {Event.COMPLETE: "completed", Event.FAIL: "gave up", Event.CANCEL: "cancelled"}
+
+
+def accept(tx: Tx, task: Task, by: str, *, leased: bool = True, manner: VerbManner = PLAIN) -> Task:
+    """Say yes to a task: to one's own, or to a free one, which is then one's own. Acknowledges its inbox row.
+
+    Who says it for whoever it is addressed to leaves it there. `leased` says that the holder has a heartbeat, so that
+    the task comes free, or is delivered again, when it falls silent. Records `task.accepted`.
+    Raises `NotHolder`, `Unavailable` where no agent is named, `Unmet`, `InvalidTransition`.
+    """
+    tasks.require_met(tx, task)
+    return _accept(tx, task, by, leased=leased, manner=manner)
+
+
+def start(
+    tx: Tx,
+    task: Task,
+    by: str,
+    *,
+    leased: bool | None = True,
+    reason: str | None = None,
+    is_read: bool = True,
+    manner: VerbManner = PLAIN,
+) -> Task:
+    """Begin a task, accepting it first if it is free, or go on with it. From then on it does not expire.
+
+    `leased` None leaves that as it was. Unless it `is_read`, one that was delivered stays in the inbox, as in CommHub
+    until it is acknowledged. Records `task.started`. Raises what `accept` does.
+    """
+    if manner is not PLAIN or task.status in (Status.BLOCKED, Status.IN_REVIEW):
+        return _move(tx, task, Verb.START, by=by, leased=leased, reason=reason, manner=manner)
+    tasks.require_met(tx, task)
+    if task.assignee is None:
+        task = _accept(tx, task, by, leased=bool(leased))
+    else:
+        permissions.require(tx, task, Verb.START, by)
+    changes: dict[str, object] = {"started_at": tx.now, "accepted_at": task.accepted_at or tx.now}
+    changes |= {"leased": int(bool(leased)), "door": tx.door}
+    started = tasks.step(tx, task, Event.START, changes=changes, actor=by)
+    if is_read:
+        tasks.acknowledge(tx, started)
+    return started
+
+
+def progress(
+    tx: Tx,
+    task: Task,
+    by: str,
+    *,
+    output: str | None = None,
+    progress: float | None = None,
+    note: str | None = None,
+) -> Task:
+    """Tell how far one is with one's task, in percent; a `note` stays with the task. Records `task.progress`.
+
+    Raises `NotHolder` if it is not one's own, `InvalidTransition` if it has ended.
+    """
+    permissions.require(tx, task, Verb.PROGRESS, by)
+    if task.is_ended:
+        raise InvalidTransition(task.status, Verb.PROGRESS)
+    presences.progress(tx, task, by, output=output, progress=progress)
+    if (note or "").strip():
+        tasks.note(tx, task, actor=by, detail={"reason": note})
+    return task
+
+
+def block(
+    tx: Tx,
+    task: Task,
+    *,
+    by: str,
+    reason: str | None = None,
+    leased: bool | None = None,
+    manner: VerbManner = PLAIN,
+) -> Task:
+    """Note that a task cannot go on, and why. Records `task.blocked`. Raises `NotHolder`, `InvalidTransition`."""
+    return _move(tx, task, Verb.BLOCK, by=by, leased=leased, reason=reason, manner=manner)
+
+
+def unblock(tx: Tx, task: Task, *, by: str, reason: str | None) -> Task:
+    """Let a blocked task go on; its holder is told. Records `task.started`. Raises `NotHolder`, `InvalidTransition`."""
+    permissions.require(tx, task, Verb.UNBLOCK, by)
+    if task.status is not Status.BLOCKED:
+        raise InvalidTransition(task.status, Verb.UNBLOCK)
+    going_on = transfers.move_to(tx, task, Status.WORKING, by=by, reason=reason)
+    permissions.tell_holder(tx, task, "unblocked", by=by, reason=reason)
+    return going_on
+
+
+def submit(
+    tx: Tx,
+    task: Task,
+    *,
+    by: str,
+    result: str | None = None,
+    check: Check | None = None,
+    manner: VerbManner = PLAIN,
+) -> Task:
+    """Hand in one's work for review, with what came of it for who sent it. Records `task.submitted`.
+
+    Whoever began the `check` could complete the task then, and still can do this. Raises `NotHolder`,
+    `InvalidTransition`.
+    """
+    submitted = _move(tx, task, Verb.SUBMIT, by=by, check=check, manner=manner)
+    if result:
+        comment(tx, submitted, result, by=by)
+    return submitted
+
+
+def approve(tx: Tx, task: Task, *, by: str, comment: str | None) -> Task:
+    """Accept work that was handed in: its result is what its holder said of it. Records `task.completed`.
+
+    The comment is for the holder; it is the result only where nothing was said of the work.
+    Raises `InvalidTransition` for what is not in review, `Forbidden` for whoever may not, or did the work.
+    """
+    _require_reviewer(tx, task, by, Verb.APPROVE)
+    said = messages.handed_in(tx, task)
+    result = task.result or (said.body if said is not None else None) or comment or "approved"
+    told = task.assignee  # by what follows
+    ended = completion.end(tx, task, Event.COMPLETE, by=by, text=result, result=result, told=told)
+    permissions.tell_holder(tx, task, "approved", by=by, reason=comment)
+    return ended
+
+
+def request_changes(tx: Tx, task: Task, *, by: str, comment: str) -> Task:
+    """Send work that was handed in back to whoever did it, who is told what to change. Records `task.started`.
+
+    Raises as `approve` does.
+    """
+    _require_reviewer(tx, task, by, Verb.REQUEST_CHANGES)
+    again = transfers.move_to(tx, task, Status.WORKING, by=by, reason=comment)
+    permissions.tell_holder(tx, task, "asked for changes to", by=by, reason=comment)
+    return again
+
+
+def _require_reviewer(tx: Tx, task: Task, by: str, verb: Verb) -> None:
+    if task.status is not Status.IN_REVIEW:
+        raise InvalidTransition(task.status, verb)
+    if by == task.assignee:
+        raise Forbidden("whoever did the work does not approve it; somebody else looks at it")
+    permissions.require(tx, task, verb, by)
+
+
+# ---- ending it
+
+
+def complete(
+    tx: Tx,
+    task: Task,
+    *,
+    by: str,
+    result: str,
+    files: Sequence[str] | None = None,
+    account: WorkReport = EMPTY_REPORT,
+    told: str | None = None,
+    check: Check | None = None,
+    manner: VerbManner = PLAIN,
+) -> Task:
+    """Complete a task; its sender hears the result, its holder of it from others. Records `task.completed`.
+
+    What its holder says, with an `account` of it, is kept whole as a completion; `files` are what was changed for it.
+    Whoever was `told` the result already does not hear it again. Whoever began the `check` could do this then, and
+    still can. Raises `NotHolder` or `Forbidden`, `InvalidTransition`, `BeingChecked`.
+    """
+    return _end(
+        tx, task, Event.COMPLETE, by=by, text=result or "done", result=result or None,
+        files=files, account=account, told=told, check=check, manner=manner,
+    )  # fmt: skip
+
+
+def fail(
+    tx: Tx, task: Task, *, by: str, reason: str, told: str | None = None, manner: VerbManner = PLAIN
+) -> Task:
+    """Say that a task cannot be done, and why; its sender hears it, and its holder from others. Records `task.failed`.
+
+    Raises what `complete` does.
+    """
+    return _end(tx, task, Event.FAIL, by=by, text=reason, result=reason, told=told, manner=manner)
+
+
+def cancel(
+    tx: Tx, task: Task, *, by: str, reason: str | None, told: str | None = None, manner: VerbManner = PLAIN
+) -> Task:
+    """End a task that is not wanted any more; the reason becomes its result. Records `task.cancelled`.
+
+    Raises what `complete` does.
+    """
+    return _end(
+        tx, task, Event.CANCEL, by=by, text=reason or "cancelled", result=reason, told=told, manner=manner
+    )
+
+
+def expire(tx: Tx, task: Task) -> None:
+    """End a task that nobody began in time, as the hub does, and tell who waits for it. Records `task.expired`."""
+    given_at = task.delivered_at or task.created_at
+    seconds = ((task.expires_at or tx.now) - given_at) // 1000
+    text = f"expired: nobody began it within {seconds} s"
+    ended = completion.end(tx, task, Event.EXPIRE, by=HUB, text=text, result=None)
+    deadletters.expired(tx, ended)
+
+
+# ---- giving it to others, and bringing it back
+
+
+def release(tx: Tx, task: Task, *, by: str, reason: str) -> Task:
+    """Take a task from whoever has it, into the open queue, where anyone may claim it. Records `task.released`.
+
+    Raises `NotHolder`, and `InvalidTransition` for what nobody has.
+    """
+    permissions.require(tx, task, Verb.RELEASE, by)
+    if task.assignee is None:
+        raise InvalidTransition(task.status, Verb.RELEASE)
+    released = transfers.set_free(tx, task, by=by, reason=reason)
+    permissions.tell_holder(tx, task, "released", by=by, reason=reason)
+    return released
+
+
+def retry(tx: Tx, task: Task, *, by: str, ttl: timedelta | None = None) -> Task:
+    """Deliver a failed, cancelled or expired task again. Records `task.retried`.
+
+    Without a `ttl` one that could expire has as long again as it had. Raises `Forbidden` and `InvalidTransition`.
+    """
+    permissions.require(tx, task, Verb.RETRY, by)
+    changes = {
+        "result": None,
+        "expires_at": tx.now + milliseconds(ttl) if ttl else transfers.new_expiry(tx, task),
+    }
+    to = task.assignee if task.addressed else None
+    return transfers.restart(tx, task, Event.RETRY, to=to, by=by, changes=changes)
+
+
+def reassign(tx: Tx, task: Task, *, to: str, by: str, manner: VerbManner = PLAIN) -> Task:
+    """Hand a task to another agent; what its old holder, who is told, still says of it is refused.
+
+    It is delivered to its new holder, unfinished, with its expiry as it was. In another manner it goes there just as it
+    is, begun or completed, or stays where it is already, and `to` may be an agent that is yet to come. Records
+    `task.reassigned`. Raises `Forbidden`, `UnknownAgent`, and `InvalidTransition` for what has ended.
+    """
+    takes = to == by and task.assignee is None and not permissions.may(tx, task, Verb.REASSIGN, by)
+    if takes and manner is not PLAIN:
+        return _accept(tx, task, by, leased=False)
+    if manner is PLAIN:
+        agents.require_known(tx, task.project_id, to)
+    permissions.require(tx, task, Verb.REASSIGN, by, manner)
+    if to != task.assignee:
+        permissions.tell_holder(tx, task, f"gave {to}", by=by)
+    if manner is not PLAIN:
+        return task if to == task.assignee else transfers.pass_on(tx, task, to, by=by)
+    changes, detail = {"assignee": to, "addressed": 1}, {"taken_from": task.assignee}
+    return transfers.restart(tx, task, Event.REASSIGN, to=to, by=by, changes=changes, detail=detail)
+
+
+def reopen(tx: Tx, task: Task, *, by: str, manner: VerbManner = PLAIN) -> Task:
+    """Bring a task that has begun, or was completed, back to the start; it stays whose it is.
+
+    The time to begin it starts anew. Its holder is told. Records `task.released`, or `task.reopened`; nothing for what
+    has not begun. Raises `Forbidden`, and `InvalidTransition` for what ended otherwise.
+    """
+    permissions.require(tx, task, Verb.REOPEN, by, manner)
+    if task.status in NOT_BEGUN:
+        return task
+    (event,) = route(task.status, Status.QUEUED)
+    changes = {"result": None, "expires_at": transfers.new_expiry(tx, task)}
+    detail = {"reason": f"put back by {by}"}
+    permissions.tell_holder(tx, task, "put back", by=by)
+    return transfers.restart(tx, task, event, to=task.assignee, by=by, changes=changes, detail=detail)
+
+
+def describe(tx: Tx, task: Task, text: str, *, by: str) -> Task:
+    """Give a task another description, signed `edited_by`; its holder is told. Records `task.described`."""
+    permissions.require(tx, task, Verb.DESCRIBE, by)
+    permissions.tell_holder(tx, task, "changed the text of", by=by, unread=True)
+    return tasks.describe(tx, task, text, signed=permissions.label(tx, by), actor=by)
+
+
+def comment(tx: Tx, task: Task, text: str, *, by: str) -> Message | None:
+    """Say something about a task to whoever has it, else to who sent it; None where there is nobody to tell.
+
+    Then the log keeps it, as `task.noted`.
+    """
+    to = permissions.other_end(task, by)
+    if to is None:
+        tasks.note(tx, task, actor=by, detail={"reason": text})
+        return None
+    return permissions.say(tx, task, text, by=by, to=to)
+
+
+# ---- what they are made of
+
+
+def _accept(tx: Tx, task: Task, by: str, *, leased: bool, manner: VerbManner = PLAIN) -> Task:
+    changes: dict[str, object] = {"accepted_at": tx.now, "leased": int(leased), "door": tx.door}
+    if task.assignee is None:
+        if by == HUB:
+            raise Unavailable("it is free; say who claims it")  # whoever has no name cannot have a task
+        changes |= {"assignee": by, "addressed": 0, "epoch": task.epoch + 1}
+    else:
+        permissions.require(tx, task, Verb.CLAIM, by, manner)
+    accepted = tasks.step(tx, task, Event.ACCEPT, changes=changes, actor=by)
+    if by == accepted.assignee:
+        tasks.acknowledge(tx, accepted)
+    return accepted
+
+
+def _taken(tx: Tx, task: Task, verb: Verb, by: str, manner: VerbManner, *, leased: bool = False) -> Task:
+    """A free task, accepted by whoever is about to change it as its taker; any other as it is.
+
+    Who may cancel it has a part in it without that, but on a board they take what they move, once it waits for nothing.
+    """
+    if manner is PLAIN or task.assignee is not None or TaskRole.TAKER not in allowed(verb, manner):
+        return task
+    may_take = not permissions.may(tx, task, Verb.CANCEL, by) and permissions.may(tx, task, verb, by, manner)
+    if verb in TARGETS and manner is VerbManner.BOARD:
+        tasks.require_met(tx, task)
+    elif task.is_ended or not may_take:
+        return task
+    return _accept(tx, task, by, leased=leased)
+
+
+def _move(
+    tx: Tx,
+    task: Task,
+    verb: Verb,
+    *,
+    by: str,
+    leased: bool | None = None,
+    reason: str | None = None,
+    check: Check | None = None,
+    manner: VerbManner,
+) -> Task:
+    """Bring a task to where the verb says; a heartbeat is its holder's alone."""
+    target = TARGETS[verb]
+    task = _taken(tx, task, verb, by, manner, leased=bool(leased))
+    if check is None or check.agent != by:
+        permissions.require(tx, task, verb, by, manner)
+    if manner in FROM and task.status not in FROM[manner][verb]:
+        raise InvalidTransition(task.status, verb)
+    leased = leased if by == task.assignee else None
+    moved = transfers.move_to(tx, task, target, by=by, leased=leased, reason=reason)
+    if target is not task.status:
+        permissions.tell_holder(tx, task, MOVED[target], by=by, reason=reason)
+    return moved
+
+
+def _end(
+    tx: Tx,
+    task: Task,
+    event: Event,
+    *,
+    by: str,
+    text: str,
+    result: str | None,
+    files: Sequence[str] | None = None,
+    account: WorkReport = EMPTY_REPORT,
+    told: str | None = None,
+    check: Check | None = None,
+    manner: VerbManner,
+) -> Task:
+    """End a task for whoever may; its holder hears of it, unless by the reply that its sender has, or was `told`."""
+    task = _taken(tx, task, Verb(event), by, manner)
+    if check is None or check.agent != by:
+        permissions.require(tx, task, Verb(event), by, manner)
+    if manner is VerbManner.OWN and task.status not in HELD:
+        raise InvalidTransition(task.status, event)
+    ended = completion.end(
+        tx, task, event, by=by, text=text, result=result, told=told, files=files, account=account
+    )
+    if task.assignee not in (told, task.sender):
+        permissions.tell_holder(tx, task, ENDED[event], by=by, reason=result)
+    return ended

@@ -1,0 +1,1 @@
+"""The agents that a project knows: their names, last activity, connections, scopes and claims."""

@@ -1,0 +1,109 @@
+"""The names a project knows, and how they are."""
+
+import unicodedata
+from collections import Counter
+from collections.abc import Sequence
+from difflib import get_close_matches
+from uuid import UUID
+
+from hubbub.core.log.snapshots import patches
+from hubbub.model.agents import agent_names
+from hubbub.model.errors import Invalid, UnknownAgent
+from hubbub.model.people.rights import HUB
+from hubbub.model.records import Agent, Condition, Presence
+from hubbub.store.agents import agents
+from hubbub.store.tx import MustWrite, Tx
+
+STEPS = (".", "..")  # in an address they mean another place, however they are written
+
+# Nothing to decide: the store's own.
+of_project = agents.of_project
+presence = agents.presence
+by_token = agents.by_token
+describe_node = agents.put_node
+nodes = agents.nodes
+
+
+def meet(tx: Tx, project_id: UUID, name: str) -> None:
+    """Make `name` an agent that the project knows. Records `agent.met` the first time.
+
+    Raises `Invalid` for the name that stands for everyone who has none.
+    """
+    require_nameable(name)
+    if tx.is_read:
+        if agents.find(tx, project_id, name) is None:
+            raise MustWrite
+    elif agents.meet(tx, project_id, name):
+        patch = patches.agent(tx, project_id, name)
+        tx.record("agent.met", project_id=project_id, agent=name, patch=patch)
+
+
+def make(tx: Tx, project_id: UUID, name: str) -> None:
+    """As `meet`, where somebody makes an agent; a person who makes a new one chooses a name that all can write.
+
+    Raises `Invalid`.
+    """
+    is_new = tx.actor.is_person and agents.find(tx, project_id, name) is None
+    if is_new and not agent_names.is_choosable(name):
+        raise Invalid(
+            "an agent's name has letters, digits, '_', '-', '.', '@' and '+', up to "
+            f"{agent_names.LONGEST} of them, and begins with a letter, a digit or '_'"
+        )
+    meet(tx, project_id, name)
+
+
+def require_nameable(name: str) -> None:
+    """Raise `Invalid` for what no agent can be called."""
+    if name == HUB:
+        raise Invalid(f"{HUB!r} is the hub's own name; choose another")
+    if name != name.strip() or any(unicodedata.category(character) == "Cc" for character in name):
+        raise Invalid("an agent's name has no control characters, and no blanks at its ends")
+    if name in STEPS:
+        raise Invalid(f"no address could lead to an agent called {name!r}; choose another name")
+
+
+def is_known(tx: Tx, project_id: UUID, name: str) -> bool:
+    """Whether the project has ever seen an agent of that name."""
+    return agents.find(tx, project_id, name) is not None
+
+
+def require_known(tx: Tx, project_id: UUID, name: str) -> None:
+    """Raise `UnknownAgent`, with up to three near names, if the project has never seen `name`."""
+    if agents.find(tx, project_id, name) is None:
+        known = [agent.name for agent in agents.of_project(tx, project_id)]
+        folded = {each.casefold(): each for each in known}
+        near = get_close_matches(name.casefold(), folded, n=3, cutoff=0.5)
+        raise UnknownAgent(name, [folded[each] for each in near])
+
+
+def find(tx: Tx, project_id: UUID, name: str) -> Agent:
+    """The agent of that name. Raises `UnknownAgent`, with up to three near names."""
+    require_known(tx, project_id, name)
+    agent = agents.find(tx, project_id, name)
+    assert agent is not None  # or it would have been refused
+    return agent
+
+
+def with_inbox(tx: Tx, project_id: UUID) -> list[str]:
+    """The names of those who have ever been there, by name: what is everyone's they find in their inboxes."""
+    return [agent.name for agent in agents.of_project(tx, project_id) if agent.presence_id is not None]
+
+
+def counts(tx: Tx, project_ids: Sequence[UUID]) -> Counter[Condition]:
+    """How many agents of the projects are in each condition."""
+    return sum((Counter(agents.counts(tx, project_id)) for project_id in project_ids), Counter())
+
+
+def versions(tx: Tx, project_ids: Sequence[UUID]) -> dict[UUID, agents.Version]:
+    """List the version of each project's presences: as long as it is the same, `presences` returns the same."""
+    return {project_id: agents.version(tx, project_id) for project_id in project_ids}
+
+
+def presences(tx: Tx, project_ids: Sequence[UUID]) -> list[Presence]:
+    """The present or last presence of every agent of the projects, oldest first."""
+    return [presence for project_id in project_ids for presence in agents.presences(tx, project_id)]
+
+
+def condition(tx: Tx, project_id: UUID, name: str) -> Condition:
+    """What the agent said it was doing; `offline` if it is silent, or was never there."""
+    return agents.condition(tx, project_id, name) or Condition.OFFLINE

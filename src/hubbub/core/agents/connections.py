@@ -1,0 +1,59 @@
+"""Connections: transport sessions of MCP, which begin at one hub and go on at every hub of its store.
+
+Whatever a later request needs of an earlier one is in the store, so that it may come to any hub, and a hub may be
+replaced meanwhile.
+"""
+
+from datetime import timedelta
+from uuid import UUID
+
+from hubbub.model.timestamps import milliseconds
+from hubbub.store.agents import connections as rows
+from hubbub.store.tx import MustWrite, Tx
+
+KEEP = timedelta(hours=1)  # after the last use, as far as that is noted
+KEEP_CHOICES = timedelta(days=90)
+
+begin = rows.insert
+use = rows.use
+end = rows.end
+count_stream = rows.count_stream
+follow = rows.follow
+unfollow = rows.unfollow
+followed = rows.followed
+ask = rows.ask
+answer = rows.answer
+answered = rows.answered
+close_question = rows.close_question
+chosen = rows.chosen
+
+
+def remember(tx: Tx, connection_id: str | None, memory: str) -> None:
+    """Keep with a connection, where there is one, what the tools of its dialect want to know of it later.
+
+    Raises `MustWrite` in a read.
+    """
+    if connection_id is not None:
+        _require_write(tx)
+        rows.remember(tx, connection_id, memory)
+
+
+def recall(tx: Tx, connection_id: str | None) -> str | None:
+    """Return what was kept with the connection; None where nothing was, or there is none."""
+    return rows.recall(tx, connection_id) if connection_id is not None else None
+
+
+def choose(tx: Tx, token_id: UUID, choice: str) -> None:
+    """Keep what was chosen by a token. Raises `MustWrite` in a read."""
+    _require_write(tx)
+    rows.choose(tx, token_id, choice)
+
+
+def forget(tx: Tx) -> None:
+    """Drop what nobody has used for long."""
+    rows.forget(tx, tx.now - milliseconds(KEEP), tx.now - milliseconds(KEEP_CHOICES))
+
+
+def _require_write(tx: Tx) -> None:
+    if tx.is_read:
+        raise MustWrite

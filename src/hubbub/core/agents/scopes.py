@@ -1,0 +1,212 @@
+"""Scopes: agents say where they work, and hear who works there too; or are kept from it.
+
+What a project does about overlaps is its conflict mode: `off` looks for none, `warn` tells, `block` refuses. Of those
+who declare at the same time each but the first sees what the others have declared: they take turns by the project.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from uuid import UUID
+
+from hubbub.core.log.snapshots import patches, scope_conflicts
+from hubbub.model.agents.pattern_automata import TooCostly
+from hubbub.model.agents.scopes import AgentConflict, Area, Declaration, Scope, ScopeIndex, entries, slug
+from hubbub.model.errors import Invalid, NotFound, ScopeConflict
+from hubbub.model.log.projection import Card, Patch
+from hubbub.model.records import Presence, Project
+from hubbub.store import sequence_numbers
+from hubbub.store.agents import claims, scopes
+from hubbub.store.tx import Tx
+
+# Nothing to decide: the store's own.
+declared = scopes.find
+live = scopes.live
+
+
+def declare(
+    tx: Tx, project: Project, presence: Presence, scope: Scope, *, by: str | None = None
+) -> list[AgentConflict]:
+    """Let the presence work in `scope`, instead of where it was; the conflicts that this makes, by agent.
+
+    `by` is who says so, where that is not the agent itself.
+
+    Records `agent.scope_change`. Raises `Invalid` for an area that the project does not have, `TooCostly` for what
+    takes too long to compare, `ScopeConflict` if there are conflicts and the project blocks them.
+    """
+    changes = bool(scope or scopes.find(tx, presence))
+    if changes:
+        scopes.lock(tx, project.id, presence.agent)
+    conflicts = check(tx, project, scope, but=presence.id)
+    if conflicts and project.conflict_mode == "block":
+        raise ScopeConflict(conflicts)
+    if changes:
+        scopes.declare(tx, project.id, presence.id, scope)
+        whole = scopes.whole(tx, presence.id)
+        known = _known(tx, project.id)
+        met = conflicts if whole == scope else _seen(tx, project, whole, known, presence.id)
+        _record(
+            tx, presence, scope, conflicts, scope_conflicts.renew(tx, project.id, presence.agent, met), by=by
+        )
+    return conflicts
+
+
+def check(tx: Tx, project: Project, scope: Scope, *, but: UUID | None = None) -> list[AgentConflict]:
+    """With whom `scope` would be in conflict, by agent; nobody with themselves: `but` is the presence that asks.
+
+    Raises `Invalid` for an area that the project does not have, `TooCostly` for what takes too long to compare.
+    """
+    known = _known(tx, project.id)
+    if scope.area is not None:
+        _require(scope.area, known)
+    return list(_met(tx, project, scope, known, but))
+
+
+def standing(tx: Tx, project: Project) -> list[tuple[Declaration, list[AgentConflict]]]:
+    """Who of the project is there and has declared a scope, by agent, each with those it is in conflict with."""
+    met = scope_conflicts.by_agent(tx, project.id)
+    declared = scopes.live(tx, project.id)
+    present = {each.agent: each.presence_id for each in declared}
+    return [
+        (
+            each,
+            [
+                AgentConflict(other, present[other], common)
+                for other, common in met.get(each.agent, ())
+                if other in present
+            ],
+        )
+        for each in declared
+    ]
+
+
+def release(tx: Tx, presence: Presence) -> Patch:
+    """Let what a presence that has ended had declared and held stand in nobody's way; it is remembered as what it was.
+
+    Returns what that makes of the project's picture; recording it is the caller's.
+    """
+    if presence.area is None and not presence.files:
+        return {}
+    scopes.lock(tx, presence.project_id, presence.agent)
+    scopes.withdraw(tx, presence.id)
+    claims.drop_all(tx, presence.id)
+    return {"overlaps": scope_conflicts.renew(tx, presence.project_id, presence.agent, ())}
+
+
+def put_area(
+    tx: Tx, project: Project, area: str, *, name: str, patterns: Iterable[str], description: str | None = None
+) -> Area:
+    """Give the project an area of that slug, or replace the one it has. Records `area.put`.
+
+    Raises `Invalid` for what can be no slug, no name or no pattern, and if there is no pattern.
+    """
+    written, named, listed = slug(area), name.strip(), entries(patterns)
+    if not named:
+        raise Invalid("the name of an area is empty; give it one for people to read")
+    if not listed:
+        raise Invalid("an area needs at least one pattern, such as `src/auth/`")
+    scopes.lock(tx, project.id)
+    known = scopes.find_area(tx, project.id, written)
+    number = known.number if known else sequence_numbers.next_number(tx, project.id, "area")
+    new = Area(slug=written, number=number, name=named, description=description, patterns=listed)
+    made = scopes.put_area(tx, project.id, new)
+    tx.record(
+        "area.put",
+        project_id=project.id,
+        detail={"area": made.slug, "patterns": made.patterns},
+        patch=reckon(tx, project),
+    )
+    return made
+
+
+def reckon(tx: Tx, project: Project) -> Patch:
+    """Look again at who is in conflict with whom, as something has changed for all; what that makes of the picture."""
+    scopes.lock(tx, project.id)
+    known = _known(tx, project.id)
+    found = [
+        (each.agent, _seen(tx, project, each.scope, known, each.presence_id))
+        for each in scopes.live(tx, project.id)
+    ]
+    return {"overlaps": scope_conflicts.renew_all(tx, project.id, found)}
+
+
+def reckon_one(tx: Tx, project: Project, presence: Presence) -> Patch:
+    """Look again at whom one is in conflict with, as what it holds has changed; what that makes of the picture."""
+    found = _seen(tx, project, scopes.whole(tx, presence.id), _known(tx, project.id), presence.id)
+    return {"overlaps": scope_conflicts.renew(tx, project.id, presence.agent, found)}
+
+
+def areas(tx: Tx, project_id: UUID) -> list[Area]:
+    """The areas of the project, oldest first."""
+    return sorted(scopes.areas(tx, project_id), key=lambda area: area.number)
+
+
+def find_area(tx: Tx, project_id: UUID, area: str) -> Area:
+    """The area of that slug. Raises `NotFound`, and `Invalid` for what can be no slug."""
+    found = scopes.find_area(tx, project_id, slug(area))
+    if found is None:
+        raise NotFound("area", area)
+    return found
+
+
+def require_area(tx: Tx, project_id: UUID, area: str) -> str:
+    """The slug in the one way to write it. Raises `Invalid` unless the project has that area, or none at all."""
+    written = slug(area)
+    _require(written, _known(tx, project_id))
+    return written
+
+
+def _known(tx: Tx, project_id: UUID) -> dict[str, Area]:
+    return {area.slug: area for area in scopes.areas(tx, project_id)}
+
+
+def _require(area: str, known: Mapping[str, Area]) -> None:
+    if known and area not in known:
+        raise Invalid(f"the project has no area {area!r}; it has {', '.join(sorted(known))}")
+
+
+def _met(
+    tx: Tx, project: Project, scope: Scope, known: Mapping[str, Area], but: UUID | None
+) -> Iterator[AgentConflict]:
+    """Yield the conflicts of `scope` with other scopes, where the project minds. Raises `TooCostly`."""
+    if not scope or project.conflict_mode == "off":
+        return
+    ground = ScopeIndex(scope, known)
+    for other in scopes.candidates(tx, project.id, ground.reach()):
+        if other.presence_id != but and (found := ground.overlap(other.scope)):
+            yield AgentConflict(other.agent, other.presence_id, found)
+
+
+def _seen(
+    tx: Tx, project: Project, scope: Scope, known: Mapping[str, Area], but: UUID | None
+) -> list[AgentConflict]:
+    """As `_met`, for what stands already and is only shown: as many of them as are found in bounded time."""
+    found: list[AgentConflict] = []
+    with suppress(TooCostly):
+        found.extend(_met(tx, project, scope, known, but))
+    return found
+
+
+def _record(
+    tx: Tx,
+    presence: Presence,
+    scope: Scope,
+    conflicts: Sequence[AgentConflict],
+    changed: Mapping[str, Card | None],
+    *,
+    by: str | None,
+) -> None:
+    tx.record(
+        "agent.scope_change",
+        project_id=presence.project_id,
+        actor=by or presence.agent,
+        agent=presence.agent,
+        detail={
+            "area": scope.area,
+            "files": scope.files,
+            "conflicts": [conflict.agent for conflict in conflicts],
+        },
+        patch={
+            **patches.agent(tx, presence.project_id, presence.agent),
+            "overlaps": dict(changed),
+        },
+    )

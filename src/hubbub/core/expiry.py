@@ -1,0 +1,58 @@
+"""What is overdue: tasks nobody began in time, questions nobody answered, agents and machines that fell silent."""
+
+from hubbub.core.actions import task_actions
+from hubbub.core.agents import claims, connections
+from hubbub.core.cost import meter
+from hubbub.core.fleet import approvals, audit_heads, dispatches, enrolment, nodes
+from hubbub.core.log import idempotency, outbox
+from hubbub.core.mail import wakes
+from hubbub.core.people import auth_attempts, lent_tokens, logins, quotas
+from hubbub.core.presence import edit_guard, presences
+from hubbub.core.work import leases, tasks
+from hubbub.store.agents import agents as agent_rows
+from hubbub.store.fleet import approvals as approval_rows
+from hubbub.store.fleet import nodes as node_rows
+from hubbub.store.log import idempotency as kept_answers
+from hubbub.store.tx import Tx
+from hubbub.store.work import overdue
+
+BATCH = 100
+
+
+def is_due(tx: Tx) -> bool:
+    """Whether anything is overdue; a few looks into indexes, so it may be asked before every call."""
+    return overdue.is_any(tx, approvals.gone_since(tx))
+
+
+def settle(tx: Tx) -> None:
+    """End what has run out of time by now: tasks, presences, approvals, claims, leases, and that machines are there."""
+    while is_due(tx):
+        for task in tasks.lapsed(tx, BATCH):
+            task_actions.expire(tx, task)
+        for presence in agent_rows.lapsed(tx, BATCH):
+            presences.lapse(tx, presence)
+        for approval in approval_rows.lapsed(tx, BATCH):
+            approvals.expire(tx, approval)
+        claims.lapse(tx, BATCH)
+        leases.lapse(tx, BATCH)
+        for machine in node_rows.lapsed(tx, BATCH):
+            nodes.lapse(tx, machine)
+        approvals.forsake(tx, BATCH)
+
+
+def forget(tx: Tx) -> None:
+    """Drop what is kept only for a while: answers to keyed writes, what has left the hub, old questions and orders."""
+    kept_answers.forget(tx, before=tx.now - int(idempotency.KEEP.total_seconds() * 1000))
+    outbox.forget(tx)
+    edit_guard.forget(tx)
+    approvals.forget(tx)
+    audit_heads.forget(tx)
+    wakes.forget(tx)
+    enrolment.forget(tx)
+    logins.forget(tx)
+    meter.forget(tx)
+    dispatches.forget(tx)
+    lent_tokens.forget(tx)
+    quotas.forget(tx)
+    auth_attempts.forget(tx)
+    connections.forget(tx)

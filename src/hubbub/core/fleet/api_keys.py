@@ -1,0 +1,43 @@
+"""The API key of a project: set, shown masked, cleared; and used by nobody but the hub's own machine."""
+
+from hubbub.core.people import access
+from hubbub.model.fleet.api_keys import ApiKey, require_key
+from hubbub.model.people.rights import Right
+from hubbub.model.records import Project
+from hubbub.store.fleet import api_keys as rows
+from hubbub.store.tx import Tx
+
+
+def put(tx: Tx, project: Project, secret: str) -> ApiKey:
+    """Give the project its key, in the place of the one that it had. Records `key.set`, without the key.
+
+    Any member may: on a machine its gate asks a person first. Raises `Forbidden` to who may only look on, and
+    `Invalid` for what cannot be a key.
+    """
+    access.enter(tx, str(project.id), Right.WRITE)
+    key = ApiKey(project_id=project.id, secret=require_key(secret), set_by=tx.actor.label, set_at=tx.now)
+    rows.put(tx, key)
+    tx.record("key.set", project_id=project.id)
+    return key
+
+
+def find(tx: Tx, project: Project) -> ApiKey | None:
+    """The project's key, to be shown masked; None if it has none. Raises `Forbidden` to who may only look on."""
+    access.enter(tx, str(project.id), Right.WRITE)
+    return rows.find(tx, project.id)
+
+
+def clear(tx: Tx, project: Project) -> bool:
+    """Take the project's key away; False if it had none. Records `key.cleared`. Raises `Forbidden` as `put` does."""
+    access.enter(tx, str(project.id), Right.WRITE)
+    if not rows.remove(tx, project.id):
+        return False
+    tx.record("key.cleared", project_id=project.id)
+    return True
+
+
+def use(tx: Tx, project: Project) -> str | None:
+    """The key itself, for the hub's own machine; None if the project has none. Raises `Forbidden` to anybody else."""
+    access.require_hub_owner(tx)
+    key = rows.find(tx, project.id)
+    return key.secret if key else None

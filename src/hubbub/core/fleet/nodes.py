@@ -1,0 +1,332 @@
+"""Machines that agents may use: who they are, whether they are there, and what they do themselves.
+
+A machine on which a hub runs reports itself; any other has joined (`core/fleet/enrolment.py`), and is there while a hub
+holds its link. What a machine does for an agent while that waits, or in the background, is a task of the hub: sent by
+the agent, and begun at once by `node:` and the machine's name.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import timedelta
+from uuid import UUID
+
+from hubbub.core.actions import task_actions
+from hubbub.core.agents import agents
+from hubbub.core.fleet import dispatches, managed_agents
+from hubbub.core.log.snapshots import cards, patches
+from hubbub.core.people import access, tokens
+from hubbub.core.work import tasks
+from hubbub.model.errors import Conflict, Forbidden, Invalid, NotFound, NotHolder, Unauthorized
+from hubbub.model.fleet.calls import NodeInfo
+from hubbub.model.fleet.nodes import AT, NODE_PREFIX, Machine, beside, board_name
+from hubbub.model.ids import new_id, parse_id
+from hubbub.model.log.projection import Patch
+from hubbub.model.people.rights import Right, Role
+from hubbub.model.records import Project, Task
+from hubbub.model.timestamps import milliseconds
+from hubbub.model.visible_text import visible
+from hubbub.store.fleet import nodes as rows
+from hubbub.store.fleet import shares
+from hubbub.store.people import projects
+from hubbub.store.tx import Tx
+from hubbub.store.work import tasks as task_rows
+
+NOUN = "machine"
+TTL = timedelta(seconds=90)  # of silence; a machine reports three times as often
+MOST_LABELS = 50
+LINE = 200  # characters of a name, a label and the like
+
+# Nothing to decide: the store's own.
+note_load = rows.set_load
+of_ended_hubs = rows.of_ended_hubs
+
+
+def report(
+    tx: Tx,
+    project: Project,
+    about: NodeInfo,
+    *,
+    runtime: str | None = None,
+    labels: Sequence[str] = (),
+    ttl: timedelta = TTL,
+) -> Machine:
+    """A machine on which a hub runs is there, and this is what it is like.
+
+    Names are the same whatever their case. Records `node.joined` the first time, `node.online` if it was away, and
+    `node.changed` if it is not like it was.
+    Raises `Invalid`, and `Conflict` while another machine of that name is there, or where one has joined by it.
+    """
+    before, machine = claim(tx, project, about, labels)
+    if before is not None:
+        is_another = before.machine_id != about.machine_id and (before.is_online(tx.now) or before.token_id)
+        if is_another or is_linked(before, tx.now):
+            raise Conflict(f"another machine is called {before.name!r} in this project; choose another name")
+        end_key(tx, before)
+    expires_at = tx.now + milliseconds(ttl)
+    reported = rows.update(tx, machine.id, about, labels=labels, expires_at=expires_at, runtime=runtime)
+    if before is None:
+        record(tx, "node.joined", reported)
+    else:
+        _record_return(tx, before, reported)
+    return reported
+
+
+def claim(
+    tx: Tx, project: Project, about: NodeInfo, labels: Sequence[str] = ()
+) -> tuple[Machine | None, Machine]:
+    """The machine that has the name, locked, and the one that has it from now on: a new one where there was none.
+
+    Raises `Invalid` for what cannot be said of a machine.
+    """
+    _check(about, labels)
+    if AT in about.name:
+        raise Invalid(f"a machine's name has no {AT!r}; choose another name than {about.name!r}")
+    fresh = Machine(
+        id=new_id(),
+        project_id=project.id,
+        name=about.name,
+        machine_id=about.machine_id,
+        platform=about.platform,
+        labels=tuple(labels),
+        version=about.version,
+        sandbox=about.sandbox,
+        first_seen_at=tx.now,
+        seen_at=tx.now,
+        expires_at=tx.now,
+    )
+    while (before := rows.find(tx, project.id, about.name, lock=True)) is None:
+        if rows.insert(tx, fresh):
+            return None, fresh
+    return before, before
+
+
+def leave(tx: Tx, project: Project, name: str) -> None:
+    """A machine on which a hub runs goes. Records `node.offline`, if it was there."""
+    machine = rows.find(tx, project.id, name, lock=True)
+    if machine is not None and machine.token_id is None and machine.is_online(tx.now):
+        record(tx, "node.offline", rows.close(tx, machine.id))
+
+
+def find_by_key(tx: Tx) -> tuple[Project, Machine]:
+    """The machine whose key the caller has, and its project. Raises `Forbidden` for who has no such key (any more)."""
+    actor = tx.actor
+    access.require_valid(tx)
+    machine = rows.find_by_key(tx, actor.token_id) if actor.role is Role.NODE and actor.token_id else None
+    project = projects.find(tx, machine.project_id) if machine is not None else None
+    if machine is None or project is None:
+        raise Forbidden("only a machine that has joined may do this, with its own key")
+    return project, machine
+
+
+def is_linked(machine: Machine, now: int) -> bool:
+    """Whether a hub holds a link to the machine."""
+    return machine.hub is not None and machine.is_online(now)
+
+
+def link(
+    tx: Tx,
+    machine: Machine,
+    *,
+    hub: str,
+    about: NodeInfo,
+    runtime: str | None = None,
+    labels: Sequence[str] = (),
+    ttl: timedelta = TTL,
+) -> Machine:
+    """`hub` holds the link to a machine from now on, whoever held it before; this is what the machine is like.
+
+    Its name and id stay those by which it joined. Records as `report` does. Raises `Invalid`, and
+    `Unauthorized` if its key has ended since it was found.
+    """
+    known = replace(about, name=machine.name, machine_id=machine.machine_id)
+    _check(known, [*labels, *([runtime] if runtime is not None else [])])
+    before = rows.find_by_id(tx, machine.id, lock=True)
+    if before is None or before.token_id is None or before.token_id != machine.token_id:
+        raise Unauthorized
+    linked = rows.update(
+        tx,
+        machine.id,
+        known,
+        labels=labels,
+        expires_at=tx.now + milliseconds(ttl),
+        token_id=machine.token_id,
+        runtime=runtime,
+        hub=hub,
+    )
+    _record_return(tx, before, linked)
+    return linked
+
+
+def beat(tx: Tx, machine_ids: Iterable[UUID], ttl: timedelta = TTL) -> None:
+    """The machines to which a hub holds links are still there, and will be for `ttl`.
+
+    Records `node.online` for one of which it was told that it is gone.
+    """
+    for machine_id in sorted(machine_ids):
+        before = rows.beat(tx, machine_id, tx.now + milliseconds(ttl))
+        if before is not None and not before.online:
+            record(tx, "node.online", replace(before, online=True))
+
+
+def lapse(tx: Tx, machine: Machine) -> None:
+    """A machine has fallen silent: whatever held its link is gone too. Records `node.offline`."""
+    rows.note_silence(tx, machine.id)
+    record(tx, "node.offline", replace(machine, online=False))
+
+
+def unlink(tx: Tx, machine_id: UUID, hub: str) -> None:
+    """The link to a machine is lost, unless another hub holds one by now. Records `node.offline`."""
+    machine = rows.unlink(tx, machine_id, hub)
+    if machine is not None:
+        record(tx, "node.offline", machine)
+
+
+def remove(tx: Tx, project: Project, name: str) -> Machine:
+    """Forget a machine: its key ends, and with it its link; so do links to look at it, and what it has not ended.
+
+    For people who may write in the project. Records `node.removed`. Raises `Forbidden`, `NotFound`, and `Conflict`
+    for one on which a hub runs just now.
+    """
+    access.require_person(tx, "remove a machine")
+    access.enter(tx, str(project.id), Right.WRITE)
+    machine = rows.find(tx, project.id, name, removing=True)
+    if machine is None:
+        raise NotFound(NOUN, name)
+    if machine.token_id is None and machine.is_online(tx.now):
+        raise Conflict(f"a hub runs on {machine.name!r}: it is there for as long as that one runs")
+    dispatches.abandon(tx, machine.id)
+    homeless = managed_agents.forget_machine(tx, machine.id)
+    shares.forget_machine(tx, machine.id)
+    rows.delete(tx, machine.id)
+    if machine.token_id is not None:
+        tokens.end(tx, machine.token_id)
+    patch = {"machines": {machine.name: None}, **patches.agents(tx, project.id, homeless)}
+    record(tx, "node.removed", machine, patch=patch)
+    return machine
+
+
+def end_key(tx: Tx, machine: Machine) -> None:
+    """End the key that the machine has, if it has one: it gets another, or needs none any more."""
+    if machine.token_id is not None:
+        tokens.end(tx, machine.token_id)
+
+
+def find(tx: Tx, project: Project, name: str) -> Machine:
+    """The machine of that name, whatever its case. Raises `NotFound`."""
+    machine = rows.find(tx, project.id, name)
+    if machine is None:
+        raise NotFound(NOUN, name)
+    return machine
+
+
+def require_no_machine(tx: Tx, project: Project, name: str) -> None:
+    """Raise `Forbidden` for the name of a machine that has joined, or on which a hub runs: that tells of itself."""
+    if rows.find(tx, project.id, name) is not None or rows.is_of_hub(tx, name):
+        raise Forbidden(f"{name!r} is a machine of the project: nobody tells of it but itself, by its link")
+
+
+def listed(tx: Tx, project: Project) -> list[Machine]:
+    """The project's machines, by name."""
+    return rows.of_project(tx, project.id)
+
+
+def begin_task(
+    tx: Tx, project: Project, *, sender: str | None, title: str, description: str, node: str
+) -> Task:
+    """Put what a machine sets about for an agent on the board: a task of `sender`, begun by `node:` and its name.
+
+    Nothing of this lapses by time: a machine's tasks have no heartbeat. Raises what `access.speak` does.
+    """
+    holder = board_name(node)
+    agents.meet(tx, project.id, holder)
+    task = tasks.send(
+        tx,
+        project.id,
+        sender=access.speak(tx, project.id, sender),
+        to=holder,
+        text=description,
+        title=title,
+    )
+    return task_actions.start(tx, task, holder, leased=False, is_read=False)
+
+
+def end_task_beside(
+    tx: Tx, project: Project, ref: str, *, sender: str | None, name: str, text: str, failed: bool
+) -> Task:
+    """As `end_task`, for what a program beside the caller began, which calls the machine that it is on `name`."""
+    found = tasks.find(tx, [project.id], ref, by_number=False)
+    node = beside(access.programs_name(tx, found.sender), name)
+    return end_task(tx, ref, text=text, failed=failed, project=project, sender=sender, node=node)
+
+
+def end_task(
+    tx: Tx,
+    ref: str,
+    *,
+    text: str,
+    failed: bool,
+    project: Project | None = None,
+    sender: str | None = None,
+    node: str | None = None,
+) -> Task:
+    """End what `begin_task` put on the board, with its result or why there is none; its sender hears of it.
+
+    One that has ended meanwhile, as somebody cancelled it, stays as it is. The hub's own machine may end any; else it
+    is said of which project, for whom and by whom. Raises `NotFound` for what is of another project, and `NotHolder`
+    for what is another's, or not a machine's.
+    """
+    task_id = parse_id(ref)
+    task = task_rows.find(tx, task_id, lock=True) if task_id else None
+    if task is None or (project is not None and task.project_id != project.id):
+        raise NotFound("task", ref)
+    holder = task.assignee or ""
+    is_theirs = sender in (None, task.sender) and (node is None or board_name(node) == holder)
+    if not holder.startswith(NODE_PREFIX) or not is_theirs:
+        raise NotHolder(task.assignee)
+    if task.is_ended:
+        return task
+    if failed:
+        return task_actions.fail(tx, task, by=holder, reason=text)
+    return task_actions.complete(tx, task, by=holder, result=text)
+
+
+def record(
+    tx: Tx, kind: str, machine: Machine, *, actor: str | None = None, patch: Patch | None = None
+) -> None:
+    """Tell of a machine that it has come, has changed, or is gone."""
+    tx.record(
+        kind,
+        project_id=machine.project_id,
+        actor=actor,
+        detail={"node": machine.name, "platform": machine.platform, "sandbox": machine.sandbox},
+        patch=patch or patches.machine(machine),
+    )
+
+
+def succeeding(tx: Tx, before: Machine | None, now: Machine) -> Patch:
+    """What it makes of the picture that a machine is as it is `now`: its name may be spelled in another way."""
+    if before is None or before.name == now.name:
+        return patches.machine(now)
+    placed = [each.agent for each in managed_agents.of_machine(tx, now.id)]
+    return {
+        "machines": {before.name: None, **patches.machine(now)["machines"]},
+        **patches.agents(tx, now.project_id, placed),
+    }
+
+
+def _record_return(tx: Tx, before: Machine, now: Machine) -> None:
+    patch = succeeding(tx, before, now)
+    if not before.is_online(tx.now):
+        record(tx, "node.online", now, patch=patch)
+    elif cards.machine(before) != cards.machine(now):
+        record(tx, "node.changed", now, patch=patch)
+
+
+def _check(about: NodeInfo, labels: Sequence[str]) -> None:
+    if len(labels) > MOST_LABELS:
+        raise Invalid(f"a machine has at most {MOST_LABELS} labels")
+    for line in (about.name, about.machine_id, about.platform, about.version, about.sandbox, *labels):
+        if not line.strip() or line != line.strip() or len(line) > LINE or visible(line) != line:
+            raise Invalid(f"what a machine says of itself are lines of 1 to {LINE} visible characters")
+    if about.name in agents.STEPS:
+        raise Invalid(f"no address could lead to a machine called {about.name!r}; choose another name")

@@ -1,0 +1,266 @@
+"""Who asks the hub for what the work of a machine needs, and what each may have.
+
+Three may ask: the machine that a hub runs on, a machine that has joined, and a program beside an agent, with that
+agent's token. The first is this process, and what it says is so. The others are not believed: a machine has something
+done for whoever gave the order that it works on, and a token speaks for no machine.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from uuid import UUID
+
+from hubbub.core.fleet import api_keys, audit_heads, dispatches, managed_agents, nodes
+from hubbub.core.people import access, lent_tokens, projects
+from hubbub.core.work import task_search, tasks
+from hubbub.model.errors import Forbidden, NotFound
+from hubbub.model.fleet import call_chain
+from hubbub.model.fleet.call_chain import CallChain
+from hubbub.model.fleet.calls import Principal
+from hubbub.model.fleet.dispatches import ENDED, Dispatch
+from hubbub.model.fleet.managed_agents import NO_AGENTS, ProcessStatus
+from hubbub.model.fleet.nodes import Machine, beside, board_name
+from hubbub.model.ids import new_id
+from hubbub.model.lifecycle import OPEN
+from hubbub.model.people.rights import HUB, SYSTEM, Actor
+from hubbub.model.records import Project, Task
+from hubbub.store.tx import Tx
+
+MOST = 512  # tasks that a machine has begun for one caller
+NO_ORDER = "the machine is not at work on such an order"
+NO_TASK = "the machine is not at work on such a task"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delegation:
+    """For whom something is done, and in which name."""
+
+    project: Project
+    who: Principal  # as people are told
+    sender: str | None  # as the board has it
+    node: str  # by which the hub keeps what is done
+
+
+class Requester(ABC):
+    """Who asks. What is not said to be otherwise is a machine's, which asks for itself."""
+
+    @property
+    def actor(self) -> Actor:
+        """By whose rights the hub does it."""
+        return SYSTEM
+
+    @property
+    def link(self) -> UUID | None:
+        """The machine by whose link this came, if by one: its questions end with that."""
+        return None
+
+    @property
+    def hub(self) -> str | None:
+        """The hub whose own machine it is, if it is one: its questions end with that."""
+        return None
+
+    @abstractmethod
+    def standing(self, tx: Tx, said: Principal) -> Delegation:
+        """For whom something is done that is `said` to be for somebody. Raises `HubError`."""
+
+    @abstractmethod
+    def home(self, tx: Tx) -> Project:
+        """The project that it is of. Raises `HubError`."""
+
+    @abstractmethod
+    def itself(self, tx: Tx) -> Machine:
+        """The machine that it is. Raises `Forbidden` where it is none."""
+
+    @abstractmethod
+    def seal(self, tx: Tx, seq: int, digest: str) -> None:
+        """Keep the head of its audit log."""
+
+    @abstractmethod
+    def end_task(self, tx: Tx, ref: str, *, text: str, failed: bool) -> None:
+        """End what it has begun."""
+
+    @abstractmethod
+    def lend(self, tx: Tx, said: Principal, task_id: str | None, chain: CallChain) -> str:
+        """A token for the program that is its agent, for an order, or a task in the background.
+
+        `chain` is what it says of who asked whom, up to that program.
+        """
+
+    def key(self, tx: Tx) -> str | None:
+        """The API key of its project, if there is one that it may have."""
+        return api_keys.use(tx, self.home(tx))
+
+    def equip(self, tx: Tx, agent: str) -> str:
+        """A key for an agent that was placed on it."""
+        return managed_agents.issue_key(tx, self.itself(tx), agent)
+
+    def fare(self, tx: Tx, fares: Sequence[ProcessStatus]) -> None:
+        """Keep how the agents fare that were placed on it."""
+        managed_agents.update_status(tx, self.itself(tx), fares)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnMachine(Requester):
+    """The machine that a hub runs on, of the project with that slug. It serves all projects of the hub."""
+
+    project: str
+    node: str
+    instance: str  # of the hub, which has another when it is started anew
+
+    @property
+    def hub(self) -> str:
+        """The process in which it is."""
+        return self.instance
+
+    def standing(self, tx: Tx, said: Principal) -> Delegation:
+        sender = None if said.is_person else said.name
+        return Delegation(project=projects.find(tx, said.project), who=said, sender=sender, node=self.node)
+
+    def home(self, tx: Tx) -> Project:
+        return projects.find(tx, self.project)
+
+    def itself(self, tx: Tx) -> Machine:
+        return nodes.find(tx, self.home(tx), self.node)
+
+    def seal(self, tx: Tx, seq: int, digest: str) -> None:
+        audit_heads.keep(tx, self.home(tx), self.node, seq, digest)
+
+    def end_task(self, tx: Tx, ref: str, *, text: str, failed: bool) -> None:
+        nodes.end_task(tx, ref, text=text, failed=failed)
+
+    def lend(self, tx: Tx, said: Principal, task_id: str | None, chain: CallChain) -> str:
+        project = projects.find(tx, said.project)
+        purpose = _begun(tx, project, task_id, self.node) if task_id is not None else new_id()
+        return lent_tokens.lend(tx, project, said, node=self.node, purpose=purpose, chain=chain)[1]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinkedMachine(Requester):
+    """A machine that has joined, by its link. `order` is what it works on; without one it asks for itself."""
+
+    project: Project
+    machine: Machine
+    order: Dispatch | None = None
+
+    @property
+    def link(self) -> UUID:
+        """Its own: nobody sits there, and it proves itself by that."""
+        return self.machine.id
+
+    def standing(self, tx: Tx, said: Principal) -> Delegation:
+        who = self._at_work().order.who
+        sender = None if who.is_person else who.name
+        return Delegation(project=self.project, who=who, sender=sender, node=self.machine.name)
+
+    def home(self, tx: Tx) -> Project:
+        return self.project
+
+    def itself(self, tx: Tx) -> Machine:
+        return self.machine
+
+    def seal(self, tx: Tx, seq: int, digest: str) -> None:
+        audit_heads.keep(tx, self.project, self.machine.name, seq, digest)
+
+    def end_task(self, tx: Tx, ref: str, *, text: str, failed: bool) -> None:
+        nodes.end_task(tx, ref, text=text, failed=failed, project=self.project, node=self.machine.name)
+
+    def lend(self, tx: Tx, said: Principal, task_id: str | None, chain: CallChain) -> str:
+        order, node = self._at_work(), self.machine.name
+        who, purpose = order.order.who, order.id
+        if task_id is not None:
+            purpose = _begun(tx, self.project, task_id, node, sender=_sender(who))
+        chain = call_chain.at_least(chain, call_chain.longer(order.order.chain, who.name, node))
+        return lent_tokens.lend(tx, self.project, who, node=node, purpose=purpose, chain=chain)[1]
+
+    def _at_work(self) -> Dispatch:
+        if self.order is None:
+            raise Forbidden(NO_ORDER)
+        return self.order
+
+
+@dataclass(frozen=True, kw_only=True)
+class Program(Requester):
+    """A program beside an agent, with a token of theirs; `node` is the machine that it is on, as it says itself."""
+
+    caller: Actor
+    project: str | None  # by its slug or id, where the token is good for several
+    node: str
+
+    @property
+    def actor(self) -> Actor:
+        """Whoever has the token."""
+        return self.caller
+
+    def standing(self, tx: Tx, said: Principal) -> Delegation:
+        project = self.home(tx)
+        named = None if said.is_person or said.name in ("", HUB) else said.name
+        spoken = access.speak(tx, project.id, named)
+        name, token_id = access.programs_name(tx, spoken), str(self.caller.token_id)
+        who = Principal(project=project.slug, name=name, token_id=token_id, is_person=self.caller.is_person)
+        return Delegation(project=project, who=who, sender=spoken, node=beside(name, self.node))
+
+    def home(self, tx: Tx) -> Project:
+        return access.enter(tx, self.project)
+
+    def itself(self, tx: Tx) -> Machine:
+        raise Forbidden(NO_AGENTS)
+
+    def end_task(self, tx: Tx, ref: str, *, text: str, failed: bool) -> None:
+        project, sender = self.home(tx), self.caller.agent
+        nodes.end_task_beside(tx, project, ref, sender=sender, name=self.node, text=text, failed=failed)
+
+    def lend(self, tx: Tx, said: Principal, task_id: str | None, chain: CallChain) -> str:
+        standing = self.standing(tx, said)
+        project, purpose = standing.project, new_id()
+        if task_id is not None:
+            purpose = _begun(tx, project, task_id, standing.node, sender=standing.sender)
+        who = replace(standing.who, name=standing.sender or HUB)
+        return lent_tokens.lend_from(
+            tx, project, self.caller, who, node=self.node, purpose=purpose, chain=chain
+        )[1]
+
+    def seal(self, tx: Tx, seq: int, digest: str) -> None:
+        project = self.home(tx)
+        nodes.require_no_machine(tx, project, self.node)
+        who = access.programs_name(tx, access.speak(tx, project.id))
+        audit_heads.keep_beside(tx, project, who, self.node, seq=seq, digest=digest)
+
+    def key(self, tx: Tx) -> None:
+        """None: nobody gets a project's key by a token."""
+
+
+def held_by(tx: Tx, machine: Machine, wanted: UUID) -> Dispatch:
+    """The machine's order of that id, open or with a task that still goes on for who gave it. Raises `Forbidden`."""
+    found = dispatches.find(tx, wanted)
+    if found is None or found.machine != machine.id:
+        raise Forbidden(NO_ORDER)
+    if found.status in ENDED and not begun_for(tx, machine, found):
+        raise Forbidden(NO_ORDER)
+    return found
+
+
+def begun_for(tx: Tx, machine: Machine, order: Dispatch) -> list[Task]:
+    """The tasks that go on at the machine for whoever gave the order."""
+    begun = task_search.search(
+        tx, [order.project_id], status=OPEN, assignee=board_name(machine.name), limit=MOST
+    )
+    return [task for task in begun if task.sender == _sender(order.order.who)]
+
+
+def _begun(tx: Tx, project: Project, ref: str, node: str, *, sender: str | None = None) -> UUID:
+    """The task that goes on at a machine in the background, locked, so that it does not end unseen.
+
+    With a `sender`, only for them. Raises `Forbidden` for any other.
+    """
+    try:
+        task = tasks.find(tx, [project.id], ref, lock=True, by_number=False)
+    except NotFound:
+        raise Forbidden(NO_TASK) from None
+    if task.is_ended or task.assignee != board_name(node) or sender not in (None, task.sender):
+        raise Forbidden(NO_TASK)
+    return task.id
+
+
+def _sender(who: Principal) -> str:
+    """By which name the board has what was begun for somebody."""
+    return HUB if who.is_person else who.name

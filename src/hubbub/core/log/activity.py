@@ -1,0 +1,34 @@
+"""Looking back into the activity log: what happened, to whom, to which task."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from hubbub.model.records import Activity
+from hubbub.store.log import activity
+from hubbub.store.tx import Tx
+
+# Nothing to decide: the store's own.
+Counted = activity.Counted
+Page = activity.Page
+Position = activity.Position
+START = activity.START
+head = activity.head
+tail = activity.tail
+since = activity.since
+visible = activity.visible
+position_of = activity.position_of
+latest = activity.history
+count = activity.count
+page = activity.page
+
+
+def last(tx: Tx, project_id: UUID) -> int:
+    """The `seq` of what happened last in the project; 0 before anything did."""
+    found = latest(tx, project_id, limit=1)
+    return found[0].seq if found else 0
+
+
+def after(tx: Tx, project_id: UUID, seq: int, *, agent: str | None = None, limit: int) -> Sequence[Activity]:
+    """What happened after the activity `seq`, oldest first; from the beginning for 0, nothing for an unknown one."""
+    position = START if seq == 0 else position_of(tx, seq)
+    return since(tx, project_id, position, limit, agent=agent).activities if position else []

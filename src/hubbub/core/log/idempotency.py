@@ -1,0 +1,101 @@
+"""Sending the same write twice: the second time gets the answer of the first, and nothing happens again.
+
+A key is its token's own; where several agents share a token, and nothing else of the call says which of them makes it,
+it is the agent's own as well: `speaker`.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from datetime import timedelta
+
+from hubbub.model.errors import Conflict, Invalid
+from hubbub.model.fleet.calls import ToolResult
+from hubbub.store.log import idempotency
+from hubbub.store.tx import Operation, Tx
+
+KEEP = timedelta(days=1)
+KEY_LENGTH = 256
+_BEGUN = "null"  # kept in the place of an answer while there is none
+
+Reply = Mapping[str, object]
+
+
+def once(
+    key: str | None,
+    digest: str,
+    operation: Operation[Reply],
+    *,
+    told_once: str | None = None,
+    speaker: Callable[[Tx], str | None] = lambda _tx: None,
+) -> Operation[Reply]:
+    """`operation`, done at most once for each `key` of one token, and of one `speaker`.
+
+    `digest` stands for what is asked: the same key with another digest is a `Conflict`. A refusal is not kept, so
+    that the call may be tried again. `told_once` is the field of the reply that holds a secret: it is not kept
+    either, so a repetition is a `Conflict`. Without a key the operation is returned as it is.
+    """
+    if key is None:
+        return operation
+    require_key(key)
+
+    def keyed(tx: Tx) -> Reply:
+        owner = _owner(tx, speaker(tx))
+        claimed = idempotency.claim(tx, owner, key, digest)  # first, so that of two at once one waits
+        if claimed["digest"] != digest:
+            raise Conflict(f"the idempotency key {key!r} was used for another call")
+        if claimed["reply"]:
+            return _known(claimed["reply"], told_once)
+        reply = operation(tx)
+        kept = {name: None if name == told_once else value for name, value in reply.items()}
+        idempotency.keep(tx, owner, key, json.dumps(kept, ensure_ascii=False))
+        return reply
+
+    return keyed
+
+
+def _known(kept: str, told_once: str | None) -> Reply:
+    known: Reply = json.loads(kept)
+    if told_once in known:
+        raise Conflict(f"an earlier call with the same key has done this; its {told_once} is told only once")
+    return known
+
+
+def begin(tx: Tx, key: str, digest: str, speaker: str | None = None) -> ToolResult | None:
+    """The outcome of the earlier call with the key; None if there was none: then this is the one, until it is ended.
+
+    For calls whose work is not done in a transaction. Raises `Conflict` if the earlier one was another call, or has
+    not ended: it may be under way, or whoever did it is gone, and nobody knows how far it came.
+    """
+    require_key(key)
+    owner = _owner(tx, speaker)
+    claimed = idempotency.claim(tx, owner, key, digest)
+    if claimed["digest"] != digest:
+        raise Conflict(f"the idempotency key {key!r} was used for another call")
+    if claimed["reply"] == _BEGUN:
+        raise Conflict(f"an earlier call with the key {key!r} was begun, and it is not known how it ended")
+    if claimed["reply"]:
+        known = json.loads(claimed["reply"])
+        texts = tuple(known["texts"]) if known.get("texts") is not None else None
+        return ToolResult(known["content"], is_error=known["is_error"], texts=texts)
+    idempotency.keep(tx, owner, key, _BEGUN)
+    return None
+
+
+def end(tx: Tx, key: str, outcome: ToolResult | None, speaker: str | None = None) -> None:
+    """Keep the outcome of a call that was begun; None if nothing was done, so that it may be tried again."""
+    kept = ""
+    if outcome is not None:
+        told = {"content": outcome.content, "is_error": outcome.is_error, "texts": outcome.shown}
+        kept = json.dumps(told, ensure_ascii=False)
+    idempotency.keep(tx, _owner(tx, speaker), key, kept)
+
+
+def _owner(tx: Tx, speaker: str | None) -> str:
+    """Whose a key is."""
+    return str(tx.actor.token_id) if speaker is None else f"{tx.actor.token_id} {speaker}"
+
+
+def require_key(key: str) -> None:
+    """Raise `Invalid` for what can be no key."""
+    if not 0 < len(key) <= KEY_LENGTH:
+        raise Invalid(f"an idempotency key has 1 to {KEY_LENGTH} characters")

@@ -1,0 +1,105 @@
+"""Webhooks: addresses that are told what happens in a project.
+
+Each has a place in the activity log. What it wants of what comes after is put into the outbox in one transaction with
+the move of that place, so that nothing is lost and nothing is put twice. Only some is put ahead: while a receiver is
+away, what it misses waits in the log.
+"""
+
+import secrets
+from collections.abc import Iterable, Sequence
+from itertools import islice
+from uuid import UUID
+
+from hubbub.core.log import outbox
+from hubbub.model.errors import Conflict, NotFound
+from hubbub.model.ids import new_id, parse_id
+from hubbub.model.log.webhooks import Webhook, WebhookFormat, require_events, require_url
+from hubbub.model.records import Project
+from hubbub.store.log import activity
+from hubbub.store.log import outbox as parcels
+from hubbub.store.log import webhooks as rows
+from hubbub.store.log.activity import Position
+from hubbub.store.tx import Tx
+
+SECRET = "whsec_"
+MOST = 50  # webhooks of a project
+AHEAD = 20  # parcels of one webhook in the outbox at a time
+PAGE = 100  # activities looked at in one transaction
+
+# Nothing to decide: the store's own.
+of_project = rows.of_project
+
+
+def add(
+    tx: Tx, project: Project, url: str, events: Iterable[str], form: WebhookFormat = WebhookFormat.JSON
+) -> tuple[Webhook, str]:
+    """Tell an address, in that form, of everything from now on that the patterns want, and the secret that signs it.
+
+    Records `webhook.added`, which is the first thing that it may be told. Raises `Invalid`, and `Conflict` if the
+    project has too many.
+    """
+    if len(rows.of_project(tx, project)) >= MOST:
+        raise Conflict(f"a project has at most {MOST} webhooks; remove one first")
+    place = activity.head(tx)
+    webhook = Webhook(
+        id=new_id(),
+        project_id=project.id,
+        url=require_url(url),
+        events=require_events(events),
+        secret=f"{SECRET}{secrets.token_hex(24)}",
+        after_tx=place.tx,
+        after_seq=place.seq,
+        created_by=tx.actor.label,
+        created_at=tx.now,
+        form=form,
+    )
+    rows.insert(tx, webhook)
+    _record(tx, "webhook.added", webhook)
+    return webhook, webhook.secret
+
+
+def remove(tx: Tx, project: Project, ref: str) -> Webhook:
+    """Tell an address no more; what was still to go there is withdrawn. Records `webhook.removed`.
+
+    Raises `NotFound`, also for one of another project.
+    """
+    webhook_id = parse_id(ref)
+    webhook = rows.find(tx, webhook_id, lock=True) if webhook_id else None
+    if webhook is None or webhook.project_id != project.id or webhook.removed_at is not None:
+        raise NotFound("webhook", ref)
+    rows.remove(tx, webhook.id)
+    parcels.withdraw(tx, webhook.id)
+    _record(tx, "webhook.removed", webhook)
+    return webhook
+
+
+def behind(tx: Tx) -> Sequence[UUID]:
+    """The webhooks for which `advance` may find something."""
+    return rows.behind(tx, AHEAD)
+
+
+def advance(tx: Tx, webhook_id: UUID) -> bool:
+    """Put what the webhook wants of the next page of the log into the outbox; true if there may be another page."""
+    webhook = rows.find(tx, webhook_id, lock=True)
+    if webhook is None or webhook.removed_at is not None:
+        return False
+    place = Position(webhook.after_tx, webhook.after_seq)
+    page = activity.since(tx, webhook.project_id, place, PAGE)
+    room = AHEAD - parcels.number_open(tx, webhook.id)
+    for number, happened in enumerate(page.activities, 1):
+        if webhook.wants(happened, islice(page.activities, number, None)):
+            if room <= 0:
+                break
+            room -= 1
+            outbox.put_activity(tx, webhook, happened)
+        place = Position(happened.tx, happened.seq)
+    rows.move_on(tx, webhook.id, place)
+    return room > 0 and len(page.activities) == PAGE
+
+
+def _record(tx: Tx, kind: str, webhook: Webhook) -> None:
+    tx.record(
+        kind,
+        project_id=webhook.project_id,
+        detail={"webhook_id": str(webhook.id), "host": webhook.host, "events": list(webhook.events)},
+    )

@@ -1,0 +1,1 @@
+"""Messages, conversations, dead letters, and waking whoever has mail."""

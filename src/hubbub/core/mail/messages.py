@@ -1,0 +1,215 @@
+"""Messages: to one agent, in answer to something, or to everyone who is there."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from hubbub.core.agents import agents
+from hubbub.core.log.snapshots import patches
+from hubbub.model.errors import Invalid, NotFound
+from hubbub.model.ids import new_id, parse_id
+from hubbub.model.lifecycle import Status
+from hubbub.model.people.rights import HUB
+from hubbub.model.records import Delivery, Intent, LetterKind, Message, Priority, Task
+from hubbub.store import sequence_numbers
+from hubbub.store.log import projection
+from hubbub.store.mail import messages
+from hubbub.store.people import runs
+from hubbub.store.tx import Tx
+
+NOUN = "message"
+
+# Nothing to decide: the store's own.
+of_run = messages.of_run
+number_in_run = messages.number_in_run
+last_in_thread = messages.last_in_thread
+find_by_number = messages.find_by_number
+history = messages.history
+mail = messages.mail
+mail_ids = messages.mail_ids
+unseen_mail = messages.unseen_mail
+thread = messages.thread
+about = messages.about
+deliveries_of_all = messages.deliveries_of_all
+last_told = messages.last_told
+note_notified = messages.mark_notified
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Thread:
+    """Where a message belongs: to a run, by default the current one; and what its sender notes with it."""
+
+    run_id: UUID | None = None
+    name: str | None = None
+    metadata: Mapping[str, str] | None = None
+    intent: Intent | None = None
+
+
+_NO_THREAD = Thread()
+
+
+def answered_by(message: Message, by: str) -> str:
+    """To whom `by` speaks in answer to a message. Raises `Invalid` where that is nobody in particular."""
+    to = message.sender if message.sender != by else message.recipient
+    if to is None or to == by:
+        raise Invalid("say to whom it is: the message that it answers was to everyone")
+    return to
+
+
+def send(
+    tx: Tx,
+    project_id: UUID,
+    *,
+    sender: str,
+    to: str,
+    body: str,
+    kind: LetterKind = LetterKind.MESSAGE,
+    in_reply_to: UUID | None = None,
+    outcome: Status | None = None,
+    thread: Thread = _NO_THREAD,
+    awaited: bool = False,
+) -> Message:
+    """Put a message into the inbox of `to`; `in_reply_to` is the task or message that a reply answers.
+
+    Its id is also the id of the inbox row. `outcome` says how the task that it answers ended. Records `message.sent`.
+    Raises `UnknownAgent`, unless the agent is `awaited`; `hub` may always be written to.
+    """
+    if to != HUB and not awaited:
+        agents.require_known(tx, project_id, to)
+    message = _insert(
+        tx,
+        project_id,
+        kind=kind,
+        sender=sender,
+        recipient=to,
+        body=body,
+        in_reply_to=in_reply_to,
+        outcome=outcome,
+        thread=thread,
+    )
+    for_people = kind is LetterKind.MESSAGE and (to == HUB or projection.is_person(tx, project_id, to))
+    row = _deliver(tx, message, to, delivery_id=message.id, for_people=for_people)
+    _record(tx, "message.sent", message, row)
+    return message
+
+
+def broadcast(
+    tx: Tx,
+    project_id: UUID,
+    *,
+    sender: str,
+    body: str,
+    recipients: Iterable[str],
+    thread: Thread = _NO_THREAD,
+) -> tuple[Message, list[Delivery]]:
+    """Put one message into the inboxes of all `recipients`.
+
+    Records `message.sent`, once, and `message.delivered` for each of them.
+    """
+    message = _insert(
+        tx, project_id, kind=LetterKind.BROADCAST, sender=sender, recipient=None, body=body, thread=thread
+    )
+    _record(tx, "message.sent", message)
+    rows = []
+    for name in sorted(set(recipients)):
+        rows.append(_deliver(tx, message, name, delivery_id=new_id()))
+        _record(tx, "message.delivered", message, rows[-1])
+    return message, rows
+
+
+def handed_in(tx: Tx, task: Task) -> Message | None:
+    """What the holder of a task that is in review said of it last: by the time they handed it in, else since then.
+
+    What they say in the conversation that was given the task's id always counts.
+    """
+    if (holder := task.assignee) is None:
+        return None
+    found = (
+        messages.last_answer(tx, task.id, holder, until=task.updated_at),
+        messages.last_in_thread(tx, task.project_id, str(task.id), holder),
+    )
+    said = max((each for each in found if each is not None), key=lambda each: each.number, default=None)
+    return said or messages.last_answer(tx, task.id, holder, until=tx.now)
+
+
+def find(tx: Tx, project_ids: Sequence[UUID], ref: str) -> Message:
+    """The message of that id, which may also be the id of one of its inbox rows. Raises `NotFound`."""
+    message_id = parse_id(ref)
+    message = messages.find(tx, message_id) if message_id else None
+    if message_id and message is None:
+        row = messages.find_delivery(tx, message_id)
+        message = messages.find(tx, row.message_id) if row and row.message_id else None
+    if message is None or message.project_id not in project_ids:
+        raise NotFound("message", ref)
+    return message
+
+
+def deliveries(tx: Tx, message: Message) -> list[Delivery]:
+    """How far the message got with each of its receivers."""
+    return deliveries_of_all(tx, [message])[message.id]
+
+
+def _insert(
+    tx: Tx,
+    project_id: UUID,
+    *,
+    kind: LetterKind,
+    sender: str,
+    recipient: str | None,
+    body: str,
+    in_reply_to: UUID | None = None,
+    outcome: Status | None = None,
+    thread: Thread,
+) -> Message:
+    message = Message(
+        id=new_id(),
+        project_id=project_id,
+        number=sequence_numbers.next_number(tx, project_id, NOUN),
+        kind=kind,
+        sender=sender,
+        recipient=recipient,
+        body=body,
+        in_reply_to=in_reply_to,
+        outcome=outcome,
+        created_at=tx.now,
+        run_id=thread.run_id or runs.id_of_current(tx, project_id),
+        thread=thread.name,
+        metadata=thread.metadata,
+        intent=thread.intent,
+        author=tx.actor.user_name if sender == HUB else None,
+    )
+    messages.insert(tx, message)
+    return message
+
+
+def _deliver(tx: Tx, message: Message, to: str, *, delivery_id: UUID, for_people: bool = False) -> Delivery:
+    row = Delivery(
+        id=delivery_id,
+        project_id=message.project_id,
+        recipient=to,
+        task_id=None,
+        message_id=message.id,
+        priority=Priority.MEDIUM,
+        stored_at=tx.now,
+        for_people=for_people,
+    )
+    return messages.deliver(tx, row)
+
+
+def _record(tx: Tx, kind: str, message: Message, row: Delivery | None = None) -> None:
+    """Tell the log of a message, or of one of its inbox rows. Who has no name of their own is told by their token."""
+    tx.record(
+        kind,
+        project_id=message.project_id,
+        actor=None if message.sender == HUB else message.sender,
+        agent=row.recipient if row else None,
+        message_id=message.id,
+        detail={
+            "kind": message.kind,
+            "sender": message.sender,
+            "delivery_id": str(row.id) if row else None,
+            "in_reply_to": str(message.in_reply_to) if message.in_reply_to else None,
+            "outcome": message.outcome,
+        },
+        patch=patches.letter(message, row) if row is not None and row.for_people else None,
+    )

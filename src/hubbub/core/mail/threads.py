@@ -1,0 +1,145 @@
+"""Conversations that are about no task: what was said first, all that answers it, and who has read how far.
+
+A conversation is called what its sender calls it; without such a name it is the message that began it. What belongs to
+a task is the task's, and is not among them.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from hubbub.model.errors import NotFound
+from hubbub.model.ids import parse_id
+from hubbub.model.records import Message, Task, title_of
+from hubbub.model.visible_text import cut
+from hubbub.store.mail import messages
+from hubbub.store.tx import Tx
+from hubbub.store.work import tasks
+
+TITLE_LENGTH = 120
+PAGE = 200  # messages that are looked at for the conversations that they belong to
+PAGES = 25  # at most, in one call
+DEEPEST = 200  # answers to answers that are climbed to find how one began
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadRoot:
+    """What a conversation begins with: a message, or a name."""
+
+    message: Message | None
+    name: str
+
+    @property
+    def id(self) -> UUID | None:
+        return self.message.id if self.message is not None else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conversation:
+    """A conversation, and how far those who have part in it have read it."""
+
+    root: ThreadRoot
+    title: str
+    count: int
+    created_at: int
+    last: Message
+    participants: Sequence[str]
+    unread_by: Sequence[str]
+    unacked_by: Sequence[str]
+
+    @property
+    def name(self) -> str:
+        return self.root.name
+
+
+def listed(
+    tx: Tx, project_id: UUID, *, before: int | None = None, limit: int
+) -> tuple[list[Conversation], int | None]:
+    """Conversations, the one in which something was said last first, and the number to go on from; None at the end.
+
+    `before` is that number.
+    """
+    found: list[Conversation] = []
+    met: set[str] = set()
+    for place, message in enumerate(_looked_through(tx, project_id, before)):
+        if len(found) == limit or place == PAGES * PAGE:
+            return found, message.number + 1
+        root = _root(tx, message)
+        if root is None or root.name in met:
+            continue
+        met.add(root.name)
+        newest = messages.size(tx, project_id, root=root.id, name=root.name)[1]
+        if before is None or newest < before:  # else it was shown before
+            found.append(_conversation(tx, project_id, root))
+    return found, None
+
+
+def find(tx: Tx, project_id: UUID, ref: str) -> Conversation:
+    """The conversation that is called so, or to which the message of that id belongs. Raises `NotFound`."""
+    message_id = parse_id(ref)
+    message = messages.find(tx, message_id) if message_id is not None else None
+    if message is not None and message.project_id != project_id:
+        message = None
+    root = _root(tx, message) if message is not None else _named(tx, ref, message_id)
+    if root is None or not messages.size(tx, project_id, root=root.id, name=root.name)[0]:
+        raise NotFound("conversation", ref)
+    return _conversation(tx, project_id, root)
+
+
+def said(
+    tx: Tx, project_id: UUID, conversation: Conversation, *, before: int | None = None, limit: int
+) -> list[Message]:
+    """The newest messages of a conversation, oldest first; `before` is the number to go on from."""
+    root = conversation.root
+    return messages.conversation(tx, project_id, root=root.id, name=root.name, before=before, limit=limit)
+
+
+def of_task(tx: Tx, task: Task, *, before: int | None = None, limit: int) -> list[Message]:
+    """The newest said about a task: what answers it or bears its id, and what answers that; oldest first.
+
+    `before` is the number to go on from.
+    """
+    name = str(task.id)
+    return messages.conversation(tx, task.project_id, root=task.id, name=name, before=before, limit=limit)
+
+
+def _named(tx: Tx, name: str, could_be: UUID | None) -> ThreadRoot | None:
+    """The conversation that has that name; None where the name is a task's."""
+    return None if could_be is not None and tasks.find(tx, could_be) is not None else ThreadRoot(None, name)
+
+
+def _looked_through(tx: Tx, project_id: UUID, before: int | None) -> Iterator[Message]:
+    """The project's messages below a number, newest first."""
+    while page := messages.history(tx, project_id, before=before, limit=PAGE):
+        yield from page
+        before = page[-1].number
+
+
+def _root(tx: Tx, message: Message) -> ThreadRoot | None:
+    """What the conversation of a message begins with; None where it is about a task."""
+    for _step in range(DEEPEST):
+        name = message.thread_name
+        if name is None:
+            return ThreadRoot(message, str(message.id))
+        above = parse_id(name)
+        parent = messages.find(tx, above) if above is not None else None
+        if parent is None or parent.project_id != message.project_id or parent.id == message.id:
+            return _named(tx, name, above)
+        message = parent
+    return None
+
+
+def _conversation(tx: Tx, project_id: UUID, root: ThreadRoot) -> Conversation:
+    count, number, began = messages.size(tx, project_id, root=root.id, name=root.name)
+    newest = messages.conversation(tx, project_id, root=root.id, name=root.name, before=number + 1, limit=1)
+    rows = messages.parties(tx, project_id, root=root.id, name=root.name)
+    return Conversation(
+        root=root,
+        title=cut(title_of(root.message.body) if root.message is not None else root.name, TITLE_LENGTH),
+        count=count,
+        created_at=began,
+        last=newest[0],
+        participants=sorted({row["name"] for row in rows}),
+        unread_by=[row["name"] for row in rows if row["unread"]],
+        unacked_by=[row["name"] for row in rows if row["unacked"]],
+    )

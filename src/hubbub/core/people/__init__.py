@@ -1,0 +1,1 @@
+"""Projects and their runs, people, and what a token lets its holder do."""

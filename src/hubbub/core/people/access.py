@@ -1,0 +1,196 @@
+"""Who may do what: from a token to an actor, from an actor to the projects and names it may use."""
+
+import hashlib
+import json
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+from uuid import UUID
+
+from hubbub.core.agents import agents
+from hubbub.model.errors import Forbidden, ProjectDenied, ProjectRequired, Unauthorized, WrongIdentity
+from hubbub.model.fleet.nodes import NODE_PREFIX
+from hubbub.model.people.rights import GRANTS, HUB, LINK_ONLY, Actor, Right, Role
+from hubbub.model.records import Project
+from hubbub.store.people import projects, tokens
+from hubbub.store.tx import Row, Tx
+
+
+class StaleToken(Exception):
+    """A token no longer stands for whom it stood when it was looked up: whoever asks is to be looked up anew."""
+
+
+LOGIN = "login_"  # how the secret of a login begins, which is a cookie's and no bearer token
+
+
+def fingerprint(secret: str) -> str:
+    """What is kept of a secret. Tokens are 128 random bits, so that one round of SHA-256 is enough for them."""
+    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def authenticate(tx: Tx, secret: str) -> Actor:
+    """The actor that a bearer token stands for. Raises `Unauthorized` for every bad one alike."""
+    return _actor(tokens.standing_for(tx, fingerprint(secret)) if not secret.startswith(LOGIN) else None)
+
+
+def require_same(tx: Tx, mark: str) -> None:
+    """Raise `StaleToken` unless the token with that fingerprint still stands for the caller."""
+    row = tokens.standing_for(tx, mark)
+    if row is None or _actor(row) != tx.actor:
+        raise StaleToken
+
+
+def recognise(tx: Tx, secret: str) -> Actor:
+    """The person that a browser's cookie stands for. Raises `Unauthorized`, also for what is a bearer token."""
+    person = _actor(tokens.standing_for(tx, fingerprint(secret)) if secret.startswith(LOGIN) else None)
+    return replace(person, is_browser=True)
+
+
+def stand_in(tx: Tx, token_id: UUID) -> Actor:
+    """Whoever has the token of that id, for what is done on their behalf. Raises `Unauthorized` if it has ended."""
+    return _actor(tokens.standing_for_id(tx, token_id))
+
+
+def _actor(row: Row | None) -> Actor:
+    if row is None:
+        raise Unauthorized
+    return _made(tuple(row.items()))
+
+
+@lru_cache(maxsize=4096)  # each call looks who makes it, and nearly always that is as it was
+def _made(row: tuple[tuple[str, Any], ...]) -> Actor:
+    """The actor in such a row. Only a person's token gives what the person is: an agent's gives what it says itself."""
+    of = dict(row)
+    is_person = of["project_id"] is None
+    return Actor(
+        token_id=of["id"],
+        user_id=of["user_id"],
+        user_name=of["user_name"] if is_person else None,
+        owns_hub=is_person and bool(of["owns_hub"]),
+        project_id=of["project_id"],
+        role=Role(of["role"]) if of["role"] is not None else None,
+        agent=of["agent"],
+        expires_at=of["expires_at"],
+        rate=of["rate"],
+        lent_from=of["lent_from"],
+        chain=tuple(json.loads(of["chain"])),
+    )
+
+
+def require_valid(tx: Tx) -> None:
+    """Raise `Unauthorized` if the caller's token has ended since it was looked up."""
+    if tx.actor.token_id is not None and not tokens.is_valid(tx, tx.actor.token_id):
+        raise Unauthorized
+
+
+def memberships(tx: Tx) -> list[tuple[Project, Role]]:
+    """The projects the caller may see, oldest first, with its role in each. Raises `Forbidden` for a machine's key."""
+    actor = tx.actor
+    if actor.role is Role.NODE:
+        raise Forbidden(LINK_ONLY)
+    if actor.project_id is not None:
+        project = projects.find(tx, actor.project_id)
+        return [(project, actor.role or Role.VIEWER)] if project else []
+    return projects.of_user(tx, actor.user_id) if actor.user_id else []
+
+
+def names(project: Project) -> tuple[str, ...]:
+    """What a project may be called by: its slug, its id, and `net_` with the last 12 digits of its id."""
+    return project.slug, str(project.id), short_name(project)
+
+
+def short_name(project: Project) -> str:
+    """A short stable name of the project, for clients that do not know its slug."""
+    return f"net_{project.id.hex[-12:]}"
+
+
+def visible(tx: Tx, ref: str | None = None) -> list[Project]:
+    """The projects to read from: the one called `ref`, or all that the caller may see.
+
+    Raises `ProjectDenied` if `ref` is not among them.
+    """
+    known = [project for project, _role in memberships(tx)]
+    if ref is None:
+        return known
+    named = [project for project in known if ref in names(project)]
+    if not named:
+        raise ProjectDenied(ref)
+    return named
+
+
+def enter(tx: Tx, ref: str | None = None, right: Right = Right.WRITE) -> Project:
+    """The one project to work in, with `right` granted there.
+
+    Without `ref` it is the caller's only one. Raises `ProjectDenied`, `ProjectRequired` or `Forbidden`.
+    """
+    known = memberships(tx)
+    named = [each for each in known if ref is None or ref in names(each[0])]
+    if ref is not None and not named:
+        raise ProjectDenied(ref)
+    if len(named) != 1:
+        raise ProjectRequired([project.slug for project, _role in known])
+    project, role = named[0]
+    if right not in GRANTS[role]:
+        raise Forbidden(f"the role {role} may not {right} in project {project.slug!r}")
+    return project
+
+
+def require_person(tx: Tx, what: str) -> None:
+    """Raise `Forbidden` unless a person asks; `what` is what nobody else may do."""
+    if not tx.actor.is_person or tx.actor.user_id is None:
+        raise Forbidden(f"only a person (utok_) may {what}; an agent's token never does")
+
+
+def require_hub_owner(tx: Tx) -> None:
+    """Raise `Forbidden` unless the caller owns the hub."""
+    if not tx.actor.owns_hub:
+        raise Forbidden("only the owner of the hub may do this")
+
+
+def spoken_name(tx: Tx, name: str | None = None) -> str:
+    """The name that the caller acts by, or looks on by.
+
+    A token bound to an agent is that agent; any other may be any agent, or else `hub`. Raises `WrongIdentity`.
+    """
+    bound = tx.actor.agent
+    if bound is not None and name not in (None, bound):
+        raise WrongIdentity(bound, name or "")
+    return bound or name or HUB
+
+
+def speak(tx: Tx, project_id: UUID, name: str | None = None) -> str:
+    """The name that the caller acts by, which the project knows from now on.
+
+    Raises what `spoken_name` does, and `Forbidden` for the name by which a machine's own work is on the board.
+    """
+    spoken = spoken_name(tx, name)
+    if spoken.startswith(NODE_PREFIX):
+        raise Forbidden(f"a name that begins with {NODE_PREFIX!r} is a machine's, and no token speaks for it")
+    if spoken != HUB:
+        agents.meet(tx, project_id, spoken)
+        tx.speaker = project_id, spoken
+    return spoken
+
+
+def programs_name(tx: Tx, spoken: str) -> str:
+    """By whose name a program of the caller's is known that works beside them; a person's by their own."""
+    return tx.actor.label if spoken == HUB else spoken
+
+
+def reads_for_agent(tx: Tx) -> bool:
+    """Whether what the caller reads in an inbox has reached its receiver; people and viewers only look on."""
+    return tx.actor.role is not None and Right.WRITE in GRANTS[tx.actor.role]
+
+
+def require_inbox(tx: Tx, name: str) -> None:
+    """Raise `Forbidden` unless the caller may read what is addressed to `name`."""
+    if not may_read_inbox(tx, name):
+        raise Forbidden(f"this token reads the inbox of {tx.actor.agent!r} only")
+
+
+def may_read_inbox(tx: Tx, name: str) -> bool:
+    """Whether the caller may read what is addressed to `name`.
+
+    A token that is bound reads its own agent's mail, and one that was lent for an order nobody's.
+    """
+    return tx.actor.role is not Role.ORDER and tx.actor.agent in (None, name)

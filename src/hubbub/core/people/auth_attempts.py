@@ -1,0 +1,78 @@
+"""Tries to get in with what may be wrong: passwords, and the codes by which machines join.
+
+They are counted in the database, so that several hubs over it allow no more than one. A try counts before it is looked
+at, in one statement, so that many at once are no way around; one that was right is taken back. Tries count by address,
+but those of a browser in which the person has signed in before count by themselves: nobody is shut out of their own
+browser by what others try from the same network.
+"""
+
+import secrets
+from collections.abc import Sequence
+from datetime import timedelta
+from uuid import UUID
+
+from hubbub.core.people import users
+from hubbub.core.people.access import fingerprint
+from hubbub.model.errors import TooMany
+from hubbub.model.timestamps import milliseconds
+from hubbub.store.people import auth_attempts as rows
+from hubbub.store.tx import Tx
+
+WINDOW = timedelta(minutes=1)
+TRIES = 10  # in a window, from one address
+KNOWN_FOR = timedelta(days=365)  # since a person has signed in with a browser last
+
+Subject = tuple[str, int]  # a hash, and how many tries it has in a window
+
+
+def begin_login(tx: Tx, name: str, address: str, browsers: Sequence[str] = ()) -> list[Subject]:
+    """Count a try to sign in by a password; what was counted, to be taken back if it is right.
+
+    `browsers` are the secrets by which a browser says that it is known. Raises `TooMany`.
+    """
+    browser = _known(tx, name, browsers)
+    subject = f"login\0{address}" if browser is None else f"browser\0{browser}"
+    return count(tx, [(fingerprint(subject), TRIES)])
+
+
+def count_code(tx: Tx, address: str) -> None:
+    """Count a code of a machine that was wrong. Raises `TooMany`."""
+    count(tx, [(fingerprint(f"join\0{address}"), TRIES)])
+
+
+def count(tx: Tx, subjects: list[Subject]) -> list[Subject]:
+    """Count one more try of each. Raises `TooMany`, and then counts none."""
+    for subject, most in subjects:
+        number, since = rows.count(tx, subject, milliseconds(WINDOW))
+        if number > most:
+            raise TooMany((since + milliseconds(WINDOW) - tx.now) // 1000 + 1)
+    return subjects
+
+
+def take_back(tx: Tx, subjects: Sequence[Subject]) -> None:
+    """Of tries that were right."""
+    for subject, _most in subjects:
+        rows.take_back(tx, subject)
+
+
+def know(tx: Tx, user_id: UUID, browsers: Sequence[str]) -> str:
+    """Know the browser, in which the person has just signed in: the secret that it is to keep."""
+    since = tx.now - milliseconds(KNOWN_FOR)
+    found = (each for each in browsers if rows.knows(tx, fingerprint(each), user_id, since))
+    secret = next(found, None) or secrets.token_hex(16)
+    rows.put_browser(tx, fingerprint(secret), user_id)
+    return secret
+
+
+def forget(tx: Tx) -> None:
+    """Drop tries whose window is over, and browsers in which nobody has signed in for a year."""
+    rows.forget(tx, tx.now - milliseconds(WINDOW))
+    rows.forget_browsers(tx, tx.now - milliseconds(KNOWN_FOR))
+
+
+def _known(tx: Tx, name: str, browsers: Sequence[str]) -> str | None:
+    user = users.by_name(tx, name)
+    since = tx.now - milliseconds(KNOWN_FOR)
+    if user is None:
+        return None
+    return next((each for each in browsers if rows.knows(tx, fingerprint(each), user.id, since)), None)

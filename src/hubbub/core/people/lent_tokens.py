@@ -1,0 +1,96 @@
+"""Loans: the tokens that the programs have which are agents of machines, each for one order and no longer.
+
+By such a token a program acts as whoever gave the order, though never as a person: with the tools of cmdop, and with
+nothing else of the hub; it reads nobody's mail. It ends with the order, with the token of who gave it, and by itself.
+"""
+
+from dataclasses import replace
+from datetime import timedelta
+from uuid import UUID
+
+from hubbub.core.people import access, tokens
+from hubbub.model.errors import Conflict, Unauthorized
+from hubbub.model.fleet import call_chain
+from hubbub.model.fleet.call_chain import CallChain
+from hubbub.model.fleet.calls import Principal
+from hubbub.model.fleet.nodes import beside
+from hubbub.model.ids import parse_id
+from hubbub.model.people.accounts import Token
+from hubbub.model.people.rights import HUB, Actor, Right
+from hubbub.model.records import Project
+from hubbub.model.timestamps import milliseconds
+from hubbub.store.people import tokens as rows
+from hubbub.store.tx import Tx
+
+LASTS = timedelta(minutes=31)  # a program has half an hour for one prompt
+MOST = 1_000  # that are lent from one token at a time
+KEEP = timedelta(days=1)  # after its end, in which it may be looked for
+
+
+def lend(
+    tx: Tx, project: Project, who: Principal, *, node: str, purpose: UUID, chain: CallChain = ()
+) -> tuple[Token, str]:
+    """A token for the program that is the agent of `node`, which works for `who`, and its secret.
+
+    `purpose` is the order, or the task that goes on in the background; what was lent for it before ends. `chain` is
+    what is said of who asked whom, up to this program: it counts where it goes on from that of the token of `who`.
+    Raises `Unauthorized` if that has ended, `Forbidden` if it may not write, and `Conflict` for too many, or too deep.
+    """
+    token_id = parse_id(who.token_id or "")
+    if token_id is None:
+        raise Unauthorized
+    return lend_from(tx, project, access.stand_in(tx, token_id), who, node=node, purpose=purpose, chain=chain)
+
+
+def lend_from(
+    tx: Tx,
+    project: Project,
+    lender: Actor,
+    who: Principal,
+    *,
+    node: str,
+    purpose: UUID,
+    chain: CallChain = (),
+) -> tuple[Token, str]:
+    """As `lend`, from the token of the `lender` that it is."""
+    access.enter(replace(tx, actor=lender), str(project.id), Right.WRITE)
+    chain = _chain(lender, who, node, chain)
+    end(tx, purpose)
+    if lender.token_id is None or len(rows.lent_from(tx, lender.token_id)) >= MOST:
+        raise Conflict(f"{MOST:,} tokens are lent from this one already; an order has to end first")
+    is_agent = not who.is_person and who.name != HUB
+    name = lender.agent or (who.name if is_agent else beside(lender.label, node))
+    return tokens.lent(tx, project, lender, agent=name, purpose=purpose, chain=chain, lasts=LASTS)
+
+
+def _chain(lender: Actor, who: Principal, node: str, said: CallChain) -> CallChain:
+    """Who asked whom, up to the program that is lent a token: a link more than the lender has. Raises `Conflict`."""
+    if len(said) <= len(lender.chain) or call_chain.at_least(said, lender.chain) != said:
+        said = call_chain.longer(lender.chain, who.name, node)
+    if (why := call_chain.too_deep(said[:-1])) is not None:
+        raise Conflict(why)
+    return said
+
+
+def end(tx: Tx, purpose: UUID) -> None:
+    """End what was lent for an order, or a task, which is over. Records `token.revoked`."""
+    for token in rows.lent_for(tx, purpose):
+        tokens.end(tx, token.id)
+
+
+def give_back(tx: Tx, secret: str) -> None:
+    """End what was lent, which is not needed any more: whoever has it may. Records `token.revoked`."""
+    token = rows.find_valid(tx, access.fingerprint(secret))
+    if token is not None and token.lent_from is not None:
+        tokens.end(tx, token.id)
+
+
+def end_of(tx: Tx, project: Project, user_id: UUID) -> None:
+    """End what was lent for a person's orders in a project, where they may do less now. Records `token.revoked`."""
+    for token in rows.lent_to(tx, project.id, user_id):
+        tokens.end(tx, token.id)
+
+
+def forget(tx: Tx) -> None:
+    """Drop what ended a while ago."""
+    rows.forget_lent(tx, tx.now - milliseconds(KEEP))

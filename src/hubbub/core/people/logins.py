@@ -1,0 +1,190 @@
+"""People in browsers: the links and passwords by which they sign in, and their logins until they end.
+
+A login stands on a token of the person's: so whatever asks for a token's end, its expiry or its owner (streams,
+idempotency keys, questions) knows logins too. Its secret is a cookie's alone; it never works as a bearer token.
+"""
+
+import secrets
+from collections.abc import Sequence
+from datetime import timedelta
+from uuid import UUID
+
+from hubbub.core.people import access, auth_attempts, tokens, users
+from hubbub.model.errors import NotFound, Unauthorized
+from hubbub.model.ids import parse_id
+from hubbub.model.people.accounts import User
+from hubbub.model.people.logins import Login
+from hubbub.model.people.rights import Actor
+from hubbub.model.timestamps import milliseconds
+from hubbub.store.people import auth_attempts as try_rows
+from hubbub.store.people import logins as rows
+from hubbub.store.people import tokens as token_rows
+from hubbub.store.people import users as user_rows
+from hubbub.store.tx import Tx
+
+LINK_LASTS = timedelta(minutes=10)
+IDLE = timedelta(days=14)  # without use, after which a login has ended
+LASTS = timedelta(days=90)  # at the most, however much it is used
+NOTED = timedelta(minutes=1)  # how exactly it is known when a login was used last
+KEEP = timedelta(days=1)  # links, after their time
+BROWSER_LENGTH = 200  # characters of what a browser calls itself
+
+
+class BadLink(Unauthorized):
+    """A link that was used, is too old, or never was; which of them is nobody's business."""
+
+    def __str__(self) -> str:
+        return "this link has been used already, or it is too old; make another with: hubbub open"
+
+
+def link(tx: Tx, name: str | None = None) -> tuple[str, User, int]:
+    """The secret of a link by which a person signs in, once, within ten minutes; who that is, and until when.
+
+    It is for whoever asks, and for another person only if the owner of the hub asks. Raises `Forbidden`, `NotFound`.
+    """
+    return _link(tx, users.meant(tx, name))
+
+
+def owners_link(tx: Tx) -> str:
+    """As `link`, for the hub's owner: for whoever starts the hub, and so holds its data."""
+    secret, _user, _expires_at = _link(tx, users.owner(tx))
+    return secret
+
+
+def redeem(tx: Tx, secret: str, browser: str | None) -> str:
+    """Sign the person of the link in; the link is used up by this. Returns the cookie's secret. Raises `BadLink`."""
+    user_id = rows.use_link(tx, access.fingerprint(secret))
+    user = users.find(tx, user_id) if user_id is not None else None
+    if user is None:
+        raise BadLink
+    return begin(tx, user, browser, way="link")
+
+
+def begin(tx: Tx, user: User, browser: str | None, *, way: str) -> str:
+    """Sign a person in who has shown who they are, and by what `way`. Returns the cookie's secret.
+
+    Records `login.started`.
+    """
+    token, secret = tokens.for_login(tx, user.id, IDLE)
+    rows.insert(tx, token.id, user.id, browser[:BROWSER_LENGTH].replace("\0", "") if browser else None)
+    detail = {"token_id": str(token.id), "user": user.name, "way": way}
+    tx.record("login.started", project_id=None, actor=user.name, detail=detail)
+    return secret
+
+
+def recognise(tx: Tx, secret: str) -> tuple[Actor, bool]:
+    """Who signed in with that cookie, and whether it is time to `touch` the login. Raises `Unauthorized`."""
+    actor = access.recognise(tx, secret)
+    login = rows.find(tx, actor.token_id) if actor.token_id is not None else None
+    if login is None:
+        raise Unauthorized
+    return actor, tx.now - login.seen_at >= milliseconds(NOTED)
+
+
+def choose(tx: Tx, secrets: Sequence[str]) -> str:
+    """Return the one that counts of the cookies that a browser brings: the only one that is a login's.
+
+    Another program of the machine can set cookies too. One that is no login's is passed over, so that it signs nobody
+    out; of two that are logins none counts, so that nobody acts in the login of somebody else. Raises `Unauthorized`.
+    """
+    good = [secret for secret in secrets if _is_good(tx, secret)]
+    if len(good) != 1:
+        raise Unauthorized
+    return good[0]
+
+
+def know_browser(tx: Tx, secret: str, browsers: Sequence[str]) -> str:
+    """Know the browser in which that login has just begun; what it is to keep, so that it is known again."""
+    actor, _is_due = recognise(tx, secret)
+    assert actor.user_id is not None  # a login is a person's
+    return auth_attempts.know(tx, actor.user_id, browsers)
+
+
+def touch(tx: Tx, login_id: UUID) -> None:
+    """Note that the login is used now, so that it lasts on."""
+    login = rows.find(tx, login_id)
+    if login is not None and token_rows.is_valid(tx, login_id):
+        last = login.created_at + milliseconds(LASTS)
+        rows.touch(tx, login_id, min(tx.now + milliseconds(IDLE), last))
+
+
+def of(tx: Tx, name: str | None = None) -> list[Login]:
+    """Where the person that is meant is signed in, oldest first. Raises `Forbidden` and `NotFound`."""
+    return rows.of_user(tx, users.meant(tx, name).id)
+
+
+def set_password(tx: Tx, name: str | None, password_hash: str) -> User:
+    """Give the person that is meant a new password, of which only a hash is kept. Records `password.set`.
+
+    All their logins end, but for the one that asks. Raises `Forbidden` and `NotFound`.
+    """
+    user = users.meant(tx, name)
+    user_rows.set_password(tx, user.id, password_hash)
+    tx.record("password.set", project_id=None, detail={"user": user.name})
+    end_all(tx, user, but=tx.actor.token_id)
+    return user
+
+
+def end(tx: Tx, ref: str) -> Login:
+    """Sign out one browser of the caller's own, or, for the owner of the hub, of anybody. Raises `NotFound`."""
+    access.require_person(tx, "end a login")
+    login_id = parse_id(ref)
+    login = rows.find(tx, login_id) if login_id is not None else None
+    if login is None or not (login.user_id == tx.actor.user_id or tx.actor.owns_hub):
+        raise NotFound("login", ref)
+    _end(tx, login)
+    return login
+
+
+def end_by(tx: Tx, secret: str) -> None:
+    """Sign out the browser that brings this cookie, if it is one of a login that has not ended."""
+    try:
+        actor = access.recognise(tx, secret)
+    except Unauthorized:
+        return
+    login = rows.find(tx, actor.token_id) if actor.token_id is not None else None
+    if login is not None:
+        tx.actor = actor
+        _end(tx, login)
+
+
+def end_all(tx: Tx, user: User, *, but: UUID | None = None) -> int:
+    """Sign a person out everywhere, with their open streams, `but` for one login. Returns how many have ended.
+
+    Links that they have not used lead in no more: who is not to be signed in may have made one.
+    """
+    rows.drop_links(tx, user.id)
+    try_rows.drop_browsers(tx, user.id)
+    ending = [each for each in rows.of_user(tx, user.id) if each.id != but]
+    for login in ending:
+        _end(tx, login)
+    return len(ending)
+
+
+def forget(tx: Tx) -> None:
+    """Drop the links whose time was over a while ago."""
+    rows.forget_links(tx, tx.now - milliseconds(KEEP))
+
+
+def _is_good(tx: Tx, secret: str) -> bool:
+    try:
+        recognise(tx, secret)
+    except Unauthorized:
+        return False
+    return True
+
+
+def _link(tx: Tx, user: User) -> tuple[str, User, int]:
+    secret = secrets.token_hex(16)
+    expires_at = tx.now + milliseconds(LINK_LASTS)
+    rows.insert_link(tx, access.fingerprint(secret), user.id, expires_at)
+    return secret, user, expires_at
+
+
+def _end(tx: Tx, login: Login) -> None:
+    """End it at once; its open streams hear of that by the log. Records `login.ended`, the first time."""
+    if token_rows.revoke(tx, login.id):
+        user = users.find(tx, login.user_id)
+        detail = {"token_id": str(login.id), "user": user.name if user else None}
+        tx.record("login.ended", project_id=None, detail=detail)
+        tokens.end_lent(tx, login.id)

@@ -1,0 +1,77 @@
+"""Members: which people belong to a project, and what each may do there.
+
+Nobody gives more than they have, and a project keeps an owner.
+"""
+
+from uuid import UUID
+
+from hubbub.core.people import access, lent_tokens, tokens, users
+from hubbub.model.errors import Conflict, Forbidden, NotFound
+from hubbub.model.people.rights import Right, Role
+from hubbub.model.records import Project
+from hubbub.store.people import projects
+from hubbub.store.tx import Tx
+
+NOUN = "member"
+
+# Nothing to decide: the store's own.
+of_project = projects.members
+
+
+def put(tx: Tx, project: Project, name: str, role: Role) -> tuple[UUID, str, Role]:
+    """Make a person a member of the project, or give the member another role. Records `member.put`.
+
+    For people who manage it; only an owner makes another one, or takes that from one. Raises `Forbidden`, `NotFound`
+    for who is no person of the hub, `Invalid`, and `Conflict` where the project would lose its last owner.
+    """
+    tokens.require_given(role)
+    known = _manage(tx, project)
+    user = users.by_name(tx, name)
+    if user is None:
+        raise NotFound("user", name)
+    before = known.get(name)
+    _require_may(tx, project, {role, before[1] if before else role})
+    if role is not Role.OWNER:
+        _require_owner_left(known, name)
+    if before is None or before[1] is not role:
+        projects.put_member(tx, project.id, user.id, role)
+        lent_tokens.end_of(tx, project, user.id)
+        tx.record("member.put", project_id=project.id, detail=_detail(user.id, name, role))
+    return user.id, name, role
+
+
+def remove(tx: Tx, project: Project, name: str) -> tuple[UUID, str, Role]:
+    """Let a person belong to the project no more. Records `member.removed`. Raises as `put` does."""
+    known = _manage(tx, project)
+    if name not in known:
+        raise NotFound(NOUN, name)
+    user_id, role = known[name]
+    _require_may(tx, project, {role})
+    _require_owner_left(known, name)
+    projects.remove_member(tx, project.id, user_id)
+    lent_tokens.end_of(tx, project, user_id)
+    tx.record("member.removed", project_id=project.id, detail=_detail(user_id, name, role))
+    return user_id, name, role
+
+
+def _detail(user_id: UUID, name: str, role: Role) -> dict[str, object]:
+    return {"user_id": str(user_id), "user": name, "role": role}
+
+
+def _manage(tx: Tx, project: Project) -> dict[str, tuple[UUID, Role]]:
+    """The members by name, locked, for a person who manages the project."""
+    access.require_person(tx, "say who belongs to a project")
+    access.enter(tx, str(project.id), Right.MANAGE)
+    return {name: (user_id, role) for user_id, name, role in projects.members(tx, project, lock=True)}
+
+
+def _require_may(tx: Tx, project: Project, roles: set[Role]) -> None:
+    mine = {known.id: role for known, role in access.memberships(tx)}[project.id]
+    if Role.OWNER in roles and mine is not Role.OWNER:
+        raise Forbidden("only an owner of the project makes somebody its owner, or takes that from them")
+
+
+def _require_owner_left(known: dict[str, tuple[UUID, Role]], but: str) -> None:
+    owners = [name for name, (_id, role) in known.items() if role is Role.OWNER]
+    if owners == [but]:
+        raise Conflict("a project keeps an owner; make somebody else its owner first")

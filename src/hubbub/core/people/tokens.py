@@ -1,0 +1,227 @@
+"""Tokens: making them, listing them, taking them back. The secret is shown once; only its hash is kept."""
+
+import secrets
+from collections.abc import Sequence
+from datetime import timedelta
+from uuid import UUID
+
+from hubbub.core.agents import agents, last_activity
+from hubbub.core.people import access
+from hubbub.model.errors import Forbidden, Invalid, NotFound
+from hubbub.model.fleet.call_chain import CallChain
+from hubbub.model.ids import new_id
+from hubbub.model.people.accounts import Token
+from hubbub.model.people.rights import GIVEN, GRANTS, Actor, Right, Role
+from hubbub.model.records import Project
+from hubbub.model.timestamps import milliseconds
+from hubbub.store.people import tokens
+from hubbub.store.tx import Tx
+
+PERSON = "utok_"
+AGENT = "ntok_"
+
+
+def for_person(tx: Tx, user_id: UUID, *, ttl: timedelta | None = None) -> tuple[Token, str]:
+    """A token that is the person, and its secret: `utok_` and 32 hex digits. Records `token.created`."""
+    return _told(tx, _insert(tx, PERSON, user_id=user_id, ttl=ttl))
+
+
+def for_project(
+    tx: Tx,
+    project: Project,
+    *,
+    role: Role,
+    agent: str | None = None,
+    program: str | None = None,
+    ttl: timedelta | None = None,
+    rate: int | None = None,
+) -> tuple[Token, str]:
+    """A token for the project, bound to `agent` if named, and its secret: `ntok_` and 32 hex digits.
+
+    `program` is what will be the agent, if that is known: who waits for it is told what to start.
+
+    A person who is a member may make tokens that do as much or less, for their own programs. A program may do so only
+    with the right to manage, and none that outlives its own or calls faster: what gets hold of an agent's token gets no
+    other. `rate` is how many calls a second it may make, where that is not as many as all may.
+    Records `token.created`. Raises `Forbidden`, and `Invalid` for the role that is a machine's alone.
+    """
+    require_given(role)
+    mine = {known.id: held for known, held in access.memberships(tx)}.get(project.id, Role.VIEWER)
+    if not GRANTS[role] <= GRANTS[mine] or Right.WRITE not in GRANTS[mine]:
+        raise Forbidden(f"the role {mine} may not make a token of the role {role}")
+    if not tx.actor.is_person and Right.MANAGE not in GRANTS[mine]:
+        raise Forbidden("an agent's token makes no tokens; a person's (utok_) does")
+    end = None if tx.actor.is_person else tx.actor.expires_at
+    if end is not None and (ttl is None or tx.now + milliseconds(ttl) > end):
+        raise Forbidden("a token cannot outlive the one that makes it; let it expire earlier")
+    if tx.actor.rate is not None and (rate is None or rate > tx.actor.rate):
+        raise Forbidden(f"a token gives no other more calls a second than it has itself: {tx.actor.rate:,}")
+    if tx.actor.agent is not None and agent != tx.actor.agent:
+        raise Forbidden(f"this token acts as {tx.actor.agent!r} only, and can only make tokens for it")
+    if agent is not None:
+        agents.make(tx, project.id, agent)
+        if program is not None:
+            last_activity.note(tx, project.id, agent, runtime=program)
+    made = _insert(
+        tx, AGENT, user_id=tx.actor.user_id, project=project, agent=agent, role=role, ttl=ttl, rate=rate
+    )
+    return _told(tx, made)
+
+
+def granted(tx: Tx, project: Project, *, role: Role, agent: str) -> tuple[Token, str]:
+    """A token that the hub itself gives, where whoever wanted it was let in before, and its secret.
+
+    For a machine that joins, and for an agent that was placed on one. Records `token.created`.
+    """
+    return _told(tx, _insert(tx, AGENT, user_id=None, project=project, agent=agent, role=role))
+
+
+def lent(
+    tx: Tx,
+    project: Project,
+    lender: Actor,
+    *,
+    agent: str,
+    purpose: UUID,
+    chain: CallChain,
+    lasts: timedelta,
+) -> tuple[Token, str]:
+    """A token that does less than the lender's, as `agent`, and its secret: it ends before theirs, or with it.
+
+    Records `token.created`.
+    """
+    assert lender.token_id is not None  # it is who gave an order
+    made = _insert(
+        tx,
+        AGENT,
+        user_id=lender.user_id,
+        project=project,
+        agent=agent,
+        role=Role.ORDER,
+        ttl=lasts,
+        rate=lender.rate,
+        until=lender.expires_at,
+        lent=(lender.token_id, purpose),
+        chain=chain,
+    )
+    return _told(tx, made)
+
+
+def end(tx: Tx, token_id: UUID) -> None:
+    """Take back what was `granted`: what it was given for is over. Records `token.revoked`, the first time."""
+    token = tokens.find(tx, token_id)
+    if token is not None:
+        _end(tx, token)
+
+
+def end_lent(tx: Tx, token_id: UUID) -> None:
+    """End what was lent from a token, which has ended. Records `token.revoked`."""
+    for lent in tokens.lent_from(tx, token_id):
+        _end(tx, lent)
+
+
+def require_given(role: Role) -> None:
+    """Raise `Invalid` for a role that people cannot give."""
+    if role not in GIVEN:
+        raise Invalid(f"the role is one of {', '.join(GIVEN)}; the others are the hub's to give")
+
+
+def visible(tx: Tx, projects: Sequence[Project]) -> list[Token]:
+    """The agents' tokens of the projects, and, for the owner of the hub, those of people too."""
+    people = tokens.of_people(tx) if tx.actor.owns_hub else []
+    return people + tokens.of_projects(tx, [project.id for project in projects])
+
+
+def revoke(tx: Tx, token_id: UUID) -> Token:
+    """Take a token back, at once: its open streams end too. Records `token.revoked`.
+
+    A person's own tokens, and those that somebody made, are theirs to revoke; others need the right to manage.
+    Revoking it again changes nothing. Raises `NotFound` and `Forbidden`.
+    """
+    token = tokens.find(tx, token_id)
+    if token is None or not _may_see(tx, token):
+        raise NotFound("token", token_id)
+    if not _may_revoke(tx, token):
+        raise Forbidden("only whoever made the token, or an admin of its project, may revoke it")
+    _end(tx, token)
+    return token
+
+
+def for_login(tx: Tx, user_id: UUID, ttl: timedelta) -> tuple[Token, str]:
+    """A token for a login of the person to stand on, and its secret, which only a cookie can hold.
+
+    Whoever asks for it records the login.
+    """
+    return _insert(tx, access.LOGIN, user_id=user_id, ttl=ttl)
+
+
+def _insert(
+    tx: Tx,
+    prefix: str,
+    *,
+    user_id: UUID | None,
+    project: Project | None = None,
+    agent: str | None = None,
+    role: Role | None = None,
+    ttl: timedelta | None = None,
+    rate: int | None = None,
+    until: int | None = None,
+    lent: tuple[UUID | None, UUID | None] = (None, None),
+    chain: CallChain = (),
+) -> tuple[Token, str]:
+    """`until` is when it ends at the latest; `lent` from which token, and for what; `chain` for whom."""
+    if ttl is not None and ttl <= timedelta(0):
+        raise Invalid("a token must expire in the future")
+    ends = [tx.now + milliseconds(ttl)] if ttl is not None else []
+    ends += [until] if until is not None else []
+    secret = f"{prefix}{secrets.token_hex(16)}"
+    token = tokens.insert(
+        tx,
+        Token(
+            id=new_id(),
+            hash=access.fingerprint(secret),
+            user_id=user_id,
+            project_id=project.id if project else None,
+            agent=agent,
+            role=role,
+            rate=rate,
+            created_at=tx.now,
+            expires_at=min(ends, default=None),
+            revoked_at=None,
+            lent_from=lent[0],
+            lent_for=lent[1],
+            chain=chain,
+        ),
+    )
+    return token, secret
+
+
+def _told(tx: Tx, made: tuple[Token, str]) -> tuple[Token, str]:
+    """A token and its secret; the log hears of the token."""
+    token, _secret = made
+    detail: dict[str, object] = {"token_id": str(token.id), "role": token.role}
+    if token.chain:
+        detail["chain"] = list(token.chain)
+    tx.record("token.created", project_id=token.project_id, agent=token.agent, detail=detail)
+    return made
+
+
+def _end(tx: Tx, token: Token) -> None:
+    """End a token, and what was lent from it; nothing if it has ended already."""
+    if tokens.revoke(tx, token.id):
+        detail = {"token_id": str(token.id)}
+        tx.record("token.revoked", project_id=token.project_id, agent=token.agent, detail=detail)
+        end_lent(tx, token.id)
+
+
+def _may_see(tx: Tx, token: Token) -> bool:
+    mine = token.user_id is not None and token.user_id == tx.actor.user_id
+    ours = token.project_id in {project.id for project, _role in access.memberships(tx)}
+    return mine or ours or tx.actor.owns_hub
+
+
+def _may_revoke(tx: Tx, token: Token) -> bool:
+    made_it = tx.actor.is_person and token.user_id is not None and token.user_id == tx.actor.user_id
+    manages = {project.id for project, role in access.memberships(tx) if Right.MANAGE in GRANTS[role]}
+    is_own = tx.actor.token_id is not None and tx.actor.token_id in (token.id, token.lent_from)
+    return made_it or tx.actor.owns_hub or is_own or token.project_id in manages

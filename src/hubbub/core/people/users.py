@@ -1,0 +1,168 @@
+"""People: the owner of the hub, those who are invited, and those who register."""
+
+import re
+import secrets
+from datetime import timedelta
+from uuid import UUID
+
+from hubbub.core.people import access, projects, tokens
+from hubbub.model.errors import Conflict, Forbidden, Invalid, NotFound
+from hubbub.model.ids import new_id
+from hubbub.model.people.accounts import User
+from hubbub.model.people.rights import HUB, SYSTEM, Actor, Right, Role
+from hubbub.model.records import Project
+from hubbub.store.people import projects as project_rows
+from hubbub.store.people import users
+from hubbub.store.tx import Tx
+
+OWNER = "owner"
+INVITE_TTL = timedelta(days=7)
+_NAME = re.compile(r"[\w-]{2,50}")
+
+# Nothing to decide: the store's own.
+find = users.find
+
+
+def first_start(tx: Tx) -> str | None:
+    """On a hub without people: make its owner and the project `default`; returns the owner's token, else None.
+
+    Of two hubs that start on one empty database, one does it.
+    """
+    if not users.is_empty(tx):
+        return None
+    try:
+        owner = _insert(tx, OWNER, None, owns_hub=True)
+    except Conflict:
+        return None
+    tx.actor = Actor(token_id=None, user_id=owner.id, user_name=owner.name, owns_hub=True)
+    projects.create(tx, projects.DEFAULT)
+    _token, secret = tokens.for_person(tx, owner.id)
+    tx.actor = SYSTEM
+    return secret
+
+
+def owner_token(tx: Tx) -> str:
+    """Another token of the hub's owner, for whoever holds the hub's data and has lost the first."""
+    _token, secret = tokens.for_person(tx, owner(tx).id)
+    return secret
+
+
+def owner(tx: Tx) -> User:
+    """Whose hub it is, once it has started."""
+    return next(user for user in users.everyone(tx) if user.owns_hub)
+
+
+def create(
+    tx: Tx, name: str, *, project: Project | None = None, role: Role = Role.MEMBER
+) -> tuple[User, str]:
+    """Make a person, as a member of `project` if given; returns them and their token. Only for the hub's owner.
+
+    Records `user.created`. Raises `Forbidden`, `Invalid`, `Conflict`.
+    """
+    access.require_hub_owner(tx)
+    tokens.require_given(role)
+    user = _insert(tx, _checked(name), None, by=tx.actor.label)
+    if project is not None:
+        project_rows.put_member(tx, project.id, user.id, role)
+    _token, secret = tokens.for_person(tx, user.id)
+    return user, secret
+
+
+def invite(tx: Tx, project: Project, role: Role = Role.MEMBER) -> str:
+    """A code, good for a week and for one person, that lets them register as a member of the project.
+
+    Needs the right to manage the project. Records `user.invited`. Raises `Forbidden` and `Invalid`.
+    """
+    if not tx.actor.is_person:
+        raise Forbidden("only a person (utok_) may invite somebody")
+    tokens.require_given(role)
+    access.enter(tx, project.slug, Right.MANAGE)
+    code = f"inv_{secrets.token_hex(16)}"
+    expires_at = tx.now + int(INVITE_TTL.total_seconds() * 1000)
+    users.insert_invite(tx, access.fingerprint(code), project.id, role, expires_at)
+    tx.record("user.invited", project_id=project.id, detail={"role": role})
+    return code
+
+
+def register(
+    tx: Tx, name: str, password_hash: str, *, invite_code: str | None, is_open: bool
+) -> tuple[User, str]:
+    """Let a person in by an invitation, or, where registration `is_open`, without one; returns them and their token.
+
+    Who was invited joins the project of the invitation; who was not gets a project of their own, named after them.
+    Records `user.created`. Raises `Forbidden`, `Invalid`, `Conflict`.
+    """
+    _checked(name)
+    place = users.use_invite(tx, access.fingerprint(invite_code)) if invite_code else None
+    if place is None and (invite_code or not is_open):
+        raise Forbidden("registering needs an invitation code that is unused and not too old")
+    user = _insert(tx, name, password_hash)
+    if place is not None:
+        project_rows.put_member(tx, place[0], user.id, place[1])
+    else:
+        tx.actor = Actor(token_id=None, user_id=user.id, user_name=name)
+        projects.create(tx, _free_slug(tx, name), name=name)
+    _token, secret = tokens.for_person(tx, user.id)
+    return user, secret
+
+
+def everyone(tx: Tx) -> list[User]:
+    """All people of the hub. Only for its owner."""
+    access.require_hub_owner(tx)
+    return users.everyone(tx)
+
+
+def name_of(tx: Tx, user_id: UUID | None) -> str | None:
+    """The name of the person of that id; None for nobody."""
+    user = find(tx, user_id) if user_id is not None else None
+    return user.name if user is not None else None
+
+
+def by_name(tx: Tx, name: str) -> User | None:
+    """The person of that name, with their password's hash; for logging in. What can be no name is nobody's."""
+    return users.find_by_name(tx, name) if _NAME.fullmatch(name) else None
+
+
+def meant(tx: Tx, name: str | None) -> User:
+    """The person that a person means: themselves without a name, and by name, for the owner of the hub, anybody.
+
+    Raises `Forbidden` and `NotFound`.
+    """
+    access.require_person(tx, "do this")
+    if name is not None and name != tx.actor.user_name:
+        access.require_hub_owner(tx)
+        user = by_name(tx, name)
+    else:
+        user = users.find(tx, tx.actor.user_id) if tx.actor.user_id else None
+    if user is None:
+        raise NotFound("user", name)
+    return user
+
+
+def _insert(
+    tx: Tx, name: str, password_hash: str | None, *, owns_hub: bool = False, by: str | None = None
+) -> User:
+    """Make a person: by another one, or by themselves."""
+    user = users.insert(
+        tx, User(id=new_id(), name=name, password=password_hash, owns_hub=owns_hub, created_at=tx.now)
+    )
+    if user is None:
+        raise Conflict(f"the username {name!r} is taken")
+    tx.record("user.created", project_id=None, actor=by or name, detail={"user": name})
+    return user
+
+
+def _checked(name: str) -> str:
+    if name == HUB:
+        raise Invalid(f"{HUB!r} is the hub's own name; choose another")
+    if not _NAME.fullmatch(name):
+        raise Invalid("a username has 2 to 50 letters (of any script), digits, '_' and '-'")
+    return name
+
+
+def _free_slug(tx: Tx, name: str) -> str:
+    """A slug made of the name as far as it goes, and of random digits where it is taken or goes nowhere."""
+    plain = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+    if plain and project_rows.find_by_slug(tx, plain) is None:
+        return plain
+    return f"{plain or 'project'}-{secrets.token_hex(3)}"

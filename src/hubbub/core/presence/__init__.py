@@ -1,0 +1,1 @@
+"""How agents come, stay, edit and go; and where they are."""

@@ -1,0 +1,386 @@
+"""Presences: how an agent comes, stays by its heartbeat, and goes; and what that means for the work it holds."""
+
+from dataclasses import fields, replace
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from hubbub.core.agents import agents as names
+from hubbub.core.agents import claims, last_activity, scopes
+from hubbub.core.log.snapshots import patches
+from hubbub.core.mail import messages
+from hubbub.core.work import leases, permissions, transfers
+from hubbub.model.agents.claims import TTL
+from hubbub.model.agents.scopes import Scope
+from hubbub.model.errors import Conflict, NotFound
+from hubbub.model.ids import new_id
+from hubbub.model.log.projection import Patch
+from hubbub.model.records import Condition, Presence, Profile, Project, Task
+from hubbub.model.timestamps import milliseconds
+from hubbub.model.visible_text import cut
+from hubbub.store.agents import agents
+from hubbub.store.tx import MustWrite, Tx
+from hubbub.store.work import tasks as task_rows
+
+LEFT = "left"
+REPLACED = "replaced"
+SILENT = "silent"
+FRESH = 30_000  # milliseconds after a heartbeat in which another tells nothing new
+SHOWN = ("progress", "runtime", "model", "hostname")  # of a profile, beside what the agent does
+
+
+def report(
+    tx: Tx,
+    project_id: UUID,
+    name: str,
+    *,
+    instance: str,
+    condition: Condition,
+    profile: Profile,
+    ttl: timedelta,
+    secret: str | None = None,
+) -> Presence:
+    """Take an agent's report, which is also its heartbeat; what `profile` leaves out stays as it was.
+
+    A name is one agent, whose doors (`tx.door`) each have an instance that speaks for it: a report by one of them is a
+    heartbeat for all, and `ttl` is that of the door that opened the presence. A report from another `instance` at the
+    same door replaces the one that spoke there, with the presence if that was the only one. An agent that comes back
+    finds the work it had begun in its inbox again.
+
+    Records `agent.checkin`, `agent.changed` or `agent.checkout`; `agent.described` for what changes neither condition
+    nor occupation, but what else is shown of the agent, and nothing for a heartbeat that does not even that. `secret`
+    is the hash of what the agent shows from now on, if it comes with one.
+    """
+    names.meet(tx, project_id, name)
+    last = agents.presence(tx, project_id, name, lock=True)
+    if profile.output is not None and (last is None or profile.output != last.output):
+        last_activity.note(tx, project_id, name, output=profile.output)
+    stays = last is not None and last.is_live(tx.now) and _goes_on(last, tx.door, instance)
+    held = claims.of_presence(tx, last) if last is not None and last.is_live(tx.now) and not stays else []
+    if last is not None and not stays and last.ended_at is None:
+        last = _end(tx, last, SILENT if last.instance == instance else REPLACED) or last
+    if last is not None and stays:
+        current = _heard(
+            tx, last, instance=instance, condition=condition, profile=profile, ttl=ttl, secret=secret
+        )
+    else:
+        known = last if last is not None and last.instance == instance else Profile()
+        current = _open(
+            tx,
+            project_id,
+            name,
+            instance=instance,
+            condition=condition,
+            profile=_merged(known, profile),
+            ttl=ttl,
+            secret=secret,
+            heartbeat_told_at=last.heartbeat_told_at if last is not None else None,
+        )
+        claims.follow(tx, held, current)
+        if last is not None and condition is not Condition.OFFLINE:
+            transfers.redeliver(tx, project_id, name, begun_before=last.ended_at or tx.now)
+    return _end(tx, current, LEFT) or current if condition is Condition.OFFLINE else current
+
+
+def take(
+    tx: Tx,
+    project_id: UUID,
+    name: str,
+    *,
+    instance: str,
+    profile: Profile,
+    ttl: timedelta,
+    instead_of: str | None = None,
+) -> Presence:
+    """Begin to be `name`, unless somebody else is that agent now.
+
+    Raises `Conflict`, which says who and for how long at the least, if the name is live under another instance, by
+    whichever door; except that `instead_of` names the instance that the caller knows to be dead.
+    """
+    names.meet(tx, project_id, name)  # first, so that of two who take a new name one finds it taken
+    last = agents.presence(tx, project_id, name, lock=True)
+    holder = _voice(last, tx.door) or last.instance if last is not None else None
+    if last is not None and last.is_live(tx.now) and holder not in (instance, instead_of):
+        seconds = max(1, (last.expires_at - tx.now) // 1000)
+        where = f" on {last.hostname}" if last.hostname else ""
+        raise Conflict(f"{name!r} is live as {holder}{where}; free in {seconds} s if it stays silent")
+    return report(tx, project_id, name, instance=instance, condition=Condition.IDLE, profile=profile, ttl=ttl)
+
+
+def attend(
+    tx: Tx,
+    project_id: UUID,
+    name: str,
+    *,
+    instance: str,
+    condition: Condition | None,
+    profile: Profile,
+    ttl: timedelta = TTL,
+) -> Presence:
+    """What is heard of an agent by way of its client: it is there, and does this. The presence that it has now.
+
+    One that it has under another instance, since it speaks for itself, goes on as it was told there; without a
+    `condition` so does its own. It lasts for `ttl` at the least, if nothing more is heard. Records what `report` does.
+    Raises `MustWrite` in a read, unless there is no news.
+    """
+    last = agents.presence(tx, project_id, name)
+    is_fresh = last is not None and last.is_live(tx.now) and tx.now - last.seen_at < FRESH
+    if (
+        last is not None
+        and is_fresh
+        and (_speaks(last, tx.door, instance) or _is_known(last, condition, ttl))
+    ):
+        return last
+    if tx.is_read:
+        raise MustWrite
+    last = agents.presence(tx, project_id, name, lock=True)
+    is_live = last is not None and last.is_live(tx.now)
+    if last is not None and is_live and _speaks(last, tx.door, instance):
+        return keep(tx, last)
+    known, lasts = (last.condition, last.ttl) if last is not None and is_live else (Condition.IDLE, 0)
+    ttl = max(ttl, timedelta(milliseconds=lasts))
+    return report(
+        tx, project_id, name, instance=instance, condition=condition or known, profile=profile, ttl=ttl
+    )
+
+
+def _speaks(last: Presence, door: str, instance: str) -> bool:
+    """Whether the agent is there by another instance, or by other doors as well, where it speaks for itself."""
+    return last.instance != instance or not last.voices.keys() <= {door}
+
+
+def _is_known(last: Presence, condition: Condition | None, ttl: timedelta) -> bool:
+    """Whether a heartbeat of the same instance brings nothing that is not known of it."""
+    return condition in (None, last.condition) and last.ttl >= milliseconds(ttl)
+
+
+def beat(
+    tx: Tx,
+    project_id: UUID,
+    name: str,
+    *,
+    instance: str,
+    condition: Condition,
+    profile: Profile,
+) -> Presence:
+    """A heartbeat of an instance that is there already. Raises `NotFound` if it is not, or not any more."""
+    last = agents.presence(tx, project_id, name, lock=True)
+    if last is None or _voice(last, tx.door) != instance or not last.is_live(tx.now):
+        raise NotFound("presence", instance)
+    ttl = timedelta(milliseconds=last.ttl)
+    return report(tx, project_id, name, instance=instance, condition=condition, profile=profile, ttl=ttl)
+
+
+def rest(tx: Tx, project_id: UUID, name: str) -> None:
+    """Note that the agent is idle, doing nothing; unless it is not there. Records `agent.changed`."""
+    last = agents.presence(tx, project_id, name, lock=True)
+    if last is None or not last.is_live(tx.now):
+        return
+    since = last.since if last.condition is Condition.IDLE else tx.now
+    idle = replace(last, condition=Condition.IDLE, doing=None, progress=0, since=since)
+    _record_change(tx, last, agents.update_presence(tx, idle))
+
+
+def progress(
+    tx: Tx, task: Task, by: str, *, output: str | None = None, progress: float | None = None
+) -> None:
+    """Note of an agent how far it is with its task, which is not late by that; `progress` in percent.
+
+    Records `task.progress`.
+    """
+    last = agents.presence(tx, task.project_id, by, lock=True)
+    if last is not None and last.is_live(tx.now):
+        told = _merged(last, Profile(output=output, progress=progress))
+        agents.update_presence(tx, replace(last, **_told(told)))
+    if output is not None:
+        last_activity.note(tx, task.project_id, by, output=output)
+    touched = task_rows.touch(tx, task.id)
+    tx.record(
+        "task.progress",
+        project_id=task.project_id,
+        actor=by,
+        agent=by,
+        task_id=task.id,
+        detail={"number": task.number, "progress": progress},
+        patch=patches.progress(tx, touched, by),
+    )
+
+
+def leave(tx: Tx, project_id: UUID, name: str, *, instance: str) -> Presence | None:
+    """End the presence of an instance, for all doors; None if it is not there (any more)."""
+    last = agents.presence(tx, project_id, name, lock=True)
+    return _end(tx, last, LEFT) if last and _voice(last, tx.door) == instance else None
+
+
+def release_scope(tx: Tx, project: Project, agent: str, *, by: str, reason: str) -> Scope:
+    """Let what an agent has declared to work on, or holds, stand in nobody's way; it is told who did that, and why.
+
+    Returns what it was. Records `agent.scope_change`. Raises `UnknownAgent`, and `Conflict` where there is nothing.
+    """
+    names.require_known(tx, project.id, agent)
+    presence = names.presence(tx, project.id, agent, lock=True)
+    declared = Scope(presence.area, presence.files or ()) if presence is not None else Scope()
+    if presence is None or not presence.is_live(tx.now) or not declared:
+        raise Conflict(f"{agent!r} is not there, or has declared nothing that could be released")
+    claims.release(tx, project, presence, why=f"released by {permissions.label(tx, by)}")
+    scopes.declare(tx, project, presence, Scope(), by=permissions.label(tx, by))
+    what = ", ".join(declared.files) or f"the area {declared.area}"
+    text = (
+        f"{permissions.label(tx, by)} released what you had declared to work on ({cut(what, 500)}): {reason}"
+    )
+    messages.send(tx, project.id, sender=by, to=agent, body=text)
+    return declared
+
+
+def keep(tx: Tx, presence: Presence) -> Presence:
+    """A bare heartbeat, by which a presence that was found with a lock goes on for as long again."""
+    return agents.update_presence(tx, replace(presence, seen_at=tx.now, expires_at=tx.now + presence.ttl))
+
+
+def end(tx: Tx, presence: Presence) -> Presence | None:
+    """End a presence that leaves; None if it has ended."""
+    return _end(tx, presence, LEFT)
+
+
+def lapse(tx: Tx, presence: Presence) -> None:
+    """End the presence of an agent that has been silent for too long, unless it was heard of just now."""
+    last = agents.presence(tx, presence.project_id, presence.agent, lock=True)
+    if last is None or last.id != presence.id or not last.is_live(tx.now):
+        _end(tx, presence, SILENT)
+
+
+def _open(
+    tx: Tx,
+    project_id: UUID,
+    name: str,
+    *,
+    instance: str,
+    condition: Condition,
+    profile: Profile,
+    ttl: timedelta,
+    secret: str | None,
+    heartbeat_told_at: int | None,
+) -> Presence:
+    lasts = milliseconds(ttl)
+    opened = agents.open_presence(
+        tx,
+        Presence(
+            id=new_id(),
+            project_id=project_id,
+            agent=name,
+            instance=instance,
+            condition=condition,
+            ttl=lasts,
+            opened_at=tx.now,
+            seen_at=tx.now,
+            expires_at=tx.now + lasts,
+            ended_at=None,
+            end_reason=None,
+            token_id=tx.actor.token_id,
+            secret=secret,
+            since=tx.now,
+            voices={tx.door: instance},
+            heartbeat_told_at=heartbeat_told_at,
+            **_told(profile),
+        ),
+    )
+    if condition is not Condition.OFFLINE:
+        _record(tx, "agent.checkin", opened)
+    return opened
+
+
+def _voice(presence: Presence, door: str) -> str | None:
+    """The instance that speaks for the agent at a door; of a presence that has none noted, who opened it."""
+    return presence.voices.get(door) if presence.voices else presence.instance
+
+
+def _goes_on(last: Presence, door: str, instance: str) -> bool:
+    """Whether a presence stays the agent's when `instance` speaks at a door: unless the only other one spoke there."""
+    return _voice(last, door) in (None, instance) or len(last.voices) > 1
+
+
+def _heard(
+    tx: Tx,
+    last: Presence,
+    *,
+    instance: str,
+    condition: Condition,
+    profile: Profile,
+    ttl: timedelta,
+    secret: str | None,
+) -> Presence:
+    """Take a report into a presence that goes on; another instance at the door has let go of what was taken there."""
+    before = _voice(last, tx.door)
+    is_opener = before == last.instance
+    lasts = milliseconds(ttl) if is_opener else last.ttl
+    heard = replace(
+        last,
+        instance=instance if is_opener else last.instance,
+        voices={**last.voices, tx.door: instance},
+        secret=secret or last.secret,
+        condition=condition,
+        ttl=lasts,
+        seen_at=tx.now,
+        expires_at=tx.now + lasts,
+        since=last.since if condition is last.condition else tx.now,
+        **_told(_merged(last, profile)),
+    )
+    agents.update_presence(tx, heard)
+    if before not in (None, instance):
+        _replace_voice(tx, heard)
+    if secret is not None:
+        _record(tx, "agent.checkin", heard)
+    elif condition is not Condition.OFFLINE:
+        _record_change(tx, last, heard)
+    return heard
+
+
+def _replace_voice(tx: Tx, heard: Presence) -> None:
+    """Let go of what an instance took whose place another has at its door; the agent is there by other doors."""
+    reason = f"{heard.agent} is there anew ({REPLACED})"
+    transfers.release(tx, heard.project_id, heard.agent, reason=reason, door=tx.door)
+    if heard.condition is not Condition.OFFLINE:
+        transfers.redeliver(tx, heard.project_id, heard.agent, begun_before=tx.now, door=tx.door)
+
+
+def _end(tx: Tx, presence: Presence, reason: str) -> Presence | None:
+    ended = agents.end_presence(tx, presence.id, reason)
+    if ended is not None:
+        kind = "agent.timeout" if reason == SILENT else "agent.checkout"
+        _record(tx, kind, ended, reason, further=scopes.release(tx, ended))
+        transfers.release(tx, ended.project_id, ended.agent, reason=f"{ended.agent} is gone ({reason})")
+        if reason != REPLACED:
+            leases.end_of_presence(tx, ended.project_id, ended.agent)
+    return ended
+
+
+def _record_change(tx: Tx, before: Presence, now: Presence) -> None:
+    """Tell of what an agent that was there already says of itself, if it is shown and was not so before."""
+    if (now.condition, now.doing) != (before.condition, before.doing):
+        _record(tx, "agent.changed", now)
+    elif any(getattr(now, name) != getattr(before, name) for name in SHOWN):
+        _record(tx, "agent.described", now)
+
+
+def _record(
+    tx: Tx, kind: str, presence: Presence, reason: str | None = None, *, further: Patch | None = None
+) -> None:
+    told = patches.agent if kind == "agent.described" else patches.at_work
+    tx.record(
+        kind,
+        project_id=presence.project_id,
+        actor=presence.agent,
+        agent=presence.agent,
+        detail={"condition": presence.condition, "doing": presence.doing, "reason": reason},
+        patch={**told(tx, presence.project_id, presence.agent), **(further or {})},
+    )
+
+
+def _told(profile: Profile) -> dict[str, Any]:
+    return {field.name: getattr(profile, field.name) for field in fields(Profile)}
+
+
+def _merged(known: Profile, told: Profile) -> Profile:
+    """`told`, completed by what was known before."""
+    values = {name: value for name, value in _told(told).items() if value is not None}
+    return Profile(**{**_told(known), **values})

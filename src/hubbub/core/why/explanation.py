@@ -1,0 +1,159 @@
+"""An account of why something is as it is: facts that the hub has, each with the sentence that is made from it.
+
+Nothing is said that is no fact of the transaction in which the account is given. Names, titles and what programs say
+are others' text: they stand in it short, every character visible, and in quotes where they could be taken for ours.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import StrEnum, auto
+from typing import TypeAlias
+
+from hubbub.core.why.sentences import WORDS
+from hubbub.model.timestamps import duration_text
+from hubbub.model.visible_text import cut, visible
+
+NAME_LENGTH = 80  # characters of a name in a sentence
+_VALUE = re.compile(r"\{(\w+)\}")
+_PLAIN = re.compile(r"[\w:@/+-]+(\.[\w:@/+-]+)*")
+
+
+@dataclass(frozen=True, slots=True)
+class RelativeTime:
+    """A moment that was, or will be, and how far that is from now, in milliseconds."""
+
+    at: int
+    span: int
+    is_past: bool
+
+    def __str__(self) -> str:
+        return _filled(
+            WORDS["ago" if self.is_past else "ahead"],
+            {"at": moment(self.at), "span": duration_text(self.span)},
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """Words by their key, and the values that they are filled with; as text it is English."""
+
+    key: str
+    values: Mapping[str, "Value"]
+
+    def __str__(self) -> str:
+        text = WORDS.get(self.key)
+        if text is None:
+            text = WORDS[f"{self.key}_{'one' if self.values['count'] == 1 else 'other'}"]
+        return _filled(text, {name: _told(value) for name, value in self.values.items()})
+
+    def shape(self) -> dict[str, object]:
+        """The phrase as JSON."""
+        return {"key": self.key, "values": {name: _shape(value) for name, value in self.values.items()}}
+
+
+Value: TypeAlias = "str | int | RelativeTime | Phrase | Sequence[Value]"
+NOTHING = ""  # in a sentence, where there is nothing to be said
+
+
+def say(key: str, **values: Value) -> Phrase:
+    """The words of that key, filled with these values."""
+    return Phrase(key, values)
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One thing that the hub knows: its `kind` is stable, its `detail` is JSON; moments in it are Unix milliseconds."""
+
+    kind: str
+    phrase: Phrase
+    detail: Mapping[str, object]
+
+    @property
+    def sentence(self) -> str:
+        """The phrase in English, as tools tell it."""
+        return str(self.phrase)
+
+    @property
+    def words(self) -> dict[str, object]:
+        """The phrase for those who tell it in another language."""
+        return self.phrase.shape()
+
+
+class SubjectKind(StrEnum):
+    """What can be asked about."""
+
+    TASK = auto()
+    AGENT = auto()
+    MACHINE = auto()
+    FILE = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Why a task, an agent, a machine or a file is as it is."""
+
+    kind: SubjectKind
+    name: str
+    facts: Sequence[Fact]
+
+    @property
+    def sentence(self) -> str:
+        """All of it in one paragraph."""
+        return " ".join(fact.sentence for fact in self.facts)
+
+
+def named(name: str) -> str:
+    """A name in a sentence; in quotes unless it is one word."""
+    if len(name) <= NAME_LENGTH and _PLAIN.fullmatch(name) and visible(name) == name:
+        return name
+    return quoted(name)
+
+
+def quoted(text: str, length: int = NAME_LENGTH) -> str:
+    """Others' text in a sentence: its first line, which ends where it seems to."""
+    line = text.strip().partition("\n")[0]
+    return '"' + cut(visible(cut(line, length)), 2 * length).replace('"', "'") + '"'
+
+
+def listed(names: Iterable[str]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def moment(at: int) -> str:
+    return datetime.fromtimestamp(at / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+
+
+def ago(at: int, now: int) -> RelativeTime:
+    """A moment that has passed, and how long ago."""
+    return RelativeTime(at, now - at, is_past=True)
+
+
+def ahead(at: int, now: int) -> RelativeTime:
+    """A moment that is to come, and in how long."""
+    return RelativeTime(at, at - now, is_past=False)
+
+
+def _filled(text: str, values: Mapping[str, str]) -> str:
+    return _VALUE.sub(lambda name: values[name[1]], text)
+
+
+def _told(value: Value) -> str:
+    if isinstance(value, (str, int, RelativeTime, Phrase)):
+        return str(value)
+    return listed(map(_told, value))
+
+
+def _shape(value: Value) -> object:
+    match value:
+        case str() | int():
+            return value
+        case RelativeTime(at, away, is_past):
+            return {"at": at, "span": away, "is_past": is_past}
+        case Phrase():
+            return value.shape()
+        case _:
+            return [_shape(each) for each in value]

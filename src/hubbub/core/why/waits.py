@@ -1,0 +1,68 @@
+"""What an agent waits for: a person's answer, or a machine that has an order of it."""
+
+from collections.abc import Iterator
+from uuid import UUID
+
+from hubbub.core.fleet import dispatches
+from hubbub.core.why import presence
+from hubbub.core.why.explanation import NOTHING, Fact, Value, ago, ahead, named, quoted, say
+from hubbub.model.fleet.approvals import Approval, ApprovalStatus
+from hubbub.model.fleet.nodes import NODE_PREFIX
+from hubbub.store.fleet import approvals, nodes
+from hubbub.store.tx import Tx
+
+MOST = 200  # questions that are looked through
+SHOWN_LENGTH = 120
+
+
+def of_agent(tx: Tx, project_id: UUID, name: str) -> Iterator[Fact]:
+    """The questions of an agent's calls that no person has answered, and its orders that have not ended."""
+    yield from _approvals(tx, project_id, name)
+    yield from _dispatches(tx, project_id, name)
+
+
+def _approvals(tx: Tx, project_id: UUID, name: str) -> Iterator[Fact]:
+    """What was asked is for people to read; others are told that there is a question, and where."""
+    for each in approvals.search(tx, project_id, status=ApprovalStatus.PENDING, limit=MOST):
+        if name not in (each.who, f"{NODE_PREFIX}{each.node}"):
+            continue
+        shown = say("approval_shown", shown=quoted(each.shown, SHOWN_LENGTH))
+        told = say(
+            "approval_pending",
+            tool=each.tool,
+            place=_place(each),
+            who=named(each.who),
+            what=shown if tx.actor.is_person else NOTHING,
+            until=ahead(each.expires_at, tx.now),
+            id=str(each.id),
+        )
+        detail = {"approval_id": str(each.id), "node": each.node, "tool": each.tool, "who": each.who}
+        yield Fact(
+            "approval.pending", told, {**detail, "asked_at": each.created_at, "expires_at": each.expires_at}
+        )
+
+
+def _place(approval: Approval) -> Value:
+    """The place where a call is to be done, and who says so."""
+    said = approval.said_node
+    return named(approval.node) if said is None else say("approval_place", place=named(said))
+
+
+def _dispatches(tx: Tx, project_id: UUID, name: str) -> Iterator[Fact]:
+    for machine in nodes.of_project(tx, project_id):
+        for each in dispatches.open_of(tx, machine.id):
+            if name not in (each.order.who.name, f"{NODE_PREFIX}{machine.name}"):
+                continue
+            told = say(
+                "order",
+                who=named(each.order.who.name),
+                machine=named(machine.name),
+                tool=each.order.tool,
+                at=ago(each.created_at, tx.now),
+                status=say(f"order_{each.status}"),
+            )
+            detail = {"dispatch_id": str(each.id), "node": machine.name, "tool": each.order.tool}
+            more = {"status": each.status, "who": each.order.who.name, "created_at": each.created_at}
+            yield Fact("dispatch.under_way", told, {**detail, **more})
+            if not machine.is_online(tx.now):
+                yield presence.of_machine(tx, machine)

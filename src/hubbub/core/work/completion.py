@@ -1,0 +1,150 @@
+"""How tasks end, and who hears of it: the sender, the senders of the ancestors, and whoever waited for it."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from hubbub.core.log import outbox
+from hubbub.core.mail import messages
+from hubbub.core.work import completion_checks, dependencies, tasks
+from hubbub.model.ids import new_id
+from hubbub.model.lifecycle import Event
+from hubbub.model.records import CompletionReport, LetterKind, Task
+from hubbub.store.tx import Tx
+from hubbub.store.work import completion_reports
+from hubbub.store.work import tasks as task_rows
+
+RESULT_LENGTH = 4_000  # of a result's characters, so many go to the task; all of them to the completion
+CHAIN_LENGTH = 5  # how many ancestors hear of a task's end
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkReport:
+    """What else an agent says of what it has done; `task` is what it calls that, by default the id of the task."""
+
+    task: str | None = None
+    artifacts: Sequence[str] | None = None
+    score: float | None = None
+    duration_minutes: float | None = None
+
+
+EMPTY_REPORT = WorkReport()
+
+
+def end(
+    tx: Tx,
+    task: Task,
+    event: Event,
+    *,
+    by: str,
+    text: str,
+    result: str | None,
+    told: str | None = None,
+    files: Sequence[str] | None = None,
+    account: WorkReport = EMPTY_REPORT,
+) -> Task:
+    """End a task by `COMPLETE`, `FAIL`, `CANCEL` or `EXPIRE`, and let everyone know who waits for it.
+
+    Its sender gets `text` as a reply, unless it is who ends it or was `told` already; the senders of its ancestors
+    get it as a chained reply. The issue that a completed task is about gets it as a comment, from the outbox.
+    The task keeps the beginning of `result`, and `files`, what was changed for it; what its holder says is done is
+    kept whole, with an `account` of it. Records `task.completed` and so on. Raises `InvalidTransition` if it has ended,
+    `BeingChecked` if it is to be completed while somebody looks at it.
+    """
+    if event is Event.COMPLETE:
+        completion_checks.require_none(tx, task)
+        if by == task.assignee:
+            keep(tx, task.project_id, by, result or "", task_id=task.id, account=account)
+    changes: dict[str, object] = {"result": result and result[:RESULT_LENGTH], "leased": 0}
+    if files is not None:
+        changes["files"] = json.dumps(files, ensure_ascii=False)
+    said = text if event is not Event.COMPLETE else None
+    ended = tasks.step(tx, task, event, changes=changes, actor=by, said=said)
+    if event is Event.COMPLETE:  # before any mail: who ends one of the others takes its lock first, too
+        dependencies.release(tx, ended, by=by)
+        outbox.put_comment(tx, ended, text, by=by)
+    if event in (Event.COMPLETE, Event.FAIL):
+        tasks.acknowledge(tx, ended)
+    else:
+        tasks.withdraw(tx, ended)
+    if ended.sender not in (by, told):
+        _reply(tx, ended, to=ended.sender, subject_id=ended.id, text=text, by=by)
+    _chain(tx, ended, text, by)
+    return ended
+
+
+def keep(
+    tx: Tx,
+    project_id: UUID,
+    agent: str,
+    result: str,
+    *,
+    task_id: UUID | None,
+    account: WorkReport = EMPTY_REPORT,
+) -> CompletionReport:
+    """Keep what `agent` says it has done. Records `completion.reported`."""
+    made = account.artifacts
+    completion = completion_reports.insert(
+        tx,
+        CompletionReport(
+            id=new_id(),
+            project_id=project_id,
+            agent=agent,
+            task=account.task or str(task_id),
+            task_id=task_id,
+            result=result,
+            artifacts=json.dumps(list(made), ensure_ascii=False) if made is not None else None,
+            score=account.score,
+            duration_minutes=account.duration_minutes,
+            completed_at=tx.now,
+        ),
+    )
+    tx.record(
+        "completion.reported",
+        project_id=project_id,
+        actor=agent,
+        agent=agent,
+        task_id=task_id,
+        detail={"completion_id": str(completion.id)},
+    )
+    return completion
+
+
+def _reply(tx: Tx, ended: Task, *, to: str, subject_id: UUID, text: str, by: str) -> None:
+    messages.send(
+        tx,
+        ended.project_id,
+        sender=by,
+        to=to,
+        body=text,
+        kind=LetterKind.REPLY,
+        in_reply_to=subject_id,
+        outcome=ended.status,
+        thread=messages.Thread(run_id=ended.run_id),
+    )
+
+
+def _chain(tx: Tx, ended: Task, text: str, by: str) -> None:
+    """Tell the senders of the task's ancestors that it has ended; the ancestors themselves stay as they are."""
+    parent_id = ended.parent_id
+    for _ in range(CHAIN_LENGTH):
+        parent = task_rows.find(tx, parent_id) if parent_id else None
+        if parent is None:
+            return
+        parent_id = parent.parent_id
+        if parent.sender == by:
+            continue
+        _reply(tx, ended, to=parent.sender, subject_id=parent.id, text=text, by=by)
+        tx.record(
+            "task.chained",
+            project_id=ended.project_id,
+            actor=by,
+            agent=parent.sender,
+            task_id=parent.id,
+            detail={
+                "child_id": str(ended.id),
+                "child_assignee": ended.assignee,
+                "child_status": ended.status,
+            },
+        )

@@ -1,0 +1,65 @@
+"""Dependencies: what must be completed before a task may be claimed, and what comes free when something is.
+
+A task that needs others is held back: it lies in no inbox until they are completed, and cannot be claimed.
+"""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from hubbub.core.work import tasks
+from hubbub.model.ids import new_id
+from hubbub.model.lifecycle import Event, Status
+from hubbub.model.people.rights import HUB
+from hubbub.model.records import Task
+from hubbub.store.tx import Tx
+from hubbub.store.work import dependencies
+from hubbub.store.work import tasks as task_rows
+
+# Nothing to decide: the store's own.
+of_run = dependencies.of_run
+
+
+def of_task(tx: Tx, task: Task) -> Sequence[UUID]:
+    """What the task needs, in the order in which it was named."""
+    return dependencies.of_task(tx, task.id) if task.gated else ()
+
+
+def needs(tx: Tx, task: Task) -> list[Task]:
+    """The tasks that the task needs, in the order in which they were named."""
+    found = (task_rows.find(tx, each) for each in of_task(tx, task))
+    return [each for each in found if each is not None]
+
+
+def waiting(tx: Tx, task: Task) -> list[Task]:
+    """The tasks that need the task, oldest first."""
+    found = (task_rows.find(tx, each) for each in dependencies.waiting_for(tx, task.id))
+    return [each for each in found if each is not None]
+
+
+def release(tx: Tx, completed: Task, *, by: str) -> None:
+    """Let go what waited for this task and waits for nothing else now.
+
+    What has an assignee comes into its inbox, which records `task.delivered`; what is free may be claimed from now
+    on, which records `task.ready`.
+    """
+    for each in waiting(tx, completed):
+        held = tasks.locked(tx, each)  # so that of two last ones the later sees the other
+        if held.status is not Status.QUEUED or not tasks.is_ready(tx, held):
+            continue
+        if held.assignee is None:
+            tx.record(
+                "task.ready",
+                project_id=held.project_id,
+                actor=None if by == HUB else by,
+                task_id=held.id,
+                detail={"number": held.number},
+            )
+        else:
+            _deliver(tx, held, held.assignee, by=by)
+
+
+def _deliver(tx: Tx, held: Task, to: str, *, by: str) -> None:
+    delivery_id = new_id()  # not that of the task: what came meanwhile comes before it
+    changes = {"delivery_id": delivery_id, "delivered_at": tx.now}
+    delivered = tasks.step(tx, held, Event.DELIVER, changes=changes, actor=by)
+    tasks.put_into_inbox(tx, delivered, to, delivery_id)

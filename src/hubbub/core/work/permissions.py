@@ -1,0 +1,114 @@
+"""The parts that callers have in a task: what these let them do, and what its holder hears of it.
+
+The functions of `task_actions` ask `require` first. Where they changed what somebody else works on, they end with
+`tell_holder`, so that nobody works on for nothing, whichever door it came by.
+"""
+
+from hubbub.core.mail import messages
+from hubbub.core.work import artifacts, reviews
+from hubbub.model.errors import Forbidden, NotHolder, NotYours
+from hubbub.model.lifecycle import HELD, Status
+from hubbub.model.people.rights import HUB
+from hubbub.model.records import LetterKind, Message, Task
+from hubbub.model.visible_text import cut, visible
+from hubbub.model.work.permissions import CALLED, OPEN_TO, TaskRole, Verb, VerbManner, allowed
+from hubbub.store.people import coordinators
+from hubbub.store.tx import Tx
+
+TITLE_LENGTH = 80  # of a task's title in a sentence
+TOLD = HELD - {Status.DELIVERED}  # whoever has it has said yes
+
+
+def require(tx: Tx, task: Task, verb: Verb, by: str, manner: VerbManner = VerbManner.PLAIN) -> None:
+    """Raise an error unless one of the parts that `by` has in the task lets them do that, in that manner.
+
+    It is `NotHolder` for what is mostly its holder's to do, and `Forbidden` for the rest; both, for what is to be done
+    with one's own.
+    """
+    if may(tx, task, verb, by, manner):
+        return
+    wanted = allowed(verb, manner)
+    if manner is VerbManner.OWN:
+        raise NotYours(task.assignee)
+    if TaskRole.STAND_IN not in wanted:
+        raise NotHolder(task.assignee)
+    *others, last = (name for part, name in CALLED.items() if part in wanted)
+    raise Forbidden(f"only {', '.join(others)} or {last} may {verb} the task")
+
+
+def may(tx: Tx, task: Task, verb: Verb, by: str, manner: VerbManner = VerbManner.PLAIN) -> bool:
+    """Whether `by`, the name that the caller acts by, may do that with the task, in that manner."""
+    door = OPEN_TO.get(manner)
+    return (door is None or _has_one_of(tx, task, by, door)) and _has_one_of(
+        tx, task, by, allowed(verb, manner)
+    )
+
+
+def _has_one_of(tx: Tx, task: Task, by: str, wanted: frozenset[TaskRole]) -> bool:
+    return (
+        not wanted.isdisjoint(_at_hand(tx, task, by))
+        or (TaskRole.COORDINATOR in wanted and coordinators.holds(tx, task.project_id, by))
+        or (TaskRole.REVIEWER in wanted and _is_reviewer(tx, task, by))
+    )
+
+
+def _at_hand(tx: Tx, task: Task, by: str) -> set[TaskRole]:
+    """The parts that the call and the task tell of."""
+    if by == HUB:
+        return {TaskRole.PERSON}
+    found = {TaskRole.STRANGER if tx.actor.agent is not None else TaskRole.STAND_IN}
+    if task.assignee is None:
+        found.add(TaskRole.TAKER)
+    if by == task.assignee:
+        found.add(TaskRole.HOLDER)
+    if by == task.sender:
+        found.add(TaskRole.SENDER)
+    return found
+
+
+def _is_reviewer(tx: Tx, task: Task, by: str) -> bool:
+    """Whether the holder or the sender has asked `by`: who asks for a review of somebody else's gives no part by it."""
+    return any(
+        review.reviewer == by and review.requester in (task.assignee, task.sender)
+        for artifact in artifacts.of_task(tx, task)
+        for review in reviews.of_artifact(tx, artifact)
+    )
+
+
+def tell_holder(
+    tx: Tx, task: Task, deed: str, *, by: str, reason: str | None = None, unread: bool = False
+) -> None:
+    """Tell whoever had said yes to the task, as it was, what was done to it by others.
+
+    `unread` tells also who has it in the inbox, and may have read it there.
+    """
+    if task.assignee is None or task.assignee == by or task.status not in (HELD if unread else TOLD):
+        return
+    title = cut(visible(task.title[: 4 * TITLE_LENGTH]), TITLE_LENGTH)
+    why = f": {reason}" if reason else ""
+    say(tx, task, f'{label(tx, by)} {deed} task #{task.number} "{title}"{why}', by=by, to=task.assignee)
+
+
+def say(tx: Tx, task: Task, text: str, *, by: str, to: str) -> Message:
+    """Send a message about a task; its holder may be an agent that is yet to come."""
+    return messages.send(
+        tx,
+        task.project_id,
+        sender=by,
+        to=to,
+        body=text,
+        kind=LetterKind.REPLY,
+        in_reply_to=task.id,
+        thread=messages.Thread(run_id=task.run_id),
+        awaited=True,
+    )
+
+
+def label(tx: Tx, by: str) -> str:
+    """Return the name that the log has for the one who acts."""
+    return tx.actor.label if by == HUB else by
+
+
+def other_end(task: Task, by: str) -> str | None:
+    """To whom `by` speaks about a task: its assignee, else its sender."""
+    return next((each for each in (task.assignee, task.sender) if each not in (None, by)), None)

@@ -1,0 +1,90 @@
+"""Finding tasks by what people remember of them: a number, words, whose they are; and what belongs to one."""
+
+import re
+from collections.abc import Iterable, Sequence
+from uuid import UUID
+
+from hubbub.model.lifecycle import Status
+from hubbub.model.records import Delivery, Task
+from hubbub.store.mail import messages
+from hubbub.store.tx import Tx
+from hubbub.store.work import tasks
+
+MOST_WORDS = 8  # that are looked for; further ones are left out
+MOST_CHILDREN = 200
+_NUMBER = re.compile(r"(?:#|[Tt]-?)?([0-9]{1,18})", re.ASCII)
+
+
+def search(
+    tx: Tx,
+    project_ids: Sequence[UUID],
+    text: str = "",
+    *,
+    status: Iterable[Status] = (),
+    assignee: str | None = None,
+    sender: str | None = None,
+    area: str | None = None,
+    before: int | None = None,
+    limit: int,
+) -> list[Task]:
+    """Tasks of the projects, newest first; `before` is the number to go on from, within one project.
+
+    All words of `text` occur in their titles or descriptions, in whatever case. A number alone, such as 12, #12 or
+    T-12, means the task that has it.
+    """
+    wanted, words, number = tuple(status), *_meant(text)
+    found = [
+        task
+        for project_id in project_ids
+        for task in tasks.search(
+            tx,
+            project_id,
+            status=wanted,
+            assignee=assignee,
+            sender=sender,
+            area=area,
+            words=words,
+            number=number,
+            before=before,
+            limit=limit,
+        )
+    ]
+    if len(project_ids) > 1:
+        found.sort(key=lambda task: task.id, reverse=True)
+    return found[:limit]
+
+
+def number(
+    tx: Tx,
+    project_ids: Sequence[UUID],
+    text: str = "",
+    *,
+    status: Iterable[Status] = (),
+    assignee: str | None = None,
+    sender: str | None = None,
+    area: str | None = None,
+) -> int:
+    """How many tasks `search` would find without a limit."""
+    wanted, words, meant = tuple(status), *_meant(text)
+    columns = {"assignee": assignee, "sender": sender, "area": area, "number": meant}
+    return sum(
+        tasks.number_found(tx, project_id, status=wanted, columns=columns, words=words)
+        for project_id in project_ids
+    )
+
+
+def _meant(text: str) -> tuple[Sequence[str], int | None]:
+    """The words that are looked for, or the number of the task that is meant."""
+    number = _NUMBER.fullmatch(text.strip())
+    return (text.split()[:MOST_WORDS], None) if number is None else ((), int(number[1]))
+
+
+def children(tx: Tx, task: Task) -> list[Task]:
+    """What was derived from the task, oldest first, whatever became of it."""
+    return tasks.children(tx, task.id, MOST_CHILDREN)
+
+
+def deliveries(tx: Tx, task: Task) -> list[Delivery]:
+    """How far the task got in inboxes: the first time, where that was when it was made, and the last."""
+    found = (messages.find_delivery(tx, each) for each in {task.id, task.delivery_id or task.id})
+    return sorted((row for row in found if row is not None), key=lambda row: row.id)

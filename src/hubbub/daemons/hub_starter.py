@@ -1,0 +1,100 @@
+"""Starting a hub for whoever needs one and finds none running."""
+
+import os
+import subprocess
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from hubbub.client import Hub, HubRefused, HubUnreachable, running_hub
+from hubbub.model.errors import StoreRefused
+from hubbub.model.programs.launching import program
+from hubbub.store.engine.folder_lock import FolderLock
+
+LOG_FILE = "hub.log"
+PATIENCE = 20.0  # seconds for a hub to start
+LOOK = 0.05
+OURS = ("RELAY_", "GXV_")  # so begin the variables that say who a client is, and where it works
+
+
+def ensure_hub(data: Path) -> str:
+    """The address of the hub of the data folder; one is started, and left running, if there is none.
+
+    It serves whoever comes, so the folder where we happen to be is none of its business. Raises `HubUnreachable`, with
+    what the hub said last, if it does not start.
+    """
+    data.mkdir(mode=0o700, parents=True, exist_ok=True)
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(OURS)}
+    usual_port = running_address(data) or _start(data, cwd=data, environment=environment)
+    url = usual_port or _start(data, "--port", "0", cwd=data, environment=environment)
+    return _required(url, data)
+
+
+def start(data: Path, *options: str) -> str:
+    """The address of a hub that a person starts here and now, as `hubbub serve` does, but in the background.
+
+    Raises `HubUnreachable`, with what the hub said last, if it does not start.
+    """
+    data.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return _required(_start(data, *options, cwd=Path.cwd(), environment=os.environ), data)
+
+
+def running_address(data: Path) -> str | None:
+    """The address of the hub of the data folder, if it answers."""
+    url = running_hub(data)
+    if url is None:
+        return None
+    hub = Hub(url, "")
+    try:
+        hub.health()
+    except (HubUnreachable, HubRefused):
+        return None
+    finally:
+        hub.close()
+    return url
+
+
+def _required(url: str | None, data: Path) -> str:
+    if url is None:
+        log = data / LOG_FILE
+        raise HubUnreachable(f"no hub could be started; {log} ends with: {_last_line(log)}")
+    return url
+
+
+def _start(data: Path, *options: str, cwd: Path, environment: Mapping[str, str]) -> str | None:
+    """Start a hub that outlives us, and wait until one answers; None if that does not come about.
+
+    It greets nobody: what it says is kept in a file, where a link that signs in has no place.
+    """
+    log_file = data / LOG_FILE
+    log_file.touch(mode=0o600)
+    with log_file.open("ab") as log:
+        hub = subprocess.Popen(
+            [*program(), "serve", "--quiet", "--data", str(data), *options],
+            cwd=cwd,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
+    deadline = time.monotonic() + PATIENCE
+    while (url := running_address(data)) is None and time.monotonic() < deadline:
+        if hub.poll() is not None and not _is_in_use(data):
+            return running_address(data)
+        time.sleep(LOOK)
+    return url
+
+
+def _is_in_use(data: Path) -> bool:
+    """Whether some hub holds the data folder: one that somebody else has started meanwhile."""
+    try:
+        FolderLock.take(data).release()
+    except StoreRefused:
+        return True
+    return False
+
+
+def _last_line(file: Path) -> str:
+    lines = file.read_text("utf-8", "replace").strip().splitlines()
+    return lines[-1] if lines else "nothing"

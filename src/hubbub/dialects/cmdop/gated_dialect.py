@@ -1,0 +1,236 @@
+"""A dialect of which each call passes the gate of a machine: some tools are done there, the others by the hub."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TypeVar, cast
+
+from hubbub.core.log import idempotency
+from hubbub.core.transaction import Transactions
+from hubbub.dialects.call import Call
+from hubbub.dialects.cmdop import node_routing
+from hubbub.dialects.cmdop.node_routing import Offline
+from hubbub.dialects.cmdop.prior_approvals import APPROVAL, approved_words
+from hubbub.dialects.dialect import BadArguments, Dialect, Fits, Reply, Shape, Tool, complete, digest
+from hubbub.model.errors import Conflict, HubError, Invalid
+from hubbub.model.fleet import call_chain
+from hubbub.model.fleet.calls import InputRequired, Node, NodeCall, Principal, ToolResult, ToolSpec
+from hubbub.model.people.rights import Actor, Right
+from hubbub.store.tx import Tx
+
+Declared = TypeVar("Declared", bound=Callable[..., None])
+Do = Callable[[], Awaitable[ToolResult]]
+
+
+@dataclass
+class GatedDialect(Dialect):
+    """A tool set whose calls are orders to a machine.
+
+    `of_machine` are the tools that the machine does itself. `identify` says from whom a call comes, if they have the
+    right to it.
+    """
+
+    identify: Callable[[Tx, Call, Right, Mapping[str, object]], Principal] = field(kw_only=True)
+    of_machine: set[str] = field(default_factory=set)
+    _under_way: dict[tuple[object, str], asyncio.Future[ToolResult]] = field(default_factory=dict)
+
+    def on_machine(self, *, reads: bool = False, fits: Fits | None = None) -> Callable[[Declared], Declared]:
+        """Declare a tool that the machine does: the signature and the docstring are the contract, there is no body."""
+
+        def declare(tool: Declared) -> Declared:
+            self.of_machine.add(tool.__name__)
+            self.tool(reads=reads, fits=fits)(cast(Callable[..., Reply], tool))
+            return tool
+
+        return declare
+
+    def catalogue(self) -> list[ToolSpec]:
+        """The tools, as an agent on a machine is told of them."""
+        return [
+            ToolSpec(name=tool.name, description=tool.description, schema=tool.schema, check=_check(tool))
+            for tool in self.tools.values()
+        ]
+
+    async def call(
+        self,
+        transactions: Transactions,
+        actor: Actor,
+        name: str,
+        arguments: Mapping[str, object],
+        key: str | None = None,
+        call: Call | None = None,
+        *,
+        shape: Shape = complete,  # what a machine let through is told to it, too
+    ) -> ToolResult:
+        """As every dialect, once the gate of the machine has let the call through."""
+        tool = self.tools.get(name)
+        if tool is None:
+            return ToolResult(self.unknown(name), is_error=True)
+        assert call is not None  # it says which machine is meant
+        try:
+            order = await self._order(transactions, actor, tool, arguments, call)
+            trip = GatedCall(self, transactions, actor, call, order, None if tool.reads else key)
+            return await trip.outcome()
+        except BadArguments as error:
+            return ToolResult(self.invalid(str(error)), is_error=True)
+        except HubError as error:
+            return self.refuse(error, tool.refusals)
+
+    async def carry_out(
+        self, transactions: Transactions, actor: Actor, asked: NodeCall, key: str, call: Call
+    ) -> ToolResult:
+        """What a machine sent back, whose gate has let it through: done by the hub, or by the machines that it names.
+
+        `actor` is whoever gave the machine its order; of `asked` only the tool, its arguments and the chain count. The
+        same `key` brings the same outcome.
+        """
+        tool = self.tools.get(asked.tool)
+        if tool is None or tool.name in self.of_machine - node_routing.BY_NAME - {node_routing.ASK_ALL}:
+            raise Invalid(f"the hub has nothing that does {asked.tool!r}")
+        try:
+            order = await self._order(transactions, actor, tool, asked.arguments, call)
+        except BadArguments as error:
+            raise Invalid(str(error)) from None
+        passed = replace(order, who=replace(order.who, is_person=False), chain=asked.chain)
+        trip = GatedCall(self, transactions, actor, call, passed, None if tool.reads else key)
+        return await trip.beyond(passed, trip.key)
+
+    async def _order(
+        self,
+        transactions: Transactions,
+        actor: Actor,
+        tool: Tool,
+        arguments: Mapping[str, object],
+        call: Call,
+    ) -> NodeCall:
+        """The call as an order. Raises `BadArguments`, and a `HubError` for who may not give it."""
+        given = tool.given(arguments)
+        right = Right.READ if tool.reads and tool.name not in self.of_machine else Right.WRITE
+        who = await transactions.read(actor, lambda tx: self.identify(tx, call, right, given))
+        order = NodeCall(
+            who=who,
+            tool=tool.name,
+            arguments=given,
+            client=call.client,
+            progress=call.progress,
+            chain=call_chain.of_call(call.meta, actor.chain),
+        )
+        if APPROVAL in call.meta and tool.name not in self.of_machine:
+            approved = await transactions.write(actor, lambda tx: approved_words(tx, call, order))
+            return replace(order, approved=approved)
+        return order
+
+    async def once(self, transactions: Transactions, actor: Actor, key: str, same: str, do: Do) -> ToolResult:
+        """Do what a machine does at most once for each key: it cannot be undone as a transaction can.
+
+        Who asks again while it is under way waits for the same answer. Raises `Conflict`.
+        """
+        mine = (actor.token_id, f"{key}\n{same}")
+        if mine in self._under_way:
+            return await asyncio.shield(self._under_way[mine])
+        coming = self._under_way[mine] = asyncio.get_running_loop().create_future()
+        try:
+            answer = await _done_once(transactions, actor, key, same, do)
+            coming.set_result(answer)
+            return answer
+        finally:
+            del self._under_way[mine]
+            if not coming.done():
+                coming.set_exception(
+                    Conflict(f"an earlier call with the key {key!r} ended without an answer")
+                )
+                coming.exception()  # whether or not anybody waits for it
+
+
+@dataclass(frozen=True, slots=True)
+class GatedCall:
+    """One call on its way: past the gate of each machine that it concerns, to whatever does it.
+
+    `key` is its idempotency key, where it has one and changes something.
+    """
+
+    dialect: GatedDialect
+    transactions: Transactions
+    actor: Actor
+    call: Call
+    order: NodeCall
+    key: str | None
+
+    async def outcome(self) -> ToolResult:
+        """What comes of the call. Raises `Offline` where a machine is meant that is not there, and `InputRequired`."""
+        order, site = self.order, self.call.site
+        named = self.call.headers.get(node_routing.NODE_HEADER) or None
+        if named is not None:
+            return await self._perform(await self._find(named), order, self.key)
+        if not all(node_routing.is_own_node(site, each) for each in node_routing.hosts_of(order)):
+            return await self.beyond(order, self.key)
+        if site.node is not None:
+            return await self._perform(site.node, order, self.key)
+        if order.tool in self.dialect.of_machine:
+            raise Offline(None)
+        return await self.beyond(order, self.key)
+
+    async def beyond(self, order: NodeCall, key: str | None) -> ToolResult:
+        """What no machine's gate is in the way of any more: other machines do it, or else the hub."""
+        if order.tool == node_routing.ASK_ALL:
+            return await node_routing.ask_all(order, self._find, partial(self._one_of_all, key))
+        if hosts := node_routing.hosts_of(order):
+            return await self._perform(await self._find(hosts[0]), order, key)
+        return await Dialect.call(
+            self.dialect, self.transactions, self.actor, order.tool, order.arguments, key, self.call
+        )
+
+    async def _find(self, name: str) -> Node:
+        return await node_routing.find_node(self.call.site, self.order.who.project, name)
+
+    async def _one_of_all(self, key: str | None, node: Node, order: NodeCall) -> ToolResult:
+        """One machine's part of a call that asks several: what it is done by has a key of its own."""
+        return await self._perform(node, order, digest(key, node.name) if key is not None else None)
+
+    async def _perform(self, node: Node, order: NodeCall, key: str | None) -> ToolResult:
+        """Have a machine do the order if its gate lets it: once for a key.
+
+        The hub's own machine is asked here; one elsewhere keeps the order itself, and asks nobody at this client.
+        """
+        if node is not self.call.site.node:
+            return await node.perform(replace(order, key=key, client=None, approved=None))
+        if key is None or not self._is_done_there(order):
+            return await node.perform(order, self._act)
+        same = digest(self.dialect.name, order.tool, order.arguments)
+        do = partial(node.perform, order, self._act)
+        return await self.dialect.once(self.transactions, self.actor, key, same, do)
+
+    def _is_done_there(self, order: NodeCall) -> bool:
+        """Whether the machine itself does it, and not the hub in a transaction, which has its own way with keys."""
+        return order.tool in self.dialect.of_machine or node_routing.runs_command(order)
+
+    async def _act(self, asked: NodeCall) -> ToolResult:
+        """What the hub's own machine has let through and does not do itself."""
+        is_this = (asked.tool, asked.chain) == (self.order.tool, self.order.chain)
+        return await self.beyond(asked, self.key if is_this else None)
+
+
+async def _done_once(transactions: Transactions, actor: Actor, key: str, same: str, do: Do) -> ToolResult:
+    """The outcome that is kept, else that of `do`, which is kept unless nothing was done. Raises `Conflict`."""
+    known = await transactions.write(actor, lambda tx: idempotency.begin(tx, key, same))
+    if known is not None:
+        return known
+    try:
+        outcome = await do()
+    except InputRequired:
+        await transactions.write(actor, lambda tx: idempotency.end(tx, key, None))
+        raise
+    kept = None if outcome.is_undone else outcome
+    await transactions.write(actor, lambda tx: idempotency.end(tx, key, kept))
+    return outcome
+
+
+def _check(tool: Tool) -> Callable[[Mapping[str, object]], Mapping[str, object]]:
+    def check(arguments: Mapping[str, object]) -> Mapping[str, object]:
+        try:
+            return tool.given(arguments)
+        except BadArguments as error:
+            raise Invalid(str(error)) from None
+
+    return check

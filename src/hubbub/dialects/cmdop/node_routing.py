@@ -1,0 +1,96 @@
+"""Which machines a call is about, and how what is asked of several comes together.
+
+A call that names a machine in its header is that machine's, whatever it says. Else those that speak of another machine
+go straight to it: its own gate is the authority, and that of the hub's machine is not asked.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from datetime import timedelta
+
+from hubbub.dialects.call import HubContext
+from hubbub.model.errors import HubError
+from hubbub.model.fleet import fan_out
+from hubbub.model.fleet.calls import Node, NodeCall, RefusalCode, ToolResult, refused
+from hubbub.model.fleet.fan_out import Entry
+from hubbub.model.fleet.nodes import is_meant
+from hubbub.model.timestamps import milliseconds
+
+NODE_HEADER = "x-hubbub-node"
+BY_NAME = frozenset({"ask_agent", "ask_agent_stream"})  # and `connect`, to run a command
+ASK_ALL = "ask_agents"
+NO_MACHINE = "this hub was started without a machine of its own, and the call names no other"
+SHORTEST = timedelta(seconds=1)  # that a machine may be given
+
+Perform = Callable[[Node, NodeCall], Awaitable[ToolResult]]
+
+
+class Offline(HubError):
+    """The machine that is meant cannot be reached."""
+
+    code = "offline"
+
+    def __init__(self, name: str | None) -> None:
+        super().__init__(f"the machine {name!r} is not connected" if name is not None else NO_MACHINE)
+
+
+def is_own_node(site: HubContext, name: str) -> bool:
+    """Whether the name means the hub's own machine."""
+    own = site.node
+    return own is not None and is_meant(own.name, name)
+
+
+async def find_node(site: HubContext, project: str, name: str) -> Node:
+    """The machine of that name, whatever its case. Raises `Offline`."""
+    if is_own_node(site, name) and site.node is not None:
+        return site.node
+    node = await site.fleet.find(project, name) if site.fleet is not None else None
+    if node is None:
+        raise Offline(name)
+    return node
+
+
+def hosts_of(order: NodeCall) -> list[str]:
+    """The machines that the order is about, each once, as it calls them; none where it is about the one it is given."""
+    named = order.arguments.get("hostname")
+    is_about_one = order.tool in BY_NAME or runs_command(order)
+    given = order.arguments.get("hostnames") if order.tool == ASK_ALL else [named] if is_about_one else []
+    names: dict[str, str] = {}
+    for each in given if isinstance(given, Sequence) else ():
+        if isinstance(each, str):
+            names.setdefault(each.casefold(), each)
+    return list(names.values())
+
+
+def runs_command(order: NodeCall) -> bool:
+    """Whether it is a command for the machine that it names."""
+    return order.tool == "connect" and order.arguments.get("operation") == "exec"
+
+
+async def ask_all(order: NodeCall, find: Callable[[str], Awaitable[Node]], perform: Perform) -> ToolResult:
+    """Have the agents of several machines asked at once, each by an order of its own; what each said, and who is late.
+
+    None waits for another, and nobody for longer than the call says in all.
+    """
+    patience = fan_out.patience_with_each(order)
+    hosts = hosts_of(order)
+
+    async def ask(host: str) -> Entry:
+        try:
+            async with asyncio.timeout(patience.total_seconds()):
+                node = await find(host)
+                alone = {
+                    "hostnames": [node.name],
+                    "per_host_timeout_ms": milliseconds(max(patience, SHORTEST)),
+                }
+                asked = replace(order, arguments={**order.arguments, **alone})
+                return fan_out.entry(await perform(node, asked), node.name)
+        except TimeoutError:
+            return fan_out.entry(fan_out.timed_out(host, patience), host)
+        except HubError as error:
+            code = RefusalCode.OFFLINE if isinstance(error, Offline) else RefusalCode.FAILED
+            return fan_out.entry(refused(code, str(error)), host)
+
+    entries = await asyncio.gather(*map(ask, hosts))
+    return fan_out.combined(dict(zip(hosts, entries, strict=True)))

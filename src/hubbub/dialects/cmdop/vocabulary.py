@@ -1,0 +1,123 @@
+"""cmdop's vocabulary: its words for statuses, and its rows for what the hub keeps."""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+
+from hubbub.model.errors import Unmet
+from hubbub.model.fleet.nodes import Machine
+from hubbub.model.lifecycle import ENDED, OPEN, Status
+from hubbub.model.people.rights import Role
+from hubbub.model.records import Delivery, Message, Project, Task
+from hubbub.model.work.todos import TodoItem
+
+Row = Mapping[str, object]
+
+TODO, IN_PROGRESS, BLOCKED, IN_REVIEW = "todo", "in_progress", "blocked", "in_review"
+DONE, FAILED, CANCELLED = "done", "failed", "cancelled"
+STATUS = {
+    Status.QUEUED: TODO, Status.DELIVERED: TODO, Status.ACCEPTED: TODO,
+    Status.WORKING: IN_PROGRESS, Status.BLOCKED: BLOCKED, Status.IN_REVIEW: IN_REVIEW,
+    Status.COMPLETED: DONE, Status.FAILED: FAILED,
+    Status.CANCELLED: CANCELLED, Status.EXPIRED: "expired",
+}  # fmt: skip
+ALSO = {"open": OPEN, "closed": ENDED}  # what issue_list takes beside the statuses
+WITHDRAWN = ("cancelled", "wontfix", "duplicate")  # how the reason begins for which an issue is not done
+
+
+def statuses(word: str) -> frozenset[Status]:
+    """The statuses that cmdop calls `word`."""
+    return ALSO.get(word) or frozenset(status for status, said in STATUS.items() if said == word)
+
+
+def awaited(error: Unmet) -> str:
+    """Why nobody can begin an issue yet."""
+    needs = (f"{need.number} ({STATUS[Status(need.status)]})" for need in error.needs)
+    return f"the issue waits for others: {', '.join(needs)}"
+
+
+def moment(at: int | None) -> str | None:
+    """A time as UTC in ISO 8601 to the second, such as `2026-02-15T10:30:00Z`."""
+    return f"{datetime.fromtimestamp(at / 1000, UTC):%Y-%m-%dT%H:%M:%SZ}" if at is not None else None
+
+
+def issue_url(task: Task, hub: str) -> str:
+    """The page of a task on the dashboard."""
+    return f"{hub}/t/{task.id}"
+
+
+def issue_row(task: Task, hub: str) -> Row:
+    """A row of `issue_list`."""
+    return {
+        "id": str(task.number),
+        "title": task.title,
+        "status": STATUS[task.status],
+        "assignee": task.assignee,
+        "author": task.sender,
+        "priority": task.priority.name.lower(),
+        "created_at": moment(task.created_at),
+        "updated_at": moment(task.updated_at),
+        "closed_at": moment(task.ended_at),
+        "url": issue_url(task, hub),
+    }
+
+
+def issue(task: Task, comments: Sequence[Message], deliveries: Sequence[Delivery], hub: str) -> Row:
+    """What `issue_get` tells."""
+    return {
+        **issue_row(task, hub),
+        "body": task.description,
+        **({"edited_by": task.edited_by} if task.edited_by is not None else {}),
+        "result": task.result,
+        "comments": [comment_row(each) for each in comments],
+        "delivery": [delivery_row(each) for each in deliveries],
+    }
+
+
+def delivery_row(row: Delivery) -> Row:
+    """How far an issue got with an assignee; a time is null until it got there."""
+    return {
+        "assignee": row.recipient,
+        "stored_at": moment(row.stored_at),
+        "notified_at": moment(row.notified_at),
+        "seen_at": moment(row.seen_at),
+        "acked_at": moment(row.acked_at),
+        "dead_at": moment(row.dead_at),
+    }
+
+
+def comment_row(message: Message) -> Row:
+    return {
+        "id": str(message.number),
+        "author": message.sender,
+        "body": message.body,
+        "created_at": moment(message.created_at),
+    }
+
+
+def machine_row(machine: Machine, now: int) -> Row:
+    """A row of `connect list`."""
+    return {
+        "hostname": machine.name,
+        "name": machine.name,
+        "online": machine.is_online(now),
+        "last_seen": moment(machine.seen_at),
+        "platform": machine.platform,
+        "labels": list(machine.labels),
+        "runtime": machine.runtime,
+    }
+
+
+def workspace_row(project: Project, role: Role, used: Project | None) -> Row:
+    """A row of `connect workspace_list`."""
+    return {
+        "workspace": project.slug,
+        "name": project.name,
+        "role": role,
+        "in_use": used is not None and project.id == used.id,
+    }
+
+
+def check_boxes(items: Sequence[TodoItem]) -> str:
+    """A list of things to do as Markdown; each stays on its line."""
+    boxes = (f"- [{'x' if item.done else ' '}] {' '.join(item.text.split())}" for item in items)
+    return "\n".join(boxes)

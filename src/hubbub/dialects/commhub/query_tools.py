@@ -1,0 +1,104 @@
+"""The tools that only look."""
+
+from collections.abc import Hashable, Mapping
+from datetime import timedelta
+from typing import Annotated
+from uuid import UUID
+
+from pydantic import Field
+
+from hubbub.core.actions import completion_reports, inbox
+from hubbub.core.agents import agents
+from hubbub.core.people import access
+from hubbub.core.work import task_search, tasks
+from hubbub.dialects.commhub import vocabulary
+from hubbub.dialects.commhub.definition import DIALECT, WHOLE, Name
+from hubbub.dialects.dialect import Reply
+from hubbub.model.json_chunks import LazyRows
+from hubbub.model.timestamps import parse_timestamp
+from hubbub.store.tx import Tx
+
+DAY = timedelta(days=1)
+MANY = 1_000  # agents: what is told of more takes too much memory to be kept
+
+
+@DIALECT.tool(reads=True)
+def get_task(tx: Tx, task_id: str, network_id: str | None = None) -> Reply:
+    """Query task details."""
+    known = {project.id: project for project in access.visible(tx, network_id)}
+    task = tasks.find(tx, list(known), task_id)
+    return {"task": vocabulary.task_row(task, known[task.project_id])}
+
+
+@DIALECT.tool(reads=True)
+def list_tasks(
+    tx: Tx,
+    alias: str | None = None,
+    status: str | None = None,
+    from_name: str | None = None,
+    network_id: str | None = None,
+    limit: Annotated[float, Field(le=100, **WHOLE)] = 20,
+) -> Reply:
+    """Query task list with multi-dimensional filtering, newest first."""
+    known = {project.id: project for project in access.visible(tx, network_id)}
+    wanted = vocabulary.statuses(status) if status is not None else []
+    found = task_search.search(
+        tx, list(known), status=wanted, assignee=alias, sender=from_name, limit=int(limit)
+    )
+    if status is not None and not wanted:
+        found = []  # a word that CommHub does not have: no task is in that status
+    stats = [(vocabulary.STATUS[each], count) for each, count in tasks.counts(tx, list(known)).items()]
+    rows = [vocabulary.listed_task(task, known[task.project_id]) for task in found]
+    return {"tasks": rows, "count": len(rows), "stats": vocabulary.grouped(stats)}
+
+
+def _standing(tx: Tx, network_id: str | None, **_narrowing: str | None) -> Mapping[UUID, Hashable] | None:
+    """Return the version of the agents that are told of; None where they are so many that the reply is not kept."""
+    known = agents.versions(tx, [project.id for project in access.visible(tx, network_id)])
+    return known if sum(each.number for each in known.values()) <= MANY else None
+
+
+@DIALECT.keeps(_standing)
+@DIALECT.tool(reads=True)
+def get_all_status(
+    tx: Tx, filter_status: str | None = None, filter_server: str | None = None, network_id: str | None = None
+) -> Reply:
+    """Get all session statuses. Sessions without a heartbeat for over 10 minutes are offline."""
+    known = {project.id: project for project in access.visible(tx, network_id)}
+    present = agents.presences(tx, list(known))
+    rows = (
+        vocabulary.session_row(presence, known[presence.project_id])
+        for presence in present
+        if filter_status in (None, vocabulary.CONDITION[presence.condition])
+        and filter_server in (None, presence.server)
+    )
+    summary = vocabulary.grouped((vocabulary.CONDITION[presence.condition], 1) for presence in present)
+    return {"sessions": LazyRows(rows), "summary": summary}
+
+
+@DIALECT.tool(reads=True)
+def get_session_status(tx: Tx, alias: Name, network_id: str | None = None) -> Reply:
+    """Get detailed status of a single session, including pending inbox count and recent completions."""
+    known = {project.id: project for project in access.visible(tx, network_id)}
+    present = [found for project_id in known if (found := agents.presence(tx, project_id, alias))]
+    recent = completion_reports.search(tx, list(known), agent=alias, limit=5)
+    return {
+        "session": vocabulary.session_row(present[0], known[present[0].project_id]) if present else None,
+        "inbox_pending": sum(inbox.pending(tx, project_id, alias) for project_id in known),
+        "recent_completions": [vocabulary.completion_row(each, known[each.project_id]) for each in recent],
+    }
+
+
+@DIALECT.tool(reads=True)
+def get_completions(
+    tx: Tx,
+    alias: str | None = None,
+    since: str | None = None,
+    network_id: str | None = None,
+    limit: Annotated[float, Field(le=500, **WHOLE)] = 50,
+) -> Reply:
+    """Get completion records, newest first; of the last 24 hours, unless since says otherwise."""
+    known = {project.id: project for project in access.visible(tx, network_id)}
+    start = parse_timestamp("since", since) if since is not None else tx.now - int(DAY.total_seconds() * 1000)
+    found = completion_reports.search(tx, list(known), agent=alias, since=start, limit=int(limit))
+    return {"completions": [vocabulary.completion_row(each, known[each.project_id]) for each in found]}

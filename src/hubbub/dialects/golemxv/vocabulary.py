@@ -1,0 +1,180 @@
+"""GolemXV's vocabulary: its words for statuses and events, and its rows for what the hub keeps."""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+
+from hubbub.core.presence import presences
+from hubbub.model.agents.scopes import AgentConflict, Area
+from hubbub.model.lifecycle import Status
+from hubbub.model.records import Activity, Intent, Message, Presence, Priority, Project, Task
+from hubbub.model.timestamps import EPOCH, exact_microseconds
+
+Row = Mapping[str, object]
+
+STATUS = {
+    Status.QUEUED: "pending", Status.DELIVERED: "assigned", Status.ACCEPTED: "assigned",
+    Status.WORKING: "in_progress", Status.IN_REVIEW: "in_progress", Status.BLOCKED: "blocked",
+    Status.COMPLETED: "completed", Status.FAILED: "failed", Status.EXPIRED: "failed",
+    Status.CANCELLED: "cancelled",
+}  # fmt: skip
+PRIORITY = {
+    Priority.CRITICAL: "critical", Priority.HIGH: "high", Priority.MEDIUM: "medium", Priority.LOW: "low",
+}  # fmt: skip
+PRIORITIES = {word: priority for priority, word in PRIORITY.items()}
+ENDED = {
+    "active": (None,),
+    "checked_out": (presences.LEFT, presences.REPLACED),
+    "timed_out": (presences.SILENT,),
+}
+BROADCAST = "broadcast"  # the receiver that means everyone; an agent of that name could never be meant
+EVERYONE = "all"  # the receiver that a broadcast shows
+
+EVENTS = {
+    "agent.checkin": "checkin", "agent.checkout": "checkout", "agent.timeout": "timeout",
+    "agent.heartbeat": "heartbeat", "agent.scope_change": "scope_change",
+    "message.sent": "message",
+    "task.sent": "task_created", "task.accepted": "task_claimed", "task.completed": "task_completed",
+    "task.started": "task_updated", "task.blocked": "task_updated", "task.submitted": "task_updated",
+    "task.failed": "task_updated", "task.cancelled": "task_updated", "task.expired": "task_updated",
+    "task.released": "task_updated", "task.retried": "task_updated", "task.reassigned": "task_updated",
+    "task.reopened": "task_updated", "task.delivered": "task_updated", "task.ready": "task_updated",
+    "task.noted": "task_updated",
+}  # fmt: skip
+
+
+def event_type(kind: str) -> str:
+    """GolemXV's word for a kind of activity; one that it does not know is spelled its way."""
+    return EVENTS.get(kind, kind.replace(".", "_"))
+
+
+def kinds(word: str) -> list[str]:
+    """The kinds of activity that GolemXV calls `word`."""
+    return [kind for kind, said in EVENTS.items() if said == word] or [word.replace("_", ".", 1)]
+
+
+def statuses(word: str) -> list[Status]:
+    """The statuses that GolemXV calls `word`."""
+    return [status for status, said in STATUS.items() if said == word]
+
+
+def moment(at: int | None) -> str | None:
+    """A time as UTC in ISO 8601 to the second, such as `2026-02-15T10:30:00`."""
+    return f"{datetime.fromtimestamp(at / 1000, UTC):%Y-%m-%dT%H:%M:%S}" if at is not None else None
+
+
+def exact_moment(message: Message) -> str:
+    """When a message was sent, so exactly that no other has the same, and `since` can go on from there."""
+    exact = timedelta(microseconds=exact_microseconds(message.created_at, message.number))
+    return f"{EPOCH + exact:%Y-%m-%dT%H:%M:%S.%f}"
+
+
+def project_brief(project: Project) -> Row:
+    return {"id": project.number, "name": project.name, "slug": project.slug}
+
+
+def project_row(project: Project) -> Row:
+    """The whole row of a project."""
+    return {
+        **project_brief(project),
+        "description": project.description,
+        "repo_url": project.repo_url,
+        "conflict_mode": project.conflict_mode,
+        "heartbeat_interval_seconds": project.heartbeat_interval,
+        "heartbeat_ttl_seconds": project.heartbeat_ttl,
+    }
+
+
+def area_row(area: Area) -> Row:
+    return {
+        "id": area.number,
+        "name": area.name,
+        "slug": area.slug,
+        "file_patterns": list(area.patterns),
+        "description": area.description,
+    }
+
+
+def conflict_rows(conflicts: Sequence[AgentConflict]) -> list[Row]:
+    return [
+        {
+            "agent_name": conflict.agent,
+            "overlapping_areas": list(conflict.overlap.areas),
+            "overlapping_files": list(conflict.overlap.files),
+        }
+        for conflict in conflicts
+    ]
+
+
+def presence_row(presence: Presence) -> Row:
+    """A row of `presence`."""
+    return {
+        "agent_name": presence.agent,
+        "declared_area": presence.area,
+        "declared_files": list(presence.files) if presence.files else None,
+        "started_at": moment(presence.opened_at),
+        "last_heartbeat_at": moment(presence.seen_at),
+    }
+
+
+def stay_row(presence: Presence) -> Row:
+    """A row of `sessions`."""
+    ended = next((word for word, reasons in ENDED.items() if presence.end_reason in reasons), "checked_out")
+    row = presence_row(presence)
+    return {
+        "agent_name": row["agent_name"],
+        "status": ended,
+        **{name: value for name, value in row.items() if name != "agent_name"},
+        "ended_at": moment(presence.ended_at),
+        "outcome_status": presence.outcome,
+        "work_summary": presence.summary,
+        "files_touched": list(presence.touched) if presence.touched is not None else None,
+    }
+
+
+def task_row(task: Task) -> Row:
+    """A row of `list_tasks`."""
+    return {
+        "id": task.number,
+        "title": task.title,
+        "status": STATUS[task.status],
+        "priority": PRIORITY[task.priority],
+        "area": task.area,
+        "assigned": task.assignee,
+    }
+
+
+def claimed_task(task: Task, area: Area | None) -> Row:
+    """What somebody who has claimed a task is told of it."""
+    edited = {"edited_by": task.edited_by} if task.edited_by is not None else {}
+    return {
+        "id": task.number,
+        "title": task.title,
+        "description": task.description,
+        "priority": PRIORITY[task.priority],
+        "area": task.area,
+        "work_area_paths": list(area.patterns) if area else [],
+        **edited,
+    }
+
+
+def message_row(message: Message) -> Row:
+    """A row of `get_messages`."""
+    return {
+        "id": message.number,
+        "from": message.sender,
+        "to": message.recipient or EVERYONE,
+        "type": message.intent or Intent.TEXT,
+        "content": message.body,
+        "at": exact_moment(message),
+    }
+
+
+def activity_row(activity: Activity) -> Row:
+    """A row of `activity_log`."""
+    return {
+        "id": activity.seq,
+        "event_type": event_type(activity.kind),
+        "agent_name": activity.actor,
+        "details": dict(activity.detail),
+        "at": moment(activity.at),
+    }

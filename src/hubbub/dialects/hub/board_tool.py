@@ -1,0 +1,55 @@
+"""`board`: the work that there is, and what became of it."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, WithJsonSchema
+
+from hubbub.core.work import task_search, tasks
+from hubbub.dialects.call import Call
+from hubbub.dialects.dialect import Reply
+from hubbub.dialects.hub import vocabulary
+from hubbub.dialects.hub.definition import DIALECT, Cursor, Line, Name, glance
+from hubbub.store.tx import Tx
+
+Limit = Annotated[int, Field(ge=1, le=100), WithJsonSchema({"type": "integer"})]
+
+Status = Literal[
+    "open", "ended", "queued", "delivered", "accepted", "working", "blocked", "in_review", "completed", "failed",
+    "cancelled", "expired",
+]  # fmt: skip
+
+
+@DIALECT.tool(reads=True)
+def board(
+    tx: Tx,
+    call: Call,
+    find: Line = "",
+    status: Status = "open",
+    to: Name | None = None,
+    sender: Name | None = None,
+    area: Name | None = None,
+    limit: Limit = 20,
+    before: Cursor | None = None,
+) -> Reply:
+    """Tasks, newest first. find: words, or an id. to: of an assignee. before: `next` of the last page."""
+    project = glance(tx, call)
+    found = task_search.search(
+        tx,
+        [project.id],
+        find,
+        status=vocabulary.statuses(status),
+        assignee=to,
+        sender=sender,
+        area=area,
+        before=before,
+        limit=limit + 1,
+    )
+    shown = found[:limit]
+    counts = tasks.counts(tx, [project.id]) if before is None else {}
+    return {
+        "tasks": [vocabulary.task_row(each) for each in shown],
+        **vocabulary.known(
+            next=shown[-1].number if len(found) > limit else None,
+            counts={vocabulary.STATUS[each]: number for each, number in counts.items()},
+        ),
+    }

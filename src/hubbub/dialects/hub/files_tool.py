@@ -1,0 +1,69 @@
+"""`files`: who edits what, so that two agents do not undo each other's work."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, WithJsonSchema
+
+from hubbub.core.agents import agents, claims, scopes
+from hubbub.dialects.call import Call
+from hubbub.dialects.dialect import Reply
+from hubbub.dialects.hub import vocabulary
+from hubbub.dialects.hub.definition import DIALECT, OwnContext, Paths, act, look
+from hubbub.model.errors import Invalid
+from hubbub.model.people.rights import HUB
+from hubbub.model.records import Presence
+from hubbub.store.tx import Tx
+
+READS = ("check", "list")  # the actions that change nothing; what is none of them need not be hashable
+
+Repository = Annotated[str, Field(min_length=1, max_length=300), WithJsonSchema({"type": "string"})]
+
+
+@DIALECT.tool(looks=lambda given: given.get("action") in READS)
+def files(
+    tx: Tx,
+    call: Call,
+    action: Literal["claim", "check", "release", "list"],
+    paths: Paths | None = None,
+    repository: Repository | None = None,
+) -> Reply:
+    """Claim files or globs before you edit them; check changes nothing; release lets go, without paths of all.
+
+    paths: relative to the repository, by default the project's. list: who holds what.
+    """
+    here = look(tx, call) if action in READS else act(tx, call)
+    if action == "list":
+        return _listed(tx, here)
+    if action != "release" and not paths:
+        raise Invalid(f"paths is missing: say which files to {action}")
+    mine = agents.presence(tx, here.project.id, here.name)
+    if action == "check":
+        but = mine.id if mine is not None else None
+        found = claims.check(tx, here.project, paths or (), repository=repository, but=but)
+        return {"is_free": not found, **vocabulary.known(conflicts=vocabulary.conflicts(found))}
+    presence = _present(here, mine)
+    if action == "release":
+        return {"released": claims.release(tx, here.project, presence, paths, repository=repository)}
+    if len(paths or ()) > claims.MOST:
+        raise Invalid(f"paths: an agent holds {claims.MOST} at most; claim patterns, such as src/**")
+    found = claims.claim(tx, here.project, presence, paths or (), repository=repository)
+    return {"claimed": list(paths or ()), **vocabulary.known(conflicts=vocabulary.conflicts(found))}
+
+
+def _present(here: OwnContext, presence: Presence | None) -> Presence:
+    """The presence that holds files. Raises `Invalid` for a person, who edits none here."""
+    if here.name == HUB or presence is None:
+        raise Invalid("only an agent holds files: join with a name first")
+    return presence
+
+
+def _listed(tx: Tx, here: OwnContext) -> Reply:
+    """What everyone has claimed, or declared as where they work."""
+    standing = [
+        {
+            "agent": each.agent,
+            "files": [*filter(None, [each.scope.area]), *each.scope.files][: vocabulary.LISTED],
+        }
+        for each in scopes.live(tx, here.project.id)
+    ]
+    return {"held": standing}

@@ -1,0 +1,137 @@
+"""A dialect of which every reply tells the agent that mail waits for it, and some calls go on after their transaction.
+
+A client that nothing can wake notices its mail that way: whatever it calls, the reply counts what it has not read.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import wraps
+from typing import Any
+
+from hubbub.core.actions import inbox
+from hubbub.core.transaction import Transactions
+from hubbub.dialects.call import Call
+from hubbub.dialects.dialect import BadArguments, Dialect, Fits, Refusal, Reply, Run, Shape, Tool, complete
+from hubbub.dialects.hub import argument_names
+from hubbub.model.errors import HubError
+from hubbub.model.fleet.calls import ToolResult
+from hubbub.model.people.rights import Actor
+from hubbub.store.tx import Tx
+
+KEY, UNREAD = "key", "unread"
+ONWARD = "hub/onward"  # where a call notes how it goes on
+
+Looks = Callable[[Mapping[str, object]], bool]
+Onward = Callable[[Transactions, Actor, str | None], Awaitable[ToolResult]]
+
+
+@dataclass
+class MailNoticeDialect(Dialect):
+    """Tools that count unread mail, and take their idempotency key among their arguments.
+
+    `in_steps` are those that may go on after their transaction: they keep no answer for a key themselves. `caller` says
+    who makes a call, as far as that is known before it is looked at; `looking`, with which arguments a call of a tool
+    changes nothing.
+    """
+
+    in_steps: frozenset[str] = frozenset()
+    caller: Callable[[Tx, Call], str | None] = lambda _tx, _call: None
+    looking: dict[str, Looks] = field(default_factory=dict)
+
+    def tool(
+        self,
+        refusals: Mapping[type[HubError], Refusal] | None = None,
+        *,
+        reads: bool = False,
+        long: bool = False,
+        short: bool = False,
+        required: Sequence[str] = (),
+        told_once: str | None = None,
+        shown: Callable[[Reply], str] | None = None,
+        fits: Fits | None = None,
+        looks: Looks | None = None,
+    ) -> Callable[[Run], Run]:
+        """As every dialect; the function's reply gets the number of unread letters, if there are any.
+
+        `looks` tells by its arguments whether a call changes nothing; without it all do, or by `reads` none.
+        """
+        register = super().tool(
+            refusals,
+            reads=reads,
+            long=long,
+            short=short,
+            required=required,
+            told_once=told_once,
+            shown=shown,
+            fits=fits,
+        )
+
+        def registered(run: Run) -> Run:
+            @wraps(run)
+            def telling(tx: Tx, **values: Any) -> Reply:
+                return with_unread(tx, run(tx, **values))
+
+            register(telling)
+            self.looking[run.__name__] = looks or (lambda _: reads)
+            return run
+
+        return registered
+
+    def understood(self, tool: Tool, arguments: Mapping[str, object]) -> Mapping[str, object]:
+        """As every dialect; what changes something takes no argument that the tool does not have."""
+        given, known = argument_names.renamed(tool.name, arguments), tuple(tool.input.model_fields)
+        strange = [name for name in given if name not in known and name != KEY]
+        probably = {argument_names.meant(name, known) or name: given[name] for name in strange}
+        if strange and not self.looking[tool.name]({**given, **probably}):
+            raise BadArguments(
+                "; ".join(argument_names.complaint(tool.name, name, known) for name in strange)
+            )
+        return given
+
+    def is_one_step(self, tool: str, given: Mapping[str, object]) -> bool:
+        """As every dialect; to say what to do at first and what then takes two arguments."""
+        return tool not in self.in_steps or len(given) < 2
+
+    def speaker(self, call: Call | None, tx: Tx) -> str | None:
+        """Who makes the call: where agents share a token, each has keys of its own."""
+        return None if call is None or tx.actor.agent is not None else self.caller(tx, call)
+
+    async def call(
+        self,
+        transactions: Transactions,
+        actor: Actor,
+        name: str,
+        arguments: Mapping[str, object],
+        key: str | None = None,
+        call: Call | None = None,
+        *,
+        shape: Shape = complete,
+    ) -> ToolResult:
+        """As every dialect; and then what the call left to be done after its transaction."""
+        assert call is not None  # it says who calls, and how it goes on
+        given = arguments.get(KEY)
+        chosen = given if isinstance(given, str) else key
+        kept = None if name in self.in_steps else chosen
+        answer = await super().call(transactions, actor, name, arguments, kept, call, shape=shape)
+        onward = call.notes.pop(ONWARD, None)
+        if onward is None or answer.is_error:
+            return answer
+        go_on: Onward = onward  # type: ignore[assignment]  # notes are anything
+        try:
+            return await go_on(transactions, actor, chosen)
+        except HubError as error:
+            return self.refuse(error)
+
+
+def continue_after_commit(call: Call, onward: Onward) -> None:
+    """Once the transaction is kept, the answer of the call is that of `onward`."""
+    call.notes[ONWARD] = onward
+
+
+def with_unread(tx: Tx, reply: Reply) -> Reply:
+    """The reply, and how many letters the agent that called has not looked at, if there are any."""
+    speaker = tx.speaker
+    if tx.actor.project_id is not None and tx.actor.agent is not None:
+        speaker = tx.actor.project_id, tx.actor.agent
+    unread = inbox.unread(tx, *speaker) if speaker is not None else 0
+    return {**reply, UNREAD: unread} if unread else reply

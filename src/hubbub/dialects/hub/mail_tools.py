@@ -1,0 +1,325 @@
+"""`inbox` and `send`: mail, which is kept until it is acknowledged, and never said to be read before it is."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import timedelta
+from functools import partial
+from itertools import chain
+from typing import Annotated, Literal
+from uuid import UUID
+
+from pydantic import BeforeValidator, Field, WithJsonSchema
+
+from hubbub.core.actions import inbox as letters
+from hubbub.core.agents import agents
+from hubbub.core.mail import delivery_forecast, messages, threads, wakes
+from hubbub.core.people import access
+from hubbub.core.transaction import Transactions
+from hubbub.core.work import permissions, tasks
+from hubbub.dialects.call import Call, NotYet
+from hubbub.dialects.dialect import Reply
+from hubbub.dialects.hub import short_ids, vocabulary
+from hubbub.dialects.hub.definition import (
+    DIALECT,
+    Cursor,
+    Key,
+    Line,
+    Name,
+    OwnContext,
+    Ref,
+    Refs,
+    Text,
+    act,
+    look,
+)
+from hubbub.dialects.hub.mail_notice import continue_after_commit
+from hubbub.model.delivery_status import DeliveryStatus
+from hubbub.model.errors import Invalid, NotFound
+from hubbub.model.fleet.calls import ToolResult
+from hubbub.model.mail.wakes import DeliveryChannels, DeliveryForecast
+from hubbub.model.people.rights import HUB, Actor
+from hubbub.model.records import Activity, LetterKind, Message, Priority, Task
+from hubbub.store.tx import Tx
+
+LONGEST_WAIT = 45  # seconds
+ALL = "all"
+OWN = DeliveryForecast(
+    wake="none", likely_seen=False, note="It is in your own inbox: you see it when you look there."
+)
+MOST_ACKED = 1_000  # letters that "all" means at most
+
+Wait = Annotated[int, Field(ge=0, le=LONGEST_WAIT)]
+Limit = Annotated[int, Field(ge=1, le=100), WithJsonSchema({"type": "integer"})]
+Acked = Annotated[Refs, BeforeValidator(lambda given: [given] if isinstance(given, str) else given)]
+Lasts = Annotated[int, Field(ge=1, le=2_592_000), WithJsonSchema({"type": "integer"})]
+
+
+@DIALECT.tool(looks=lambda given: "ack" not in given, short=True)
+def inbox(
+    tx: Tx,
+    call: Call,
+    wait: Wait = 0,
+    ack: Acked | None = None,
+    limit: Limit = 10,
+    history: Literal["sent", "all"] | None = None,
+    about: Ref | None = None,
+    before: Cursor | None = None,
+) -> Reply:
+    """Your mail. It comes again until acked.
+
+    ack: ids you have taken, or "all" you have seen. wait: seconds to sleep until something new comes.
+    history: what was said before, with its delivery; about: only on this message or task; before: `next` of the last.
+    """
+    looks_back = history is not None or about is not None
+    here = look(tx, call) if looks_back and ack is None else act(tx, call)
+    acked = _acknowledge(tx, here, ack) if ack is not None else 0
+    if looks_back:
+        told = _history(tx, here, mine=history == "sent", about=about, before=before, limit=limit)
+        return {**told, **vocabulary.known(acked=acked or None)}
+    if wait and not call.has_waited and not letters.unread(tx, here.project.id, here.name):
+        if ack is not None:
+            continue_after_commit(call, partial(_fetch, call, {"wait": wait, "limit": limit}, acked))
+            return {}
+        raise NotYet(
+            here.project.id, timedelta(seconds=wait), partial(_is_from_other, here.name), agent=here.name
+        )
+    found = letters.read(tx, here.project.id, here.name, limit)
+    if access.reads_for_agent(tx):
+        letters.note_seen(tx, found)
+    more = letters.pending(tx, here.project.id, here.name) - len(found)
+    rows = [
+        vocabulary.letter(
+            each,
+            reply_to=short_ids.named(tx, here.project.id, each.in_reply_to),
+            seen_at=each.delivery.seen_at or tx.now,
+        )
+        for each in found
+    ]
+    return {"letters": rows, **vocabulary.known(acked=acked or None, more=more or None)}
+
+
+async def _fetch(
+    call: Call, given: Reply, acked: int, transactions: Transactions, actor: Actor, _key: str | None
+) -> ToolResult:
+    """The mail after what was acknowledged is kept to be so, however long the rest takes."""
+    answer = await DIALECT.call(transactions, actor, "inbox", given, None, call)
+    return answer if answer.is_error else ToolResult({**answer.content, "acked": acked})
+
+
+def _is_from_other(name: str, event: Activity) -> bool:
+    return event.actor != name
+
+
+def _acknowledge(tx: Tx, here: OwnContext, refs_: Sequence[str]) -> int:
+    """Acknowledge letters, and say how many. Raises `NotFound` for what is no letter of the caller's."""
+    if ALL in refs_:
+        found = letters.read(tx, here.project.id, here.name, MOST_ACKED)
+        seen = [str(each.delivery.id) for each in found if each.delivery.seen_at is not None]
+        ids = dict(zip(seen, seen, strict=True))
+    else:
+        ids = {ref: _letter_id(tx, here, ref) for ref in refs_}
+    for ref, letter_id in ids.items():
+        try:
+            letters.ack(tx, here.project.id, here.name, letter_id)
+        except NotFound:
+            raise NotFound("letter of yours", ref) from None  # as the caller wrote it
+    return len(ids)
+
+
+def _letter_id(tx: Tx, here: OwnContext, ref: str) -> str:
+    """The id of the caller's letter that is meant, by its own id or by that of its task or message."""
+    if letters.holds(tx, here.project.id, ref):
+        return ref
+    subject = short_ids.subject(tx, here.project.id, ref)
+    if isinstance(subject, Task):
+        return str(subject.id)
+    mine = (row.id for row in messages.deliveries(tx, subject) if row.recipient == here.name)
+    return str(next(mine, subject.id))
+
+
+def _history(
+    tx: Tx, here: OwnContext, *, mine: bool, about: str | None, before: int | None, limit: int
+) -> Reply:
+    """What was said, newest first, or on one subject oldest first; and how far each letter got."""
+    if about is not None:
+        found = _said_about(tx, here.project.id, about, before, limit)
+    else:
+        found = messages.history(
+            tx, here.project.id, before=before, sender=here.name if mine else None, limit=limit
+        )
+    rows = messages.deliveries_of_all(tx, found)
+    last = min((each.number for each in found), default=None) if len(found) == limit else None
+    results = wakes.results(tx, chain.from_iterable(rows.values()))
+    said = [
+        vocabulary.message(
+            each, rows[each.id], results, reply_to=short_ids.named(tx, here.project.id, each.in_reply_to)
+        )
+        for each in found
+    ]
+    return {"history": said, **vocabulary.known(next=last)}
+
+
+def _said_about(tx: Tx, project_id: UUID, ref: str, before: int | None, limit: int) -> list[Message]:
+    subject = short_ids.subject(tx, project_id, ref)
+    if isinstance(subject, Task):
+        return threads.of_task(tx, subject, before=before, limit=limit)
+    conversation = threads.find(tx, project_id, str(subject.id))
+    return threads.said(tx, project_id, conversation, before=before, limit=limit)
+
+
+@DIALECT.tool(short=True)
+def send(
+    tx: Tx,
+    call: Call,
+    text: Text,
+    to: Name | None = None,
+    kind: Literal["message", "task", "reply", "broadcast"] | None = None,
+    reply_to: Ref | None = None,
+    title: Line | None = None,
+    priority: Literal["critical", "high", "medium", "low"] = "medium",
+    needs: Refs | None = None,
+    area: Name | None = None,
+    expires_in: Lasts | None = None,
+    key: Key | None = None,
+) -> Reply:
+    """Send mail, or give work: a task without `to` is for whoever claims it. to "everyone" is a broadcast.
+
+    reply_to: what you answer; of a task, the one it derives from. needs: tasks to be completed before it.
+    expires_in: seconds to begin it. key: repeated with the same key, it is sent once.
+    Tells how far it got, what wakes the receiver, and whether it will likely see it soon.
+    """
+    here = act(tx, call)
+    meant, ways = _kind(to, kind, reply_to), call.site.news
+    if meant is LetterKind.TASK:
+        given = _Given(title, vocabulary.PRIORITIES[priority], needs or (), area, expires_in)
+        return _task(tx, here, ways, text, to, reply_to, given)
+    if not text.strip():
+        raise Invalid("text: must say something")
+    if meant is LetterKind.BROADCAST:
+        return _broadcast(tx, here, ways, text)
+    if reply_to is not None:
+        sent = _answer(tx, here, reply_to, to, text)
+    elif to is not None:
+        sent = messages.send(tx, here.project.id, sender=here.name, to=to, body=text)
+    else:
+        raise Invalid("to is missing: say who gets it, or everyone")
+    return _sent(tx, here, ways, short_ids.short(short_ids.MESSAGE, sent.number), sent.recipient)
+
+
+def _kind(to: str | None, kind: str | None, reply_to: str | None) -> LetterKind:
+    """What is meant, where that is not said. Raises `Invalid` for what does not go together."""
+    if kind is None:
+        return (
+            LetterKind.BROADCAST
+            if to == vocabulary.EVERYONE
+            else LetterKind.MESSAGE
+            if reply_to is None
+            else LetterKind.REPLY
+        )
+    meant = LetterKind(kind)
+    if meant is LetterKind.REPLY and reply_to is None:
+        raise Invalid("reply_to is missing: say which message or task you answer")
+    if meant is LetterKind.BROADCAST and to not in (None, vocabulary.EVERYONE):
+        raise Invalid("a broadcast is to everyone: leave `to` out, or send a message")
+    return meant
+
+
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """What is said of a task beside its text."""
+
+    title: str | None
+    priority: Priority
+    needs: Sequence[str]
+    area: str | None
+    expires_in: int | None
+
+
+def _task(
+    tx: Tx,
+    here: OwnContext,
+    ways: DeliveryChannels,
+    text: str,
+    to: str | None,
+    parent: str | None,
+    given: _Given,
+) -> Reply:
+    if not (given.title or text).strip():
+        raise Invalid("text: must say what is to be done")
+    made = tasks.send(
+        tx,
+        here.project.id,
+        sender=here.name,
+        to=to,
+        text=text,
+        title=given.title,
+        priority=given.priority,
+        ttl=timedelta(seconds=given.expires_in) if given.expires_in is not None else None,
+        parent=str(short_ids.task(tx, here.project.id, parent).id) if parent is not None else None,
+        needs=[short_ids.task(tx, here.project.id, each) for each in dict.fromkeys(given.needs)],
+        area=given.area,
+    )
+    return _sent(
+        tx,
+        here,
+        ways,
+        short_ids.short(short_ids.TASK, made.number),
+        to,
+        is_held_back=not tasks.is_ready(tx, made),
+    )
+
+
+def _answer(tx: Tx, here: OwnContext, ref: str, to: str | None, text: str) -> Message:
+    """Answer a message, or say something about a task, to whoever is at its other end."""
+    subject = short_ids.subject(tx, here.project.id, ref)
+    if isinstance(subject, Task):
+        receiver = to or permissions.other_end(subject, here.name)
+    else:
+        receiver = to or messages.answered_by(subject, here.name)
+    if receiver is None:
+        raise Invalid("to is missing: nobody but you has to do with that task")
+    return messages.send(
+        tx,
+        here.project.id,
+        sender=here.name,
+        to=receiver,
+        body=text,
+        kind=LetterKind.REPLY,
+        in_reply_to=subject.id,
+    )
+
+
+def _sent(
+    tx: Tx, here: OwnContext, ways: DeliveryChannels, ref: str, to: str | None, *, is_held_back: bool = False
+) -> Reply:
+    """What became of a letter so far, and what its sender may expect."""
+    if to is None:
+        note = "It is in the open queue, for whoever claims it."
+        return {
+            "id": ref,
+            "state": str(DeliveryStatus.STORED),
+            "wake": "none",
+            "likely_seen": False,
+            "note": note,
+        }
+    if is_held_back:
+        note = "It is held back until the tasks that it needs are completed."
+        return {"id": ref, "to": to, "state": "held", "wake": "none", "likely_seen": False, "note": note}
+    is_own = to == here.name != HUB
+    expected = OWN if is_own else delivery_forecast.forecast(tx, here.project.id, to, ways)
+    return {"id": ref, "to": to, "state": str(DeliveryStatus.STORED), **asdict(expected)}
+
+
+def _broadcast(tx: Tx, here: OwnContext, ways: DeliveryChannels, text: str) -> Reply:
+    """To everyone who was ever here; how many of them what wakes, and how many will likely see it soon."""
+    receivers = [name for name in agents.with_inbox(tx, here.project.id) if name != here.name]
+    sent, rows = messages.broadcast(tx, here.project.id, sender=here.name, body=text, recipients=receivers)
+    expected = [delivery_forecast.forecast(tx, here.project.id, row.recipient, ways) for row in rows]
+    return {
+        "id": short_ids.short(short_ids.MESSAGE, sent.number),
+        "state": str(DeliveryStatus.STORED),
+        "receivers": len(rows),
+        "wake": dict(Counter(each.wake for each in expected)),
+        "likely_seen": sum(each.likely_seen for each in expected),
+    }

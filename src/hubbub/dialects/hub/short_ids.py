@@ -1,0 +1,85 @@
+"""What the short ids mean: M-9 is a message, T-4 a task, A-3 an artifact; each counted in its project.
+
+A bare number is what the argument is about, and the long ids of the other tool sets are accepted everywhere.
+"""
+
+import re
+from uuid import UUID
+
+from hubbub.core.mail import messages
+from hubbub.core.work import artifacts, tasks
+from hubbub.model.errors import Invalid, NotFound
+from hubbub.model.records import Artifact, Message, Task
+from hubbub.store.tx import Tx
+
+_SHORT = re.compile(r"(?:([MTAmta])-?|#)?([0-9]{1,15})", re.ASCII)
+MESSAGE, TASK, ARTIFACT = "M", "T", "A"
+
+
+def short(letter: str, number: int) -> str:
+    """How an id is shown, such as `T-4`."""
+    return f"{letter}-{number}"
+
+
+def task(tx: Tx, project_id: UUID, ref: str, *, lock: bool = False) -> Task:
+    """The task that is meant; `lock` it to change it. Raises `NotFound`, `Invalid` for the id of something else."""
+    try:
+        return tasks.find(tx, [project_id], _number(ref, TASK) or ref, lock=lock)
+    except NotFound:
+        raise NotFound("task", ref) from None  # as the caller wrote it
+
+
+def message(tx: Tx, project_id: UUID, ref: str) -> Message:
+    """The message that is meant. Raises `NotFound`, `Invalid` for the id of something else."""
+    number = _number(ref, MESSAGE)
+    if number is None:
+        return messages.find(tx, [project_id], ref)
+    found = messages.find_by_number(tx, project_id, int(number))
+    if found is None:
+        raise NotFound("message", ref)
+    return found
+
+
+def artifact(tx: Tx, project_id: UUID, ref: str) -> Artifact:
+    """The artifact that is meant. Raises `NotFound`, `Invalid` for the id of something else."""
+    number = _number(ref, ARTIFACT)
+    if number is None:
+        return artifacts.find(tx, [project_id], ref)
+    found = artifacts.find_by_number(tx, project_id, int(number))
+    if found is None:
+        raise NotFound("artifact", ref)
+    return found
+
+
+def subject(tx: Tx, project_id: UUID, ref: str) -> Task | Message:
+    """The task or the message that is meant; a bare number is a message's. Raises `NotFound`."""
+    parsed = _SHORT.fullmatch(ref)
+    if parsed is not None and (parsed[1] or MESSAGE).upper() == TASK:
+        return task(tx, project_id, ref)
+    if parsed is not None:
+        return message(tx, project_id, ref)
+    try:
+        return tasks.find(tx, [project_id], ref, by_number=False)
+    except NotFound:
+        return messages.find(tx, [project_id], ref)
+
+
+def named(tx: Tx, project_id: UUID, subject_id: UUID | None) -> str | None:
+    """The short id of the task or message of that id; the long one where it is neither, None for None."""
+    if subject_id is None:
+        return None
+    try:
+        found = subject(tx, project_id, str(subject_id))
+    except NotFound:
+        return str(subject_id)
+    return short(TASK if isinstance(found, Task) else MESSAGE, found.number)
+
+
+def _number(ref: str, letter: str) -> str | None:
+    """The number of a short id; None where it is a long one."""
+    parsed = _SHORT.fullmatch(ref)
+    if parsed is None:
+        return None
+    if parsed[1] is not None and parsed[1].upper() != letter:
+        raise Invalid(f"{ref!r} is not the id of this: it would be {letter}-{parsed[2]}")
+    return parsed[2]

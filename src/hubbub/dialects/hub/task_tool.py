@@ -1,0 +1,196 @@
+"""`task`: taking work, saying how far it is, and ending it."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from pydantic import Field, WithJsonSchema
+
+from hubbub.core.actions import task_actions
+from hubbub.core.log import activity
+from hubbub.core.mail import threads, wakes
+from hubbub.core.work import dependencies, task_search, tasks
+from hubbub.dialects.call import Call
+from hubbub.dialects.dialect import Reply
+from hubbub.dialects.hub import short_ids, vocabulary
+from hubbub.dialects.hub.definition import DIALECT, Key, Name, OwnContext, Paths, Ref, Text, act, look
+from hubbub.model.errors import Invalid, Unavailable
+from hubbub.model.lifecycle import HELD
+from hubbub.model.records import Activity, Task
+from hubbub.store.tx import Tx
+
+MOST_SAID = 20  # of what was said about a task, so much is shown
+MOST_DONE = 50  # of what happened to a task, in so much it is looked for how far its holder said to be
+
+Percent = Annotated[int, Field(ge=0, le=100), WithJsonSchema({"type": "integer"})]
+
+Action = Literal[
+    "show", "claim", "start", "progress", "block", "submit", "complete", "fail",
+    "cancel", "release", "retry", "reassign", "describe", "comment", "approve", "revise",
+]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Said:
+    """What a call says of a task."""
+
+    text: str | None
+    proof: str | None
+    files: list[str] | None
+    to: str | None
+    progress: int | None
+
+    def result(self) -> str:
+        """What came of it, and what shows that."""
+        return "\n\n".join(filter(None, [self.text, f"Proof: {self.proof}" if self.proof else None]))
+
+    def need_text(self, what: str) -> str:
+        """The text. Raises `Invalid` if there is none; `what` is what it has to say."""
+        if not (self.text or "").strip():
+            raise Invalid(f"text is missing: say {what}")
+        return self.text or ""
+
+
+@DIALECT.tool(looks=lambda given: given.get("action") == "show", short=True)
+def task(
+    tx: Tx,
+    call: Call,
+    action: Action,
+    task: Ref | None = None,
+    text: Text | None = None,
+    proof: Text | None = None,
+    files: Paths | None = None,
+    to: Name | None = None,
+    progress: Percent | None = None,
+    key: Key | None = None,
+) -> Reply:
+    """Work on a task. claim without a task takes the most urgent free one; of several who claim it one gets it.
+
+    text: the result (complete), the reason (block, fail, cancel), or what you say. proof: what shows that it is done:
+    a test run, a commit. submit hands it in; approve or revise is for another. release frees it. to: whom to reassign.
+    """
+    here = look(tx, call) if action == "show" else act(tx, call)
+    said = _Said(text=text, proof=proof, files=files, to=to, progress=progress)
+    if task is None and action == "claim":
+        return _changed(_claim_next(tx, here))
+    if task is None:
+        raise Invalid("task is missing: give its id, such as T-4")
+    found = short_ids.task(tx, here.project.id, task, lock=action != "show")
+    if action == "show":
+        return _whole(tx, found)
+    return _changed(_ACTIONS[action](tx, here, found, said))
+
+
+def _changed(task: Task) -> Reply:
+    return vocabulary.known(
+        id=short_ids.short(short_ids.TASK, task.number),
+        status=vocabulary.STATUS[task.status],
+        to=task.assignee,
+        title=task.title,
+        text=task.text if task.status in vocabulary.BEGINNING else None,
+        edited_by=task.edited_by if task.status in vocabulary.BEGINNING else None,
+        context=task.context if task.status in vocabulary.BEGINNING else None,
+    )
+
+
+def _whole(tx: Tx, task: Task) -> Reply:
+    needs, rows = dependencies.needs(tx, task), task_search.deliveries(tx, task)
+    said = threads.of_task(tx, task, limit=MOST_SAID)
+    return {
+        "task": vocabulary.task_whole(task, needs, rows, wakes.results(tx, rows), said, _percent(tx, task))
+    }
+
+
+def _percent(tx: Tx, task: Task) -> int | None:
+    """How far the holder of a task said last to be; None where they have not, and where nobody works on it."""
+    if task.status not in HELD:
+        return None
+    done = activity.latest(tx, task.project_id, task_id=task.id, limit=MOST_DONE)
+    told = (each.detail.get("progress") for each in done if _is_progress(each, task))
+    return next((round(each) for each in told if isinstance(each, float | int)), None)
+
+
+def _is_progress(each: Activity, task: Task) -> bool:
+    is_of_this_try = task.accepted_at is None or each.at >= task.accepted_at
+    return each.kind == "task.progress" and each.actor == task.assignee and is_of_this_try
+
+
+def _claim_next(tx: Tx, here: OwnContext) -> Task:
+    free = tasks.next_free(tx, here.project.id)
+    if free is None:
+        raise Unavailable("none is free just now; inbox with wait sleeps until something comes")
+    return task_actions.accept(tx, free, here.name)
+
+
+def _claim(tx: Tx, here: OwnContext, task: Task, _said: _Said) -> Task:
+    return task_actions.accept(tx, task, here.name)
+
+
+def _start(tx: Tx, here: OwnContext, task: Task, _said: _Said) -> Task:
+    return task_actions.start(tx, task, here.name)
+
+
+def _progress(tx: Tx, here: OwnContext, task: Task, said: _Said) -> Task:
+    if said.progress is None and said.text is None:
+        raise Invalid("progress is missing: say how far you are in percent, or in words as text")
+    percent = float(said.progress) if said.progress is not None else None
+    return task_actions.progress(tx, task, here.name, output=said.text, progress=percent, note=said.text)
+
+
+def _block(tx: Tx, here: OwnContext, task: Task, said: _Said) -> Task:
+    return task_actions.block(tx, task, by=here.name, reason=said.need_text("what it waits for"), leased=True)
+
+
+def _submit(tx: Tx, here: OwnContext, task: Task, said: _Said) -> Task:
+    return task_actions.submit(tx, task, by=here.name, result=said.result())
+
+
+def _complete(tx: Tx, here: OwnContext, task: Task, said: _Said) -> Task:
+    said.need_text("what came of it")
+    return task_actions.complete(tx, task, by=here.name, result=said.result(), files=said.files)
+
+
+def _fail(tx: Tx, here: OwnContext, task: Task, said: _Said) -> Task:
+    return task_actions.fail(tx, task, by=here.name, reason=said.need_text("why it cannot be done"))
+
+
+def _cancel(tx: Tx, here: OwnContext, task: Task, said: _Said) -> Task:
+    return task_actions.cancel(tx, task, by=here.name, reason=said.text)
+
+
+def _release(tx: Tx, here: OwnContext, task: Task, said: _Said) -> Task:
+    return task_actions.release(tx, task, by=here.name, reason=said.text or f"released by {here.name}")
+
+
+def _retry(tx: Tx, here: OwnContext, task: Task, _said: _Said) -> Task:
+    return task_actions.retry(tx, task, by=here.name)
+
+
+def _reassign(tx: Tx, here: OwnContext, task: Task, said: _Said) -> Task:
+    if said.to is None:
+        raise Invalid("to is missing: say whose it is to be")
+    return task_actions.reassign(tx, task, to=said.to, by=here.name)
+
+
+def _describe(tx: Tx, here: OwnContext, task: Task, said: _Said) -> Task:
+    return task_actions.describe(tx, task, said.need_text("what is to be done"), by=here.name)
+
+
+def _comment(tx: Tx, here: OwnContext, task: Task, said: _Said) -> Task:
+    task_actions.comment(tx, task, said.need_text("what there is to say"), by=here.name)
+    return task
+
+
+def _approve(tx: Tx, here: OwnContext, task: Task, said: _Said) -> Task:
+    return task_actions.approve(tx, task, by=here.name, comment=said.text)
+
+
+def _revise(tx: Tx, here: OwnContext, task: Task, said: _Said) -> Task:
+    return task_actions.request_changes(tx, task, by=here.name, comment=said.need_text("what to change"))
+
+
+_ACTIONS: Mapping[str, Callable[[Tx, OwnContext, Task, _Said], Task]] = {
+    "claim": _claim, "start": _start, "progress": _progress, "block": _block, "submit": _submit,
+    "complete": _complete, "fail": _fail, "cancel": _cancel, "release": _release, "retry": _retry,
+    "reassign": _reassign, "describe": _describe, "comment": _comment, "approve": _approve, "revise": _revise,
+}  # fmt: skip

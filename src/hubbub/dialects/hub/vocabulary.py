@@ -1,0 +1,226 @@
+"""What the hub keeps, in the words of these tools: they are the hub's own, and its ids are short."""
+
+from collections.abc import Mapping, Sequence
+from uuid import UUID
+
+from hubbub.dialects.hub.short_ids import ARTIFACT, MESSAGE, TASK, short
+from hubbub.dialects.hub.token_budget import cut
+from hubbub.model.agents.scopes import AgentConflict
+from hubbub.model.fleet.nodes import Machine
+from hubbub.model.lifecycle import ENDED, OPEN, Status
+from hubbub.model.mail.wakes import WakeResult
+from hubbub.model.records import (
+    Artifact,
+    Condition,
+    Delivery,
+    Letter,
+    LetterKind,
+    Message,
+    Presence,
+    Priority,
+    Review,
+    Task,
+)
+
+Row = Mapping[str, object]
+
+STATUS = {status: str(status) for status in Status}
+CONDITION = {condition: str(condition) for condition in Condition}
+KIND = {kind: str(kind) for kind in LetterKind}
+PRIORITY = {priority: priority.name.lower() for priority in Priority}
+PRIORITIES = {word: priority for priority, word in PRIORITY.items()}
+EVERYONE = "everyone"  # the receiver of a broadcast
+ALSO = {"open": OPEN, "ended": ENDED}  # what `board` takes beside the statuses
+
+LISTED = 50  # entries of one agent in a list of who holds what
+BEGINNING = frozenset({Status.ACCEPTED, Status.WORKING})  # who brings a task there is told what it is about
+SHARED = 5  # entries that a conflict names
+
+
+def statuses(word: str) -> frozenset[Status]:
+    """The statuses that `board` means by `word`."""
+    return ALSO.get(word) or frozenset({Status(word)})
+
+
+def known(**fields: object) -> dict[str, object]:
+    """The fields that have something to say."""
+    return {name: value for name, value in fields.items() if value not in (None, "", (), [], {})}
+
+
+def brief(text: str, most: int) -> str:
+    """The beginning of a text, on one line; `most` is what it may cost."""
+    return cut(" ".join(text.split()), most)
+
+
+def state_of(delivery: Delivery) -> str:
+    """How far a letter got."""
+    is_withdrawn = delivery.withdrawn_at is not None and delivery.dead_at is None
+    return "withdrawn" if is_withdrawn else str(delivery.reached)
+
+
+def delivery(row: Delivery, results: Mapping[UUID, WakeResult]) -> Row:
+    """How far a letter got with its receiver, and when; `results` is what came of wakes, by their ids."""
+    return known(
+        to=row.recipient,
+        state=state_of(row),
+        wake=results.get(row.wake_id) if row.wake_id is not None else None,
+        stored_at=row.stored_at,
+        notified_at=row.notified_at,
+        seen_at=row.seen_at,
+        acked_at=row.acked_at,
+        withdrawn_at=row.withdrawn_at,
+        dead_at=row.dead_at,
+    )
+
+
+def letter(each: Letter, *, reply_to: str | None = None, seen_at: int | None = None) -> Row:
+    """A letter as its receiver reads it; `reply_to` is what it answers, `seen_at` when it was read first."""
+    is_task = each.kind is LetterKind.TASK
+    return known(
+        id=short(TASK if is_task else MESSAGE, each.number),
+        kind=KIND[each.kind],
+        **{"from": each.sender},
+        text=each.text,
+        edited_by=each.edited_by,
+        context=each.context,
+        priority=PRIORITY[each.delivery.priority] if is_task else None,
+        reply_to=reply_to,
+        outcome=STATUS[each.outcome] if each.outcome is not None else None,
+        stored_at=each.delivery.stored_at,
+        notified_at=each.delivery.notified_at,
+        seen_at=seen_at,
+    )
+
+
+def message(
+    each: Message,
+    deliveries: Sequence[Delivery],
+    results: Mapping[UUID, WakeResult],
+    *,
+    reply_to: str | None = None,
+) -> Row:
+    """A message as everyone in the project may read it, and how far it got."""
+    return known(
+        id=short(MESSAGE, each.number),
+        kind=KIND[each.kind],
+        **{"from": each.author or each.sender},
+        to=each.recipient or EVERYONE,
+        text=each.body,
+        reply_to=reply_to,
+        outcome=STATUS[each.outcome] if each.outcome is not None else None,
+        sent_at=each.created_at,
+        delivery=[delivery(row, results) for row in deliveries],
+    )
+
+
+def task_brief(task: Task, most: int) -> str:
+    """A task on one line, with as much of its title as may be."""
+    return f"{short(TASK, task.number)} {STATUS[task.status]}: {brief(task.title, most)}"
+
+
+def task_row(task: Task) -> Row:
+    """A row of the board."""
+    return known(
+        id=short(TASK, task.number),
+        title=task.title,
+        status=STATUS[task.status],
+        to=task.assignee,
+        **{"from": task.sender},
+        priority=PRIORITY[task.priority],
+        area=task.area,
+        updated_at=task.updated_at,
+    )
+
+
+def task_whole(
+    task: Task,
+    needs: Sequence[Task],
+    deliveries: Sequence[Delivery],
+    results: Mapping[UUID, WakeResult],
+    said: Sequence[Message],
+    progress: int | None = None,
+) -> Row:
+    """All that is known of a task; `progress` is how far its holder is, in percent."""
+    return {
+        **task_row(task),
+        **known(
+            text=task.text,
+            edited_by=task.edited_by,
+            context=task.context,
+            result=task.result,
+            progress=progress,
+            note=task.note,
+            files=task.files,
+            issue=task.issue,
+            attempt=task.attempt if task.attempt > 1 else None,
+            needs=[f"{short(TASK, need.number)} {STATUS[need.status]}" for need in needs],
+            created_at=task.created_at,
+            accepted_at=task.accepted_at,
+            started_at=task.started_at,
+            ended_at=task.ended_at,
+            expires_at=task.expires_at,
+            delivery=[delivery(row, results) for row in deliveries],
+            said=[comment(each) for each in said],
+        ),
+    }
+
+
+def comment(each: Message) -> Row:
+    """What was said about a task."""
+    return {
+        "id": short(MESSAGE, each.number),
+        "from": each.author or each.sender,
+        "text": each.body,
+        "sent_at": each.created_at,
+    }
+
+
+def peer(presence: Presence, most: int) -> str:
+    """Another agent that is there, on one line, with as much of what it does as may be."""
+    doing = f": {brief(presence.doing, most)}" if presence.doing else ""
+    return f"{presence.agent} ({CONDITION[presence.condition]}){doing}"
+
+
+def conflict_brief(conflict: AgentConflict, most: int) -> str:
+    """A conflict on one line, with as much of the first place as may be."""
+    met = [*conflict.overlap.areas, *conflict.overlap.files]
+    more = f" and {len(met) - 1} more" if len(met) > 1 else ""
+    return f"{conflict.agent}: {brief(met[0], most)}{more}"
+
+
+def conflicts(found: Sequence[AgentConflict]) -> list[Row]:
+    """Who works where one is about to, and what both named."""
+    return [
+        {"agent": each.agent, "on": [*each.overlap.areas, *each.overlap.files][:SHARED]} for each in found
+    ]
+
+
+def artifact_row(artifact: Artifact) -> Row:
+    """An artifact in a list."""
+    return known(
+        id=short(ARTIFACT, artifact.number),
+        name=artifact.name,
+        kind=artifact.kind,
+        **{"from": artifact.creator},
+        task=artifact.task,
+        length=artifact.length,
+        created_at=artifact.created_at,
+    )
+
+
+def review_row(review: Review, artifact: Artifact) -> Row:
+    """A review, as whoever asked for it or gave it is told of it."""
+    return known(
+        review=str(review.id),
+        artifact=short(ARTIFACT, artifact.number),
+        reviewer=review.reviewer,
+        verdict=str(review.verdict) if review.verdict is not None else "pending",
+        text=review.comments,
+    )
+
+
+def machine_row(machine: Machine, now: int) -> Row:
+    """A machine that can be asked."""
+    return known(
+        name=machine.name, is_online=machine.is_online(now), platform=machine.platform, agent=machine.runtime
+    )

@@ -1,0 +1,103 @@
+"""What was made for a reply and stands in the next as well, for as long as nothing has changed of what it tells.
+
+Whole replies are kept by the versions of what they tell; of long lists each row is kept, by what it is made of.
+"""
+
+import threading
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import Any, TypeVar
+
+from hubbub.model.fleet.calls import ToolResult, as_json
+from hubbub.model.json_chunks import EncodedRows, complete
+from hubbub.store.tx import Operation, Tx
+
+Thing = TypeVar("Thing", bound=Hashable)
+Row = Mapping[str, object]
+
+Versions = Mapping[Any, Hashable]  # what a reply tells of, and what each of that is at
+
+MOST = 16  # replies of one tool, each to other arguments or of other projects
+FRESH = 10_000  # milliseconds after which a reply is made anew: for changes by older programs, which tell no version
+MOST_TEXT = 8_000_000  # characters of the rows of one tool
+BESIDE = 500  # of memory that each takes beside its own
+
+
+class CachedReply(dict[str, object]):
+    """A reply that may be given again, and what was made of it."""
+
+    outcome: ToolResult | None = None
+
+
+class ReplyCache:
+    """The latest replies of one tool, all of which stand for what is committed: a version is one state of the store."""
+
+    def __init__(self, versions: Callable[..., Versions | None]) -> None:
+        """`versions` is given what the tool is; None: it tells of so much that it is not kept."""
+        self._versions = versions
+        self._replies: dict[Hashable, tuple[Hashable, int, CachedReply]] = {}
+        self._turn = threading.Lock()
+
+    def reply(
+        self, tx: Tx, arguments: Mapping[str, Any], make: Operation[Mapping[str, object]]
+    ) -> Mapping[str, object]:
+        """The reply to the arguments: the one that is kept, if it is what `make` would return in this transaction."""
+        versions = self._versions(tx, **arguments)
+        if versions is None:
+            return make(tx)
+        asked, state = (*arguments.items(), *versions), (*versions.values(),)
+        known, made_at, reply = self._replies.get(asked, (None, 0, None))
+        if reply is None or known != state or not 0 <= tx.now - made_at < FRESH:
+            reply = CachedReply(complete(make(tx)))
+            self._keep(asked, state, tx.now, reply)
+        return reply
+
+    def _keep(self, asked: Hashable, state: Hashable, now: int, reply: CachedReply) -> None:
+        with self._turn:
+            self._replies.pop(asked, None)
+            self._replies[asked] = state, now, reply
+            if len(self._replies) > MOST:
+                del self._replies[next(iter(self._replies))]
+
+    def __len__(self) -> int:
+        return len(self._replies)
+
+
+class RowCache:
+    """The rows of the lists that were asked for last, each under what it is made of: another thing is another row."""
+
+    def __init__(self, most: int = MOST_TEXT) -> None:
+        self._most = most
+        self._lists: dict[Hashable, tuple[dict[Any, str], int]] = {}  # with the size of each
+        self._turn = threading.Lock()
+
+    def rows(
+        self, of: Hashable, things: Sequence[Thing], make: Callable[[list[Thing]], Mapping[Thing, Row]]
+    ) -> EncodedRows:
+        """The rows of the `things` in the list `of`; `make` returns those that are missing, or more."""
+        known, size = self._lists.get(of, ({}, 0))
+        missing = [each for each in things if each not in known]
+        if missing:
+            made = {thing: as_json(row) for thing, row in make(missing).items()}
+            known, size = {**known, **made}, size + _size(made)
+            if size > self._most:  # with what was another thing once
+                known = {each: known[each] for each in things}
+                size = _size(known)
+        self._keep(of, known, size)
+        return EncodedRows(map(known.__getitem__, things))
+
+    def _keep(self, of: Hashable, known: dict[Any, str], size: int) -> None:
+        """Keep a list as the one that was used last, and forget those that were not for longest."""
+        with self._turn:
+            self._lists.pop(of, None)
+            self._lists[of] = known, size
+            total = sum(size for _known, size in self._lists.values())
+            while total > self._most:
+                oldest = next(iter(self._lists))
+                total -= self._lists.pop(oldest)[1]
+
+    def __len__(self) -> int:
+        return sum(len(known) for known, _size in self._lists.values())
+
+
+def _size(rows: Mapping[Any, str]) -> int:
+    return sum(map(len, rows.values())) + BESIDE * len(rows)

@@ -1,0 +1,37 @@
+"""What a person signs who says yes to a machine that does not take its hub's word for it.
+
+It is all that they were shown, for one machine and one question: a hub that shows other words than the machine means,
+or that brings an answer elsewhere, has a signature that fits nothing.
+"""
+
+import json
+
+from hubbub.model.visible_text import SHOWN_LENGTH, cut, visible
+
+SCHEME = "ed25519:"  # before the base64 of a public key
+
+
+def statement(
+    *,
+    machine_id: str,
+    approval_id: str,
+    digest: str,
+    who: str,
+    node: str,
+    tool: str,
+    folder: str,
+    shown: str,
+) -> bytes:
+    """The bytes that are signed: the texts as people see them."""
+    said = {
+        "purpose": "hubbub approval 1",
+        "machine_id": machine_id,
+        "approval_id": approval_id,
+        "digest": digest,
+        "who": visible(who),
+        "node": visible(node),
+        "tool": visible(tool),
+        "folder": visible(folder),
+        "shown": cut(visible(shown), SHOWN_LENGTH),
+    }
+    return json.dumps(said, sort_keys=True, ensure_ascii=True, separators=(",", ":")).encode()

@@ -1,0 +1,108 @@
+"""Approvals: questions that a person answers before a call may go on, and the little life that each has."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum, auto
+from typing import Annotated
+from uuid import UUID
+
+from hubbub.model.fields import CARD, REST, Secret, Seen
+from hubbub.model.fleet.calls import QuestionKind
+from hubbub.model.fleet.nodes import said_of
+from hubbub.model.people.rights import Right
+
+
+class ApprovalStatus(StrEnum):
+    """How far a question is."""
+
+    PENDING = auto()
+    APPROVED = auto()  # and not used yet
+    DENIED = auto()
+    EXPIRED = auto()  # nobody answered in time, or the yes was not used in time
+    SPENT = auto()  # the one call that was approved goes on
+    WITHDRAWN = auto()  # its machine was started anew, and does not ask it any more
+
+
+class ApprovalStep(StrEnum):
+    """What may happen to a question."""
+
+    APPROVE = auto()
+    DENY = auto()
+    EXPIRE = auto()
+    SPEND = auto()
+    RESUME = auto()  # its machine is back
+    WITHDRAW = auto()  # so it is, and has forgotten it
+
+
+S = ApprovalStatus
+
+# step           from                                 to
+STEPS: Mapping[ApprovalStep, tuple[frozenset[ApprovalStatus], ApprovalStatus]] = {
+    ApprovalStep.APPROVE: (frozenset({S.PENDING}), S.APPROVED),
+    ApprovalStep.DENY: (frozenset({S.PENDING}), S.DENIED),
+    ApprovalStep.EXPIRE: (frozenset({S.PENDING, S.APPROVED}), S.EXPIRED),
+    ApprovalStep.SPEND: (frozenset({S.APPROVED}), S.SPENT),
+    ApprovalStep.RESUME: (frozenset({S.EXPIRED}), S.PENDING),
+    ApprovalStep.WITHDRAW: (frozenset({S.PENDING, S.EXPIRED}), S.WITHDRAWN),
+}
+ENDED = frozenset({S.DENIED, S.EXPIRED, S.SPENT, S.WITHDRAWN})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Approval:
+    """A question to people, and what became of it."""
+
+    id: Annotated[UUID, Seen(REST | CARD)]
+    project_id: UUID
+    kind: Annotated[
+        QuestionKind, Seen(REST, "whether one call may go on, or the machine's policy gets a rule")
+    ]
+    who: Annotated[str, Seen(REST | CARD, "whose call it is")]
+    token_id: UUID | None  # with which the call was made
+    node: Annotated[
+        str,
+        Seen(REST | CARD, "the machine; where a program with a token asked, `{who}@{said_node}`"),
+    ]
+    tool: Annotated[str, Seen(REST | CARD)]
+    arguments: Annotated[Mapping[str, object], Seen(REST, "for people: long texts are cut")]
+    folder: Annotated[str, Seen(REST)]
+    digest: Annotated[str, Seen(REST, "of who, tool, arguments, folder and machine")]
+    shown: Annotated[
+        str, Seen(REST | CARD, "the resolved words of the call, invisible characters written out")
+    ]
+    reason: Annotated[str, Seen(REST | CARD)]
+    elicitation: Annotated[bool, Seen(REST, "whether the client that made the call may answer")]
+    receipt: Annotated[str, Secret("of what whoever asked proves itself with")] = field(repr=False)
+    dangerous: Annotated[
+        bool, Seen(REST | CARD, "whether the call is of a kind that the machine always has asked about")
+    ] = False  # it is about what cannot be undone: a yes is to be given twice
+    status: Annotated[ApprovalStatus, Seen(REST)]
+    created_at: Annotated[int, Seen(REST | CARD)]
+    expires_at: Annotated[int, Seen(REST | CARD)]
+    answered_by: Annotated[str | None, Seen(REST)] = None
+    answered_at: Annotated[int | None, Seen(REST)] = None
+    signature: Annotated[
+        str | None, Seen(REST, "of whoever said yes, where they signed what they were shown")
+    ] = None
+    ended_at: Annotated[int | None, Seen(REST)] = None
+    machine: UUID | None = None  # over whose link it came
+    hub: str | None = None  # whose own machine asks it, for as long as that process lives
+
+    @property
+    def is_forsaken(self) -> bool:
+        """Whether it ended before its time: its machine is gone."""
+        return (
+            self.status is ApprovalStatus.EXPIRED
+            and self.ended_at is not None
+            and self.ended_at < self.expires_at
+        )
+
+    @property
+    def right(self) -> Right:
+        """The right of whoever may answer: a machine's policy is for those who manage."""
+        return Right.MANAGE if self.kind is QuestionKind.RULE else Right.WRITE
+
+    @property
+    def said_node(self) -> str | None:
+        """The machine, as the agent's own program says that asked; None: the machine itself asked, over its link."""
+        return said_of(self.who, self.node)

@@ -1,0 +1,255 @@
+"""What is asked of a machine, and what comes of it: what the hub, the tool sets and the machines all speak of."""
+
+import hashlib
+import json
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field
+from datetime import timedelta
+from enum import StrEnum
+from typing import Protocol
+
+from hubbub.model.errors import HubError
+from hubbub.model.json_chunks import encoded, has_rows, whole
+
+
+class RefusalCode(StrEnum):
+    """Why a machine does not do what it is asked."""
+
+    DENIED = "denied"
+    NEEDS_APPROVAL = "needs_approval"
+    NOT_FOUND = "not_found"
+    TIMEOUT = "timeout"
+    INVALID = "invalid"
+    OFFLINE = "offline"
+    TOO_LARGE = "too_large"
+    FAILED = "failed"
+
+
+# Then a call may be made again with the same key.
+NOTHING_DONE = frozenset(
+    {
+        RefusalCode.DENIED,
+        RefusalCode.NEEDS_APPROVAL,
+        RefusalCode.INVALID,
+        RefusalCode.NOT_FOUND,
+        RefusalCode.OFFLINE,
+    }
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Principal:
+    """Who asks, as their token says."""
+
+    project: str  # its slug
+    name: str  # of the agent, or of the person
+    token_id: str | None = None
+    is_person: bool = False
+
+
+class QuestionKind(StrEnum):
+    """What a person is asked for."""
+
+    CALL = "call"  # that one call may go on
+    RULE = "rule"  # that the machine's policy gets a rule
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What a person is asked before a call may go on."""
+
+    who: Principal
+    node: str
+    tool: str
+    arguments: Mapping[str, object]
+    folder: str
+    shown: str  # the resolved words of the call, invisible characters escaped
+    reason: str
+    digest: str  # of who, tool, canonical arguments, folder, node: 64 hex digits
+    kind: QuestionKind = QuestionKind.CALL
+    dangerous: bool = False  # the gate's floor has it asked about, whatever the policy says
+
+
+def call_digest(who: Principal, tool: str, arguments: Mapping[str, object], folder: str, node: str) -> str:
+    """What stands for one call: two that differ in anything have different ones."""
+    call = [who.project, who.name, who.token_id, tool, arguments, folder, node]
+    canonical = json.dumps(call, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+class Ruling(StrEnum):
+    """What became of a question."""
+
+    APPROVED = "approved"
+    DENIED = "denied"
+    EXPIRED = "expired"  # nobody answered in time
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A question's ruling, and the id under which people find it."""
+
+    ruling: Ruling
+    approval_id: str
+    by: str | None = None  # the person
+    signature: str | None = None  # theirs, in base64, where they signed what they were shown
+
+
+class Client(Protocol):
+    """Whoever sits at the client that made the call, where the operator lets them answer for a person."""
+
+    @property
+    def approval_id(self) -> str | None:
+        """The approval that they were asked for already, where the call was made again to bring their answer."""
+
+    async def ask(self, question: Question, approval_id: str) -> bool | None:
+        """Their yes or no; None where they said neither. Raises `InputRequired` where the call has to be made again."""
+
+
+class InputRequired(Exception):
+    """The call ends here: its client is to be asked, and makes it again with the answer. Nothing was done."""
+
+    def __init__(self, question: Question, approval_id: str) -> None:
+        super().__init__("the client is asked first")
+        self.question, self.approval_id = question, approval_id
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeCall:
+    """One call of a tool, to be done on a machine if its gate lets it."""
+
+    who: Principal
+    tool: str
+    arguments: Mapping[str, object] = field(default_factory=dict)  # checked, without those that were left out
+    client: Client | None = None
+    progress: Callable[[str], Awaitable[None]] | None = None  # tells the caller a piece of text while it runs
+    chain: tuple[str, ...] = ()  # which agents asked which, up to this call
+    approval_id: str | None = None  # by which a person let it through, told to whoever does it
+    approved: str | None = None  # the words to which a person said yes already, as the hub knows
+    key: str | None = None  # the client's own: the same call made again with it is the same order
+    patience: timedelta | None = None  # with a person who is asked first, if less than the machine's
+
+
+_encoder = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+
+
+def as_json(value: object) -> str:
+    """JSON as it goes over the line, without blanks."""
+    if has_rows(value):
+        return b"".join(encoded(value, _in_bytes)).decode()
+    return _encoder.encode(value)
+
+
+def _in_bytes(value: object) -> bytes:
+    return _encoder.encode(value).encode()
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """What a call of a tool comes to, and whether the protocol is to call it an error.
+
+    `texts`, where given, are what people and models read instead of the JSON. `refusal` is what the hub refused it
+    with, for edges that have words of their own for that: it goes no further than this process.
+    """
+
+    value: object  # JSON: an object or an array
+    _: KW_ONLY
+    is_error: bool = False
+    texts: tuple[str, ...] | None = None
+    structured: Mapping[str, object] | None = None  # where it says more than `value` does
+    refusal: HubError | None = None
+    encoded: dict[object, Sequence[bytes]] = field(
+        init=False, default_factory=dict, compare=False, repr=False
+    )
+    """Forms that edges have made of it, each under a key of its own: an outcome may be the answer to many calls."""
+
+    @property
+    def content(self) -> Mapping[str, object]:
+        """The JSON object that programs read; an array stands in one."""
+        if self.structured is not None:
+            return self.structured
+        return whole(self.value) if isinstance(self.value, Mapping) else {"result": self.value}
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """What people and models read: an array stands alone."""
+        return self.texts if self.texts is not None else (as_json(self.value),)
+
+    @property
+    def code(self) -> RefusalCode | None:
+        """Why it was not done, or not done well; None where it was."""
+        if not self.is_error:
+            return None
+        told = self.value.get("code") if isinstance(self.value, Mapping) else None
+        return RefusalCode(told) if isinstance(told, str) and told in set(RefusalCode) else RefusalCode.FAILED
+
+    @property
+    def why(self) -> str:
+        """Why it was not done, in a sentence: where the gate denied it, the gate's reason. Empty if it says nothing."""
+        told = self.value if isinstance(self.value, Mapping) else {}
+        said = told.get("reason") if self.code is RefusalCode.DENIED else None
+        return str(said or told.get("error") or "")
+
+    @property
+    def is_undone(self) -> bool:
+        """Whether the machine has done nothing."""
+        return self.code in NOTHING_DONE
+
+
+def refused(code: RefusalCode, sentence: str, **more: object) -> ToolResult:
+    """A call that was not done, and why in one sentence."""
+    return ToolResult(value={"error": sentence, "code": str(code), **more}, is_error=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolSpec:
+    """A tool, as an agent is told of it that may call it."""
+
+    name: str
+    description: str
+    schema: Mapping[str, object]  # JSON Schema of its arguments
+    check: Callable[[Mapping[str, object]], Mapping[str, object]]  # as an order takes them; raises `Invalid`
+
+
+PerformCall = Callable[[NodeCall], Awaitable[ToolResult]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeInfo:
+    """A machine, as it presents itself."""
+
+    name: str
+    machine_id: str  # which stays when the name changes
+    platform: str
+    version: str
+    sandbox: str  # bwrap, landlock or none
+
+
+class Node(Protocol):
+    """A machine, as whoever sends it orders sees it."""
+
+    @property
+    def about(self) -> NodeInfo: ...
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def runtime(self) -> str | None:
+        """The name of the agent that can be asked there, if there is one just now."""
+
+    async def perform(self, order: NodeCall, act: PerformCall | None = None) -> ToolResult:
+        """Do the order if the gate lets it, and say what came of it.
+
+        `act` does what is not the machine's to do: it is called once the gate has let the call through.
+        """
+
+
+class Fleet(Protocol):
+    """The machines that are linked to the hub, by name."""
+
+    async def find(self, project: str, name: str) -> Node | None:
+        """The machine of that name in the project, whatever the name's case, if it is there; None for the hub's own.
+
+        It is there while a hub of this store holds a link to it, or has lost it a moment ago.
+        """

@@ -1,0 +1,63 @@
+"""Orders on their way to machines: the little life that each has, so that none is lost and none is done twice.
+
+An order is withdrawn only while it was handed to nobody. Once it may have reached its machine, only the machine can say
+what became of it; one that comes back without knowing has the order end as lost, which is said, and not tried again.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum, auto
+from uuid import UUID
+
+from hubbub.model.fleet.calls import NodeCall, RefusalCode, ToolResult
+
+
+class DispatchStatus(StrEnum):
+    """How far an order is."""
+
+    QUEUED = auto()  # handed to nobody yet
+    SENT = auto()  # over the link; whether it has arrived is not known
+    TAKEN = auto()  # the machine has noted it, and works on it
+    ENDED = auto()  # with an outcome, a refusal among them
+    WITHDRAWN = auto()  # it never left the hub
+    LOST = auto()  # the machine cannot say whether it was done
+
+
+class DispatchStep(StrEnum):
+    """What may happen to an order."""
+
+    SEND = auto()
+    TAKE = auto()
+    END = auto()
+    WITHDRAW = auto()
+    LOSE = auto()
+
+
+S = DispatchStatus
+
+# step           from                                     to
+STEPS: Mapping[DispatchStep, tuple[frozenset[DispatchStatus], DispatchStatus]] = {
+    DispatchStep.SEND: (frozenset({S.QUEUED, S.SENT}), S.SENT),  # again, where the machine has not noted it
+    DispatchStep.TAKE: (frozenset({S.SENT}), S.TAKEN),
+    DispatchStep.END: (frozenset({S.SENT, S.TAKEN, S.LOST}), S.ENDED),  # a lost one may turn up
+    DispatchStep.WITHDRAW: (frozenset({S.QUEUED}), S.WITHDRAWN),
+    DispatchStep.LOSE: (frozenset({S.SENT, S.TAKEN}), S.LOST),
+}
+ENDED = frozenset({S.ENDED, S.WITHDRAWN, S.LOST})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dispatch:
+    """An order on its way, and what came of it."""
+
+    id: UUID
+    project_id: UUID
+    machine: UUID  # the id of the `Machine`, which may have been removed
+    node: str  # its name
+    order: NodeCall = field(repr=False)  # without arguments once it has ended
+    digest: str  # of the call, so that a key is not used for two
+    status: DispatchStatus
+    outcome: ToolResult | None = None  # kept for as long as somebody may come for it
+    code: RefusalCode | None = None  # why it was not done, once it has ended
+    created_at: int
+    ended_at: int | None = None

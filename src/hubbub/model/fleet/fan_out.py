@@ -1,0 +1,49 @@
+"""Asking the agents of machines, alike at the hub and on each machine: for how long, and what is told of each."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+
+from hubbub.model.fleet.calls import NodeCall, RefusalCode, ToolResult, refused
+
+MOST_HOSTS = 100  # that are asked at once
+PATIENCE = timedelta(minutes=2)  # with one machine's agent, where the call says nothing else
+TOTAL_PATIENCE = timedelta(minutes=5)  # with those of several
+
+Entry = Mapping[str, object]
+
+
+def patience(order: NodeCall, name: str, otherwise: timedelta) -> timedelta:
+    """The time that an argument in milliseconds gives."""
+    given = order.arguments.get(name)
+    return timedelta(milliseconds=given) if isinstance(given, int) else otherwise
+
+
+def patience_with_each(order: NodeCall) -> timedelta:
+    """With each of several machines: none is waited for when the time of all is over."""
+    total = patience(order, "total_timeout_ms", TOTAL_PATIENCE)
+    return min(patience(order, "per_host_timeout_ms", PATIENCE), total)
+
+
+def timed_out(host: str, after: timedelta) -> ToolResult:
+    """The answer about a machine whose agent has not answered."""
+    sentence = f"the agent of {host!r} did not answer within {after.total_seconds():g} seconds"
+    return refused(RefusalCode.TIMEOUT, sentence)
+
+
+def entry(outcome: ToolResult, host: str) -> Entry:
+    """What is told of one machine, which was asked alone or among others: an answer or an error, and no more."""
+    value = outcome.value
+    among = value.get("by_host") if isinstance(value, Mapping) and not outcome.is_error else None
+    match among.get(host) if isinstance(among, Mapping) else value:
+        case {"text": str(text), "tool_calls": list(calls)}:
+            return {"text": text, "tool_calls": calls}
+        case {"error": str(error), "code": str(code)}:
+            return {"error": error, "code": code}
+        case _:
+            return {"error": "the machine's answer makes no sense", "code": str(RefusalCode.FAILED)}
+
+
+def combined(entries: Mapping[str, Entry]) -> ToolResult:
+    """What all of them said, each by the name by which it was asked, and who was late."""
+    timed_out = [host for host, each in entries.items() if each.get("code") == RefusalCode.TIMEOUT]
+    return ToolResult(value={"by_host": dict(entries), "timed_out": timed_out})

@@ -1,0 +1,409 @@
+"""What a hub and a machine say to each other over their link, as JSON, and how it is cut for the line.
+
+A text frame of the WebSocket is a piece: `+` and part of a message, more of which follows, or `.` and its end. So a
+long result holds up nothing else, and nobody needs large frames. A message is an object with a `kind`:
+
+machine to hub                              hub to machine
+hello     who it is, what it holds          welcome   the link stands
+taken     an order is noted, work begins    order     do this, if your gate lets it
+progress  a piece of an order's text        cancel    nobody wants that order any more
+ended     an order's outcome                kept      its outcome is safe, forget it
+request   what a machine needs of its hub   reply     what came of the request
+fares     how its agents fare               bye       the link ends, and whether to come back
+load      how busy it is, now and then
+
+What they hold beside the kind; ids are texts, `order` is the id of an order:
+
+hello     as `hello_json`, and versions     welcome   version: the one that both speak from now on
+taken     order                             order     order, and as `call_json`
+progress  order, text                       cancel    order
+ended     order, outcome (`result_json`)   kept      order
+request   id, need, order, what that takes  reply     id, and value (an object) or error (code, message)
+fares     fares (a list)                    bye       why (a `CloseReason`); versions, if it is about these
+load      as `load_json`
+
+A request is repeated with the same id after a reconnect, and done once; its reply may come over a later link:
+
+need         takes                                              value of the reply
+put          approval_id, receipt, patience_seconds, question   {}: the question is there, nobody waited
+ask          the same; put already is no second question        `answered_json`, and the digest of the question
+act          act (`call_json`), approval_id or null            `result_json`
+begin_task   title, description; who, which is not believed     task_id
+end_task     task_id, text, failed                              {}
+seal         seq, digest                                        {}
+key          -                                                  key, a text or null
+credentials  agent                                              url, token
+lend         task_id, a text or null; chain; who, as above      url, token; from version 2 on
+
+`order` is the order for which it is needed, null where there is none: for `seal`, `key`, `end_task`, and for the
+credentials of an agent that is started anew. An order counts as held by its machine until it has ended, and for as long
+as a task is open that was begun for it. Nothing that comes is believed: what is not as written here is `Invalid`.
+"""
+
+import io
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import timedelta
+from enum import StrEnum
+from uuid import UUID
+
+from hubbub.model.errors import Conflict, Forbidden, HubError, Invalid, StoreUnavailable
+from hubbub.model.fleet.calls import (
+    Answered,
+    NodeCall,
+    NodeInfo,
+    Principal,
+    Question,
+    QuestionKind,
+    Ruling,
+    ToolResult,
+)
+from hubbub.model.fleet.managed_agents import ManagedAgentStatus, ProcessStatus
+from hubbub.model.fleet.nodes import Load
+from hubbub.model.ids import parse_id
+from hubbub.model.json_fields import (
+    flag_of,
+    ids_of,
+    number_of,
+    number_or_none,
+    object_of,
+    span_or_none,
+    text_of,
+    text_or_none,
+    texts_of,
+    word_of,
+)
+from hubbub.model.timestamps import milliseconds
+
+Message = Mapping[str, object]
+
+PATH = "/api/v1/nodes/link"
+PIECE = 32_768  # characters; fewer than the bytes of the largest frame that the hub takes
+LARGEST_FRAME = 4 * PIECE + 4  # bytes, where each character takes four
+LARGEST = 24 * 1024 * 1024  # characters of a message: a whole file, escaped
+LONGEST_PATIENCE = timedelta(hours=1)  # of an order's caller with a person who is asked first
+DEEPEST = 100  # objects and arrays in one another
+MORE, END = "+", "."
+
+_HALF = re.compile(r"\\u[dD][89a-fA-F]")  # half a character, perhaps without the other
+
+encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+
+
+class MessageKind(StrEnum):
+    """What a message is."""
+
+    HELLO = "hello"
+    TAKEN = "taken"
+    PROGRESS = "progress"
+    ENDED = "ended"
+    REQUEST = "request"
+    FARES = "fares"
+    LOAD = "load"
+
+    WELCOME = "welcome"
+    ORDER = "order"
+    CANCEL = "cancel"
+    KEPT = "kept"
+    REPLY = "reply"
+    BYE = "bye"
+
+
+class HubRequest(StrEnum):
+    """What a machine asks of its hub, over a link or by another wire (`serve/fleet/service_desk.py`)."""
+
+    PUT = "put"  # a question, with an id of the machine's making
+    ASK = "ask"  # put it, if it is not there yet, and wait for the ruling
+    ACT = "act"  # do what is not the machine's to do, for the caller of an order
+    SEAL = "seal"
+    KEY = "key"
+    BEGIN_TASK = "begin_task"
+    END_TASK = "end_task"
+    CREDENTIALS = "credentials"  # for an agent that was placed on the machine
+    LEND = "lend"  # for the program that is the machine's agent, for an order
+    GIVE_BACK = "give_back"  # what was lent; never over a link, where it ends with its order
+    RESOLVE = "resolve"  # what the client that made the call answers; there is none at the end of a link
+    FARE = "fare"  # how the agents that were placed here fare; over a link it is a message of its own
+
+
+class CloseReason(StrEnum):
+    """Why a link ends."""
+
+    TAKEN = "name_taken"  # another machine of that name is linked: do not come back
+    REVOKED = "revoked"  # the machine's key is not valid any more: do not come back
+    CLOSING = "closing"  # the hub stops; come back
+    BROKEN = "broken"  # what was said made no sense; come back
+    VERSION = "version"  # there is no version that both speak; come back, as either may be newer then
+
+
+FINAL = frozenset({CloseReason.TAKEN, CloseReason.REVOKED})
+LONGEST_REFUSAL = 2_000  # characters
+LARGEST_LOAD = 2**53  # of any of its numbers, which is what all who read it can hold
+REFUSALS: Mapping[str, type[HubError]] = {
+    each.code: each for each in (Conflict, Forbidden, Invalid, StoreUnavailable)
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hello:
+    """The first that a machine says. `running` and `ended` are the orders that it holds, the latter not yet kept."""
+
+    instance: str  # of this process: who comes back with the same is the same
+    about: NodeInfo
+    runtime: str | None = None  # the name of the agent that can be asked there
+    labels: tuple[str, ...] = ()
+    running: tuple[UUID, ...] = ()
+    ended: tuple[UUID, ...] = ()
+    fares: tuple[ProcessStatus, ...] = ()
+    asked: tuple[UUID, ...] | None = None  # the questions that it waits for; None if it does not say
+
+
+def message(kind: MessageKind, **content: object) -> str:
+    """A message as it is cut into pieces. Raises `Invalid` for what no JSON in UTF-8 can hold, or is too long."""
+    try:
+        text = encode({"kind": kind, **content})
+        text.encode()
+    except (ValueError, RecursionError):  # NaN, half a character, thousands of levels
+        raise Invalid("it holds what cannot be told over a link") from None
+    if len(text) > LARGEST:
+        raise Invalid(f"it is longer than the {LARGEST} characters that a link carries at a time")
+    require_shallow(content)
+    return text
+
+
+def pieces(text: str) -> Iterator[str]:
+    """A message, cut for the line."""
+    last = max(len(text) - 1, 0) // PIECE * PIECE
+    for start in range(0, last, PIECE):
+        yield MORE + text[start : start + PIECE]
+    yield END + text[last:]
+
+
+@dataclass(slots=True)
+class MessageAssembler:
+    """Puts the pieces of one direction together again."""
+
+    # Grown in place: however small the pieces are, they take no more than the message that they are of.
+    _held: io.StringIO = field(default_factory=io.StringIO)
+
+    def add(self, piece: str) -> Message | None:
+        """The message that this piece ends, if it ends one. Raises `Invalid`."""
+        mark, part = piece[:1], piece[1:]
+        length = self._held.tell() + len(part)
+        if mark not in (MORE, END) or length > LARGEST:
+            raise Invalid(
+                f"a piece begins with {MORE!r} or {END!r}; a message has at most {LARGEST} characters"
+            )
+        self._held.write(part)
+        if mark == MORE:
+            return None
+        text, self._held = self._held.getvalue(), io.StringIO()
+        return _message(text)
+
+
+def _message(text: str) -> Message:
+    try:
+        found = json.loads(text, parse_constant=_no_number, parse_float=_finite)
+        if _HALF.search(text):
+            encode(found).encode()
+    except (ValueError, RecursionError):
+        raise Invalid("a message is an object in JSON") from None
+    require_shallow(found)
+    if not isinstance(found, dict):
+        raise Invalid("a message is an object in JSON")
+    word_of(found, "kind", MessageKind)
+    return found
+
+
+def _no_number(name: str) -> object:
+    raise ValueError(name)
+
+
+def _finite(written: str) -> float:
+    if math.isinf(found := float(written)):
+        raise ValueError(written)
+    return found
+
+
+def require_shallow(found: object) -> None:
+    """Raise `Invalid` for what nests so deep that whoever handles it later may give up on it."""
+    level = [found]
+    for _ in range(DEEPEST):
+        children = (
+            each.values() if isinstance(each, dict) else each
+            for each in level
+            if isinstance(each, dict | list | tuple)
+        )
+        level = [child for among in children for child in among if isinstance(child, dict | list | tuple)]
+        if not level:
+            return
+    raise Invalid(f"a message nests at most {DEEPEST} deep")
+
+
+def granted(request_id: str, value: Mapping[str, object]) -> str:
+    """The reply to a request that was done."""
+    return message(MessageKind.REPLY, id=request_id, value=value)
+
+
+def refused(request_id: str, error: HubError) -> str:
+    """The reply to a request that was not."""
+    return message(MessageKind.REPLY, id=request_id, error={"code": error.code, "message": str(error)})
+
+
+def value_of(reply: Message) -> Message:
+    """What a reply grants. Raises `Invalid`, and as a `HubError` of its kind what it refuses."""
+    if "error" not in reply:
+        return object_of(reply, "value")
+    error = object_of(reply, "error")
+    kind = REFUSALS.get(text_of(error, "code"), HubError)
+    raise kind(text_of(error, "message")[:LONGEST_REFUSAL])
+
+
+# ---- what a message holds ------------------------------------------------------------------------------------------
+
+
+def call_id(given: Message, name: str = "order") -> UUID:
+    """The id of the order that a message is about. Raises `Invalid`."""
+    found = parse_id(text_of(given, name))
+    if found is None:
+        raise Invalid(f"{name}: must be the id of an order")
+    return found
+
+
+def call_json(order: NodeCall) -> Mapping[str, object]:
+    """An order, as it goes to its machine: without what only means something where it was given."""
+    return {
+        "who": asdict(order.who),
+        "tool": order.tool,
+        "arguments": order.arguments,
+        "chain": order.chain,
+        **({"patience_ms": milliseconds(order.patience)} if order.patience is not None else {}),
+    }
+
+
+def call_of(given: Message) -> NodeCall:
+    """Raises `Invalid`."""
+    return NodeCall(
+        who=principal_of(object_of(given, "who")),
+        tool=text_of(given, "tool"),
+        arguments=object_of(given, "arguments"),
+        chain=texts_of(given, "chain"),
+        patience=span_or_none(given, "patience_ms", LONGEST_PATIENCE),
+    )
+
+
+def principal_of(given: Message) -> Principal:
+    """Raises `Invalid`."""
+    return Principal(
+        project=text_of(given, "project"),
+        name=text_of(given, "name"),
+        token_id=text_or_none(given, "token_id"),
+        is_person=flag_of(given, "is_person"),
+    )
+
+
+def result_json(outcome: ToolResult) -> Mapping[str, object]:
+    return {name: getattr(outcome, name) for name in ("value", "is_error", "texts", "structured")}
+
+
+def result_of(given: Message) -> ToolResult:
+    """Raises `Invalid`."""
+    value, structured = given.get("value"), given.get("structured")
+    if not isinstance(value, dict | list) or not isinstance(structured, dict | None):
+        raise Invalid("value: must be an object or an array, structured an object")
+    texts = None if given.get("texts") is None else texts_of(given, "texts")
+    return ToolResult(value=value, is_error=given.get("is_error") is True, texts=texts, structured=structured)
+
+
+def question_json(question: Question) -> Mapping[str, object]:
+    return asdict(question)
+
+
+def question_of(given: Message) -> Question:
+    """Raises `Invalid`."""
+    return Question(
+        who=principal_of(object_of(given, "who")),
+        node=text_of(given, "node"),
+        tool=text_of(given, "tool"),
+        arguments=object_of(given, "arguments"),
+        folder=text_of(given, "folder"),
+        shown=text_of(given, "shown"),
+        reason=text_of(given, "reason"),
+        digest=text_of(given, "digest"),
+        kind=word_of(given, "kind", QuestionKind),
+        dangerous=flag_of(given, "dangerous"),
+    )
+
+
+def answered_json(answered: Answered) -> Mapping[str, object]:
+    return asdict(answered)
+
+
+def answered_of(given: Message) -> Answered:
+    """Raises `Invalid`."""
+    return Answered(
+        word_of(given, "ruling", Ruling),
+        text_of(given, "approval_id"),
+        text_or_none(given, "by"),
+        text_or_none(given, "signature"),
+    )
+
+
+def hello_json(hello: Hello) -> Mapping[str, object]:
+    ids = {"running": hello.running, "ended": hello.ended, "asked": hello.asked or ()}
+    return asdict(hello) | {name: list(map(str, each)) for name, each in ids.items()}
+
+
+def hello_of(given: Message) -> Hello:
+    """Raises `Invalid`."""
+    about = object_of(given, "about")
+    return Hello(
+        instance=text_of(given, "instance"),
+        about=NodeInfo(**{each: text_of(about, each) for each in NodeInfo.__dataclass_fields__}),
+        runtime=text_or_none(given, "runtime"),
+        labels=texts_of(given, "labels"),
+        running=ids_of(given, "running"),
+        ended=ids_of(given, "ended"),
+        fares=process_statuses_of(given),
+        asked=ids_of(given, "asked") if "asked" in given else None,
+    )
+
+
+def load_json(load: Load) -> Mapping[str, object]:
+    return asdict(load)
+
+
+def load_of(given: Message) -> Load:
+    """Raises `Invalid`."""
+    load1, cpus = given.get("load1"), number_of(given, "cpus")
+    if not isinstance(load1, int | float) or isinstance(load1, bool):
+        raise Invalid("load1: must be a number")
+    used, total = number_or_none(given, "memory_used"), number_or_none(given, "memory_total")
+    if not all(0 <= each < LARGEST_LOAD for each in (load1, cpus, used or 0, total or 0)):
+        raise Invalid("load: nothing of it is less than nothing, or larger than a machine")
+    return Load(load1=float(load1), cpus=cpus, memory_used=used, memory_total=total)
+
+
+def process_statuses_of(given: Message) -> tuple[ProcessStatus, ...]:
+    """How a machine's agents fare. Raises `Invalid`."""
+    found = given.get("fares", [])
+    if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
+        raise Invalid("fares: must be a list of objects")
+    return tuple(_fares(each) for each in found)
+
+
+def _fares(given: Message) -> ProcessStatus:
+    return ProcessStatus(
+        agent=text_of(given, "agent"),
+        command=text_of(given, "command"),
+        status=word_of(given, "status", ManagedAgentStatus),
+        since=number_of(given, "since"),
+        pid=number_or_none(given, "pid"),
+        restarts=number_of(given, "restarts"),
+        exit_code=number_or_none(given, "exit_code"),
+        last_output=text_or_none(given, "last_output"),
+        last_output_at=number_or_none(given, "last_output_at"),
+    )

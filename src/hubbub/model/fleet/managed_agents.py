@@ -1,0 +1,83 @@
+"""Agents that were placed on machines: what runs where, and how it fares."""
+
+from dataclasses import dataclass, field
+from enum import StrEnum, auto
+from typing import Annotated
+from uuid import UUID
+
+from hubbub.model.fields import REST, Secret, Seen
+
+MOST_TASKS = 64  # that an agent works on at a time
+NO_AGENTS = (
+    "agents are placed on machines that have joined the hub or that it runs on; this one serves one client"
+)
+MOST_LINES = 2_000  # of its output that can be asked for
+
+
+class ManagedAgentStatus(StrEnum):
+    """How an agent on a machine fares."""
+
+    STARTING = auto()  # it was ordered, and its machine has not said yet what came of it
+    RUNNING = auto()
+    RESTARTING = auto()  # it died, and is started again after a pause
+    STOPPED = auto()  # because somebody said so
+    FAILED = auto()  # it dies again and again, or cannot be started
+
+
+LIVE = frozenset({ManagedAgentStatus.RUNNING, ManagedAgentStatus.RESTARTING})
+OVER = frozenset({ManagedAgentStatus.STOPPED, ManagedAgentStatus.FAILED})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProcessStatus:
+    """How an agent fares, as its machine says."""
+
+    agent: str
+    command: str
+    status: ManagedAgentStatus
+    since: int  # Unix milliseconds by the machine's clock
+    pid: int | None = None
+    restarts: int = 0
+    exit_code: int | None = None  # of its last end
+    last_output: str | None = None  # its last line
+    last_output_at: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ManagedAgent:
+    """An agent that runs, or ran, on a machine."""
+
+    project_id: UUID
+    agent: Annotated[str, Seen(REST)]
+    machine: UUID  # the id of the `Machine`
+    node: Annotated[str, Seen(REST, "the machine")]
+    command: Annotated[str, Seen(REST)]
+    started_by: Annotated[str, Seen(REST)]
+    token_id: UUID | None
+    status: Annotated[ManagedAgentStatus, Seen(REST)]
+    since: Annotated[int, Seen(REST)]
+    pid: Annotated[int | None, Seen(REST, "of the process, on its machine, with which all of it ends")]
+    restarts: Annotated[int, Seen(REST)]
+    exit_code: Annotated[int | None, Seen(REST, "of its last end by itself")]
+    reported_at: Annotated[int, Seen(REST, "when its machine last told of it")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LastActivity:
+    """What an agent was last seen to do, apart from its heartbeat."""
+
+    agent: str
+    node: str | None = None
+    runtime: str | None = None
+    last_output: str | None = None
+    last_output_at: int | None = None
+    last_tool: str | None = None
+    last_tool_at: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AgentCredentials:
+    """With what an agent on a machine reaches the hub. `token` is told once, and never written down."""
+
+    url: str
+    token: Annotated[str, Secret()] = field(repr=False)

@@ -1,0 +1,117 @@
+"""Machines that agents may use: what the hub knows of them, who may look at one, and how far their audit logs are."""
+
+from dataclasses import dataclass, field
+from typing import Annotated
+from uuid import UUID
+
+from hubbub.model.fields import CARD, REST, Secret, Seen
+from hubbub.model.fleet.calls import NodeInfo
+
+HERE = "localhost"  # what everybody calls the machine that they are on
+AT = "@"  # in no machine's name: before it stands the agent whose program gave what stands after it
+NODE_PREFIX = "node:"  # and the machine's name: the agent by which a machine's own work is on the board
+
+
+def board_name(node: str) -> str:
+    """The agent by which a machine is on the board; it may be given as that already."""
+    return f"{NODE_PREFIX}{node.removeprefix(NODE_PREFIX)}"
+
+
+def beside(who: str, name: str) -> str:
+    """Return the name under which the hub keeps what a program beside `who` says of `name`: no machine is called so."""
+    return f"{who}{AT}{name}"
+
+
+def said_of(who: str, node: str) -> str | None:
+    """The name that a program beside `who` gave; None where a machine told of itself."""
+    given = node.removeprefix(beside(who, ""))
+    return given if given != node else None
+
+
+def is_meant(node: str, name: str) -> bool:
+    """Whether whoever is on the machine `node` means that very one by `name`."""
+    return name.casefold() in (node.casefold(), HERE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Load:
+    """How busy a machine is, as it tells. Memory is in bytes; None where its system does not say."""
+
+    load1: float  # what ran or wanted to, on average over the last minute
+    cpus: int
+    memory_used: int | None = None
+    memory_total: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Machine:
+    """A machine, as it reports itself."""
+
+    id: UUID
+    project_id: UUID
+    name: Annotated[str, Seen(REST | CARD)]
+    machine_id: Annotated[str, Seen(REST, "stays when the name changes")]
+    platform: Annotated[str, Seen(REST | CARD)]
+    labels: Annotated[tuple[str, ...], Seen(REST)]
+    version: Annotated[str, Seen(REST | CARD)]
+    sandbox: Annotated[str, Seen(REST | CARD, "the wall around what it runs: bwrap, landlock or none")]
+    runtime: Annotated[str | None, Seen(REST | CARD, "the agent that can be asked there; null: none")] = None
+    online: Annotated[bool, Seen(CARD, "what the log has told last")] = False  # `is_online` tells how it is
+    first_seen_at: Annotated[int, Seen(REST | CARD)]
+    seen_at: Annotated[int, Seen(REST)]
+    expires_at: Annotated[int, Seen(REST, "when it is offline, if it stays silent")]
+    token_id: UUID | None = None  # its own key; None where a hub runs on it
+    hub: str | None = None  # the process of the hub that holds its link
+    load: Load | None = None  # what it told last; no event, and so in no picture
+
+    @property
+    def about(self) -> NodeInfo:
+        """It, as whoever gives it orders sees it."""
+        return NodeInfo(
+            name=self.name,
+            machine_id=self.machine_id,
+            platform=self.platform,
+            version=self.version,
+            sandbox=self.sandbox,
+        )
+
+    def is_online(self, now: int) -> bool:
+        return self.expires_at > now
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JoinCode:
+    """What lets one machine join a project, once."""
+
+    project_id: UUID
+    node: str | None  # the only name that it may take, where one was said
+    created_by: str
+    created_at: int
+    expires_at: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShareLink:
+    """A link by which anyone who has it may look at one machine."""
+
+    id: Annotated[UUID, Seen(REST)]
+    project_id: UUID
+    machine_id: UUID  # the id of the `Machine`
+    machine: Annotated[str, Seen(REST, "which machine it shows, by its name")]
+    hash: Annotated[str, Secret("of the address")] = field(repr=False)
+    created_by: Annotated[str, Seen(REST)]
+    created_at: Annotated[int, Seen(REST)]
+    expires_at: Annotated[int, Seen(REST)]
+    revoked_at: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditHead:
+    """How far a machine's audit log had got: the number of its last line, and that line's hash."""
+
+    project_id: UUID
+    node: str
+    seq: int
+    hash: str
+    is_broken: bool  # it cannot be true beside an earlier one
+    kept_at: int

@@ -1,0 +1,33 @@
+"""Versions of the language of links (`model/fleet/link_protocol.py`): the one that both ends speak, if any.
+
+A machine names those that it speaks when it says hello, and the hub the one that it chose when it says welcome. Who
+names none speaks the first, which is older than this agreement.
+"""
+
+from collections.abc import Collection, Mapping
+
+from hubbub.model.errors import Invalid
+
+VERSIONS = (1, 2)  # that this end speaks
+FIRST = 1
+LENDS = 2  # in which a machine may ask for a token to lend
+
+
+def versions_of(said: Mapping[str, object]) -> tuple[int, ...]:
+    """The versions that the other end says it speaks. Raises `Invalid`."""
+    found = said.get("versions", [FIRST])
+    if not isinstance(found, list) or not found or not all(type(each) is int for each in found):
+        raise Invalid("versions: must be a list of whole numbers")
+    return tuple(found)
+
+
+def agreed(theirs: Collection[int]) -> int | None:
+    """The newest version that both ends speak."""
+    return max({*VERSIONS}.intersection(theirs), default=None)
+
+
+def disagreement(*, hub: Collection[int], machine: Collection[int]) -> str:
+    """Why a hub and a machine do not understand each other, and which of them to bring up to date."""
+    older = "hub" if max(hub) < max(machine) else "machine"
+    hubs, machines = (", ".join(map(str, sorted(each))) for each in (hub, machine))
+    return f"the hub speaks version {hubs} of the link, and this machine {machines}: upgrade the {older}"

@@ -1,0 +1,150 @@
+"""JSON of what is large, in pieces: encoding all of it at once would keep every other thread waiting."""
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain, islice
+from typing import Any, NamedTuple
+
+Encode = Callable[[object], bytes]  # to JSON without blanks
+
+SOME = 50  # members of a list or an object that are encoded at once
+LONG = 64 * 1024  # characters of a text
+SENT = 256 * 1024  # bytes that are sent at once
+_ODD = re.compile(r"[^ -~]+")  # what encoders may write in several ways
+
+
+class LazyRows:
+    """A list of a reply whose rows are made one after the other, and once: they are never all there."""
+
+    def __init__(self, rows: Iterable[object]) -> None:
+        self._rows = iter(rows)
+
+    def __iter__(self) -> Iterator[object]:
+        return self._rows
+
+
+class EncodedRows:
+    """A list of rows that were encoded for an answer before, and go out again as they are.
+
+    They hold nothing but texts, integers, flags, nulls, and arrays and objects of these: all encoders write that alike.
+    """
+
+    def __init__(self, rows: Iterable[str]) -> None:
+        self.rows = list(rows)
+
+    @property
+    def value(self) -> list[Any]:
+        """The list itself."""
+        return list(json.loads(f"[{','.join(self.rows)}]"))
+
+
+class Chunk(NamedTuple):
+    """A piece that is encoded at once; an `inner` one goes without its brackets or quotes."""
+
+    value: object
+    inner: bool = True
+
+    def encoded(self, encode: Encode) -> bytes:
+        return encode(self.value)[1:-1] if self.inner else encode(self.value)
+
+
+class EncodedChunk(NamedTuple):
+    """A part that is JSON already."""
+
+    text: str
+
+    def encoded(self, encode: Encode) -> bytes:
+        if self.text.isascii() and self.text.isprintable():
+            return self.text.encode()
+        return _ODD.sub(lambda odd: encode(odd[0])[1:-1].decode(), self.text).encode()
+
+
+Chunks = Iterator[Chunk | EncodedChunk]
+
+
+def cut(value: object) -> Chunks:
+    """Yield the parts of a value."""
+    members: Iterable[Iterable[Chunk | EncodedChunk]]
+    match value:
+        case EncodedRows():
+            members = ([EncodedChunk(",".join(some))] for some in _by_some(iter(value.rows), list))
+        case Mapping() if len(value) > SOME:
+            members = ([Chunk(some)] for some in _by_some(iter(value.items()), dict))
+        case Mapping():
+            members = (chain(cut(name), [EncodedChunk(":")], cut(each)) for name, each in value.items())
+        case list() | tuple() if len(value) <= SOME:
+            members = map(cut, value)
+        case LazyRows() | list() | tuple():
+            members = ([Chunk(some)] for some in _by_some(iter(value), list))
+        case str() if len(value) > LONG:
+            texts = (Chunk(value[place : place + LONG]) for place in range(0, len(value), LONG))
+            return chain([EncodedChunk('"')], texts, [EncodedChunk('"')])
+        case _:
+            return iter([Chunk(value, inner=False)])
+    return _within("{}" if isinstance(value, Mapping) else "[]", members)
+
+
+def encoded(value: object, encode: Encode) -> Iterator[bytes]:
+    """Yield the JSON of a value, piece by piece: together as `encode` would have it."""
+    return (part.encoded(encode) for part in cut(value))
+
+
+def gathered(pieces: Iterable[bytes]) -> list[bytes]:
+    """The same JSON in fewer pieces, each as large as is sent at once."""
+    found, some, length = list[bytes](), list[bytes](), 0
+    for piece in pieces:
+        some.append(piece)
+        length += len(piece)
+        if length >= SENT:
+            found.append(b"".join(some))
+            some, length = [], 0
+    return [*found, b"".join(some)]
+
+
+def is_large(value: object) -> bool:
+    """Whether a value is to be encoded in pieces: it holds much, or rows."""
+    if isinstance(value, Mapping):
+        return len(value) > SOME or any(map(is_large, value.values()))
+    if isinstance(value, list | tuple):
+        return len(value) > SOME
+    return isinstance(value, LazyRows | EncodedRows) or (isinstance(value, str) and len(value) > LONG)
+
+
+def has_rows(value: object) -> bool:
+    """Whether a value is an object in which something stands for rows."""
+    return isinstance(value, Mapping) and any(
+        isinstance(each, LazyRows | EncodedRows) for each in value.values()
+    )
+
+
+def complete(value: Any) -> Any:
+    """Return the value with a list in place of each `LazyRows`."""
+    return _replaced(value, LazyRows, list)
+
+
+def whole(value: Any) -> Any:
+    """Return the value with the rows themselves in place of all that stands for them."""
+    return _replaced(complete(value), EncodedRows, lambda rows: rows.value)
+
+
+def _replaced(value: Any, kind: type, by: Callable[[Any], object]) -> Any:
+    if isinstance(value, kind):
+        return by(value)
+    if isinstance(value, Mapping) and any(isinstance(each, kind | Mapping) for each in value.values()):
+        return {name: _replaced(each, kind, by) for name, each in value.items()}
+    return value
+
+
+def _by_some(members: Iterator[Any], kind: Callable[[Iterable[Any]], Any]) -> Iterator[Any]:
+    while some := kind(islice(members, SOME)):
+        yield some
+
+
+def _within(brackets: str, members: Iterable[Iterable[Chunk | EncodedChunk]]) -> Chunks:
+    before = brackets[0]
+    for member in members:
+        yield EncodedChunk(before)
+        yield from member
+        before = ","
+    yield EncodedChunk(brackets[1] if before == "," else brackets)

@@ -1,0 +1,133 @@
+"""Reading an object that somebody sent as JSON: each value by its name, and of the type that it has to be."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import timedelta
+from enum import StrEnum
+from typing import Any, TypeVar, cast
+from uuid import UUID
+
+from hubbub.model.errors import Invalid
+from hubbub.model.ids import parse_id
+from hubbub.model.timestamps import milliseconds
+
+JsonObject = Mapping[str, object]
+Word = TypeVar("Word", bound=StrEnum)
+
+_COUNTED = re.compile(r" after validation, not \w+$")  # of a list: how the check works is nobody's matter
+
+
+def storable(text: str) -> str:
+    """`text`, unless it holds what no store can keep: a `ValueError` says what."""
+    if "\0" in text:
+        raise ValueError("must not contain NUL characters")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ValueError("must not contain halves of surrogate pairs") from None
+    return text
+
+
+def validation_message(problems: Iterable[Mapping[str, Any]], whole: str = "") -> str:
+    """What a validation found wrong, in one sentence that does not quote it; `whole` names what has no name."""
+    said = []
+    for each in problems:
+        path = ".".join(map(str, each["loc"])) or whole
+        message = _COUNTED.sub("", str(each["msg"]).removeprefix("Value error, "))
+        said.append(f"{path}: {message[:1].lower()}{message[1:]}")
+    return "; ".join(said)
+
+
+def text_of(given: JsonObject, name: str) -> str:
+    """Raises `Invalid`."""
+    found = given.get(name)
+    if not isinstance(found, str):
+        raise Invalid(f"{name}: must be a text")
+    return found
+
+
+def text_or_none(given: JsonObject, name: str) -> str | None:
+    """Raises `Invalid`."""
+    return None if given.get(name) is None else text_of(given, name)
+
+
+def word_of(given: JsonObject, name: str, words: type[Word]) -> Word:
+    """One of certain words. Raises `Invalid`, which names them."""
+    found = text_of(given, name)
+    if found not in set(words):
+        raise Invalid(f"{name}: must be one of {', '.join(words)}")
+    return words(found)
+
+
+def texts_of(given: JsonObject, name: str) -> tuple[str, ...]:
+    """Raises `Invalid`."""
+    found = given.get(name, [])
+    if not isinstance(found, list) or not all(isinstance(each, str) for each in found):
+        raise Invalid(f"{name}: must be a list of texts")
+    return tuple(cast(Sequence[str], found))
+
+
+def ids_of(given: JsonObject, name: str) -> tuple[UUID, ...]:
+    """Raises `Invalid`."""
+    found = tuple(map(parse_id, texts_of(given, name)))
+    if None in found:
+        raise Invalid(f"{name}: must be a list of ids")
+    return cast(tuple[UUID, ...], found)
+
+
+def object_of(given: JsonObject, name: str) -> JsonObject:
+    """Raises `Invalid`."""
+    found = given.get(name)
+    if not isinstance(found, dict):
+        raise Invalid(f"{name}: must be an object")
+    return found
+
+
+def flag_of(given: JsonObject, name: str) -> bool:
+    """Whether that is so; it is not where nothing is said. Raises `Invalid`."""
+    found = given.get(name)
+    if not isinstance(found, bool | None):
+        raise Invalid(f"{name}: must be true or false")
+    return found is True
+
+
+def prose_of(given: JsonObject, name: str, most: int) -> str:
+    """A text that can be kept, of at most `most` characters. Raises `Invalid`."""
+    found = text_of(given, name)
+    if len(found) > most:
+        raise Invalid(f"{name}: must have at most {most:,} characters")
+    try:
+        return storable(found)
+    except ValueError as error:
+        raise Invalid(f"{name}: {error}") from None
+
+
+def seconds_of(given: JsonObject, name: str, most: timedelta) -> timedelta:
+    """A time of `most` at most, which is there in seconds. Raises `Invalid`."""
+    found = given.get(name)
+    if isinstance(found, bool) or not isinstance(found, int | float) or not 0 < found <= most.total_seconds():
+        raise Invalid(
+            f"{name}: must be a number of seconds, more than none and {most.total_seconds():,.0f} at most"
+        )
+    return timedelta(seconds=found)
+
+
+def number_of(given: JsonObject, name: str) -> int:
+    """A whole number. Raises `Invalid`."""
+    found = given.get(name)
+    if not isinstance(found, int) or isinstance(found, bool):
+        raise Invalid(f"{name}: must be a whole number")
+    return found
+
+
+def number_or_none(given: JsonObject, name: str) -> int | None:
+    """Raises `Invalid`."""
+    return None if given.get(name) is None else number_of(given, name)
+
+
+def span_or_none(given: JsonObject, name: str, most: timedelta) -> timedelta | None:
+    """A time of `most` at most, which is there in whole milliseconds. Raises `Invalid`."""
+    found, limit = number_or_none(given, name), milliseconds(most)
+    if found is not None and not 0 < found <= limit:
+        raise Invalid(f"{name}: must be a number of milliseconds, {limit} at most")
+    return timedelta(milliseconds=found) if found is not None else None

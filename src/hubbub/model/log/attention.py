@@ -1,0 +1,272 @@
+"""How things stand as people see them: the state of a task and of an agent, what needs a person, and who may do what.
+
+This module is the only place that knows. The cards of a picture hold its answers (`core/log/snapshots`), so that page,
+terminal, telephone and REST show the same. What begins or ends by time alone is told with its moment: a need holds
+from `since` until `until`, either of which may lie ahead, so nobody has to ask again as time passes.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from enum import StrEnum, auto
+from functools import cache
+from itertools import takewhile
+from operator import attrgetter
+from typing import Self
+
+from hubbub.model.lifecycle import HELD, LIFECYCLE, UNDER_WAY, Event, Status
+from hubbub.model.log.projection import Card, NeedCard, Projection, Projector
+from hubbub.model.records import Activity, Condition
+from hubbub.model.timestamps import milliseconds
+from hubbub.model.work.permissions import MAY, TaskRole, Verb
+
+UNBEGUN_FOR = milliseconds(
+    timedelta(minutes=30)
+)  # longer than any wake method needs: nobody is going to begin
+SILENT_FOR = milliseconds(timedelta(hours=1))  # agents that live say something of their work in an hour
+FAILED_FOR = milliseconds(timedelta(days=1))  # a failure that nobody took up within a day is history
+MISSED_FOR = milliseconds(timedelta(minutes=30))  # who got no answer may still be there to ask again
+LATE = "task.late"  # the activity by which the hub tells that a task has become late
+SILENT = "silent"  # how a presence ended whose agent stopped reporting
+
+
+class TaskState(StrEnum):
+    """A status in a shorter word; only `WAITING` depends on the holder."""
+
+    QUEUED = auto()
+    DELIVERED = auto()
+    ACKED = auto()
+    RUNNING = auto()
+    BLOCKED = auto()
+    WAITING = auto()  # its holder cannot go on before a person answers
+    REVIEW = auto()
+    DONE = auto()
+    FAILED = auto()
+    CANCELLED = auto()
+    EXPIRED = auto()
+
+
+class AgentState(StrEnum):
+    """What an agent does, as far as anyone can tell."""
+
+    WORKING = auto()
+    IDLE = auto()
+    BLOCKED = auto()
+    WAITING = auto()  # for a person
+    ERROR = auto()
+    STALE = (
+        auto()
+    )  # it fell silent while it held work that it had begun: nobody knows what has become of that
+    OFFLINE = auto()
+
+
+class NeedKind(StrEnum):
+    """Why a person is needed, the most urgent first: somebody is held up, work is in danger, it is lost or late."""
+
+    APPROVAL = auto()
+    QUESTION = auto()
+    LETTER = auto()
+    EXPIRED = auto()  # a question that nobody answered in time
+    STALE = auto()
+    CONFLICT = auto()
+    FAILED = auto()
+    LATE = auto()
+
+
+_RANKS = {kind: rank for rank, kind in enumerate(NeedKind)}
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """Something that needs a person, from `since` until `until`; without an end until something happens."""
+
+    kind: NeedKind
+    since: int
+    until: int | None = None
+
+    @property
+    def rank(self) -> int:
+        """The smaller, the more urgent."""
+        return _RANKS[self.kind]
+
+    def holds(self, now: int) -> bool:
+        """Whether it needs somebody at that moment."""
+        return self.since <= now and (self.until is None or now < self.until)
+
+    def shape(self) -> NeedCard:
+        """The need as a card tells it."""
+        return NeedCard(kind=self.kind, rank=self.rank, since=self.since, until=self.until)
+
+    @classmethod
+    def told(cls, shape: NeedCard | None) -> Self | None:
+        """The need of a card; None for one that needs nobody."""
+        if shape is None:
+            return None
+        return cls(NeedKind(shape["kind"]), shape["since"], shape["until"])
+
+
+@dataclass(frozen=True, slots=True)
+class AgentFacts:
+    """The facts about an agent on which its standing, and that of its tasks, depends."""
+
+    condition: str | None  # as it says; None for a name behind which nobody has ever been
+    is_live: bool
+    end_reason: str | None
+    since: int  # of its condition
+    ended_at: int
+    asks: bool  # a question of its calls waits for an answer
+    work: frozenset[str] = frozenset()  # the statuses of the tasks that it has under way
+
+    @property
+    def waits(self) -> bool:
+        """Whether it cannot go on before a person answers it."""
+        return self.asks or (self.is_live and self.condition == Condition.WAITING)
+
+    @property
+    def state(self) -> AgentState:
+        """The agent's own word, unless it is gone, waits for people, or holds work that says more."""
+        if not self.is_live:
+            is_stale = self.end_reason == SILENT and not self.work.isdisjoint(UNDER_WAY)
+            return AgentState.STALE if is_stale else AgentState.OFFLINE
+        if self.waits:
+            return AgentState.WAITING
+        if self.condition != Condition.IDLE:
+            return AgentState(self.condition or Condition.OFFLINE)
+        if Status.WORKING in self.work:
+            return AgentState.WORKING
+        return AgentState.BLOCKED if Status.BLOCKED in self.work else AgentState.IDLE
+
+    @property
+    def need(self) -> Need | None:
+        """Why somebody should look after the agent itself; what it asks about a task is the need of the task."""
+        if self.state is AgentState.STALE:
+            return Need(NeedKind.STALE, self.ended_at)
+        asks_of_itself = (
+            self.waits and not self.asks and self.work.isdisjoint({Status.WORKING, Status.BLOCKED})
+        )
+        return Need(NeedKind.QUESTION, self.since) if asks_of_itself else None
+
+
+_STATES: Mapping[str, TaskState] = {
+    Status.QUEUED: TaskState.QUEUED,
+    Status.DELIVERED: TaskState.DELIVERED,
+    Status.ACCEPTED: TaskState.ACKED,
+    Status.WORKING: TaskState.RUNNING,
+    Status.BLOCKED: TaskState.BLOCKED,
+    Status.IN_REVIEW: TaskState.REVIEW,
+    Status.COMPLETED: TaskState.DONE,
+    Status.FAILED: TaskState.FAILED,
+    Status.CANCELLED: TaskState.CANCELLED,
+    Status.EXPIRED: TaskState.EXPIRED,
+}
+
+
+def state_of_task(status: str, holder: AgentFacts | None = None) -> TaskState:
+    """The state of a task; `holder` is asked for one that is worked on."""
+    is_waiting = status == Status.WORKING and holder is not None and holder.waits
+    return TaskState.WAITING if is_waiting else _STATES[status]
+
+
+def need_of_task(
+    status: str, *, updated_at: int, ended_at: int | None, ready_at: int | None, holder: AgentFacts | None
+) -> Need | None:
+    """Why somebody should look after a task.
+
+    `ready_at` is when all that it needs was completed, 0 for one that needs nothing: what waits for something
+    unfinished, None, is not late, however long that takes.
+    """
+    match status:
+        case Status.BLOCKED:
+            return Need(NeedKind.QUESTION, updated_at)
+        case Status.FAILED:
+            since = ended_at or updated_at
+            return Need(NeedKind.FAILED, since, since + FAILED_FOR)
+        case Status.QUEUED | Status.DELIVERED if ready_at is not None:
+            return Need(NeedKind.LATE, max(updated_at, ready_at) + UNBEGUN_FOR)
+        case Status.WORKING if holder is not None and holder.waits:
+            asked = Need(NeedKind.QUESTION, max(updated_at, holder.since))
+            return None if holder.asks else asked  # the approval is the question
+        case Status.WORKING if holder is not None and holder.is_live:
+            return Need(NeedKind.LATE, max(updated_at, holder.since) + SILENT_FOR)
+        case _:
+            return None
+
+
+# When a verb is possible; who may is in `permissions.MAY`. What is not here is not offered to people.
+_POSSIBLE: Mapping[Verb, frozenset[Status]] = {
+    Verb.APPROVE: frozenset({Status.IN_REVIEW}),
+    Verb.REQUEST_CHANGES: frozenset({Status.IN_REVIEW}),
+    Verb.UNBLOCK: frozenset({Status.BLOCKED}),
+    Verb.RETRY: LIFECYCLE[Event.RETRY][0],
+    Verb.REASSIGN: LIFECYCLE[Event.REASSIGN][0],
+    Verb.CANCEL: LIFECYCLE[Event.CANCEL][0],
+    Verb.RELEASE: HELD,
+    Verb.COMPLETE: LIFECYCLE[Event.COMPLETE][0],
+    Verb.COMMENT: frozenset(Status),
+}
+
+
+@cache
+def allowed_verbs(status: str, part: TaskRole = TaskRole.PERSON) -> tuple[str, ...]:
+    """The verbs, as REST spells them, that whoever has that part may do to a task as it is."""
+    return tuple(
+        verb.name.lower().replace("_", "-")
+        for verb, possible in _POSSIBLE.items()
+        if part in MAY[verb] and status in possible
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Needed:
+    """A card of a picture that needs a person, with its noun and key."""
+
+    need: Need
+    noun: str
+    key: str
+    card: Card
+
+    @property
+    def id(self) -> str:
+        """The same for as long as it is the same need."""
+        return f"{self.need.kind}:{self.key}"
+
+    @property
+    def urgency(self) -> tuple[int, int, str]:
+        """The smaller, the earlier it should be looked at: the most urgent, then what has waited longest."""
+        return self.need.rank, self.need.since, self.key
+
+
+def needing(noun: str, cards: Iterable[tuple[str, Card]], now: int) -> Iterator[Needed]:
+    """Yield which of these cards, given by key, need a person at that moment."""
+    for key, card in cards:
+        need = Need.told(card.get("need"))
+        if need is not None and need.holds(now):
+            yield Needed(need, noun, key, card)
+
+
+def needed(picture: Projection, now: int) -> list[Needed]:
+    """Return what needs a person at that moment, the most urgent first."""
+    found = (each for noun, cards in picture.items() for each in needing(noun, cards.items(), now))
+    return sorted(found, key=attrgetter("urgency"))
+
+
+def new_needs(happened: Activity, then: Iterable[Activity] = ()) -> list[Needed]:
+    """What needs a person from that activity on, the most urgent first; a need is told where it begins, and once.
+
+    Of what happened `then`, what did at the same moment may have ended it: who falls silent loses work by that. What
+    begins to be late does so as time passes, and is told by an activity of its own.
+    """
+    if happened.patch is None or happened.kind == "task.described":  # other words, for a need that was there
+        return []
+    fold = Projector()
+    fold.apply(happened.seq, json.loads(happened.patch))
+    keys = {(each.noun, each.key) for each in _since(fold.picture, happened)}
+    for each in takewhile(lambda each: each.at == happened.at, then):
+        fold.apply(each.seq, json.loads(each.patch) if each.patch else None)
+    return [each for each in _since(fold.picture, happened) if (each.noun, each.key) in keys]
+
+
+def _since(picture: Projection, happened: Activity) -> list[Needed]:
+    is_told_late = happened.kind == LATE
+    return [each for each in needed(picture, happened.at) if is_told_late or each.need.since == happened.at]

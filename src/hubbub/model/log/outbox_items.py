@@ -1,0 +1,85 @@
+"""Parcels: what leaves the hub, how often it is tried, and what can become of it."""
+
+from dataclasses import dataclass, field
+from datetime import timedelta
+from enum import StrEnum, auto
+from typing import Annotated
+from uuid import UUID
+
+from hubbub.model.fields import REST, Seen
+
+TRIES = 12  # within a day, at the most
+FIRST_WAIT = timedelta(seconds=1)
+GROWTH = 4
+LONGEST_WAIT = timedelta(hours=6)
+
+
+class OutboxItemKind(StrEnum):
+    """Where a parcel goes."""
+
+    COMMENT = "github.comment"  # to an issue
+    WEBHOOK = "webhook"
+
+
+class DeliveryOutcome(StrEnum):
+    """How a parcel ended."""
+
+    DELIVERED = auto()
+    DEAD = auto()  # it cannot be delivered, or could not in all its tries
+    SKIPPED = auto()  # the hub has no means to deliver it
+    WITHDRAWN = auto()  # whom it was for is not there any more
+
+
+class AttemptResult(StrEnum):
+    """What came of one attempt."""
+
+    DELIVERED = auto()
+    FAILED = auto()  # another may do better
+    REFUSED = auto()  # no other will
+    SKIPPED = auto()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutboxItem:
+    """One thing that is to leave the hub: a row of the outbox."""
+
+    id: Annotated[UUID, Seen(REST, "told to webhooks as Hubbub-Delivery")]
+    seq: Annotated[int, Seen(REST, "its place in the outbox")]
+    project_id: UUID
+    kind: Annotated[OutboxItemKind, Seen(REST)]
+    webhook_id: Annotated[UUID | None, Seen(REST)] = None
+    activity: Annotated[int | None, Seen(REST, "the id of what a webhook is told of")] = None
+    event: Annotated[str | None, Seen(REST, "the kind of that")] = None
+    issue: Annotated[str | None, Seen(REST, "where a comment goes")] = None
+    text: str | None = field(default=None, repr=False)
+    task_id: Annotated[UUID | None, Seen(REST)] = None
+    attempts: Annotated[int, Seen(REST, "begun, since it was put or tried again by hand")] = 0
+    next_at: Annotated[int, Seen(REST, "when it is tried next, unless it has ended")]
+    leased_until: int = 0  # until then somebody is at it
+    doubtful: bool = False  # an attempt may have succeeded without our knowing
+    outcome: Annotated[DeliveryOutcome | None, Seen(REST, "null: it is still to leave")] = None
+    last_error: Annotated[str | None, Seen(REST)] = None
+    created_at: Annotated[int, Seen(REST)]
+    ended_at: Annotated[int | None, Seen(REST)] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttemptReport:
+    """What came of one attempt, as whoever made it tells."""
+
+    fate: AttemptResult
+    status: int | None = None  # of HTTP, where there was an answer
+    reason: str | None = None  # why it was not delivered: a sentence's end, without secrets
+    wait: timedelta | None = None  # how long the receiver asked us to
+    holds_up_all: bool = False  # what the receiver asked is meant for all parcels of the kind
+    doubtful: bool = False  # it may have arrived
+
+
+def wait_after(attempts: int, chance: float) -> timedelta:
+    """How long to wait after so many failed attempts; `chance`, from 0 to 1, is how much of the longest wait.
+
+    The longest is one second after the first, four times as much after each further one, and at most six hours. Any
+    part of it is as likely as any other, so that what failed together is not tried together.
+    """
+    longest: timedelta = min(LONGEST_WAIT, FIRST_WAIT * GROWTH ** (attempts - 1))
+    return longest * chance

@@ -1,0 +1,177 @@
+"""Pictures: a project at one moment, and how one activity after the other makes the next of the last.
+
+A picture maps each noun to its *cards*, by key: what tasks, agents, machines and so on look like from outside. An
+activity may carry a *patch*: the cards as they are after what happened, None for what is gone. Whoever has a picture
+and applies the patches that follow has the same picture as the hub; there is nothing else to know. On PostgreSQL the
+log is in the order of (tx, seq) while the changes of one thing go by seq, the activity's id: so no card is overwritten
+by an activity with a smaller id than the one that wrote it.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Self, TypedDict
+
+from hubbub.model.fields import CARD, Field, Seen, declared, merged, seen
+from hubbub.model.fleet.approvals import Approval
+from hubbub.model.fleet.nodes import Machine
+from hubbub.model.people.rights import Right
+from hubbub.model.records import Condition, Intent, Task
+from hubbub.model.work.leases import Lease
+
+Card = Mapping[str, Any]
+Cards = dict[str, Card]
+Patch = Mapping[str, Mapping[str, Card | None]]
+Projection = Mapping[str, Mapping[str, Card]]
+
+
+class NeedCard(TypedDict):
+    """Why a person is needed, as cards tell it."""
+
+    kind: str
+    rank: Annotated[int, Seen(CARD, "the smaller, the more urgent")]
+    since: Annotated[int, Seen(CARD, "from when on; it may lie ahead")]
+    until: Annotated[int | None, Seen(CARD, "null: until something happens")]
+
+
+class TaskCardExtras(TypedDict):
+    """What a task's card has beside what its record shows, or in another form."""
+
+    state: Annotated[str, Seen(CARD, "the status as people see it", after="status")]
+    need: Annotated[NeedCard | None, Seen(CARD, "why a person is needed, and from when on")]
+    may: Annotated[list[str], Seen(CARD, "the verbs that are possible now, for people who may write")]
+    depends_on: Annotated[
+        list[str], Seen(CARD, "what must be completed before it may be claimed", after="parent_id")
+    ]
+    files: Annotated[list[str] | None, Seen(CARD, "what was changed for it, cut", after="attempt")]
+
+
+class MachineCardExtras(TypedDict):
+    labels: Annotated[list[str], Seen(CARD, after="version")]
+
+
+class ApprovalCardExtras(TypedDict):
+    need: Annotated[NeedCard, Seen(CARD, "why a person is needed", after="id")]
+    may: Annotated[list[str], Seen(CARD, "how it may be answered")]
+    right: Annotated[Right, Seen(CARD, "of whoever answers")]
+    said_node: Annotated[
+        str | None,
+        Seen(CARD, "the machine as a program with a token says; null: the machine asked", after="node"),
+    ]
+    kind: Annotated[str, Seen(CARD, "whether one call may go on, or the policy gets a rule", after="tool")]
+
+
+class AgentCard(TypedDict):
+    name: str
+    state: Annotated[
+        str, Seen(CARD, "what it does as people see it: its condition, unless something says more")
+    ]
+    need: Annotated[NeedCard | None, Seen(CARD, "why a person is needed, and from when on")]
+    may: Annotated[list[str], Seen(CARD, "what is possible now, for people who may write")]
+    holds: Annotated[list[str], Seen(CARD, "the tasks that it has begun, the one that it is at first")]
+    condition: Annotated[Condition, Seen(CARD, "what it says it is doing")]
+    doing: Annotated[str | None, Seen(CARD, "cut")]
+    live: Annotated[bool, Seen(CARD, "whether it is there")]
+    end_reason: Annotated[str | None, Seen(CARD, "left, replaced, or silent: it stopped reporting")]
+    progress: Annotated[float | None, Seen(CARD, "percent")]
+    runtime: str | None
+    model: str | None
+    machine: Annotated[str | None, Seen(CARD, "where it runs, as far as is known")]
+    area: Annotated[str | None, Seen(CARD, "where it has declared that it works, while it is there")]
+    files: Annotated[list[str] | None, Seen(CARD, "and on what; cut")]
+    since: Annotated[int | None, Seen(CARD, "when it came to be in its condition")]
+    ended_at: int | None
+
+
+class LetterCard(TypedDict):
+    id: Annotated[str, Seen(CARD, "of the inbox row")]
+    need: NeedCard
+    message_id: str
+    number: int
+    sender: str
+    recipient: Annotated[str, Seen(CARD, "`hub`, or a member by their name")]
+    text: Annotated[str, Seen(CARD, "cut, without what looks like a secret")]
+    in_reply_to: Annotated[str | None, Seen(CARD, "a task or a message")]
+    thread: str | None
+    intent: Intent | None
+    created_at: int
+
+
+class OverlapCard(TypedDict):
+    agents: Annotated[list[str], Seen(CARD, "two that are there, sorted")]
+    files: Annotated[list[str], Seen(CARD, "what both have declared")]
+    areas: list[str]
+    need: NeedCard
+
+
+@dataclass(frozen=True, slots=True)
+class CardShape:
+    """Of what the cards of a noun are made: what its record shows, and what stands `beside` that."""
+
+    record: type | None
+    beside: type | None
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """The fields of the record that are on the card."""
+        return tuple(seen(self.record, CARD)) if self.record else ()
+
+    @property
+    def members(self) -> dict[str, Field]:
+        """All that is on the card, in order."""
+        own = seen(self.record, CARD) if self.record else {}
+        beside = declared(self.beside) if self.beside else {}
+        return {name: {**own, **beside}[name] for name in merged(own, beside)}
+
+
+CARD_SHAPES = {
+    "tasks": CardShape(Task, TaskCardExtras),
+    "agents": CardShape(None, AgentCard),
+    "machines": CardShape(Machine, MachineCardExtras),
+    "approvals": CardShape(Approval, ApprovalCardExtras),
+    "letters": CardShape(None, LetterCard),
+    "overlaps": CardShape(None, OverlapCard),
+    "leases": CardShape(Lease, None),
+}
+NOUNS = tuple(CARD_SHAPES)
+
+
+def empty() -> dict[str, Cards]:
+    """The picture of a project in which nothing has happened."""
+    return {noun: {} for noun in NOUNS}
+
+
+def pair_key(one: str, other: str) -> str:
+    """The key of what two agents have in common: their names, sorted, with a line end between, which no name has."""
+    return "\n".join(sorted((one, other)))
+
+
+@dataclass(slots=True)
+class Projector:
+    """A picture that goes along with the log."""
+
+    picture: dict[str, Cards] = field(default_factory=empty)
+    seen: frozenset[int] = (
+        frozenset()
+    )  # activities that come later in the log, and are in the picture already
+    _writers: dict[tuple[str, str], int] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, picture: Projection, seen: Iterable[int] = ()) -> Self:
+        """One that begins with a snapshot or a keyframe; these stay as they are."""
+        return cls({noun: dict(picture.get(noun, {})) for noun in NOUNS}, frozenset(seen))
+
+    def apply(self, activity_id: int, patch: Patch | None) -> None:
+        """Take an activity in: the activities after the picture's place in the log, in the log's order."""
+        if patch is None or activity_id in self.seen:
+            return
+        for noun, cards in patch.items():
+            for key, card in cards.items():
+                if self._writers.get((noun, key), 0) <= activity_id:
+                    self._writers[noun, key] = activity_id
+                    self._put(noun, key, card)
+
+    def _put(self, noun: str, key: str, card: Card | None) -> None:
+        if card is None:
+            self.picture[noun].pop(key, None)
+        else:
+            self.picture[noun][key] = card

@@ -1,0 +1,1 @@
+"""Waking agents for their mail."""

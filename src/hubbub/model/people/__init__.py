@@ -1,0 +1,1 @@
+"""People, their roles, tokens and logins."""

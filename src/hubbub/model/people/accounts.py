@@ -1,0 +1,34 @@
+"""People, and the tokens by which they and agents act. Of a secret only its hash is kept."""
+
+from dataclasses import dataclass, field
+from typing import Annotated
+from uuid import UUID
+
+from hubbub.model.fields import REST, Secret, Seen
+from hubbub.model.people.rights import Role
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class User:
+    id: Annotated[UUID, Seen(REST)]
+    name: Annotated[str, Seen(REST)]
+    password: Annotated[str | None, Secret("by argon2id")] = field(repr=False)
+    owns_hub: Annotated[bool, Seen(REST)]
+    created_at: Annotated[int, Seen(REST)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Token:
+    id: Annotated[UUID, Seen(REST)]
+    hash: Annotated[str, Secret("by SHA-256")] = field(repr=False)
+    user_id: Annotated[UUID | None, Seen(REST)]
+    project_id: Annotated[UUID | None, Seen(REST)]
+    agent: Annotated[str | None, Seen(REST)]
+    role: Annotated[Role | None, Seen(REST)]
+    rate: Annotated[int | None, Seen(REST, "calls a second, where it is not as many as all may make")]
+    created_at: Annotated[int, Seen(REST)]
+    expires_at: Annotated[int | None, Seen(REST)]
+    revoked_at: Annotated[int | None, Seen(REST)]
+    lent_from: UUID | None = None  # the token with which it ends
+    lent_for: UUID | None = None  # the order, or the task in the background, with which it ends
+    chain: tuple[str, ...] = ()  # of what was lent: who asked whom, up to the program that has it

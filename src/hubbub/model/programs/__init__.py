@@ -1,0 +1,1 @@
+"""How the programs of hubbub start, wait, and reach an address."""

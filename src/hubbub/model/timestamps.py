@@ -1,0 +1,52 @@
+"""Moments as people and programs write them."""
+
+from datetime import UTC, datetime, timedelta
+
+from hubbub.model.errors import Invalid
+
+EPOCH = datetime.fromtimestamp(0, UTC)
+PARTS = 999  # things of one millisecond that have a moment each
+_UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second"))
+
+
+def parse_timestamp(argument: str, text: str) -> int:
+    """The moment that ISO 8601 `text` names, in whole Unix milliseconds; UTC where it names no zone.
+
+    Raises `Invalid`, which says of which argument.
+    """
+    return milliseconds(_since_epoch(argument, text))
+
+
+def _since_epoch(argument: str, text: str) -> timedelta:
+    try:
+        moment = datetime.fromisoformat(text.strip())
+        zoned = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        return zoned - EPOCH
+    except (ValueError, OverflowError):
+        raise Invalid(f"{argument}: must be an ISO 8601 time, such as 2026-04-12T10:00:00Z") from None
+
+
+def parse_microseconds(argument: str, text: str) -> int:
+    """As `parse_timestamp`, in whole Unix microseconds; of whole milliseconds it is the end."""
+    found = _since_epoch(argument, text) // timedelta(microseconds=1)
+    return found if found % 1000 else found + PARTS
+
+
+def exact_microseconds(at: int, number: int) -> int:
+    """When that happened which has this number, in Unix microseconds: of one millisecond, they are told apart by it."""
+    return at * 1000 + number % PARTS + 1
+
+
+def milliseconds(duration: timedelta) -> int:
+    """A duration in whole milliseconds, to be reckoned with moments."""
+    return duration // timedelta(milliseconds=1)
+
+
+def duration_text(milliseconds: int) -> str:
+    """Return a duration in its largest unit, rounded down, such as `4 seconds`."""
+    seconds = max(0, milliseconds) // 1000
+    for unit, noun in _UNITS:
+        if seconds >= unit:
+            number = seconds // unit
+            return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+    return "less than a second"

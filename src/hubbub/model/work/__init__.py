@@ -1,0 +1,1 @@
+"""What tasks are, who may do what with them, and what agents remember."""

@@ -1,0 +1,250 @@
+"""Leases: things that somebody holds for as long as they say that they are there, such as ports, databases, processors.
+
+A thing is called by its name, `db` or `port:8000`. Of most there is one; a project may say that there are several, and
+`gpu:2` is two of them. Which things those are nobody but their users knows: the hub only sees to it that never more
+are held than there are.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from enum import StrEnum, auto
+from typing import Annotated
+from uuid import UUID
+
+from hubbub.model.errors import Invalid
+from hubbub.model.fields import CARD, REST, Seen
+from hubbub.model.records import Priority
+from hubbub.model.timestamps import duration_text
+from hubbub.model.visible_text import visible
+
+TTL = timedelta(seconds=30)  # for which a lease lasts unless it is renewed
+SHORTEST, LONGEST = timedelta(seconds=5), timedelta(days=1)
+TOOL_TTL = timedelta(minutes=30)  # of what an agent holds by a call of a tool, as long as its files
+MOST = 500  # leases of a project, with those that wait
+MOST_THINGS = 20  # of one lease
+MOST_RULES = 100
+MOST_CAPACITIES = 200
+LARGEST = 1_000  # of a thing that is counted
+NAME_LENGTH = 100
+PURPOSE_LENGTH = 200
+COMMAND_LENGTH = 200
+
+_NAME = re.compile(r"[A-Za-z0-9][\w.@/+-]*(?::[\w.@/+-]+)*", re.ASCII)
+_COUNTED = re.compile(r"(?P<thing>.+):(?P<count>[0-9]{1,6})")
+
+RELEASED, EXPIRED, LEFT, TOO_FEW = "released", "expired", "left", "too few"
+
+
+class LeaseStatus(StrEnum):
+    """Whether what was asked for is held."""
+
+    WAITING = auto()
+    HELD = auto()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lease:
+    id: Annotated[UUID, Seen(REST | CARD)]
+    project_id: UUID
+    number: Annotated[
+        int, Seen(REST | CARD, "counted in the project; of equal priority the smaller goes first")
+    ]
+    things: Annotated[
+        tuple[str, ...], Seen(REST | CARD, "as they are asked for, such as `port:8000`, `gpu:2`")
+    ]
+    wants: Mapping[str, int]  # how many of each
+    status: Annotated[LeaseStatus, Seen(REST | CARD)]
+    holder: Annotated[str, Seen(REST | CARD, "an agent, or a person")]
+    by_tool: bool = False  # held by a call of a tool: it ends with the agent's presence
+    purpose: Annotated[str | None, Seen(REST | CARD, "for what, such as a command; cut, without secrets")] = (
+        None
+    )
+    host: Annotated[str | None, Seen(REST | CARD, "the machine where it is used, as its holder says")] = None
+    priority: Annotated[Priority, Seen(REST | CARD)]
+    fence: Annotated[
+        int | None, Seen(REST | CARD, "rises with each lease that is granted; null while it waits")
+    ] = None
+    units: Annotated[
+        Mapping[str, Sequence[int]], Seen(REST | CARD, "which of the things that are counted")
+    ] = field(default_factory=dict)
+    ttl: int  # milliseconds for which it lasts unless it is renewed
+    asked_at: Annotated[int, Seen(REST | CARD)]
+    granted_at: Annotated[int | None, Seen(REST | CARD, "null while it waits")] = None
+    expires_at: Annotated[int, Seen(REST, "unless it is renewed")]
+
+    @property
+    def is_held(self) -> bool:
+        return self.status is LeaseStatus.HELD
+
+    @property
+    def since(self) -> int:
+        """From when on it is held, or waited for."""
+        return self.asked_at if self.granted_at is None else self.granted_at
+
+    def covers(self, wants: Mapping[str, int]) -> bool:
+        """Whether it holds all of that."""
+        return self.is_held and all(self.wants.get(thing, 0) >= count for thing, count in wants.items())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """How a lease is asked for, beside its things."""
+
+    priority: Priority = Priority.MEDIUM
+    ttl: timedelta = TTL
+    purpose: str | None = None
+    host: str | None = None
+    by_tool: bool = False
+
+
+USUAL = Terms()
+
+
+@dataclass(frozen=True, slots=True)
+class Capacity:
+    """How many there are of a thing that is counted."""
+
+    thing: Annotated[str, Seen(REST)]
+    capacity: Annotated[int, Seen(REST, "how many may be held at a time")]
+
+
+@dataclass(frozen=True, slots=True)
+class LeaseRule:
+    """A command that a project lets run only while these things are held."""
+
+    command: Annotated[str, Seen(REST, "its first words, such as `docker compose up`")]
+    things: Annotated[tuple[str, ...], Seen(REST)]
+
+
+@dataclass(frozen=True, slots=True)
+class Ahead:
+    """What a lease waits for: those that hold what it wants, and those who asked for it before, in their turn."""
+
+    holders: Sequence[Lease] = ()
+    waiting: Sequence[Lease] = ()
+
+
+class LeaseTable:
+    """The leases of a project, and how many there are of each thing: who is served next."""
+
+    def __init__(self, leases: Iterable[Lease], capacities: Mapping[str, int]) -> None:
+        self._capacities = capacities
+        found = list(leases)
+        self.held = [each for each in found if each.is_held]
+        self.waiting = sorted((each for each in found if not each.is_held), key=turn)
+
+    def grantable(self) -> list[tuple[Lease, dict[str, list[int]]]]:
+        """Those that wait and can be served now, with the units that they get.
+
+        Each that cannot be served keeps what it wants from those behind it: so nobody is overtaken for ever, and as
+        nobody holds a part of what they wait for, nobody waits in a circle.
+        """
+        left = {thing: self.capacity(thing) for each in (*self.held, *self.waiting) for thing in each.wants}
+        taken: dict[str, set[int]] = {}
+        for lease in self.held:
+            self._take(left, taken, lease)
+        found = []
+        for lease in self.waiting:
+            if all(left[thing] >= count for thing, count in lease.wants.items()):
+                units = {
+                    thing: self._free(thing, count, taken.get(thing, set()))
+                    for thing, count in lease.wants.items()
+                    if thing in self._capacities
+                }
+                found.append((lease, units))
+                for thing, numbers in units.items():
+                    taken.setdefault(thing, set()).update(numbers)
+            for thing, count in lease.wants.items():
+                left[thing] -= count
+        return found
+
+    def ahead(self, lease: Lease) -> Ahead:
+        """What keeps a lease waiting that is among them."""
+        before = self.waiting[: next((at for at, each in enumerate(self.waiting) if each.id == lease.id), 0)]
+        return Ahead(
+            [each for each in self.held if not each.wants.keys().isdisjoint(lease.wants)],
+            [each for each in before if not each.wants.keys().isdisjoint(lease.wants)],
+        )
+
+    def capacity(self, thing: str) -> int:
+        return self._capacities.get(thing, 1)
+
+    def too_large(self) -> list[Lease]:
+        """Those that wait for more than there is."""
+        return [
+            each
+            for each in self.waiting
+            if any(count > self.capacity(thing) for thing, count in each.wants.items())
+        ]
+
+    def _take(self, left: dict[str, int], taken: dict[str, set[int]], lease: Lease) -> None:
+        for thing, count in lease.wants.items():
+            left[thing] -= count
+            taken.setdefault(thing, set()).update(lease.units.get(thing, ()))
+
+    def _free(self, thing: str, count: int, taken: set[int]) -> list[int]:
+        """The first units that nobody has."""
+        return [each for each in range(self.capacity(thing)) if each not in taken][:count]
+
+
+def turn(lease: Lease) -> tuple[int, int]:
+    """Where a lease stands among those that wait."""
+    return lease.priority, lease.number
+
+
+def wanted(things: Iterable[str], capacities: Mapping[str, int]) -> dict[str, int]:
+    """How many of each thing is meant: `gpu:2` are two where the project counts them, else one of that name.
+
+    Raises `Invalid` for what can be no name, for none or too many, and for more than there are.
+    """
+    found: dict[str, int] = {}
+    for text in dict.fromkeys(things):
+        thing, count = _counted(named(text), capacities)
+        found[thing] = found.get(thing, 0) + count
+    if not 0 < len(found) <= MOST_THINGS:
+        raise Invalid(f"things: name 1 to {MOST_THINGS} of them, such as `port:8000`")
+    for thing, count in found.items():
+        if count > (most := capacities.get(thing, 1)):
+            raise Invalid(f"things: {count} of {thing} are wanted, and there are {most} in this project")
+    return found
+
+
+def named(text: str) -> str:
+    """The name of a thing. Raises `Invalid` for what can be none."""
+    if len(text) > NAME_LENGTH or not _NAME.fullmatch(text):
+        raise Invalid(
+            f"things: a thing is named like `db`, `port:8000` or `gpu:2`, in letters, digits and . _ @ / + -, "
+            f"in at most {NAME_LENGTH} characters"
+        )
+    return text
+
+
+def _counted(text: str, capacities: Mapping[str, int]) -> tuple[str, int]:
+    found = _COUNTED.fullmatch(text)
+    if text in capacities or found is None or found["thing"] not in capacities:
+        return text, 1
+    if (count := int(found["count"])) < 1:
+        raise Invalid(f"things: {text} is none of them; ask for one at least")
+    return found["thing"], count
+
+
+def asked(wants: Mapping[str, int], capacities: Mapping[str, int]) -> tuple[str, ...]:
+    """The things as they are asked for: counted with their number, others by their name."""
+    return tuple(f"{thing}:{count}" if thing in capacities else thing for thing, count in wants.items())
+
+
+def refusal(ahead: Ahead, now: int) -> str:
+    """What keeps somebody waiting, in one sentence."""
+    held = [
+        f"{' '.join(each.things)} is held by {each.holder!r}{f' on {visible(each.host)!r}' if each.host else ''} since "
+        f"{duration_text(now - each.since)}{f' ({visible(each.purpose)!r})' if each.purpose else ''}"
+        for each in ahead.holders[:3]
+    ]
+    more = len(ahead.holders) - len(held)
+    said = held + ([f"{more} more hold some of it"] if more > 0 else [])
+    if ahead.waiting:
+        names = ", ".join(repr(each.holder) for each in ahead.waiting[:3])
+        said.append(f"{len(ahead.waiting)} asked before ({names}{', …' if len(ahead.waiting) > 3 else ''})")
+    return "; ".join(said) or "there is not enough of it just now"

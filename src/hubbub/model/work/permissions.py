@@ -1,0 +1,131 @@
+"""Who may do what with a task. This table is the only place that knows; `lifecycle` says when it is possible.
+
+Whoever calls has a *part* in the task, or several, and each part lets them do some things. A token that is bound to an
+agent has that agent's parts and no other. A person, or a token bound to nobody, who names no agent may do all that is
+not a holder's word about its own work; who names one acts as that agent, and steers as the documented tool sets have
+it, whose servers know no tokens at all. The table in the documentation is drawn from this one (`as_table`).
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from uuid import UUID
+
+
+class TaskRole(StrEnum):
+    """What somebody is to a task."""
+
+    HOLDER = "holder"  # its assignee
+    SENDER = "sender"
+    REVIEWER = "reviewer"  # asked for a review of what was made for it
+    TAKER = "taker"  # any agent, while it is free
+    COORDINATOR = "coordinator"  # made so by a person, for all of the project
+    PERSON = "person"  # who speaks in no agent's name: a person, a token bound to nobody, the hub itself
+    STAND_IN = "stand-in"  # a person, or a token bound to nobody, in the name of an agent
+    STRANGER = "stranger"  # an agent, by a token of its own
+
+
+class Verb(StrEnum):
+    """What somebody may want to do with a task, as a sentence says it."""
+
+    CLAIM = "claim"
+    START = "start"
+    PROGRESS = "report on"
+    SUBMIT = "submit"
+    BLOCK = "block"
+    UNBLOCK = "unblock"
+    COMPLETE = "complete"
+    FAIL = "fail"
+    RELEASE = "release"
+    APPROVE = "approve"
+    REQUEST_CHANGES = "send back"
+    CANCEL = "cancel"
+    RETRY = "retry"
+    REOPEN = "put back"
+    REASSIGN = "reassign"
+    DESCRIBE = "describe"
+    COMMENT = "comment on"
+
+
+class VerbManner(StrEnum):
+    """In which way a door's documented words do something, where that lets others do it, or fewer."""
+
+    PLAIN = "plainly"  # REST, the command line, the hub's own tools, and all other tools
+    ANSWER = "by an answer"  # CommHub's send_ack and send_reply, and Relay's update_task
+    BOARD = "on a board"  # cmdop's issue_update and issue_close, which set its status
+    OWN = "with one's own"  # GolemXV's update_task and complete_task, CommHub's report_completion
+
+
+P, V, M = TaskRole, Verb, VerbManner
+_DOER = frozenset({P.HOLDER})
+_TAKER = _DOER | {P.TAKER}
+_CHARGED = frozenset({P.HOLDER, P.COORDINATOR, P.PERSON})
+_ANSWERING = _CHARGED | {P.SENDER, P.TAKER}
+_STEERING = _CHARGED | {P.SENDER, P.STAND_IN}
+_JUDGING = frozenset({P.SENDER, P.REVIEWER, P.COORDINATOR, P.PERSON, P.STAND_IN})
+
+MAY: dict[Verb, frozenset[TaskRole]] = {
+    V.CLAIM: _TAKER,
+    V.START: _TAKER,
+    V.PROGRESS: _DOER,
+    V.SUBMIT: _DOER,
+    V.BLOCK: _CHARGED,
+    V.UNBLOCK: _CHARGED,
+    V.COMPLETE: _CHARGED,
+    V.FAIL: _CHARGED,
+    V.RELEASE: _CHARGED,
+    V.APPROVE: _JUDGING,
+    V.REQUEST_CHANGES: _JUDGING,
+    V.CANCEL: _STEERING,
+    V.RETRY: _STEERING,
+    V.REOPEN: _STEERING,
+    V.REASSIGN: _STEERING,
+    V.DESCRIBE: _STEERING,
+    V.COMMENT: frozenset(TaskRole),
+}
+
+# To these parts alone a manner is open, whatever the verb; the others are open to all.
+OPEN_TO: dict[VerbManner, frozenset[TaskRole]] = {M.ANSWER: _ANSWERING, M.OWN: _DOER}
+
+# What a manner lets other parts do than the verb alone does.
+MAY_SO: dict[VerbManner, dict[Verb, frozenset[TaskRole]]] = {
+    M.ANSWER: {
+        V.CLAIM: _TAKER | {P.PERSON},  # who says yes for whoever it is addressed to
+        **dict.fromkeys((V.START, V.SUBMIT, V.COMPLETE, V.FAIL, V.CANCEL), _ANSWERING),
+    },
+    M.BOARD: dict.fromkeys((V.START, V.SUBMIT, V.BLOCK, V.COMPLETE, V.FAIL), _STEERING | {P.TAKER}),
+}
+
+CALLED = {  # in a sentence that says who may
+    P.HOLDER: "its holder",
+    P.SENDER: "its sender",
+    P.REVIEWER: "who was asked to review it",
+    P.COORDINATOR: "a coordinator of the project",
+    P.PERSON: "a person",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Coordinator:
+    """An agent that may steer every task of a project."""
+
+    project_id: UUID
+    agent: str
+    granted_by: str  # a person
+    granted_at: int
+
+
+def allowed(verb: Verb, manner: VerbManner = VerbManner.PLAIN) -> frozenset[TaskRole]:
+    """The parts one of which somebody needs, to do that in that manner; it has to be open to them, too (`OPEN_TO`)."""
+    return MAY_SO.get(manner, {}).get(verb, MAY[verb])
+
+
+def as_table() -> str:
+    """The table as Markdown, for the documentation: the verbs, what a manner changes, to whom a manner is open."""
+    head = ["", *TaskRole]
+    lines: list[tuple[str, frozenset[TaskRole]]] = [
+        *((verb, MAY[verb]) for verb in Verb),
+        *((f"{verb}, {manner}", parts) for manner, verbs in MAY_SO.items() for verb, parts in verbs.items()),
+        *((f"anything {manner}", parts) for manner, parts in OPEN_TO.items()),
+    ]
+    rows = [[name, *("yes" if part in parts else "" for part in TaskRole)] for name, parts in lines]
+    return "\n".join(f"| {' | '.join(row)} |" for row in (head, ["---"] * len(head), *rows))

@@ -1,0 +1,96 @@
+"""The keeper of one agent: a small process that starts its program, and leaves nothing of it behind.
+
+It holds one end of a pipe. A byte in it asks the program to end; when it closes, as it does with the machine's process
+however that ends, all that the program has started is killed. Should the keeper be killed, the program is too. Run as a
+program.
+"""
+
+import os
+import selectors
+import signal
+import sys
+from collections.abc import Sequence
+
+from hubbub.node.commands import process_tree
+from hubbub.node.commands.signal_wakeup import SignalWakeup
+from hubbub.node.system import kernel
+
+NOT_STARTED = 127  # the exit code, as of a shell
+AGAIN = 0.2  # seconds until what would not die is killed again
+ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)  # are for the program; we stay until it has ended
+
+
+def monitor(control: int, folder: int, words: Sequence[str]) -> int:
+    """Run the program in the folder of that descriptor, and end it by the pipe `control`; its exit code.
+
+    After a signal the code is 128 and its number, as shells have it.
+    """
+    for each in ENDING:
+        signal.signal(each, signal.SIG_IGN)
+    kernel.adopt_orphans()
+    wakening = SignalWakeup(signal.SIGCHLD)
+    os.fchdir(folder)
+    os.close(folder)
+    os.set_inheritable(control, False)
+    pid = _start(words)
+    with selectors.DefaultSelector() as selector:
+        selector.register(control, selectors.EVENT_READ)
+        selector.register(wakening.end, selectors.EVENT_READ)
+        while (status := _ended(pid)) is None:
+            ready = {key.fd for key, _ in selector.select()}
+            wakening.taken()
+            if control in ready and os.read(control, 1):
+                process_tree.send(signal.SIGTERM, [pid])
+            elif control in ready:
+                process_tree.kill_descendants(os.getpid())
+                selector.unregister(control)
+        _clear(selector)
+    code = os.waitstatus_to_exitcode(status)
+    return code if code >= 0 else 128 - code
+
+
+def _start(words: Sequence[str]) -> int:
+    """The id of the program's process, which is killed with this one."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)  # one that comes before it hears them would be lost
+    keeper, pid = os.getpid(), os.fork()
+    if pid:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
+        return pid
+    try:
+        for each in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
+            signal.signal(each, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
+        kernel.end_with_parent(keeper, signal.SIGKILL)
+        os.execvp(words[0], list(words))  # noqa: S606  # our own words
+    except OSError as error:
+        os.write(2, f"{words[0]!r} cannot be started: {error.strerror}\n".encode())
+    finally:
+        os._exit(NOT_STARTED)
+
+
+def _ended(program: int) -> int | None:
+    """How the program has ended, if it has; whatever else has ended beneath us is taken note of."""
+    found = None
+    try:
+        while (ended := os.waitpid(-1, os.WNOHANG))[0]:
+            if ended[0] == program:
+                found = ended[1]
+    except ChildProcessError:
+        pass
+    return found
+
+
+def _clear(selector: selectors.BaseSelector) -> None:
+    """Kill what the program has left behind, until nothing is left."""
+    try:
+        while True:
+            process_tree.kill_descendants(os.getpid())
+            selector.select(AGAIN)
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+    except ChildProcessError:
+        return
+
+
+if __name__ == "__main__":
+    sys.exit(monitor(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3:]))

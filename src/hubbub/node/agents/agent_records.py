@@ -1,0 +1,76 @@
+"""What is noted of an agent on disk, so that it runs again when the machine's process does: never its key."""
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from hubbub.model.fleet.calls import NodeCall, Principal
+from hubbub.model.fleet.managed_agents import ManagedAgentStatus
+from hubbub.processes import durable_files
+
+FOLDER = "agents"  # of them all, in the machine's own
+NOTE = "note.json"
+TOOL = "agent_start"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentRecord:
+    """One agent: what to run and where, who ordered it, and the leave that the gate gave."""
+
+    who: Principal
+    agent: str
+    command: str
+    concurrency: int
+    folder: str | None  # as it was ordered; None: where agents work
+    digest: str  # of the call that was let through
+    status: ManagedAgentStatus = ManagedAgentStatus.RUNNING
+    since: int
+    restarts: int = 0
+    exit_code: int | None = None
+
+    @property
+    def project(self) -> str:
+        return self.who.project
+
+    @property
+    def order(self) -> NodeCall:
+        """The call that had it started."""
+        return NodeCall(who=self.who, tool=TOOL, arguments=arguments(self))
+
+
+def arguments(note: AgentRecord) -> Mapping[str, object]:
+    """What is to be run, as it was ordered."""
+    given = {"agent": note.agent, "command": note.command, "concurrency": note.concurrency}
+    return given if note.folder is None else {**given, "folder": note.folder}
+
+
+def home(data: Path, project: str, agent: str) -> Path:
+    """The folder of one agent: its note, what it has said, and results that its hub has not got yet."""
+    whose = hashlib.sha256(f"{project}\n{agent}".encode("utf-8", "surrogatepass")).hexdigest()
+    return data / FOLDER / whose[:32]
+
+
+def write(folder: Path, note: AgentRecord) -> None:
+    """Keep a note, all at once."""
+    durable_files.make_folder(folder, 0o700)
+    durable_files.write(folder / NOTE, json.dumps(asdict(note)))
+
+
+def every(data: Path) -> Iterator[tuple[Path, AgentRecord]]:
+    """The notes that are there, each with its folder; what cannot be read is none."""
+    for file in sorted((data / FOLDER).glob(f"*/{NOTE}")):
+        try:
+            told = json.loads(file.read_text("utf-8"))
+            who, status = Principal(**told.pop("who")), ManagedAgentStatus(told.pop("status"))
+            yield file.parent, AgentRecord(who=who, status=status, **told)
+        except (OSError, ValueError, TypeError, KeyError):
+            continue
+
+
+def forget(folder: Path) -> None:
+    """Take a note away. What the agent has said stays."""
+    with suppress(FileNotFoundError):  # not even a folder
+        durable_files.remove(folder / NOTE)

@@ -1,0 +1,144 @@
+"""The lines of an audit log: how each is tied to the one before it, and what shows when one was touched.
+
+A line is one JSON object. Its last member `hash` is the SHA-256 of the hash before it followed by the line as it
+stands, without that member; so what is compared are the very bytes, not what they mean.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum, auto
+
+START = "0" * 64  # what the first line has as the hash before it
+_HASH = ',"hash":"'
+END = '"}'  # how a line ends, behind its hash
+
+
+@dataclass(frozen=True, slots=True)
+class ChainHead:
+    """Where a log ends: the number of its last line, and that line's hash."""
+
+    seq: int
+    digest: str
+
+
+NOTHING = ChainHead(0, START)
+
+
+class FaultKind(StrEnum):
+    """What was done to a log."""
+
+    EDITED = auto()
+    DELETED = auto()
+    REORDERED = auto()
+    TRUNCATED = auto()
+    REWRITTEN = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class ChainFault:
+    """One thing that is wrong with a log; `line` is where in the file, from 1, None where that is beyond its end."""
+
+    kind: FaultKind
+    line: int | None
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChainLink:
+    """What ties a line to the others."""
+
+    seq: int
+    before: str
+    digest: str
+
+
+def line(seq: int, facts: Mapping[str, object], before: str, ts: int) -> tuple[str, str]:
+    """A line, without its end, and its hash."""
+    body = json.dumps({"ts": ts, "seq": seq, **facts, "prev": before}, separators=(",", ":"))
+    digest = _digest(before, body)
+    return f"{body[:-1]}{_HASH}{digest}{END}", digest
+
+
+def link(text: str) -> ChainLink | None:
+    """Return what ties the line to the others; None if it is not as it was written."""
+    body, found, digest = text.rpartition(_HASH)
+    try:
+        facts = json.loads(text)
+        seq, before = facts["seq"], facts["prev"]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return None
+    if not found or not isinstance(seq, int) or not isinstance(before, str):
+        return None
+    digest = digest.removesuffix(END)
+    return ChainLink(seq, before, digest) if digest == _digest(before, body + "}") else None
+
+
+def faults(lines: Iterable[str], heads: Iterable[tuple[str, ChainHead]]) -> Iterator[ChainFault]:
+    """Yield what is wrong with a log: the first of each kind.
+
+    `heads` are where the log once ended, each with the words for who remembers it.
+    """
+    told: set[FaultKind] = set()
+    for fault in _all_faults(list(lines), list(heads)):
+        if fault.kind not in told:
+            told.add(fault.kind)
+            yield fault
+
+
+def _all_faults(lines: list[str], heads: list[tuple[str, ChainHead]]) -> Iterator[ChainFault]:
+    links = [link(each) for each in lines]
+    numbers = {each.seq: number for number, each in enumerate(links, 1) if each is not None}
+    last, unread = (
+        NOTHING,
+        0,
+    )  # the last line that could be read, and how many there are since, which had numbers too
+    for number, each in enumerate(links, 1):
+        if each is None:
+            yield ChainFault(
+                FaultKind.EDITED, number, f"line {number} was edited: it is not what its hash was made of"
+            )
+            last, unread = ChainHead(last.seq, ""), unread + 1
+            continue
+        if (kind := _break(last, unread, each, numbers, number)) is not None:
+            yield ChainFault(kind, number, _SENTENCES[kind].format(line=number, seq=last.seq + 1))
+        is_moved = kind is FaultKind.REORDERED  # then what comes next is measured by its number alone
+        last, unread = (
+            ChainHead(max(last.seq, each.seq), "") if is_moved else ChainHead(each.seq, each.digest),
+            0,
+        )
+    digests = {each.seq: each.digest for each in links if each is not None}
+    for whose, head in heads:
+        if head.seq > last.seq + unread:
+            sentence = (
+                f"the log was cut short: it ends with number {last.seq}, and {whose} knows number {head.seq}"
+            )
+            yield ChainFault(FaultKind.TRUNCATED, None, sentence)
+        elif head.seq in digests and digests[head.seq] != head.digest:
+            at = numbers[head.seq]
+            yield ChainFault(
+                FaultKind.REWRITTEN, at, f"line {at} was rewritten: {whose} knows another with its number"
+            )
+
+
+_SENTENCES = {
+    FaultKind.DELETED: "lines were deleted before line {line}: number {seq} is missing",
+    FaultKind.REORDERED: "line {line} is not in its place",
+    FaultKind.REWRITTEN: "line {line} does not follow from the one before it, which was rewritten",
+}
+
+
+def _break(
+    last: ChainHead, unread: int, found: ChainLink, numbers: Mapping[int, int], number: int
+) -> FaultKind | None:
+    """How a line does not follow from the last one; None if it does, or cannot since there are others between."""
+    if last.seq < found.seq <= last.seq + 1 + unread:
+        return FaultKind.REWRITTEN if last.digest and found.before != last.digest else None
+    if found.seq <= last.seq:
+        return FaultKind.REORDERED
+    return FaultKind.REORDERED if numbers.get(last.seq + 1, 0) > number else FaultKind.DELETED
+
+
+def _digest(before: str, body: str) -> str:
+    return hashlib.sha256(f"{before}{body}".encode()).hexdigest()

@@ -1,0 +1,242 @@
+"""The keeper of one command: it starts it, listens to it, ends it when its time is over, and says what came of it."""
+
+import json
+import os
+import selectors
+import signal
+import socket
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from hubbub.node.commands import process_tree, running_hub
+from hubbub.node.commands.command_spec import CommandSpec
+from hubbub.node.commands.exec_child import CommandPipes
+from hubbub.node.commands.job_folder import ENDING, LOOK, RECORD, JobFolder, JobStatus, remove
+from hubbub.node.commands.pipe_reader import RECENT, PipeReader
+from hubbub.node.commands.signal_wakeup import SignalWakeup
+
+GRACE = 2.0  # seconds between asking a command to end and ending it
+AGAIN = 0.2  # seconds until what would not die is killed again
+PATIENCE = 1.0  # seconds with whoever asks
+TAKEN = b"+"  # what a keeper says before all else: from here on the command may have begun
+INTO_THE_BACKGROUND = b"background"
+NO_WALL = "the sandbox could not be put up around the command; it may be that it hides the folder"
+
+
+class CommandMonitor:
+    """One command, from its start until nothing is left of it."""
+
+    def __init__(self, work: CommandSpec, cwd: int, line: socket.socket, temporary: str) -> None:
+        """`line` leads to whoever waits for the result; in the background they are told that it runs.
+
+        `temporary` is free for the path of a folder.
+        """
+        self._work, self._cwd, self._temporary = work, cwd, temporary
+        self._line: socket.socket | None = line
+        self._folder: JobFolder | None = None
+        self._enders: list[socket.socket] = []  # who asked to end it, and waits until it has
+        self._selector = selectors.DefaultSelector()
+        self._wakening = SignalWakeup(signal.SIGCHLD, signal.SIGTERM)
+        self._status = JobStatus.RUNNING
+        self._code: int | None = None
+        self._due: float | None = None  # when its time, or that of its ending, is over
+        self._is_over = False  # whether nothing is left of it
+
+    def keep(self) -> None:
+        """All of it. Returns when the command has ended and whoever waited has been told."""
+        try:
+            self._start()
+        except OSError as error:
+            self._answer({"fault": f"the command could not be started: {error.strerror}"})
+            self._forget()
+            return
+        while not self._is_over:
+            self._wait()
+        self._hearing.hear_rest()
+        self._finish()
+
+    # --- its beginning
+
+    def _start(self) -> None:
+        if self._work.in_background:
+            self._open_folder()
+        if self._work.ruleset is not None:
+            self._make_temporary(self._work.ruleset)
+        pipes = CommandPipes()
+        self._pid = pipes.start(self._work, self._cwd)
+        self._hearing = PipeReader(pipes)
+        for end in self._hearing.ends:
+            self._watch(end, partial(self._heard, end))
+        self._watch(self._wakening.end, self._wakened)
+        if self._folder is not None:
+            self._go_on_alone()
+        elif self._line is not None:
+            self._watch(self._line.fileno(), self._told)
+            self._allow(self._work.timeout)
+
+    def _open_folder(self) -> None:
+        folder = JobFolder(Path(self._work.folder))
+        self._listener = folder.listen()
+        folder.write(RECORD, self._work.record)
+        self._watch(self._listener.fileno(), self._asked)
+        self._folder = folder
+
+    def _make_temporary(self, ruleset: dict[str, Any]) -> None:
+        """A folder for what is temporary: this kind of wall has none of its own."""
+        Path(self._temporary).mkdir(0o700, parents=True)
+        rules = ruleset | {"writable": [*ruleset["writable"], self._temporary]}
+        environment = self._work.environment | {"TMPDIR": self._temporary}
+        self._work = self._work._replace(ruleset=rules, environment=environment)
+
+    def _go_on_alone(self) -> None:
+        """From now on it runs in the background, and ends with the hub of this machine."""
+        hub_process = running_hub.pid_of(Path(self._work.data))
+        if hub_process is not None:
+            self._watch(hub_process, partial(self._end_for_lack_of, hub_process))
+        self._allow(self._work.lasting)
+        self._answer({"status": JobStatus.RUNNING})
+
+    def _forget(self) -> None:
+        if self._folder is not None:
+            remove(self._folder.path)
+        self._remove_temporary()
+
+    def _remove_temporary(self) -> None:
+        if self._work.ruleset is not None:
+            remove(self._temporary)
+
+    # --- what may happen meanwhile
+
+    def _watch(self, descriptor: int, happened: Callable[[], None]) -> None:
+        self._selector.register(descriptor, selectors.EVENT_READ, happened)
+
+    def _allow(self, seconds: float | None) -> None:
+        self._due = None if seconds is None else time.monotonic() + seconds
+
+    def _wait(self) -> None:
+        left = None if self._due is None else max(0.0, self._due - time.monotonic())
+        for key, _ in self._selector.select(left):
+            key.data()
+        if self._due is not None and time.monotonic() >= self._due:
+            self._time_is_over()
+
+    def _time_is_over(self) -> None:
+        if self._status is JobStatus.RUNNING and self._code is None:
+            self._end(JobStatus.TIMEOUT, signal.SIGTERM)
+        else:
+            self._kill()
+
+    def _heard(self, end: int) -> None:
+        if not self._hearing.hear(end):
+            self._selector.unregister(end)
+
+    def _told(self) -> None:
+        """Whoever waits says that they don't want to any longer, or has gone."""
+        assert self._line is not None
+        self._selector.unregister(self._line.fileno())
+        with suppress(OSError):
+            if self._line.recv(len(INTO_THE_BACKGROUND)) == INTO_THE_BACKGROUND:
+                self._open_folder()
+                self._go_on_alone()
+                return
+        self._end(JobStatus.KILLED, signal.SIGTERM)
+
+    def _asked(self) -> None:
+        """Somebody looks into its folder, or wants it to end."""
+        asker, _ = self._listener.accept()
+        asker.settimeout(PATIENCE)
+        with suppress(OSError):
+            question = asker.recv(1)
+            if question and question != LOOK:
+                self._enders.append(asker)
+                self._end(JobStatus.KILLED, question[0])
+                return
+            _say(asker, {"status": self._status, "output_tail": self._hearing.recent.last(RECENT)})
+        asker.close()
+
+    def _end_for_lack_of(self, process: int) -> None:
+        self._selector.unregister(process)
+        self._end(JobStatus.KILLED, signal.SIGTERM)
+
+    def _wakened(self) -> None:
+        if signal.SIGTERM in self._wakening.taken():  # nobody is there to follow up, should we be killed too
+            self._end(JobStatus.KILLED, signal.SIGKILL)
+        self._reap()
+
+    # --- its end
+
+    def _end(self, status: JobStatus, number: int) -> None:
+        """Ask the command to end, in a way that it can hear; what does not heed it is killed after a while."""
+        if self._code is not None:
+            return
+        if self._status is JobStatus.RUNNING:
+            self._status = status
+            self._allow(GRACE)
+        if number == signal.SIGKILL:
+            self._kill()
+            return
+        wall = self._pid if self._work.is_walled else None  # with it everything would end at once
+        process_tree.send(number, [pid for pid in process_tree.descendants(os.getpid()) if pid != wall])
+
+    def _kill(self) -> None:
+        if self._work.is_walled and self._code is None:
+            os.kill(self._pid, signal.SIGKILL)  # with the wall everything behind it falls at once
+        process_tree.kill_descendants(os.getpid())
+        self._allow(AGAIN)
+
+    def _reap(self) -> None:
+        """Take note of what has ended. With the command itself everything ends that it has left behind."""
+        try:
+            while (ended := os.waitpid(-1, os.WNOHANG))[0]:
+                if ended[0] == self._pid:
+                    self._code = _code_of(ended[1])
+        except ChildProcessError:
+            self._is_over = True
+            return
+        if self._code is not None and self._work.is_walled:
+            self._allow(AGAIN)  # a wall takes a moment to fall
+        elif self._code is not None:
+            self._kill()
+
+    def _finish(self) -> None:
+        """Say what came of it to everybody who waits for it, and to those who will look into its folder."""
+        if self._status is JobStatus.RUNNING:
+            self._status = JobStatus.EXITED
+        ending: dict[str, object] = {"status": self._status, "exit_code": self._code}
+        self._remove_temporary()
+        if self._folder is not None:
+            self._folder.write(ENDING, ending | {"output_tail": self._hearing.recent.last(RECENT)})
+            self._listener.close()
+        for each in self._enders:
+            _say(each, {"killed": self._status is JobStatus.KILLED})
+        if self._has_begun:
+            printed = {"stdout": self._hearing.stdout.text(), "stderr": self._hearing.stderr.text()}
+            self._answer(ending | printed)
+        else:
+            self._answer({"fault": NO_WALL})
+
+    @property
+    def _has_begun(self) -> bool:
+        """Whether the command was run: what has ended by itself before its wall stood was only the wall."""
+        return self._status is not JobStatus.EXITED or not self._work.is_walled or self._hearing.wall_stood
+
+    def _answer(self, answer: Mapping[str, object]) -> None:
+        """Tell whoever waits, if somebody still does; it is the only thing they are told."""
+        line, self._line = self._line, None
+        if line is not None:
+            _say(line, answer)
+
+
+def _code_of(status: int) -> int:
+    """The exit code as shells have it: 128 and its number after a signal."""
+    code = os.waitstatus_to_exitcode(status)
+    return code if code >= 0 else 128 - code
+
+
+def _say(line: socket.socket, answer: Mapping[str, object]) -> None:
+    with line, suppress(OSError):  # they may have gone
+        line.sendall(json.dumps(answer, ensure_ascii=False).encode())

@@ -1,0 +1,66 @@
+"""What a keeper is told: the command, how it is started, and what it has to know of the world around it."""
+
+import json
+import socket
+import struct
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:  # a keeper has no need of them, and should be small
+    import asyncio
+
+    from hubbub.node.sandbox import Launch
+
+LENGTH = struct.Struct(">I")
+
+
+class CommandSpec(NamedTuple):
+    """One command, as JSON has it: times are in seconds."""
+
+    argv: list[str]
+    environment: dict[str, str]
+    report: int | None  # the descriptor at which a wall tells that it stood
+    ruleset: dict[str, Any] | None  # of Landlock
+    record: Mapping[str, object]  # what is known of it in the background
+    folder: str  # where that is kept
+    data: str  # the machine's own folder
+    in_background: bool
+    timeout: float | None  # in the foreground
+    lasting: float | None  # the same, once it is in the background
+
+    @property
+    def is_walled(self) -> bool:
+        """Whether it runs behind a program that is a wall, and falls with it."""
+        return self.report is not None
+
+    @classmethod
+    def of(cls, launch: "Launch", **more: Any) -> "CommandSpec":
+        """A command that is launched so."""
+        return cls(
+            argv=list(launch.argv),
+            environment=dict(launch.environment),
+            report=launch.report,
+            ruleset=None if launch.ruleset is None else launch.ruleset._asdict(),
+            **more,
+        )
+
+    def write_to(self, line: "asyncio.StreamWriter") -> None:
+        """Tell a keeper."""
+        told = json.dumps(self).encode()
+        line.write(LENGTH.pack(len(told)) + told)
+
+    @classmethod
+    def read_from(cls, line: socket.socket) -> "CommandSpec":
+        """Be told. Raises `EOFError` if whoever was to tell has gone."""
+        (length,) = LENGTH.unpack(_exactly(line, LENGTH.size))
+        return cls(*json.loads(_exactly(line, length)))
+
+
+def _exactly(line: socket.socket, length: int) -> bytes:
+    pieces = bytearray()
+    while len(pieces) < length:
+        piece = line.recv(length - len(pieces))
+        if not piece:
+            raise EOFError
+        pieces += piece
+    return bytes(pieces)

@@ -1,0 +1,175 @@
+"""What is kept of commands in the background: a folder for each, into which any process of their user can look.
+
+While the command runs, its keeper answers at the socket in there; once it has ended, the folder tells how. A command
+that has neither was killed together with its keeper.
+"""
+
+import json
+import os
+import re
+import signal
+import socket
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+COMMANDS = "commands"  # the folder of them all, in the machine's own
+RECORD, ENDING, SOCKET = "record.json", "ending.json", "keeper"
+ID = re.compile(r"[0-9a-f]{16}")
+
+LOOK = b"\0"  # what a keeper is asked by: this, or the number of a signal that shall end its command
+
+KEPT = 100  # how many that have ended are remembered
+PATIENCE = 10.0  # seconds with a keeper that is asked: it may have to end its command first
+
+
+class JobStatus(StrEnum):
+    """How a command is."""
+
+    RUNNING = "running"
+    EXITED = "exited"
+    KILLED = "killed"  # somebody ended it, or whoever waited for it has gone
+    TIMEOUT = "timeout"
+
+
+def new_id() -> str:
+    """The id of a new command, which nobody guesses."""
+    return os.urandom(8).hex()
+
+
+class JobFolder:
+    """The folder of one command."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @property
+    def task_id(self) -> str:
+        return self.path.name
+
+    def listen(self) -> socket.socket:
+        """Make the folder, and the socket at which its keeper is asked. The process moves into the folder for it."""
+        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.path.mkdir(mode=0o700)
+        os.chdir(self.path)  # the address of a socket must be short
+        listener = socket.socket(socket.AF_UNIX)
+        listener.bind(SOCKET)
+        listener.listen()
+        return listener
+
+    def write(self, name: str, facts: Mapping[str, object]) -> None:
+        """Put facts there, all at once."""
+        beside = self.path / f".{name}"
+        beside.touch(mode=0o600)
+        beside.write_text(json.dumps(facts), "utf-8")
+        beside.rename(self.path / name)
+
+    def read(self, name: str) -> dict[str, Any] | None:
+        """Facts that were put there; None if they were not, or a power cut has left nothing of them."""
+        try:
+            return dict(json.loads((self.path / name).read_text("utf-8")))
+        except (FileNotFoundError, ValueError):
+            return None
+
+    def look(self) -> dict[str, Any]:
+        """How the command is: its `status`, `output_tail` and, once it has ended, `exit_code` if that is known.
+
+        What was killed with its keeper is noted as such; a keeper that does not answer has its command all the same.
+        """
+        try:
+            seen = self._ask(LOOK) or self.read(ENDING)
+        except TimeoutError:
+            return {"status": JobStatus.RUNNING, "output_tail": ""}
+        if seen is None:
+            seen = {"status": JobStatus.KILLED, "exit_code": None, "output_tail": ""}
+            with suppress(OSError):  # it will be found out again
+                self.write(ENDING, seen)
+        return seen
+
+    def end(self, number: int) -> bool:
+        """End the command by a signal, and by force if that does not do; whether it was this that ended it.
+
+        Raises `TimeoutError` if it does not end.
+        """
+        answer = self._ask(bytes([number]))
+        return answer is not None and bool(answer["killed"])
+
+    def _ask(self, question: bytes) -> dict[str, Any] | None:
+        """What the keeper answers; None if there is none any more: before it goes, it tells how the command ended."""
+        try:
+            with self._address() as address, socket.socket(socket.AF_UNIX) as line:
+                line.settimeout(PATIENCE)
+                line.connect(address)
+                line.sendall(question)
+                answer = b"".join(iter(lambda: line.recv(65_536), b""))
+        except TimeoutError:
+            raise
+        except OSError:
+            return None
+        return dict(json.loads(answer)) if answer else None
+
+    @contextmanager
+    def _address(self) -> Iterator[str]:
+        """A short address of the socket, which only this process knows."""
+        here = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            ways = Path("/proc/self/fd")
+            yield f"{ways}/{here}/{SOCKET}" if ways.is_dir() else str(self.path / SOCKET)
+        finally:
+            os.close(here)
+
+
+def of(data: Path, task_id: str) -> JobFolder:
+    """The folder of a command, whether or not it is there yet."""
+    return JobFolder(data / COMMANDS / task_id)
+
+
+def find(data: Path, task_id: str) -> tuple[JobFolder, dict[str, Any]] | None:
+    """The folder of a command and its record, if there is such a command."""
+    folder = of(data, task_id)
+    record = folder.read(RECORD) if ID.fullmatch(task_id) else None
+    return None if record is None else (folder, record)
+
+
+def every(data: Path) -> list[tuple[JobFolder, dict[str, Any]]]:
+    """All commands with their records, in the order in which they were started."""
+    where = data / COMMANDS
+    folders = (
+        [JobFolder(path) for path in where.iterdir() if ID.fullmatch(path.name)] if where.is_dir() else []
+    )
+    found = [(folder, record) for folder in folders if (record := folder.read(RECORD)) is not None]
+    return sorted(found, key=lambda each: str(each[1]["started_at"]))
+
+
+def remove(path: Path | str) -> None:
+    """Remove a folder with all that is in it, as far as that can be done."""
+    import shutil  # seldom needed, and what a keeper knows is copied for each command
+
+    shutil.rmtree(path, ignore_errors=True)
+
+
+def count_running(data: Path) -> int:
+    """How many have not ended."""
+    return sum(folder.read(ENDING) is None for folder, _ in every(data))
+
+
+def forget_oldest(data: Path) -> None:
+    """Remove what is kept of commands that have ended, except for the last ones."""
+    ended = [folder for folder, _ in every(data) if folder.read(ENDING) is not None]
+    for folder in ended[:-KEPT]:
+        remove(folder.path)
+
+
+def end_all(data: Path) -> None:
+    """End every command that runs in the background of this machine, as its hub does when it ends itself."""
+    from concurrent.futures import ThreadPoolExecutor  # keepers have no need of it, and should be small
+
+    def end(folder: JobFolder) -> None:
+        with suppress(TimeoutError):
+            folder.end(signal.SIGTERM)
+
+    running = [folder for folder, _ in every(data) if folder.read(ENDING) is None]
+    with ThreadPoolExecutor(max(1, len(running))) as threads:  # each takes a moment, all of them no longer
+        list(threads.map(end, running))

@@ -1,0 +1,54 @@
+"""What a keeper hears from its command, by three pipes: its two streams, and what the wall says of itself."""
+
+import os
+
+from hubbub.node.commands.exec_child import CommandPipes
+from hubbub.processes.output_ends import OutputEnds
+
+MOST = 1024 * 1024  # bytes of a stream that are kept
+RECENT = 4096  # bytes that tell what a command in the background is doing
+CHUNK = 65_536
+MOST_CHUNKS = 16  # that a pipe can hold when nobody writes to it any more
+STANDS = b'"exit-code"'  # what the wall reports in the end if it had been put up
+
+
+class PipeReader:
+    """The ends of the pipes that are read, and what has come out of them."""
+
+    def __init__(self, pipes: CommandPipes) -> None:
+        self.stdout, self.stderr, self._report = (OutputEnds(MOST // 2, MOST // 2) for _ in range(3))
+        self.recent = OutputEnds(0, RECENT)
+        self._sinks = {
+            pipes.stdout: (self.stdout, self.recent),
+            pipes.stderr: (self.stderr, self.recent),
+            pipes.report: (self._report,),
+        }
+        for end in self.ends:
+            os.set_blocking(end, False)
+
+    @property
+    def ends(self) -> tuple[int, ...]:
+        """The descriptors on which there is more to hear."""
+        return tuple(self._sinks)
+
+    @property
+    def wall_stood(self) -> bool:
+        """Whether a wall that reports has reported that it was put up."""
+        return STANDS in self._report.text().encode()
+
+    def hear(self, end: int) -> bool:
+        """Take in what one of them has; False at its end, or if it has nothing just now."""
+        try:
+            chunk = os.read(end, CHUNK)
+        except BlockingIOError:
+            return False
+        for sink in self._sinks[end]:
+            sink.feed(chunk)
+        return bool(chunk)
+
+    def hear_rest(self) -> None:
+        """Take in all that is left in them; what has escaped may hold them open, so it cannot be waited for."""
+        for end in self.ends:
+            for _ in range(MOST_CHUNKS):
+                if not self.hear(end):
+                    break

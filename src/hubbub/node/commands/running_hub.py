@@ -1,0 +1,24 @@
+"""Whether a hub runs on this machine's data, as which process: commands in the background end when it does."""
+
+import os
+from pathlib import Path
+
+LOCK = "hubbub.lock"  # which a hub holds as long as it runs
+
+
+def pid_of(data: Path) -> int | None:
+    """A descriptor that becomes readable when the hub ends; None if there is no hub, or no way to tell.
+
+    The lock is looked at and never taken, not even for a moment: a hub that just starts would find it taken.
+    """
+    try:
+        file = (data / LOCK).stat().st_ino
+        locks = Path("/proc/locks").read_text("ascii").splitlines()
+        holders = [int(words[4]) for words in map(str.split, locks) if _is_of(words, file)]
+        return os.pidfd_open(holders[0]) if holders else None
+    except OSError:
+        return None
+
+
+def _is_of(words: list[str], file: int) -> bool:
+    return words[1] == "FLOCK" and words[3] == "WRITE" and words[5].rpartition(":")[2] == str(file)

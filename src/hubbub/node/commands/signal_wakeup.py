@@ -1,0 +1,23 @@
+"""Signals as something that can be waited for together with everything else: a descriptor."""
+
+import os
+import signal
+from contextlib import suppress
+
+
+class SignalWakeup:
+    """From its making on, each of the signals makes `end` readable and does nothing else."""
+
+    def __init__(self, *numbers: signal.Signals) -> None:
+        self.end, begin = os.pipe()
+        os.set_blocking(self.end, False)
+        os.set_blocking(begin, False)
+        signal.set_wakeup_fd(begin, warn_on_full_buffer=False)
+        for number in numbers:
+            signal.signal(number, lambda *_: None)
+
+    def taken(self) -> bytes:
+        """The numbers of the signals that came since the last time, a byte each."""
+        with suppress(BlockingIOError):
+            return os.read(self.end, 4096)
+        return b""

@@ -1,0 +1,67 @@
+"""A call weighed: what the gate says of it, under the policy and in the world of one moment.
+
+Whatever does a call and whatever explains what would become of it ask here, so that both hear the same.
+"""
+
+import asyncio
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from hubbub.model.fleet.calls import NodeCall
+from hubbub.node.gate import analysis
+from hubbub.node.policy.node_policy import Policy
+from hubbub.node.sandbox import Sandbox
+from hubbub.node.sandbox.no_sandbox import NoSandbox
+from hubbub.node.skills.skill_registry import TOOL as RUN_SKILL
+from hubbub.node.skills.skill_registry import SkillRegistry
+from shellgate.analysis import Analysis
+from shellgate.decide import decide
+from shellgate.decision import Decision
+from shellgate.floor.downloads import INTERNET, Network
+from shellgate.world import World
+
+CONNECT = "connect"
+IN_SANDBOX = frozenset({"execute_command", "connect exec"})  # what runs behind the operating system's wall
+
+OUTSIDE = frozenset({"agent_start"})  # what runs, and not behind the wall: it has to be told from the rest
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """A call, as the gate has seen it, and what it says."""
+
+    order: NodeCall  # tied to the very skill that it would run
+    policy: Policy
+    world: World
+    sandbox: Sandbox
+    reading: Analysis
+    decision: Decision
+
+
+async def evaluate(
+    order: NodeCall,
+    policy: Policy,
+    world: World,
+    sandbox: Sandbox,
+    *,
+    data: Path,
+    node: str,
+    network: Network = INTERNET,
+) -> Evaluation:
+    """What the gate of the machine `node` says of an order; `data` is the machine's own folder."""
+    doubts: tuple[Decision, ...] = ()
+    if order.tool == RUN_SKILL:  # which is looked for on the disk
+        order, doubts = await asyncio.to_thread(SkillRegistry(world, policy, data).examined, order)
+    reading = await analysis.analyse(order.tool, order.arguments, world, network, here=node)
+    reading = replace(reading, floor=reading.floor + doubts)
+    sandbox = NoSandbox() if named(order) in OUTSIDE else sandbox
+    is_walled = named(order) in IN_SANDBOX and sandbox.name != "none"
+    decision = decide(reading, policy, order.tool, sandboxed=is_walled)
+    return Evaluation(order, policy, world, sandbox, reading, decision)
+
+
+def named(order: NodeCall) -> str:
+    """The tool that is meant; of `connect`, with its operation."""
+    if order.tool == CONNECT:
+        return f"{CONNECT} {order.arguments.get('operation')}"
+    return order.tool

@@ -1,0 +1,132 @@
+"""The hub as a machine turns to it that is linked to it: requests over the link, one reply to each.
+
+A request outlives the line: it is repeated with its id over the next one, until its reply comes or the machine's own
+clock says that it is over.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from contextvars import ContextVar
+from dataclasses import asdict, dataclass
+from datetime import timedelta
+from uuid import UUID
+
+from hubbub.model.errors import Conflict, StoreUnavailable
+from hubbub.model.fleet import link_protocol
+from hubbub.model.fleet.call_chain import CallChain
+from hubbub.model.fleet.calls import Answered, NodeCall, Principal, Question, ToolResult
+from hubbub.model.fleet.link_protocol import HubRequest, Message, MessageKind
+from hubbub.model.fleet.managed_agents import AgentCredentials, ProcessStatus
+from hubbub.model.fleet.protocol_versions import FIRST, LENDS
+from hubbub.model.ids import new_id
+from hubbub.node.link.websocket import LinkSender, LinkTimings
+from hubbub.node.requests.hub_client import HubClient
+
+# The order for which something is done.
+at_work: ContextVar[UUID | None] = ContextVar("at_work", default=None)
+
+FOR_THE_MACHINE = frozenset({HubRequest.SEAL, HubRequest.KEY, HubRequest.END_TASK})  # and for no order
+
+
+@dataclass(frozen=True, slots=True)
+class _Pending:
+    """A request, as it is said, and what will come of it."""
+
+    text: str
+    reply: "asyncio.Future[Message]"
+
+
+class LinkHubClient(HubClient):
+    """What a linked machine turns to, and its wire. Belongs to one event loop.
+
+    Each request names the order that its task works on, also in the background: `at_work`, which tasks inherit.
+    """
+
+    def __init__(self, voice: LinkSender, pace: LinkTimings) -> None:
+        super().__init__(self)
+        self._voice, self._pace = voice, pace
+        self._pending: dict[str, _Pending] = {}
+        self._is_closed = False
+        self.version = FIRST  # of the language of links, that both ends speak
+        self.fares: dict[str, ProcessStatus] = {}  # of the agents that were placed here, by name
+
+    # ---- the wire ------------------------------------------------------------------------------------------------
+
+    def hear(self, reply: Message) -> None:
+        """A reply has come. One that nobody waits for is nothing."""
+        request_id = reply.get("id")
+        pending = self._pending.get(request_id) if isinstance(request_id, str) else None
+        if pending is not None and not pending.reply.done():
+            pending.reply.set_result(reply)
+
+    async def repeat(self) -> None:
+        """Say again what has no reply yet, over a new line."""
+        for each in list(self._pending.values()):
+            if not each.reply.done():
+                await self._voice.say(each.text)
+
+    def close(self) -> None:
+        """There will be no line any more: whoever waits for a reply is told that none comes."""
+        self._is_closed = True
+        for each in self._pending.values():
+            each.reply.cancel()
+
+    async def request(self, need: HubRequest, content: Message, patience: timedelta | None = None) -> Message:
+        """What the hub grants. Raises `StoreUnavailable` where no reply comes in time, a `HubError` if it refuses."""
+        request_id, order = str(new_id()), at_work.get() if need not in FOR_THE_MACHINE else None
+        about = None if order is None else str(order)
+        text = link_protocol.message(MessageKind.REQUEST, id=request_id, need=need, order=about, **content)
+        if self._is_closed:
+            raise StoreUnavailable("this machine is not linked to its hub any more")
+        pending = _Pending(text, asyncio.get_running_loop().create_future())
+        self._pending[request_id] = pending
+        limit = self._pace.need if patience is None else patience + self._pace.late
+        try:
+            async with asyncio.timeout(limit.total_seconds()):
+                await self._voice.say(text)
+                await asyncio.wait({pending.reply})
+        except TimeoutError:
+            raise StoreUnavailable("the hub cannot be reached, or did not answer in time") from None
+        finally:
+            del self._pending[request_id]
+        if pending.reply.cancelled():
+            raise StoreUnavailable("this machine is not linked to its hub any more")
+        return link_protocol.value_of(pending.reply.result())
+
+    # ---- what is otherwise over a link ---------------------------------------------------------------------------
+
+    @property
+    def asked(self) -> tuple[UUID, ...]:
+        """The questions to which an answer still counts here."""
+        return tuple(map(UUID, self._asked))
+
+    async def ask(self, question: Question, patience: timedelta) -> Answered:
+        """Put a question before people and wait for their answer, `patience` at most: by one request."""
+        return await self.answer(self._noted(question, patience))
+
+    async def resolve(self, approval_id: str, *, approved: bool) -> Answered:
+        """No client sits at a machine that is linked: nobody's answer comes this way."""
+        raise Conflict("a machine that is linked has people answer at the hub alone")
+
+    async def act(self, order: NodeCall) -> ToolResult:
+        """What is not the machine's to do, done by the hub for the caller of the order at work."""
+        asked = {"act": link_protocol.call_json(order), "approval_id": order.approval_id}
+        return link_protocol.result_of(await self.request(HubRequest.ACT, asked, self._pace.act))
+
+    async def lend(
+        self, who: Principal, task_id: str | None = None, chain: CallChain = ()
+    ) -> AgentCredentials:
+        """With what a program acts that is this machine's agent, while it works on the order at work, or on a task."""
+        if self.version < LENDS:
+            raise Conflict("the hub is older than this machine, and lends no tokens")
+        return await super().lend(who, task_id, chain)
+
+    async def give_back(self, lent: AgentCredentials) -> None:
+        """Say nothing: the hub ends it with the order, or the task, of whose end it is told."""
+
+    async def fare(self, agents: Sequence[ProcessStatus]) -> None:
+        """Tell how the agents that were placed on this machine fare; the next hello tells it again."""
+        self.fares |= {each.agent: each for each in agents}
+        await self._voice.say(
+            link_protocol.message(MessageKind.FARES, fares=[asdict(each) for each in agents])
+        )

@@ -1,0 +1,255 @@
+"""The orders that come over the link: noted, done once behind this machine's gate, and told until they are safe.
+
+The loss of the link stops nothing. What a hub may heap up is bounded: so many orders at hand, so much text in them;
+what is more is refused before it is noted, and nothing of it is done.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
+from uuid import UUID
+
+import structlog
+
+from hubbub.model.errors import Invalid
+from hubbub.model.fleet import call_chain, link_protocol
+from hubbub.model.fleet.calls import Node, NodeCall, Principal, RefusalCode, ToolResult, ToolSpec, refused
+from hubbub.model.fleet.link_protocol import LARGEST, Message, MessageKind
+from hubbub.node.link.async_journal import AsyncJournal
+from hubbub.node.link.hub_requests import LinkHubClient, at_work
+from hubbub.node.link.journal import CallStanding, Journal, JournalFailed, JournalLimits
+from hubbub.node.link.websocket import LinkSender
+from hubbub.node.tools import agent_arguments
+
+log = structlog.get_logger("hubbub")
+
+LONGEST_NAME = 200  # characters of who asks
+BUSY = "this machine has too much to do already; nothing was done, try again later"
+CUT_OFF = "the machine stopped while it worked on this; whether it was done is not known"
+CALLED_OFF = "the caller gave up while the machine worked on this; what it had done by then stays"
+STOPPED = "the machine was stopped while it worked on this; what it had done by then stays"
+BROKEN = "the machine could not go on with this; its log says why"
+UNKEPT = "this has ended, but nobody came for its result while the machine could keep it"
+PAST = "this order was here before, or is older than what this machine remembers; it is not done again"
+UNTOLD = "this was done, but what came of it cannot be told: {}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallLimits:
+    """How much a machine has in hand."""
+
+    at_once: int = 64  # orders at work
+    held: int = 1_000  # orders in all, those that wait for their turn among them
+    characters: int = 2 * LARGEST  # of all of these
+    journal: JournalLimits = field(default_factory=JournalLimits)
+
+
+@dataclass(slots=True)
+class _Held:
+    """An order at hand; `work` is what does it, once that has begun."""
+
+    size: int
+    work: "asyncio.Task[ToolResult] | None" = None
+    called_off: str | None = None  # why
+
+    def call_off(self, why: str) -> None:
+        self.called_off = why
+        if self.work is not None:
+            self.work.cancel()
+
+
+class IncomingCalls:
+    """What the hub has this machine do. Belongs to one event loop; `close` it in the end.
+
+    `project` is the machine's, and `catalogue` what may be ordered beside the placing of agents.
+    """
+
+    def __init__(
+        self,
+        hub: LinkHubClient,
+        voice: LinkSender,
+        journal: Journal,
+        *,
+        project: str,
+        catalogue: Sequence[ToolSpec],
+        bounds: CallLimits,
+    ) -> None:
+        self._hub, self._voice, self._journal = hub, voice, journal
+        self._project, self._catalogue = (
+            project,
+            {each.name: each for each in (*catalogue, *agent_arguments.SPECS)},
+        )
+        self._bounds = bounds
+        self._held: dict[UUID, _Held] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._slots = asyncio.Semaphore(bounds.at_once)
+        self._telling = asyncio.Lock()  # so that of all the outcomes one is in memory
+        self._machine: asyncio.Future[Node] = asyncio.get_running_loop().create_future()
+        self._scribe = AsyncJournal(journal)
+        self._is_stopping = False
+
+    # ---- the link ------------------------------------------------------------------------------------------------
+
+    async def standing(self) -> tuple[list[UUID], list[UUID]]:
+        """The orders at hand, and those that have ended and are not the hub's yet."""
+        ended = await self._scribe.do(self._journal.of_standing, CallStanding.ENDED)
+        return list(self._held.keys() - set(ended)), ended
+
+    async def take(self, message: Message, size: int) -> None:
+        """An order has come, in a message of `size` characters. Raises `Invalid` if it has no id."""
+        order_id = link_protocol.call_id(message)
+        if self._is_stopping:
+            return  # it was not noted, and is sent again to the next process
+        if order_id in self._held:
+            await self._voice.say(link_protocol.message(MessageKind.TAKEN, order=str(order_id)))
+            return
+        in_all = size + sum(each.size for each in self._held.values())
+        if len(self._held) >= self._bounds.held or in_all > self._bounds.characters:
+            await self._voice.say(_ending(order_id, refused(RefusalCode.FAILED, BUSY)))
+            return
+        self._held[order_id] = _Held(size)
+        task = asyncio.create_task(self._carry(order_id, message))
+        self._tasks.add(task)
+        task.add_done_callback(self._over)
+
+    def cancel(self, message: Message) -> None:
+        """Nobody wants an order any more. Raises `Invalid`."""
+        held = self._held.get(link_protocol.call_id(message))
+        if held is not None:
+            held.call_off(CALLED_OFF)
+
+    async def keep(self, message: Message) -> None:
+        """The hub has an order's outcome. Raises `Invalid`."""
+        await self._scribe.do(self._journal.keep, link_protocol.call_id(message))
+
+    async def repeat(self) -> None:
+        """Tell every outcome that the hub does not have, over a new line."""
+        for order_id in await self._scribe.do(self._journal.of_standing, CallStanding.ENDED):
+            await self._tell(order_id)
+
+    # ---- the machine ---------------------------------------------------------------------------------------------
+
+    async def settle(self) -> None:
+        """End what was cut off with the process before this one. Comes first."""
+        for order_id in await self._scribe.do(self._journal.of_standing, CallStanding.BEGUN):
+            await self._scribe.do(
+                self._journal.end, order_id, _ending(order_id, refused(RefusalCode.FAILED, CUT_OFF))
+            )
+
+    def open(self, machine: Node) -> None:
+        """From now on orders are done; those that came before have waited."""
+        self._machine.set_result(machine)
+
+    async def stop(self) -> None:
+        """Stop what is under way; its outcomes are kept, and told if the hub can hear them."""
+        self._is_stopping = True
+        for each in self._held.values():
+            each.call_off(STOPPED)
+        await asyncio.gather(*self._tasks)
+
+    def close(self) -> None:
+        """Do nothing any more."""
+        self._machine.cancel()
+        self._scribe.close()
+
+    # ---- one order -----------------------------------------------------------------------------------------------
+
+    async def _carry(self, order_id: UUID, message: Message) -> None:
+        at_work.set(order_id)
+        try:
+            standing = await self._scribe.note(order_id)
+            if standing is CallStanding.NEW:
+                await self._voice.say(link_protocol.message(MessageKind.TAKEN, order=str(order_id)))
+                await self._end(order_id, await self._outcome(order_id, message))
+            else:
+                await self._tell(order_id)
+        except JournalFailed as error:
+            log.critical("an order could not be noted", order=str(order_id), reason=str(error))
+            await self._voice.say(
+                _ending(order_id, refused(RefusalCode.FAILED, f"{error}; nothing was done"))
+            )
+        finally:
+            del self._held[order_id]
+
+    async def _end(self, order_id: UUID, outcome: ToolResult) -> None:
+        """Keep an outcome, then tell it. Where the disk does not take it, to tell it is all that can be done."""
+        told = _ending(order_id, outcome)
+        try:
+            await self._scribe.do(self._journal.end, order_id, told)
+        except JournalFailed as error:
+            log.critical("an outcome could not be kept", order=str(order_id), reason=str(error))
+        await self._voice.say(told)
+
+    async def _outcome(self, order_id: UUID, message: Message) -> ToolResult:
+        """What comes of an order, however it ends."""
+        held = self._held[order_id]
+        held.work = asyncio.create_task(self._perform(order_id, message))
+        if held.called_off is not None:
+            held.work.cancel()
+        await asyncio.wait({held.work})
+        if held.work.cancelled():
+            return refused(RefusalCode.FAILED, held.called_off or BROKEN)
+        error = held.work.exception()
+        if error is None:
+            return held.work.result()
+        if isinstance(error, Invalid):
+            return refused(RefusalCode.INVALID, str(error))
+        log.error("an order broke off", exc_info=error)
+        return refused(RefusalCode.FAILED, BROKEN)
+
+    async def _perform(self, order_id: UUID, message: Message) -> ToolResult:
+        order = self._checked(link_protocol.call_of(message))
+
+        async def progress(text: str) -> None:
+            await self._voice.mention(
+                link_protocol.message(MessageKind.PROGRESS, order=str(order_id), text=text)
+            )
+
+        slot = nullcontext() if order.tool in agent_arguments.FOLLOWS else self._slots
+        async with slot:
+            machine = await asyncio.shield(self._machine)
+            return await machine.perform(replace(order, progress=progress), self._hub.act)
+
+    def _checked(self, order: NodeCall) -> NodeCall:
+        """The order, with its arguments as the tool takes them. Raises `Invalid`."""
+        if order.who.project != self._project:
+            raise Invalid("who: this machine works for another project")
+        _check_name(order.who)
+        tool = self._catalogue.get(order.tool)
+        if tool is None:
+            raise Invalid(f"there is nothing on this machine that does {order.tool[:LONGEST_NAME]}")
+        chain = call_chain.checked(order.chain, "chain")
+        return replace(order, arguments=tool.check(order.arguments), chain=chain)
+
+    async def _tell(self, order_id: UUID) -> None:
+        """Tell the hub what came of an order that has ended, or why it is not done again."""
+        async with self._telling:
+            standing, told = await self._scribe.do(self._journal.find, order_id)
+            if standing is not CallStanding.BEGUN:
+                why = UNKEPT if standing is CallStanding.ENDED else PAST
+                await self._voice.say(told or _ending(order_id, refused(RefusalCode.FAILED, why)))
+
+    def _over(self, task: "asyncio.Task[None]") -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and task.exception() is not None:
+            log.error("an order could not be told", exc_info=task.exception())
+
+
+def _ending(order_id: UUID, outcome: ToolResult) -> str:
+    """The message that tells an outcome, or that it cannot be told."""
+    try:
+        return _as_ended(order_id, outcome)
+    except Invalid as error:
+        return _as_ended(order_id, refused(RefusalCode.FAILED, UNTOLD.format(error)))
+
+
+def _as_ended(order_id: UUID, outcome: ToolResult) -> str:
+    return link_protocol.message(
+        MessageKind.ENDED, order=str(order_id), outcome=link_protocol.result_json(outcome)
+    )
+
+
+def _check_name(who: Principal) -> None:
+    if not 1 <= len(who.name) <= LONGEST_NAME or len(who.token_id or "") > LONGEST_NAME:
+        raise Invalid(f"who: a name has 1 to {LONGEST_NAME} characters")

@@ -1,0 +1,234 @@
+"""The line itself: one WebSocket that this machine opens to its hub, and when it is opened again.
+
+Only outbound: nobody connects to a machine. What a hub says is bounded before it is understood; a hub that does not
+keep to the language loses the line, never the machine.
+"""
+
+import asyncio
+import json
+import logging
+import secrets
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from http import HTTPStatus
+
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import InvalidStatus, WebSocketException
+from websockets.http11 import Response
+
+import hubbub
+from hubbub.model.errors import Invalid, Unauthorized
+from hubbub.model.fleet import link_protocol
+from hubbub.model.fleet.link_protocol import LARGEST_FRAME, Message, MessageAssembler
+from hubbub.model.programs.proxy_trust import trusts_environment
+from hubbub.model.visible_text import visible
+
+WAITING_FRAMES = 16  # of the hub's, before it has to wait
+MOST_WAITING = 256  # messages that wait for their turn; then nobody is told of progress any more
+LONGEST_REASON = 300  # characters of what a hub says when it refuses
+FINAL = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN})
+
+_quiet = logging.getLogger("hubbub.line")  # at its most talkative the library would tell the machine's key
+_quiet.setLevel(logging.WARNING)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinkTimings:
+    """How long everything about a link takes."""
+
+    ping: timedelta = timedelta(seconds=20)  # between two heartbeats
+    pong: timedelta = timedelta(seconds=10)  # within which one is answered, or the line is dead
+    opening: timedelta = timedelta(seconds=10)  # from the first packet to the hub's welcome, each
+    closing: timedelta = timedelta(seconds=1)
+    shortest_pause: timedelta = timedelta(milliseconds=500)  # before the second attempt; doubled from there
+    longest_pause: timedelta = timedelta(seconds=30)
+    steady: timedelta = timedelta(seconds=10)  # a line that stood so long is opened again at once
+    need: timedelta = timedelta(seconds=30)  # within which the hub does what it is asked
+    act: timedelta = timedelta(minutes=75)  # the same for another machine, where people may be asked
+    late: timedelta = timedelta(seconds=1)  # for a person's answer to be on its way
+    parting: timedelta = timedelta(seconds=5)  # to tell the hub what is left, when this machine stops
+    load: timedelta = timedelta(seconds=30)  # between two words on how busy this machine is
+
+
+class LinkRefused(Exception):
+    """The hub does not want this machine, and coming back would change nothing. The message says why."""
+
+
+class SocketLost(Exception):
+    """There is no line, or it broke. The message says why."""
+
+
+def pauses(pace: LinkTimings) -> Iterator[float]:
+    """Seconds before each attempt to open the line again: none at first, then by chance within what doubles."""
+    chance = secrets.SystemRandom()
+    top, longest = pace.shortest_pause.total_seconds(), pace.longest_pause.total_seconds()
+    yield 0.0
+    while True:
+        yield chance.uniform(0, top)
+        top = min(top * 2, longest)
+
+
+class HubSocket:
+    """A line that stands. Messages go out whole, one after the other."""
+
+    def __init__(self, socket: ClientConnection) -> None:
+        self._socket = socket
+        self._waiting: asyncio.Queue[tuple[str, asyncio.Future[bool]]] = asyncio.Queue()
+        self._saying: asyncio.Future[bool] | None = None
+        self._is_lost = False
+
+    @property
+    def is_crowded(self) -> bool:
+        """Whether so much waits to be said that what can be left unsaid should be."""
+        return self._waiting.qsize() >= MOST_WAITING
+
+    async def say(self, text: str) -> bool:
+        """Say a message; returns when it has gone out, or False when the line was lost before that.
+
+        Who is cancelled while it waits for its turn has said nothing; a message that was begun is said to its end.
+        """
+        if self._is_lost:
+            return False
+        said: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        self._waiting.put_nowait((text, said))
+        return await said
+
+    async def hear(self) -> AsyncIterator[tuple[Message, int]]:
+        """What the hub says, and how many characters it took. Ends by `SocketLost`, also for what makes no sense."""
+        assembly, size = MessageAssembler(), 0
+        try:
+            async for piece in self._socket:
+                if not isinstance(piece, str):
+                    raise SocketLost("the hub does not speak the language of links")
+                size += len(piece)
+                message = assembly.add(piece)
+                if message is not None:
+                    yield message, size
+                    size = 0
+        except WebSocketException as error:
+            raise SocketLost(_shown(error)) from None
+        except Invalid as error:
+            raise SocketLost(f"the hub does not speak the language of links: {error}") from None
+        raise SocketLost("the hub closed it")
+
+    async def write(self) -> None:
+        """Say what waits, until the line is lost or this is cancelled."""
+        try:
+            while True:
+                text, self._saying = await self._waiting.get()
+                if self._saying.done():
+                    continue
+                for piece in link_protocol.pieces(text):
+                    await self._socket.send(piece)
+                _settle(self._saying, went_out=True)
+        except WebSocketException:
+            pass  # whoever hears is told why
+        finally:
+            self.lose()
+
+    def lose(self) -> None:
+        """Nothing goes out any more: whoever waits for that is told so."""
+        self._is_lost = True
+        if self._saying is not None:
+            _settle(self._saying, went_out=False)
+        while not self._waiting.empty():
+            _settle(self._waiting.get_nowait()[1], went_out=False)
+
+
+def _settle(said: "asyncio.Future[bool]", *, went_out: bool) -> None:
+    if not said.done():
+        said.set_result(went_out)
+
+
+class LinkSender:
+    """Says things over the line that stands just now, whichever it is."""
+
+    def __init__(self) -> None:
+        self.line: HubSocket | None = None
+
+    async def say(self, text: str) -> bool:
+        """Whether it went out; False too where there is no line."""
+        return self.line is not None and await self.line.say(text)
+
+    async def mention(self, text: str) -> None:
+        """Say what need not be heard."""
+        if self.line is not None and not self.line.is_crowded:
+            await self.line.say(text)
+
+    def hush(self) -> None:
+        """Say nothing any more."""
+        spoken, self.line = self.line, None
+        if spoken is not None:
+            spoken.lose()
+
+
+@asynccontextmanager
+async def opened(url: str, token: str, pace: LinkTimings) -> AsyncIterator[HubSocket]:
+    """A line to the hub at `url`, whose certificate has to be good where it has one.
+
+    Raises `LinkRefused` where the hub does not know the key, `SocketLost` where there is no line to be had just now.
+    """
+    try:
+        socket = await _Connect(
+            _address(url),
+            additional_headers={"Authorization": f"Bearer {token}"},
+            user_agent_header=f"hubbub/{hubbub.__version__}",
+            compression=None,
+            proxy=True if trusts_environment(url) else None,
+            open_timeout=pace.opening.total_seconds(),
+            ping_interval=pace.ping.total_seconds(),
+            ping_timeout=pace.pong.total_seconds(),
+            close_timeout=pace.closing.total_seconds(),
+            max_size=LARGEST_FRAME,
+            max_queue=WAITING_FRAMES,
+            logger=_quiet,
+        )
+    except InvalidStatus as error:
+        if error.response.status_code in FINAL:
+            raise LinkRefused(_reason(error.response)) from None
+        raise SocketLost(f"the hub answered with status {error.response.status_code}") from None
+    except OSError as error:  # no hub there, or none that can be believed
+        why = visible(error.strerror).lower() if error.strerror else _shown(error)
+        raise SocketLost(f"the hub cannot be reached: {why}") from None
+    except (ValueError, WebSocketException) as error:  # no address of a hub, or something else there
+        raise SocketLost(_shown(error)) from None
+    line = HubSocket(socket)
+    writing = asyncio.create_task(line.write())
+    try:
+        yield line
+    finally:
+        writing.cancel()
+        await asyncio.gather(writing, return_exceptions=True)
+        await socket.close()
+
+
+class _Connect(connect):
+    """A connection that is led nowhere else: the key is for the hub that was named."""
+
+    def process_redirect(self, exc: Exception) -> Exception | str:
+        return exc
+
+
+def _address(url: str) -> str:
+    scheme, _, rest = url.rstrip("/").partition("://")
+    return f"{'wss' if scheme.casefold() == 'https' else 'ws'}://{rest}{link_protocol.PATH}"
+
+
+def _reason(response: Response) -> str:
+    """Why the hub refuses, in its own words where it has any."""
+    try:
+        said = json.loads(response.body or b"")
+    except (ValueError, RecursionError):
+        said = None
+    message = said.get("message") if isinstance(said, dict) else None
+    if isinstance(said, dict) and said.get("error") == Unauthorized.code:
+        message = "it does not know its key, or not any more"
+    if not isinstance(message, str):
+        message = f"status {response.status_code}"
+    return f"the hub does not let this machine in: {visible(message[:LONGEST_REASON])}"
+
+
+def _shown(error: Exception) -> str:
+    return visible(str(error)[:LONGEST_REASON]) or type(error).__name__

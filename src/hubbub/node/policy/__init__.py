@@ -1,0 +1,1 @@
+"""What a machine's operator allows, as files say it: the policy, the keys of approvers, what was seen once."""

@@ -1,0 +1,287 @@
+"""What the operator of a machine allows: `node.toml`, which fails closed.
+
+Beside it may be `rules.toml`, with the rules that people said yes to when an agent asked for them: `node.toml` itself
+is only ever written by a person's own hand. What does not load, in either, makes the policy strict, and says why.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from pathlib import Path
+from typing import ClassVar
+
+import structlog
+
+from hubbub.model.errors import Invalid
+from hubbub.node.policy import rule_examples, toml_table
+from hubbub.node.policy.approver_keys import public_key
+from hubbub.node.policy.toml_table import TomlTable
+from hubbub.processes import durable_files
+from shellgate.decision import Effect, Mode
+from shellgate.policy import Policy as Rules
+from shellgate.rules import InvalidRule, Rule, parse
+
+log = structlog.get_logger("hubbub")
+
+FILE = "node.toml"
+APPROVED = "rules.toml"  # beside it
+APPROVAL_TIMEOUT = timedelta(seconds=60)
+LONGEST_APPROVAL = timedelta(hours=1)
+LONGEST_FOREGROUND = timedelta(minutes=10)
+EFFECTS = tuple(each.word for each in Effect)
+HEADING = "# Rules that a person said yes to when an agent asked for them. Take out what shall not hold.\n"
+RULE = "a list of rules: texts, or tables with rule, match and not_match"
+
+
+@dataclass(frozen=True, slots=True)
+class CommandRuntime:
+    """A program as the agent that the machine can be asked."""
+
+    command: tuple[str, ...]
+    key: str | None = None  # the environment variable that holds it, if the program wants one
+
+    kind: ClassVar = "command"
+
+    @property
+    def name(self) -> str:
+        return " ".join(self.command)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenAIRuntime:
+    """A model at an OpenAI-compatible endpoint as that agent."""
+
+    url: str
+    model: str
+    key: str | None = None  # the environment variable that holds it; without one it is the project's
+
+    kind: ClassVar = "openai"
+
+    @property
+    def name(self) -> str:
+        return self.model
+
+
+@dataclass(frozen=True, slots=True)
+class AdaptedRuntime:
+    """A program as that agent which the machine knows how to run, and whose stream it can read."""
+
+    kind: str
+    program: str | None = None  # where it is; without it, on the PATH
+    model: str | None = None  # in the program's own words; without it, the program's own choice
+    arguments: tuple[str, ...] = ()  # further words of its command
+    key: str | None = None  # the environment variable that holds its key, if it wants one
+
+    kinds: ClassVar = ("claude", "codex", "gemini", "opencode")
+
+    @property
+    def name(self) -> str:
+        return f"{self.kind} {self.model}" if self.model else self.kind
+
+
+Runtime = CommandRuntime | OpenAIRuntime | AdaptedRuntime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy(Rules):
+    """A machine's rules, as they are just now."""
+
+    approval_timeout: timedelta = APPROVAL_TIMEOUT
+    runtime: Runtime | None = None
+    skills: tuple[Path, ...] = ()
+    approvers: tuple[bytes, ...] = ()  # public keys, with one of which a yes has to be signed
+    elicitation: bool = False  # whether the client that makes a call may answer for a person
+    background_after: timedelta | None = None
+    network: bool = True  # whether commands in the sandbox reach it
+    file: Path | None = None  # where it was read, or would be; no agent may touch it, or the one beside it
+
+
+def load(file: Path, cwd: Path, *, home: Path | None = None) -> Policy:
+    """The policy of a file, and of the `rules.toml` beside it; paths in it begin at the file's folder.
+
+    Without a file it is the default one, with `cwd` as the only root. Never raises: what does not load is strict,
+    with its `fault`.
+    """
+    start = Policy(roots=(cwd.resolve(),), home=str((home or Path.home()).resolve()), file=file)
+    try:
+        return _with_approved(_with_settings(start, file), file.with_name(APPROVED))
+    except Invalid as error:
+        return replace(start, mode=Mode.STRICT, fault=str(error))
+
+
+def add(file: Path, rule: str, effect: Effect) -> None:
+    """Have a rule hold beside those of the policy file, because a person said so: it is written into `rules.toml`.
+
+    Raises `Invalid` if there is no such rule, or what is there already does not load.
+    """
+    rule_of(rule)
+    target = file.with_name(APPROVED)
+    _with_approved(Policy(), target)
+    before = target.read_text("utf-8") if target.exists() else HEADING
+    added = f"\n[[rule]]\neffect = {json.dumps(effect.word)}\nrule = {json.dumps(rule, ensure_ascii=False)}\n"
+    if added in before:
+        return
+    durable_files.make_folder(target.parent, 0o700)
+    durable_files.write(target, before + added)
+
+
+def rule_of(source: str) -> Rule:
+    """Return the rule that is written so. Raises `Invalid` with a sentence that says what is allowed."""
+    try:
+        return parse(source)
+    except InvalidRule as error:
+        raise Invalid(str(error)) from None
+
+
+class PolicyFile:
+    """The policy of a file, read again when it has changed: what a person writes holds from the next call on."""
+
+    def __init__(self, file: Path, cwd: Path, *, home: Path | None = None) -> None:
+        self._file, self._cwd, self._home = file, cwd, home
+        self._seen: object = None
+        self._policy: Policy | None = None
+
+    def current(self) -> Policy:
+        """The policy as it is just now. A fault is logged as an error, once for each change."""
+        seen = (_look(self._file), _look(self._file.with_name(APPROVED)))
+        if self._policy is None or seen != self._seen:
+            self._seen, self._policy = seen, load(self._file, self._cwd, home=self._home)
+            if self._policy.fault is not None:
+                log.error("the policy does not load, so everything is denied", fault=self._policy.fault)
+        return self._policy
+
+
+def _look(file: Path) -> tuple[int, ...] | None:
+    """What changes when a file does."""
+    try:
+        status = file.stat()
+    except OSError as error:
+        return (error.errno or 0,)
+    return (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
+
+
+def _with_settings(start: Policy, file: Path) -> Policy:
+    table = toml_table.read(file)
+    if table is None:
+        return start
+    folder, home = file.resolve().parent, Path(start.home)
+    mode = table.one_of("mode", [*Mode])
+    timeout = table.span("approval_timeout", most=LONGEST_APPROVAL)
+    elicitation = table.switch("elicitation", default=False)
+    rules, runtime = table.table("rules"), table.table("runtime")
+    files, skills, commands = table.table("files"), table.table("skills"), table.table("commands")
+    roots = _paths(files, "roots", folder, home)
+    if files.has("roots") and not roots:
+        raise files.wrong("roots", "a list of at least one folder")
+    policy = replace(
+        start,
+        mode=Mode(mode or Mode.DEFAULT),
+        approval_timeout=timeout or APPROVAL_TIMEOUT,
+        approvers=tuple(map(public_key, table.texts("approvers"))),
+        elicitation=elicitation,
+        roots=roots or start.roots,
+        runtime=_runtime(runtime, folder, home) if table.has("runtime") else None,
+        skills=_paths(skills, "paths", folder, home),
+        background_after=commands.span("background_after_ms", most=LONGEST_FOREGROUND, milliseconds=True),
+        network=commands.switch("network", default=True),
+    )
+    for each in (files, skills, commands, table):
+        each.finish()
+    return _with_rules(policy, rules)
+
+
+def _with_approved(policy: Policy, file: Path) -> Policy:
+    """The policy with the rules added that people said yes to."""
+    table = toml_table.read(file)
+    if table is None:
+        return policy
+    found: dict[str, list[Rule]] = {each.word: [] for each in Effect}
+    for each in table.tables("rule"):
+        effect, source = each.one_of("effect", EFFECTS), each.text("rule")
+        each.finish()
+        if effect is None or source is None:
+            raise each.wrong("rule" if effect else "effect", "given")
+        found[effect].append(rule_of(source))
+    table.finish()
+    return _joined(policy, found)
+
+
+def _with_rules(policy: Policy, table: TomlTable) -> Policy:
+    """The policy with the rules of the table added."""
+    found = {
+        each.word: [_rule(table, each, item, policy) for item in table.items(each.word, RULE)]
+        for each in Effect
+    }
+    table.finish()
+    return _joined(policy, found)
+
+
+def _joined(policy: Policy, found: Mapping[str, list[Rule]]) -> Policy:
+    return replace(
+        policy,
+        deny=(*policy.deny, *found[Effect.DENY.word]),
+        ask=(*policy.ask, *found[Effect.ASK.word]),
+        allow=(*policy.allow, *found[Effect.ALLOW.word]),
+    )
+
+
+def _rule(table: TomlTable, effect: Effect, item: object, policy: Policy) -> Rule:
+    if isinstance(item, str):
+        return rule_of(item)
+    if isinstance(item, dict):
+        return _with_examples(table.inner(effect.word, item), effect, policy)
+    raise table.wrong(effect.word, RULE)
+
+
+def _with_examples(table: TomlTable, effect: Effect, policy: Policy) -> Rule:
+    source = table.text("rule")
+    if source is None:
+        raise table.wrong("rule", "there, as a text")
+    rule = rule_of(source)
+    roots = tuple(map(str, policy.roots))
+    for key, wanted in (("match", True), ("not_match", False)):
+        for example in table.texts(key):
+            if rule_examples.is_matched(rule, effect, example, home=policy.home, roots=roots) is not wanted:
+                raise Invalid(
+                    f"the rule {rule.source} {'does not match' if wanted else 'matches'} its example {example!r}"
+                )
+    table.finish()
+    return rule
+
+
+def _runtime(table: TomlTable, folder: Path, home: Path) -> Runtime:
+    kinds = (CommandRuntime.kind, OpenAIRuntime.kind, *AdaptedRuntime.kinds)
+    kind, command = table.one_of("kind", kinds), table.texts("command")
+    url, model, key = table.text("url"), table.text("model"), table.text("key")
+    program, arguments = table.text("program"), table.texts("arguments")
+    table.finish()
+    if kind is None:
+        raise table.wrong("kind", f"one of {', '.join(kinds)}")
+    if kind in AdaptedRuntime.kinds:
+        return AdaptedRuntime(kind, _program(program, folder, home), model, arguments, key)
+    if kind == CommandRuntime.kind:
+        if not command:
+            raise table.wrong("command", "a list of words, the first of them the program")
+        return CommandRuntime(command, key)
+    if url is None or model is None:
+        raise table.wrong("url" if url is None else "model", "given for the kind openai")
+    return OpenAIRuntime(url, model, key)
+
+
+def _program(named: str | None, folder: Path, home: Path) -> str | None:
+    """A program as it is named, or where it is: as with folders, but links are what programs are called by."""
+    if named is None or "/" not in named:
+        return named
+    return str(home / named[2:] if named.startswith("~/") else folder / named)
+
+
+def _paths(table: TomlTable, key: str, folder: Path, home: Path) -> tuple[Path, ...]:
+    """Folders: `~` is the home, others begin at the folder of the file; where links lead."""
+    found = []
+    for each in table.texts(key):
+        if "\0" in each:
+            raise table.wrong(key, "a list of folders")
+        path = home / each[2:] if each.startswith("~/") else home if each == "~" else folder / each
+        found.append(path.resolve())
+    return tuple(found)

@@ -1,0 +1,1 @@
+"""What a machine asks of its hub, and one way there."""

@@ -1,0 +1,219 @@
+"""What a machine needs of its hub: people to ask, a place for its log's head, and tasks for what it starts.
+
+Each is a request over a wire: a link (`link/hub.py`), a POST (`posting.py`), or a call in the hub's own process.
+What a reply says is believed as far as it concerns something that this process waits for: a yes counts for the question
+that was put under that very id and digest, in time, and once.
+"""
+
+import asyncio
+import secrets
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from datetime import timedelta
+from typing import Protocol
+from uuid import uuid4
+
+import structlog
+
+from hubbub.model.errors import Conflict, Forbidden, HubError, Invalid, StoreUnavailable
+from hubbub.model.fleet import link_protocol
+from hubbub.model.fleet.call_chain import CallChain
+from hubbub.model.fleet.calls import Answered, Principal, Question, Ruling
+from hubbub.model.fleet.link_protocol import HubRequest, Message
+from hubbub.model.fleet.managed_agents import AgentCredentials, ProcessStatus
+from hubbub.model.json_fields import text_of, text_or_none
+from hubbub.model.visible_text import SHOWN_LENGTH, abridged, cut, visible
+
+TITLE_LENGTH, TEXT_LENGTH = 200, 50_000  # characters of a task's title, and of other texts, that a hub takes
+KEEP_SECONDS = 60.0  # a question whose time is over, and of which nobody was told yet
+
+log = structlog.get_logger("hubbub")
+
+
+class RequestTransport(Protocol):
+    """The way of a request to the hub, and of its reply back."""
+
+    async def request(self, need: HubRequest, content: Message, patience: timedelta | None = None) -> Message:
+        """What the hub grants; `patience` is for how long people may think about a question.
+
+        Raises `StoreUnavailable` where no reply comes in time, and a `HubError` where the hub refuses.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A question that was put; `until` is the time of the event loop."""
+
+    question: Question
+    patience: timedelta
+    until: float
+    elicitation: bool
+    receipt: str  # by which the hub knows that the question is ours
+
+    @property
+    def left(self) -> timedelta:
+        return timedelta(seconds=self.until - asyncio.get_running_loop().time())
+
+
+class HubClient:
+    """The hub, seen from a machine. Whatever it says, the gate is the machine's own. Belongs to one event loop.
+
+    What the hub refuses is a `hubbub.model.errors.HubError` with one sentence; `StoreUnavailable` where it cannot be
+    reached, or cannot do it just now.
+    """
+
+    def __init__(self, wire: RequestTransport) -> None:
+        self._wire = wire
+        self._asked: dict[str, _Asked] = {}  # until they are told, or nobody came back for them
+
+    # ---- questions -----------------------------------------------------------------------------------------------
+
+    async def ask(self, question: Question, patience: timedelta) -> Answered:
+        """Put a question before people and wait for their answer, `patience` at most.
+
+        An approval is spent by being told here: it lets one call through.
+        """
+        return await self.answer(await self.put(question, patience))
+
+    async def put(self, question: Question, patience: timedelta, *, elicitation: bool = False) -> str:
+        """Put a question before people without waiting: the id of its approval.
+
+        `elicitation` says that the client that made the call may answer it too, by `resolve`.
+        """
+        approval_id = self._noted(question, patience, elicitation=elicitation)
+        try:
+            await self._wire.request(HubRequest.PUT, self._as_put(approval_id))
+        except HubError:
+            del self._asked[approval_id]
+            raise
+        return approval_id
+
+    async def answer(self, approval_id: str) -> Answered:
+        """What became of a question that was put here; waits until it is answered or its time is over."""
+        left = self._known(approval_id).left
+        try:
+            if left <= timedelta():
+                return Answered(Ruling.EXPIRED, approval_id)
+            return self._told(
+                approval_id, await self._wire.request(HubRequest.ASK, self._as_put(approval_id), left)
+            )
+        except StoreUnavailable:  # the hub was away for all of the time
+            return Answered(Ruling.EXPIRED, approval_id)
+        finally:
+            self._asked.pop(approval_id, None)
+
+    async def resolve(self, approval_id: str, *, approved: bool) -> Answered:
+        """The answer that came by the client that made the call; where a person was faster, it is theirs."""
+        self._known(approval_id)
+        reply = await self._wire.request(
+            HubRequest.RESOLVE, {"approved": approved, **self._as_put(approval_id)}
+        )
+        return self._told(approval_id, reply)
+
+    def _noted(self, question: Question, patience: timedelta, *, elicitation: bool = False) -> str:
+        """The id of a question that is about to be put: ours, and of chance, since people type its beginning."""
+        now = asyncio.get_running_loop().time()
+        for over in [each for each, asked in self._asked.items() if asked.until + KEEP_SECONDS < now]:
+            del self._asked[over]  # nobody came back for it
+        approval_id = str(uuid4())
+        until = now + patience.total_seconds()
+        self._asked[approval_id] = _Asked(question, patience, until, elicitation, secrets.token_hex(16))
+        return approval_id
+
+    def _known(self, approval_id: str) -> _Asked:
+        asked = self._asked.get(approval_id)
+        if asked is None:
+            raise Conflict("this machine does not know of such a question any more; make the call again")
+        return asked
+
+    def _as_put(self, approval_id: str) -> dict[str, object]:
+        """A question, as it goes to the hub: what people will see of it."""
+        asked = self._asked[approval_id]
+        question = asked.question
+        shown = replace(
+            question,
+            node=visible(question.node),
+            tool=visible(question.tool),
+            arguments={visible(name): abridged(each) for name, each in question.arguments.items()},
+            folder=cut(visible(question.folder), TEXT_LENGTH),
+            shown=cut(visible(question.shown), SHOWN_LENGTH),
+            reason=cut(visible(question.reason), TEXT_LENGTH),
+        )
+        return {
+            "approval_id": approval_id,
+            "receipt": asked.receipt,
+            "patience_seconds": asked.patience.total_seconds(),
+            "elicitation": asked.elicitation,
+            "question": link_protocol.question_json(shown),
+        }
+
+    def _told(self, approval_id: str, reply: Message) -> Answered:
+        """What is told of a question, once: whoever else waits for it here goes away with nothing."""
+        asked = self._asked.pop(approval_id, None)
+        answered = link_protocol.answered_of(reply)
+        if asked is None:
+            return replace(answered, ruling=Ruling.EXPIRED)
+        if (answered.approval_id, reply.get("digest")) != (approval_id, asked.question.digest):
+            log.error("the hub brought the answer to another question", approval_id=approval_id)
+            raise Invalid("what the hub brought is the answer to another question")
+        return answered
+
+    # ---- all else ------------------------------------------------------------------------------------------------
+
+    async def seal(self, seq: int, digest: str) -> None:
+        """Keep the head of the machine's audit log; one that cannot be true is in the hub's log from then on.
+
+        Beside a client the hub takes no head of a machine that tells of the same log itself.
+        """
+        with suppress(Conflict, Forbidden):
+            await self._wire.request(HubRequest.SEAL, {"seq": seq, "digest": digest})
+
+    async def key(self) -> str | None:
+        """The project's API key, if the hub gives it to this machine."""
+        return text_or_none(await self._wire.request(HubRequest.KEY, {}), "key")
+
+    async def begin_task(self, who: Principal, title: str, description: str) -> str:
+        """The id of a new task of `who`, begun by this machine: on the board, by `node:` and its name."""
+        said = {
+            "who": asdict(who),
+            "title": _kept(title, TITLE_LENGTH),
+            "description": _kept(description, TEXT_LENGTH),
+        }
+        return text_of(await self._wire.request(HubRequest.BEGIN_TASK, said), "task_id")
+
+    async def end_task(self, task_id: str, *, text: str, failed: bool) -> None:
+        """End a task with its result, or with why there is none."""
+        end = {"task_id": task_id, "text": _kept(text, TEXT_LENGTH), "failed": failed}
+        await self._wire.request(HubRequest.END_TASK, end)
+
+    async def lend(
+        self, who: Principal, task_id: str | None = None, chain: CallChain = ()
+    ) -> AgentCredentials:
+        """With what a program acts that is this machine's agent, while it works for `who`, or on a task of theirs.
+
+        It ends with the order or the task. `chain` is in it: who asked whom, up to this program.
+        """
+        said = {"who": asdict(who), "task_id": task_id, "chain": list(chain)}
+        return _credentials(await self._wire.request(HubRequest.LEND, said))
+
+    async def give_back(self, lent: AgentCredentials) -> None:
+        """Tell that what was lent is not needed any more: it ends."""
+        await self._wire.request(HubRequest.GIVE_BACK, {"token": lent.token})
+
+    async def credentials(self, agent: str) -> AgentCredentials:
+        """With what an agent that was placed on this machine acts; what it had before is worth nothing from now on."""
+        return _credentials(await self._wire.request(HubRequest.CREDENTIALS, {"agent": agent}))
+
+    async def fare(self, agents: Sequence[ProcessStatus]) -> None:
+        """Tell how the agents that were placed on this machine fare. What cannot be told now is told anew later."""
+        await self._wire.request(HubRequest.FARE, {"fares": [asdict(each) for each in agents]})
+
+
+def _credentials(reply: Message) -> AgentCredentials:
+    return AgentCredentials(url=text_of(reply, "url"), token=text_of(reply, "token"))
+
+
+def _kept(text: str, length: int) -> str:
+    """`text` as the board keeps it: it may be anything that a program has put out."""
+    return cut(text.replace("\0", "").encode("utf-8", "replace").decode(), length)

@@ -1,0 +1,18 @@
+"""Why there is no shell on another machine."""
+
+from hubbub.model.fleet.calls import RefusalCode
+
+
+class NotConnected(Exception):
+    """The sentence for the caller, and its code. Nothing of the SSH configuration and of keys is in it."""
+
+    def __init__(self, code: RefusalCode, sentence: str) -> None:
+        super().__init__(sentence)
+        self.code = code
+
+
+def not_followed(why: str) -> NotConnected:
+    """The refusal where the user's or the system's own SSH configuration is in the way."""
+    return NotConnected(
+        RefusalCode.FAILED, f"the SSH configuration of this machine cannot be followed: {why}"
+    )

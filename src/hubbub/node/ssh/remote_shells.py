@@ -1,0 +1,167 @@
+"""The shells that are open on other machines: whose they are, how many there may be, and when they end."""
+
+import asyncio
+import importlib
+import secrets
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Protocol
+
+from hubbub.model.fleet.calls import Principal, RefusalCode
+from hubbub.model.programs import extras
+from hubbub.node.ssh.destination import Destination
+from hubbub.node.ssh.not_connected import NotConnected
+from hubbub.node.ssh.terminal_buffer import TerminalBuffer
+
+IDLE = timedelta(minutes=15)  # without anything sent or read, after which a shell is closed
+MOST = 64
+MOST_OF_ONE = 16
+
+
+class ShellChannel(Protocol):
+    """A shell, as the network has it."""
+
+    output: TerminalBuffer
+    exit_code: int | None
+
+    @property
+    def is_over(self) -> bool: ...
+
+    def write(self, data: bytes) -> bool: ...
+
+    async def close(self) -> None: ...
+
+
+Dial = Callable[[Destination, Path, str | None], Awaitable[ShellChannel]]
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class RemoteShell:
+    """One of them."""
+
+    shell_id: str
+    who: Principal
+    destination: Destination
+    line: ShellChannel
+    opened_at: datetime
+    used_at: float = 0.0  # by the clock of the loop
+    idle: asyncio.TimerHandle | None = field(default=None, repr=False)
+
+    @property
+    def status(self) -> str:
+        return "ended" if self.line.is_over else "open"
+
+    @property
+    def idle_seconds(self) -> int:
+        """Since something was last sent or read."""
+        return int(asyncio.get_running_loop().time() - self.used_at)
+
+
+async def open_shell(wanted: Destination, home: Path, agent: str | None) -> ShellChannel:
+    """A shell by SSH."""
+    # It takes a while to import, which the loop does not have.
+    try:
+        with extras.required():
+            dialing = await asyncio.to_thread(importlib.import_module, "hubbub.node.ssh.connect")
+    except extras.NotInstalled as error:
+        raise NotConnected(RefusalCode.FAILED, str(error)) from None
+    line: ShellChannel = await dialing.dial(wanted, home, agent)
+    return line
+
+
+class RemoteShells:
+    """Those of one machine. `close` them in the end."""
+
+    def __init__(self, *, idle: timedelta = IDLE, dial: Dial = open_shell) -> None:
+        self._idle, self._dial = idle, dial
+        self._open: dict[str, RemoteShell] = {}
+        self._awaited: list[Principal] = []  # whose shells are about to be
+        self._closing: set[asyncio.Task[None]] = set()
+
+    async def open(self, who: Principal, wanted: Destination, home: Path, agent: str | None) -> RemoteShell:
+        """A new shell of theirs. Raises `NotConnected`."""
+        await self._make_room(who)
+        self._awaited.append(who)
+        try:
+            line = await self._dial(wanted, home, agent)
+        finally:
+            self._awaited.remove(who)
+        shell_id = f"{wanted}/{secrets.token_hex(8)}"
+        shell = RemoteShell(
+            shell_id=shell_id, who=who, destination=wanted, line=line, opened_at=datetime.now(UTC)
+        )
+        self._open[shell_id] = shell
+        self._use(shell)
+        return shell
+
+    def of(self, who: Principal) -> Sequence[RemoteShell]:
+        """Theirs, the oldest first."""
+        return [each for each in self._open.values() if each.who == who]
+
+    def find(self, who: Principal, shell_id: str) -> RemoteShell | None:
+        """Theirs by that id; nobody finds anybody else's."""
+        found = self._open.get(shell_id)
+        return found if found is not None and found.who == who else None
+
+    def send(self, shell: RemoteShell, typed: bytes) -> None:
+        """Have something typed. Raises `NotConnected` where nothing can be."""
+        self._use(shell)
+        if shell.line.is_over:
+            raise NotConnected(RefusalCode.FAILED, f"the shell on {shell.destination} has ended")
+        if not shell.line.write(typed):
+            raise NotConnected(RefusalCode.FAILED, f"{shell.destination} does not take what was sent before")
+
+    async def read(self, shell: RemoteShell) -> str:
+        """What it printed since this was last asked, once nothing more comes for a moment."""
+        self._use(shell)
+        await shell.line.output.settled()
+        return shell.line.output.take()
+
+    async def end(self, shell: RemoteShell) -> bool:
+        """Close it, and forget it: whether it was open until then."""
+        self._open.pop(shell.shell_id, None)
+        if shell.idle is not None:
+            shell.idle.cancel()
+        was_open = not shell.line.is_over
+        await shell.line.close()
+        return was_open
+
+    async def close(self) -> None:
+        """End all of them."""
+        await asyncio.gather(*map(self.end, tuple(self._open.values())), *self._closing)
+
+    # ---- room, and time ----------------------------------------------------------------------------------------------
+
+    async def _make_room(self, who: Principal) -> None:
+        """Forget one that has ended where there would be too many. Raises `NotConnected` if there is none."""
+        theirs = len(self.of(who)) + self._awaited.count(who)
+        if theirs >= MOST_OF_ONE:
+            await self._forget_one_of(
+                self.of(who), f"{MOST_OF_ONE} shells of yours are open; close one first"
+            )
+        elif len(self._open) + len(self._awaited) >= MOST:
+            full = f"{MOST} shells are open on other machines, and there may be no more; try again later"
+            await self._forget_one_of(tuple(self._open.values()), full)
+
+    async def _forget_one_of(self, shells: Sequence[RemoteShell], otherwise: str) -> None:
+        ended = next((each for each in shells if each.line.is_over), None)
+        if ended is None:
+            raise NotConnected(RefusalCode.FAILED, otherwise)
+        await self.end(ended)
+
+    def _use(self, shell: RemoteShell) -> None:
+        loop = asyncio.get_running_loop()
+        if shell.idle is not None:
+            shell.idle.cancel()
+        shell.used_at = loop.time()
+        shell.idle = loop.call_later(self._idle.total_seconds(), self._idled, shell)
+
+    def _idled(self, shell: RemoteShell) -> None:
+        ending = asyncio.ensure_future(self._end_quietly(shell))
+        self._closing.add(ending)
+        ending.add_done_callback(self._closing.discard)
+
+    async def _end_quietly(self, shell: RemoteShell) -> None:
+        await self.end(shell)

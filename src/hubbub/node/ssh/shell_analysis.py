@@ -1,0 +1,97 @@
+"""What the gate reads in a call of `ssh_session`: the machine, by each of its names, and what is typed there.
+
+What is typed is read like a command here, though less is known of it: not the folder that it runs in, and the shell
+that takes it is one at a terminal, which does more with some characters than it does in a script.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from hubbub.model.errors import Invalid
+from hubbub.node.ssh import destination, host_config
+from hubbub.node.ssh.not_connected import NotConnected
+from shellgate.analysis import Analysis, CallPart
+from shellgate.decision import Decision, Effect
+from shellgate.filesystem import Elsewhere
+from shellgate.floor import commands
+from shellgate.verdicts import ask
+from shellgate.world import World
+
+TOOL = "ssh_session"
+_ASKS = frozenset({"open", "send"})
+_KEY = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")  # all that controls a terminal but the end of a line
+_HISTORY = re.compile(r"(?m)^\s*\^|!(?![\s=(]|\Z)")
+_KEYS = ask("F9", "It holds a key that a terminal does something with, such as to complete what was typed.")
+_EARLIER = ask("F9", "A shell at a terminal may put an earlier command in the place of this.")
+_FOLDER = ask("F9", "What it would delete or change depends on the folder that it is in there.")
+DEPENDS_ON_FOLDER = "F1"
+
+
+def analyse(arguments: Mapping[str, object], world: World) -> Analysis:
+    """A call of the tool; the shells that there are say by their ids which machine they are on."""
+    operation = _text(arguments, "operation")
+    given = (
+        _text(arguments, "hostname")
+        if operation == "open"
+        else _text(arguments, "session_id").partition("/")[0]
+    )
+    floor: tuple[Decision, ...] = ()
+    target = f"{operation}:{given}" if given else operation
+    if operation == "send":
+        typed = _text(arguments, "command")
+        floor = tuple(_of_typed(typed, replace(world, files=Elsewhere())))
+        target = f"{target} {typed}"
+    called = [f"{operation}:{name}" if name else operation for name in _names(given)]
+    parts = [
+        CallPart(tool=TOOL, target=each, floor=floor, is_harmless=operation not in _ASKS) for each in called
+    ]
+    if (really := _where(given, world)) is not None:  # of which only deny rules hear
+        parts.append(CallPart(tool=TOOL, target=f"{operation}:{really}", never_asks=True))
+    return Analysis(parts=tuple(parts), target=target)
+
+
+def _names(given: str) -> tuple[str, ...]:
+    """Return what rules may call the machine: the host alone, and with the user and the port that the caller named."""
+    try:
+        return destination.parse(given).names
+    except Invalid:  # of which nothing will come
+        return (given,)
+
+
+def _where(given: str, world: World) -> str | None:
+    """Return where the SSH configuration says that the host is, if it has another name for it."""
+    try:
+        wanted = destination.parse(given)
+        address = host_config.find(wanted, Path(world.home), None).address.casefold().rstrip(".")
+    except (Invalid, NotConnected):
+        return None
+    return address if address != wanted.host else None
+
+
+def _of_typed(typed: str, world: World) -> Iterator[Decision]:
+    """Yield what the floor says of it."""
+    if _KEY.search(typed):
+        yield _KEYS
+    if _HISTORY.search(typed):
+        yield _EARLIER
+    found = list(_of_command(typed, world))
+    yield from found
+    clauses = {each.rule_id for each in found if each.effect is Effect.DENY}
+    if DEPENDS_ON_FOLDER not in clauses:
+        at_the_top = _of_command(typed, replace(world, cwd="/"))
+        if any(each.effect is Effect.DENY and each.rule_id == DEPENDS_ON_FOLDER for each in at_the_top):
+            yield _FOLDER
+
+
+def _of_command(typed: str, world: World) -> Iterator[Decision]:
+    reading = commands.read(typed, world)
+    yield from reading.floor
+    for part in reading.parts:
+        yield from part.floor
+
+
+def _text(arguments: Mapping[str, object], name: str) -> str:
+    value = arguments.get(name, "")
+    return value if isinstance(value, str) else ""

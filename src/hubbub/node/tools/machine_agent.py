@@ -1,0 +1,143 @@
+"""The agent of a machine, asked on behalf of somebody: what it may call, how deep that goes, and as a hub's task."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import structlog
+
+from hubbub.model.errors import HubError, Invalid
+from hubbub.model.fleet import call_chain
+from hubbub.model.fleet.calls import NodeCall, ToolResult
+from hubbub.model.fleet.managed_agents import AgentCredentials
+from hubbub.node.policy.node_policy import AdaptedRuntime, CommandRuntime
+from hubbub.node.runtimes import NONE, conversation
+from hubbub.node.runtimes.agent_program import TOKEN
+from hubbub.node.runtimes.conversation import Answer, OnText, RuntimeFailed, ToolAccess
+from hubbub.node.tools.tool_context import ToolContext
+
+log = structlog.get_logger("hubbub")
+
+TITLE_LENGTH = 80
+
+
+async def ask(
+    place: ToolContext,
+    order: NodeCall,
+    prompt: str,
+    *,
+    only: Sequence[str] | None = None,
+    task_id: str | None = None,
+    hear: OnText | None = None,
+) -> Answer:
+    """The agent's answer to `prompt`, with the tools named in `only`, else all.
+
+    It acts as whoever gave the order, though never as a person. Raises `RuntimeFailed`, also where too many agents
+    have asked one another by now; `Invalid` for a tool that there is not.
+    """
+    _require_shallow(order)
+    hands = _hands(place, order, only, task_id)
+    talk = await conversation(place.policy.runtime, await place.hub.key())
+    async with _lent(place, order, hands) as lent:
+        return await talk.say(prompt, replace(hands, lent=lent), hear)
+
+
+async def start(
+    place: ToolContext, order: NodeCall, *, title: str, prompt: str, only: Sequence[str] | None = None
+) -> tuple[str, "asyncio.Task[Answer]"]:
+    """Have the agent work on `prompt` as a task of the hub: its id, and the answer that is to come.
+
+    The task ends with the answer, whether or not anybody waits for it here. Raises `HubError` where the hub takes no
+    task, `RuntimeFailed` as `ask`.
+    """
+    _require_shallow(order)
+    _require_known(place, only)
+    task_id = await place.hub.begin_task(order.who, place.redact(_line(title)), place.redact(prompt))
+
+    async def work() -> Answer:
+        try:
+            answer = await ask(place, order, prompt, only=only, task_id=task_id)
+        except RuntimeFailed as failed:
+            raise RuntimeFailed(place.redact(str(failed))) from None
+        return replace(answer, text=place.redact(answer.text))
+
+    return task_id, place.errands.start(place.hub, place.data, task_id, work())
+
+
+def said(answer: Answer) -> dict[str, object]:
+    """An answer as callers are told of it."""
+    return {"text": answer.text, "tool_calls": [asdict(call) for call in answer.tool_calls]}
+
+
+@asynccontextmanager
+async def _lent(
+    place: ToolContext, order: NodeCall, hands: ToolAccess
+) -> AsyncIterator[AgentCredentials | None]:
+    """With what the agent acts at the hub while it works, where it is a program that was given nothing else for that.
+
+    One that gets nothing works all the same: it may have no use for the hub.
+    """
+    runtime = place.policy.runtime
+    if not isinstance(runtime, CommandRuntime | AdaptedRuntime) or runtime.key == TOKEN:
+        yield None
+        return
+    try:
+        lent = await place.hub.lend(order.who, hands.task_id, hands.chain)
+    except HubError as error:
+        log.warning("the agent gets no token for its order", reason=str(error))
+        yield None
+        return
+    try:
+        yield lent
+    finally:
+        with suppress(HubError):  # it ends by itself
+            await place.hub.give_back(lent)
+
+
+def _hands(
+    place: ToolContext, order: NodeCall, only: Sequence[str] | None, task_id: str | None
+) -> ToolAccess:
+    _require_known(place, only)
+    asker = replace(order.who, is_person=False)
+    chain = call_chain.longer(order.chain, order.who.name, place.node)
+
+    async def call(tool: str, arguments: Mapping[str, object]) -> ToolResult:
+        return await place.perform(NodeCall(who=asker, tool=tool, arguments=arguments, chain=chain))
+
+    return ToolAccess(
+        node=place.node,
+        folder=Path(place.world.cwd),
+        tools=[spec for spec in place.catalogue if only is None or spec.name in only],
+        call=call,
+        task_id=task_id,
+        chain=chain,
+        is_limited=only is not None,
+    )
+
+
+def require_able(place: ToolContext, order: NodeCall, only: Sequence[str] | None = None) -> None:
+    """Raise what `start` would, as far as it can be known before: `RuntimeFailed`, and `Invalid` for unknown tools."""
+    if place.policy.runtime is None:
+        raise RuntimeFailed(NONE)
+    _require_shallow(order)
+    _require_known(place, only)
+
+
+def _require_shallow(order: NodeCall) -> None:
+    """A machine's own agent may work for itself; it is as deep then as if another machine's had asked."""
+    if (why := call_chain.too_deep(order.chain)) is not None:
+        raise RuntimeFailed(why)
+
+
+def _require_known(place: ToolContext, only: Sequence[str] | None) -> None:
+    known = {spec.name for spec in place.catalogue}
+    for name in only or ():
+        if name not in known:
+            raise Invalid(f"tools: there is no tool {name!r}; there are {', '.join(sorted(known))}")
+
+
+def _line(text: str) -> str:
+    first = text.strip().partition("\n")[0].strip() or "untitled"
+    return first if len(first) <= TITLE_LENGTH else f"{first[: TITLE_LENGTH - 1]}…"

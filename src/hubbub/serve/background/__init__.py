@@ -1,0 +1,1 @@
+"""What the hub does by itself while it runs, beside answering calls."""

@@ -1,0 +1,71 @@
+"""What the hub does by itself, time and again: settle what is overdue, say what is dead or late, forget."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+from functools import partial
+from uuid import UUID
+
+from hubbub.core import expiry
+from hubbub.core.mail import deadletters
+from hubbub.core.work import late_tasks
+from hubbub.model.errors import StoreUnavailable
+from hubbub.model.people.rights import SYSTEM
+from hubbub.store.tx import Operation, Store
+
+log = logging.getLogger(__name__)
+
+SWEEP_EVERY = timedelta(milliseconds=500)
+BURY_EVERY = LATE_EVERY = timedelta(minutes=1)
+FORGET_EVERY = timedelta(hours=1)
+
+
+class Maintenance:
+    """Works while `run` runs. After `dead_letters` an unread letter is dead, if its receiver was never there."""
+
+    def __init__(self, store: Store, dead_letters: timedelta) -> None:
+        self._store = store
+        self._dead_letters = dead_letters
+
+    async def run(self) -> None:
+        """Keep at it, until cancelled."""
+        async with asyncio.TaskGroup() as all_of_it:
+            all_of_it.create_task(self._every(FORGET_EVERY, self.forget))
+            all_of_it.create_task(self._every(BURY_EVERY, self.bury))
+            all_of_it.create_task(self._every(LATE_EVERY, self.tell_late))
+            all_of_it.create_task(self._every(SWEEP_EVERY, self.sweep))
+
+    async def _every(self, pause: timedelta, work: Callable[[], Awaitable[None]]) -> None:
+        while True:
+            try:
+                await work()
+            except StoreUnavailable as error:
+                log.warning("what is overdue could not be settled: %s", error)
+            await asyncio.sleep(pause.total_seconds())
+
+    async def sweep(self) -> None:
+        """End what has run out of time."""
+        if await self._store.read(SYSTEM, expiry.is_due):
+            await self._store.write(SYSTEM, expiry.settle)
+
+    async def bury(self) -> None:
+        """Note which letters nobody came to read, some at a time: others write in between."""
+        after = self._dead_letters
+        await self._in_parts(
+            partial(deadletters.due, after=after), partial(deadletters.settle, after=after), deadletters.BATCH
+        )
+
+    async def tell_late(self) -> None:
+        """Tell which tasks nobody gets on with, some at a time."""
+        await self._in_parts(late_tasks.due, late_tasks.settle, late_tasks.BATCH)
+
+    async def _in_parts(self, look: Operation[list[UUID]], settle: Callable[..., None], most: int) -> None:
+        """Look once, beside whoever writes, and settle what is due some at a time: others write in between."""
+        found = await self._store.read(SYSTEM, look, long=True)
+        for first in range(0, len(found), most):
+            await self._store.write(SYSTEM, partial(settle, due=found[first : first + most]))
+
+    async def forget(self) -> None:
+        """Drop what was kept only for a while."""
+        await self._store.write(SYSTEM, expiry.forget)

@@ -1,0 +1,173 @@
+"""The REST that CommHub's node clients call. Its words are the dialect's; here are only the addresses."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Annotated, TypeVar
+
+from pydantic import BaseModel, Field, ValidationError
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from hubbub.core.transaction import Transactions
+from hubbub.dialects.commhub import DIALECT, rest_replies
+from hubbub.dialects.dialect import Reply
+from hubbub.model.errors import HubError, Invalid
+from hubbub.model.fleet.calls import ToolResult
+from hubbub.model.json_fields import validation_message
+from hubbub.model.people.rights import SYSTEM, Actor
+from hubbub.serve.dialect_apis.tool_responses import encode_large, json_object, response
+from hubbub.serve.http.guard import actor_of
+from hubbub.serve.http.passwords import PasswordLogin, check
+from hubbub.serve.rest.base.shapes import LongText, Name
+from hubbub.store.tx import Operation, Tx
+
+HISTORY = 50
+LONGEST_HISTORY = 500
+NUMBERS = frozenset({"limit", "ttl_seconds"})  # in a query everything is text
+
+Model = TypeVar("Model", bound=BaseModel)
+Body = Mapping[str, object]
+Handler = Callable[[Request], Awaitable[ToolResult]]
+
+
+class Account(BaseModel):
+    username: Name
+    password: LongText
+    invite_code: Name | None = None
+
+
+class NodeToken(BaseModel):
+    network_id: Name | None = None
+    node_name: Name | None = None
+
+
+class History(BaseModel):
+    network_id: Name | None = None
+    limit: Annotated[int, Field(ge=1, le=LONGEST_HISTORY)] = HISTORY
+
+
+class CommHubRest:
+    """The handlers of all addresses."""
+
+    def __init__(self, transactions: Transactions, gatekeeper: PasswordLogin, *, is_open: bool) -> None:
+        """`is_open` lets anyone register, not only who has an invitation."""
+        self.transactions = transactions
+        self.gatekeeper = gatekeeper
+        self.is_open = is_open
+
+    def routes(self) -> list[BaseRoute]:
+        return [
+            _route("POST", "/api/auth/register", self.register),
+            _route("POST", "/api/auth/login", self.login),
+            _route("GET", "/api/auth/me", self.me),
+            _route("POST", "/api/auth/node-token", self.node_token),
+            _route("GET", "/api/status", self._tool("get_all_status")),
+            _route("GET", "/api/tasks", self._tool("list_tasks")),
+            _route("GET", "/api/task/{task_id}", self._tool("get_task")),
+            _route("GET", "/api/completions", self._tool("get_completions")),
+            _route("GET", "/api/messages", self.messages),
+            _route("GET", "/api/nodes", self.nodes),
+            _route("POST", "/api/task", self.send_task),
+            _route("POST", "/api/broadcast", self._tool("broadcast")),
+        ]
+
+    async def register(self, request: Request) -> ToolResult:
+        asked = _checked(Account, await json_object(request))
+        check(asked.password, asked.username)
+        kept = await self.gatekeeper.passwords.hash(asked.password)
+
+        def register(tx: Tx) -> Reply:
+            return rest_replies.register(
+                tx, asked.username, kept, invite_code=asked.invite_code, is_open=self.is_open
+            )
+
+        return _yes(await self.transactions.write(SYSTEM, register))
+
+    async def login(self, request: Request) -> ToolResult:
+        asked = _checked(Account, await json_object(request))
+        user = await self.gatekeeper.admit(request.scope, asked.username, asked.password)
+        return _yes(await self.transactions.write(SYSTEM, lambda tx: rest_replies.login(tx, user)))
+
+    async def me(self, request: Request) -> ToolResult:
+        return await self._read(request, rest_replies.me)
+
+    async def node_token(self, request: Request) -> ToolResult:
+        asked = _checked(NodeToken, await json_object(request))
+        return _yes(
+            await self.transactions.write(
+                actor_of(request.scope),
+                lambda tx: rest_replies.node_token(tx, asked.network_id, asked.node_name),
+            )
+        )
+
+    async def messages(self, request: Request) -> ToolResult:
+        asked = _checked(History, dict(request.query_params))
+        return await self._read(
+            request, lambda tx: rest_replies.message_history(tx, asked.network_id, asked.limit)
+        )
+
+    async def nodes(self, request: Request) -> ToolResult:
+        asked = _checked(History, dict(request.query_params))
+        return await self._read(request, lambda tx: rest_replies.nodes(tx, asked.network_id))
+
+    async def send_task(self, request: Request) -> ToolResult:
+        body = await json_object(request)
+        arguments = {**body, "from_session": body.get("from") or body.get("from_session")}
+        answer = await self._call(request, "send_task", arguments)
+        if answer.refusal is not None or answer.is_error:
+            return answer
+        return _yes({"task_id": answer.content["message_id"], **answer.content})
+
+    def _tool(self, name: str) -> Handler:
+        """The tool of that name, with the members of the body, or of the query and the path, as its arguments."""
+
+        async def handle(request: Request) -> ToolResult:
+            given = (
+                await json_object(request) if request.method == "POST" else _numbered(request.query_params)
+            )
+            return await self._call(request, name, {**given, **request.path_params})
+
+        return handle
+
+    async def _call(self, request: Request, tool: str, arguments: Body) -> ToolResult:
+        key = request.headers.get("idempotency-key")
+        actor = actor_of(request.scope)
+        return await DIALECT.call(self.transactions, actor, tool, arguments, key, shape=encode_large)
+
+    async def _read(self, request: Request, operation: Operation[Reply]) -> ToolResult:
+        actor: Actor = actor_of(request.scope)
+        return _yes(await self.transactions.read(actor, operation))
+
+
+def _route(method: str, path: str, handler: Handler) -> BaseRoute:
+    async def answer(request: Request) -> Response:
+        try:
+            return response(await handler(request))
+        except HubError as error:
+            return response(DIALECT.refuse(error))
+
+    return Route(path, answer, methods=[method])
+
+
+def _yes(reply: Reply) -> ToolResult:
+    return ToolResult(DIALECT.success(reply))
+
+
+def _checked(model: type[Model], given: Body) -> Model:
+    """What was given, as the address takes it. Raises `Invalid`."""
+    try:
+        return model.model_validate({name: value for name, value in given.items() if value is not None})
+    except ValidationError as error:
+        raise Invalid(validation_message(error.errors(include_input=False, include_url=False))) from None
+
+
+def _numbered(query: Mapping[str, str]) -> dict[str, object]:
+    """A query with its numbers as numbers; what should be one and is not stays text, for the tool to refuse."""
+    return {name: _number(value) if name in NUMBERS else value for name, value in query.items()}
+
+
+def _number(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text

@@ -1,0 +1,249 @@
+"""Which machines are linked to this hub, which it has just lost, and what they have been ordered.
+
+It is what all rooms of this folder share; `remote_nodes` is how those see it who give orders.
+"""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Collection, Coroutine
+from contextlib import asynccontextmanager, suppress
+from functools import partial
+from uuid import UUID
+
+from hubbub.core.fleet import approvals, dispatches, nodes
+from hubbub.core.transaction import Transactions
+from hubbub.model.errors import HubError, Invalid
+from hubbub.model.fleet.calls import RefusalCode, ToolResult, refused
+from hubbub.model.fleet.dispatches import Dispatch
+from hubbub.model.fleet.link_protocol import CloseReason
+from hubbub.model.fleet.nodes import Machine
+from hubbub.model.people.rights import SYSTEM
+from hubbub.serve.fleet.node_link import NodeLink
+from hubbub.serve.fleet.pending_results import PendingResults, result_of
+from hubbub.serve.fleet.timings import Timings
+from hubbub.store.tx import Tx
+
+log = logging.getLogger(__name__)
+
+
+class LinkedNodes:
+    """The machines of one hub. Belongs to one event loop; `alive` has to be entered while it is used."""
+
+    def __init__(self, transactions: Transactions, instance: str, pace: Timings | None = None) -> None:
+        self.transactions, self.instance = transactions, instance
+        self.pace = pace or Timings()
+        self.waiters = PendingResults()
+        self.held: dict[UUID, Dispatch] = {}  # by id, what the machines that are linked here were ordered
+        self._links: dict[UUID, NodeLink] = {}
+        self._names: dict[tuple[str, str], UUID] = {}
+        self._lost: dict[UUID, float] = {}  # when a link was lost, by the clock of the event loop
+        self._leaving: set[UUID] = set()  # machines whose loss the store does not know of
+        self._gone = asyncio.Event()  # some link
+        self._contested: dict[UUID, tuple[str, float]] = {}  # who else claims to be a machine, and since when
+        self._work: set[asyncio.Task[None]] = set()
+
+    def __len__(self) -> int:
+        return len(self._links)
+
+    # ---- who is there --------------------------------------------------------------------------------------------
+
+    def is_elsewhere(self, machine: Machine, now: int) -> bool:
+        """Whether another hub of the store holds the machine's link, as far as is known."""
+        return nodes.is_linked(machine, now) and machine.hub != self.instance
+
+    def was_just_lost(self, machine_id: UUID) -> bool:
+        """Whether the machine was linked here a moment ago, so that it may be back at once."""
+        return 0 < self.lost_for(machine_id) < self.pace.moment.total_seconds()
+
+    def link_of(self, machine_id: UUID) -> NodeLink | None:
+        return self._links.get(machine_id)
+
+    def link_to(self, project: str, name: str) -> NodeLink | None:
+        """The link of the machine of that name, whatever its case, in the project of that slug."""
+        machine_id = self._names.get((project, name.casefold()))
+        return self._links.get(machine_id) if machine_id is not None else None
+
+    def named(self, project_id: UUID, name: str) -> NodeLink | None:
+        """As `link_to`, by the project's id."""
+        found = (each for each in self._links.values() if each.project.id == project_id)
+        return next((each for each in found if each.machine.name.casefold() == name.casefold()), None)
+
+    def lost_for(self, machine_id: UUID) -> float:
+        """For how many seconds the machine's link has been lost; 0 if it was not lost here."""
+        now = asyncio.get_running_loop().time()
+        return now - self._lost.get(machine_id, now)
+
+    # ---- links come and go ---------------------------------------------------------------------------------------
+
+    async def admit(self, link: NodeLink) -> CloseReason | None:
+        """Have orders for the machine go over this link; else why not: another one stands.
+
+        A machine that comes back is the same if its process is. Another process has to wait until pings have shown
+        whether the first is there; only then it hears that it need not come back.
+        """
+        loop, other = asyncio.get_running_loop(), self._links.get(link.machine.id)
+        if other is not None and other.instance != link.instance:
+            who, began = self._contested.get(link.machine.id, (link.instance, loop.time()))
+            began = began if who == link.instance else loop.time()
+            self._contested[link.machine.id] = link.instance, began
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self.pace.doubt.total_seconds()):
+                    await other.ended()
+            if not other.has_ended:
+                is_sure = loop.time() - began >= self.pace.certain.total_seconds()
+                return CloseReason.TAKEN if is_sure else CloseReason.CLOSING
+        return self._replace(link)
+
+    def _replace(self, link: NodeLink) -> CloseReason | None:
+        before = self._links.get(link.machine.id)
+        if before is not None and before.instance != link.instance and not before.has_ended:
+            return CloseReason.CLOSING  # another was faster
+        if before is not None:
+            before.part(CloseReason.CLOSING)
+        self._drop_held(link.machine.id)
+        self._links[link.machine.id] = link
+        self._names[link.project.slug, link.machine.name.casefold()] = link.machine.id
+        self._lost.pop(link.machine.id, None)
+        self._contested.pop(link.machine.id, None)
+        return None
+
+    def lose(self, link: NodeLink) -> None:
+        """The link is gone. Whoever waits for the machine waits on; if it stays away, the store is told."""
+        link.part(None)
+        if self._links.get(link.machine.id) is not link:
+            return
+        del self._links[link.machine.id]
+        self._gone.set()
+        self._drop_held(link.machine.id)
+        self._names.pop((link.project.slug, link.machine.name.casefold()), None)
+        self._lost[link.machine.id] = asyncio.get_running_loop().time()
+        self.soon(self._unlink(link))
+
+    async def _unlink(self, link: NodeLink) -> None:
+        """Tell the store that a machine is gone, if it is not back in a moment."""
+        self._leaving.add(link.machine.id)
+        await asyncio.sleep(self.pace.moment.total_seconds())
+        self._leaving.discard(link.machine.id)
+        if self.link_of(link.machine.id) is None:
+            await self._let_go([link.machine.id])
+
+    async def _let_go(self, machine_ids: Collection[UUID]) -> None:
+        links = [(each, self.instance) for each in machine_ids]
+        await self.transactions.write(SYSTEM, partial(_settle_all, links))
+
+    async def close(self) -> None:
+        """Wait a moment for the machines to be told that the hub closes, which their followers have heard."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self.pace.farewell.total_seconds()):
+                while self._links:
+                    self._gone.clear()
+                    await self._gone.wait()
+
+    # ---- orders --------------------------------------------------------------------------------------------------
+
+    def hand_over(self, dispatch: Dispatch) -> None:
+        """Send an order that is noted as sent over the machine's link, if there is one just now.
+
+        If there is none, or it breaks: both sides compare what they hold when the machine comes back.
+        """
+        link = self.link_of(dispatch.machine)
+        if link is None:
+            return
+        self.held[dispatch.id] = dispatch
+        try:
+            link.order(dispatch)
+        except Invalid as error:
+            self.soon(self.end(dispatch, refused(RefusalCode.INVALID, str(error))))
+
+    def _drop_held(self, machine_id: UUID) -> None:
+        """What the machine holds is told anew over its next link."""
+        for each in [each.id for each in self.held.values() if each.machine == machine_id]:
+            del self.held[each]
+
+    async def end(self, dispatch: Dispatch, outcome: ToolResult) -> None:
+        """Keep what came of an order, and tell whoever waits for it; if it had ended before, what was kept then."""
+
+        def keep(tx: Tx) -> Dispatch:
+            return dispatches.end(tx, dispatch.id, outcome) or dispatches.find(tx, dispatch.id) or dispatch
+
+        self.held.pop(dispatch.id, None)
+        self.settle(await self.transactions.write(SYSTEM, keep))
+
+    def settle(self, dispatch: Dispatch) -> None:
+        """An order has ended."""
+        self.held.pop(dispatch.id, None)
+        self.waiters.settle(dispatch.id, result_of(dispatch))
+
+    # ---- what goes on by itself ----------------------------------------------------------------------------------
+
+    def soon(self, work: Coroutine[None, None, None]) -> "asyncio.Task[None]":
+        """Do something that nobody waits for. What the store cannot take now is told again by the machine."""
+
+        async def done() -> None:
+            try:
+                await work
+            except HubError as error:
+                log.warning("what became of a machine's order could not be kept: %s", error)
+
+        task = asyncio.create_task(done())
+        self._work.add(task)
+        task.add_done_callback(self._work.discard)
+        return task
+
+    @asynccontextmanager
+    async def alive(self) -> AsyncIterator[None]:
+        """The store hears which machines are there; in the end, that none is linked here any more."""
+        beating = [asyncio.create_task(self._beat()), asyncio.create_task(self._miss_hubs())]
+        try:
+            yield
+        finally:
+            for each in beating:
+                each.cancel()
+            leaving = {*self._links, *self._leaving}
+            for link in list(self._links.values()):
+                link.part(CloseReason.CLOSING)
+            for task in self._work:
+                task.cancel()
+            await asyncio.gather(*self._work, return_exceptions=True)
+            with suppress(HubError):
+                await self._let_go(leaving)
+                await self.transactions.write(SYSTEM, partial(_ask_no_more, self.instance))
+
+    async def _miss_hubs(self) -> None:
+        """Tell the store what went down with a hub, which could not: links, and questions of its own machine.
+
+        A hub is missed at the second look: one that has just lost its connection to the store, and has it again, is
+        there all the time.
+        """
+        missed: frozenset[tuple[UUID, str]] = frozenset()
+        while True:
+            with suppress(HubError):  # the store is away; so may be all hubs for it
+                found = frozenset(await self.transactions.read(SYSTEM, partial(_left, self.instance)))
+                if gone := found & missed:
+                    await self.transactions.write(SYSTEM, partial(_settle_all, gone))
+                missed = found - gone
+            await asyncio.sleep(self.pace.moment.total_seconds())
+
+    async def _beat(self) -> None:
+        while True:
+            await asyncio.sleep(self.pace.beat.total_seconds())
+            if there := frozenset(self._links):
+                beat = partial(nodes.beat, machine_ids=there, ttl=self.pace.ttl)
+                with suppress(HubError):  # the store is away; it is told the next time
+                    await self.transactions.write(SYSTEM, beat)
+
+
+def _left(asking: str, tx: Tx) -> list[tuple[UUID, str]]:
+    """The machines and the questions of hubs that have ended, with these."""
+    return nodes.of_ended_hubs(tx, asking) + approvals.of_ended_hubs(tx, asking)
+
+
+def _settle_all(left: Collection[tuple[UUID, str]], tx: Tx) -> None:
+    for each, hub in sorted(left):
+        nodes.unlink(tx, each, hub)
+        approvals.outlive(tx, each)
+
+
+def _ask_no_more(hub: str, tx: Tx) -> None:
+    for each in approvals.of_hub(tx, hub):
+        approvals.outlive(tx, each)

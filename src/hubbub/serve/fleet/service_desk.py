@@ -1,0 +1,280 @@
+"""What the hub does for the work of machines: people are asked, a log's head is kept, tasks are begun, tokens lent.
+
+One table of needs, whoever asks and by whatever way it came: over a link (`serve/fleet/node_requests.py`), by a POST
+(`serve/rest/fleet/desk.py`), or from this very process (`InProcessWire`).
+Who may have what is the asker's: `core/fleet/requesters.py`.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+from hubbub.core.fleet import approvals, nodes
+from hubbub.core.fleet.requesters import Requester
+from hubbub.core.people import lent_tokens
+from hubbub.core.transaction import Transactions
+from hubbub.model.errors import Conflict, Invalid, NotFound, StoreUnavailable
+from hubbub.model.fleet import call_chain
+from hubbub.model.fleet.approvals import Approval, ApprovalStatus
+from hubbub.model.fleet.calls import Answered, Principal, Ruling
+from hubbub.model.fleet.link_protocol import (
+    HubRequest,
+    Message,
+    answered_json,
+    principal_of,
+    process_statuses_of,
+    question_of,
+    require_shallow,
+)
+from hubbub.model.ids import parse_id
+from hubbub.model.json_fields import (
+    flag_of,
+    number_of,
+    object_of,
+    prose_of,
+    seconds_of,
+    text_of,
+    text_or_none,
+)
+from hubbub.model.people.rights import SYSTEM, Actor
+from hubbub.serve.live.activity_source import LiveActivitySource
+from hubbub.store.tx import Operation, Tx
+
+MOMENT = timedelta(milliseconds=20)  # after a question's time, so that it is over for whoever looks
+LONGEST_TEXT = 60_000
+LONGEST_RECEIPT = 200
+
+Value = Mapping[str, object]
+Once = Callable[[Operation[Value]], Operation[Value]]
+
+
+class ServiceDesk:
+    """Where machines and the programs beside agents turn to."""
+
+    def __init__(self, transactions: Transactions, news: LiveActivitySource) -> None:
+        self._transactions, self._news = transactions, news
+
+    async def do(
+        self,
+        asker: Requester,
+        need: HubRequest,
+        message: Message,
+        *,
+        once: Once = lambda operation: operation,
+        longest: timedelta = approvals.PATIENCE,
+    ) -> Value | None:
+        """What is granted; None for a question that waits on, to be asked again: after `longest`, a loss, a restart.
+
+        `once` is put around what must not be done twice. Raises `HubError`.
+        """
+        if need is HubRequest.ASK:
+            return await self._ask(asker, message, longest)
+        way = HANDLERS.get(need)
+        if way is None:
+            raise Invalid(f"need: must be one of {', '.join((*HANDLERS, HubRequest.ASK))}")
+
+        def operation(tx: Tx) -> Value:
+            return way(tx, asker, message)
+
+        if need is HubRequest.KEY:
+            return await self._transactions.read(asker.actor, operation)
+        return await self._transactions.write(
+            asker.actor, once(operation) if need is HubRequest.BEGIN_TASK else operation
+        )
+
+    async def _ask(self, asker: Requester, message: Message, longest: timedelta) -> Value | None:
+        """Put a question, unless it is there, and wait until it is answered or its time is over."""
+
+        def put(tx: Tx) -> tuple[Approval, str, timedelta]:
+            approval, receipt = _put(tx, asker, message)
+            return approval, receipt, timedelta(milliseconds=approval.expires_at - tx.now)
+
+        approval, receipt, left = await self._transactions.write(asker.actor, put)
+        loop = asyncio.get_running_loop()
+        over = loop.time() + left.total_seconds()
+        if approval.status is ApprovalStatus.SPENT:  # who asked has not heard of it
+            return _answered(Ruling.APPROVED, approval)
+
+        async def look() -> Approval:
+            return await self._transactions.read(
+                SYSTEM, lambda tx: approvals.find(tx, [approval.project_id], str(approval.id))
+            )
+
+        found = await _until_answered(look, self._news, asker.actor, approval, min(left + MOMENT, longest))
+        if found.is_forsaken or (found.status is ApprovalStatus.PENDING and loop.time() < over):
+            return None
+        return await self._transactions.write(asker.actor, lambda tx: _told(tx, found, receipt))
+
+
+# ---- the needs -----------------------------------------------------------------------------------------------------
+
+
+def _put(tx: Tx, asker: Requester, message: Message) -> tuple[Approval, str]:
+    """Put a question, in the name of whoever the hub knows that it is for; the receipt by which it is used."""
+    approval_id = parse_id(text_of(message, "approval_id"))
+    if approval_id is None:
+        raise Invalid("approval_id: must be an id")
+    require_shallow(message)
+    said = question_of(object_of(message, "question"))
+    standing = asker.standing(tx, said.who)
+    return approvals.put(
+        tx,
+        standing.project,
+        replace(said, who=standing.who, node=standing.node),
+        seconds_of(message, "patience_seconds", approvals.PATIENCE),
+        elicitation=asker.link is None and flag_of(message, "elicitation"),
+        approval_id=approval_id,
+        machine=asker.link,
+        hub=asker.hub,
+        receipt=_receipt(asker, message),
+    )
+
+
+def _receipt(asker: Requester, message: Message) -> str | None:
+    """With what whoever asks proves that the question is theirs; a machine does by its link."""
+    if asker.link is not None and message.get("receipt") is None:
+        return None
+    receipt = text_of(message, "receipt")
+    if not 0 < len(receipt) <= LONGEST_RECEIPT:
+        raise Invalid(f"receipt: must have 1 to {LONGEST_RECEIPT} characters")
+    return receipt
+
+
+def _put_only(tx: Tx, asker: Requester, message: Message) -> Value:
+    _put(tx, asker, message)
+    return {}
+
+
+def _resolve(tx: Tx, asker: Requester, message: Message) -> Value:
+    """What the client that made the call says; where a person was faster, it is theirs."""
+    approval, receipt = _put(tx, asker, message)
+    with suppress(Conflict):
+        approval = approvals.resolve(tx, approval.id, receipt=receipt, approved=flag_of(message, "approved"))
+    return _told(tx, approval, receipt)
+
+
+def _told(tx: Tx, approval: Approval, receipt: str) -> Value:
+    """What is told of a question; a yes is spent by it."""
+    ruling = Ruling.DENIED if approval.status is ApprovalStatus.DENIED else Ruling.EXPIRED
+    if approval.status is ApprovalStatus.APPROVED:
+        # Somebody else may have been told of it or have taken it up, or its minute is over.
+        with suppress(Conflict, NotFound):
+            approvals.spend(tx, approval.id, approval.digest, receipt=receipt)
+            ruling = Ruling.APPROVED
+    return _answered(ruling, approval)
+
+
+def _answered(ruling: Ruling, approval: Approval) -> Value:
+    told = Answered(ruling, str(approval.id), approval.answered_by, approval.signature)
+    return {**answered_json(told), "digest": approval.digest}
+
+
+def _begin_task(tx: Tx, asker: Requester, message: Message) -> Value:
+    standing = asker.standing(tx, _who(message))
+    begun = nodes.begin_task(
+        tx,
+        standing.project,
+        sender=standing.sender,
+        title=prose_of(message, "title", LONGEST_TEXT),
+        description=prose_of(message, "description", LONGEST_TEXT),
+        node=standing.node,
+    )
+    return {"task_id": str(begun.id)}
+
+
+def _end_task(tx: Tx, asker: Requester, message: Message) -> Value:
+    text = prose_of(message, "text", LONGEST_TEXT)
+    asker.end_task(tx, text_of(message, "task_id"), text=text, failed=flag_of(message, "failed"))
+    return {}
+
+
+def _seal(tx: Tx, asker: Requester, message: Message) -> Value:
+    asker.seal(tx, number_of(message, "seq"), text_of(message, "digest"))
+    return {}
+
+
+def _key(tx: Tx, asker: Requester, _message: Message) -> Value:
+    return {"key": asker.key(tx)}
+
+
+def _lend(tx: Tx, asker: Requester, message: Message) -> Value:
+    chain = call_chain.checked(message.get("chain", ()), "chain")
+    return {"token": asker.lend(tx, _who(message), text_or_none(message, "task_id"), chain)}
+
+
+def _give_back(tx: Tx, _asker: Requester, message: Message) -> Value:
+    lent_tokens.give_back(tx, text_of(message, "token"))
+    return {}
+
+
+def _credentials(tx: Tx, asker: Requester, message: Message) -> Value:
+    return {"token": asker.equip(tx, text_of(message, "agent"))}
+
+
+def _fare(tx: Tx, asker: Requester, message: Message) -> Value:
+    asker.fare(tx, process_statuses_of(message))
+    return {}
+
+
+def _who(message: Message) -> Principal:
+    """For whom it is to be done; a machine that has joined need not say, and is not believed."""
+    return principal_of(object_of(message, "who")) if "who" in message else Principal(project="", name="")
+
+
+HANDLERS: Mapping[HubRequest, Callable[[Tx, Requester, Message], Value]] = {
+    HubRequest.PUT: _put_only,
+    HubRequest.RESOLVE: _resolve,
+    HubRequest.BEGIN_TASK: _begin_task,
+    HubRequest.END_TASK: _end_task,
+    HubRequest.SEAL: _seal,
+    HubRequest.KEY: _key,
+    HubRequest.LEND: _lend,
+    HubRequest.GIVE_BACK: _give_back,
+    HubRequest.CREDENTIALS: _credentials,
+    HubRequest.FARE: _fare,
+}
+
+
+async def _until_answered(
+    look: Callable[[], Awaitable[Approval]],
+    news: LiveActivitySource,
+    actor: Actor,
+    approval: Approval,
+    patience: timedelta,
+) -> Approval:
+    """What `look` finds of a question once it does not wait any more, or after `patience`.
+
+    It is looked at again when something is told of it. Ends early, with the question as it is, when the actor's token
+    ends or the hub closes.
+    """
+    with suppress(TimeoutError):
+        async with (
+            asyncio.timeout(patience.total_seconds()),
+            news.follow(actor, approval.project_id) as batches,
+        ):
+            approval = await look()  # for what happened before we followed
+            while approval.status is ApprovalStatus.PENDING:
+                happened = await anext(batches, None)
+                if happened is None:
+                    return approval
+                if any(each.detail.get("approval_id") == str(approval.id) for each in happened):
+                    approval = await look()
+    return approval if approval.status is not ApprovalStatus.PENDING else await look()
+
+
+@dataclass(frozen=True, slots=True)
+class InProcessWire:
+    """The way of the hub's own machine to the desk, in the hub's process. `url` is where the hub listens."""
+
+    desk: ServiceDesk
+    asker: Requester
+    url: str
+
+    async def request(self, need: HubRequest, content: Message, patience: timedelta | None = None) -> Message:
+        """What is granted; people take as long as the question says."""
+        value = await self.desk.do(self.asker, need, content)
+        if value is None:
+            raise StoreUnavailable("the hub stops")
+        return {"url": self.url, **value}

@@ -1,0 +1,1 @@
+"""What every request passes, whatever it asks for: the guard, logins, limits, and the headers of answers."""

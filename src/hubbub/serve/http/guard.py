@@ -1,0 +1,303 @@
+"""The way in, for every route of the hub: is the request meant for us, who sends it, is it bounded.
+
+In this order a request must name a host that is ours (against DNS rebinding), come from no foreign web page, carry a
+token that is valid now, be no larger than its route allows, and say that its body is JSON. Tokens are looked up on
+every request: what was revoked a moment ago is refused. Where a route looks by itself, in the transaction of the
+call, the guard only remembers for whom the token stood last.
+"""
+
+import re
+from collections.abc import Collection, Mapping
+from http import HTTPStatus
+from urllib.parse import parse_qsl, quote, urlencode
+
+from starlette.responses import JSONResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from hubbub.core.fleet import enrolment
+from hubbub.core.people.access import StaleToken, authenticate, fingerprint
+from hubbub.core.transaction import Transactions
+from hubbub.model.errors import Forbidden, HubError, StoreUnavailable, TooMany, Unauthorized
+from hubbub.model.fleet.link_protocol import PATH as LINK
+from hubbub.model.people.rights import LINK_ONLY, SYSTEM, TOOLS_ONLY, Actor, Role
+from hubbub.serve.http import body_limits, page_paths
+from hubbub.serve.http.hosts import Hosts
+from hubbub.serve.http.login_cookies import SAFE, LoginCookies
+
+MIB = 1024 * 1024
+BODY_LIMIT = 1 * MIB
+LARGE_BODY_LIMIT = 10 * MIB
+OTLP = frozenset({"/v1/metrics", "/v1/logs", "/v1/traces"})  # where clients tell what they use, in their form
+PROTOBUF = "application/x-protobuf"
+TAKES_LARGE_BODIES = frozenset({"/mcp/relay", "/mcp/cmdop", "/api/v1/artifacts"}) | OTLP
+
+NEEDS_NO_TOKEN = frozenset({"/health", "/ready", "/api/auth/register", "/api/auth/login"})
+REST = "/api/v1/"
+JOIN = f"{REST}nodes/join"  # where a machine comes that has no token yet, but a code, which the route checks
+REFUSED: Mapping[type[HubError], HTTPStatus] = {
+    Unauthorized: HTTPStatus.UNAUTHORIZED,
+    Forbidden: HTTPStatus.FORBIDDEN,
+    StoreUnavailable: HTTPStatus.SERVICE_UNAVAILABLE,
+    TooMany: HTTPStatus.TOO_MANY_REQUESTS,
+}
+# What `hubbub mcp cmdop` needs, which is for whoever works on an order.
+LENT = re.compile(r"/mcp/cmdop|/api/v1/(?:me|desk)")
+SHARED = re.compile(r"/share/[^/]+")  # the link itself is the secret
+TAKES_TOKEN_IN_QUERY = re.compile(r"/events(/.*)?|/ws")  # a browser cannot send headers to either
+
+MARK = "mark"  # in the state of a request whose caller is to be confirmed: the fingerprint of its token
+KNOWN = 10_000  # tokens, before it is forgotten for whom they stood
+
+JSON = "application/json"
+GOLEMXV = "/_gxv/api/v1"  # whose clients send their token as X-API-Key
+
+
+def actor_of(scope: Scope) -> Actor:
+    """Who sent this request. Raises `Unauthorized` on a route that anyone may use."""
+    actor = scope.get("state", {}).get("actor")
+    if not isinstance(actor, Actor):
+        raise Unauthorized
+    return actor
+
+
+def mark_of(scope: Scope) -> str | None:
+    """The fingerprint of the token by which whoever serves a request is to confirm its actor; None if that is done."""
+    mark: str | None = scope.get("state", {}).get(MARK)
+    return mark
+
+
+def error_response(
+    status: int, code: str, message: str, headers: Mapping[str, str] | None = None
+) -> Response:
+    """A refusal before anything was done: `{"error": code, "message": sentence}`."""
+    return JSONResponse({"error": code, "message": message}, status, headers)
+
+
+class Guard:
+    """ASGI middleware around the whole hub; routes behind it find the caller with `actor_of`.
+
+    It answers itself with 421 for a host that is not ours, 403 for a foreign origin, 401 without a valid token (and
+    naming no OAuth metadata, on which clients would drop their bearer token), 413 for a body that is too large,
+    however it is sent, or that holds too many values, 400 for one that holds them too deep, 415 for one that is not
+    sent as JSON, 429 for a call that comes too soon after others of its token, and 503 when the store cannot tell
+    whether the token is valid.
+
+    A small POST at one of `confirming` whose token was valid before is handed on, and `mark_of` says so: whoever
+    serves it sees in the transaction of the call whether it still is, or raises `StaleToken`. Then the token is looked
+    up, and the request judged once more.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        transactions: Transactions,
+        hosts: Hosts,
+        logins: LoginCookies,
+        confirming: Collection[str] = (),
+    ) -> None:
+        self.app = app
+        self.confirming = frozenset(confirming)
+        self._stood: dict[str, Actor] = {}  # for whom, by fingerprint
+        self.transactions = transactions
+        self.hosts = hosts
+        self.logins = logins
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] not in ("http", "websocket"):
+            await self.app(scope, receive, send)
+            return
+        refusal = self._misdirected(scope) or await self._identify(scope)
+        if refusal is None and scope["type"] == "http" and _has_body(scope):
+            body = await read_body(receive, _body_limit(scope))
+            refusal = body if isinstance(body, Response) else await _unread(scope, body)
+            if isinstance(body, bytes) and refusal is None and mark_of(scope) is not None:
+                await self._confirmed(scope, body, receive, send)
+                return
+            receive = replay(body, receive) if isinstance(body, bytes) else receive
+            del body  # whoever reads it has it for as long as it is needed
+        await (refusal or self.app)(scope, receive, send)
+
+    async def _confirmed(self, scope: Scope, body: bytes, receive: Receive, send: Send) -> None:
+        """Hand on a request whose caller is confirmed behind, and judge it anew where that fails."""
+        try:
+            await self.app(scope, replay(body, receive), send)
+        except StaleToken:
+            self._stood.pop(scope["state"].pop(MARK), None)
+            refusal = await self._identify(scope)
+            await (refusal or self.app)(scope, replay(body, receive), send)
+
+    def _misdirected(self, scope: Scope) -> Response | None:
+        hosts = _fields(scope, b"host")
+        if not hosts or not all(self.hosts.include(f"http://{host}") for host in hosts):
+            return error_response(HTTPStatus.MISDIRECTED_REQUEST, "wrong_host", "this hub is not that host")
+        if not all(self.hosts.include(origin) for origin in _fields(scope, b"origin")):
+            return error_response(
+                HTTPStatus.FORBIDDEN, "foreign_origin", "web pages of other origins may not use this hub"
+            )
+        return None
+
+    async def _identify(self, scope: Scope) -> Response | None:
+        """Put the actor into the scope, or say why there is none."""
+        path: str = scope["path"]
+        if path in NEEDS_NO_TOKEN or SHARED.fullmatch(path) or page_paths.is_open(path):
+            return None
+        if "/.well-known/" in path:
+            return error_response(HTTPStatus.NOT_FOUND, "not_found", "there is nothing at this address")
+        try:
+            secret = _take_token(scope)
+            if path == JOIN and secret is not None and secret.startswith(enrolment.PREFIX):
+                return None
+            actor = await self._actor(scope, secret)
+            self.transactions.quotas.spend(actor)
+            scope.setdefault("state", {})["actor"] = actor
+        except (Unauthorized, Forbidden, StoreUnavailable, TooMany) as error:
+            return _refusal(scope, error)
+        return None
+
+    async def _actor(self, scope: Scope, secret: str | None) -> Actor:
+        """Who has the token, or, where none was sent, the cookie: what a program shows on purpose counts more."""
+        if secret is None:
+            return await self.logins.identify(scope)
+        actor = await self._bearer(scope, secret)
+        if actor.role is Role.NODE and scope["path"] != LINK:
+            raise Forbidden(LINK_ONLY)
+        if actor.role is Role.ORDER and not LENT.fullmatch(scope["path"]):
+            raise Forbidden(TOOLS_ONLY)
+        return actor
+
+    async def _bearer(self, scope: Scope, secret: str) -> Actor:
+        """Who has the token now; or, where that is confirmed behind, who had it when it was shown last."""
+        is_confirmed_behind = scope["path"] in self.confirming and _is_small_post(scope)
+        mark = fingerprint(secret)
+        if is_confirmed_behind and (known := self._stood.get(mark)) is not None:
+            scope.setdefault("state", {})[MARK] = mark
+            return known
+        actor = await self.transactions.store.read(SYSTEM, lambda tx: authenticate(tx, secret))
+        if is_confirmed_behind:
+            if len(self._stood) >= KNOWN:
+                self._stood.clear()
+            self._stood[mark] = actor
+        return actor
+
+
+def _refusal(scope: Scope, error: HubError) -> Response:
+    """Why a request gets no further. A view of the dashboard leads to where one can sign in."""
+    if isinstance(error, Unauthorized) and scope["type"] == "http" and page_paths.is_view(scope["path"]):
+        path, query = quote(scope["path"]), scope["query_string"].decode("latin-1")
+        wanted = quote(f"{path}?{query}" if query else path, safe="/")
+        there = {"Location": f"{page_paths.LOGIN}?next={wanted}", "Cache-Control": "no-store"}
+        return Response(None, HTTPStatus.SEE_OTHER, there)
+    headers = {"WWW-Authenticate": "Bearer"} if isinstance(error, Unauthorized) else None
+    if isinstance(error, TooMany):
+        headers = {"Retry-After": str(error.retry_after)}
+    status = next(REFUSED[kind] for kind in type(error).__mro__ if kind in REFUSED)
+    return error_response(status, error.code, str(error), headers)
+
+
+def _take_token(scope: Scope) -> str | None:
+    """The bearer token of a request, None without any.
+
+    One in the query is taken out of it, so that nothing behind can log it.
+    """
+    scheme, _, secret = _field(scope, b"authorization").partition(" ")
+    if scheme.lower() == "bearer" and secret:
+        return secret.strip()
+    if scope["path"].startswith(GOLEMXV) and (secret := _field(scope, b"x-api-key")):
+        return secret.strip()
+    if TAKES_TOKEN_IN_QUERY.fullmatch(scope["path"]):
+        query: list[tuple[str, str]] = parse_qsl(
+            scope["query_string"].decode("latin-1"), keep_blank_values=True
+        )
+        scope["query_string"] = urlencode([pair for pair in query if pair[0] != "token"]).encode()
+        for name, value in query:
+            if name == "token":
+                return value
+    return None
+
+
+def _fields(scope: Scope, name: bytes) -> list[str]:
+    """What a request says in the headers of that lower-case name."""
+    return [value.decode("latin-1") for each, value in scope["headers"] if each == name]
+
+
+def _field(scope: Scope, name: bytes) -> str:
+    """What it says in the first of them; nothing if there is none."""
+    return next(iter(_fields(scope, name)), "")
+
+
+def _is_small_post(scope: Scope) -> bool:
+    """Whether a request brings a small body, by its own word."""
+    length = _field(scope, b"content-length") if scope.get("method") == "POST" else ""
+    return length.isdecimal() and int(length) <= body_limits.AT_ONCE
+
+
+def _has_body(scope: Scope) -> bool:
+    return any(name in (b"content-length", b"transfer-encoding") for name, _value in scope["headers"])
+
+
+async def _unread(scope: Scope, body: bytes) -> Response | None:
+    """The refusal of a body that is not to be read."""
+    return _unreadable(scope, body) or await _weighed(scope, body)
+
+
+def _unreadable(scope: Scope, body: bytes) -> Response | None:
+    """The refusal of a body that is no JSON by its own word, where a form of ours is not what is sent.
+
+    A page of any site may have a browser send `text/plain`, a form, or a type left out, without asking the hub first;
+    JSON it may not.
+    """
+    if not body or scope["method"] in SAFE or page_paths.is_open(scope["path"]):
+        return None
+    kind = _field(scope, b"content-type").partition(";")[0].strip().lower()
+    if kind == JSON or kind.endswith("+json"):
+        return None
+    if kind == PROTOBUF and scope["path"] in OTLP:
+        return None
+    sentence = f"send the body as JSON, with the header Content-Type: {JSON}"
+    return error_response(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", sentence)
+
+
+def _body_limit(scope: Scope) -> int:
+    """Large bodies are for those who may write."""
+    actor = scope.get("state", {}).get("actor")
+    writes = isinstance(actor, Actor) and actor.role is not Role.VIEWER
+    return LARGE_BODY_LIMIT if writes and scope["path"] in TAKES_LARGE_BODIES else BODY_LIMIT
+
+
+async def _weighed(scope: Scope, body: bytes) -> Response | None:
+    """The refusal of a body that holds more than anybody will read. What is deep, dialects refuse in their words.
+
+    What is exported may be compressed: it is weighed when it is read.
+    """
+    if scope["path"] in OTLP:
+        return None
+    found = await body_limits.body_excess_off_loop(body)
+    if found is None or (found is body_limits.TOO_DEEP and not scope["path"].startswith(REST)):
+        return None
+    return error_response(*found)
+
+
+async def read_body(receive: Receive, limit: int) -> bytes | Response:
+    """The whole body of a request, or the refusal of one that is longer than `limit` bytes or ends too early."""
+    body = bytearray()  # and no list of pieces, whose memory would stay with the process
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            return error_response(HTTPStatus.BAD_REQUEST, "incomplete_body", "the body ended too early")
+        body += message.get("body", b"")
+        if len(body) > limit:
+            sentence = f"the body is larger than {limit // MIB} MiB"
+            return error_response(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "too_large", sentence)
+        if not message.get("more_body", False):
+            return bytes(body)
+
+
+def replay(body: bytes, receive: Receive) -> Receive:
+    """A `receive` that gives `body` once, and then what `receive` gives."""
+    pending: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def replayed() -> Message:
+        return pending.pop() if pending else await receive()
+
+    return replayed

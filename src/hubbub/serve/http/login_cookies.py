@@ -1,0 +1,157 @@
+"""Who has signed in: the cookie that a browser brings, and what must come with it.
+
+A browser sends a cookie along with whatever a page asks of the hub, any page. So a cookie is `SameSite=Strict`, and
+beside that it counts only in what comes from pages of this hub; and to change something a request needs a second
+value, that only those pages know: `csrf_of` the cookie, in a header.
+
+Other programs on the host can set cookies of any name, too, as cookies know no ports; and of one that comes by http,
+nobody can say who set it. Over https ours has the prefix by which browsers take it from this very address only.
+"""
+
+import hashlib
+import hmac
+from contextlib import suppress
+from datetime import timedelta
+
+from starlette.datastructures import Headers
+from starlette.responses import Response
+from starlette.types import Scope
+
+from hubbub.core.people import logins
+from hubbub.core.people.auth_attempts import KNOWN_FOR
+from hubbub.core.transaction import Transactions
+from hubbub.model.errors import Forbidden, StoreUnavailable, Unauthorized
+from hubbub.model.people.rights import SYSTEM, Actor
+from hubbub.serve.http import page_paths
+from hubbub.serve.http.hosts import Hosts
+from hubbub.store.tx import Tx
+
+SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+CSRF = "x-csrf-token"
+MOST_AGE = int(timedelta(days=90).total_seconds())
+PINNED = "__Host-"  # a cookie whose name begins so was set over https, by this host, for all of it
+KNOWN = "_known"  # at the end of the name of the cookie of a browser in which its person has signed in before
+MOST_KNOWN = int(KNOWN_FOR.total_seconds())
+MOST = 20  # cookies of our name in one request; nobody's browser has as many
+
+
+class ForgedRequest(Forbidden):
+    """A request with a cookie that its owner may not have meant."""
+
+
+class LoginCookies:
+    """The cookies of one hub. Two hubs on one machine have different ones, by their ports."""
+
+    def __init__(self, transactions: Transactions, hosts: Hosts, port: int) -> None:
+        self.transactions = transactions
+        self.hosts = hosts
+        self.name = f"hubbub_{port}"
+
+    async def identify(self, scope: Scope) -> Actor:
+        """Who sent the request, by its cookie; what a page needs to change something is then in `csrf` of the scope.
+
+        Raises `Unauthorized`, and `ForgedRequest` for what no page of this hub has sent.
+        """
+        headers = Headers(scope=scope)
+        presented = self.secrets(headers)
+        if not presented:
+            raise Unauthorized
+
+        def recognise(tx: Tx) -> tuple[str, Actor, bool]:
+            secret = logins.choose(tx, presented)
+            return secret, *logins.recognise(tx, secret)
+
+        secret, actor, is_due = await self.transactions.store.read(SYSTEM, recognise)
+        csrf = csrf_of(secret)
+        self._require_meant(scope, headers, csrf)
+        if is_due:
+            await self._touch(actor)
+        scope.setdefault("state", {})["csrf"] = csrf
+        return actor
+
+    def secrets(self, headers: Headers) -> list[str]:
+        """The different values that a request brings; beside one that nobody else can have set no others count."""
+        return self._brought(headers, self.name)
+
+    def browsers(self, headers: Headers) -> list[str]:
+        """The values by which a browser shows that its person has signed in before, as `secrets`."""
+        return self._brought(headers, self.name + KNOWN)
+
+    def _brought(self, headers: Headers, plain: str) -> list[str]:
+        for name in (PINNED + plain, plain):
+            found = [value for header in headers.getlist("cookie") for value in _values(header, name)]
+            if found:
+                return list(dict.fromkeys(found))[:MOST]
+        return []
+
+    def keep(self, response: Response, secret: str, *, is_secure: bool) -> None:
+        """Have the browser keep a login, and over https forget the one that it had without."""
+        name = PINNED + self.name if is_secure else self.name
+        if is_secure:
+            self._forget(response, self.name, is_secure=True)
+        response.headers.append(
+            "Set-Cookie", f"{name}={secret}; Max-Age={MOST_AGE}; {_attributes(is_secure)}"
+        )
+
+    def keep_known(self, response: Response, browser: str, *, is_secure: bool) -> None:
+        """Have the browser keep that its person has signed in there, also after they have left."""
+        name = (PINNED if is_secure else "") + self.name + KNOWN
+        response.headers.append(
+            "Set-Cookie", f"{name}={browser}; Max-Age={MOST_KNOWN}; {_attributes(is_secure)}"
+        )
+
+    def forget(self, response: Response, *, is_secure: bool) -> None:
+        """Have the browser forget its login."""
+        if is_secure:
+            self._forget(response, PINNED + self.name, is_secure=True)
+        self._forget(response, self.name, is_secure=is_secure)
+
+    def _forget(self, response: Response, name: str, *, is_secure: bool) -> None:
+        response.headers.append("Set-Cookie", f"{name}=; Max-Age=0; {_attributes(is_secure)}")
+
+    def _require_meant(self, scope: Scope, headers: Headers, csrf: str) -> None:
+        is_own = self.hosts.are_own_pages(headers)
+        if scope["type"] == "websocket":
+            is_own = is_own and "origin" in headers  # which every browser sends then
+        elif scope["method"] in SAFE:
+            is_own = is_own or (_is_link(headers) and page_paths.is_view(scope["path"]))
+        if not is_own:
+            raise ForgedRequest(
+                "with a login only the hub's own pages may use this; other programs need a token"
+            )
+        changes = scope["type"] == "http" and scope["method"] not in SAFE
+        if changes and not hmac.compare_digest(headers.get(CSRF, "").encode(), csrf.encode()):
+            raise ForgedRequest("with a login this needs the header X-CSRF-Token, the csrf of /api/v1/me")
+
+    async def _touch(self, actor: Actor) -> None:
+        if (login_id := actor.token_id) is not None:
+            with suppress(
+                StoreUnavailable
+            ):  # then at the next request; who only reads is not to suffer from a full disk
+                await self.transactions.store.write(SYSTEM, lambda tx: logins.touch(tx, login_id))
+
+
+def _is_link(headers: Headers) -> bool:
+    """Whether a page leads the browser here, in a window of its own: a frame could be one that nobody sees."""
+    is_whole = headers.get("sec-fetch-dest", "document") == "document"
+    return is_whole and headers.get("sec-fetch-mode") == "navigate"
+
+
+def csrf_of(secret: str) -> str:
+    """What a page of the hub shows to prove that it is one: made from the cookie's secret, which no page can read."""
+    return hmac.new(secret.encode(), b"csrf", hashlib.sha256).hexdigest()
+
+
+def is_secure(scope: Scope) -> bool:
+    """Whether the browser came by https, be it to a proxy that says so or does not."""
+    return scope["scheme"] == "https" or Headers(scope=scope).get("origin", "").startswith("https://")
+
+
+def _attributes(is_secure: bool) -> str:
+    return "Path=/; HttpOnly; SameSite=Strict" + ("; Secure" if is_secure else "")
+
+
+def _values(header: str, name: str) -> list[str]:
+    """The values that cookies of that name have in one header: in all of it, as others could push ours to its end."""
+    pairs = (pair.strip().partition("=") for pair in header.split(";"))
+    return [value for key, _, value in pairs if key == name]

@@ -1,0 +1,94 @@
+"""Passwords: hashed with argon2id in a thread of their own, as that takes long and much memory on purpose."""
+
+import asyncio
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+from argon2 import PasswordHasher
+from argon2.exceptions import InvalidHashError, VerificationError
+from starlette.requests import HTTPConnection
+from starlette.types import Scope
+
+from hubbub.core.people import auth_attempts, users
+from hubbub.core.transaction import Transactions
+from hubbub.model.errors import Invalid, Unauthorized
+from hubbub.model.people.accounts import User
+from hubbub.model.people.rights import SYSTEM
+
+SHORTEST, LONGEST = 8, 1_000
+COMMON = frozenset(
+    """00000000 11111111 11223344 12121212 12341234 12344321 12345678 123456789 1234567890 123123123 1q2w3e4r
+    1qaz2wsx 22222222 55555555 66666666 77777777 87654321 88888888 987654321 99999999 a1234567 aa123456 abc12345
+    abcd1234 abcdefgh adminadmin admin123 administrator asdfasdf asdfghjk asdfghjkl baseball changeme computer football
+    iloveyou internet letmein1 liverpool michelle passw0rd password password! password1 password12 password123
+    princess q1w2e3r4 qazwsxedc qwer1234 qwerty12 qwerty123 qwertyui qwertyuiop starwars sunshine superman trustno1
+    welcome1 welcome123 whatever zaq12wsx zxcvbnm1""".split()  # noqa: SIM905  # a list of words reads best as a text
+)
+
+
+def check(password: str, username: str) -> None:
+    """Raise `Invalid` for a password that others would guess."""
+    if not SHORTEST <= len(password) <= LONGEST:
+        raise Invalid(f"a password has {SHORTEST} to {LONGEST} characters")
+    if password.casefold() in COMMON or password.casefold() == username.casefold():
+        raise Invalid("that password is among the first that are tried; choose another")
+
+
+class Passwords:
+    """Hashes and verifies, one at a time, without holding up the event loop."""
+
+    def __init__(self) -> None:
+        self._hasher = PasswordHasher()
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="hubbub-passwords")
+        self._nobodys: str | None = None
+
+    async def hash(self, password: str) -> str:
+        """What is kept of a password."""
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self._hasher.hash, password)
+
+    async def verify(self, kept: str | None, password: str) -> bool:
+        """Whether `password` is the one that was kept. With nothing kept it is not, which takes just as long to say."""
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self._verify, kept, password)
+
+    def _verify(self, kept: str | None, password: str) -> bool:
+        if self._nobodys is None:
+            self._nobodys = self._hasher.hash("nobody's password")
+        try:
+            self._hasher.verify(kept or self._nobodys, password)
+        except (VerificationError, InvalidHashError):
+            return False
+        return kept is not None
+
+
+class WrongPassword(Unauthorized):
+    """There is no such person, or that is not their password; which of them is nobody's business."""
+
+    def __str__(self) -> str:
+        return "the username or the password is wrong"
+
+
+class PasswordLogin:
+    """Lets people in by name and password: one for all the ways to do so, as they count together."""
+
+    def __init__(self, transactions: Transactions) -> None:
+        self.transactions = transactions
+        self.passwords = Passwords()
+
+    async def admit(self, scope: Scope, name: str, password: str, browsers: Sequence[str] = ()) -> User:
+        """The person who has shown that they are. Raises `TooMany` and `WrongPassword`.
+
+        `browsers` are the secrets by which the browser says that it is known.
+        """
+        address, write = client_address(scope), self.transactions.store.write
+        counted = await write(SYSTEM, lambda tx: auth_attempts.begin_login(tx, name, address, browsers))
+        user = await self.transactions.read(SYSTEM, lambda tx: users.by_name(tx, name))
+        if not await self.passwords.verify(user.password if user else None, password) or user is None:
+            raise WrongPassword
+        await write(SYSTEM, lambda tx: auth_attempts.take_back(tx, counted))
+        return user
+
+
+def client_address(scope: Scope) -> str:
+    """Where a request comes from."""
+    client = HTTPConnection(scope).client
+    return client.host if client else ""

@@ -1,0 +1,34 @@
+"""What every answer tells browsers: that it is what it says, shown in no frame, lent to no other page, and not kept.
+
+A page, a script or a stream that says something else of itself keeps that. The rest is data: whatever an agent wrote
+into it, a browser that somebody leads to it runs nothing of it.
+"""
+
+from collections.abc import Mapping
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+HEADERS: Mapping[bytes, bytes] = {
+    b"cache-control": b"no-store",
+    b"content-security-policy": b"default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    b"cross-origin-resource-policy": b"same-origin",
+    b"referrer-policy": b"no-referrer",
+    b"x-content-type-options": b"nosniff",
+}
+
+
+class SecurityHeaders:
+    """ASGI middleware: completes the headers of every answer over HTTP."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def labelled(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = list(message.get("headers", ()))
+                said = {name.lower() for name, _value in headers}
+                message["headers"] = headers + [each for each in HEADERS.items() if each[0] not in said]
+            await send(message)
+
+        await self.app(scope, receive, labelled if scope["type"] == "http" else send)

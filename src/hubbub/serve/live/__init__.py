@@ -1,0 +1,1 @@
+"""What happens, as it happens: the tail of the activity log and everybody who follows it."""

@@ -1,0 +1,71 @@
+"""Waiting for what happens: the tail of the log, for whoever holds a call open until there is something to say."""
+
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from functools import partial
+from uuid import UUID
+
+from hubbub.model.mail.wakes import DeliveryChannel
+from hubbub.model.people.rights import Actor
+from hubbub.model.records import Activity
+from hubbub.serve.live.log_tail import LogTail
+from hubbub.serve.live.resources import Resource, ResourceKind
+from hubbub.serve.live.subscribers import Subscribers
+
+NEWS = "news"
+
+
+class LiveActivitySource:
+    """What tools that wait are given."""
+
+    def __init__(self, feed: LogTail, followers: Subscribers) -> None:
+        self.feed = feed
+        self.followers = followers
+        self._waiting: Counter[tuple[UUID, str | None]] = Counter()
+        self._waking: Counter[tuple[UUID, str]] = Counter()
+
+    def way_to(self, project_id: UUID, agent: str) -> DeliveryChannel | None:
+        """How an agent would hear, from this hub, of a letter that comes now; None: when it looks by itself."""
+        inbox = project_id, Resource(ResourceKind.INBOX, agent)
+        waiting = self._waiting[project_id, agent]
+        others = waiting + self._waking[project_id, agent]
+        if self.feed.number_of_readings(project_id, agent) > others or self.followers.are_wanting(inbox):
+            return DeliveryChannel.STREAM
+        return DeliveryChannel.WAIT if waiting else None
+
+    @contextmanager
+    def wakes(self, project_id: UUID, agent: str) -> Iterator[None]:
+        """Somebody reads what concerns the agent only to wake it: it hears of nothing by that itself."""
+        self._waking[project_id, agent] += 1
+        try:
+            yield
+        finally:
+            self._waking[project_id, agent] -= 1
+            self._waking += Counter()
+
+    @asynccontextmanager
+    async def follow(
+        self, actor: Actor, project_id: UUID, agent: str | None = None
+    ) -> AsyncIterator[AsyncIterator[Sequence[Activity]]]:
+        """What happens in the project from now on, or what of it concerns `agent`, in batches.
+
+        It ends when the actor's token does, and when the hub closes.
+        """
+        with self.followers.open(actor) as follower:
+            wake = partial(follower.tell, NEWS)
+
+            async def batches() -> AsyncIterator[Sequence[Activity]]:
+                async for _change in follower.changes():
+                    while activities := await reading.take():
+                        yield activities
+
+            now = await self.feed.end()  # where the log is; what was passed on may be a little behind
+            with self.feed.reading(wake, frozenset({project_id}), agent, now) as reading:
+                wake()  # for what came while nobody waited yet
+                self._waiting[project_id, agent] += 1
+                try:
+                    yield batches()
+                finally:
+                    self._waiting[project_id, agent] -= 1
+                    self._waiting += Counter()  # without those for whom nobody waits

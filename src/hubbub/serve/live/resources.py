@@ -1,0 +1,221 @@
+"""What of the hub can be read, and followed, by an address: its agents, its tasks, one task, one inbox.
+
+The same in every dialect. An address names what it names within the projects that the reader may see; what they may
+not see is refused exactly as what does not exist. Reading changes nothing: mail read here is not acknowledged.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, fields
+from enum import StrEnum
+from urllib.parse import quote, unquote
+from uuid import UUID
+
+from hubbub.core.actions import inbox
+from hubbub.core.agents import agents
+from hubbub.core.people import access
+from hubbub.core.work import task_search, tasks
+from hubbub.model.errors import NotFound
+from hubbub.model.ids import parse_id
+from hubbub.model.people.rights import HUB, Actor
+from hubbub.model.records import Activity, Agent, Condition, Letter, Presence, Profile, Project, Task
+from hubbub.store.tx import Tx
+
+MIME_TYPE = "application/json"
+SCHEME = "hubbub://"
+TASKS_SHOWN = 200
+LETTERS_SHOWN = 200
+LONG = frozenset({"description", "context", "result"})  # only in the one task, not in the list
+INTERNAL = frozenset({"project_id", "delivery_id", "leased", "door", "addressed"})
+
+Json = object
+
+
+class ResourceKind(StrEnum):
+    """What an address can name."""
+
+    AGENTS = "agents"
+    TASKS = "tasks"
+    TASK = "task"
+    INBOX = "inbox"
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """One readable thing; `key` is the task's id or the agent's name, where there is one."""
+
+    kind: ResourceKind
+    key: str = ""
+
+
+Topic = tuple[UUID, Resource]  # a resource of one project
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceEntry:
+    """How a resource, or a family of them, is offered."""
+
+    address: str
+    name: str
+    description: str
+
+
+LISTED = (
+    ResourceEntry("hubbub://agents", "agents", "Every agent of the project, and whether it is there"),
+    ResourceEntry("hubbub://tasks", "tasks", f"The newest {TASKS_SHOWN} tasks of the project, newest first"),
+)
+TEMPLATES = (
+    ResourceEntry("hubbub://tasks/{id}", "task", "One task, by its id"),
+    ResourceEntry(
+        "hubbub://inbox/{name}", "inbox", "What waits in an agent's inbox; reading it acknowledges nothing"
+    ),
+)
+
+
+def listed(actor: Actor) -> tuple[ResourceEntry, ...]:
+    """What the actor can read without having to know a name; an agent's own inbox is part of that."""
+    if actor.agent is None:
+        return LISTED
+    own = f"hubbub://inbox/{quote(actor.agent, safe='')}"
+    return (*LISTED, ResourceEntry(own, "my-inbox", f"What waits in the inbox of {actor.agent}"))
+
+
+def parse(address: str) -> Resource:
+    """What an address names. Raises `NotFound` if it can name nothing here."""
+    room, _, key = address.removeprefix(SCHEME).partition("/")
+    if address.startswith(SCHEME):
+        if room in (ResourceKind.AGENTS, ResourceKind.TASKS) and not key:
+            return Resource(ResourceKind(room))
+        if room == ResourceKind.TASKS and (task_id := parse_id(key)):
+            return Resource(ResourceKind.TASK, str(task_id))
+        if room == ResourceKind.INBOX and key:
+            return Resource(ResourceKind.INBOX, unquote(key))
+    raise NotFound("resource", address)
+
+
+def topics(tx: Tx, address: str) -> list[Topic]:
+    """What to follow in order to hear when the resource changes. Raises `NotFound` if the caller may not read it.
+
+    An address of another scheme is nothing of ours that could change: it may be followed, and is never heard of.
+    """
+    if not address.startswith(SCHEME):
+        return []
+    resource = parse(address)
+    return [(project.id, resource) for project in _projects(tx, resource, address)]
+
+
+def read(tx: Tx, address: str) -> str:
+    """The resource as JSON text. Raises `NotFound` if there is none or the caller may not read it."""
+    resource = parse(address)
+    content = _READ[resource.kind](tx, _projects(tx, resource, address), resource.key)
+    return json.dumps(content, ensure_ascii=False, default=str)
+
+
+def changed_by(activity: Activity) -> Iterator[Topic]:
+    """The resources that read differently after the activity."""
+    project_id, noun = activity.project_id, activity.kind.partition(".")[0]
+    if project_id is None:
+        return
+    if noun == "agent":
+        yield project_id, Resource(ResourceKind.AGENTS)
+    if noun == "task":
+        yield project_id, Resource(ResourceKind.TASKS)
+        yield project_id, Resource(ResourceKind.TASK, str(activity.task_id))
+    if noun in ("task", "message"):
+        for name in (activity.agent, activity.detail.get("taken_from")):
+            if isinstance(name, str):
+                yield project_id, Resource(ResourceKind.INBOX, name)
+
+
+def _projects(tx: Tx, resource: Resource, address: str) -> list[Project]:
+    """The projects in which the caller may read the resource; never none, as then it is not found."""
+    found = [project for project in access.visible(tx) if _is_readable(tx, project, resource)]
+    if not found:
+        raise NotFound("resource", address)
+    return found
+
+
+def _is_readable(tx: Tx, project: Project, resource: Resource) -> bool:
+    match resource.kind:
+        case ResourceKind.TASK:
+            return _is_task_of(tx, project, resource.key)
+        case ResourceKind.INBOX:
+            is_there = resource.key == HUB or agents.is_known(tx, project.id, resource.key)
+            return is_there and access.may_read_inbox(tx, resource.key)
+        case _:
+            return True
+
+
+def _is_task_of(tx: Tx, project: Project, task_id: str) -> bool:
+    try:
+        return str(tasks.find(tx, [project.id], task_id).id) == task_id
+    except NotFound:
+        return False
+
+
+def _read_agents(tx: Tx, projects: Sequence[Project], _key: str) -> Json:
+    last = {(each.project_id, each.agent): each for each in agents.presences(tx, [p.id for p in projects])}
+    return [
+        _agent_view(agent, project.slug, last.get((project.id, agent.name)), tx.now)
+        for project in projects
+        for agent in agents.of_project(tx, project.id)
+    ]
+
+
+def _agent_view(agent: Agent, slug: str, presence: Presence | None, now: int) -> Json:
+    view: dict[str, object] = {"name": agent.name, "project": slug, "condition": Condition.OFFLINE}
+    if presence is None:
+        return view
+    condition = presence.condition if presence.is_live(now) else Condition.OFFLINE
+    told = {field.name: getattr(presence, field.name) for field in fields(Profile)}
+    return {**view, "condition": condition, **told, "seen_at": presence.seen_at}
+
+
+def _read_tasks(tx: Tx, projects: Sequence[Project], _key: str) -> Json:
+    slugs = {project.id: project.slug for project in projects}
+    found = task_search.search(tx, list(slugs), limit=TASKS_SHOWN)
+    return [_task_view(task, slugs[task.project_id], without=LONG) for task in found]
+
+
+def _read_task(tx: Tx, projects: Sequence[Project], key: str) -> Json:
+    task = tasks.find(tx, [projects[0].id], key)
+    return _task_view(task, projects[0].slug)
+
+
+def _task_view(task: Task, slug: str, without: frozenset[str] = frozenset()) -> Json:
+    hidden = without | INTERNAL
+    shown = {name: value for name, value in asdict(task).items() if name not in hidden}
+    return {**shown, "project": slug, "priority": task.priority.name.lower()}
+
+
+def _read_inbox(tx: Tx, projects: Sequence[Project], key: str) -> Json:
+    return [
+        _letter_view(letter, project.slug)
+        for project in projects
+        for letter in inbox.read(tx, project.id, key, LETTERS_SHOWN)
+    ]
+
+
+def _letter_view(letter: Letter, slug: str) -> Json:
+    return {
+        "id": letter.delivery.id,
+        "project": slug,
+        "kind": letter.kind,
+        "sender": letter.sender,
+        "edited_by": letter.edited_by,
+        "text": letter.text,
+        "context": letter.context,
+        "task_id": letter.task_id,
+        "in_reply_to": letter.in_reply_to,
+        "outcome": letter.outcome,
+        "priority": letter.delivery.priority.name.lower(),
+        "stored_at": letter.delivery.stored_at,
+    }
+
+
+_READ: dict[ResourceKind, Callable[[Tx, Sequence[Project], str], Json]] = {
+    ResourceKind.AGENTS: _read_agents,
+    ResourceKind.TASKS: _read_tasks,
+    ResourceKind.TASK: _read_task,
+    ResourceKind.INBOX: _read_inbox,
+}

@@ -1,0 +1,78 @@
+"""What an address may ask for: some of the tools only, and to be told of mail beside the answers.
+
+`/mcp/relay?tools=send_message,get_messages` lists these and does these, as if there were no others; `?unread=true` has
+an answer followed by what is unread, for clients that nothing can wake. Each request says it for itself, so that it
+holds in every revision of the protocol and for calls on their own.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import cast
+
+from starlette.datastructures import QueryParams
+from starlette.requests import Request
+from starlette.types import Scope
+
+from hubbub.model.errors import Invalid
+
+TOOLS = "tools"
+MOST, LONGEST = 5, 64  # names that a refusal repeats, and characters of each
+UNREAD = "unread"
+
+
+@dataclass(frozen=True, slots=True)
+class AddressOptions:
+    """What an address asks for; `tools` is None where it asks for all."""
+
+    tools: frozenset[str] | None = None
+    unread: bool = False
+
+    def has(self, tool: str) -> bool:
+        return self.tools is None or tool in self.tools
+
+
+ALL = AddressOptions()
+
+
+def parse(scope: Scope, known: Collection[str]) -> None:
+    """Note what the address of a request asks for, as `options_of` tells. Raises `Invalid`."""
+    asked = ALL
+    if scope["query_string"]:
+        query = Request(scope).query_params
+        asked = AddressOptions(_chosen(query, known), _tells_unread(query))
+    scope.setdefault("state", {})["wanted"] = asked
+
+
+def options_of(request: Request | None) -> AddressOptions:
+    """What the address of a request asks for, once it was judged."""
+    return ALL if request is None else options_at(request.scope)
+
+
+def options_at(scope: Scope) -> AddressOptions:
+    """As `options_of`."""
+    return cast(AddressOptions, scope["state"]["wanted"])
+
+
+def _chosen(query: QueryParams, known: Collection[str]) -> frozenset[str] | None:
+    """The tools that the address names; None if it names none, and means all.
+
+    Raises `Invalid` for one that is not among the `known`, with a sentence that says which there are.
+    """
+    if TOOLS not in query:
+        return None
+    named = [name.strip() for given in query.getlist(TOOLS) for name in given.split(",")]
+    wanted = frozenset(filter(None, named))
+    unknown = sorted(wanted - set(known))
+    if wanted and not unknown:
+        return wanted
+    missing = ", ".join(repr(each[:LONGEST]) for each in unknown[:MOST])
+    wrong = f"there is no tool {missing}" if unknown else "it names none"
+    raise Invalid(f"?{TOOLS}= names the tools to have, by commas: {wrong}; there are {', '.join(known)}")
+
+
+def _tells_unread(query: QueryParams) -> bool:
+    """Whether the address asks to be told of unread mail. Raises `Invalid` for what is neither true nor false."""
+    wanted = query.getlist(UNREAD)
+    if not set(wanted) <= {"true", "false"}:
+        raise Invalid(f"?{UNREAD}= is true to be told of unread mail beside each answer, else false")
+    return "true" in wanted

@@ -1,0 +1,103 @@
+"""Connections as a hub knows them that may not have begun them: read from the store, and kept in mind for minutes.
+
+A balancer may bring any request to any hub. What a request needs of those before it is in the store; what hubs have to
+tell each other at once of a connection they tell by its id, which is that of what they listen to.
+"""
+
+import time
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, suppress
+from functools import partial
+from typing import TypeVar
+from uuid import UUID, uuid4
+
+from hubbub.core.agents import connections
+from hubbub.core.transaction import Transactions
+from hubbub.model.agents.connections import Connection
+from hubbub.model.people.rights import SYSTEM
+from hubbub.serve.live.ephemeral import EphemeralBroadcast
+from hubbub.store.tx import Operation
+
+T = TypeVar("T")
+
+Content = Mapping[str, object]
+
+FRESH = (
+    5 * 60.0
+)  # seconds for which a hub does not look again whether a connection is there, nor notes that it is used
+MOST = 20_000  # that a hub keeps in mind
+ENDED = UUID(int=1)  # under which hubs tell of connections that have ended
+
+
+class ConnectionCache:
+    """The connections of one dialect. Belongs to one event loop."""
+
+    def __init__(self, transactions: Transactions, whispers: EphemeralBroadcast, dialect: str) -> None:
+        self.transactions, self.dialect = transactions, dialect
+        self._whispers = whispers
+        self.hub = uuid4().hex  # to tell what this hub tells from what others do
+        self._seen: dict[str, tuple[Connection, float]] = {}
+
+    async def begin(self, connection: Connection) -> None:
+        """Have every hub know a connection that begins here."""
+        await self.write(partial(connections.begin, connection=connection))
+        self._see(connection)
+
+    def seen(self, name: str, token_id: UUID | None) -> Connection | None:
+        """The token's connection of that id in this dialect, if this hub has looked for it of late."""
+        connection, at = self._seen.get(name, (None, 0.0))
+        is_its = connection is not None and connection.token_id == token_id
+        return connection if is_its and time.monotonic() - at < FRESH else None
+
+    async def find(self, name: str, token_id: UUID | None) -> Connection | None:
+        """The token's connection of that id in this dialect, which is in use; None if there is none (any more)."""
+        connection = self.seen(name, token_id)
+        if connection is None and _topic(name) is not None:
+            connection = await self.write(partial(connections.use, connection_id=name))
+            if connection is None or (connection.token_id, connection.dialect) != (token_id, self.dialect):
+                return None
+            self._see(connection)
+        return connection
+
+    async def end(self, name: str) -> None:
+        """Have every hub know that there is no such connection any more."""
+        await self.write(partial(connections.end, connection_id=name))
+        self._whispers.tell(ENDED, {"connection": name})
+        self.tell(name, {"ended": True})
+
+    def hear_ends(self, hear: Callable[[str], None]) -> AbstractContextManager[None]:
+        """Have `hear` called, for as long as the context lasts, with the ids of connections that end anywhere."""
+
+        def ended(content: Content) -> None:
+            name = str(content["connection"])
+            self._seen.pop(name, None)
+            hear(name)
+
+        return self._whispers.heard(ENDED, ended)
+
+    def tell(self, name: str, content: Content) -> None:
+        """Tell whoever serves a request of the connection, here and at the other hubs."""
+        self._whispers.tell(UUID(name), content)
+
+    def heard(self, name: str, hear: Callable[[Content], None]) -> AbstractContextManager[None]:
+        """Have `hear` called with what is told of the connection, for as long as the context lasts."""
+        return self._whispers.heard(UUID(name), hear)
+
+    async def read(self, operation: Operation[T]) -> T:
+        return await self.transactions.store.read(SYSTEM, operation)
+
+    async def write(self, operation: Operation[T]) -> T:
+        return await self.transactions.store.write(SYSTEM, operation)
+
+    def _see(self, connection: Connection) -> None:
+        if len(self._seen) >= MOST:
+            self._seen.clear()
+        self._seen[connection.id] = connection, time.monotonic()
+
+
+def _topic(name: str) -> UUID | None:
+    """Return the topic that hubs listen to for the connection of that id; None if it is no such id."""
+    with suppress(ValueError):
+        if (topic := UUID(name)).hex == name:
+            return topic
+    return None

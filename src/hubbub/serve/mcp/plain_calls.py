@@ -1,0 +1,292 @@
+"""Calls of tools that need nothing of the SDK, which are nearly all: each is read once, done, and answered once.
+
+What is answered here is answered byte for byte as the SDK would have it answered, which takes it ten times as long; a
+test compares the two. Whatever is not plain is left to it: other methods, calls that stream, ask or wait, and
+everything that is wrong with a message itself.
+"""
+
+import asyncio
+import functools
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from http import HTTPStatus
+
+import pydantic_core
+from mcp import types
+from mcp.shared.exceptions import MCPError
+from mcp.shared.inbound import ERROR_CODE_HTTP_STATUS, InboundModernRoute, classify_inbound_request
+from mcp.types import methods
+from mcp.types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
+from pydantic import ValidationError
+from starlette.datastructures import Headers
+from starlette.types import Scope, Send
+
+from hubbub.core.people.access import StaleToken
+from hubbub.core.transaction import Transactions, VouchedTransactions
+from hubbub.dialects.call import Call, NotYet
+from hubbub.model.errors import Invalid
+from hubbub.model.fleet.calls import ToolResult, as_json
+from hubbub.model.json_chunks import Encode, cut, gathered, is_large
+from hubbub.serve.http import body_limits
+from hubbub.serve.http.guard import actor_of, mark_of
+from hubbub.serve.mcp import address_options
+from hubbub.serve.mcp.connections import Connections
+from hubbub.serve.mcp.dialect_server import DialectServer, as_told
+from hubbub.serve.mcp.jsonrpc import CALL, MIRRORED, SESSION, Json, accepted_formats, decode
+from hubbub.serve.mcp.request_context import IDEMPOTENCY_HEADER, IDEMPOTENCY_META
+
+MESSAGE = frozenset({"jsonrpc", "id", "method", "params"})
+PARAMS = frozenset({"name", "arguments", "_meta"})
+TOKEN = "progressToken"  # of what is told meanwhile, and these calls tell nothing
+REVISION, KIND, ACCEPT, KEY = b"mcp-protocol-version", b"content-type", b"accept", IDEMPOTENCY_HEADER.encode()
+JSON = (b"content-type", b"application/json")
+_ascii = json.JSONEncoder(separators=(",", ":"))
+RESERVED = "io.modelcontextprotocol/"
+
+
+@dataclass(slots=True)
+class PlainCall:
+    """One such call: what it says, and how it is answered."""
+
+    id: int | str
+    name: str
+    given: Mapping[str, object]
+    meta: Mapping[str, object]
+    key: str | None
+    session: str | None = None
+    is_modern: bool = False
+
+    def headers(self, size: int) -> list[tuple[bytes, bytes]]:
+        """Return the headers of the answer, whose body has so many bytes."""
+        length = (b"content-length", str(size).encode())
+        if self.session is None:
+            return [length, JSON]
+        return [JSON, (SESSION.encode(), self.session.encode()), length]
+
+
+class PlainCalls:
+    """The plain calls at one dialect."""
+
+    def __init__(self, server: DialectServer, sessions: Connections) -> None:
+        self.server, self.sessions, self.known = server, sessions, server.known
+
+    def seen(self, scope: Scope, body: bytes) -> PlainCall | None:
+        """The call in a request, if that holds a plain one."""
+        if self.server.dialect.streams or len(body) > body_limits.AT_ONCE or b"tools/call" not in body:
+            return None
+        fields: dict[bytes, bytes] = dict(scope["headers"])
+        if len(fields) != len(scope["headers"]) or not _are_plain(fields):
+            return None
+        try:
+            message = decode(body)
+            address_options.parse(scope, self.server.dialect.tools)
+        except (MCPError, Invalid):
+            return None
+        return self._fitting(scope, fields, message)
+
+    def _fitting(self, scope: Scope, fields: Mapping[bytes, bytes], message: Json) -> PlainCall | None:
+        params = message.get("params", {})
+        given, meta = params.get("arguments", {}), params.get("_meta", {})
+        if (
+            message.keys() != MESSAGE
+            or message["method"] != CALL
+            or not params.keys() <= PARAMS
+            or not isinstance(params.get("name"), str)
+            or not isinstance(given, dict)
+            or not isinstance(meta, dict)
+            or not isinstance(meta.get(TOKEN, ""), str | int)
+            or isinstance(meta.get(TOKEN), bool)
+            or not self.server.dialect.is_one_step(params["name"], given)
+        ):
+            return None
+        key = meta.get(IDEMPOTENCY_META)
+        if key is None:
+            key = fields[KEY].decode("latin-1") if KEY in fields else None
+        if key is not None and not isinstance(key, str):
+            return None
+        call = PlainCall(message["id"], params["name"], given, meta, key)
+        revision = fields[REVISION].decode("latin-1") if REVISION in fields else None
+        if revision in MODERN_PROTOCOL_VERSIONS:
+            return call if self._is_modern(call, fields, message) else None
+        if revision is not None and revision not in HANDSHAKE_PROTOCOL_VERSIONS:
+            return None
+        if any(name.startswith(RESERVED) for name in meta):
+            return None
+        session = fields.get(SESSION.encode())
+        return call if session is None else self._belonging(call, scope, fields, session.decode("latin-1"))
+
+    def _is_modern(self, call: PlainCall, fields: Mapping[bytes, bytes], message: Json) -> bool:
+        """Whether the call says of itself what it has to since 2026-07-28."""
+        call.is_modern = True
+        if not _says_json(fields) or any(name.startswith(MIRRORED) for name in fields):
+            return False
+        told = {name.decode("latin-1"): value.decode("latin-1") for name, value in fields.items()}
+        if not isinstance(classify_inbound_request(message, headers=told), InboundModernRoute):
+            return False
+        own = {name: value for name, value in call.meta.items() if name.startswith(RESERVED)}
+        return _is_envelope(json.dumps(own))
+
+    def _belonging(
+        self, call: PlainCall, scope: Scope, fields: Mapping[bytes, bytes], session: str
+    ) -> PlainCall | None:
+        """The call as one of its transport session; None where the SDK is to see to it."""
+        token = actor_of(scope).token_id
+        if self.known.seen(session, token) is None or not _says_json(fields):
+            return None
+        if self.sessions.is_here(token, session) and not self.sessions.is_seen(token, session, self.server):
+            return None
+        call.session = session
+        return call
+
+    async def answer(self, call: PlainCall, scope: Scope, send: Send) -> bool:
+        """Do the call and answer it; false if it has to wait, so that it is the SDK's, and nothing is kept of it.
+
+        Raises `StaleToken` where the token is no longer whose it was.
+        """
+        actor, mark = actor_of(scope), mark_of(scope)
+        transactions = self.server.transactions
+        ways: Transactions | VouchedTransactions = (
+            VouchedTransactions(transactions, mark) if mark else transactions
+        )
+        around = Call(
+            site=self.server.site,
+            headers=Headers(raw=scope["headers"]),
+            meta=call.meta,
+            connection=call.session,
+            may_wait=False,
+        )
+        asked = address_options.options_at(scope)
+        with self.sessions.using(actor.token_id, call.session, asks=True):
+            try:
+                outcome = await self.server.perform(
+                    ways,
+                    actor,
+                    call.name,
+                    call.given,
+                    key=call.key,
+                    call=around,
+                    asked=asked,
+                    shape=partial(_shaped, call, self.server),
+                )
+                status, body = 200, _result(call, outcome, self.server)
+            except NotYet:
+                return False
+            except StaleToken:
+                raise
+            except Exception as error:  # noqa: BLE001  # told as the SDK tells it
+                status, body = _error(call, as_told(error, CALL))
+            if isinstance(ways, VouchedTransactions):
+                await ways.confirm(actor)
+            await _send(send, status, call.headers(sum(map(len, body))), body)
+        return True
+
+
+async def _send(
+    send: Send, status: int, headers: Sequence[tuple[bytes, bytes]], body: Sequence[bytes]
+) -> None:
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    for piece in body[:-1]:
+        await send({"type": "http.response.body", "body": piece, "more_body": True})
+        await asyncio.sleep(0)  # others have their turn, however fast this one reads
+    await send({"type": "http.response.body", "body": body[-1]})
+
+
+def _are_plain(fields: Mapping[bytes, bytes]) -> bool:
+    """Whether nothing in the headers needs a closer look, and the answer may be JSON."""
+    if any(value != value.strip(b" \t") for value in fields.values()):
+        return False
+    takes_json, takes_events = _accepted(fields[ACCEPT]) if ACCEPT in fields else (True, True)
+    return takes_json or not takes_events
+
+
+def _says_json(fields: Mapping[bytes, bytes]) -> bool:
+    """Whether the body is said to be JSON itself, and not some kind of it, which the SDK wants."""
+    return fields.get(KIND, b"").partition(b";")[0].strip() == JSON[1]
+
+
+@functools.lru_cache(maxsize=256)
+def _accepted(accept: bytes) -> tuple[bool, bool]:
+    return accepted_formats({"type": "http", "headers": [(ACCEPT, accept)]})
+
+
+@functools.lru_cache(maxsize=256)  # a client says the same of itself with each call
+def _is_envelope(said: str) -> bool:
+    """Whether a client's word of itself is in order, as the SDK judges it."""
+    meta = json.loads(said)
+    revision = meta[types.PROTOCOL_VERSION_META_KEY]
+    try:
+        methods.validate_client_request(CALL, revision, {"name": "any", "_meta": meta})
+    except (ValidationError, KeyError):
+        return False
+    return True
+
+
+def _shaped(call: PlainCall, server: DialectServer, outcome: ToolResult) -> ToolResult:
+    """Encode what is large where it was read, row by row; what is not is encoded as soon as it is told."""
+    if is_large(outcome.value):
+        _told(call, outcome, server)
+    return outcome
+
+
+def _result(call: PlainCall, outcome: ToolResult, server: DialectServer) -> Sequence[bytes]:
+    """The body of an answer, in pieces as they are sent."""
+    told = _told(call, outcome, server)
+    first, last = b'{"jsonrpc":"2.0","id":%b,"result":' % _encoder(call)(call.id), b"}"
+    return [b"".join((first, *told, last))] if len(told) == 1 else [first, *told, last]
+
+
+def _told(call: PlainCall, outcome: ToolResult, server: DialectServer) -> Sequence[bytes]:
+    encode = _encoder(call)
+    told = outcome.encoded.get(encode)
+    if told is None:
+        told = outcome.encoded[encode] = gathered(_said(call, outcome, server))
+    return told
+
+
+def _said(call: PlainCall, outcome: ToolResult, server: DialectServer) -> Iterator[bytes]:
+    """Yield the result, member by member."""
+    encode = _encoder(call)
+    shown, structured = _twice(outcome, encode)
+    yield b'{"content":'
+    yield from shown
+    yield b',"isError":%b' % encode(outcome.is_error)
+    if call.is_modern:
+        yield b',"resultType":"complete"'
+    yield b',"structuredContent":'
+    yield from structured
+    if call.is_modern:
+        stamp = {types.SERVER_INFO_META_KEY: server.server.server_info_stamp}
+        yield b',"_meta":%b' % encode(stamp)
+    yield b"}"
+
+
+def _twice(outcome: ToolResult, encode: Encode) -> tuple[Sequence[bytes], Sequence[bytes]]:
+    """Encode the outcome as it is shown and as programs read it; a large one is gone through once, for both."""
+    if outcome.texts is not None or not isinstance(outcome.value, Mapping) or not is_large(outcome.value):
+        texts = [{"text": text, "type": "text"} for text in outcome.shown]
+        return [encode(texts)], [encode(outcome.content)]
+    shown, structured = [b'[{"text":"'], list[bytes]()
+    for part in cut(outcome.value):
+        shown.append(encode(part.encoded(_as_text).decode())[1:-1])
+        structured.append(part.encoded(encode))
+    return [*shown, b'","type":"text"}]'], structured
+
+
+def _error(call: PlainCall, told: MCPError) -> tuple[int, Sequence[bytes]]:
+    error = told.error.model_dump(exclude_none=True)
+    status = ERROR_CODE_HTTP_STATUS.get(error["code"], HTTPStatus.OK) if call.is_modern else HTTPStatus.OK
+    return status, [_encoder(call)({"jsonrpc": "2.0", "id": call.id, "error": error})]
+
+
+def _encoder(call: PlainCall) -> Encode:
+    return _in_ascii if call.is_modern else pydantic_core.to_json
+
+
+def _in_ascii(message: object) -> bytes:
+    return _ascii.encode(message).encode()
+
+
+def _as_text(value: object) -> bytes:
+    return as_json(value).encode()

@@ -1,0 +1,94 @@
+"""What a handler wants to know of the request that the SDK hands it, and how it says what it did not find."""
+
+import itertools
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, cast
+
+from mcp.server import ServerRequestContext
+from mcp.server.connection import Connection
+from mcp.shared.exceptions import MCPError
+from mcp.types import INVALID_PARAMS, CallToolRequestParams
+from mcp.types.version import MODERN_PROTOCOL_VERSIONS
+
+from hubbub.dialects.call import Call, HubContext
+from hubbub.model.errors import Invalid, NotFound, Unauthorized
+from hubbub.model.people.rights import Actor
+from hubbub.serve.http.guard import actor_of
+
+Context = ServerRequestContext[Any, Any]
+
+IDEMPOTENCY_HEADER = "idempotency-key"
+IDEMPOTENCY_META = "hubbub/idempotency-key"
+ARGUMENTS = "hubbub.arguments"  # in the scope of a request: those of a call in a large body
+CONNECTION = (
+    "hubbub.connection"  # in the scope of a request: the id of the transport session that it belongs to
+)
+RESOURCE_NOT_FOUND = -32002  # up to 2025-11-25; since then it is an invalid parameter
+
+
+def caller(ctx: Context) -> Actor:
+    """Who sent the request, by the token that came with it. Raises `Unauthorized`."""
+    if ctx.request is None:
+        raise Unauthorized
+    return actor_of(ctx.request.scope)
+
+
+def arguments(ctx: Context, params: CallToolRequestParams) -> Mapping[str, Any]:
+    """What a tool is called with: as the SDK has read it, or, of a large body, as that was read before."""
+    held = ctx.request.scope.get(ARGUMENTS) if ctx.request is not None else None
+    given: Mapping[str, Any] = held if held is not None else params.arguments or {}
+    return given
+
+
+def idempotency_key(ctx: Context) -> str | None:
+    """The key that makes this call safe to repeat: from `_meta`, or from the header. Raises `Invalid`."""
+    meta: Any = ctx.meta or {}
+    key = meta.get(IDEMPOTENCY_META)
+    if key is None and ctx.request is not None:
+        key = ctx.request.headers.get(IDEMPOTENCY_HEADER)
+    if key is not None and not isinstance(key, str):
+        raise Invalid(f"{IDEMPOTENCY_META} must be text")
+    return key
+
+
+def call_context(ctx: Context, site: HubContext) -> Call:
+    """What surrounds a call of a tool."""
+    return Call(
+        site=site,
+        headers=ctx.request.headers if ctx.request is not None else {},
+        meta=cast(Mapping[str, object], ctx.meta or {}),
+        connection=session_id(ctx),
+    )
+
+
+def session_id(ctx: Context) -> str | None:
+    """The id of the transport session that the request belongs to; None where it belongs to none."""
+    name: str | None = ctx.request.scope.get(CONNECTION) if ctx.request is not None else None
+    return name
+
+
+def progress_reporter(ctx: Context) -> Callable[[str], Awaitable[None]]:
+    """Tells the client a piece of text while its call is under way, if it wants to hear it."""
+    told = itertools.count(1)
+
+    async def tell(text: str) -> None:
+        await ctx.session.report_progress(next(told), None, text)
+
+    return tell
+
+
+def client_connection(ctx: Context) -> Connection:
+    """The client's connection. The SDK keeps it private, but it alone knows when the transport session ends."""
+    return ctx.session._connection  # noqa: SLF001
+
+
+@contextmanager
+def resource_not_found(ctx: Context, uri: str) -> Iterator[None]:
+    """Say `NotFound` as the client's revision says that there is no such resource."""
+    try:
+        yield
+    except NotFound:
+        modern = ctx.protocol_version in MODERN_PROTOCOL_VERSIONS
+        code = INVALID_PARAMS if modern else RESOURCE_NOT_FOUND
+        raise MCPError(code, "there is no such resource, or it is not yours to read", {"uri": uri}) from None

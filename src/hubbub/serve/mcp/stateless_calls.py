@@ -1,0 +1,234 @@
+"""A call on its own: one message in, one answer out, without a transport session that the SDK keeps.
+
+Many programs that only want to call a tool do just this, by `curl` or by a few lines of their own. The SDK would serve
+them through a transport session that it makes and ends for each call, at twice the price. So is served what belongs to
+a session that another hub began, and in every session what streams: while such a call is done its client hears of
+progress, and may be asked something, to which the answer may come to any hub.
+"""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from functools import partial
+from http import HTTPStatus
+from typing import Any
+from uuid import uuid4
+
+import anyio
+import pydantic_core
+from mcp import types
+from mcp.server import Server
+from mcp.server.connection import Connection as Line
+from mcp.server.runner import serve_one
+from mcp.shared.dispatcher import CallOptions
+from mcp.shared.exceptions import MCPError, NoBackChannelError
+from mcp.shared.message import ServerMessageMetadata
+from mcp.shared.transport_context import TransportContext
+from mcp.types import DEFAULT_NEGOTIATED_VERSION
+from pydantic import ValidationError
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Send
+
+from hubbub.core.agents import connections
+from hubbub.model.agents.connections import Connection
+from hubbub.serve.mcp.connection_cache import ConnectionCache, Content
+from hubbub.serve.mcp.jsonrpc import SESSION
+
+Json = dict[str, Any]
+
+CANCELLED = -32800  # what the SDK says of a call that its client has called off
+KEEP_ALIVE = timedelta(seconds=15)
+LOOK_EVERY = timedelta(seconds=1)  # whether a question is answered, if nobody tells
+PROGRESS = "notifications/progress"
+
+
+async def answer(
+    server: Server[Any], message: Json, request: Request, connection: Connection | None = None
+) -> Response:
+    """The response to one JSON-RPC message; a notification is taken note of, and that is all."""
+    if "method" not in message or "id" not in message:
+        return Response(status_code=202)
+    answered = await _answered(server, message, _Exchange(message["id"], _around(request)), connection)
+    headers = {SESSION: connection.id} if connection is not None else {}
+    return Response(pydantic_core.to_json(answered), media_type="application/json", headers=headers)
+
+
+async def stream(
+    server: Server[Any],
+    message: Json,
+    request: Request,
+    send: Send,
+    *,
+    connection: Connection,
+    known: ConnectionCache,
+) -> None:
+    """Answer a call by a stream of events: what its tool says and asks meanwhile, and in the end the result."""
+    exchange = _Streaming(message["id"], _around(request), connection=connection, known=known)
+    exchange.token = (message.get("params") or {}).get("_meta", {}).get("progressToken")
+    working = asyncio.create_task(_answered(server, message, exchange, connection))
+
+    def hear(content: Content) -> None:
+        if content.get("cancel") == message["id"]:
+            working.cancel()
+
+    with known.heard(connection.id, hear):
+        working.add_done_callback(lambda _task: exchange.said.put_nowait(None))
+        try:
+            await _write(exchange, working, connection, send)
+        finally:
+            working.cancel()
+
+
+async def _write(
+    exchange: "_Streaming", working: "asyncio.Task[Json]", connection: Connection, send: Send
+) -> None:
+    headers = [
+        (b"cache-control", b"no-cache, no-transform"),
+        (b"content-type", b"text/event-stream"),
+        (SESSION.encode(), connection.id.encode()),
+        (b"x-accel-buffering", b"no"),
+    ]
+    await send({"type": "http.response.start", "status": HTTPStatus.OK, "headers": headers})
+    while True:
+        try:
+            said = await asyncio.wait_for(exchange.said.get(), KEEP_ALIVE.total_seconds())
+        except TimeoutError:
+            await send({"type": "http.response.body", "body": b": ping\r\n\r\n", "more_body": True})
+            continue
+        if said is None:
+            break
+        await send({"type": "http.response.body", "body": _framed(said), "more_body": True})
+    if working.cancelled():
+        error = {"code": CANCELLED, "message": "Request cancelled"}
+        last = {"jsonrpc": "2.0", "id": exchange.request_id, "error": error}
+    else:
+        last = working.result()
+    await send({"type": "http.response.body", "body": _framed(last), "more_body": False})
+
+
+def _framed(message: Json) -> bytes:
+    return b"event: message\r\ndata: " + pydantic_core.to_json(message) + b"\r\n\r\n"
+
+
+def _around(request: Request) -> ServerMessageMetadata:
+    return ServerMessageMetadata(request_context=request)
+
+
+async def _answered(
+    server: Server[Any], message: Json, exchange: "_Exchange", connection: Connection | None
+) -> Json:
+    """The answer to a request, as JSON-RPC."""
+    request = exchange.message_metadata.request_context
+    assert isinstance(request, Request)
+    said = connection.revision if connection is not None else DEFAULT_NEGOTIATED_VERSION
+    revision = request.headers.get("mcp-protocol-version", said)
+    capabilities: Json = {"elicitation": {}} if connection is not None and connection.asks else {}
+    call = serve_one(
+        server,
+        exchange,
+        message["method"],
+        message.get("params"),
+        connection=Line.from_envelope(revision, None, capabilities),
+        lifespan_state={},
+    )
+    return {"jsonrpc": "2.0", "id": message["id"], **await _outcome(call)}
+
+
+async def _outcome(call: Any) -> Json:
+    try:
+        return {"result": await call}
+    except MCPError as error:
+        return {"error": error.error.model_dump(exclude_none=True)}
+    except ValidationError:
+        return {"error": {"code": types.INVALID_PARAMS, "message": "the params are not those of the method"}}
+
+
+@dataclass(slots=True)
+class _Exchange:
+    """What the SDK wants to know of a request; nothing can be sent to the client but the answer."""
+
+    request_id: types.RequestId
+    message_metadata: ServerMessageMetadata
+    transport: TransportContext = field(
+        default_factory=lambda: TransportContext(kind="streamable-http", can_send_request=False)
+    )
+    can_send_request: bool = False
+    cancel_requested: anyio.Event = field(default_factory=anyio.Event)
+
+    async def send_raw_request(
+        self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None
+    ) -> Json:
+        raise NoBackChannelError(method)
+
+    async def notify(
+        self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None
+    ) -> None:
+        """Nobody hears it."""
+
+    async def progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
+        """Nobody hears it."""
+
+
+@dataclass(slots=True)
+class _Streaming(_Exchange):
+    """An exchange whose answer is a stream, on which the client hears and is asked what comes before."""
+
+    transport: TransportContext = field(
+        default_factory=lambda: TransportContext(kind="streamable-http", can_send_request=True)
+    )
+    can_send_request: bool = True
+    said: "asyncio.Queue[Json | None]" = field(default_factory=asyncio.Queue)
+    token: types.ProgressToken | None = None
+    connection: Connection = field(kw_only=True)
+    known: ConnectionCache = field(kw_only=True)
+
+    async def send_raw_request(
+        self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None
+    ) -> Json:
+        """Ask the client something, and return what it says, to whichever hub. Raises `MCPError` if it cannot say."""
+        question = str(uuid4())
+        await self.known.write(partial(connections.ask, connection_id=self.connection.id, question=question))
+        self.said.put_nowait(
+            {"jsonrpc": "2.0", "id": question, "method": method, "params": dict(params or {})}
+        )
+        try:
+            answer = await self._answer(question)
+        except asyncio.CancelledError:
+            await self.notify("notifications/cancelled", {"requestId": question})
+            raise
+        finally:
+            await asyncio.shield(self.known.write(partial(connections.close_question, question=question)))
+        if "error" in answer:
+            raise MCPError.from_error_data(types.ErrorData.model_validate(answer["error"]))
+        return dict(answer["result"])
+
+    async def notify(
+        self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None
+    ) -> None:
+        self.said.put_nowait({"jsonrpc": "2.0", "method": method, "params": dict(params or {})})
+
+    async def progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
+        if self.token is not None:
+            said = {"progressToken": self.token, "progress": progress, "total": total, "message": message}
+            await self.notify(PROGRESS, {name: each for name, each in said.items() if each is not None})
+
+    async def _answer(self, question: str) -> Json:
+        told = asyncio.Event()
+
+        def hear(content: Content) -> None:
+            if content.get("answered") == question:
+                told.set()
+
+        with self.known.heard(self.connection.id, hear):
+            while True:
+                if (
+                    answer := await self.known.read(partial(connections.answered, question=question))
+                ) is not None:
+                    return dict(pydantic_core.from_json(answer))
+                try:
+                    await asyncio.wait_for(told.wait(), LOOK_EVERY.total_seconds())
+                    told.clear()
+                except TimeoutError:
+                    continue

@@ -1,0 +1,170 @@
+"""What the hub counts about itself, as Prometheus reads it. Labels are few and known beforehand: never a name."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import ClassVar
+
+from prometheus_client import (
+    CONTENT_TYPE_LATEST,
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    PlatformCollector,
+    ProcessCollector,
+    generate_latest,
+)
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from hubbub.core.people.quotas import NEAR, Quota, Quotas
+from hubbub.core.transaction import Transactions
+from hubbub.core.work import tasks
+from hubbub.dialects.dialect import Dialect
+from hubbub.model.cost.spending import MICRO, Measure
+from hubbub.model.fleet.calls import ToolResult
+from hubbub.model.lifecycle import Status
+from hubbub.model.people.rights import SYSTEM
+from hubbub.serve.fleet.linked_nodes import LinkedNodes
+
+UNKNOWN = "(unknown)"
+OK = "ok"
+SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
+
+
+class _Quotas(Collector):
+    """The use of quotas and the refusals of all tokens together."""
+
+    def __init__(self, quotas: Quotas) -> None:
+        self._quotas = quotas
+
+    def collect(self) -> Iterator[Metric]:
+        refused = CounterMetricFamily(
+            "hubbub_over_quota", "Calls that were refused for what their token has used", labels=["quota"]
+        )
+        for quota in Quota:
+            refused.add_metric([quota], self._quotas.refused[quota])
+        yield refused
+        yield GaugeMetricFamily(
+            "hubbub_tokens_over_quota",
+            "Tokens of which calls were refused in the last hour",
+            self._quotas.number_refused(),
+        )
+        highest = GaugeMetricFamily(
+            "hubbub_token_use_highest",
+            "The largest share of its limit that a token uses now",
+            labels=["quota"],
+        )
+        near = GaugeMetricFamily(
+            "hubbub_tokens_near_quota",
+            f"Tokens that use {NEAR:.0%} of their limit now, or more",
+            labels=["quota"],
+        )
+        for quota, shares in self._quotas.shares().items():
+            highest.add_metric([quota], max(shares, default=0.0))
+            near.add_metric([quota], sum(share >= NEAR for share in shares))
+        yield from (highest, near)
+
+
+class Clients:
+    """What the clients of agents told that they use, in all projects."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self._tokens = Counter(
+            "hubbub_client_tokens",
+            "Tokens that agents' clients told of, in all projects",
+            ("measure",),
+            registry=registry,
+        )
+        self._told = Counter(
+            "hubbub_client_cost_usd",
+            "What clients say that cost, in US dollars: their own estimate",
+            registry=registry,
+        )
+
+    def use(self, used: Mapping[Measure, int]) -> None:
+        """Count what clients have used, as far as it is new."""
+        for measure, amount in used.items():
+            if measure is Measure.TOLD:
+                self._told.inc(max(0, amount) / MICRO)
+            else:
+                self._tokens.labels(measure).inc(max(0, amount))
+
+
+class Metrics:
+    """The numbers of one hub."""
+
+    MEDIA_TYPE: ClassVar[str] = CONTENT_TYPE_LATEST
+
+    def __init__(
+        self,
+        transactions: Transactions,
+        streams: Callable[[], int],
+        connections: Callable[[], int],
+        fleet: LinkedNodes,
+    ) -> None:
+        """`streams` says how many responses are being held open, `connections` how many of MCP there are."""
+        self._transactions = transactions
+        self._answered: dict[
+            tuple[str, int], Counter
+        ] = {}  # finding one by its labels takes as long as counting
+        self._timed: dict[tuple[str, str], Histogram] = {}
+        self._registry = CollectorRegistry()
+        ProcessCollector(registry=self._registry)
+        PlatformCollector(registry=self._registry)
+        self._requests = Counter(
+            "hubbub_requests", "Requests answered", ("route", "status"), registry=self._registry
+        )
+        self._calls = Histogram(
+            "hubbub_tool_seconds",
+            "Calls of tools",
+            ("dialect", "tool"),
+            buckets=SECONDS,
+            registry=self._registry,
+        )
+        self._tasks = Gauge("hubbub_tasks", "Tasks by status", ("status",), registry=self._registry)
+        open_streams = Gauge("hubbub_open_streams", "Streams that are followed now", registry=self._registry)
+        open_streams.set_function(streams)
+        open_connections = Gauge(
+            "hubbub_mcp_connections", "MCP sessions that are open", registry=self._registry
+        )
+        open_connections.set_function(connections)
+        links = Gauge("hubbub_links", "Machines that are linked to this hub", registry=self._registry)
+        links.set_function(lambda: len(fleet))
+        self._orders = Counter(
+            "hubbub_orders",
+            "Orders of which a machine said what came of them",
+            ("outcome",),
+            registry=self._registry,
+        )
+
+        self.use = Clients(self._registry).use
+
+    def quotas(self, quotas: Quotas) -> None:
+        """Show how much tokens use of what they may, how often they were refused more, and how many of late."""
+        self._registry.register(_Quotas(quotas))
+
+    def request(self, route: str, status: int) -> None:
+        """Count an answered request; `route` is the pattern it matched, not its path."""
+        counted = self._answered.get((route, status))
+        if counted is None:
+            counted = self._answered[route, status] = self._requests.labels(route, status)
+        counted.inc()
+
+    def order(self, outcome: ToolResult) -> None:
+        """Count an order that a machine has ended."""
+        self._orders.labels(outcome.code or OK).inc()
+
+    def call(self, dialect: Dialect, tool: str, seconds: float) -> None:
+        """Count a call of a tool, which took that long; what callers invent is counted together."""
+        name = tool if tool in dialect.tools else UNKNOWN
+        timed = self._timed.get((dialect.name, name))
+        if timed is None:
+            timed = self._timed[dialect.name, name] = self._calls.labels(dialect.name, name)
+        timed.observe(seconds)
+
+    async def text(self) -> bytes:
+        """All numbers, as of now. Raises `StoreUnavailable`."""
+        totals = await self._transactions.read(SYSTEM, tasks.totals)
+        for status in Status:
+            self._tasks.labels(status).set(totals.get(status, 0))
+        return generate_latest(self._registry)

@@ -1,0 +1,170 @@
+"""Telling a person's telephone what happened: one sentence with a title, as ntfy takes it.
+
+The words are ours. Of others' there are names and the title of a task, short, without secrets, every character visible:
+what is pushed passes servers that are not the hub's, and stands on a locked screen.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from urllib.parse import quote
+
+from hubbub.core.log.outbox import OutboxJob
+from hubbub.core.why.explanation import listed, named, quoted
+from hubbub.model.log.attention import Needed, NeedKind, TaskState, new_needs
+from hubbub.model.log.projection import Card
+from hubbub.model.records import Activity, Task
+from hubbub.model.redaction import Redactor
+
+SECRETS = Redactor()
+NAMES = 3  # of agents in a sentence
+LOOKED_AT = 1_000  # characters of a title, for secrets in it
+
+
+@dataclass(frozen=True, slots=True)
+class PushNotification:
+    """What a telephone shows."""
+
+    title: str
+    text: str
+    priority: str
+    tags: str
+    click: str
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {
+            "Content-Type": "text/plain; charset=utf-8",
+            "Title": self.title,
+            "Priority": self.priority,
+            "Tags": self.tags,
+            "Click": self.click,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What is to be said: that something happened, and what needs a person since then, if anything does."""
+
+    happened: Activity
+    task: Task | None
+    needs: Sequence[Needed]
+
+    @property
+    def card(self) -> Card:
+        """The card of what is most urgent."""
+        return self.needs[0].card
+
+    @property
+    def words(self) -> "_Words":
+        if not self.needs:
+            return OTHER
+        kind = self.needs[0].need.kind
+        is_asking = kind is NeedKind.QUESTION and self.card["state"] == TaskState.WAITING
+        return ASKING if is_asking else WORDS[kind]
+
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """What is said of one kind of need."""
+
+    title: str
+    priority: str
+    tag: str
+    text: Callable[[_Told], str]
+    view: str
+
+
+def notification_of(errand: OutboxJob, happened: Activity, url: str) -> PushNotification:
+    """What is pushed of an activity; `url` is where people find the hub."""
+    told = _Told(happened, errand.task, new_needs(happened))
+    words, task = told.words, errand.task
+    view = f"/t/{task.number}" if task is not None else words.view
+    project = quote(errand.project or "", safe="")
+    return PushNotification(
+        title=f"{words.title} ({project})",
+        text=words.text(told),
+        priority=words.priority,
+        tags=words.tag,
+        click=f"{url}{view}?project={project}",
+    )
+
+
+def _asked(told: _Told) -> str:
+    who, said = _who(told.card["who"]), told.card["said_node"]
+    if said is not None:
+        return (
+            f"{who}'s own program waits for your yes or no: {_call(told)}, on {named(str(said))} as it says."
+        )
+    return f"{who} waits for your yes or no: {_call(told)} on {named(str(told.card['node']))}."
+
+
+def _unanswered(told: _Told) -> str:
+    return f"{_who(told.card['who'])} got no answer in time: {_call(told)}."
+
+
+def _call(told: _Told) -> str:
+    return named(str(told.card["tool"]))
+
+
+def _blocked(told: _Told) -> str:
+    return f"{_task(told.task)} cannot go on; {_who(told.happened.agent)} has it."
+
+
+def _waits(told: _Told) -> str:
+    return f"{_who(told.happened.agent)} waits for your answer."
+
+
+def _failed(told: _Told) -> str:
+    return f"{_task(told.task)} was given up by {_who(told.happened.actor)}."
+
+
+def _silent(told: _Told) -> str:
+    return f"{_who(told.happened.agent)} has sent no sign of life for too long."
+
+
+def _written(told: _Told) -> str:
+    return f"{_who(told.happened.actor)} has written to you."
+
+
+def _conflict(told: _Told) -> str:
+    who = told.happened.agent
+    met = {name for each in told.needs for name in each.card.get("agents", ())}
+    names = [_who(name) for name in sorted(met - {who})]
+    more = [f"{len(names) - NAMES} more"] if len(names) > NAMES else []
+    return f"{_who(who)} works on the same as {listed([*names[:NAMES], *more])}."
+
+
+def _late(told: _Told) -> str:
+    task, who = _task(told.task), told.happened.agent
+    if told.card["state"] == TaskState.RUNNING:
+        return f"{_who(who)} has said nothing of {task} for an hour."
+    return f"{task} is free, and nobody begins it." if who is None else f"{_who(who)} does not begin {task}."
+
+
+def _other(told: _Told) -> str:
+    about = f"{_task(told.task)}: " if told.task is not None else ""
+    return f"{about}{told.happened.kind}, by {_who(told.happened.actor)}."
+
+
+def _task(task: Task | None) -> str:
+    if task is None:
+        return "A task"
+    return f"#{task.number} {quoted(SECRETS.text(task.title[:LOOKED_AT]))}"
+
+
+def _who(name: str | None) -> str:
+    return named(SECRETS.text(name[:LOOKED_AT])) if name else "somebody"
+
+
+OTHER = _Words("Something happened", "low", "information_source", _other, "/activity")
+ASKING = _Words("An agent waits for you", "default", "raised_hand", _waits, "/")
+WORDS: Mapping[NeedKind, _Words] = {
+    NeedKind.APPROVAL: _Words("An approval is needed", "high", "lock", _asked, "/"),
+    NeedKind.QUESTION: _Words("A task is blocked", "default", "pause_button", _blocked, "/"),
+    NeedKind.LETTER: _Words("A message for you", "default", "envelope", _written, "/messages"),
+    NeedKind.EXPIRED: _Words("A question got no answer", "default", "hourglass", _unanswered, "/"),
+    NeedKind.STALE: _Words("An agent fell silent", "default", "zzz", _silent, "/fleet"),
+    NeedKind.CONFLICT: _Words("Two agents work on the same", "default", "warning", _conflict, "/files"),
+    NeedKind.FAILED: _Words("A task has failed", "high", "x", _failed, "/"),
+    NeedKind.LATE: _Words("A task is late", "default", "hourglass", _late, "/"),
+}

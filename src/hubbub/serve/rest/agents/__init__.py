@@ -1,0 +1,1 @@
+"""REST for agents: who is there, where they work, and what they edit."""

@@ -1,0 +1,351 @@
+"""Agents: who there is, how they come, stay and go, and what waits in their inboxes."""
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from datetime import timedelta
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import Response
+from pydantic import BaseModel, Field
+
+from hubbub.core import agent_removal
+from hubbub.core.actions import inbox
+from hubbub.core.agents import agents
+from hubbub.core.log.idempotency import Reply
+from hubbub.core.log.snapshots import card_states
+from hubbub.core.mail import delivery_forecast, messages, wakes
+from hubbub.core.people import access
+from hubbub.core.presence import agent_location, presences
+from hubbub.core.presence.agent_location import AgentLocation
+from hubbub.core.work import todos
+from hubbub.model.mail.wakes import DeliveryChannel, Wake
+from hubbub.model.people.rights import HUB, Right
+from hubbub.model.records import Agent, Condition, Delivery, Letter, Presence, Profile, Project
+from hubbub.serve.live.activity_source import LiveActivitySource
+from hubbub.serve.rest.agents.agent_shapes import AgentShape, LastWakeShape, ToldShape, WakeShape
+from hubbub.serve.rest.base.call import Call, RestCall
+from hubbub.serve.rest.base.chunked_json import as_bytes, chunked_response, list_object, takes_gzip
+from hubbub.serve.rest.base.shapes import (
+    Body,
+    LetterShape,
+    Line,
+    LongText,
+    Name,
+    Percent,
+    PresenceShape,
+    Seconds,
+    Text,
+)
+from hubbub.store.tx import Tx
+
+router = APIRouter(tags=["agents"])
+
+SEEN = ("last_output", "last_output_at", "last_tool", "last_tool_at")
+WORKER = "work"  # the runtime of what `hubbub work` runs
+LONGEST_WAIT = 45  # seconds; proxies tend to give up after 60
+
+
+class Agents(BaseModel):
+    agents: list[AgentShape]
+
+
+class OneAgent(BaseModel):
+    agent: AgentShape
+
+
+class Report(Body):
+    """What an agent tells of itself. What it omits stays as it was."""
+
+    instance: Name = Field(description="which run of the agent's program this is")
+    condition: Condition = Condition.IDLE
+    ttl_seconds: Seconds = Field(180.0, description="silence after which it is gone; counts when it comes")
+    take: Annotated[bool, Field(strict=True)] = Field(
+        False, description="begin to be the agent, if nobody else is"
+    )
+    instead_of: Name | None = Field(None, description="the instance that is known to be dead")
+    doing: LongText | None = None
+    output: LongText | None = None
+    progress: Percent | None = None
+    server: Line | None = None
+    hostname: Line | None = None
+    runtime: Line | None = None
+    workdir: Line | None = None
+    version: Line | None = None
+    model: Line | None = None
+
+
+PROFILE = Report.model_fields.keys() - {"instance", "condition", "ttl_seconds", "take", "instead_of"}
+
+
+class Present(BaseModel):
+    presence: PresenceShape
+    unread: int
+
+
+class Gone(BaseModel):
+    presence: PresenceShape | None = Field(description="the presence that ended; null if it was not there")
+
+
+class ScopeRelease(Body):
+    reason: Text
+
+
+class ReleasedScope(BaseModel):
+    """What an agent had declared."""
+
+    agent: str
+    area: str | None
+    files: list[str]
+
+
+class Removed(BaseModel):
+    """The name of the agent that is removed."""
+
+    removed: str
+
+
+class Inbox(BaseModel):
+    letters: list[LetterShape]
+
+
+class Acknowledged(BaseModel):
+    unread: int
+
+
+@router.get("/agents", response_class=Response, responses={200: {"model": Agents}})
+async def list_agents(request: Request, call: Call) -> Response:
+    """Every agent that the caller's projects, or the one named, know."""
+
+    def look(tx: Tx) -> Response:
+        projects, news = access.visible(tx, call.project), request.app.state.news
+        shapes = (as_bytes(each) for project in projects for each in _shapes(tx, project, news))
+        return chunked_response(list_object({}, "agents", shapes), is_packed=takes_gzip(request))
+
+    return await call.read(look, long=True)
+
+
+@router.get("/agents/{name:path}/inbox")
+async def read_inbox(
+    request: Request,
+    call: Call,
+    name: str,
+    limit: Annotated[int, Query(ge=1, le=500)] = 50,
+    wait_seconds: Annotated[float, Query(ge=0, le=LONGEST_WAIT)] = 0,
+) -> Inbox:
+    """What waits for the agent, most urgent first. Where nothing does, the answer waits for something to come."""
+    project = await call.read(lambda tx: _readable(tx, call, name))
+    letters = await call.read(lambda tx: inbox.read(tx, project.id, name, limit))
+    if not letters and wait_seconds:
+        letters = await _wait(request, call, project, name=name, limit=limit, seconds=wait_seconds)
+    if any(letter.delivery.seen_at is None for letter in letters):
+        await call.write(lambda tx: _note_seen(tx, letters))
+    return Inbox(letters=[LetterShape.of(letter, **_of_delivery(letter)) for letter in letters])
+
+
+@router.post("/agents/{name:path}/inbox/{letter_id}/ack")
+async def acknowledge(call: Call, name: str, letter_id: str) -> Acknowledged:
+    """Acknowledge a letter, by its id or that of its task. A task is so accepted. Doing it again changes nothing."""
+
+    def ack(tx: Tx) -> int:
+        project = _readable(tx, call, name, Right.WRITE)
+        inbox.ack(tx, project.id, name, letter_id)
+        return inbox.pending(tx, project.id, name)
+
+    return Acknowledged(unread=await call.write(ack))
+
+
+@router.put("/agents/{name:path}/presence")
+async def report(call: Call, name: Name, body: Report) -> Present:
+    """A heartbeat of an instance that is there (404 if it is not); with `take`, coming (409 if somebody else is it)."""
+    profile = Profile(**{member: getattr(body, member) for member in PROFILE})
+
+    def tell(tx: Tx) -> Present:
+        project = call.enter(tx)
+        agent = access.speak(tx, project.id, name)
+        if body.take:
+            current = presences.take(
+                tx,
+                project.id,
+                agent,
+                instance=body.instance,
+                profile=profile,
+                ttl=timedelta(seconds=body.ttl_seconds),
+                instead_of=body.instead_of,
+            )
+        else:
+            current = presences.beat(
+                tx, project.id, agent, instance=body.instance, condition=body.condition, profile=profile
+            )
+        return Present(presence=PresenceShape.of(current), unread=inbox.pending(tx, project.id, agent))
+
+    return await call.write(tell)
+
+
+@router.post("/agents/{name:path}/release-scope", response_model=ReleasedScope)
+async def release_scope(call: Call, name: Name, body: ScopeRelease) -> Reply:
+    """Let what an agent has declared to work on stand in nobody's way; it is told who did that, and why. For people."""
+
+    def release(tx: Tx) -> Reply:
+        access.require_person(tx, "release what an agent has declared")
+        project = call.enter(tx)
+        was = presences.release_scope(tx, project, name, by=HUB, reason=body.reason)
+        return ReleasedScope(agent=name, area=was.area, files=list(was.files)).model_dump(mode="json")
+
+    return await call.create(release)
+
+
+@router.delete("/agents/{name:path}/presence")
+async def leave(call: Call, name: str, instance: str) -> Gone:
+    """The instance leaves: what it had claimed from the open queue goes back there."""
+
+    def go(tx: Tx) -> Presence | None:
+        project = call.enter(tx)
+        return presences.leave(tx, project.id, access.speak(tx, project.id, name), instance=instance)
+
+    ended = await call.write(go)
+    return Gone(presence=PresenceShape.of(ended) if ended else None)
+
+
+@router.delete("/agents/{name:path}")
+async def remove_agent(call: Call, name: str) -> Removed:
+    """Let the project know an agent no more. For people.
+
+    Its tokens end, what it has begun goes back to the open queue, and what it has not read is dead mail.
+    """
+
+    def remove(tx: Tx) -> str:
+        agent_removal.remove(tx, call.enter(tx), name)
+        return name
+
+    return Removed(removed=await call.write(remove))
+
+
+@router.get("/agents/{name:path}")
+async def show_agent(request: Request, call: Call, name: str) -> OneAgent:
+    """One agent."""
+
+    def look(tx: Tx) -> AgentShape:
+        project = call.enter(tx, Right.READ)
+        found = agents.find(tx, project.id, name)
+        return _shape(tx, found, agent_location.of(tx, project.id, name), request.app.state.news)
+
+    return OneAgent(agent=await call.read(look))
+
+
+def _shapes(tx: Tx, project: Project, news: LiveActivitySource) -> Iterator[AgentShape]:
+    """All agents of a project, by name."""
+    known = agent_location.of_project(tx, project.id)
+    for agent in agents.of_project(tx, project.id):
+        yield _shape(tx, agent, known.get(agent.name) or AgentLocation(agent=agent.name), news)
+
+
+def _shape(tx: Tx, agent: Agent, found: AgentLocation, news: LiveActivitySource) -> AgentShape:
+    presence = agents.presence(tx, agent.project_id, agent.name)
+    todo = todos.of_agent(tx, agent.project_id, agent.name)
+    is_live = presence is not None and presence.is_live(tx.now)
+    evidence = found.evidence
+    more = {
+        "created_at": agent.created_at,
+        "name": agent.name,
+        "condition": presence.condition if presence and is_live else Condition.OFFLINE,
+        "live": is_live,
+        "now": tx.now,
+        "todos": todo.items if todo else (),
+        "unread": inbox.pending(tx, agent.project_id, agent.name),
+        "since": presence.opened_at if presence else None,
+        "runtime": (presence.runtime if presence else None) or evidence.runtime,
+        "machine": found.machine or (presence.hostname if presence else None),
+        "placed": found.placed,
+        "work": found.work,
+        **_stands(tx, agent),
+        "wake": _wake(tx, agent, presence if is_live else None, news),
+        **{name: getattr(evidence, name) for name in SEEN},
+    }
+    shape: AgentShape = AgentShape.of(presence, **more)
+    return shape
+
+
+def _stands(tx: Tx, agent: Agent) -> dict[str, object]:
+    """How an agent stands, as every picture shows it."""
+    known = card_states.KnownAgent.of(tx, agent.project_id, agent.name)
+    card = known.card if known is not None else {}
+    return {name: card.get(name) for name in ("state", "need")}
+
+
+def _wake(tx: Tx, agent: Agent, presence: Presence | None, news: LiveActivitySource) -> WakeShape:
+    """How an agent hears of what comes for it, and how that went the last time."""
+    way = news.way_to(agent.project_id, agent.name)
+    is_worker = presence is not None and presence.runtime == WORKER
+    heard = "stream" if way is DeliveryChannel.STREAM else "worker" if is_worker else "wait" if way else None
+    there = wakes.wakers(tx, agent.project_id, agent.name)
+    there.sort(key=lambda waker: (waker.can_wake(tx.now), waker.idle, waker.since))
+    row = messages.last_told(tx, agent.project_id, agent.name)
+    last = wakes.last(tx, agent.project_id, agent.name)
+    shape: WakeShape = WakeShape.of(
+        delivery_forecast.forecast(tx, agent.project_id, agent.name, news),
+        method=there[-1].method if there else heard or "none",
+        last=_told(row) if row is not None else None,
+        last_wake=_last_wake(last) if last is not None else None,
+    )
+    return shape
+
+
+def _last_wake(wake: Wake) -> LastWakeShape:
+    at = wake.taken_at or wake.asked_at
+    answered_ms = wake.answered_at - at if wake.answered_at is not None else None
+    shape: LastWakeShape = LastWakeShape.of(wake, at=at, answered_ms=answered_ms)
+    return shape
+
+
+def _told(row: Delivery) -> ToldShape | None:
+    for kind, at in (("acked", row.acked_at), ("seen", row.seen_at), ("notified", row.notified_at)):
+        if at is not None:
+            return ToldShape.model_validate({"at": at, "kind": kind, "after_ms": at - row.stored_at})
+    return None
+
+
+def _readable(tx: Tx, call: RestCall, name: str, right: Right = Right.READ) -> Project:
+    """The project of an inbox that the caller may read. Raises `Forbidden`, `UnknownAgent` and what `enter` does."""
+    access.require_inbox(tx, name)
+    project = call.enter(tx, right)
+    if name not in (HUB, tx.actor.user_name):
+        agents.require_known(tx, project.id, name)
+    return project
+
+
+async def _wait(
+    request: Request, call: RestCall, project: Project, *, name: str, limit: int, seconds: float
+) -> list[Letter]:
+    """What comes into the inbox within so many seconds; nothing if nothing does, or the token ends."""
+    news: LiveActivitySource = request.app.state.news
+    letters: list[Letter] = []
+
+    async def look() -> list[Letter]:
+        return await call.read(lambda tx: inbox.read(tx, project.id, name, limit))
+
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds), news.follow(call.actor, project.id, name) as batches:
+            letters = await look()  # for what came before we followed
+            while not letters:
+                if await anext(batches, None) is None:
+                    break
+                letters = await look()
+    return letters
+
+
+def _note_seen(tx: Tx, letters: Sequence[Letter]) -> None:
+    if access.reads_for_agent(tx):
+        inbox.note_seen(tx, letters)
+
+
+def _of_delivery(letter: Letter) -> dict[str, object]:
+    delivery = letter.delivery
+    return {
+        "id": delivery.id,
+        "priority": delivery.priority,
+        "stored_at": delivery.stored_at,
+        "notified_at": delivery.notified_at,
+        "seen_at": delivery.seen_at,
+    }

@@ -1,0 +1,105 @@
+"""One REST call: who asks, about which project, and its way to the core."""
+
+import hashlib
+from dataclasses import dataclass
+from typing import Annotated, TypeVar
+
+from fastapi import Depends, Header, Query, Request
+
+from hubbub.core.log import idempotency
+from hubbub.core.log.idempotency import Reply
+from hubbub.core.people import access
+from hubbub.core.transaction import Transactions
+from hubbub.core.work import tasks
+from hubbub.model.errors import Conflict, Invalid, ProjectRequired
+from hubbub.model.json_fields import storable
+from hubbub.model.people.rights import Actor, Right
+from hubbub.model.records import Project, Task
+from hubbub.serve.http.guard import actor_of
+from hubbub.store.tx import Operation, Tx
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RestCall:
+    """What every endpoint is given."""
+
+    actor: Actor
+    transactions: Transactions
+    project: str | None
+    key: str | None
+    digest: str
+
+    async def read(self, operation: Operation[T], *, long: bool = False) -> T:
+        return await self.transactions.read(self.actor, operation, long=long)
+
+    async def write(self, operation: Operation[T]) -> T:
+        return await self.transactions.write(self.actor, operation)
+
+    async def create(self, operation: Operation[Reply]) -> Reply:
+        """Do what may be asked for twice: with the same `Idempotency-Key` it is done once, and answered alike."""
+        return await self.write(idempotency.once(self.key, self.digest, operation))
+
+    async def create_secret(self, operation: Operation[tuple[Reply, str]]) -> tuple[Reply, str]:
+        """As `create`, for what is answered with a secret. That is not kept, so it can only be told once."""
+        secrets: list[str] = []
+
+        def once(tx: Tx) -> Reply:
+            reply, secret = operation(tx)
+            secrets.append(secret)
+            return reply
+
+        reply = await self.create(once)
+        if not secrets:
+            raise Conflict("this was made by an earlier call with the same key; its secret is told only once")
+        return reply, secrets[-1]
+
+    def enter(self, tx: Tx, right: Right = Right.WRITE) -> Project:
+        """The project that the call is about, in which the caller has `right`."""
+        return access.enter(tx, self.project, right)
+
+    def task(self, tx: Tx, ref: str, right: Right = Right.WRITE) -> Task:
+        """The task that `ref` names, by its id or by its number in the project; locked, if it is to be changed.
+
+        Raises `NotFound`; `ProjectRequired` for a number where several projects are meant; `Forbidden`.
+        """
+        projects = access.visible(tx, self.project)
+        if tasks.is_number(ref) and len(projects) != 1:
+            raise ProjectRequired([project.slug for project in projects])
+        task = tasks.find(tx, [project.id for project in projects], ref, lock=right is not Right.READ)
+        access.enter(tx, str(task.project_id), right)
+        return task
+
+
+async def _call(
+    request: Request,
+    project: Annotated[str | None, Query(description="which project, by its slug or id")] = None,
+    idempotency_key: Annotated[str | None, Header(description="the same key: done once")] = None,
+) -> RestCall:
+    for value in (*request.query_params.values(), *request.path_params.values()):
+        _require_storable(str(value))
+    _require_storable(idempotency_key or "")
+    return RestCall(
+        actor=actor_of(request.scope),
+        transactions=request.app.state.transactions,
+        project=project,
+        key=idempotency_key,
+        digest=await _digest(request, project) if idempotency_key is not None else "",
+    )
+
+
+async def _digest(request: Request, project: str | None) -> str:
+    """What stands for what is asked, where two calls with one key are compared."""
+    asked = f"{request.method} {request.url.path} {project}\n".encode() + await request.body()
+    return hashlib.sha256(asked).hexdigest()
+
+
+def _require_storable(value: str) -> None:
+    try:
+        storable(value)
+    except ValueError as error:
+        raise Invalid(f"names and other values {error}") from None
+
+
+Call = Annotated[RestCall, Depends(_call)]

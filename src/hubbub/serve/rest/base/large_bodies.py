@@ -1,0 +1,28 @@
+"""Routes that take large bodies: these are read as JSON beside the event loop."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from fastapi import Request, Response
+from fastapi.routing import APIRoute
+
+from hubbub.serve.http import body_limits
+
+
+class LargeRoute(APIRoute):
+    """A route whose body may be as large as bodies may be."""
+
+    def get_route_handler(self) -> Callable[[Request], Awaitable[Response]]:  # type: ignore[override]
+        handle = super().get_route_handler()
+
+        async def handled(request: Request) -> Response:
+            return await handle(_LargeRequest(request.scope, request.receive))
+
+        return handled
+
+
+class _LargeRequest(Request):
+    """A request that says what its body is without holding up the others."""
+
+    async def json(self) -> Any:
+        return await body_limits.run_off_loop(body_limits.parse_json, await self.body())

@@ -1,0 +1,314 @@
+"""The JSON of the REST interface: what the nouns look like from outside, and what may be said about them."""
+
+from collections.abc import Callable
+from types import FunctionType
+from typing import Annotated, Any, TypeVar, cast
+from uuid import UUID
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    WithJsonSchema,
+    create_model,
+)
+
+from hubbub.model.agents.scopes import Area
+from hubbub.model.delivery_status import DeliveryStatus
+from hubbub.model.fields import REST, Seen, declared, merged, seen
+from hubbub.model.fields import Field as NounField
+from hubbub.model.json_fields import storable
+from hubbub.model.lifecycle import Status
+from hubbub.model.log.attention import NeedKind, TaskState
+from hubbub.model.log.outbox_items import OutboxItem
+from hubbub.model.log.webhooks import Webhook
+from hubbub.model.mail.wakes import WakeChannel
+from hubbub.model.people.accounts import Token, User
+from hubbub.model.people.rights import GIVEN, Role
+from hubbub.model.records import (
+    Artifact,
+    CompletionReport,
+    Condition,
+    LetterKind,
+    Message,
+    Priority,
+    Project,
+    Review,
+    Run,
+    Task,
+)
+
+PRIORITIES = {priority.name.lower(): priority for priority in Priority}
+
+
+def _priority(given: object) -> object:
+    if isinstance(given, Priority):
+        return given
+    if not isinstance(given, str) or given not in PRIORITIES:
+        raise ValueError(f"must be one of {', '.join(PRIORITIES)}")
+    return PRIORITIES[given]
+
+
+def _is_given(text: str) -> str:
+    if not text.strip():
+        raise ValueError("must not be empty")
+    return text
+
+
+def _given(role: Role) -> Role:
+    if role not in GIVEN:
+        raise ValueError(f"must be one of {', '.join(GIVEN)}")
+    return role
+
+
+Storable = AfterValidator(storable)
+Name = Annotated[str, Field(min_length=1, max_length=200), Storable, AfterValidator(_is_given)]
+Line = Annotated[str, Field(max_length=1_000), Storable]
+Text = Annotated[str, Field(min_length=1, max_length=50_000), Storable, AfterValidator(_is_given)]
+LongText = Annotated[str, Field(max_length=50_000), Storable]
+Whole = Annotated[int, Field(strict=True)]
+Seconds = Annotated[float, Field(strict=True, gt=0, le=366 * 24 * 3600, allow_inf_nan=False)]
+Percent = Annotated[float, Field(strict=True, ge=0, le=100, allow_inf_nan=False)]
+GivenRole = Annotated[
+    Role, AfterValidator(_given), WithJsonSchema({"type": "string", "enum": list(map(str, GIVEN))})
+]
+PriorityName = Annotated[
+    Priority,
+    BeforeValidator(_priority),
+    PlainSerializer(lambda priority: priority.name.lower(), return_type=str),
+    WithJsonSchema({"type": "string", "enum": list(PRIORITIES)}),
+]
+
+
+class Body(BaseModel):
+    """What a call brings. Members that are not known are ignored, null means omitted."""
+
+    model_config = ConfigDict(hide_input_in_errors=True)
+
+
+class Shape(BaseModel):
+    """What a call answers, made from a record: times are Unix milliseconds, UTC."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    @classmethod
+    def of(cls, record: object, **more: object) -> Any:
+        """The shape of a record; `more` are the members that the record does not have."""
+        known = {name: getattr(record, name) for name in cls.model_fields if hasattr(record, name)}
+        return cls.model_validate({**known, **more})
+
+
+S = TypeVar("S", bound=Shape)
+_METHODS = (FunctionType, classmethod, staticmethod, property)
+
+
+def tells(noun: type) -> Callable[[type[S]], type[S]]:
+    """A shape that has the fields of the noun that are seen here, and its own, each `after` the one that it names.
+
+    Its class is made anew for that, with its members alone: raises `TypeError` for one that has methods.
+    """
+
+    def derived(beside: type[S]) -> type[S]:
+        if lost := [
+            name for name, value in vars(beside).items() if name[0] != "_" and isinstance(value, _METHODS)
+        ]:
+            raise TypeError(f"{beside.__name__} tells a noun, and has members only: not {', '.join(lost)}")
+        own = seen(noun, REST)
+        added = {name: declared(beside)[name] for name in beside.__annotations__}
+        members: dict[str, Any] = {name: (_told(each.type), _explained(each)) for name, each in own.items()}
+        for name, field in added.items():
+            info = beside.model_fields[name]
+            info.description = field.seen.says or info.description
+            members[name] = (info.annotation, info)
+        ordered = {name: members[name] for name in merged(own, added)}
+        bases = cast(tuple[type[S], ...], beside.__bases__)
+        return create_model(
+            beside.__name__, __base__=bases, __doc__=beside.__doc__, __module__=beside.__module__, **ordered
+        )
+
+    return derived
+
+
+def _explained(field: NounField) -> Any:
+    return Field(description=field.seen.says or None)
+
+
+def _told(hint: Any) -> Any:
+    """How the type of a record's field is told in JSON."""
+    return PriorityName if hint is Priority else hint
+
+
+class Failure(BaseModel):
+    """Any refusal: a stable code, and a sentence for people."""
+
+    error: str
+    message: str
+
+
+@tells(Project)
+class ProjectShape(Shape):
+    number: Annotated[int, Seen(REST, "counted in the hub, from 1", after="id")]
+    role: Annotated[
+        Role | None, Seen(REST, "the caller's, where it was asked who the caller is", after="heartbeat_ttl")
+    ] = None
+
+
+@tells(Area)
+class AreaShape(Shape):
+    pass
+
+
+class ConflictShape(Shape):
+    agent: str
+    areas: list[str]
+    files: list[str] = Field(description="of two entries that meet, the one that says more")
+
+
+class ScopeShape(Shape):
+    agent: str
+    area: str | None
+    files: list[str]
+    conflicts: list[ConflictShape]
+
+
+@tells(User)
+class UserShape(Shape):
+    pass
+
+
+@tells(Token)
+class TokenShape(Shape):
+    user: Annotated[
+        str | None, Seen(REST, "the person whose it is, or who made it; in lists", after="user_id")
+    ] = None
+    project: Annotated[str | None, Seen(REST, "the slug of its project; in lists", after="project_id")] = None
+
+
+class PresenceShape(Shape):
+    instance: str
+    condition: Condition
+    doing: str | None
+    output: str | None
+    progress: float | None
+    score: float | None
+    server: str | None
+    hostname: str | None
+    runtime: str | None
+    workdir: str | None
+    version: str | None
+    model: str | None
+    area: str | None = Field(description="where it said it works")
+    files: list[str] | None = Field(description="and on what: paths and patterns")
+    opened_at: int
+    seen_at: int
+    expires_at: int
+    ended_at: int | None
+    end_reason: str | None
+
+
+class OutlookShape(Shape):
+    """What the sender of a letter may expect of its receiver."""
+
+    wake: WakeChannel = Field(description="a hook, a door of its client, `hubbub work`, or nothing wakes it")
+    likely_seen: bool = Field(description="whether it will probably look soon")
+    note: str
+
+
+class SentShape(OutlookShape):
+    status: DeliveryStatus = Field(
+        DeliveryStatus.STORED, description="how far it got; it is safe from now on"
+    )
+
+
+class NeedShape(Shape):
+    kind: NeedKind
+    rank: int = Field(description="the smaller, the more urgent")
+    since: int = Field(description="from when on; it may lie ahead")
+    until: int | None = Field(description="null: until something happens")
+
+
+@tells(Task)
+class TaskShape(Shape):
+    state: Annotated[
+        TaskState, Seen(REST, "the status as people see it; waiting: as its holder does", after="status")
+    ]
+    need: Annotated[
+        NeedShape | None, Seen(REST, "why a person is needed, and from when on; null: for nothing")
+    ]
+    may: Annotated[list[str], Seen(REST, "the verbs that are possible now, for people who may write")]
+    text: Annotated[str, Seen(REST, "title and description as one text", after="description")]
+    machine: Annotated[
+        str | None, Seen(REST, "where its assignee runs, as far as is known", after="result")
+    ] = None
+    depends_on: Annotated[
+        list[UUID],
+        Seen(REST, "the tasks that must be completed before it may be claimed", after="external_id"),
+    ]
+    ready: Annotated[bool, Seen(REST, "whether all of them are")]
+
+
+@tells(Message)
+class MessageShape(Shape):
+    pass
+
+
+@tells(Run)
+class RunShape(Shape):
+    current: Annotated[bool, Seen(REST, "whether to it belongs what names no run", after="name")]
+
+
+@tells(Artifact)
+class ArtifactShape(Shape):
+    pass
+
+
+@tells(Review)
+class ReviewShape(Shape):
+    pass
+
+
+class LetterShape(Shape):
+    """A row of an inbox."""
+
+    id: UUID
+    kind: LetterKind
+    sender: str
+    edited_by: str | None = Field(description="who wrote a task's description anew; null: its sender")
+    text: str
+    context: str | None
+    priority: PriorityName
+    task_id: UUID | None
+    in_reply_to: UUID | None
+    outcome: Status | None
+    stored_at: int
+    notified_at: int | None
+    seen_at: int | None
+
+
+@tells(CompletionReport)
+class CompletionShape(Shape):
+    pass
+
+
+@tells(Webhook)
+class WebhookShape(Shape):
+    pass
+
+
+@tells(OutboxItem)
+class ParcelShape(Shape):
+    """Something that has left the hub, or is to leave it."""
+
+
+class ActivityShape(Shape):
+    id: int = Field(description="its place in the log")
+    kind: str
+    at: int
+    actor: str
+    agent: str | None
+    task_id: UUID | None
+    message_id: UUID | None
+    detail: dict[str, Any]

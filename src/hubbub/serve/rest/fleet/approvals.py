@@ -1,0 +1,106 @@
+"""Approvals: what people are asked before a call may go on, and their answers."""
+
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, Field
+
+from hubbub.core.fleet import approvals
+from hubbub.core.log.idempotency import Reply
+from hubbub.core.people import access
+from hubbub.model.fields import REST, Seen
+from hubbub.model.fleet.approvals import Approval, ApprovalStatus
+from hubbub.serve.rest.base.call import Call, RestCall
+from hubbub.serve.rest.base.shapes import Body, Shape, tells
+from hubbub.store.tx import Tx
+
+router = APIRouter(tags=["approvals"])
+
+
+@tells(Approval)
+class ApprovalShape(Shape):
+    said_node: Annotated[
+        str | None,
+        Seen(
+            REST,
+            "the machine as that program says, which may be anything; null: the machine itself asked",
+            after="node",
+        ),
+    ]
+    now: Annotated[int, Seen(REST, "the hub's time, to see how long is left", after="ended_at")]
+
+
+class Approvals(BaseModel):
+    approvals: list[ApprovalShape]
+
+
+class OneApproval(BaseModel):
+    approval: ApprovalShape
+
+
+class Yes(Body):
+    """A yes, signed where the machine wants that: `hubbub approve` does it."""
+
+    signature: Annotated[str, Field(pattern=r"^[A-Za-z0-9+/]{86}==$")] | None = None
+
+
+@router.get("/approvals")
+async def list_approvals(
+    call: Call,
+    *,
+    status: ApprovalStatus | Literal["open"] | None = None,
+    limit: Annotated[int, Query(ge=1, le=500)] = 200,
+) -> Approvals:
+    """List the questions to people, oldest first; with `status=pending` those that wait for an answer. For people.
+
+    With `status=open` also what nobody answered in the last ten minutes, which is `expired`: it is to be asked again.
+    """
+
+    def look(tx: Tx) -> Approvals:
+        ids = [project.id for project in access.visible(tx, call.project)]
+        if status == "open":
+            found = approvals.open_or_missed(tx, ids, limit=limit)
+        else:
+            found = approvals.search(tx, ids, status=status, limit=limit)
+        return Approvals(approvals=[_shape(tx, each) for each in found])
+
+    return await call.read(look)
+
+
+@router.get("/approvals/{approval_id}")
+async def show_approval(call: Call, approval_id: str) -> OneApproval:
+    """One question."""
+
+    def look(tx: Tx) -> OneApproval:
+        ids = [project.id for project in access.visible(tx, call.project)]
+        return OneApproval(approval=_shape(tx, approvals.find(tx, ids, approval_id)))
+
+    return await call.read(look)
+
+
+@router.post("/approvals/{approval_id}/approve", response_model=OneApproval)
+async def approve(call: Call, approval_id: str, body: Yes | None = None) -> Reply:
+    """Say yes: the one call that was asked about may go on. For people."""
+    signature = body.signature if body is not None else None
+    return await _answer(call, approval_id, approved=True, signature=signature)
+
+
+@router.post("/approvals/{approval_id}/deny", response_model=OneApproval)
+async def deny(call: Call, approval_id: str) -> Reply:
+    """Say no. For people."""
+    return await _answer(call, approval_id, approved=False)
+
+
+async def _answer(call: RestCall, approval_id: str, *, approved: bool, signature: str | None = None) -> Reply:
+    return await call.create(
+        lambda tx: _one(tx, approvals.answer(tx, approval_id, approved=approved, signature=signature))
+    )
+
+
+def _one(tx: Tx, approval: Approval) -> Reply:
+    return OneApproval(approval=_shape(tx, approval)).model_dump(mode="json")
+
+
+def _shape(tx: Tx, approval: Approval) -> ApprovalShape:
+    shape: ApprovalShape = ApprovalShape.of(approval, now=tx.now)
+    return shape

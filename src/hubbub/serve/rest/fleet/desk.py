@@ -1,0 +1,43 @@
+"""What a program beside an agent needs of the hub, as a machine does over its link: with the agent's token."""
+
+from datetime import timedelta
+from functools import partial
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Request
+from pydantic import BaseModel, Field
+
+from hubbub.core.fleet.requesters import Program
+from hubbub.core.log import idempotency
+from hubbub.model.fleet.link_protocol import HubRequest
+from hubbub.serve.rest.agents.agents import LONGEST_WAIT
+from hubbub.serve.rest.base.call import Call
+from hubbub.serve.rest.base.shapes import Body, Name
+
+router = APIRouter(tags=["nodes"])
+
+
+class Needed(Body):
+    node: Annotated[Name, Field(description="as the program calls the machine that it is on")]
+    need: HubRequest
+    content: dict[str, Any] = Field(default_factory=dict, description="what that need takes")
+
+
+class Granted(BaseModel):
+    value: dict[str, Any] | None = Field(
+        description="what was granted; null: nobody has answered yet, ask again"
+    )
+
+
+@router.post("/desk")
+async def grant(request: Request, call: Call, body: Needed) -> Granted:
+    """Do what a program beside the caller needs for its work: in their name, and of no machine.
+
+    `put` a question to people, `ask` for the answer, which waits, or `resolve` it; `begin_task` and `end_task`; `seal`,
+    `lend` and `give_back`. What each takes, and its value, is in the documents.
+    """
+    asker = Program(caller=call.actor, project=call.project, node=body.node)
+    once = partial(idempotency.once, call.key, call.digest)
+    longest = timedelta(seconds=LONGEST_WAIT)
+    value = await request.app.state.desk.do(asker, body.need, body.content, once=once, longest=longest)
+    return Granted(value=value)

@@ -1,0 +1,275 @@
+"""Agents on machines: started, stopped and read by people, through the machines, whose gates decide."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Coroutine, Mapping
+from dataclasses import replace
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import StreamingResponse
+from pydantic import BaseModel, Field, TypeAdapter
+from starlette.responses import JSONResponse, Response
+
+from hubbub.core.fleet import managed_agents, nodes
+from hubbub.core.people import access
+from hubbub.dialects.call import ActivitySource, HubContext
+from hubbub.model.errors import ApprovalTimedOut, Forbidden, HubError, Invalid, NotDone, NotFound, Offline
+from hubbub.model.fleet.calls import Node, NodeCall, Principal, RefusalCode, ToolResult
+from hubbub.model.fleet.managed_agents import MOST_LINES, MOST_TASKS, ManagedAgent
+from hubbub.model.people.rights import Actor, Right
+from hubbub.model.records import Project
+from hubbub.serve.rest.base.call import Call, RestCall
+from hubbub.serve.rest.base.shapes import Body, Line, Name, Shape, Text, tells
+from hubbub.store.tx import Tx
+
+router = APIRouter(tags=["agents on machines"])
+
+LINES = 200
+UNKNOWN = frozenset({RefusalCode.OFFLINE, RefusalCode.TIMEOUT})  # then it may have been done all the same
+KEEP_ALIVE = 15.0  # seconds between two signs of life on a stream
+COMMENT = b": here\n\n"
+STREAM = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+_REFUSALS: Mapping[RefusalCode, type[HubError]] = {
+    RefusalCode.INVALID: Invalid,
+    RefusalCode.OFFLINE: Offline,
+    RefusalCode.NEEDS_APPROVAL: ApprovalTimedOut,
+}
+_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
+@tells(ManagedAgent)
+class PlacementShape(Shape):
+    pass
+
+
+class Placements(BaseModel):
+    placements: list[PlacementShape]
+
+
+class OnePlacement(BaseModel):
+    placement: PlacementShape
+
+
+class LineShape(BaseModel):
+    """A line of output; `id` is its number among all that the agent has said on its machine."""
+
+    id: int
+    at: int
+    text: str
+
+
+_LINES = TypeAdapter(list[LineShape])
+
+
+class Lines(BaseModel):
+    agent: str
+    node: str
+    lines: list[LineShape]
+
+
+class AgentStart(Body):
+    """What is to run where. Its machine's gate decides whether it may."""
+
+    node: Name
+    run: Text = Field(description="the command that is run for each task, its text on standard input")
+    concurrency: Annotated[int, Field(strict=True, ge=1, le=MOST_TASKS)] = 1
+    folder: Line | None = Field(None, description="where it runs; else where agents work on that machine")
+
+
+@router.get("/placements")
+async def list_placements(call: Call) -> Placements:
+    """Which agents run, or ran, on which machines: in the caller's projects, or in the one named."""
+
+    def look(tx: Tx) -> list[ManagedAgent]:
+        projects = access.visible(tx, call.project)
+        return [each for project in projects for each in managed_agents.of_project(tx, project.id)]
+
+    return Placements(placements=[_shape(each) for each in await call.read(look)])
+
+
+@router.post("/agents/{name}/start")
+async def start_agent(request: Request, call: Call, name: Name, body: AgentStart) -> OnePlacement:
+    """Start an agent on a machine, if that machine's gate lets it: it may ask a person first. For people."""
+
+    def look(tx: Tx) -> tuple[Project, str]:
+        managed_agents.require_person(tx)
+        project = call.enter(tx)
+        return project, nodes.find(tx, project, body.node).name
+
+    def order(tx: Tx) -> ManagedAgent:
+        machine = nodes.find(tx, project, body.node)
+        return managed_agents.order(tx, project, agent=name, machine=machine, command=body.run)
+
+    project, node = await call.read(look)
+    machine = await _machine(request, project, node)
+    placed = await call.write(order)
+    given = {"agent": name, "command": body.run, "concurrency": body.concurrency}
+    if body.folder is not None:
+        given["folder"] = body.folder
+    outcome = await machine.perform(_order(call, project, "agent_start", given))
+    if outcome.is_error:
+        if outcome.code not in UNKNOWN:
+            await call.write(lambda tx: managed_agents.drop(tx, placed))
+        raise refusal(outcome)
+    pid = _pid(outcome)
+    return OnePlacement(
+        placement=_shape(await call.write(lambda tx: managed_agents.started(tx, placed, pid)))
+    )
+
+
+@router.post("/agents/{name}/stop")
+async def stop_agent(request: Request, call: Call, name: Name) -> OnePlacement:
+    """End an agent on its machine; what it is at is finished within seconds, or handed back. For people."""
+    project, placed = await call.read(lambda tx: _placed(tx, call, name))
+    machine = await _machine(request, project, placed.node)
+    outcome = await machine.perform(_order(call, project, "agent_stop", {"agent": name}))
+    if outcome.is_error and outcome.code is not RefusalCode.NOT_FOUND:  # that is what was wanted
+        raise refusal(outcome, name)
+
+    def stopped(tx: Tx) -> ManagedAgent:
+        managed_agents.stopped(tx, placed)
+        return managed_agents.find(tx, project, name)
+
+    return OnePlacement(placement=_shape(await call.write(stopped)))
+
+
+@router.get("/agents/{name}/logs", response_model=Lines)
+async def show_logs(
+    request: Request,
+    call: Call,
+    name: Name,
+    lines: Annotated[int, Query(ge=0, le=MOST_LINES)] = LINES,
+    *,
+    follow: bool = False,
+) -> Response:
+    """What an agent on a machine, and its program, have said last. For people.
+
+    With `follow` it is a stream of Server-Sent Events, one for each line, until the agent ends.
+    """
+    project, placed = await call.read(lambda tx: _placed(tx, call, name))
+    machine = await _machine(request, project, placed.node)
+    given = {"agent": name, "lines": lines, "follow": follow}
+    order = _order(call, project, "agent_logs", given)
+    if follow:
+        over = _until_over(request.app.state.news, call.actor, project)
+        frames = _frames(machine, order, name, over)
+        return StreamingResponse(frames, headers=STREAM, media_type="text/event-stream")
+    outcome = await machine.perform(order)
+    if outcome.is_error:
+        raise refusal(outcome, name)
+    assert isinstance(outcome.value, Mapping)
+    try:
+        return JSONResponse(Lines.model_validate(outcome.value).model_dump(mode="json"))
+    except ValueError:
+        raise NotDone(f"{placed.node!r} answered what makes no sense") from None
+
+
+def _placed(tx: Tx, call: RestCall, name: str) -> tuple[Project, ManagedAgent]:
+    managed_agents.require_person(tx)
+    project = call.enter(tx, Right.WRITE)
+    return project, managed_agents.find(tx, project, name)
+
+
+async def _machine(request: Request, project: Project, name: str) -> Node:
+    """The machine of that name, as whoever orders sees it. Raises `Offline`."""
+    site: HubContext = request.app.state.site
+    own = site.node
+    if own is not None and project.slug == site.workspace_project and own.name.casefold() == name.casefold():
+        return own
+    machine = await site.fleet.find(project.slug, name) if site.fleet is not None else None
+    if machine is None:
+        raise Offline(f"{name!r} is offline; nothing was done")
+    return machine
+
+
+def _order(call: RestCall, project: Project, tool: str, given: Mapping[str, object]) -> NodeCall:
+    actor = call.actor
+    who = Principal(project=project.slug, name=actor.label, token_id=str(actor.token_id), is_person=True)
+    return NodeCall(who=who, tool=tool, arguments=given, key=call.key)
+
+
+def _pid(outcome: ToolResult) -> int | None:
+    told = outcome.value.get("pid") if isinstance(outcome.value, Mapping) else None
+    return told if isinstance(told, int) and 0 < told < managed_agents.LARGEST else None
+
+
+def refusal(outcome: ToolResult, agent: str | None = None) -> HubError:
+    """Why a machine has not done it. What it does not find is the `agent`, where one is given."""
+    why = outcome.why or "the machine says nothing of why"
+    match outcome.code:
+        case RefusalCode.DENIED:
+            return Forbidden(f"the machine's gate denies it: {why}")
+        case RefusalCode.NOT_FOUND if agent is not None:
+            return NotFound(managed_agents.NOUN, agent)
+        case code:
+            return _REFUSALS.get(code or RefusalCode.FAILED, NotDone)(why)
+
+
+async def _frames(
+    machine: Node, order: NodeCall, agent: str, over: Coroutine[None, None, None]
+) -> AsyncIterator[bytes]:
+    """The lines as they come, until the machine is done or `over` is; whoever leaves ends the order too."""
+    coming: asyncio.Queue[str] = asyncio.Queue(1)
+    hearing = asyncio.ensure_future(machine.perform(replace(order, progress=coming.put)))
+    leaving = asyncio.ensure_future(over)
+    try:
+        yield COMMENT
+        async for told in _told(coming, hearing, leaving):
+            yield b"".join(map(_frame, _lines(told))) or COMMENT
+        if hearing.done():
+            outcome = hearing.result()
+            end = str(refusal(outcome, agent)) if outcome.is_error else "it has ended"
+            yield f"event: end\ndata: {_json({'message': end})}\n\n".encode()
+    finally:
+        hearing.cancel()
+        leaving.cancel()
+
+
+async def _told(
+    coming: "asyncio.Queue[str]", hearing: "asyncio.Future[ToolResult]", leaving: "asyncio.Future[None]"
+) -> AsyncIterator[str]:
+    """What a machine tells until it is done; an empty text where it is silent for a while."""
+    coming_next = asyncio.ensure_future(coming.get())
+    waited: set[asyncio.Future[Any]] = {hearing, leaving}
+    try:
+        while not leaving.done():
+            await asyncio.wait(
+                {*waited, coming_next}, timeout=KEEP_ALIVE, return_when=asyncio.FIRST_COMPLETED
+            )
+            if coming_next.done():
+                yield coming_next.result()
+                coming_next = asyncio.ensure_future(coming.get())
+                await asyncio.sleep(0)  # what waits already is taken
+            elif hearing.done():
+                await asyncio.sleep(0)  # the last that it told may just be coming
+                if not coming_next.done():
+                    return
+            else:
+                yield ""
+    finally:
+        coming_next.cancel()
+
+
+async def _until_over(news: ActivitySource, actor: Actor, project: Project) -> None:
+    """Returns when the actor's token ends, or the hub closes."""
+    async with news.follow(actor, project.id) as batches:
+        async for _batch in batches:
+            pass
+
+
+def _lines(told: str) -> list[Mapping[str, object]]:
+    """What a machine has told, as far as it makes sense."""
+    try:
+        return [each.model_dump() for each in _LINES.validate_json(told or "[]")]
+    except ValueError:
+        return []
+
+
+def _frame(line: Mapping[str, object]) -> bytes:
+    return f"id: {line['id']}\ndata: {_json(line)}\n\n".encode()
+
+
+def _shape(placed: ManagedAgent) -> PlacementShape:
+    shape: PlacementShape = PlacementShape.of(placed)
+    return shape

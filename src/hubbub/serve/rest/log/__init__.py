@@ -1,0 +1,1 @@
+"""REST for what happened: the activity, snapshots, reasons, the audit, and webhooks."""

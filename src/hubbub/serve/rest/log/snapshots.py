@@ -1,0 +1,153 @@
+"""What a project looks like now, and what it looked like: for whoever shows it and goes on with the live events."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Annotated, Any, Self
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import Response
+from pydantic import BaseModel, Field
+
+from hubbub.core.log.snapshots import keyframes
+from hubbub.core.log.snapshots.full_snapshot import SnapshotText, moment, nouns
+from hubbub.model.log.attention import Needed, needing
+from hubbub.model.people.rights import Right
+from hubbub.model.records import Activity
+from hubbub.serve.live.sse import activity_json, with_patch
+from hubbub.serve.rest.base.call import Call
+from hubbub.serve.rest.base.chunked_json import as_bytes, chunked_response, in_order, list_object, takes_gzip
+from hubbub.serve.rest.base.shapes import ActivityShape, NeedShape
+from hubbub.store.tx import Tx
+
+router = APIRouter(tags=["hub"])
+
+_to_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
+class Moment(BaseModel):
+    id: int = Field(description="a place in the log")
+    at: int
+
+
+class Snapshot(Moment):
+    project: str
+    seen: list[int] = Field(description="activities after `id` that are in the picture already")
+    first: Moment | None = Field(description="from where the project can be replayed")
+    picture: dict[str, dict[str, Any]] = Field(description="cards by noun and key")
+
+
+class NeededShape(NeedShape):
+    noun: str = Field(
+        description="of the card, as in the picture: tasks, agents, approvals, letters, overlaps"
+    )
+    key: str
+    card: dict[str, Any]
+
+
+class Needs(BaseModel):
+    at: int
+    needs: list[NeededShape]
+
+
+class ReelStart(Moment):
+    seen: list[int]
+    picture: dict[str, dict[str, Any]]
+
+
+class PatchedActivity(ActivityShape):
+    """What happened, and what it made of the project's picture: cards by noun and key, null for what is gone."""
+
+    patch: dict[str, dict[str, Any]] | None
+
+    @classmethod
+    def told(cls, activity: Activity) -> Self:
+        patch = json.loads(activity.patch) if activity.patch else None
+        return cls.model_validate({**activity_json(activity), "patch": patch})
+
+
+class Reel(BaseModel):
+    start: ReelStart
+    activities: list[PatchedActivity]
+    earlier: bool = Field(description="there is more before `start`: ask for it with `until=start.id`")
+
+
+@router.get("/snapshot", response_class=Response, responses={200: {"model": Snapshot}})
+async def snapshot(call: Call, request: Request) -> Response:
+    """The project as it is: all its cards, and the place in the log from which the live events go on."""
+    is_packed = takes_gzip(request)
+
+    def look(tx: Tx) -> Response:
+        project = call.enter(tx, Right.READ)
+        taken = moment(tx, project.id)
+        about = {
+            "project": project.slug,
+            "id": taken.position.seq,
+            "seen": sorted(taken.seen),
+            "at": taken.at,
+            "first": _moment(keyframes.first(tx, project.id)),
+        }
+        return chunked_response(_with_picture(about, SnapshotText(tx, project.id)), is_packed=is_packed)
+
+    return await call.read(look, long=True)
+
+
+@router.get("/needs", response_class=Response, responses={200: {"model": Needs}})
+async def list_needs(call: Call, request: Request) -> Response:
+    """What needs a person now, the most urgent first: the same on the page, in the terminal and here."""
+    is_packed = takes_gzip(request)
+
+    def look(tx: Tx) -> Response:
+        found = nouns(tx, call.enter(tx, Right.READ).id, pressing=True)
+        needs = in_order(
+            (each.urgency, _need(each)) for noun, cards in found for each in needing(noun, cards, tx.now)
+        )
+        told = list_object({"at": tx.now}, "needs", (text for _urgency, text in needs))
+        return chunked_response(told, is_packed=is_packed)
+
+    return await call.read(look, long=True)
+
+
+@router.get("/replay", response_class=Response, responses={200: {"model": Reel}})
+async def replay(
+    call: Call,
+    request: Request,
+    until: Annotated[
+        int | None, Query(ge=0, le=2**62, description="the last activity; by default the latest")
+    ] = None,
+) -> Response:
+    """A picture of the past and what followed it up to an activity: each moment between can be made of them."""
+    is_packed = takes_gzip(request)
+
+    def look(tx: Tx) -> Response:
+        reel = keyframes.replay(tx, call.enter(tx, Right.READ).id, until)
+        return chunked_response(_told(reel, keyframes.activities(tx, reel)), is_packed=is_packed)
+
+    return await call.read(look, long=True)
+
+
+def _with_picture(about: Mapping[str, object], picture: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield the JSON of a moment, completed by its picture, which is JSON already."""
+    yield f'{_to_json(about)[:-1]},"picture":'.encode()
+    yield from picture
+    yield b"}"
+
+
+def _need(of: Needed) -> bytes:
+    shape = NeededShape.of(of.need, noun=of.noun, key=of.key, card=of.card)
+    return as_bytes(shape)
+
+
+def _told(reel: keyframes.Replay, activities: Iterable[Activity]) -> Iterator[bytes]:
+    """Yield the JSON of a reel."""
+    start = {"id": reel.start.position.seq, "at": reel.start.at, "seen": list(reel.start.seen)}
+    yield b'{"start":'
+    yield from _with_picture(start, reel.start.text())
+    comma = ',"activities":['
+    for each in activities:
+        yield (comma + with_patch(_to_json(activity_json(each)), each)).encode()
+        comma = ","
+    yield f'{"" if comma == "," else comma}],"earlier":{_to_json(reel.earlier)}}}'.encode()
+
+
+def _moment(place: keyframes.KeyframePlace | None) -> dict[str, int] | None:
+    return {"id": place.position.seq, "at": place.at} if place is not None else None

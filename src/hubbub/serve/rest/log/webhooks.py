@@ -1,0 +1,131 @@
+"""Webhooks of a project, and what has left the hub or is still to leave it. For those who manage the project."""
+
+from http import HTTPStatus
+from typing import Annotated
+
+import httpx2
+from fastapi import APIRouter, Query, Request
+from pydantic import BaseModel, Field
+
+from hubbub.core.log import outbox, webhooks
+from hubbub.core.log.idempotency import Reply
+from hubbub.model.errors import Invalid
+from hubbub.model.log.outbox_items import DeliveryOutcome
+from hubbub.model.log.webhooks import EVERYTHING, NEEDS, WebhookFormat, require_url
+from hubbub.model.people.rights import Right
+from hubbub.serve.outbox.dns_pinning import PrivateAddress, UnknownHost, pinned_addresses
+from hubbub.serve.rest.base.call import Call
+from hubbub.serve.rest.base.shapes import Body, Name, ParcelShape, Text, WebhookShape
+from hubbub.store.tx import Tx
+
+router = APIRouter(tags=["webhooks"])
+
+MOST_EVENTS = 50
+
+
+class Webhooks(BaseModel):
+    webhooks: list[WebhookShape]
+
+
+class OneWebhook(BaseModel):
+    webhook: WebhookShape
+
+
+class CreatedWebhook(OneWebhook):
+    """A webhook, and the secret that signs what it is sent, which is told only now."""
+
+    secret: str
+
+
+class NewWebhook(Body):
+    url: Text
+    events: list[Name] | None = Field(
+        None,
+        max_length=MOST_EVENTS,
+        description="kinds such as task.completed, groups such as task.*, needs for what waits for people, or * for"
+        " all; by default needs in the form ntfy, else *",
+    )
+    form: WebhookFormat = Field(
+        WebhookFormat.JSON, description="json: the activity, for programs; ntfy: one sentence for a telephone"
+    )
+
+
+class Deliveries(BaseModel):
+    deliveries: list[ParcelShape]
+
+
+class OneDelivery(BaseModel):
+    delivery: ParcelShape
+
+
+@router.get("/webhooks")
+async def list_webhooks(call: Call) -> Webhooks:
+    """The project's webhooks, oldest first, without their secrets."""
+    found = await call.read(lambda tx: webhooks.of_project(tx, call.enter(tx, Right.MANAGE)))
+    return Webhooks(webhooks=[WebhookShape.of(webhook) for webhook in found])
+
+
+@router.post("/webhooks", status_code=HTTPStatus.CREATED)
+async def add_webhook(call: Call, request: Request, body: NewWebhook) -> CreatedWebhook:
+    """Have an address told of everything that happens from now on, as far as the events say."""
+    await call.read(lambda tx: call.enter(tx, Right.MANAGE))  # before a name is looked up for the caller
+    await _require_allowed(request, body.url)
+
+    def add(tx: Tx) -> tuple[Reply, str]:
+        usual = [NEEDS if body.form is WebhookFormat.NTFY else EVERYTHING]
+        events = body.events if body.events is not None else usual
+        webhook, secret = webhooks.add(tx, call.enter(tx, Right.MANAGE), body.url, events, body.form)
+        return WebhookShape.of(webhook).model_dump(mode="json"), secret
+
+    reply, secret = await call.create_secret(add)
+    return CreatedWebhook(webhook=WebhookShape.model_validate(reply), secret=secret)
+
+
+@router.get("/webhooks/deliveries")
+async def list_deliveries(
+    call: Call,
+    *,
+    outcome: DeliveryOutcome | None = None,
+    before: Annotated[int | None, Query(ge=1, le=2**62)] = None,
+    limit: Annotated[int, Query(ge=1, le=500)] = 50,
+) -> Deliveries:
+    """What has left the hub, or is still to leave it, newest first; `before` is the `seq` to go on from.
+
+    With `outcome=dead` it is what could not be delivered. Comments on GitHub are among them.
+    """
+
+    def look(tx: Tx) -> Deliveries:
+        project = call.enter(tx, Right.MANAGE)
+        found = outbox.of_project(tx, project.id, outcome=outcome, before=before, limit=limit)
+        return Deliveries(deliveries=[ParcelShape.of(parcel) for parcel in found])
+
+    return await call.read(look)
+
+
+@router.post("/webhooks/deliveries/{delivery_id}/retry")
+async def retry_delivery(call: Call, delivery_id: str) -> OneDelivery:
+    """Try a delivery again, now and with all its tries."""
+    parcel = await call.write(lambda tx: outbox.retry(tx, call.enter(tx, Right.MANAGE).id, delivery_id))
+    return OneDelivery(delivery=ParcelShape.of(parcel))
+
+
+@router.delete("/webhooks/{webhook_id}")
+async def remove_webhook(call: Call, webhook_id: str) -> OneWebhook:
+    """Tell an address no more, not even of what it has missed."""
+    removed = await call.write(lambda tx: webhooks.remove(tx, call.enter(tx, Right.MANAGE), webhook_id))
+    return OneWebhook(webhook=WebhookShape.of(removed))
+
+
+async def _require_allowed(request: Request, url: str) -> None:
+    """Raise `Invalid` for an address that would be refused anyway; one that leads nowhere just now may do so later."""
+    allow_private = request.app.state.webhook_private
+    try:
+        await pinned_addresses(httpx2.URL(require_url(url)), allow_private=allow_private)
+    except PrivateAddress:
+        raise Invalid(
+            "a webhook may not lead to a private address, unless the hub runs with HUBBUB_WEBHOOK_PRIVATE=1"
+        ) from None
+    except httpx2.InvalidURL:
+        raise Invalid("the webhook's address cannot be understood") from None
+    except UnknownHost:
+        return

@@ -1,0 +1,1 @@
+"""REST for mail: messages, threads, dead letters, and wakes."""

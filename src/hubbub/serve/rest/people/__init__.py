@@ -1,0 +1,1 @@
+"""REST for people: users, tokens, logins, and projects with their members."""

@@ -1,0 +1,260 @@
+"""Who asks, the people of the hub, and tokens."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from datetime import timedelta
+from http import HTTPStatus
+from uuid import UUID
+
+from fastapi import APIRouter, Request
+from pydantic import BaseModel, Field
+
+from hubbub.core.log.idempotency import Reply
+from hubbub.core.people import access, projects, tokens, users
+from hubbub.core.people.quotas import Limits, Quota, QuotaUse, Usage
+from hubbub.model.errors import NotFound
+from hubbub.model.ids import parse_id
+from hubbub.model.people.accounts import Token
+from hubbub.model.people.rights import Actor, Role
+from hubbub.model.records import Project
+from hubbub.serve.rest.base.call import Call
+from hubbub.serve.rest.base.shapes import (
+    Body,
+    GivenRole,
+    Line,
+    Name,
+    ProjectShape,
+    Seconds,
+    TokenShape,
+    UserShape,
+)
+from hubbub.store.tx import Tx
+
+router = APIRouter(tags=["people"])
+
+
+class Me(BaseModel):
+    """Whom a token stands for."""
+
+    user: str | None
+    owns_hub: bool
+    agent: str | None
+    role: Role | None
+    expires_at: int | None
+    chain: list[str] = Field(description="of a lent token: who asked whom, up to the program that has it")
+    projects: list[ProjectShape]
+    csrf: str | None = Field(description="the header X-CSRF-Token of whoever came by a cookie; else null")
+
+    @classmethod
+    def of_actor(cls, actor: Actor, known: Sequence[tuple[Project, Role]], csrf: str | None) -> "Me":
+        """What is said of an actor that is in the projects it has `known`, with its role in each."""
+        return cls(
+            user=actor.user_name,
+            owns_hub=actor.owns_hub,
+            agent=actor.agent,
+            role=actor.role,
+            expires_at=actor.expires_at,
+            chain=list(actor.chain),
+            projects=[ProjectShape.of(project, role=role) for project, role in known],
+            csrf=csrf,
+        )
+
+
+class Users(BaseModel):
+    users: list[UserShape]
+
+
+class NewUser(Body):
+    name: Line
+    project: Line | None = None
+    role: GivenRole = Role.MEMBER
+
+
+class CreatedUser(BaseModel):
+    """A person, and their token, which is told only now."""
+
+    user: UserShape
+    token: str
+
+
+class NewInvite(Body):
+    role: GivenRole = Role.MEMBER
+
+
+class Invite(BaseModel):
+    code: str
+
+
+class UseShape(BaseModel):
+    """The use that a token has made of this hub lately, and its refusals."""
+
+    rate: float = Field(description="calls a second, over the last ten seconds")
+    streams: int = Field(description="streams and waiting calls that it holds open now")
+    connections: int = Field(description="MCP sessions that it has open now")
+    stored_today: int = Field(description="bytes of text, at all hubs, since midnight UTC")
+    near: list[Quota] = Field(description="the quotas of which it uses four fifths, or more")
+    refused: dict[Quota, int] = Field(description="calls that were refused, by quota, since the hub started")
+    refused_since: int | None
+    refused_at: int | None = Field(description="the last time")
+
+
+class LimitsShape(BaseModel):
+    """The limits of a token at the hub; 0 is as much as it likes."""
+
+    rate: int = Field(description="calls a second, over a while")
+    burst: int = Field(description="calls at once, after a pause")
+    streams: int = Field(description="streams and waiting calls at a time")
+    connections: int = Field(description="MCP sessions at a time")
+    stored: int = Field(description="bytes of text in a day, UTC")
+
+    @classmethod
+    def of(cls, limits: Limits) -> "LimitsShape":
+        return cls(**asdict(limits))
+
+
+class ListedToken(TokenShape):
+    use: UseShape | None = Field(description="null if it was not used since the hub started")
+    limits: LimitsShape = Field(description="what it may use: as all, but for a rate of its own")
+
+
+class Tokens(BaseModel):
+    tokens: list[ListedToken]
+    limits: LimitsShape
+
+
+class NewToken(Body):
+    agent: Name | None = None
+    program: Line | None = Field(
+        None, description="what will be the agent, such as claude-code; told until it is there"
+    )
+    role: GivenRole = Role.MEMBER
+    expires_seconds: Seconds | None = None
+    rate: int | None = Field(
+        None,
+        strict=True,
+        ge=1,
+        le=1_000_000,
+        description="calls a second, if not as many as all; more than these the owner of the hub alone may give",
+    )
+
+
+class OneToken(BaseModel):
+    token: TokenShape
+
+
+class CreatedToken(OneToken):
+    """A token, and its secret, which is told only now."""
+
+    secret: str
+
+
+@router.get("/me")
+async def me(request: Request, call: Call) -> Me:
+    """Whom the token, or the login, stands for, and what it may enter."""
+    known = await call.read(access.memberships)
+    return Me.of_actor(call.actor, known, getattr(request.state, "csrf", None))
+
+
+@router.get("/users")
+async def list_users(call: Call) -> Users:
+    """All people. For the owner of the hub."""
+    return Users(users=[UserShape.of(user) for user in await call.read(users.everyone)])
+
+
+@router.post("/users", status_code=HTTPStatus.CREATED)
+async def create_user(call: Call, body: NewUser) -> CreatedUser:
+    """Make a person, as a member of `project` if it is named. For the owner of the hub."""
+
+    def create(tx: Tx) -> tuple[Reply, str]:
+        place = projects.show(tx, body.project) if body.project is not None else None
+        user, secret = users.create(tx, body.name, project=place, role=body.role)
+        return _kept(UserShape.of(user)), secret
+
+    reply, secret = await call.create_secret(create)
+    return CreatedUser(user=UserShape.model_validate(reply), token=secret)
+
+
+@router.post("/users/invites", status_code=HTTPStatus.CREATED)
+async def invite(call: Call, body: NewInvite) -> Invite:
+    """A code with which one person can register within a week, as a member of the project."""
+
+    def create(tx: Tx) -> tuple[Reply, str]:
+        return {}, users.invite(tx, call.enter(tx), body.role)
+
+    _reply, code = await call.create_secret(create)
+    return Invite(code=code)
+
+
+@router.get("/tokens")
+async def list_tokens(call: Call) -> Tokens:
+    """The tokens of the caller's projects, and for the owner of the hub those of people: never their secrets."""
+    quotas = call.transactions.quotas
+
+    def shown(token: Token, **names: str | None) -> ListedToken:
+        use, limits = quotas.of(token.id), LimitsShape.of(quotas.limits_of(token.rate))
+        listed = _use(use, quotas.measures(token.id)) if use is not None else None
+        made: ListedToken = ListedToken.of(token, use=listed, limits=limits, **names)
+        return made
+
+    def look(tx: Tx) -> list[ListedToken]:
+        places = access.visible(tx, call.project)
+        found = tokens.visible(tx, places)
+        slugs: dict[UUID | None, str] = {place.id: place.slug for place in places}
+        names = {user_id: users.name_of(tx, user_id) for user_id in {token.user_id for token in found}}
+        return [
+            shown(token, user=names[token.user_id], project=slugs.get(token.project_id)) for token in found
+        ]
+
+    return Tokens(tokens=await call.read(look), limits=LimitsShape.of(quotas.limits))
+
+
+@router.post("/tokens", status_code=HTTPStatus.CREATED)
+async def create_token(call: Call, body: NewToken) -> CreatedToken:
+    """Make a token of the project, bound to `agent` if it is named."""
+    call.transactions.quotas.require_rate(call.actor, body.rate)
+    ttl = timedelta(seconds=body.expires_seconds) if body.expires_seconds is not None else None
+
+    def create(tx: Tx) -> tuple[Reply, str]:
+        token, secret = tokens.for_project(
+            tx,
+            call.enter(tx),
+            role=body.role,
+            agent=body.agent,
+            program=body.program,
+            ttl=ttl,
+            rate=body.rate,
+        )
+        return _kept(TokenShape.of(token)), secret
+
+    reply, secret = await call.create_secret(create)
+    return CreatedToken(token=TokenShape.model_validate(reply), secret=secret)
+
+
+@router.delete("/tokens/{token_id}")
+async def revoke_token(call: Call, token_id: str) -> OneToken:
+    """Take a token back at once: its open streams end too."""
+
+    def revoke(tx: Tx) -> Token:
+        known = parse_id(token_id)
+        if known is None:
+            raise NotFound("token", token_id)
+        return tokens.revoke(tx, known)
+
+    return OneToken(token=TokenShape.of(await call.write(revoke)))
+
+
+def _use(use: Usage, measures: Mapping[Quota, QuotaUse]) -> UseShape:
+    return UseShape(
+        rate=round(measures[Quota.CALLS].used, 1),
+        streams=int(measures[Quota.STREAMS].used),
+        connections=int(measures[Quota.CONNECTIONS].used),
+        stored_today=use.stored,
+        near=[quota for quota, measure in measures.items() if measure.is_near],
+        refused=dict(use.refused),
+        refused_since=use.refused_since,
+        refused_at=use.refused_at,
+    )
+
+
+def _kept(shape: BaseModel) -> Reply:
+    return shape.model_dump(mode="json")

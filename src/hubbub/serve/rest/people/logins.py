@@ -1,0 +1,107 @@
+"""Signing people in and out: links that work once, where somebody is signed in, and passwords."""
+
+from http import HTTPStatus
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import APIRouter, Query, Request
+from pydantic import BaseModel, Field
+
+from hubbub.core.log.idempotency import Reply
+from hubbub.core.people import logins, users
+from hubbub.model.fields import REST, Seen
+from hubbub.model.people.logins import Login
+from hubbub.serve.http.page_paths import LOGIN
+from hubbub.serve.http.passwords import PasswordLogin, check
+from hubbub.serve.rest.base.call import Call
+from hubbub.serve.rest.base.shapes import Body, Line, LongText, Shape, UserShape, tells
+from hubbub.store.tx import Tx
+
+router = APIRouter(tags=["people"])
+
+Whose = Annotated[str | None, Query(description="of whom; else the caller's own. For the owner of the hub")]
+
+
+@tells(Login)
+class LoginShape(Shape):
+    current: Annotated[bool, Seen(REST, "it is the one that asks", after="browser")]
+
+
+class Logins(BaseModel):
+    logins: list[LoginShape]
+
+
+class Ended(BaseModel):
+    ended: int = Field(description="how many logins")
+
+
+class NewLink(Body):
+    user: Line | None = Field(None, description="whom it lets in; else the caller. For the owner of the hub")
+
+
+class Link(BaseModel):
+    """A link that signs a person in, once. Its code is told only now."""
+
+    user: str
+    url: str
+    expires_at: int
+
+
+class NewPassword(Body):
+    password: LongText
+
+
+class OneUser(BaseModel):
+    user: UserShape
+
+
+@router.get("/logins")
+async def list_logins(call: Call, *, user: Whose = None) -> Logins:
+    """In which browsers a person is signed in, oldest first."""
+    found = await call.read(lambda tx: logins.of(tx, user))
+    return Logins(logins=[_shape(each, call.actor.token_id) for each in found])
+
+
+@router.delete("/logins")
+async def end_logins(call: Call, *, user: Whose = None) -> Ended:
+    """Sign a person out everywhere, also where this comes from. Their open streams end at once."""
+    return Ended(ended=await call.write(lambda tx: logins.end_all(tx, users.meant(tx, user))))
+
+
+@router.delete("/logins/{login_id}")
+async def end_login(call: Call, login_id: str) -> Ended:
+    """Sign one browser out: the caller's own, or, for the owner of the hub, anybody's."""
+    await call.write(lambda tx: logins.end(tx, login_id))
+    return Ended(ended=1)
+
+
+@router.post("/logins/links", status_code=HTTPStatus.CREATED)
+async def make_link(request: Request, call: Call, body: NewLink) -> Link:
+    """Make a link that signs a person in, once, within ten minutes."""
+
+    def make(tx: Tx) -> tuple[Reply, str]:
+        secret, user, expires_at = logins.link(tx, body.user)
+        return {"user": user.name, "expires_at": expires_at}, secret
+
+    reply, secret = await call.create_secret(make)
+    base: str = request.app.state.public_url or f"{request.url.scheme}://{request.url.netloc}"
+    return Link.model_validate({**reply, "url": f"{base.rstrip('/')}{LOGIN}/{secret}"})
+
+
+@router.put("/users/{name}/password")
+async def set_password(request: Request, call: Call, name: str, body: NewPassword) -> OneUser:
+    """Give a person a password to sign in with: oneself, or, for the owner of the hub, anybody.
+
+    All their logins end, but for the one that asks.
+    """
+    await call.read(lambda tx: users.meant(tx, name))  # before the work of hashing
+    check(body.password, name)
+    gatekeeper: PasswordLogin = request.app.state.gatekeeper
+    kept = await gatekeeper.passwords.hash(body.password)
+    user = await call.write(lambda tx: logins.set_password(tx, name, kept))
+    return OneUser(user=UserShape.of(user))
+
+
+def _shape(login: Login, current: UUID | None) -> LoginShape:
+    shape: LoginShape = LoginShape.of(login, current=login.id == current)
+    return shape

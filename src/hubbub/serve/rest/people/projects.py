@@ -1,0 +1,181 @@
+"""Projects, and the people who belong to them."""
+
+from http import HTTPStatus
+from typing import Literal
+from uuid import UUID
+
+from fastapi import APIRouter
+from pydantic import BaseModel
+
+from hubbub.core.log.idempotency import Reply
+from hubbub.core.people import access, coordinators, members, projects
+from hubbub.model.people.rights import Right, Role
+from hubbub.serve.rest.base.call import Call
+from hubbub.serve.rest.base.shapes import Body, GivenRole, Line, LongText, Name, ProjectShape, Shape, Whole
+from hubbub.store.tx import Tx
+
+router = APIRouter(tags=["projects"])
+
+
+class Projects(BaseModel):
+    projects: list[ProjectShape]
+
+
+class OneProject(BaseModel):
+    project: ProjectShape
+
+
+class NewProject(Body):
+    slug: Line
+    name: Name | None = None
+    description: LongText | None = None
+    conflict_mode: Literal["off", "warn", "block"] = "warn"
+    repo_url: Line | None = None
+    heartbeat_interval: Whole = projects.HEARTBEAT_INTERVAL
+    heartbeat_ttl: Whole = projects.HEARTBEAT_TTL
+
+
+class ChangedProject(Body):
+    """What is to change of a project; what is left out stays."""
+
+    name: Name | None = None
+    description: LongText | None = None
+    conflict_mode: Literal["off", "warn", "block"] | None = None
+    repo_url: Line | None = None
+    heartbeat_interval: Whole | None = None
+    heartbeat_ttl: Whole | None = None
+
+
+class MemberShape(BaseModel):
+    user_id: UUID
+    name: str
+    role: Role
+
+
+class Members(BaseModel):
+    members: list[MemberShape]
+
+
+class OneMember(BaseModel):
+    member: MemberShape
+
+
+class CoordinatorShape(Shape):
+    """An agent that may steer every task of a project."""
+
+    agent: str
+    granted_by: str
+    granted_at: int
+
+
+class Coordinators(BaseModel):
+    coordinators: list[CoordinatorShape]
+
+
+class OneCoordinator(BaseModel):
+    coordinator: CoordinatorShape
+
+
+class PutMember(Body):
+    role: GivenRole
+
+
+@router.get("/projects")
+async def list_projects(call: Call) -> Projects:
+    """The projects the caller may enter, with its role in each."""
+    known = await call.read(access.memberships)
+    return Projects(projects=[ProjectShape.of(project, role=role) for project, role in known])
+
+
+@router.post("/projects", status_code=HTTPStatus.CREATED, response_model=OneProject)
+async def create_project(call: Call, body: NewProject) -> Reply:
+    """Make a project, which the caller, a person, then owns."""
+
+    def create(tx: Tx) -> Reply:
+        made = projects.create(tx, **dict(body))
+        return OneProject(project=ProjectShape.of(made)).model_dump(mode="json")
+
+    return await call.create(create)
+
+
+@router.get("/projects/{slug}")
+async def show_project(call: Call, slug: str) -> OneProject:
+    """One project."""
+    return OneProject(project=ProjectShape.of(await call.read(lambda tx: projects.show(tx, slug))))
+
+
+@router.patch("/projects/{slug}", response_model=OneProject)
+async def change_project(call: Call, slug: str, body: ChangedProject) -> Reply:
+    """Change a project. For who manages it."""
+
+    def change(tx: Tx) -> Reply:
+        project = access.enter(tx, slug, Right.MANAGE)
+        changes = {name: value for name, value in dict(body).items() if value is not None}
+        return OneProject(project=ProjectShape.of(projects.change(tx, project, changes))).model_dump(
+            mode="json"
+        )
+
+    return await call.create(change)
+
+
+@router.get("/projects/{slug}/members")
+async def list_members(call: Call, slug: str) -> Members:
+    """Which people belong to a project, by name."""
+    found = await call.read(lambda tx: members.of_project(tx, access.enter(tx, slug, Right.READ)))
+    return Members(members=[_member(each) for each in found])
+
+
+@router.put("/projects/{slug}/members/{name}")
+async def put_member(call: Call, slug: str, name: str, body: PutMember) -> OneMember:
+    """Make a person of the hub a member of the project, or give the member another role. For who manages it."""
+
+    def put(tx: Tx) -> OneMember:
+        return OneMember(member=_member(members.put(tx, access.enter(tx, slug), name, body.role)))
+
+    return await call.write(put)
+
+
+@router.delete("/projects/{slug}/members/{name}")
+async def remove_member(call: Call, slug: str, name: str) -> OneMember:
+    """Let a person belong to the project no more. For who manages it."""
+
+    def remove(tx: Tx) -> OneMember:
+        return OneMember(member=_member(members.remove(tx, access.enter(tx, slug), name)))
+
+    return await call.write(remove)
+
+
+@router.get("/projects/{slug}/coordinators")
+async def list_coordinators(call: Call, slug: str) -> Coordinators:
+    """Which agents may steer every task of a project, by name."""
+    found = await call.read(lambda tx: coordinators.listed(tx, access.enter(tx, slug, Right.READ)))
+    return Coordinators(coordinators=[CoordinatorShape.of(each) for each in found])
+
+
+@router.put("/projects/{slug}/coordinators/{name:path}")
+async def grant_coordinator(call: Call, slug: str, name: str) -> OneCoordinator:
+    """Let an agent steer every task of the project. For people who manage it."""
+
+    def grant(tx: Tx) -> OneCoordinator:
+        made = coordinators.grant(tx, access.enter(tx, slug), name)
+        return OneCoordinator(coordinator=CoordinatorShape.of(made))
+
+    return await call.write(grant)
+
+
+@router.delete("/projects/{slug}/coordinators/{name:path}")
+async def revoke_coordinator(call: Call, slug: str, name: str) -> Coordinators:
+    """Let an agent steer only its own tasks again. For people who manage the project."""
+
+    def revoke(tx: Tx) -> Coordinators:
+        project = access.enter(tx, slug)
+        coordinators.revoke(tx, project, name)
+        left = coordinators.listed(tx, project)
+        return Coordinators(coordinators=[CoordinatorShape.of(each) for each in left])
+
+    return await call.write(revoke)
+
+
+def _member(found: tuple[UUID, str, Role]) -> MemberShape:
+    user_id, name, role = found
+    return MemberShape(user_id=user_id, name=name, role=role)

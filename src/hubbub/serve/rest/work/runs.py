@@ -1,0 +1,40 @@
+"""Runs: the stretches of work in a project."""
+
+from fastapi import APIRouter
+from pydantic import BaseModel
+
+from hubbub.core.people import runs
+from hubbub.model.errors import NotFound
+from hubbub.model.people.rights import Right
+from hubbub.model.records import Project, Run
+from hubbub.serve.rest.base.call import Call
+from hubbub.serve.rest.base.shapes import RunShape
+from hubbub.store.tx import Tx
+
+router = APIRouter(tags=["runs"])
+
+
+class Runs(BaseModel):
+    runs: list[RunShape]
+
+
+@router.get("/runs")
+async def list_runs(call: Call) -> Runs:
+    """The project's runs, newest first."""
+
+    def look(tx: Tx) -> list[RunShape]:
+        project = call.enter(tx, Right.READ)
+        current = runs.current(tx, project.id)
+        return [RunShape.of(run, current=run.id == current.id) for run in runs.of_project(tx, project.id)]
+
+    return Runs(runs=await call.read(look))
+
+
+def named(tx: Tx, project: Project, name: str | None) -> Run:
+    """The run of that name, or the current one for None. Raises `NotFound`."""
+    if name is None:
+        return runs.current(tx, project.id)
+    run = runs.find(tx, project.id, name)
+    if run is None:
+        raise NotFound("run", name)
+    return run

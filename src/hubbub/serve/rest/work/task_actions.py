@@ -1,0 +1,231 @@
+"""What happens to a task: its holder gets on with it, and whoever has a say steers it."""
+
+from collections.abc import Callable
+from typing import Annotated
+
+from fastapi import APIRouter
+from pydantic import Field
+
+from hubbub.core.actions import completion_reports, task_actions
+from hubbub.core.log.idempotency import Reply
+from hubbub.core.people import access
+from hubbub.core.work import tasks
+from hubbub.model.records import Task
+from hubbub.serve.rest.base.call import Call, RestCall
+from hubbub.serve.rest.base.shapes import Body, LongText, MessageShape, Name, Percent, Seconds, Text, Whole
+from hubbub.serve.rest.work.tasks import OneTask, one, ttl_of
+from hubbub.store.tx import Tx
+
+router = APIRouter(tags=["tasks"])
+
+
+class By(Body):
+    """Who moves a task, and, where it is said, at which epoch they hold it."""
+
+    by: Name | None = None
+    epoch: Whole | None = None
+
+
+class Completing(By):
+    result: LongText = ""
+
+
+class Because(By):
+    reason: LongText = ""
+
+
+class Blocking(By):
+    reason: Text
+
+
+class Approving(By):
+    comment: LongText | None = None
+
+
+class RequestingChanges(By):
+    comment: Text
+
+
+class Saying(By):
+    text: Text
+
+
+class Retrying(By):
+    ttl_seconds: Seconds | None = None
+
+
+class Reassigning(By):
+    to: Name
+
+
+class Progressing(By):
+    output: LongText | None = None
+    progress: Percent | None = None
+
+
+class Completed(OneTask):
+    completion_id: Annotated[str | None, Field(description="null: whoever completed it did not do it")]
+    truncated: bool
+
+
+class Commented(OneTask):
+    message: Annotated[
+        MessageShape | None, Field(description="null: there was nobody to tell; the log has it")
+    ]
+
+
+@router.post("/tasks/{ref}/accept", response_model=OneTask)
+async def accept_task(call: Call, ref: str, body: By) -> Reply:
+    """Say yes to a task; a free one is then the caller's, who must be an agent."""
+    return await _move(call, ref, body, task_actions.accept)
+
+
+@router.post("/tasks/{ref}/start", response_model=OneTask)
+async def start_task(call: Call, ref: str, body: By) -> Reply:
+    """Begin a task; a free one is then the caller's, who must be an agent. From now on it does not expire."""
+    return await _move(call, ref, body, task_actions.start)
+
+
+@router.post("/tasks/{ref}/progress", response_model=OneTask)
+async def report_progress(call: Call, ref: str, body: Progressing) -> Reply:
+    """Tell how far one is with one's task."""
+    return await _move(
+        call,
+        ref,
+        body,
+        lambda tx, task, by: task_actions.progress(tx, task, by, output=body.output, progress=body.progress),
+    )
+
+
+@router.post("/tasks/{ref}/block", response_model=OneTask)
+async def block_task(call: Call, ref: str, body: Blocking) -> Reply:
+    """Say that a task cannot go on, and why."""
+    return await _move(
+        call, ref, body, lambda tx, task, by: task_actions.block(tx, task, by=by, reason=body.reason)
+    )
+
+
+@router.post("/tasks/{ref}/unblock", response_model=OneTask)
+async def unblock_task(call: Call, ref: str, body: Because) -> Reply:
+    """Let a blocked task go on."""
+    return await _move(
+        call,
+        ref,
+        body,
+        lambda tx, task, by: task_actions.unblock(tx, task, by=by, reason=body.reason or None),
+    )
+
+
+@router.post("/tasks/{ref}/complete", response_model=Completed)
+async def complete_task(call: Call, ref: str, body: Completing) -> Reply:
+    """Say that one's task is done; or, for a person or a coordinator, that a task is, whoever has it.
+
+    The result is kept whole with what its holder says; its beginning is the task's.
+    """
+
+    def complete(tx: Tx) -> Reply:
+        task, by = _held(tx, call, ref, body)
+        ended = task_actions.complete(tx, task, by=by, result=body.result)
+        said = completion_reports.latest(tx, ended) if by == ended.assignee else None
+        return Completed(
+            task=one(tx, ended),
+            completion_id=str(said.id) if said is not None else None,
+            truncated=(ended.result or "") != body.result,
+        ).model_dump(mode="json")
+
+    return await call.create(complete)
+
+
+@router.post("/tasks/{ref}/fail", response_model=OneTask)
+async def fail_task(call: Call, ref: str, body: Because) -> Reply:
+    """Say that one's task cannot be done, and why."""
+    return await _move(
+        call, ref, body, lambda tx, task, by: task_actions.fail(tx, task, by=by, reason=body.reason)
+    )
+
+
+@router.post("/tasks/{ref}/cancel", response_model=OneTask)
+async def cancel_task(call: Call, ref: str, body: Because) -> Reply:
+    """End a task that is not wanted any more. Whoever works on it is told."""
+    return await _move(
+        call, ref, body, lambda tx, task, by: task_actions.cancel(tx, task, by=by, reason=body.reason or None)
+    )
+
+
+@router.post("/tasks/{ref}/approve", response_model=OneTask)
+async def approve_task(call: Call, ref: str, body: Approving) -> Reply:
+    """Accept work that was handed in for review: the task is completed. Not for whoever did it."""
+    return await _move(
+        call, ref, body, lambda tx, task, by: task_actions.approve(tx, task, by=by, comment=body.comment)
+    )
+
+
+@router.post("/tasks/{ref}/request-changes", response_model=OneTask)
+async def request_changes(call: Call, ref: str, body: RequestingChanges) -> Reply:
+    """Send work that was handed in for review back to whoever did it, with what is to change."""
+    return await _move(
+        call,
+        ref,
+        body,
+        lambda tx, task, by: task_actions.request_changes(tx, task, by=by, comment=body.comment),
+    )
+
+
+@router.post("/tasks/{ref}/retry", response_model=OneTask)
+async def retry_task(call: Call, ref: str, body: Retrying) -> Reply:
+    """Deliver a failed, cancelled or expired task again. One that could has as long to begin it, or `ttl_seconds`."""
+    ttl = ttl_of(body.ttl_seconds)
+    return await _move(call, ref, body, lambda tx, task, by: task_actions.retry(tx, task, by=by, ttl=ttl))
+
+
+@router.post("/tasks/{ref}/reassign", response_model=OneTask)
+async def reassign_task(call: Call, ref: str, body: Reassigning) -> Reply:
+    """Hand an unfinished task to another agent. Whoever works on it is told."""
+    return await _move(
+        call, ref, body, lambda tx, task, by: task_actions.reassign(tx, task, to=body.to, by=by)
+    )
+
+
+@router.post("/tasks/{ref}/release", response_model=OneTask)
+async def release_task(call: Call, ref: str, body: Blocking) -> Reply:
+    """Put a task back into the open queue, where anyone may claim it. Whoever has it is told why."""
+    return await _move(
+        call, ref, body, lambda tx, task, by: task_actions.release(tx, task, by=by, reason=body.reason)
+    )
+
+
+@router.put("/tasks/{ref}/description", response_model=OneTask)
+async def describe_task(call: Call, ref: str, body: Saying) -> Reply:
+    """Give a task another description, which says who wrote it; its title stays. Whoever has it is told."""
+    return await _move(
+        call, ref, body, lambda tx, task, by: task_actions.describe(tx, task, body.text, by=by)
+    )
+
+
+@router.post("/tasks/{ref}/comments", response_model=Commented)
+async def comment_on_task(call: Call, ref: str, body: Saying) -> Reply:
+    """Say something about a task to whoever has it, else to who sent it; where that is nobody, the log keeps it."""
+
+    def say(tx: Tx) -> Reply:
+        task, by = _held(tx, call, ref, body)
+        said = task_actions.comment(tx, task, body.text, by=by)
+        message = MessageShape.of(said) if said is not None else None
+        return Commented(task=one(tx, task), message=message).model_dump(mode="json")
+
+    return await call.create(say)
+
+
+async def _move(call: RestCall, ref: str, body: By, step: Callable[[Tx, Task, str], Task]) -> Reply:
+    """Have something happen to a task, as whom and at what epoch `body` says."""
+
+    def move(tx: Tx) -> Reply:
+        moved = step(tx, *_held(tx, call, ref, body))
+        return OneTask(task=one(tx, moved)).model_dump(mode="json")
+
+    return await call.create(move)
+
+
+def _held(tx: Tx, call: RestCall, ref: str, body: By) -> tuple[Task, str]:
+    task = call.task(tx, ref)
+    tasks.require_epoch(task, body.epoch)
+    return task, access.speak(tx, task.project_id, body.by)

@@ -1,0 +1,275 @@
+"""Tasks: sending them, finding them, and looking at one with all that belongs to it. `task_actions` moves them."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from http import HTTPStatus
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import APIRouter, Query, Request
+from fastapi.concurrency import run_in_threadpool
+from pydantic import BaseModel, Field
+
+from hubbub.core.log import activity
+from hubbub.core.log.idempotency import Reply
+from hubbub.core.log.snapshots import card_states
+from hubbub.core.mail import delivery_forecast, threads
+from hubbub.core.people import access
+from hubbub.core.presence import agent_location
+from hubbub.core.work import artifacts, dependencies, task_search, tasks
+from hubbub.model.lifecycle import ENDED, OPEN, Status
+from hubbub.model.log.attention import TaskState
+from hubbub.model.log.projection import Card
+from hubbub.model.mail.wakes import DeliveryChannels
+from hubbub.model.people.rights import Right
+from hubbub.model.records import Priority, Project, Task
+from hubbub.serve.live.sse import activity_json
+from hubbub.serve.rest.base import markdown
+from hubbub.serve.rest.base.call import Call
+from hubbub.serve.rest.base.shapes import (
+    ActivityShape,
+    ArtifactShape,
+    Body,
+    Line,
+    LongText,
+    Name,
+    PriorityName,
+    Seconds,
+    SentShape,
+    Shape,
+    TaskShape,
+    Text,
+)
+from hubbub.serve.rest.mail.message_shapes import (
+    DeliveredMessageShape,
+    DeliveryShape,
+    Render,
+    delivered_messages,
+    render_bodies,
+)
+from hubbub.store.tx import Tx
+
+router = APIRouter(tags=["tasks"])
+
+THREAD_SHOWN = 200
+ACTIVITY_SHOWN = 200
+MOST_NEEDS = 32
+
+
+class Tasks(BaseModel):
+    tasks: list[TaskShape]
+    total: int | None = Field(None, description="how many there are without a limit, if that was asked for")
+
+
+class OneTask(BaseModel):
+    task: TaskShape
+
+
+class SentTask(OneTask):
+    delivery: SentShape | None = Field(description="null: it is in nobody's inbox yet")
+
+
+class BriefShape(Shape):
+    """A task beside another one."""
+
+    id: UUID
+    number: int
+    title: str
+    status: Status
+    state: TaskState
+    assignee: str | None
+
+
+class ReadTask(TaskShape):
+    """A task as people read it."""
+
+    description: str
+    context: str | None
+    result: str | None
+    description_html: str | None = None
+    context_html: str | None = None
+    result_html: str | None = None
+
+
+class WholeTask(BaseModel):
+    """A task with what was said and done about it; the activity newest first, all else oldest first."""
+
+    task: ReadTask
+    messages: list[DeliveredMessageShape]
+    activity: list[ActivityShape]
+    artifacts: list[ArtifactShape] = Field(description="what was made for it, without the contents")
+    deliveries: list[DeliveryShape] = Field(description="how far it got itself: its first and its last way")
+    children: list[BriefShape]
+    needs: list[BriefShape]
+    needed_by: list[BriefShape]
+
+
+class NewTask(Body):
+    text: Text
+    title: Name | None = None
+    to: Name | None = None
+    priority: PriorityName = Priority.MEDIUM
+    ttl_seconds: Seconds | None = None
+    context: LongText | None = None
+    parent_id: Name | None = None
+    area: Name | None = Field(None, description="an area of the project; any slug, if it has none")
+    depends_on: list[Name] | None = Field(
+        None, max_length=MOST_NEEDS, description="tasks that must be completed first, by id or number"
+    )
+    issue: Name | None = Field(
+        None, description="the issue on GitHub that hears of its result, as owner/repository#number"
+    )
+    sender: Name | None = None
+
+
+@router.get("/tasks")
+async def list_tasks(
+    call: Call,
+    *,
+    status: Annotated[list[Status] | None, Query()] = None,
+    ended: Annotated[
+        bool | None, Query(description="those that are over, or those that are not; without a status")
+    ] = None,
+    assignee: str | None = None,
+    sender: str | None = None,
+    area: str | None = None,
+    q: Annotated[
+        Line, Query(description="words that all occur in title or description; or a number, as 12 or T-12")
+    ] = "",
+    before: Annotated[int | None, Query(ge=1, le=2**62)] = None,
+    limit: Annotated[int, Query(ge=1, le=500)] = 50,
+    total: bool = False,
+) -> Tasks:
+    """Tasks, newest first; `before` is the number to go on from. With `total`, also how many there are."""
+    wanted = status or (() if ended is None else ENDED if ended else OPEN)
+
+    def look(tx: Tx) -> Tasks:
+        ids = [project.id for project in access.visible(tx, call.project)]
+        found = task_search.search(
+            tx,
+            ids,
+            q,
+            status=wanted,
+            assignee=assignee,
+            sender=sender,
+            area=area,
+            before=before,
+            limit=limit,
+        )
+        number = None
+        if total:
+            number = task_search.number(
+                tx, ids, q, status=wanted, assignee=assignee, sender=sender, area=area
+            )
+        return Tasks(tasks=_shapes(tx, ids, found), total=number)
+
+    return await call.read(look, long=total or bool(q))
+
+
+@router.post("/tasks", status_code=HTTPStatus.CREATED, response_model=SentTask)
+async def send_task(request: Request, call: Call, body: NewTask) -> Reply:
+    """Put a task into the inbox of `to`, or, without one, into the open queue.
+
+    One that depends on others is held back until they are completed.
+    """
+
+    def send(tx: Tx) -> Reply:
+        project = call.enter(tx)
+        sent = tasks.send(
+            tx,
+            project.id,
+            sender=access.speak(tx, project.id, body.sender),
+            to=body.to,
+            text=body.text,
+            title=body.title,
+            context=body.context,
+            priority=body.priority,
+            ttl=ttl_of(body.ttl_seconds),
+            parent=body.parent_id,
+            needs=_needs(tx, project, body.depends_on or ()),
+            issue=body.issue,
+            area=body.area,
+        )
+        told = SentTask(task=one(tx, sent), delivery=_expected(tx, sent, request.app.state.news))
+        return told.model_dump(mode="json")
+
+    return await call.create(send)
+
+
+@router.get("/tasks/{ref}")
+async def show_task(call: Call, ref: str, render: Render = None) -> WholeTask:
+    """A task, by its id or by its number in the project, with its thread, its activity, and what belongs to it."""
+
+    def look(tx: Tx) -> WholeTask:
+        task = call.task(tx, ref, Right.READ)
+        happened = activity.latest(tx, task.project_id, task_id=task.id, limit=ACTIVITY_SHOWN)
+        return WholeTask(
+            task=ReadTask.model_validate(one(tx, task).model_dump()),
+            messages=delivered_messages(tx, threads.of_task(tx, task, limit=THREAD_SHOWN)),
+            activity=[ActivityShape.model_validate(activity_json(each)) for each in happened],
+            artifacts=[ArtifactShape.of(each) for each in artifacts.of_task(tx, task)],
+            deliveries=[DeliveryShape.of(each) for each in task_search.deliveries(tx, task)],
+            children=_briefs(tx, task_search.children(tx, task)),
+            needs=_briefs(tx, dependencies.needs(tx, task)),
+            needed_by=_briefs(tx, dependencies.waiting(tx, task)),
+        )
+
+    whole = await call.read(look)
+    if render is not None:
+        await run_in_threadpool(_render, whole)
+    return whole
+
+
+def _render(whole: WholeTask) -> None:
+    task = whole.task
+    task.description_html = markdown.render(task.description)
+    task.context_html = markdown.render(task.context) if task.context is not None else None
+    task.result_html = markdown.render(task.result) if task.result is not None else None
+    render_bodies(whole.messages)
+
+
+def _briefs(tx: Tx, found: Sequence[Task]) -> list[BriefShape]:
+    cards = card_states.of_tasks(tx, found)
+    return [BriefShape.of(each, state=card["state"]) for each, card in zip(found, cards, strict=True)]
+
+
+def _needs(tx: Tx, project: Project, refs: Sequence[str]) -> list[Task]:
+    """The tasks that are named, each once. Raises `NotFound`."""
+    found = [tasks.find(tx, [project.id], ref) for ref in refs]
+    return list({task.id: task for task in found}.values())
+
+
+def _shapes(tx: Tx, project_ids: Sequence[UUID], found: Sequence[Task]) -> list[TaskShape]:
+    assignees = {task.assignee for task in found if task.assignee is not None}
+    machines = {each: agent_location.machines(tx, each, assignees) for each in project_ids}
+    return [
+        _shape(tx, task, card, machines[task.project_id].get(task.assignee or ""))
+        for task, card in zip(found, card_states.of_tasks(tx, found), strict=True)
+    ]
+
+
+def _expected(tx: Tx, sent: Task, ways: DeliveryChannels) -> SentShape | None:
+    """What may be expected of whoever has the task in its inbox."""
+    if sent.assignee is None or sent.delivery_id is None:
+        return None
+    shape: SentShape = SentShape.of(delivery_forecast.forecast(tx, sent.project_id, sent.assignee, ways))
+    return shape
+
+
+def one(tx: Tx, task: Task) -> TaskShape:
+    """What a task looks like from outside."""
+    assignee = task.assignee
+    machine = agent_location.machine(tx, task.project_id, assignee) if assignee else None
+    return _shape(tx, task, card_states.of_task(tx, task), machine)
+
+
+def _shape(tx: Tx, task: Task, card: Card, machine: str | None) -> TaskShape:
+    stands = {name: card[name] for name in ("state", "need", "may")}
+    needs, ready = card["depends_on"], tasks.is_ready(tx, task)
+    shape: TaskShape = TaskShape.of(task, depends_on=needs, ready=ready, machine=machine, **stands)
+    return shape
+
+
+def ttl_of(seconds: float | None) -> timedelta | None:
+    """The time to begin a task that a call brings."""
+    return timedelta(seconds=seconds) if seconds is not None else None

@@ -1,0 +1,1 @@
+"""SQL for agents, their presences and connections, and where they work."""

@@ -1,0 +1,324 @@
+"""SQL for agents, their presences, and the machines they describe."""
+
+import json
+import random
+from collections.abc import Sequence
+from dataclasses import fields
+from typing import NamedTuple
+from uuid import UUID
+
+from hubbub.model.records import Agent, Condition, Presence, Profile, ReportedNode
+from hubbub.store.table import Table
+from hubbub.store.tx import Row, Tx
+
+_PROFILE = tuple(field.name for field in fields(Profile))
+_TABLE = Table("presences", Presence)
+_READ = (
+    *_TABLE.columns,
+    "claimed",
+)  # what it holds (`store/agents/claims.py`) is shown with what it has declared
+_COLUMNS = ", ".join(f"p.{name}" for name in _READ)
+_INSERT = _TABLE.inserting(["stamp"])
+_STAMPS = 2**42  # so many there are; those of a million presences add up to a number that the engines know
+
+
+class Version(NamedTuple):
+    """How many presences there are, and what their stamps add up to."""
+
+    number: int
+    stamps: int
+
+
+def stamp() -> int:
+    """Another number at each change of a presence's row; whoever changes one has to set it (`version`)."""
+    return random.randrange(_STAMPS)  # noqa: S311  # nothing secret
+
+
+def _presence(row: Row) -> Presence:
+    values = _TABLE.values(row)
+    if row["claimed"] is not None:
+        values["files"] = tuple(dict.fromkeys((*(values["files"] or ()), *json.loads(row["claimed"]))))
+    return Presence(**{**values, "voices": values["voices"] or {}})
+
+
+def meet(tx: Tx, project_id: UUID, name: str) -> bool:
+    """Make the name known to the project; True if it was not before."""
+    row = tx.one(
+        """INSERT INTO agents (project_id, name, created_at) VALUES (:project_id, :name, :now)
+           ON CONFLICT (project_id, name) DO NOTHING RETURNING name""",
+        project_id=project_id,
+        name=name,
+        now=tx.now,
+    )
+    return row is not None
+
+
+def forget(tx: Tx, project_id: UUID, name: str) -> None:
+    """Let the project know the name no more; its presences stay as a part of the past."""
+    for table, column in (("agents", "name"), ("evidence", "agent"), ("todo_lists", "agent")):
+        tx.run(
+            f"DELETE FROM {table} WHERE project_id = :project_id AND {column} = :name",
+            project_id=project_id,
+            name=name,
+        )
+
+
+def find(tx: Tx, project_id: UUID, name: str) -> Agent | None:
+    row = tx.one(
+        """SELECT project_id, name, created_at, presence_id FROM agents
+           WHERE project_id = :project_id AND name = :name""",
+        project_id=project_id,
+        name=name,
+    )
+    return Agent(**row) if row else None
+
+
+def of_project(tx: Tx, project_id: UUID) -> list[Agent]:
+    rows = tx.all(
+        "SELECT project_id, name, created_at, presence_id FROM agents WHERE project_id = :id ORDER BY name",
+        id=project_id,
+    )
+    return [Agent(**row) for row in rows]
+
+
+def lock_names(tx: Tx, project_id: UUID, *names: str | None) -> None:
+    """Let nobody else change how these agents stand before this transaction ends. Who locks a name locks it first.
+
+    On PostgreSQL it comes before the presence, the tasks and the project: so two who write wait in a row, and never
+    for each other. Names that are not known, or None, are passed over.
+    """
+    if not tx.db.for_update:
+        return
+    for name in sorted({each for each in names if each is not None}):
+        if (project_id, name) not in tx.locked:
+            found = tx.one(
+                f"SELECT name FROM agents WHERE project_id = :project_id AND name = :name {tx.db.for_update}",
+                project_id=project_id,
+                name=name,
+            )
+            tx.locked.update({(project_id, name)} if found else ())
+
+
+def presence(tx: Tx, project_id: UUID, name: str, *, lock: bool = False) -> Presence | None:
+    """The presence that the agent has, or the last one it had; `lock` it against other writers.
+
+    The name is locked first: so it is also when there is no presence yet, or when it is about to be replaced.
+    """
+    if lock:
+        lock_names(tx, project_id, name)
+    row = tx.one(
+        f"""SELECT {_COLUMNS} FROM agents a JOIN presences p ON p.id = a.presence_id
+            WHERE a.project_id = :project_id AND a.name = :name {tx.db.for_update if lock else ""}""",
+        project_id=project_id,
+        name=name,
+    )
+    return _presence(row) if row else None
+
+
+def presence_by_secret(tx: Tx, secret: str, *, lock: bool = False) -> Presence | None:
+    """The presence that was opened with this hash; `lock` it against other writers, its agent's name first."""
+    if lock:
+        tx.run(
+            f"""SELECT name FROM agents WHERE (project_id, name) IN (
+                    SELECT project_id, agent FROM presences WHERE secret = :secret) {tx.db.for_update}""",
+            secret=secret,
+        )
+    row = tx.one(
+        f"SELECT {_COLUMNS} FROM presences p WHERE p.secret = :secret {tx.db.for_update if lock else ''}",
+        secret=secret,
+    )
+    return _presence(row) if row else None
+
+
+def opened_by(tx: Tx, project_id: UUID, token_id: UUID, *, lock: bool = False) -> list[Presence]:
+    """The presences that are there and were opened, each with a secret, by this token; `lock` them."""
+    rows = tx.all(
+        f"""SELECT {_COLUMNS} FROM agents a JOIN presences p ON p.id = a.presence_id
+            WHERE a.project_id = :project_id AND p.token_id = :token_id AND p.secret IS NOT NULL
+              AND p.ended_at IS NULL AND p.expires_at > :now
+            ORDER BY p.id {tx.db.for_update if lock else ""}""",
+        project_id=project_id,
+        token_id=token_id,
+        now=tx.now,
+    )
+    return [_presence(row) for row in rows]
+
+
+def history(
+    tx: Tx, project_id: UUID, *, end_reasons: Sequence[str | None] = (), limit: int, offset: int = 0
+) -> tuple[list[Presence], int]:
+    """The project's presences, newest first, and how many there are.
+
+    `end_reasons` narrows both, None being for those that have not ended.
+    """
+    wanted = {f"reason{number}": reason for number, reason in enumerate(end_reasons)}
+    listed = ", ".join(f":{name}" for name in wanted)
+    where = "p.project_id = :project_id"
+    if end_reasons:
+        where += f" AND COALESCE(p.end_reason, '') IN ({listed})"
+    values = {name: reason or "" for name, reason in wanted.items()}
+    total = tx.one(
+        f"SELECT count(*) AS total FROM presences p WHERE {where}", project_id=project_id, **values
+    )
+    rows = tx.all(
+        f"""SELECT {_COLUMNS} FROM presences p WHERE {where}
+            ORDER BY p.opened_at DESC, p.id DESC LIMIT :limit OFFSET :offset""",
+        project_id=project_id,
+        limit=limit,
+        offset=offset,
+        **values,
+    )
+    return [_presence(row) for row in rows], int(total["total"]) if total else 0
+
+
+def close(tx: Tx, presence: Presence) -> None:
+    """Keep what an agent said of its stay when it left."""
+    tx.run(
+        """UPDATE presences SET outcome = :outcome, summary = :summary, touched = :touched, stamp = :stamp
+           WHERE id = :id""",
+        stamp=stamp(),
+        id=presence.id,
+        outcome=presence.outcome,
+        summary=presence.summary,
+        touched=_TABLE.row(presence)["touched"],
+    )
+
+
+def condition(tx: Tx, project_id: UUID, name: str) -> Condition | None:
+    """Return what the agent said it was doing; None unless it is there."""
+    row = tx.one(
+        """SELECT p.condition FROM agents a JOIN presences p ON p.id = a.presence_id
+           WHERE a.project_id = :project_id AND a.name = :name AND p.ended_at IS NULL AND p.expires_at > :now""",
+        project_id=project_id,
+        name=name,
+        now=tx.now,
+    )
+    return Condition(row["condition"]) if row else None
+
+
+def counts(tx: Tx, project_id: UUID) -> dict[Condition, int]:
+    """How many agents of the project are in each condition; who is not there is offline, whatever it said last."""
+    rows = tx.all(
+        """SELECT CASE WHEN p.ended_at IS NULL AND p.expires_at > :now THEN p.condition ELSE :offline END AS said,
+                  count(*) AS agents
+           FROM agents a LEFT JOIN presences p ON p.id = a.presence_id WHERE a.project_id = :id GROUP BY said""",
+        id=project_id,
+        now=tx.now,
+        offline=Condition.OFFLINE,
+    )
+    return {Condition(row["said"]): int(row["agents"]) for row in rows}
+
+
+def presences(tx: Tx, project_id: UUID) -> list[Presence]:
+    """The present or last presence of every agent of the project, oldest first."""
+    rows = tx.all(
+        f"""SELECT {_COLUMNS} FROM agents a JOIN presences p ON p.id = a.presence_id
+            WHERE a.project_id = :id ORDER BY p.opened_at, p.id""",
+        id=project_id,
+    )
+    return [_presence(row) for row in rows]
+
+
+def by_token(tx: Tx, project_id: UUID, token_id: UUID | None) -> list[Presence]:
+    """As `presences`, of those which a token has opened."""
+    rows = tx.all(
+        f"""SELECT {_COLUMNS} FROM agents a JOIN presences p ON p.id = a.presence_id
+            WHERE a.project_id = :id AND p.token_id = :token_id ORDER BY p.opened_at, p.id""",
+        id=project_id,
+        token_id=token_id,
+    )
+    return [_presence(row) for row in rows]
+
+
+def version(tx: Tx, project_id: UUID) -> Version:
+    """Return the version of the project's presences: as long as it is the same, `presences` returns the same.
+
+    A counter of the project instead would be one row that all its agents wait for on PostgreSQL.
+    """
+    row = tx.one(
+        """SELECT count(*) AS number, CAST(sum(p.stamp) AS BIGINT) AS stamps
+           FROM agents a JOIN presences p ON p.id = a.presence_id WHERE a.project_id = :id""",
+        id=project_id,
+    )
+    assert row is not None  # an aggregate has a row
+    return Version(row["number"], row["stamps"] or 0)
+
+
+def open_presence(tx: Tx, new: Presence) -> Presence:
+    """Begin a presence and make it the agent's."""
+    tx.run(_INSERT, **_TABLE.row(new), stamp=stamp())
+    tx.run(
+        "UPDATE agents SET presence_id = :id WHERE project_id = :project_id AND name = :name",
+        id=new.id,
+        project_id=new.project_id,
+        name=new.agent,
+    )
+    return new
+
+
+def update_presence(tx: Tx, presence: Presence) -> Presence:
+    """Keep what a heartbeat brought."""
+    changing = (
+        "instance", "condition", *_PROFILE, "ttl", "seen_at", "expires_at", "ended_at", "end_reason", "since",
+        "secret", "voices", "heartbeat_told_at",
+    )  # fmt: skip
+    row = _TABLE.row(presence)
+    tx.run(
+        f"""UPDATE presences SET {", ".join(f"{name} = :{name}" for name in changing)}, stamp = :stamp
+            WHERE id = :id""",
+        id=presence.id,
+        stamp=stamp(),
+        **{name: row[name] for name in changing},
+    )
+    return presence
+
+
+def end_presence(tx: Tx, presence_id: UUID, reason: str) -> Presence | None:
+    """End a presence that has not ended; None if it has."""
+    row = tx.one(
+        f"""UPDATE presences SET ended_at = :now, end_reason = :reason, condition = :offline, since = :now,
+                stamp = :stamp
+            WHERE id = :id AND ended_at IS NULL RETURNING {", ".join(_READ)}""",
+        id=presence_id,
+        now=tx.now,
+        reason=reason,
+        offline=Condition.OFFLINE,
+        stamp=stamp(),
+    )
+    return _presence(row) if row else None
+
+
+def lapsed(tx: Tx, limit: int) -> list[Presence]:
+    """Presences whose agents have been silent for too long, longest first; not locked, as names are locked first."""
+    rows = tx.all(
+        f"""SELECT {_COLUMNS} FROM presences p WHERE p.ended_at IS NULL AND p.expires_at <= :now
+            ORDER BY p.expires_at LIMIT :limit""",
+        now=tx.now,
+        limit=limit,
+    )
+    return [_presence(row) for row in rows]
+
+
+def put_node(tx: Tx, node: ReportedNode) -> None:
+    """Keep what is known of a machine; what is None stays as it was."""
+    tx.run(
+        """INSERT INTO nodes (project_id, key, name, model, runtime, seen_at)
+           VALUES (:project_id, :key, :name, :model, :runtime, :seen_at)
+           ON CONFLICT (project_id, key) DO UPDATE SET
+               name = COALESCE(excluded.name, nodes.name), model = COALESCE(excluded.model, nodes.model),
+               runtime = COALESCE(excluded.runtime, nodes.runtime), seen_at = excluded.seen_at""",
+        project_id=node.project_id,
+        key=node.key,
+        name=node.name,
+        model=node.model,
+        runtime=node.runtime,
+        seen_at=node.seen_at,
+    )
+
+
+def nodes(tx: Tx, project_id: UUID) -> list[ReportedNode]:
+    rows = tx.all(
+        "SELECT project_id, key, name, model, runtime, seen_at FROM nodes WHERE project_id = :id ORDER BY key",
+        id=project_id,
+    )
+    return [ReportedNode(**row) for row in rows]

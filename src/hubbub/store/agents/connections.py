@@ -1,0 +1,130 @@
+"""SQL for connections, that is transport sessions of MCP, and for what is kept with them."""
+
+from dataclasses import asdict
+from uuid import UUID
+
+from hubbub.model.agents.connections import Connection
+from hubbub.store.tx import Tx
+
+
+def insert(tx: Tx, connection: Connection) -> None:
+    """Keep a connection that begins."""
+    tx.run(
+        """INSERT INTO connections (id, token_id, dialect, revision, asks, used_at)
+           VALUES (:id, :token_id, :dialect, :revision, :asks, :now)""",
+        **{**asdict(connection), "asks": int(connection.asks)},
+        now=tx.now,
+    )
+
+
+def use(tx: Tx, connection_id: str) -> Connection | None:
+    """Note that the connection is used, and return it; None if there is none (any more)."""
+    row = tx.one(
+        """UPDATE connections SET used_at = :now WHERE id = :id
+           RETURNING id, token_id, dialect, revision, asks""",
+        id=connection_id,
+        now=tx.now,
+    )
+    return Connection(**{**row, "asks": bool(row["asks"])}) if row else None
+
+
+def end(tx: Tx, connection_id: str) -> None:
+    """Drop the connection, with all that is kept with it."""
+    tx.run("DELETE FROM connections WHERE id = :id", id=connection_id)
+
+
+def remember(tx: Tx, connection_id: str, memory: str) -> None:
+    """Keep with the connection what the tools of its dialect want to know of it later."""
+    tx.run("UPDATE connections SET memory = :memory WHERE id = :id", id=connection_id, memory=memory)
+
+
+def recall(tx: Tx, connection_id: str) -> str | None:
+    """Return what was kept with the connection."""
+    row = tx.one("SELECT memory FROM connections WHERE id = :id", id=connection_id)
+    return row["memory"] if row else None
+
+
+def count_stream(tx: Tx, connection_id: str) -> int:
+    """Count one more stream of the connection, and return how many there were by now."""
+    row = tx.one(
+        "UPDATE connections SET streams = streams + 1 WHERE id = :id RETURNING streams", id=connection_id
+    )
+    return row["streams"] if row else 0
+
+
+def follow(tx: Tx, connection_id: str, address: str) -> None:
+    """Have the connection follow a resource."""
+    tx.run(
+        """INSERT INTO followed (connection, address) SELECT id, :address FROM connections WHERE id = :id
+           ON CONFLICT (connection, address) DO NOTHING""",
+        id=connection_id,
+        address=address,
+    )
+
+
+def unfollow(tx: Tx, connection_id: str, address: str) -> None:
+    """Have the connection follow the resource no more."""
+    tx.run(
+        "DELETE FROM followed WHERE connection = :id AND address = :address",
+        id=connection_id,
+        address=address,
+    )
+
+
+def followed(tx: Tx, connection_id: str) -> list[str]:
+    """Return the addresses of the resources that the connection follows."""
+    rows = tx.all("SELECT address FROM followed WHERE connection = :id ORDER BY address", id=connection_id)
+    return [row["address"] for row in rows]
+
+
+def ask(tx: Tx, connection_id: str, question: str) -> None:
+    """Keep that whoever sits at the client is asked something."""
+    tx.run(
+        "INSERT INTO questions (id, connection) SELECT :question, id FROM connections WHERE id = :id",
+        id=connection_id,
+        question=question,
+    )
+
+
+def answer(tx: Tx, connection_id: str, question: str, said: str) -> None:
+    """Keep the answer to a question, if it was asked there; the first counts."""
+    tx.run(
+        "UPDATE questions SET answer = :said WHERE id = :question AND connection = :id AND answer IS NULL",
+        id=connection_id,
+        question=question,
+        said=said,
+    )
+
+
+def answered(tx: Tx, question: str) -> str | None:
+    """Return the answer to a question; None if there is none yet."""
+    row = tx.one("SELECT answer FROM questions WHERE id = :question", question=question)
+    return row["answer"] if row else None
+
+
+def close_question(tx: Tx, question: str) -> None:
+    """Drop a question."""
+    tx.run("DELETE FROM questions WHERE id = :question", question=question)
+
+
+def choose(tx: Tx, token_id: UUID, choice: str) -> None:
+    """Keep what was chosen by a token."""
+    tx.run(
+        """INSERT INTO choices (token_id, choice, chosen_at) VALUES (:token_id, :choice, :now)
+           ON CONFLICT (token_id) DO UPDATE SET choice = excluded.choice, chosen_at = excluded.chosen_at""",
+        token_id=token_id,
+        choice=choice,
+        now=tx.now,
+    )
+
+
+def chosen(tx: Tx, token_id: UUID) -> str | None:
+    """Return what was chosen last by the token."""
+    row = tx.one("SELECT choice FROM choices WHERE token_id = :token_id", token_id=token_id)
+    return row["choice"] if row else None
+
+
+def forget(tx: Tx, unused_since: int, chosen_before: int) -> None:
+    """Drop the connections that nobody used since then, and old choices."""
+    tx.run("DELETE FROM connections WHERE used_at < :since", since=unused_since)
+    tx.run("DELETE FROM choices WHERE chosen_at < :before", before=chosen_before)

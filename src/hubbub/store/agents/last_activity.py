@@ -1,0 +1,91 @@
+"""SQL for evidence: what each agent was last seen to do."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from hubbub.model.fleet.managed_agents import LastActivity
+from hubbub.store.tx import Row, Tx
+
+_COLUMNS = "agent, node, runtime, last_output, last_output_at, last_tool, last_tool_at"
+
+LEAVING = 60_000  # milliseconds after its presence in which an agent's last call may be noted
+
+
+def _evidence(row: Row) -> LastActivity:
+    return LastActivity(**row)
+
+
+def put(tx: Tx, project_id: UUID, seen: LastActivity) -> None:
+    """Keep what was seen; what it leaves out stays as it was, and so does what is newer than it."""
+    tx.run(
+        f"""INSERT INTO evidence (project_id, {_COLUMNS})
+            VALUES (:project_id, :agent, :node, :runtime, :last_output, :last_output_at, :last_tool,
+                    :last_tool_at)
+            ON CONFLICT (project_id, agent) DO UPDATE SET
+                node = COALESCE(excluded.node, evidence.node),
+                runtime = COALESCE(excluded.runtime, evidence.runtime),
+                last_output = CASE WHEN excluded.last_output_at >= COALESCE(evidence.last_output_at, 0)
+                                   THEN excluded.last_output ELSE evidence.last_output END,
+                last_output_at = CASE WHEN excluded.last_output_at >= COALESCE(evidence.last_output_at, 0)
+                                      THEN excluded.last_output_at ELSE evidence.last_output_at END,
+                last_tool = CASE WHEN excluded.last_tool_at >= COALESCE(evidence.last_tool_at, 0)
+                                 THEN excluded.last_tool ELSE evidence.last_tool END,
+                last_tool_at = CASE WHEN excluded.last_tool_at >= COALESCE(evidence.last_tool_at, 0)
+                                    THEN excluded.last_tool_at ELSE evidence.last_tool_at END""",
+        project_id=project_id,
+        agent=seen.agent,
+        node=seen.node,
+        runtime=seen.runtime,
+        last_output=seen.last_output,
+        last_output_at=seen.last_output_at,
+        last_tool=seen.last_tool,
+        last_tool_at=seen.last_tool_at,
+    )
+
+
+def find(tx: Tx, project_id: UUID, agent: str) -> LastActivity | None:
+    row = tx.one(
+        f"SELECT {_COLUMNS} FROM evidence WHERE project_id = :project_id AND agent = :agent",
+        project_id=project_id,
+        agent=agent,
+    )
+    return _evidence(row) if row else None
+
+
+def last_act(tx: Tx, project_id: UUID, agent: str, *, recent: int = 100) -> int | None:
+    """When an agent last acted without being there, 0 if it did not since it was; None for a name that is not known.
+
+    An act is a call of a tool, the beginning of what it is at, or what the log says it did, among the `recent` lines
+    that concern it. What becomes of its presence and its claims is none, nor is a wake: all of that happens to it.
+    """
+    row = tx.one(
+        """SELECT e.last_tool_at AS called_at,
+                  (SELECT max(t.started_at) FROM tasks t WHERE t.project_id = :project_id
+                     AND t.assignee = :agent AND t.ended_at IS NULL) AS began_at,
+                  (SELECT max(r.at) FROM (
+                     SELECT at, kind, actor FROM activity WHERE project_id = :project_id AND agent = :agent
+                     ORDER BY tx DESC, seq DESC LIMIT :recent) AS r
+                   WHERE r.actor = :agent AND substr(r.kind, 1, 6) <> 'agent.'
+                     AND r.kind <> 'file.released') AS told_at,
+                  COALESCE(p.ended_at, p.expires_at) AS gone_at
+           FROM agents a
+           LEFT JOIN evidence e ON e.project_id = a.project_id AND e.agent = a.name
+           LEFT JOIN presences p ON p.id = a.presence_id
+           WHERE a.project_id = :project_id AND a.name = :agent""",
+        project_id=project_id,
+        agent=agent,
+        recent=recent,
+    )
+    if row is None:
+        return None
+    acted_at = max(row[each] or 0 for each in ("called_at", "began_at", "told_at"))
+    return int(acted_at) if row["gone_at"] is None or acted_at > row["gone_at"] + LEAVING else 0
+
+
+def of_project(tx: Tx, project_id: UUID) -> Sequence[LastActivity]:
+    """Return what is known of the project's agents, by name."""
+    rows = tx.all(
+        f"SELECT {_COLUMNS} FROM evidence WHERE project_id = :project_id ORDER BY agent",
+        project_id=project_id,
+    )
+    return [_evidence(row) for row in rows]

@@ -1,0 +1,1 @@
+"""SQL for what the work of agents costs."""

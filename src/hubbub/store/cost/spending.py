@@ -1,0 +1,171 @@
+"""SQL for what clients have used: added up, and what of it was counted already."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+from uuid import UUID
+
+from hubbub.model.cost.spending import By, Source, Spending
+from hubbub.model.lifecycle import UNDER_WAY
+from hubbub.store.table import Table
+from hubbub.store.tx import Row, Tx
+
+_TABLE = Table("spending", Spending)
+_MEASURES = ("input", "output", "cache_read", "cache_written")
+_ADDED = ", ".join(f"{each} = spending.{each} + excluded.{each}" for each in _MEASURES)
+_ADD = f"""{_TABLE.insertion} ON CONFLICT (id) DO UPDATE SET {_ADDED},
+    told = CASE WHEN excluded.told IS NULL THEN spending.told
+                ELSE COALESCE(spending.told, 0) + excluded.told END"""
+_SUMS = ", ".join(f"CAST(SUM({each}) AS BIGINT) AS {each}" for each in (*_MEASURES, "told"))
+DAY = 86_400_000
+
+COLUMNS: Mapping[By, str] = {
+    By.AGENT: "agent",
+    By.TASK: "task_id",
+    By.RUN: "run_id",
+    By.DAY: f"at / {DAY}",
+    By.MODEL: "model",
+    By.MACHINE: "machine",
+    By.CLIENT: "client",
+    By.CONVERSATION: "conversation",
+}
+
+
+class CountedSpending(NamedTuple):
+    """The total that a counter was at, and when."""
+
+    at: int
+    total: float
+
+
+def hear(tx: Tx, project_id: UUID, conversation: str, source: Source) -> Source:
+    """Note that a client's conversation is heard of, and return by which source it is metered: that which came first.
+
+    The row is locked from then on, so that nobody counts of the same conversation meanwhile.
+    """
+    row = tx.one(
+        """INSERT INTO metered (project_id, conversation, source, heard_at)
+           VALUES (:project_id, :conversation, :source, :now)
+           ON CONFLICT (project_id, conversation) DO UPDATE SET heard_at = excluded.heard_at
+           RETURNING source""",
+        project_id=project_id,
+        conversation=conversation,
+        source=int(source),
+        now=tx.now,
+    )
+    assert row is not None  # an upsert always returns its row
+    return Source(row["source"])
+
+
+def counted(tx: Tx, mark: UUID) -> CountedSpending | None:
+    """What was counted under the mark last."""
+    row = tx.one("SELECT at, total FROM counted WHERE mark = :mark", mark=mark)
+    return CountedSpending(row["at"], row["total"]) if row else None
+
+
+def count(tx: Tx, mark: UUID, now: CountedSpending, forget_at: int) -> None:
+    """Note what has been counted under the mark."""
+    tx.run(
+        """INSERT INTO counted (mark, at, total, forget_at) VALUES (:mark, :at, :total, :forget_at)
+           ON CONFLICT (mark) DO UPDATE
+           SET at = excluded.at, total = excluded.total, forget_at = excluded.forget_at""",
+        mark=mark,
+        at=now.at,
+        total=now.total,
+        forget_at=forget_at,
+    )
+
+
+def add(tx: Tx, spending: Spending) -> None:
+    """Add to what was used of the same, in the same five minutes."""
+    tx.run(_ADD, **_TABLE.row(spending))
+
+
+def task_at(tx: Tx, project_id: UUID, agent: str, at: int) -> Row | None:
+    """The id and run of the task that the agent was at in that moment: the one that it began last.
+
+    Of tasks that have ended it is looked for among the agent's newest.
+    """
+    then = "started_at <= :at AND (ended_at IS NULL OR ended_at >= :at) ORDER BY started_at DESC LIMIT 1"
+    whose = "project_id = :project_id AND assignee = :agent"
+    under_way = ", ".join(f"'{each}'" for each in sorted(UNDER_WAY))
+    among = (
+        f"SELECT id, run_id, started_at, ended_at FROM tasks WHERE {whose} AND status IN ({under_way})",
+        f"SELECT id, run_id, started_at, ended_at FROM tasks WHERE {whose} ORDER BY number DESC LIMIT 100",
+    )
+    for tasks in among:
+        sql = f"SELECT id, run_id FROM ({tasks}) AS own WHERE {then}"
+        if (row := tx.one(sql, project_id=project_id, agent=agent, at=at)) is not None:
+            return row
+    return None
+
+
+def sums(
+    tx: Tx,
+    project_id: UUID,
+    by: By,
+    *,
+    since: int,
+    until: int,
+    step: int | None = None,
+    only: Mapping[By, object],
+) -> Sequence[Row]:
+    """What was used, added up by `by`, by model, by day, and by whether the client told a price.
+
+    With a `step`, in milliseconds, apart for each that long. `only` narrows it.
+    """
+    named = {f"only_{each}": value for each, value in only.items()}
+    narrowed = "".join(f" AND {COLUMNS[each]} = :only_{each}" for each in only)
+    moment = f"at / {step} * {step}" if step is not None else "0"
+    return tx.all(
+        f"""SELECT {COLUMNS[by]} AS name, {moment} AS moment, model, at / {DAY} AS day,
+                   CASE WHEN told IS NULL THEN 0 ELSE 1 END AS is_told, {_SUMS}
+            FROM spending
+            WHERE project_id = :project_id AND at >= :since AND at < :until{narrowed}
+            GROUP BY 1, 2, 3, 4, 5""",
+        project_id=project_id,
+        since=since,
+        until=until,
+        **named,
+    )
+
+
+def agents_there(tx: Tx, project_id: UUID, *, since: int, until: int) -> list[str]:
+    """The agents that the project knew by then, and has heard of since."""
+    rows = tx.all(
+        """SELECT a.name FROM agents a JOIN presences p ON p.id = a.presence_id
+           WHERE a.project_id = :project_id AND a.created_at < :until AND p.seen_at >= :since ORDER BY a.name""",
+        project_id=project_id,
+        since=since,
+        until=until,
+    )
+    return [row["name"] for row in rows]
+
+
+def tasks_begun(tx: Tx, project_id: UUID, *, since: int, until: int, among: int) -> list[UUID]:
+    """Those among the newest tasks that were begun at some time between."""
+    rows = tx.all(
+        """SELECT id FROM (SELECT id, number, started_at FROM tasks WHERE project_id = :project_id
+                           ORDER BY number DESC LIMIT :among) AS newest
+           WHERE started_at >= :since AND started_at < :until ORDER BY number DESC""",
+        project_id=project_id,
+        since=since,
+        until=until,
+        among=among,
+    )
+    return [row["id"] for row in rows]
+
+
+def titles(tx: Tx, task_ids: Sequence[UUID]) -> dict[UUID, tuple[int, str]]:
+    """The number and the title of tasks."""
+    found = {}
+    for task_id in task_ids:
+        row = tx.one("SELECT number, title FROM tasks WHERE id = :id", id=task_id)
+        if row is not None:
+            found[task_id] = (int(row["number"]), str(row["title"]))
+    return found
+
+
+def forget(tx: Tx, heard_before: int) -> None:
+    """Drop what nobody can tell a second time any more."""
+    tx.run("DELETE FROM counted WHERE forget_at < :now", now=tx.now)
+    tx.run("DELETE FROM metered WHERE heard_at < :before", before=heard_before)

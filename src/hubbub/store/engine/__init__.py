@@ -1,0 +1,1 @@
+"""The engines: SQLite and PostgreSQL, their writers, locks and notifications."""

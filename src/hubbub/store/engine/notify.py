@@ -1,0 +1,166 @@
+"""What the hubs on a PostgreSQL database tell each other: that something happened, live news, and that they are there.
+
+NOTIFY takes a lock on the whole server until its transaction ends; inside every transaction it would let them commit
+one after the other. So one connection notifies for the whole hub, at most once in some milliseconds. A notification
+that is lost costs a second: the listeners are woken that often in any case. News that is lost is lost.
+
+A hub is there for as long as the connection that listens holds the lock that its name stands for: however a hub ends,
+the server lets go of it.
+"""
+
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator
+from uuid import uuid4
+
+import psycopg
+from psycopg import Notify
+
+from hubbub.store.engine.listeners import Listeners
+
+CHANNEL = "hubbub_activity"
+NEWS = "hubbub_news"
+NOTIFY_EVERY = 0.005  # seconds
+POLL_EVERY = 1.0  # seconds
+PATIENCE = 1.5  # seconds
+CONNECT_TIMEOUT = 5  # seconds
+PIECE = 7000  # bytes of news in one notification, which may have at most 8000
+MOST_NEWS = 1000  # that wait to be passed on; more than the server takes replace the oldest
+
+HUBS = 0x68756262  # the first half of the locks that hubs hold; the second is made of the hub's name
+HUB_HAS_ENDED = f"""NOT EXISTS (
+    SELECT 1 FROM pg_locks
+    WHERE locktype = 'advisory' AND classid = {HUBS} AND objid = (hashtext(hub)::bigint & 4294967295)::oid
+      AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))"""
+
+
+class Notifier:
+    """Two threads: one that notifies, and, as soon as there is a listener here, one that listens."""
+
+    def __init__(self, url: str, notify_every: float) -> None:
+        self._url, self._notify_every = url, notify_every
+        self._name = uuid4().hex  # what this hub signs with, to know its own notifications
+        self._listeners = Listeners()
+        self._hearers: list[Callable[[str], None]] = []
+        self._news: deque[str] = deque(maxlen=MOST_NEWS)
+        self._hub: str | None = None
+        self._due = threading.Event()
+        self._closing = threading.Event()
+        self._speaker: psycopg.Connection | None = None
+        self._threads = [self._start(self._speak, "hubbub-notifier")]
+
+    def add(self, wake: Callable[[], None]) -> None:
+        """Have `wake` called soon after a writing transaction ended, in this hub or another."""
+        self._listeners.add(wake)
+        if len(self._threads) == 1:
+            self._threads.append(self._start(self._listen, "hubbub-listener"))
+
+    def add_hearer(self, hear: Callable[[str], None]) -> None:
+        """Have `hear` called with the news of other hubs, once there is a listener here."""
+        self._hearers.append(hear)
+
+    def hold(self, hub: str) -> None:
+        """Have others see that the hub of that name is there, once there is a listener here."""
+        self._hub = hub
+
+    def tell(self) -> None:
+        """A writing transaction has ended: wake the listeners here now, and those of other hubs soon."""
+        self._due.set()
+        self._listeners.wake()
+
+    def pass_on(self, news: str) -> None:
+        """Tell the other hubs soon."""
+        self._news.append(news)
+        self._due.set()
+
+    def close(self) -> None:
+        """Send the last notification, by which the own listener ends too."""
+        self._closing.set()
+        self._due.set()
+        for thread in self._threads:
+            thread.join(PATIENCE)  # one that is just trying to reach a server that is gone ends by itself
+        if self._speaker is not None:
+            self._speaker.close()
+
+    def _start(self, run: Callable[[], None], name: str) -> threading.Thread:
+        thread = threading.Thread(target=run, name=name, daemon=True)
+        thread.start()
+        return thread
+
+    def _speak(self) -> None:
+        while not self._closing.is_set():
+            self._due.wait()
+            self._due.clear()
+            self._notify()
+            self._closing.wait(self._notify_every)
+        if self._due.is_set():
+            self._notify()
+
+    def _notify(self) -> None:
+        try:
+            if self._speaker is None or self._speaker.closed:
+                self._speaker = self._connect()
+            self._speaker.execute("SELECT pg_notify(%s, %s)", (CHANNEL, self._name))
+            while self._news:
+                pieces = list(_pieces(self._name, self._news.popleft()))
+                self._speaker.execute(
+                    "SELECT pg_notify(%s, piece) FROM unnest(%s::text[]) AS piece", (NEWS, pieces)
+                )
+        except psycopg.OperationalError:
+            self._speaker = None  # the others look by themselves soon; the next notification connects anew
+
+    def _listen(self) -> None:
+        while not self._closing.is_set():
+            try:
+                with self._connect() as db:
+                    db.execute(f"LISTEN {CHANNEL}")
+                    db.execute(f"LISTEN {NEWS}")
+                    self._follow(db)
+            except psycopg.OperationalError:
+                self._listeners.wake()
+                self._closing.wait(POLL_EVERY)
+
+    def _follow(self, db: psycopg.Connection) -> None:
+        is_held, assembled = False, _Assembled()
+        while not self._closing.is_set():
+            is_held = is_held or self._is_held(db)
+            heard = list(db.notifies(timeout=POLL_EVERY, stop_after=1))
+            others = [each for each in heard if not each.payload.startswith(self._name)]
+            if not heard or any(each.channel == CHANNEL for each in others):
+                self._listeners.wake()
+            for news in assembled.whole(each for each in others if each.channel == NEWS):
+                for hear in self._hearers:
+                    hear(news)
+
+    def _is_held(self, db: psycopg.Connection) -> bool:
+        """Whether this connection holds the hub's lock by now; a connection before it may still have had it."""
+        if self._hub is None:
+            return False
+        row = db.execute("SELECT pg_try_advisory_lock(%s, hashtext(%s))", (HUBS, self._hub)).fetchone()
+        return row == (True,)
+
+    def _connect(self) -> psycopg.Connection:
+        return psycopg.connect(self._url, autocommit=True, connect_timeout=CONNECT_TIMEOUT)
+
+
+def _pieces(sender: str, news: str) -> Iterator[str]:
+    """The news as notifications can carry it: `sender number-of-those-that-follow piece`, each another."""
+    starts = range(0, len(news), PIECE)
+    for left, start in zip(reversed(range(len(starts))), starts, strict=True):
+        yield f"{sender} {left} {news[start : start + PIECE]}"
+
+
+class _Assembled:
+    """News out of its pieces. Those of one sender come in their order, and one news after the other."""
+
+    def __init__(self) -> None:
+        self._begun: dict[str, str] = {}
+
+    def whole(self, notifications: Iterator[Notify]) -> Iterator[str]:
+        for each in notifications:
+            sender, left, piece = each.payload.split(" ", 2)
+            told = self._begun.pop(sender, "") + piece
+            if left == "0":
+                yield told
+            else:
+                self._begun[sender] = told

@@ -1,0 +1,62 @@
+"""Calls that wait for a writer, and how each caller gets its outcome."""
+
+import asyncio
+from collections.abc import Sequence
+from concurrent import futures
+from contextlib import suppress
+from typing import Any
+
+from hubbub.model.people.rights import Actor
+from hubbub.store.tx import Operation
+
+
+class PendingCall:
+    """One operation that waits for its turn, and then its outcome."""
+
+    __slots__ = ("_future", "actor", "error", "is_short", "loop", "operation", "result")
+
+    def __init__(
+        self,
+        actor: Actor,
+        operation: Operation[Any],
+        future: "asyncio.Future[Any] | futures.Future[Any]",
+        loop: asyncio.AbstractEventLoop | None,
+        *,
+        is_short: bool = False,
+    ) -> None:
+        self.actor, self.operation, self.loop = actor, operation, loop
+        self.is_short = is_short and loop is not None
+        self.result: Any = None
+        self.error: BaseException | None = None
+        self._future = future
+
+    @property
+    def is_abandoned(self) -> bool:
+        return self._future.cancelled()
+
+    def answer(self) -> None:
+        """Hand the outcome to the caller, in the caller's thread; nothing happens if the caller gave up."""
+        if self._future.done():
+            return
+        if self.error is None:
+            self._future.set_result(self.result)
+        else:
+            self._future.set_exception(self.error)
+
+
+def answer(calls: Sequence[PendingCall]) -> None:
+    """Give each caller its outcome: each event loop is woken once, however many wait in it."""
+    loops: dict[asyncio.AbstractEventLoop, list[PendingCall]] = {}
+    for call in calls:
+        if call.loop is None:
+            call.answer()
+        else:
+            loops.setdefault(call.loop, []).append(call)
+    for loop, own in loops.items():
+        with suppress(RuntimeError):  # the loop is closed, and with it everyone who waited there
+            loop.call_soon_threadsafe(_answer_all, own)
+
+
+def _answer_all(calls: Sequence[PendingCall]) -> None:
+    for call in calls:
+        call.answer()

@@ -1,0 +1,295 @@
+"""A connection to PostgreSQL as operations use it: what needs no answer goes along with the next question.
+
+Each statement is prepared once a connection, and sent without waiting for the one before; only who asks for rows waits.
+This is psycopg's own way of talking to libpq, without its cursors, which cost three times the processor's time of what
+the wire needs.
+"""
+
+import re
+import select
+from collections import OrderedDict, deque
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import lru_cache
+from typing import NamedTuple
+from uuid import UUID
+from zlib import crc32
+
+import psycopg
+from psycopg import pq
+from psycopg.adapt import Transformer
+from psycopg.errors import error_from_result
+from psycopg.pq.abc import PGresult
+
+from hubbub.store.engine.notify import HUB_HAS_ENDED
+from hubbub.store.tx import Row
+
+PREPARED = 1000  # statements a connection: more than the program has, if not of those that it puts together
+
+ASKING = re.compile(r"\s*SELECT\b(?!.*\bFOR (NO KEY |KEY )?(UPDATE|SHARE)\b)(?!.*\bpg_)", re.DOTALL)
+CHANGING = re.compile(r"\b(?:INSERT INTO|UPDATE|DELETE FROM)\s+(\w+)")
+
+FETCHED = 500  # rows at once, of those that are asked for one by one
+
+READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+WRITE = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
+
+BOOL, INT8, FLOAT8, UUID_OID, ANY = 16, 20, 701, 2950, 0  # `ANY` is what the server makes of a text
+OKAY = {pq.ExecStatus.COMMAND_OK, pq.ExecStatus.TUPLES_OK}
+ABORTED, SYNC = pq.ExecStatus.PIPELINE_ABORTED, pq.ExecStatus.PIPELINE_SYNC
+
+_TOKENS = re.compile(
+    r"""'(?:[^']|'')*'      # a text
+      | --[^\n]*            # a comment
+      | ::                  # a cast
+      | :(?P<name>[a-z_]\w*)""",
+    re.VERBOSE,
+)
+
+
+@lru_cache(maxsize=1024)
+def spell(sql: str) -> tuple[bytes, tuple[str, ...]]:
+    """The statement with its `:name` parameters as numbers, and their names; texts and casts stay what they are."""
+    names: list[str] = []
+
+    def token(match: re.Match[str]) -> str:
+        name = match["name"]
+        if name is None:
+            return match[0]
+        if name not in names:
+            names.append(name)
+        return f"${names.index(name) + 1}"
+
+    return _TOKENS.sub(token, sql).encode(), tuple(names)
+
+
+@lru_cache(maxsize=1024)
+def only_asks(sql: str) -> bool:
+    """Whether the statement neither changes nor locks anything, nor tells of the transaction itself."""
+    return ASKING.match(sql) is not None
+
+
+@lru_cache(maxsize=1024)
+def may_have_changed(sql: str, asked: str) -> bool:
+    """Whether one statement changes a table that another mentions."""
+    return any(re.search(rf"\b{table}\b", asked) for table in CHANGING.findall(sql))
+
+
+Key = tuple[str, tuple[int, ...]]  # a statement, and the types of what it is given
+Given = tuple[tuple[str, object], ...]  # what a statement is given
+
+
+class _Value(NamedTuple):
+    """A parameter as the wire has it."""
+
+    oid: int
+    format: pq.Format
+    data: bytes | None
+
+
+_NULL = _Value(ANY, pq.Format.TEXT, None)
+
+
+def _value(value: object) -> _Value:
+    if value is None:
+        return _NULL
+    if isinstance(value, str):
+        if "\0" in value:
+            raise psycopg.DataError("PostgreSQL text fields cannot contain NUL (0x00) bytes")
+        return _Value(ANY, pq.Format.TEXT, value.encode())
+    if isinstance(value, UUID):
+        return _Value(UUID_OID, pq.Format.BINARY, value.bytes)
+    if isinstance(value, bool):
+        return _Value(BOOL, pq.Format.TEXT, b"t" if value else b"f")
+    if isinstance(value, int):
+        return _Value(INT8, pq.Format.TEXT, b"%d" % value)
+    if isinstance(value, float):
+        return _Value(FLOAT8, pq.Format.TEXT, repr(value).encode())
+    raise TypeError(f"a {type(value).__name__} cannot be stored")
+
+
+class Db(psycopg.Connection[tuple[object, ...]]):
+    """A connection of psycopg that knows what it has prepared."""
+
+    def __init__(self, pgconn: pq.abc.PGconn) -> None:
+        super().__init__(pgconn)
+        self.prepared: OrderedDict[Key, bytes] = OrderedDict()
+        self.counted = 0
+
+
+class PostgresConnection:
+    """`Connection` on PostgreSQL, from `begin` to `commit` or `undo`."""
+
+    transaction_number = "pg_current_xact_id()::text::bigint"
+    settled = "tx < pg_snapshot_xmin(pg_current_snapshot())::text::bigint"
+    for_update = "FOR NO KEY UPDATE"  # keys never change: who only refers to the row need not wait
+    for_delete = "FOR UPDATE"
+    for_reference = "FOR KEY SHARE"
+    skip_locked = "SKIP LOCKED"
+    hub_has_ended = HUB_HAS_ENDED
+
+    def __init__(self, db: Db) -> None:
+        self._db, self._pg = db, db.pgconn
+        self._owed: deque[Key | None] = (
+            deque()
+        )  # answers to come that nobody waits for; with the key, to preparing
+        self._rows = Transformer(db)
+        self._poll = select.poll()
+        self._told = 0  # statements that are done, of those that nobody waited for
+        self._is_opening = False
+        self._answers: dict[str, dict[Given, Sequence[Row]]] = {}  # to what calls asked first
+
+    def placed(self, sign: str, tx: str = ":tx", seq: str = ":seq") -> str:
+        """Compare row by row, as an index does."""
+        return f"(tx, seq) {sign} ({tx}, {seq})"
+
+    def begin(self, how: str) -> None:
+        """Begin a transaction, `READ` or `WRITE`."""
+        self._poll.register(self._pg.socket, select.POLLIN)
+        self._pg.enter_pipeline_mode()
+        self.tell(how, {})
+
+    def open_call(self) -> int:
+        """Begin a call among others, and return how many statements are to be done before its first is.
+
+        Until it changes or locks something it gets the answers that others of this transaction got who asked alike: it
+        waited already as the transaction began, so it might as well have asked when they did.
+        """
+        self.tell("SAVEPOINT call", {})
+        self._is_opening = True
+        return self._told + len(self._owed)
+
+    def has_done(self, number: int) -> bool:
+        """Whether so many statements, of those that nobody waited for, are known to be done."""
+        return self._told >= number
+
+    def query(self, sql: str, values: Mapping[str, object]) -> Sequence[Row]:
+        if self._is_opening and only_asks(sql):
+            known, given = self._answers.setdefault(sql, {}), tuple(values.items())
+            if given not in known:
+                known[given] = self._asked(sql, values)
+            return known[given]
+        self._go_beyond(sql)
+        return self._asked(sql, values)
+
+    def _go_beyond(self, sql: str) -> None:
+        """Forget what a statement may have changed; whoever changes or locks something asks anew from then on."""
+        if not only_asks(sql):
+            self._is_opening = False
+            for asked, known in self._answers.items():
+                if may_have_changed(sql, asked):
+                    known.clear()
+
+    def _asked(self, sql: str, values: Mapping[str, object]) -> Sequence[Row]:
+        self._send(sql, values)
+        self.settle()
+        result = self._answer()
+        if not result.nfields:
+            return []
+        names = [(result.fname(place) or b"").decode() for place in range(result.nfields)]
+        self._rows.set_pgresult(result)
+        return self._rows.load_rows(0, result.ntuples, lambda row: dict(zip(names, row, strict=True)))
+
+    def each(self, sql: str, values: Mapping[str, object]) -> Iterator[Row]:
+        cursor = f"each_{crc32(sql.encode()):x}"
+        self.tell(f"DECLARE {cursor} NO SCROLL CURSOR FOR {sql}", values)
+        while rows := self.query(f"FETCH {FETCHED} FROM {cursor}", {}):
+            yield from rows
+        self.tell(f"CLOSE {cursor}", {})
+
+    def tell(self, sql: str, values: Mapping[str, object]) -> None:
+        self._go_beyond(sql)
+        self._send(sql, values)
+        self._owed.append(None)
+
+    def settle(self) -> None:
+        """Wait until all that was told is done. Raises what became of it."""
+        self._pg.send_flush_request()
+        self._hand_over()
+        while self._owed:
+            self._answer()
+            self._owed.popleft()
+            self._told += 1
+
+    def recover(self) -> None:
+        """Pass over what was not done since something failed; the transaction can only be undone from here."""
+        for key in self._owed:
+            if key is not None:
+                self._db.prepared.pop(key, None)
+        self._owed.clear()
+        self._pg.pipeline_sync()
+        self._hand_over()
+        while (result := self._result()) is None or result.status != SYNC:
+            if self._pg.status != pq.ConnStatus.OK:
+                raise psycopg.OperationalError("the connection is lost")
+
+    def commit(self) -> None:
+        """Keep what was done, and leave the connection as it was. Raises if it is not kept, or nobody knows."""
+        self.tell("COMMIT", {})
+        try:
+            self.settle()
+        finally:
+            self._leave()
+
+    def undo(self) -> None:
+        """Undo what was done, as far as there is still a connection, and leave it as it was."""
+        with suppress(psycopg.OperationalError):
+            self.recover()
+            self.tell("ROLLBACK", {})
+            self.settle()
+            self._leave()
+
+    def _leave(self) -> None:
+        if self._pg.status == pq.ConnStatus.OK:
+            self.recover()
+            self._pg.exit_pipeline_mode()
+
+    def _send(self, sql: str, values: Mapping[str, object]) -> None:
+        statement, names = spell(sql)
+        given = [_value(values[name]) for name in names]
+        key = (sql, tuple(each.oid for each in given))
+        name = self._db.prepared.get(key)
+        if name is None:
+            name = self._prepare(key, statement)
+        else:
+            self._db.prepared.move_to_end(key)
+        self._pg.send_query_prepared(name, [each.data for each in given], [each.format for each in given])
+
+    def _prepare(self, key: Key, statement: bytes) -> bytes:
+        prepared = self._db.prepared
+        self._db.counted += 1
+        name = b"h%d" % self._db.counted
+        self._pg.send_prepare(name, statement, key[1])
+        self._owed.append(key)
+        prepared[key] = name
+        if len(prepared) > PREPARED:
+            _, old = prepared.popitem(last=False)
+            self._pg.send_query_params(b"DEALLOCATE " + old, None)
+            self._owed.append(None)
+        return name
+
+    def _hand_over(self) -> None:
+        """Give the server all that was sent. What it answers meanwhile is taken in: it may read on only then."""
+        if self._pg.flush():
+            self._poll.modify(self._pg.socket, select.POLLIN | select.POLLOUT)
+            while self._pg.flush():
+                if any(event & ~select.POLLOUT for _socket, event in self._poll.poll()):
+                    self._pg.consume_input()
+            self._poll.modify(self._pg.socket, select.POLLIN)
+
+    def _answer(self) -> PGresult:
+        """The answer to the statement that was sent first of those that have none."""
+        result = self._result()
+        if result is None:
+            raise psycopg.OperationalError("the connection is lost")
+        while self._result() is not None:
+            pass
+        if result.status in OKAY:
+            return result
+        raise error_from_result(result)
+
+    def _result(self) -> PGresult | None:
+        while self._pg.is_busy():
+            self._poll.poll()
+            self._pg.consume_input()
+        return self._pg.get_result()

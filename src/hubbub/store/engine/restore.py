@@ -1,0 +1,86 @@
+"""Putting a backup in the place of the database of a data folder."""
+
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import apsw
+
+from hubbub.model.errors import StoreRefused
+from hubbub.model.timestamps import milliseconds
+from hubbub.processes import durable_files
+from hubbub.store import backup, migrate
+from hubbub.store.engine.folder_lock import FolderLock
+from hubbub.store.engine.sqlite import DATABASE
+
+SIDE_FILES = ("-wal", "-shm", "-journal")
+PATIENCE = timedelta(seconds=5)  # with another program that looks into the database
+
+
+def restore(folder: Path, source: Path) -> Path | None:
+    """Make a copy of the backup `source` the database of `folder`; returns where the old one is kept, if there was one.
+
+    Raises `StoreRefused`, and changes nothing, if a hub serves the folder, or `source` is no sound database of this
+    version or an older one.
+    """
+    durable_files.make_folder(folder, 0o700)
+    lock = FolderLock.take(folder)
+    fresh = folder / f".{DATABASE}.restored"
+    try:
+        fresh.unlink(missing_ok=True)
+        _copy_checked(source, fresh)
+        kept = _set_aside(folder / DATABASE)
+        fresh.replace(folder / DATABASE)
+        durable_files.sync(folder)
+        return kept
+    finally:
+        fresh.unlink(missing_ok=True)
+        lock.release()
+
+
+def _copy_checked(source: Path, target: Path) -> None:
+    if not source.is_file():
+        raise StoreRefused(f"there is no file {source.name} to restore")
+    try:
+        with closing(apsw.Connection(str(source), flags=apsw.SQLITE_OPEN_READONLY)) as db:
+            if db.pragma("integrity_check") != "ok":
+                raise StoreRefused(f"{source.name} is damaged; choose another backup")
+            applied = migrate.applied_sqlite(db)
+            if not applied:
+                raise StoreRefused(f"{source.name} is not a database of hubbub")
+            migrate.missing(migrate.known(), applied)
+            backup.copy(db, target)
+    except apsw.Error as error:
+        raise StoreRefused(f"{source.name} is not a database that can be read") from error
+
+
+def _set_aside(database: Path) -> Path | None:
+    """Keep the old database under another name as well; it goes on being the database until it is replaced.
+
+    The files beside it have other names when this returns, and that is on the disk: else, after a power cut, the new
+    database could find them, and take what they say of the old one for its own.
+    """
+    if not database.exists():
+        return None
+    _gather(database)
+    moment = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%fZ")
+    kept = database.with_name(f"replaced-{moment}.db")
+    kept.hardlink_to(database)
+    for suffix in SIDE_FILES:
+        side = database.with_name(database.name + suffix)
+        if side.exists():
+            side.rename(kept.with_name(kept.name + suffix))
+    durable_files.sync(database.parent)
+    return kept
+
+
+def _gather(database: Path) -> None:
+    """Have all that a database holds in its own file; of a damaged one, what is beside it is kept there."""
+    try:
+        with closing(apsw.Connection(str(database))) as db:
+            db.set_busy_timeout(milliseconds(PATIENCE))
+            ((is_busy, *_pages),) = db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    except apsw.Error:
+        return
+    if is_busy:
+        raise StoreRefused("another program is using the database; end it, and restore then")

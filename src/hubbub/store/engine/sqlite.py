@@ -1,0 +1,162 @@
+"""SQLite: one connection that writes (`sqlite_writer`), and one that reads for each thread."""
+
+import asyncio
+import threading
+from collections.abc import Awaitable, Callable
+from concurrent import futures
+from datetime import timedelta
+from pathlib import Path
+from typing import TypeVar
+from weakref import WeakSet
+
+import apsw
+
+from hubbub.model.errors import StoreUnavailable
+from hubbub.model.people.rights import Actor
+from hubbub.processes import durable_files
+from hubbub.store import backup, migrate
+from hubbub.store.engine.folder_lock import FolderLock
+from hubbub.store.engine.listeners import Listeners
+from hubbub.store.engine.pending_calls import PendingCall
+from hubbub.store.engine.single_hub import SingleHub
+from hubbub.store.engine.sqlite_connection import SQLiteConnection, TooLong, explaining
+from hubbub.store.engine.sqlite_writer import Writer
+from hubbub.store.tx import Clock, Operation, Tx, WroteInRead, perform, unix_ms
+
+T = TypeVar("T")
+
+DATABASE = "hubbub.db"
+READERS = 2  # threads for what is known to take long, and as many for what turned out to
+STATEMENTS, ROWS = 300, 300  # that are carried out and read on an event loop: some 5 ms
+
+
+class SQLite(SingleHub):
+    """The embedded engine: `Store` over one file in one folder, held by one hub at a time."""
+
+    def __init__(self, file: Path, lock: FolderLock, busy_timeout: timedelta, clock: Clock) -> None:
+        self._file, self._lock, self._busy_timeout, self._clock = file, lock, busy_timeout, clock
+        self._listeners = Listeners()
+        self._readers: WeakSet[SQLiteConnection] = WeakSet()
+        self._here = threading.local()
+        self._long, self._longer = [
+            futures.ThreadPoolExecutor(READERS, thread_name_prefix=name)
+            for name in ("hubbub-reader", "hubbub-late-reader")
+        ]
+        self._is_closed = False
+        self._writer = Writer(file, busy_timeout, clock, self._listeners.wake)
+
+    @classmethod
+    def open(
+        cls,
+        folder: Path,
+        *,
+        url: str | None = None,
+        busy_timeout: timedelta = timedelta(seconds=5),
+        clock: Clock = unix_ms,
+    ) -> "SQLite":
+        """The store of `folder`, made if it is new, brought to this version if it is older (after a backup).
+
+        `url` is where the hub will answer, for the sentence a second hub is refused with. `busy_timeout` is how long
+        a write waits for another program that has locked the database. Raises `StoreRefused` when another hub holds
+        the folder or the database is not of this version, `StoreUnavailable` when it cannot be read or written.
+        """
+        file = folder / DATABASE
+        try:
+            durable_files.make_folder(folder, 0o700)
+            lock = FolderLock.take(folder, url=url)
+            file.touch(mode=0o600)
+        except OSError as error:
+            raise StoreUnavailable(f"the data folder cannot be used: {error.strerror}") from error
+        try:
+            with explaining("nothing was changed"):
+                _prepare(file, folder, busy_timeout)
+                return cls(file, lock, busy_timeout, clock)
+        except BaseException:
+            lock.release()
+            raise
+
+    def write(self, actor: Actor, operation: Operation[T], *, short: bool = False) -> Awaitable[T]:
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[T] = loop.create_future()
+        self._writer.add(PendingCall(actor, operation, future, loop, is_short=short))
+        return future
+
+    def write_now(self, actor: Actor, operation: Operation[T]) -> T:
+        future: futures.Future[T] = futures.Future()
+        self._writer.add(PendingCall(actor, operation, future, None))
+        return future.result()
+
+    async def read(self, actor: Actor, operation: Operation[T], *, long: bool = False) -> T:
+        """An indexed read takes some 20 µs, a fifth of what it takes to ask another thread: so it is done here.
+
+        What turns out to take long begins anew in a thread, where nobody waits for what was known to.
+        """
+        if not long:
+            try:
+                return self._read(actor, operation, on_loop=True)
+            except (TooLong, apsw.InterruptError):
+                pass
+        readers = self._long if long else self._longer
+        return await asyncio.get_running_loop().run_in_executor(readers, self._read, actor, operation)
+
+    def read_now(self, actor: Actor, operation: Operation[T]) -> T:
+        return self._read(actor, operation)
+
+    def _read(self, actor: Actor, operation: Operation[T], *, on_loop: bool = False) -> T:
+        if self._is_closed:
+            raise StoreUnavailable("the hub is closing")
+        connection = self._reader()
+        with explaining("nothing was read"):
+            if on_loop:
+                connection.bound(STATEMENTS, ROWS)
+            else:
+                connection.release()
+            connection.db.execute("BEGIN")
+            try:
+                return perform(operation, Tx(connection, actor, self._clock(), is_read=True))
+            except apsw.ReadOnlyError as error:
+                raise WroteInRead from error
+            finally:
+                if connection.db.in_transaction:
+                    connection.db.execute("ROLLBACK")
+
+    def on_activity(self, wake: Callable[[], None]) -> None:
+        self._listeners.add(wake)
+
+    def backup(self, target: Path) -> None:
+        """Write a consistent copy to the new file `target`; see `backup.copy`. Blocks; others read and write on."""
+        with explaining("no backup was made"):
+            db = SQLiteConnection(self._file, self._busy_timeout).db
+            try:
+                backup.copy(db, target)
+            finally:
+                db.close()
+
+    def close(self) -> None:
+        if self._is_closed:
+            return
+        self._is_closed = True
+        self._writer.close()
+        self._long.shutdown()
+        self._longer.shutdown()
+        for reader in list(self._readers):
+            reader.db.close()
+        self._lock.release()
+
+    def _reader(self) -> SQLiteConnection:
+        connection: SQLiteConnection | None = getattr(self._here, "connection", None)
+        if connection is None:
+            connection = self._here.connection = SQLiteConnection(self._file, self._busy_timeout)
+            connection.db.wal_autocheckpoint(0)
+            connection.db.pragma("query_only", True)
+            self._readers.add(connection)
+        return connection
+
+
+def _prepare(file: Path, folder: Path, busy_timeout: timedelta) -> None:
+    """Bring the file to the program's version, before anyone serves from it."""
+    connection = SQLiteConnection(file, busy_timeout)
+    try:
+        migrate.migrate_sqlite(connection.db, folder)
+    finally:
+        connection.db.close()

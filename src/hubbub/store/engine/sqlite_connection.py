@@ -1,0 +1,150 @@
+"""One connection to SQLite, and what may befall it in words."""
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import timedelta
+from functools import lru_cache
+from itertools import islice
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import apsw
+import apsw.bestpractice
+
+from hubbub.model.errors import StoreUnavailable
+from hubbub.model.timestamps import milliseconds
+from hubbub.store.tx import Row
+
+STATEMENTS = 512  # kept prepared a connection: more than the program has
+UNBOUNDED = sys.maxsize
+STEPS = 1000  # of SQLite's machine, between two looks at how many there were
+LOOKS = 200  # before it is enough: some 10 ms, where most of the steps read rows
+
+# What may befall the engine, as people should read it. Every other error of SQLite is a bug, and is shown as it is.
+FAULTS: dict[type[apsw.Error], str] = {
+    apsw.FullError: "the disk is full",
+    apsw.BusyError: "the database is locked by another program",
+    apsw.LockedError: "the database is locked by another program",
+    apsw.IOError: "the disk could not be read or written",
+    apsw.CantOpenError: "the database file cannot be opened",
+    apsw.ReadOnlyError: "the database file may not be written",
+    apsw.NoMemError: "the machine is out of memory",
+    apsw.CorruptError: "the database file is damaged",
+    apsw.NotADBError: "the database file is not a database",
+}
+
+
+class TooLong(BaseException):
+    """A call takes more of an event loop than it was allowed: it is to begin anew where it may take its time."""
+
+
+class SQLiteConnection:
+    """`Connection` on SQLite: ids are 16 bytes there, rows are dicts here.
+
+    On an event loop it is `bound`: what takes more than that raises `TooLong`, or `apsw.InterruptError`.
+    """
+
+    transaction_number = "0"  # there is one writer, so `seq` alone is the order
+    settled = "1 = 1"
+    for_update = ""
+    for_delete = ""
+    for_reference = ""
+    skip_locked = ""
+    hub_has_ended = "1 = 1"  # there is one at a time
+
+    def __init__(self, file: Path, busy_timeout: timedelta) -> None:
+        self.db = apsw.Connection(str(file), statementcachesize=STATEMENTS)
+        self.db.convert_binding = _bind
+        self.db.set_busy_timeout(milliseconds(busy_timeout))
+        apsw.bestpractice.connection_dqs(self.db)  # "text" is a column, never a text
+        # Else a statement whose plan might depend on a value is prepared anew for each value, as for each moment.
+        self.db.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
+        self._names: dict[str, list[str]] = {}  # of the columns of each statement
+        self.release()
+
+    def bound(self, statements: int, rows: int) -> None:
+        """Carry out so many statements more, of so many rows in all, and so much of SQLite's own work."""
+        self._statements, self._rows, self._looks = statements, rows, LOOKS
+        self.db.set_progress_handler(self._has_looked_enough, STEPS)
+
+    def release(self) -> None:
+        """Carry out whatever is asked for."""
+        self._statements = self._rows = UNBOUNDED
+        self.db.set_progress_handler(None)
+
+    def _has_looked_enough(self) -> bool:
+        self._looks -= 1
+        return self._looks < 0
+
+    def placed(self, sign: str, tx: str = ":tx", seq: str = ":seq") -> str:
+        """By both at once SQLite would go through all that has the same `tx`, which is the whole log."""
+        return f"tx = {tx} AND seq {sign} {seq}"
+
+    def query(self, sql: str, values: Mapping[str, object]) -> Sequence[Row]:
+        self._statements -= 1
+        if self._statements < 0:
+            raise TooLong
+        cursor = self.db.execute(sql, values)
+        first = cursor.fetchone()
+        if first is None:
+            return []
+        names = self._names_of(sql, cursor)
+        found = [first, *islice(cursor, self._rows)]
+        self._rows -= len(found)
+        if self._rows < 0:
+            raise TooLong
+        return [_row(names, values) for values in found]
+
+    def each(self, sql: str, values: Mapping[str, object]) -> Iterator[Row]:
+        cursor = self.db.execute(sql, values)
+        for row in cursor:
+            self._rows -= 1
+            if self._rows < 0:
+                raise TooLong
+            yield _row(self._names_of(sql, cursor), row)
+
+    def _names_of(self, sql: str, cursor: apsw.Cursor) -> Sequence[str]:
+        """The names of the columns of a statement; `cursor` is at a row of it."""
+        names = self._names.get(sql)
+        if names is None:
+            names = self._names[sql] = [column[0] for column in cursor.get_description()]
+        return names
+
+    def tell(self, sql: str, values: Mapping[str, object]) -> None:
+        self.query(sql, values)
+
+
+def _bind(_cursor: object, _number: int, value: object) -> bytes:
+    if isinstance(value, UUID):
+        return value.bytes
+    raise TypeError(f"a {type(value).__name__} cannot be stored")
+
+
+@lru_cache(maxsize=4096)  # making one takes a while, and most rows speak of the same project and run
+def _uuid(value: bytes) -> UUID:
+    return UUID(bytes=value)
+
+
+def _row(names: Sequence[str], values: Sequence[Any]) -> Row:
+    pairs = zip(names, values, strict=True)
+    return {name: _uuid(value) if type(value) is bytes else value for name, value in pairs}
+
+
+def explained(error: BaseException, consequence: str) -> BaseException:
+    """The error as its caller should see it: a fault of the engine as one sentence, anything else as it is."""
+    if isinstance(error, apsw.Error) and type(error) in FAULTS:
+        fault = StoreUnavailable(f"{FAULTS[type(error)]}; {consequence}")
+        fault.__cause__ = error
+        return fault
+    return error
+
+
+@contextmanager
+def explaining(consequence: str) -> Iterator[None]:
+    try:
+        yield
+    except apsw.Error as error:
+        fault = explained(error, consequence)
+        raise fault from fault.__cause__

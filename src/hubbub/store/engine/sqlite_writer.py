@@ -1,0 +1,257 @@
+"""The one connection to SQLite that writes, and the calls that wait for it.
+
+A commit has to reach the disk before it is answered, and that takes longer than an operation. So calls take turns:
+those that gathered during the last commit are run one after the other, each in a savepoint, and committed once for
+all. Nobody waits on purpose; the more callers, the larger the turns. Only the writer checkpoints: two connections that
+do it at once are what older SQLites lose data by.
+
+The writer is a thread, which alone waits for the disk. But two threads that are both busy hand the interpreter's lock
+to and fro at each statement, which costs as much as the statements. So calls that say that they are `short` are run by
+the event loop that they come from, and only committed by the thread. No loop is held up by them: what takes more of it
+than was promised is undone, and begins anew in the thread.
+"""
+
+import asyncio
+import threading
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+from queue import SimpleQueue
+
+import apsw
+
+from hubbub.model.errors import StoreUnavailable
+from hubbub.model.timestamps import milliseconds
+from hubbub.store import status_counters
+from hubbub.store.engine.pending_calls import PendingCall, answer
+from hubbub.store.engine.sqlite_connection import SQLiteConnection, TooLong, explained
+from hubbub.store.tx import Clock, CounterChanges, Tx, perform
+
+BATCH = 256  # calls in one commit, at most: so many are lost together when it fails
+ON_LOOP = 32  # of them that an event loop runs at once: some 8 ms
+STATEMENTS, ROWS = 800, 2000  # that it carries out meanwhile, and reads
+CHECKPOINT_AT = 1000  # pages of 4 KiB in the write-ahead log from which on it is moved into the database
+WAL_LIMIT = 64 * 1024 * 1024  # bytes; a write-ahead log that has grown beyond it is cut
+PRAGMAS = {
+    "journal_mode": "WAL",
+    "synchronous": "FULL",  # what was answered survives a power cut
+    "fullfsync": "ON",  # also on macOS, where fsync alone does not reach the disk
+    "journal_size_limit": WAL_LIMIT,
+    "temp_store": "MEMORY",  # in files, what savepoints keep for an undo would cost a third of the time
+    "cache_size": -16 * 1024,  # KiB
+    "foreign_keys": "ON",
+}
+KEPT_NOTHING = "nothing of this call was kept"
+
+
+@dataclass(slots=True)
+class WriteBatch:
+    """Calls that are committed together, of which some have yet to be run."""
+
+    calls: list[PendingCall]
+    to_run: deque[PendingCall] = field(init=False)
+    total: CounterChanges = field(init=False)  # of those that have been
+    recorded: int = field(init=False)
+    has_begun: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.begin_anew()
+
+    def begin_anew(self) -> None:
+        self.to_run, self.total, self.recorded, self.has_begun = deque(self.calls), CounterChanges(), 0, False
+
+
+class Writer:
+    """Runs calls, and has `wake` called when activities were committed."""
+
+    def __init__(self, file: Path, busy_timeout: timedelta, clock: Clock, wake: Callable[[], None]) -> None:
+        """`busy_timeout` is how long it waits for another program that has locked the database."""
+        self._connection = SQLiteConnection(file, busy_timeout)
+        self._db, self._clock, self._wake = self._connection.db, clock, wake
+        for name, value in PRAGMAS.items():
+            self._db.pragma(name, value)
+        self._busy_timeout = milliseconds(busy_timeout)
+        self._gate = threading.Lock()  # around the next five
+        self._waiting: deque[PendingCall] = deque()
+        self._turns: SimpleQueue[WriteBatch | None] = SimpleQueue()  # for the thread to finish; None to stop
+        self._is_busy = False  # a turn is under way, or due
+        self._due: asyncio.AbstractEventLoop | None = None  # where a turn is due, and has not begun
+        self._is_closed = False
+        self._wal_pages = 0
+        self._db.set_wal_hook(self._note_wal)
+        self._thread = threading.Thread(target=self._serve, name="hubbub-writer", daemon=True)
+        self._thread.start()
+
+    @property
+    def line(self) -> int:
+        """How many calls wait for their turn."""
+        return len(self._waiting)
+
+    def add(self, call: PendingCall) -> None:
+        """Have the call done soon. Raises `StoreUnavailable` once closed."""
+        with self._gate:
+            if self._is_closed:
+                raise StoreUnavailable(f"the hub is closing; {KEPT_NOTHING}")
+            self._waiting.append(call)
+            if not self._is_busy:
+                self._is_busy = True
+                self._call_next()
+            elif not call.is_short or call.loop is not self._due:
+                self._take_from_loop()
+
+    def close(self) -> None:
+        """Finish what waits, and let go of the database."""
+        with self._gate:
+            if self._is_closed:
+                return
+            self._is_closed = True
+            self._take_from_loop()
+            if not self._is_busy:
+                self._turns.put(None)
+        self._thread.join()
+        self._db.close()
+
+    def _call_next(self) -> None:
+        """Have a turn begun by whom the first call that waits is for. Needs the gate."""
+        first = self._waiting[0]
+        if first.is_short and first.loop is not None and not self._is_closed:
+            with suppress(RuntimeError):  # the loop is closed
+                first.loop.call_soon_threadsafe(self._on_loop, first.loop)
+                self._due = first.loop
+                return
+        self._turns.put(WriteBatch([]))
+
+    def _take_from_loop(self) -> None:
+        """Have the thread begin the turn that is due on a loop, which may never come to it. Needs the gate."""
+        if self._due is not None:
+            self._due = None
+            self._turns.put(WriteBatch([]))
+
+    def _taken(self, most: int, loop: asyncio.AbstractEventLoop | None = None) -> list[PendingCall]:
+        """Take out of the line what comes next: of a `loop`, its short calls. Needs the gate."""
+        taken: list[PendingCall] = []
+        while self._waiting and len(taken) < most:
+            if loop is not None and not (self._waiting[0].is_short and self._waiting[0].loop is loop):
+                break
+            call = self._waiting.popleft()
+            if not call.is_abandoned:
+                taken.append(call)
+        return taken
+
+    def _on_loop(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Run short calls, on the loop that they come from, and leave the rest of the turn to the thread."""
+        with self._gate:
+            if self._due is not loop:  # the thread was faster
+                return
+            self._due = None
+            turn = WriteBatch(self._taken(ON_LOOP, loop))
+        if turn.calls:
+            self._run_bounded(turn)
+        self._turns.put(turn)
+
+    def _run_bounded(self, turn: WriteBatch) -> None:
+        """Run what can be run of a turn in a while; what fails as a whole is left to the thread, and so is waiting."""
+        self._connection.bound(STATEMENTS, ROWS)
+        self._db.set_busy_timeout(0)
+        try:
+            self._run(turn)
+        except TooLong:
+            pass
+        except apsw.Error:
+            self._undo()
+            turn.begin_anew()
+        finally:
+            self._connection.release()
+            self._db.set_busy_timeout(self._busy_timeout)
+
+    def _serve(self) -> None:
+        """The thread: turn after turn, until the store is closed and everyone has an answer."""
+        while (turn := self._turns.get()) is not None:
+            if not turn.calls:
+                with self._gate:
+                    turn = WriteBatch(self._taken(BATCH))
+            if self._is_committed(turn):
+                self._wake()
+            self._checkpoint()
+            with self._gate:
+                if self._waiting:
+                    self._call_next()
+                else:
+                    self._is_busy = False
+                    if self._is_closed:
+                        self._turns.put(None)
+
+    def _is_committed(self, turn: WriteBatch) -> bool:
+        """Finish a turn and answer everyone in it; true if it wrote activities."""
+        try:
+            self._run(turn)
+            if turn.has_begun:
+                status_counters.flush(self._connection, turn.total)
+                self._db.execute("COMMIT")
+        except BaseException as error:  # noqa: BLE001  # it belongs to each caller of the transaction
+            self._undo()
+            turn.recorded = 0
+            for call in turn.calls:
+                call.error = explained(error, KEPT_NOTHING)
+        answer(turn.calls)
+        return turn.recorded > 0
+
+    def _run(self, turn: WriteBatch) -> None:
+        """Run the calls of a turn that are yet to be, in its transaction.
+
+        Raises `TooLong` where that takes more than is allowed, and when SQLite gave up the transaction.
+        """
+        while turn.to_run:
+            if not turn.has_begun:
+                self._db.execute("BEGIN IMMEDIATE")
+                turn.has_begun = True
+            call = turn.to_run[0]
+            tx = Tx(self._connection, call.actor, self._clock(), before=turn.total)
+            self._run_one(call, tx)
+            turn.to_run.popleft()
+            if call.error is None:
+                turn.total.add(tx.tally)
+                turn.recorded += tx.recorded
+
+    def _run_one(self, call: PendingCall, tx: Tx) -> None:
+        """Run one call among others; if it raises, it alone is undone."""
+        self._db.execute("SAVEPOINT call")
+        call.error = None  # of an earlier try
+        try:
+            call.result = perform(call.operation, tx)
+        except BaseException as error:  # whatever it is, it is its caller's
+            if not self._db.in_transaction:  # SQLite gave it up, as it may when the disk is full
+                raise
+            self._db.execute("ROLLBACK TO call")
+            if isinstance(error, TooLong | apsw.InterruptError):
+                self._db.execute("RELEASE call")
+                raise TooLong from None
+            call.error = explained(error, KEPT_NOTHING)
+        self._db.execute("RELEASE call")
+
+    def _undo(self) -> None:
+        with suppress(apsw.Error):  # if it cannot even undo, the next BEGIN says so to its callers
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
+
+    def _note_wal(self, _db: object, _name: str, pages: int) -> int:
+        self._wal_pages = pages
+        return apsw.SQLITE_OK
+
+    def _checkpoint(self) -> None:
+        """Move what the write-ahead log holds into the database; callers have had their answer by now.
+
+        A log that has grown large is cut as well, unless a reader still needs it. Nothing waits here, and a
+        checkpoint that fails loses nothing: the next commit brings the next try.
+        """
+        if self._wal_pages < CHECKPOINT_AT:
+            return
+        is_large = self._wal_pages * 4096 > WAL_LIMIT
+        mode = apsw.SQLITE_CHECKPOINT_TRUNCATE if is_large else apsw.SQLITE_CHECKPOINT_PASSIVE
+        self._db.set_busy_timeout(0)
+        with suppress(apsw.Error):
+            self._db.wal_checkpoint(mode=mode)
+        self._db.set_busy_timeout(self._busy_timeout)

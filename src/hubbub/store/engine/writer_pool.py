@@ -1,0 +1,98 @@
+"""Whose turn it is to write: calls gather while a writer is busy, and are the next turn together.
+
+One writer at a time is best, as its calls never wait for each other. But where it is long at one call, which may be
+slow or wait for somebody, another takes what waits, also what would have been of the same turn.
+"""
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+
+from hubbub.model.errors import StoreUnavailable
+from hubbub.store.engine.pending_calls import PendingCall
+
+LONG = 0.2  # seconds at one call, after which another writer takes what waits
+
+
+class WriterPool:
+    """Writers, each a thread, that call `write` with a turn: the calls that wait as it begins."""
+
+    def __init__(self, write: Callable[[Iterator[PendingCall]], None], writers: int, most: int) -> None:
+        self._write, self._most = write, most
+        self._waiting: deque[PendingCall] = deque()
+        self._changed = threading.Condition()
+        self._busy: dict[int, float] = {}  # the writers that write, and when each began its call
+        self._begun = 0  # turns
+        self._watching = 0  # writers that will look whether another takes long
+        self._closed = False
+        self._threads = [
+            threading.Thread(target=self._serve, name=f"hubbub-writer-{number}", daemon=True)
+            for number in range(writers)
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def add(self, call: PendingCall) -> None:
+        """Have the call done soon. Raises `StoreUnavailable` once closed."""
+        with self._changed:
+            if self._closed:
+                raise StoreUnavailable("the hub is closing; nothing of this call was kept")
+            self._waiting.append(call)
+            if len(self._waiting) == 1 and len(self._busy) < len(self._threads):
+                self._changed.notify()
+
+    def close(self) -> None:
+        """Finish what waits."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+        for thread in self._threads:
+            thread.join()
+
+    def _serve(self) -> None:
+        while (turn := self._next()) is not None:
+            try:
+                self._write(turn)
+            finally:
+                with self._changed:
+                    del self._busy[threading.get_ident()]
+                    self._changed.notify()
+
+    def _next(self) -> Iterator[PendingCall] | None:
+        """Wait until it is this writer's turn, and return its calls; None when the end has come."""
+        with self._changed:
+            while True:
+                left = self._until_turn()
+                if self._waiting and left <= 0:
+                    self._go_on()
+                    self._begun += 1
+                    return self._turn(min(len(self._waiting), self._most), self._begun)
+                if self._closed and not self._waiting:
+                    self._changed.notify_all()
+                    return None
+                watches = bool(self._waiting)
+                self._watching += watches
+                self._changed.wait(left if watches else None)
+                self._watching -= watches
+
+    def _until_turn(self) -> float:
+        """Seconds until nobody is at work who is expected to be done soon."""
+        return max(self._busy.values()) + LONG - time.monotonic() if self._busy else 0
+
+    def _turn(self, number: int, begun: int) -> Iterator[PendingCall]:
+        """So many of the calls that waited as the turn began, each when it is its turn, until another turn begins."""
+        for _ in range(number):
+            with self._changed:
+                if not self._waiting or self._begun != begun:
+                    return
+                call = self._waiting.popleft()
+                self._go_on()
+                if self._waiting and not self._watching and len(self._busy) < len(self._threads):
+                    self._changed.notify()  # somebody has to look whether this one takes long
+            if not call.is_abandoned:
+                yield call
+
+    def _go_on(self) -> None:
+        """Know that this writer begins with another call."""
+        self._busy[threading.get_ident()] = time.monotonic()

@@ -1,0 +1,189 @@
+"""SQL for approvals."""
+
+from uuid import UUID
+
+from hubbub.model.fleet.approvals import ENDED, STEPS, Approval, ApprovalStatus, ApprovalStep
+from hubbub.store.table import Table
+from hubbub.store.tx import Tx
+
+_TABLE = Table("approvals", Approval)
+_COLUMNS = _TABLE.selected
+_approval = _TABLE.record
+
+# Its machine is not there any more, and has not been since `:gone`, or was removed.
+FORSAKEN = f"""status = '{ApprovalStatus.PENDING}' AND machine IS NOT NULL AND NOT EXISTS (
+    SELECT 1 FROM machines WHERE machines.id = approvals.machine AND (online = 1 OR machines.expires_at > :gone))"""
+
+_UNANSWERED = f"status = '{ApprovalStatus.EXPIRED}' AND answered_at IS NULL"
+_MISSED = f"""{_UNANSWERED} AND NOT EXISTS (
+    SELECT 1 FROM approvals again WHERE again.project_id = approvals.project_id AND again.digest = approvals.digest
+      AND again.created_at > approvals.created_at)"""
+
+
+def insert(tx: Tx, approval: Approval) -> None:
+    tx.run(_TABLE.insertion, **_TABLE.row(approval))
+
+
+def find(tx: Tx, approval_id: UUID, *, lock: bool = False) -> Approval | None:
+    """The approval of that id; `lock` it for a change."""
+    row = tx.one(
+        f"SELECT {_COLUMNS} FROM approvals WHERE id = :id {tx.db.for_update if lock else ''}", id=approval_id
+    )
+    return _approval(row) if row else None
+
+
+def search(tx: Tx, project_id: UUID, *, status: ApprovalStatus | None, limit: int) -> list[Approval]:
+    """The project's approvals, or those of one status, oldest first: the newest `limit` of them."""
+    narrowed = "AND status = :status" if status is not None else ""
+    rows = tx.all(
+        f"""SELECT {_COLUMNS} FROM approvals WHERE project_id = :project_id {narrowed}
+            ORDER BY created_at DESC, id DESC LIMIT :limit""",
+        project_id=project_id,
+        status=status,
+        limit=limit,
+    )
+    return [_approval(row) for row in reversed(rows)]
+
+
+def missed(tx: Tx, project_id: UUID, limit: int) -> list[Approval]:
+    """The latest questions that nobody answered in time, and that were not asked again since, oldest first."""
+    rows = tx.all(
+        f"""SELECT {_COLUMNS} FROM approvals WHERE project_id = :project_id AND {_MISSED}
+            ORDER BY created_at DESC, id DESC LIMIT :limit""",
+        project_id=project_id,
+        limit=limit,
+    )
+    return [_approval(row) for row in reversed(rows)]
+
+
+def is_missed(tx: Tx, approval: Approval) -> bool:
+    """Whether nobody answered that question in time, and it was not asked again since."""
+    return tx.one(f"SELECT id FROM approvals WHERE id = :id AND {_MISSED}", id=approval.id) is not None
+
+
+def missed_before(tx: Tx, asked: Approval) -> list[UUID]:
+    """The questions about the same call that were asked before this one, and that nobody answered in time."""
+    rows = tx.all(
+        f"""SELECT id FROM approvals WHERE project_id = :project_id AND digest = :digest AND created_at < :asked_at
+            AND {_UNANSWERED}""",
+        project_id=asked.project_id,
+        digest=asked.digest,
+        asked_at=asked.created_at,
+    )
+    return [row["id"] for row in rows]
+
+
+def number_pending(tx: Tx, project_id: UUID, token_id: UUID | None) -> int:
+    """Return how many questions of one token's calls wait for an answer; None: of the hub's own."""
+    row = tx.one(
+        """SELECT count(*) AS number FROM approvals
+           WHERE project_id = :project_id AND status = :pending
+             AND COALESCE(token_id, :nobody) = COALESCE(:token_id, :nobody)""",
+        project_id=project_id,
+        pending=ApprovalStatus.PENDING,
+        token_id=token_id,
+        nobody=UUID(int=0),
+    )
+    return int(row["number"]) if row else 0
+
+
+def move(
+    tx: Tx,
+    approval: Approval,
+    step: ApprovalStep,
+    *,
+    expires_at: int | None = None,
+    by: str | None = None,
+    signature: str | None = None,
+) -> Approval | None:
+    """Apply `step` if the status allows it just now, else None.
+
+    `by` is who answered, with their `signature` if they gave one; `expires_at` is how long the new status lasts, where
+    it lasts.
+    """
+    allowed_from, to = STEPS[step]
+    row = tx.one(
+        f"""UPDATE approvals
+            SET status = :to, expires_at = :expires_at, ended_at = :ended_at,
+                answered_by = COALESCE(:by, answered_by), signature = COALESCE(:signature, signature),
+                answered_at = CASE WHEN :by IS NULL THEN answered_at ELSE :now END
+            WHERE id = :id AND status IN ({", ".join(f"'{status}'" for status in sorted(allowed_from))})
+            RETURNING {_COLUMNS}""",
+        id=approval.id,
+        to=to,
+        expires_at=expires_at or approval.expires_at,
+        ended_at=tx.now if to in ENDED else None,
+        by=by,
+        signature=signature,
+        now=tx.now,
+    )
+    return _approval(row) if row else None
+
+
+def receive(tx: Tx, approval_id: UUID, receipt: str) -> Approval:
+    """Let another receipt, by its hash, be the one that counts."""
+    row = tx.one(
+        f"UPDATE approvals SET receipt = :receipt WHERE id = :id RETURNING {_COLUMNS}",
+        id=approval_id,
+        receipt=receipt,
+    )
+    assert row is not None  # it is locked
+    return _approval(row)
+
+
+def lapsed(tx: Tx, limit: int) -> list[Approval]:
+    """Open approvals whose time is over, longest first."""
+    rows = tx.all(
+        f"""SELECT {_COLUMNS} FROM approvals WHERE ended_at IS NULL AND expires_at <= :now
+            ORDER BY expires_at LIMIT :limit {tx.db.for_update}""",
+        now=tx.now,
+        limit=limit,
+    )
+    return [_approval(row) for row in rows]
+
+
+def forsaken(tx: Tx, gone: int, limit: int) -> list[Approval]:
+    """Questions whose machines have been gone since `gone`, or for longer: of each the oldest first."""
+    rows = tx.all(
+        f"""SELECT {_COLUMNS} FROM approvals WHERE {FORSAKEN}
+            ORDER BY machine, created_at LIMIT :limit {tx.db.for_update}""",
+        gone=gone,
+        limit=limit,
+    )
+    return [_approval(row) for row in rows]
+
+
+def unanswered(tx: Tx, machine: UUID) -> list[Approval]:
+    """A machine's questions that wait, or would if it had not been gone; oldest first."""
+    rows = tx.all(
+        f"""SELECT {_COLUMNS} FROM approvals
+            WHERE machine = :machine AND (status = :pending OR (status = :expired AND ended_at < expires_at
+              AND answered_by IS NULL)) AND expires_at > :now
+            ORDER BY created_at {tx.db.for_update}""",
+        machine=machine,
+        pending=ApprovalStatus.PENDING,
+        expired=ApprovalStatus.EXPIRED,
+        now=tx.now,
+    )
+    return [_approval(row) for row in rows]
+
+
+def of_ended_hubs(tx: Tx, asking: str) -> list[tuple[UUID, str]]:
+    """The questions that wait, and were asked by the own machines of hubs that have ended; `asking` is who wants it."""
+    rows = tx.all(
+        f"""SELECT id, hub FROM approvals
+            WHERE hub IS NOT NULL AND status = 'pending' AND hub <> :asking AND {tx.db.hub_has_ended} ORDER BY id""",
+        asking=asking,
+    )
+    return [(row["id"], row["hub"]) for row in rows]
+
+
+def of_hub(tx: Tx, hub: str) -> list[UUID]:
+    """The questions of a hub's own machine that wait."""
+    rows = tx.all("SELECT id FROM approvals WHERE hub = :hub AND status = 'pending' ORDER BY id", hub=hub)
+    return [row["id"] for row in rows]
+
+
+def forget(tx: Tx, before: int) -> None:
+    """Drop those that ended before `before`."""
+    tx.run("DELETE FROM approvals WHERE ended_at < :before", before=before)

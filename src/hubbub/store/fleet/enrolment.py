@@ -1,0 +1,28 @@
+"""SQL for the codes by which machines join: of each only its hash is kept."""
+
+from hubbub.model.fleet.nodes import JoinCode
+from hubbub.store.table import Table
+from hubbub.store.tx import Tx
+
+_TABLE = Table("join_codes", JoinCode)
+_INSERT = _TABLE.inserting(["hash"])
+
+
+def insert(tx: Tx, code: JoinCode, secret_hash: str) -> None:
+    tx.run(_INSERT, hash=secret_hash, **_TABLE.row(code))
+
+
+def use(tx: Tx, secret_hash: str) -> JoinCode | None:
+    """The code of that secret, which is used up by this; None if it was before, is too old, or never was."""
+    row = tx.one(
+        f"""UPDATE join_codes SET used_at = :now
+            WHERE hash = :hash AND used_at IS NULL AND expires_at > :now RETURNING {_TABLE.selected}""",
+        hash=secret_hash,
+        now=tx.now,
+    )
+    return _TABLE.record(row) if row else None
+
+
+def forget(tx: Tx, before: int) -> None:
+    """Drop those that were good until before `before`, used or not."""
+    tx.run("DELETE FROM join_codes WHERE expires_at < :before", before=before)

@@ -1,0 +1,184 @@
+"""SQL for machines."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from uuid import UUID
+
+from hubbub.model.fleet.calls import NodeInfo
+from hubbub.model.fleet.nodes import Load, Machine
+from hubbub.store.table import Table
+from hubbub.store.tx import Tx
+
+_TABLE = Table("machines", Machine)
+_COLUMNS = _TABLE.selected
+_machine = _TABLE.record
+_INSERT = f"{_TABLE.inserting(['folded'])} ON CONFLICT (project_id, folded) DO NOTHING RETURNING id"
+
+
+def insert(tx: Tx, machine: Machine) -> bool:
+    """Keep a new machine; False if there is one of that name, whatever its case."""
+    row = tx.one(_INSERT, folded=machine.name.casefold(), **_TABLE.row(machine))
+    return row is not None
+
+
+def update(
+    tx: Tx,
+    machine: UUID,
+    about: NodeInfo,
+    *,
+    expires_at: int,
+    labels: Sequence[str] = (),
+    token_id: UUID | None = None,
+    runtime: str | None = None,
+    hub: str | None = None,
+    online: bool = True,
+) -> Machine:
+    """Keep what a machine says of itself now, with the key that it has and the hub that holds its link."""
+    row = tx.one(
+        f"""UPDATE machines SET
+                name = :name, machine_id = :machine_id, platform = :platform, labels = :labels, version = :version,
+                sandbox = :sandbox, seen_at = :now, expires_at = :expires_at, token_id = :token_id,
+                runtime = :runtime, hub = :hub, online = :online
+            WHERE id = :id RETURNING {_COLUMNS}""",
+        id=machine,
+        name=about.name,
+        machine_id=about.machine_id,
+        platform=about.platform,
+        labels=json.dumps(labels, ensure_ascii=False),
+        version=about.version,
+        sandbox=about.sandbox,
+        now=tx.now,
+        expires_at=expires_at,
+        token_id=token_id,
+        runtime=runtime,
+        hub=hub,
+        online=int(online),
+    )
+    assert row is not None  # it was found, with a lock
+    return _machine(row)
+
+
+def find(
+    tx: Tx, project_id: UUID, name: str, *, lock: bool = False, removing: bool = False
+) -> Machine | None:
+    """The machine of that name, whatever its case; `lock` it for a change, or against whoever refers to it."""
+    held = tx.db.for_delete if removing else tx.db.for_update if lock else ""
+    row = tx.one(
+        f"""SELECT {_COLUMNS} FROM machines WHERE project_id = :project_id AND folded = :folded
+            {held}""",
+        project_id=project_id,
+        folded=name.casefold(),
+    )
+    return _machine(row) if row else None
+
+
+def refer_to(tx: Tx, machine: UUID) -> bool:
+    """Keep the machine from being removed before this transaction ends; False if it has been."""
+    row = tx.one(f"SELECT id FROM machines WHERE id = :id {tx.db.for_reference}", id=machine)
+    return row is not None
+
+
+def find_by_id(tx: Tx, machine: UUID, *, lock: bool = False) -> Machine | None:
+    row = tx.one(
+        f"SELECT {_COLUMNS} FROM machines WHERE id = :id {tx.db.for_update if lock else ''}", id=machine
+    )
+    return _machine(row) if row else None
+
+
+def find_by_key(tx: Tx, token_id: UUID) -> Machine | None:
+    """The machine whose key that token is."""
+    row = tx.one(f"SELECT {_COLUMNS} FROM machines WHERE token_id = :token_id", token_id=token_id)
+    return _machine(row) if row else None
+
+
+def is_of_hub(tx: Tx, name: str) -> bool:
+    """Whether a machine on which a hub runs just now is called so, whatever its case, in any project."""
+    row = tx.one(
+        "SELECT 1 AS one FROM machines WHERE folded = :folded AND token_id IS NULL AND expires_at > :now LIMIT 1",
+        folded=name.casefold(),
+        now=tx.now,
+    )
+    return row is not None
+
+
+def of_project(tx: Tx, project_id: UUID) -> list[Machine]:
+    """The project's machines, by name."""
+    rows = tx.all(
+        f"SELECT {_COLUMNS} FROM machines WHERE project_id = :project_id ORDER BY folded",
+        project_id=project_id,
+    )
+    return [_machine(row) for row in rows]
+
+
+def close(tx: Tx, machine: UUID) -> Machine:
+    """Have the machine be offline from now on."""
+    row = tx.one(
+        f"UPDATE machines SET expires_at = :now, online = 0 WHERE id = :id RETURNING {_COLUMNS}",
+        id=machine,
+        now=tx.now,
+    )
+    assert row is not None  # it was found, with a lock
+    return _machine(row)
+
+
+def beat(tx: Tx, machine: UUID, expires_at: int) -> Machine | None:
+    """Have the machine be there until `expires_at`, if a hub holds its link; it as it was before, else None."""
+    row = tx.one(
+        f"SELECT {_COLUMNS} FROM machines WHERE id = :id AND hub IS NOT NULL {tx.db.for_update}", id=machine
+    )
+    if row is not None:
+        tx.run(
+            "UPDATE machines SET seen_at = :now, expires_at = :expires_at, online = 1 WHERE id = :id",
+            id=machine,
+            now=tx.now,
+            expires_at=expires_at,
+        )
+    return _machine(row) if row else None
+
+
+def lapsed(tx: Tx, limit: int) -> list[Machine]:
+    """Machines that fell silent, and of which nothing was told since; longest first."""
+    rows = tx.all(
+        f"""SELECT {_COLUMNS} FROM machines WHERE online = 1 AND expires_at <= :now
+            ORDER BY expires_at LIMIT :limit {tx.db.for_update}""",
+        now=tx.now,
+        limit=limit,
+    )
+    return [_machine(row) for row in rows]
+
+
+def set_load(tx: Tx, machine: UUID, load: Load) -> None:
+    """Keep how busy the machine is, instead of how busy it was."""
+    tx.run("UPDATE machines SET load = :load WHERE id = :id", id=machine, load=json.dumps(asdict(load)))
+
+
+def note_silence(tx: Tx, machine: UUID) -> None:
+    """Note that the log tells that the machine is gone."""
+    tx.run("UPDATE machines SET online = 0 WHERE id = :id", id=machine)
+
+
+def unlink(tx: Tx, machine: UUID, hub: str) -> Machine | None:
+    """Have the machine be offline from now on, if that hub still holds its link, else None."""
+    row = tx.one(
+        f"""UPDATE machines SET hub = NULL, seen_at = :now, expires_at = :now, online = 0
+            WHERE id = :id AND hub = :hub RETURNING {_COLUMNS}""",
+        id=machine,
+        hub=hub,
+        now=tx.now,
+    )
+    return _machine(row) if row else None
+
+
+def of_ended_hubs(tx: Tx, asking: str) -> list[tuple[UUID, str]]:
+    """The machines whose links are held by hubs that have ended, with these hubs; `asking` is the one that asks."""
+    rows = tx.all(
+        f"SELECT id, hub FROM machines WHERE hub IS NOT NULL AND hub <> :asking AND {tx.db.hub_has_ended} ORDER BY id",
+        asking=asking,
+    )
+    return [(row["id"], row["hub"]) for row in rows]
+
+
+def delete(tx: Tx, machine: UUID) -> None:
+    """Forget a machine, to which nothing refers any more."""
+    tx.run("DELETE FROM machines WHERE id = :id", id=machine)

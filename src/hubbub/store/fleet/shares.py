@@ -1,0 +1,59 @@
+"""SQL for links to look at one machine."""
+
+from uuid import UUID
+
+from hubbub.model.fleet.nodes import ShareLink
+from hubbub.model.records import Project
+from hubbub.store.table import Table
+from hubbub.store.tx import Tx
+
+_TABLE = Table("shares", ShareLink, joined={"machine_id": "s.machine", "machine": "m.name"}, alias="s")
+_COLUMNS = _TABLE.selected
+_share = _TABLE.record
+_INSERT = _TABLE.inserting(["machine"])
+_FROM = "FROM shares s JOIN machines m ON m.id = s.machine"
+
+
+def insert(tx: Tx, share: ShareLink) -> None:
+    tx.run(_INSERT, **{**_TABLE.row(share), "machine": share.machine_id})
+
+
+def find(tx: Tx, share_id: UUID) -> ShareLink | None:
+    row = tx.one(f"SELECT {_COLUMNS} {_FROM} WHERE s.id = :id", id=share_id)
+    return _share(row) if row else None
+
+
+def find_good(tx: Tx, secret_hash: str) -> ShareLink | None:
+    """The link of that secret, if it leads anywhere just now."""
+    row = tx.one(
+        f"SELECT {_COLUMNS} {_FROM} WHERE s.hash = :hash AND s.revoked_at IS NULL AND s.expires_at > :now",
+        hash=secret_hash,
+        now=tx.now,
+    )
+    return _share(row) if row else None
+
+
+def of_project(tx: Tx, project: Project) -> list[ShareLink]:
+    """The project's links that lead somewhere, oldest first."""
+    rows = tx.all(
+        f"""SELECT {_COLUMNS} {_FROM}
+            WHERE s.project_id = :project_id AND s.revoked_at IS NULL AND s.expires_at > :now ORDER BY s.id""",
+        project_id=project.id,
+        now=tx.now,
+    )
+    return [_share(row) for row in rows]
+
+
+def revoke(tx: Tx, share_id: UUID) -> bool:
+    """Take a link back; False if it was."""
+    row = tx.one(
+        "UPDATE shares SET revoked_at = :now WHERE id = :id AND revoked_at IS NULL RETURNING id",
+        id=share_id,
+        now=tx.now,
+    )
+    return row is not None
+
+
+def forget_machine(tx: Tx, machine: UUID) -> None:
+    """Drop all links to look at that machine."""
+    tx.run("DELETE FROM shares WHERE machine = :machine", machine=machine)

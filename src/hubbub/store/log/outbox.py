@@ -1,0 +1,190 @@
+"""SQL for the outbox: one function a statement, the same text on both engines."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from hubbub.model.log.outbox_items import DeliveryOutcome, OutboxItem, OutboxItemKind
+from hubbub.store import sequence_numbers
+from hubbub.store.table import Table
+from hubbub.store.tx import Tx
+
+_TABLE = Table("outbox", OutboxItem)
+_COLUMNS = _TABLE.selected
+_parcel = _TABLE.record
+
+# A parcel of a webhook waits until all that came before it have ended; others go as they come.
+_HAS_ITS_TURN = """NOT EXISTS (SELECT 1 FROM outbox earlier
+                               WHERE earlier.webhook_id = outbox.webhook_id AND earlier.outcome IS NULL
+                                 AND earlier.seq < outbox.seq)"""
+
+
+def insert(
+    tx: Tx,
+    parcel_id: UUID,
+    project_id: UUID,
+    kind: OutboxItemKind,
+    *,
+    webhook_id: UUID | None = None,
+    activity: int | None = None,
+    event: str | None = None,
+    issue: str | None = None,
+    text: str | None = None,
+    task_id: UUID | None = None,
+) -> None:
+    """Put a parcel behind all others, due now."""
+    tx.run(
+        """INSERT INTO outbox (id, project_id, kind, webhook_id, activity, event, issue, text, task_id, created_at,
+                               attempts, next_at, leased_until, doubtful)
+           VALUES (:id, :project_id, :kind, :webhook_id, :activity, :event, :issue, :text, :task_id, :now,
+                   0, :now, 0, 0)""",
+        id=parcel_id,
+        project_id=project_id,
+        kind=kind,
+        webhook_id=webhook_id,
+        activity=activity,
+        event=event,
+        issue=issue,
+        text=text,
+        task_id=task_id,
+        now=tx.now,
+    )
+
+
+def find(tx: Tx, parcel_id: UUID, *, lock: bool = False) -> OutboxItem | None:
+    """The parcel of that id; `lock` it for a change."""
+    row = tx.one(
+        f"SELECT {_COLUMNS} FROM outbox WHERE id = :id {tx.db.for_update if lock else ''}", id=parcel_id
+    )
+    return _parcel(row) if row else None
+
+
+def next_at(tx: Tx) -> int | None:
+    """When the next parcel is due, perhaps long ago; None if none waits."""
+    row = tx.one(
+        f"""SELECT min(CASE WHEN leased_until > next_at THEN leased_until ELSE next_at END) AS next_at
+            FROM outbox WHERE outcome IS NULL AND {_HAS_ITS_TURN}"""
+    )
+    return row["next_at"] if row else None
+
+
+def due(tx: Tx, limit: int) -> list[OutboxItem]:
+    """Up to `limit` parcels that are due and that nobody is at, longest due first; theirs who asks, and locked."""
+    rows = tx.all(
+        f"""SELECT {_COLUMNS} FROM outbox
+            WHERE outcome IS NULL AND next_at <= :now AND leased_until <= :now AND {_HAS_ITS_TURN}
+            ORDER BY next_at LIMIT :limit {tx.db.for_update} {tx.db.skip_locked}""",
+        now=tx.now,
+        limit=limit,
+    )
+    return [_parcel(row) for row in rows]
+
+
+def lease(tx: Tx, parcel_id: UUID, until: int) -> None:
+    """Begin an attempt: the parcel is whose transaction this is until `until`, and what came of it is not known."""
+    tx.run(
+        """UPDATE outbox SET leased_until = :until, attempts = attempts + 1, doubtful = 1 WHERE id = :id""",
+        id=parcel_id,
+        until=until,
+    )
+
+
+def postpone(tx: Tx, parcel: OutboxItem, until: int, *, doubtful: bool, reason: str | None) -> bool:
+    """End an attempt without success, with another to come at `until`; False if it is not the last one any more."""
+    row = tx.one(
+        """UPDATE outbox SET next_at = :until, leased_until = 0, doubtful = :doubtful, last_error = :reason
+           WHERE id = :id AND attempts = :attempts AND outcome IS NULL RETURNING id""",
+        id=parcel.id,
+        attempts=parcel.attempts,
+        until=until,
+        doubtful=int(doubtful),
+        reason=reason,
+    )
+    return row is not None
+
+
+def hold_up(tx: Tx, kind: OutboxItemKind, until: int) -> None:
+    """Have no parcel of the kind tried before `until`."""
+    tx.run(
+        "UPDATE outbox SET next_at = :until WHERE outcome IS NULL AND next_at < :until AND kind = :kind",
+        kind=kind,
+        until=until,
+    )
+
+
+def end(tx: Tx, parcel: OutboxItem, outcome: DeliveryOutcome, *, reason: str | None) -> bool:
+    """End a parcel; False if it has ended already, or a later attempt is under way that may still succeed."""
+    is_last = "" if outcome is DeliveryOutcome.DELIVERED else "AND attempts = :attempts"
+    row = tx.one(
+        f"""UPDATE outbox SET outcome = :outcome, ended_at = :now, leased_until = 0, doubtful = 0,
+                              last_error = COALESCE(:reason, last_error)
+            WHERE id = :id AND outcome IS NULL {is_last} RETURNING id""",
+        id=parcel.id,
+        attempts=parcel.attempts,
+        outcome=outcome,
+        reason=reason,
+        now=tx.now,
+    )
+    return row is not None
+
+
+def let_go(tx: Tx, parcel: OutboxItem) -> None:
+    """End an attempt whose outcome nobody waits for: another may begin at once."""
+    tx.run(
+        "UPDATE outbox SET leased_until = 0 WHERE id = :id AND attempts = :attempts AND outcome IS NULL",
+        id=parcel.id,
+        attempts=parcel.attempts,
+    )
+
+
+def revive(tx: Tx, parcel_id: UUID) -> None:
+    """Make a parcel due now, with all its tries, also one that has ended."""
+    tx.run(
+        "UPDATE outbox SET outcome = NULL, ended_at = NULL, attempts = 0, next_at = :now WHERE id = :id",
+        id=parcel_id,
+        now=tx.now,
+    )
+
+
+def withdraw(tx: Tx, webhook_id: UUID) -> None:
+    """End everything that is still to go to a webhook."""
+    tx.run(
+        """UPDATE outbox SET outcome = :outcome, ended_at = :now, leased_until = 0
+           WHERE webhook_id = :webhook_id AND outcome IS NULL""",
+        webhook_id=webhook_id,
+        outcome=DeliveryOutcome.WITHDRAWN,
+        now=tx.now,
+    )
+
+
+def number_open(tx: Tx, webhook_id: UUID) -> int:
+    """Return how many parcels are still to go to a webhook."""
+    row = tx.one(
+        "SELECT count(*) AS parcels FROM outbox WHERE webhook_id = :id AND outcome IS NULL", id=webhook_id
+    )
+    return int(row["parcels"]) if row else 0
+
+
+def of_project(
+    tx: Tx, project_id: UUID, *, outcome: DeliveryOutcome | None = None, before: int | None = None, limit: int
+) -> Sequence[OutboxItem]:
+    """The project's parcels, newest first, or those that ended so; `before` is the `seq` to go on from."""
+    narrowed = "AND outcome = :outcome" if outcome is not None else ""
+    rows = tx.all(
+        f"""SELECT {_COLUMNS} FROM outbox WHERE project_id = :project_id {narrowed} AND seq < :before
+            ORDER BY seq DESC LIMIT :limit""",
+        project_id=project_id,
+        outcome=outcome,
+        before=before or sequence_numbers.LAST,
+        limit=limit,
+    )
+    return [_parcel(row) for row in rows]
+
+
+def forget(tx: Tx, before: int, outcome: DeliveryOutcome | None = None) -> None:
+    """Drop what ended before `before`, or what of it ended so."""
+    narrowed = "AND outcome = :outcome" if outcome is not None else ""
+    tx.run(
+        f"DELETE FROM outbox WHERE ended_at IS NOT NULL AND ended_at < :before {narrowed}",
+        before=before,
+        outcome=outcome,
+    )

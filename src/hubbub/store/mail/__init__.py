@@ -1,0 +1,1 @@
+"""SQL for messages, inboxes and wakes."""

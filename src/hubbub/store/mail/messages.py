@@ -1,0 +1,370 @@
+"""SQL for messages and for their deliveries: the inboxes."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from hubbub.model.lifecycle import Status
+from hubbub.model.records import Delivery, Letter, LetterKind, Message, Run, Task
+from hubbub.model.timestamps import PARTS
+from hubbub.store import sequence_numbers, status_counters
+from hubbub.store.mail import wakes
+from hubbub.store.table import Table
+from hubbub.store.tx import Row, Tx
+
+_MESSAGES, _DELIVERIES = Table("messages", Message, alias="m"), Table("deliveries", Delivery, alias="d")
+_message, _delivery = _MESSAGES.record, _DELIVERIES.record
+_MESSAGE, _DELIVERY = _MESSAGES.selected, _DELIVERIES.selected
+_WAITING = ", ".join(f"d.{name} AS delivery_{name}" for name in _DELIVERIES.columns)
+_AFTER = f" AND m.created_at * 1000 + m.number % {PARTS} + 1 > :after"
+_AS_THEY_ARE = ("number", "sender", "context", "edited_by", "task_id", "in_reply_to")  # in a letter
+_CONVERSATION = """said (id) AS (
+    SELECT id FROM (
+        SELECT id FROM messages WHERE project_id = :project_id AND id = :root
+        UNION SELECT id FROM messages WHERE project_id = :project_id AND in_reply_to = :root
+        UNION SELECT id FROM messages WHERE project_id = :project_id AND thread = :name
+    ) AS first
+    UNION SELECT a.id FROM messages a JOIN said ON a.in_reply_to = said.id)"""
+_PENDING = "acked_at IS NULL AND withdrawn_at IS NULL"
+
+
+def insert(tx: Tx, message: Message) -> None:
+    tx.run(_MESSAGES.insertion, **_MESSAGES.row(message))
+
+
+def find(tx: Tx, message_id: UUID) -> Message | None:
+    row = tx.one(f"SELECT {_MESSAGE} FROM messages m WHERE id = :id", id=message_id)
+    return _message(row) if row else None
+
+
+def find_by_number(tx: Tx, project_id: UUID, number: int) -> Message | None:
+    row = tx.one(
+        f"SELECT {_MESSAGE} FROM messages m WHERE m.project_id = :project_id AND m.number = :number",
+        project_id=project_id,
+        number=number,
+    )
+    return _message(row) if row else None
+
+
+def history(
+    tx: Tx,
+    project_id: UUID,
+    *,
+    before: int | None = None,
+    sender: str | None = None,
+    after: int | None = None,
+    limit: int,
+) -> list[Message]:
+    """The project's messages, newest first; before a number, by one sender, after a moment, which is an `exact` one."""
+    narrowed = " AND m.sender = :sender" if sender is not None else ""
+    narrowed += _AFTER if after is not None else ""
+    rows = tx.all(
+        f"""SELECT {_MESSAGE} FROM messages m
+            WHERE m.project_id = :project_id AND m.number < :before{narrowed}
+            ORDER BY m.number DESC LIMIT :limit""",
+        project_id=project_id,
+        before=before or sequence_numbers.LAST,
+        sender=sender,
+        after=after,
+        limit=limit,
+    )
+    return [_message(row) for row in rows]
+
+
+def thread(tx: Tx, subject_id: UUID, limit: int = 200) -> list[Message]:
+    """The messages that answer one task or message, oldest first."""
+    rows = tx.all(
+        f"SELECT {_MESSAGE} FROM messages m WHERE in_reply_to = :id ORDER BY number LIMIT :limit",
+        id=subject_id,
+        limit=limit,
+    )
+    return [_message(row) for row in rows]
+
+
+def about(tx: Tx, task: Task, limit: int = 200) -> list[Message]:
+    """The newest messages that answer a task, or are of a conversation that was given its id, oldest first."""
+    rows = tx.all(
+        f"""SELECT {_MESSAGE} FROM messages m WHERE in_reply_to = :id AND project_id = :project_id
+            UNION SELECT {_MESSAGE} FROM messages m WHERE project_id = :project_id AND thread = :name
+            ORDER BY number DESC LIMIT :limit""",
+        id=task.id,
+        project_id=task.project_id,
+        name=str(task.id),
+        limit=limit,
+    )
+    return [_message(row) for row in reversed(rows)]
+
+
+def conversation(
+    tx: Tx, project_id: UUID, *, root: UUID | None, name: str, before: int | None = None, limit: int
+) -> list[Message]:
+    """The newest messages of a conversation, oldest first; `before` is the number to go on from.
+
+    It is made of the message, or of what answers the task, that is its `root`; of what was given its `name`; and of
+    all answers to these.
+    """
+    rows = tx.all(
+        f"""WITH RECURSIVE {_CONVERSATION}
+            SELECT {_MESSAGE} FROM messages m JOIN said ON said.id = m.id
+            WHERE m.number < :before ORDER BY m.number DESC LIMIT :limit""",
+        project_id=project_id,
+        root=root,
+        name=name,
+        before=before or sequence_numbers.LAST,
+        limit=limit,
+    )
+    return [_message(row) for row in reversed(rows)]
+
+
+def size(tx: Tx, project_id: UUID, *, root: UUID | None, name: str) -> tuple[int, int, int]:
+    """Return how many messages a conversation has, the number of the last, and when the first was said."""
+    row = tx.one(
+        f"""WITH RECURSIVE {_CONVERSATION}
+            SELECT count(*) AS messages, COALESCE(max(m.number), 0) AS last, min(m.created_at) AS began
+            FROM messages m JOIN said ON said.id = m.id""",
+        project_id=project_id,
+        root=root,
+        name=name,
+    )
+    assert row is not None  # an aggregate has one row
+    return int(row["messages"]), int(row["last"]), int(row["began"] or 0)
+
+
+def parties(tx: Tx, project_id: UUID, *, root: UUID | None, name: str) -> list[Row]:
+    """Who has part in a conversation: each `recipient`, what it has not read and not acknowledged; and the senders."""
+    # A CROSS JOIN, as SQLite would go through all deliveries of the hub otherwise.
+    return list(
+        tx.all(
+            f"""WITH RECURSIVE {_CONVERSATION}
+                SELECT d.recipient AS name, sum(CASE WHEN d.seen_at IS NULL THEN 1 ELSE 0 END) AS unread,
+                       sum(CASE WHEN d.acked_at IS NULL THEN 1 ELSE 0 END) AS unacked
+                FROM said CROSS JOIN deliveries d
+                WHERE d.message_id = said.id AND d.withdrawn_at IS NULL GROUP BY d.recipient
+                UNION ALL
+                SELECT DISTINCT m.sender, 0, 0 FROM messages m JOIN said ON said.id = m.id
+                ORDER BY 1""",
+            project_id=project_id,
+            root=root,
+            name=name,
+        )
+    )
+
+
+def of_run(tx: Tx, run: Run) -> list[Message]:
+    """All messages of a run, in order."""
+    rows = tx.all(
+        f"SELECT {_MESSAGE} FROM messages m WHERE m.run_id = :run_id ORDER BY m.number", run_id=run.id
+    )
+    return [_message(row) for row in rows]
+
+
+def number_in_run(tx: Tx, run: Run) -> int:
+    row = tx.one("SELECT count(*) AS messages FROM messages WHERE run_id = :run_id", run_id=run.id)
+    return int(row["messages"]) if row else 0
+
+
+def mail(tx: Tx, run: Run, name: str, *, after: int = 0) -> list[Message]:
+    """Return what was sent in a run to `name`, or by others to everyone, after the number `after`, in order."""
+    return [_message(row) for row in _mail(tx, _MESSAGE, run, name, after=after)]
+
+
+def mail_ids(tx: Tx, run: Run, name: str, *, after: int = 0) -> list[tuple[UUID, int]]:
+    """As `mail`, of each message its id and its number alone."""
+    return [(row["id"], row["number"]) for row in _mail(tx, "m.id, m.number", run, name, after=after)]
+
+
+def unseen_mail(tx: Tx, run: Run, name: str, *, after: int = 0) -> list[UUID]:
+    """Return the inbox rows of `name` for what `mail` returns, as far as it has seen none of them."""
+    if not status_counters.unread(tx, run.project_id, name):
+        return []
+    join = "JOIN deliveries d ON d.message_id = m.id AND d.recipient = :name AND d.seen_at IS NULL"
+    return [row["id"] for row in _mail(tx, "d.id, m.number", run, name, after=after, join=join)]
+
+
+def _mail(tx: Tx, wanted: str, run: Run, name: str, *, after: int, join: str = "") -> Sequence[Row]:
+    """What is `wanted` of each message of a mail: the number too, else SQLite puts them all aside to sort them."""
+    return tx.all(
+        f"""SELECT {wanted}
+            FROM (SELECT * FROM messages WHERE run_id = :run_id AND recipient = :name AND number > :after
+                  UNION ALL
+                  SELECT * FROM messages
+                  WHERE run_id = :run_id AND recipient IS NULL AND number > :after AND sender <> :name) m
+            {join} ORDER BY m.number""",
+        run_id=run.id,
+        name=name,
+        after=after,
+    )
+
+
+def last_in_thread(tx: Tx, project_id: UUID, thread: str, sender: str) -> Message | None:
+    """Return what `sender` said last in the conversation of that name."""
+    row = tx.one(
+        f"""SELECT {_MESSAGE} FROM messages m
+            WHERE m.project_id = :project_id AND m.thread = :thread AND m.sender = :sender
+            ORDER BY m.number DESC LIMIT 1""",
+        project_id=project_id,
+        thread=thread,
+        sender=sender,
+    )
+    return _message(row) if row else None
+
+
+def last_answer(tx: Tx, task_id: UUID, sender: str, *, until: int) -> Message | None:
+    """What `sender` said last, by then, in answer to a task. How the task ended, or a part of it, is no answer."""
+    row = tx.one(
+        f"""SELECT {_MESSAGE} FROM messages m
+            WHERE m.in_reply_to = :id AND m.sender = :sender AND m.outcome IS NULL AND m.created_at <= :until
+            ORDER BY m.number DESC LIMIT 1""",
+        id=task_id,
+        sender=sender,
+        until=until,
+    )
+    return _message(row) if row else None
+
+
+def deliver(tx: Tx, delivery: Delivery) -> Delivery:
+    """Put a row into an inbox."""
+    tx.run(_DELIVERIES.insertion, **_DELIVERIES.row(delivery))
+    if delivery.acked_at is None and delivery.withdrawn_at is None:
+        _count(tx, delivery.project_id, delivery.recipient, pending=1, unread=int(delivery.seen_at is None))
+    return delivery
+
+
+def find_delivery(tx: Tx, delivery_id: UUID) -> Delivery | None:
+    row = tx.one(f"SELECT {_DELIVERY} FROM deliveries d WHERE d.id = :id", id=delivery_id)
+    return _delivery(row) if row else None
+
+
+def deliveries_of_all(tx: Tx, messages: Sequence[Message]) -> dict[UUID, list[Delivery]]:
+    """Every inbox row of several messages, by the ids of these."""
+    named = {f"id{number}": message.id for number, message in enumerate(messages)}
+    rows = tx.all(
+        f"""SELECT {_DELIVERY} FROM deliveries d
+            WHERE d.message_id IN ({", ".join(f":{name}" for name in named)}) ORDER BY d.id""",
+        **named,
+    ) if named else []  # fmt: skip
+    found: dict[UUID, list[Delivery]] = {message.id: [] for message in messages}
+    for row in rows:
+        found[row["message_id"]].append(_delivery(row))
+    return found
+
+
+def inbox(tx: Tx, project_id: UUID, recipient: str, limit: int) -> list[Letter]:
+    """Return what is pending for the recipient: most urgent first, then in order of arrival."""
+    rows = tx.all(
+        f"""SELECT {_DELIVERY}, m.kind, m.in_reply_to, m.outcome,
+                   COALESCE(m.number, t.number) AS number,
+                   COALESCE(m.sender, t.sender) AS sender, m.body, t.title, t.description, t.context, t.edited_by
+            FROM deliveries d
+            LEFT JOIN messages m ON m.id = d.message_id
+            LEFT JOIN tasks t ON t.id = d.task_id
+            WHERE d.project_id = :project_id AND d.recipient = :recipient
+              AND d.acked_at IS NULL AND d.withdrawn_at IS NULL
+            ORDER BY d.priority, d.id LIMIT :limit""",
+        project_id=project_id,
+        recipient=recipient,
+        limit=limit,
+    )
+    return [_letter(row) for row in rows]
+
+
+def for_people(tx: Tx, project_id: UUID) -> list[tuple[Message, Delivery]]:
+    """The messages that wait for people, in order of arrival."""
+    rows = tx.all(
+        f"""SELECT {_MESSAGE}, {_WAITING} FROM deliveries d JOIN messages m ON m.id = d.message_id
+            WHERE d.project_id = :project_id AND d.for_people = 1 AND d.acked_at IS NULL
+              AND d.withdrawn_at IS NULL ORDER BY d.id""",
+        project_id=project_id,
+    )
+    return [
+        (_message(row), _delivery({name: row[f"delivery_{name}"] for name in _DELIVERIES.columns}))
+        for row in rows
+    ]
+
+
+def _letter(row: Row) -> Letter:
+    is_task = row["task_id"] is not None
+    return Letter(
+        delivery=_delivery(row),
+        **{name: row[name] for name in _AS_THEY_ARE},
+        kind=LetterKind.TASK if is_task else LetterKind(row["kind"]),
+        title=row["title"] or "",
+        body=row["description"] if is_task else row["body"],
+        outcome=Status(row["outcome"]) if row["outcome"] else None,
+    )
+
+
+def last_told(tx: Tx, project_id: UUID, recipient: str) -> Delivery | None:
+    """The newest row of an inbox of which its receiver has heard."""
+    row = tx.one(
+        f"""SELECT {_DELIVERY} FROM deliveries d
+            WHERE d.project_id = :project_id AND d.recipient = :recipient
+              AND (d.notified_at IS NOT NULL OR d.seen_at IS NOT NULL)
+            ORDER BY d.id DESC LIMIT 1""",
+        project_id=project_id,
+        recipient=recipient,
+    )
+    return _delivery(row) if row else None
+
+
+def ack(tx: Tx, delivery_id: UUID) -> bool:
+    """Acknowledge a pending row; False if it was not pending."""
+    row = _end(tx, delivery_id, "acked_at = :now, dead_at = NULL")
+    if row is None:
+        return False
+    if row["seen_at"] is None:
+        tx.run("UPDATE deliveries SET seen_at = :now WHERE id = :id", id=delivery_id, now=tx.now)
+    if row["wake_id"] is not None:
+        wakes.answer(tx, [row["wake_id"]])
+    return True
+
+
+def withdraw(tx: Tx, delivery_id: UUID) -> bool:
+    """Take a pending row out of its inbox; False if it was not pending."""
+    return _end(tx, delivery_id, "withdrawn_at = :now") is not None
+
+
+def _end(tx: Tx, delivery_id: UUID, change: str) -> Row | None:
+    """Change a row that is pending, which then is not any more; returns what else it holds."""
+    row = tx.one(
+        f"""UPDATE deliveries SET {change} WHERE id = :id AND {_PENDING}
+            RETURNING project_id, recipient, seen_at, wake_id""",
+        id=delivery_id,
+        now=tx.now,
+    )
+    if row is not None:
+        _count(tx, row["project_id"], row["recipient"], pending=-1, unread=-int(row["seen_at"] is None))
+    return row
+
+
+def mark_seen(tx: Tx, delivery_ids: Sequence[UUID]) -> None:
+    """Note when the rows were first read: no longer undeliverable, and the wakes that pointed at them are answered."""
+    answered = set()
+    for delivery_id in delivery_ids:
+        row = tx.one(
+            """UPDATE deliveries SET seen_at = :now, dead_at = NULL WHERE id = :id AND seen_at IS NULL
+               RETURNING project_id, recipient, acked_at, withdrawn_at, wake_id""",
+            id=delivery_id,
+            now=tx.now,
+        )
+        if row is None:
+            continue
+        if row["acked_at"] is None and row["withdrawn_at"] is None:
+            _count(tx, row["project_id"], row["recipient"], unread=-1)
+        if row["wake_id"] is not None:
+            answered.add(row["wake_id"])
+    wakes.answer(tx, sorted(answered))
+
+
+def _count(tx: Tx, project_id: UUID, recipient: str, *, pending: int = 0, unread: int) -> None:
+    tx.tally.pending[project_id, recipient] += pending
+    tx.tally.unread[project_id, recipient] += unread
+
+
+def mark_notified(tx: Tx, delivery_ids: Sequence[UUID]) -> None:
+    """Note when somebody who follows the inbox was first told of the rows."""
+    for delivery_id in delivery_ids:
+        tx.run(
+            "UPDATE deliveries SET notified_at = :now WHERE id = :id AND notified_at IS NULL",
+            id=delivery_id,
+            now=tx.now,
+        )

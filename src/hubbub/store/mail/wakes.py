@@ -1,0 +1,222 @@
+"""SQL for what wakes agents: the wakers that are there, the wakes, and which letters they pointed at."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from hubbub.model.mail.wakes import Wake, WakeEnding, Waker, WakeResult
+from hubbub.store.table import Table
+from hubbub.store.tx import Tx
+
+_WAKERS, _WAKES = Table("wakers", Waker), Table("wakes", Wake)
+_waker, _wake = _WAKERS.record, _WAKES.record
+_PUT_WAKER = _WAKERS.putting("project_id", "agent", "instance", "method")
+_UNREAD = """project_id = :project_id AND recipient = :agent
+    AND acked_at IS NULL AND withdrawn_at IS NULL AND seen_at IS NULL"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PointedLetters:
+    """Unread letters of an inbox that one wake pointed at; or none, yet."""
+
+    wake_id: UUID | None
+    letters: int
+    first_at: int  # when the first of them came
+
+
+def lock_agent(tx: Tx, project_id: UUID, agent: str) -> None:
+    """Let no other transaction change how the agent is woken until this one ends; nothing in one that only reads."""
+    if not tx.is_read and tx.db.for_update:
+        tx.run(
+            f"SELECT name FROM agents WHERE project_id = :project_id AND name = :name {tx.db.for_update}",
+            project_id=project_id,
+            name=agent,
+        )
+
+
+def put_waker(tx: Tx, waker: Waker) -> None:
+    """Keep a waker, in the place of what was known of the same."""
+    tx.run(_PUT_WAKER, **_WAKERS.row(waker))
+
+
+def wakers(tx: Tx, project_id: UUID, agent: str) -> list[Waker]:
+    """Everything that asked for the agent's wakes lately, whether it is still there or not; oldest first."""
+    rows = tx.all(
+        f"""SELECT {_WAKERS.selected} FROM wakers WHERE project_id = :project_id AND agent = :agent
+            ORDER BY since, instance, method""",
+        project_id=project_id,
+        agent=agent,
+    )
+    return [_waker(row) for row in rows]
+
+
+def drop_wakers(tx: Tx, project_id: UUID, agent: str, instance: str) -> bool:
+    """Forget the wakers of one instance; False if there were none."""
+    rows = tx.all(
+        """DELETE FROM wakers WHERE project_id = :project_id AND agent = :agent AND instance = :instance
+           RETURNING method""",
+        project_id=project_id,
+        agent=agent,
+        instance=instance,
+    )
+    return bool(rows)
+
+
+def drop_waker(tx: Tx, waker: Waker, asked_at: int) -> None:
+    """Forget a waker, unless it has asked again since."""
+    tx.run(
+        """DELETE FROM wakers WHERE project_id = :project_id AND agent = :agent AND instance = :instance
+           AND method = :method AND asked_at = :asked_at""",
+        project_id=waker.project_id,
+        agent=waker.agent,
+        instance=waker.instance,
+        method=waker.method,
+        asked_at=asked_at,
+    )
+
+
+def insert(tx: Tx, wake: Wake) -> Wake:
+    tx.run(_WAKES.insertion, **_WAKES.row(wake))
+    return wake
+
+
+def hand_out(tx: Tx, wake: Wake) -> Wake:
+    """Keep by whom a wake was taken that had waited for it."""
+    changing = ("text", "unread", "taken_at", "instance", "client", "method")
+    tx.run(
+        f"UPDATE wakes SET {', '.join(f'{name} = :{name}' for name in changing)} WHERE id = :id",
+        id=wake.id,
+        **{name: getattr(wake, name) for name in changing},
+    )
+    return wake
+
+
+def tell_of(tx: Tx, wake_id: UUID, result: WakeResult, said: str | None, took_ms: int | None) -> Wake | None:
+    """Keep what came of a wake; None if that is known already."""
+    row = tx.one(
+        f"""UPDATE wakes SET told_at = :now, result = :result, said = :said, took_ms = :took_ms
+            WHERE id = :id AND result IS NULL RETURNING {_WAKES.selected}""",
+        id=wake_id,
+        now=tx.now,
+        result=result,
+        said=said,
+        took_ms=took_ms,
+    )
+    return _wake(row) if row else None
+
+
+def end(tx: Tx, wake_id: UUID, ending: WakeEnding) -> Wake | None:
+    """End a wake; None if it has ended."""
+    row = tx.one(
+        f"""UPDATE wakes SET ended_at = :now, ending = :ending WHERE id = :id AND ended_at IS NULL
+            RETURNING {_WAKES.selected}""",
+        id=wake_id,
+        now=tx.now,
+        ending=ending,
+    )
+    return _wake(row) if row else None
+
+
+def find(tx: Tx, wake_id: UUID) -> Wake | None:
+    row = tx.one(f"SELECT {_WAKES.selected} FROM wakes WHERE id = :id", id=wake_id)
+    return _wake(row) if row else None
+
+
+def some(tx: Tx, wake_ids: Iterable[UUID]) -> dict[UUID, Wake]:
+    """Those of the wakes that are still known, by their ids."""
+    found = (find(tx, wake_id) for wake_id in wake_ids)  # hardly ever more than one
+    return {wake.id: wake for wake in found if wake is not None}
+
+
+def open_of(tx: Tx, project_id: UUID, agent: str) -> Wake | None:
+    """The agent's wake that has not ended."""
+    row = tx.one(
+        f"""SELECT {_WAKES.selected} FROM wakes
+            WHERE project_id = :project_id AND agent = :agent AND ended_at IS NULL""",
+        project_id=project_id,
+        agent=agent,
+    )
+    return _wake(row) if row else None
+
+
+def last_of(tx: Tx, project_id: UUID, agent: str) -> Wake | None:
+    """The agent's newest wake that anybody took."""
+    row = tx.one(
+        f"""SELECT {_WAKES.selected} FROM wakes
+            WHERE project_id = :project_id AND agent = :agent AND taken_at IS NOT NULL
+            ORDER BY id DESC LIMIT 1""",
+        project_id=project_id,
+        agent=agent,
+    )
+    return _wake(row) if row else None
+
+
+def answer(tx: Tx, wake_ids: Iterable[UUID]) -> None:
+    """End the wakes among these that have not ended: their agent looked into its inbox."""
+    for wake_id in wake_ids:
+        tx.run(
+            """UPDATE wakes SET answered_at = :now, ended_at = :now, ending = :ending
+               WHERE id = :id AND ended_at IS NULL""",
+            id=wake_id,
+            now=tx.now,
+            ending=WakeEnding.ANSWERED,
+        )
+
+
+def unread(tx: Tx, project_id: UUID, agent: str) -> list[PointedLetters]:
+    """The agent's unread letters, by the wake that pointed at them."""
+    rows = tx.all(
+        f"""SELECT wake_id, count(*) AS letters, min(stored_at) AS first_at FROM deliveries
+            WHERE {_UNREAD} GROUP BY wake_id""",
+        project_id=project_id,
+        agent=agent,
+    )
+    return [
+        PointedLetters(wake_id=row["wake_id"], letters=row["letters"], first_at=row["first_at"])
+        for row in rows
+    ]
+
+
+def refs(tx: Tx, project_id: UUID, agent: str, limit: int) -> list[str]:
+    """The first of the agent's unread letters, as they are numbered: M-9 is a message and T-4 a task."""
+    rows = tx.all(
+        f"""SELECT m.number AS message, t.number AS task
+            FROM (SELECT id, priority, task_id, message_id FROM deliveries WHERE {_UNREAD}
+                  ORDER BY priority, id LIMIT :limit) d
+            LEFT JOIN messages m ON m.id = d.message_id LEFT JOIN tasks t ON t.id = d.task_id
+            ORDER BY d.priority, d.id""",
+        project_id=project_id,
+        agent=agent,
+        limit=limit,
+    )
+    return [f"T-{row['task']}" if row["task"] is not None else f"M-{row['message']}" for row in rows]
+
+
+def point(tx: Tx, wake: Wake, stale: Sequence[UUID]) -> None:
+    """Note that the wake points at the agent's unread letters: at those to which nobody has, or a `stale` wake."""
+    named = {f"stale{number}": wake_id for number, wake_id in enumerate(stale)}
+    again = f" OR wake_id IN ({', '.join(f':{name}' for name in named)})" if named else ""
+    tx.run(
+        f"UPDATE deliveries SET wake_id = :wake_id WHERE {_UNREAD} AND (wake_id IS NULL{again})",
+        wake_id=wake.id,
+        project_id=wake.project_id,
+        agent=wake.agent,
+        **named,
+    )
+
+
+def mark_notified(tx: Tx, wake: Wake) -> None:
+    """Note that the receiver was told of the unread letters that the wake points at."""
+    tx.run(
+        f"UPDATE deliveries SET notified_at = :now WHERE {_UNREAD} AND wake_id = :wake_id AND notified_at IS NULL",
+        now=tx.now,
+        project_id=wake.project_id,
+        agent=wake.agent,
+        wake_id=wake.id,
+    )
+
+
+def forget(tx: Tx, *, before: int) -> None:
+    """Drop wakes that ended, and wakers that went, before that moment."""
+    tx.run("DELETE FROM wakes WHERE ended_at < :before", before=before)
+    tx.run("DELETE FROM wakers WHERE expires_at < :before", before=before)

@@ -1,0 +1,22 @@
+"""SQL for whether anything has run out of time."""
+
+from hubbub.store.fleet import approvals
+from hubbub.store.tx import Tx
+from hubbub.store.work import tasks
+
+_DUE = f"""SELECT EXISTS (SELECT 1 FROM tasks WHERE {tasks.LAPSING} AND expires_at <= :now)
+               OR EXISTS (SELECT 1 FROM presences WHERE ended_at IS NULL AND expires_at <= :now)
+               OR EXISTS (SELECT 1 FROM claims WHERE expires_at <= :now)
+               OR EXISTS (SELECT 1 FROM leases WHERE expires_at <= :now)
+               OR EXISTS (SELECT 1 FROM approvals WHERE ended_at IS NULL AND expires_at <= :now)
+               OR EXISTS (SELECT 1 FROM machines WHERE online = 1 AND expires_at <= :now)
+               OR EXISTS (SELECT 1 FROM approvals WHERE {approvals.FORSAKEN}) AS due"""
+
+
+def is_any(tx: Tx, gone: int) -> bool:
+    """Whether a task, an approval, a claim or a lease should have expired, or a presence or a machine lapsed, by now.
+
+    Or whether a question waits whose machine has been gone since `gone`, or for longer. It is asked before every call.
+    """
+    row = tx.one(_DUE, now=tx.now, gone=gone)
+    return bool(row and row["due"])

@@ -1,0 +1,44 @@
+"""SQL for the summaries of runs."""
+
+from uuid import UUID
+
+from hubbub.model.work.memory import RunSummary
+from hubbub.store.tx import Tx
+
+_COLUMNS = "project_id, run, agent, text, version, created_at, updated_at"
+
+
+def put(tx: Tx, project_id: UUID, run: str, agent: str, text: str) -> RunSummary:
+    """Keep the summary of a run in the place of the one it had; its version rises."""
+    row = tx.one(
+        f"""INSERT INTO summaries ({_COLUMNS}) VALUES (:project_id, :run, :agent, :text, 1, :now, :now)
+            ON CONFLICT (project_id, run) DO UPDATE SET agent = excluded.agent, text = excluded.text,
+                version = summaries.version + 1, updated_at = excluded.updated_at
+            RETURNING {_COLUMNS}""",
+        project_id=project_id,
+        run=run,
+        agent=agent,
+        text=text,
+        now=tx.now,
+    )
+    assert row is not None  # an upsert always returns its row
+    return RunSummary(**row)
+
+
+def find(tx: Tx, project_id: UUID, run: str) -> RunSummary | None:
+    row = tx.one(
+        f"SELECT {_COLUMNS} FROM summaries WHERE project_id = :project_id AND run = :run",
+        project_id=project_id,
+        run=run,
+    )
+    return RunSummary(**row) if row else None
+
+
+def of_project(tx: Tx, project_id: UUID) -> list[tuple[str, int]]:
+    """The runs that have a summary, with its version, those whose first was saved last first."""
+    rows = tx.all(
+        """SELECT run, version FROM summaries WHERE project_id = :project_id
+           ORDER BY created_at DESC, run DESC""",
+        project_id=project_id,
+    )
+    return [(row["run"], row["version"]) for row in rows]

@@ -1,0 +1,313 @@
+"""SQL for tasks: one function a statement, the same text on both engines."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from uuid import UUID
+
+from hubbub.model.lifecycle import CHANGES_HANDS, ENDED, LIFECYCLE, Event, Status, advance
+from hubbub.model.records import Priority, Run, Task
+from hubbub.model.work.listed_tasks import ListedTask
+from hubbub.store import sequence_numbers
+from hubbub.store.table import Table
+from hubbub.store.tx import Row, Tx
+
+_TABLE = Table("tasks", Task)
+
+_SELECT = _TABLE.selected
+_LISTED = ", ".join(ListedTask._fields)
+_task = _TABLE.record
+
+
+def _in(statuses: Iterable[Status]) -> str:
+    """A condition written with literals, as the partial indexes are, so that the planner may use them."""
+    return f"status IN ({', '.join(repr(str(status)) for status in sorted(statuses))})"
+
+
+def _in_passing(statuses: Iterable[Status]) -> str:
+    """The same condition on rows that another index finds: the planner must not take one on status instead."""
+    return _in(statuses).replace("status", "status || ''", 1)
+
+
+LAPSING = f"expires_at IS NOT NULL AND {_in(LIFECYCLE[Event.EXPIRE][0])}"
+
+
+def insert(tx: Tx, task: Task) -> None:
+    tx.run(_TABLE.insertion, **_TABLE.row(task))
+    tx.tally.tasks[task.project_id, task.status] += 1
+
+
+def find(tx: Tx, task_id: UUID, *, lock: bool = False) -> Task | None:
+    """The task of that id; `lock` it for a change, so that it is still the same when the change comes."""
+    row = tx.one(f"SELECT {_SELECT} FROM tasks WHERE id = :id {tx.db.for_update if lock else ''}", id=task_id)
+    return _task(row) if row else None
+
+
+def find_by_number(tx: Tx, project_id: UUID, number: int) -> Task | None:
+    row = tx.one(
+        f"SELECT {_SELECT} FROM tasks WHERE project_id = :project_id AND number = :number",
+        project_id=project_id,
+        number=number,
+    )
+    return _task(row) if row else None
+
+
+def move(tx: Tx, task: Task, *events: Event, changes: Mapping[str, object] | None = None) -> Task | None:
+    """Apply `events` to the task as it was found, in one compare-and-set.
+
+    None if it is not as it was found any more. Raises `InvalidTransition` if its status does not allow the events.
+    The epoch rises when the task changes hands; `changes` are further columns to set.
+    """
+    target = advance(task.status, *events)
+    allowed_from, _ = LIFECYCLE[events[0]]
+    values: dict[str, object] = {"status": target, "updated_at": tx.now, **(changes or {})}
+    values["ended_at"] = (
+        (task.ended_at or tx.now) if target in ENDED else None
+    )  # what is passed on ended before
+    if not CHANGES_HANDS.isdisjoint(events):
+        values["epoch"] = task.epoch + 1
+    row = tx.one(
+        f"""UPDATE tasks SET {", ".join(f"{name} = :{name}" for name in values)}
+            WHERE id = :id AND epoch = :seen_epoch AND {_in(allowed_from)} AND status = :seen_status
+            RETURNING {_SELECT}""",
+        id=task.id,
+        seen_epoch=task.epoch,
+        seen_status=task.status,
+        **values,
+    )
+    if row is None:
+        return None
+    tx.tally.tasks[task.project_id, task.status] -= 1
+    tx.tally.tasks[task.project_id, target] += 1
+    return _task(row)
+
+
+def touch(tx: Tx, task_id: UUID) -> Task:
+    """Note that something was said of a task that stays as it is."""
+    row = tx.one(
+        f"UPDATE tasks SET updated_at = :now WHERE id = :id RETURNING {_SELECT}", id=task_id, now=tx.now
+    )
+    assert row is not None  # tasks are never removed
+    return _task(row)
+
+
+def describe(tx: Tx, task: Task, text: str, *, by: str) -> Task:
+    """Set the description of a task that is locked."""
+    row = tx.one(
+        f"""UPDATE tasks SET description = :text, edited_by = :by, updated_at = :now
+            WHERE id = :id RETURNING {_SELECT}""",
+        id=task.id,
+        text=text,
+        by=by,
+        now=tx.now,
+    )
+    assert row is not None  # tasks are never removed
+    return _task(row)
+
+
+def search(
+    tx: Tx,
+    project_id: UUID,
+    *,
+    status: Iterable[Status] = (),
+    assignee: str | None = None,
+    sender: str | None = None,
+    area: str | None = None,
+    words: Sequence[str] = (),
+    number: int | None = None,
+    before: int | None = None,
+    limit: int,
+) -> list[Task]:
+    """Tasks of the project, newest first; `before` is the number to go on from. All `words` occur in the text."""
+    columns = {"assignee": assignee, "sender": sender, "area": area, "number": number}
+    where, found = _narrowed(columns, words)
+    values = {"project_id": project_id, "limit": limit, "before": before or sequence_numbers.LAST, **found}
+    statuses = sorted(status)
+    if not statuses:
+        return _listed(tx, where, values)
+    if len(where) > 1:
+        return _listed(tx, [*where, _in_passing(statuses)], values)
+    each = [_listed(tx, [*where, "status = :status"], {**values, "status": one}) for one in statuses]
+    return sorted((task for found in each for task in found), key=lambda task: -task.number)[:limit]
+
+
+def number_found(
+    tx: Tx,
+    project_id: UUID,
+    *,
+    status: Iterable[Status] = (),
+    columns: Mapping[str, object],
+    words: Sequence[str] = (),
+) -> int:
+    """Return how many tasks of the project `search` would find without a limit."""
+    where, values = _narrowed(columns, words)
+    statuses = sorted(status)
+    if statuses:
+        where.append(_in_passing(statuses) if len(where) > 1 else _in(statuses))
+    row = tx.one(
+        f"SELECT count(*) AS number FROM tasks WHERE {' AND '.join(where)}", project_id=project_id, **values
+    )
+    return int(row["number"]) if row else 0
+
+
+def _narrowed(columns: Mapping[str, object], words: Sequence[str]) -> tuple[list[str], dict[str, object]]:
+    """The conditions of a search, and their values: columns that are not None are so, and all words occur."""
+    where = ["project_id = :project_id"]
+    values: dict[str, object] = {name: value for name, value in columns.items() if value is not None}
+    where += [f"{name} = :{name}" for name in values]
+    for place, word in enumerate(words):
+        where.append(_mentions(f"word{place}"))
+        values |= {f"word{place}": _like(word), f"word{place}_folded": _like(word.lower())}
+    return where, values
+
+
+def _mentions(name: str) -> str:
+    """A condition: the word of that name occurs in title or description, as written or in small letters."""
+    return "(" + " OR ".join(
+        f"{text} LIKE :{word} ESCAPE '!'"
+        for column in ("title", "description")
+        for text, word in ((column, name), (f"lower({column})", f"{name}_folded"))
+    ) + ")"  # fmt: skip
+
+
+def _like(word: str) -> str:
+    """The word as a pattern that means nothing but itself, anywhere."""
+    for special in "!%_":
+        word = word.replace(special, f"!{special}")
+    return f"%{word}%"
+
+
+def by_urgency(
+    tx: Tx,
+    project_id: UUID,
+    *,
+    status: Iterable[Status],
+    assignee: str | None = None,
+    priority: Priority | None = None,
+    limit: int,
+) -> list[Task]:
+    """Tasks in one of the statuses, the most urgent first, then the oldest; each status has its own index range."""
+    where = ["project_id = :project_id", "status = :status"]
+    where += ["assignee = :assignee"] if assignee is not None else []
+    where += ["priority = :priority"] if priority is not None else []
+    found = [
+        _task(row)
+        for each in sorted(status)
+        for row in tx.all(
+            f"""SELECT {_SELECT} FROM tasks WHERE {" AND ".join(where)}
+                ORDER BY priority, number LIMIT :limit""",
+            project_id=project_id,
+            status=each,
+            assignee=assignee,
+            priority=priority,
+            limit=limit,
+        )
+    ]
+    return sorted(found, key=lambda task: (task.priority, task.number))[:limit]
+
+
+def next_free(tx: Tx, project_id: UUID) -> Task | None:
+    """Return the most urgent queued task that nobody has and that waits for nothing, then the oldest."""
+    row = tx.one(
+        f"""SELECT {_SELECT} FROM tasks
+            WHERE project_id = :project_id AND status = :queued AND assignee IS NULL
+              AND (gated = 0 OR NOT EXISTS (SELECT 1 FROM dependencies d JOIN tasks t ON t.id = d.needs_id
+                                            WHERE d.task_id = tasks.id AND t.status <> :completed))
+            ORDER BY priority, number LIMIT 1""",
+        project_id=project_id,
+        queued=Status.QUEUED,
+        completed=Status.COMPLETED,
+    )
+    return _task(row) if row else None
+
+
+def _listed(tx: Tx, where: Sequence[str], values: Mapping[str, object]) -> list[Task]:
+    rows = tx.all(
+        f"""SELECT {_SELECT} FROM tasks WHERE {" AND ".join(where)} AND number < :before
+            ORDER BY number DESC LIMIT :limit""",
+        **values,
+    )
+    return [_task(row) for row in rows]
+
+
+def of_run(tx: Tx, run: Run, *, assignee: str | None = None) -> list[Task]:
+    """All tasks of a run, or those of one assignee, in the order in which they were made."""
+    return list(each_of_run(tx, run, assignee=assignee))
+
+
+def each_of_run(tx: Tx, run: Run, *, assignee: str | None = None) -> Iterator[Task]:
+    """As `of_run`, one after the other."""
+    return map(_task, _of_run(tx, _SELECT, run, assignee))
+
+
+def listed_of_run(tx: Tx, run: Run, *, assignee: str | None = None) -> list[ListedTask]:
+    """As `of_run`, with less of each."""
+    return [ListedTask._make(row.values()) for row in _of_run(tx, _LISTED, run, assignee)]
+
+
+def _of_run(tx: Tx, wanted: str, run: Run, assignee: str | None) -> Iterator[Row]:
+    narrowed = "AND assignee = :assignee" if assignee is not None else ""
+    return tx.each(
+        f"SELECT {wanted} FROM tasks WHERE run_id = :run_id {narrowed} ORDER BY number",
+        run_id=run.id,
+        assignee=assignee,
+    )
+
+
+def note(tx: Tx, task_id: UUID, text: str | None) -> Task:
+    """Keep what was said of a task that stays as it is."""
+    row = tx.one(f"UPDATE tasks SET note = :note WHERE id = :id RETURNING {_SELECT}", id=task_id, note=text)
+    assert row is not None  # tasks are never removed
+    return _task(row)
+
+
+def find_by_external_id(tx: Tx, run_id: UUID, external_id: str) -> Task | None:
+    row = tx.one(
+        f"SELECT {_SELECT} FROM tasks WHERE run_id = :run_id AND external_id = :external_id",
+        run_id=run_id,
+        external_id=external_id,
+    )
+    return _task(row) if row else None
+
+
+def number_in_run(tx: Tx, run: Run) -> int:
+    row = tx.one("SELECT count(*) AS tasks FROM tasks WHERE run_id = :run_id", run_id=run.id)
+    return int(row["tasks"]) if row else 0
+
+
+def number_of_children(tx: Tx, task: Task) -> int:
+    """Return how many tasks have it for their parent, whatever became of them."""
+    row = tx.one("SELECT count(*) AS children FROM tasks WHERE parent_id = :id", id=task.id)
+    return int(row["children"]) if row else 0
+
+
+def children(tx: Tx, task_id: UUID, limit: int) -> list[Task]:
+    """The tasks that have it for their parent, oldest first."""
+    rows = tx.all(
+        f"SELECT {_SELECT} FROM tasks WHERE parent_id = :id ORDER BY number LIMIT :limit",
+        id=task_id,
+        limit=limit,
+    )
+    return [_task(row) for row in rows]
+
+
+def open_of(tx: Tx, project_id: UUID, assignee: str, statuses: Iterable[Status]) -> list[Task]:
+    """The agent's unfinished tasks in one of the statuses, oldest first, locked for a change."""
+    rows = tx.all(
+        f"""SELECT {_SELECT} FROM tasks
+            WHERE project_id = :project_id AND assignee = :assignee AND ended_at IS NULL
+              AND {_in_passing(statuses)}
+            ORDER BY number {tx.db.for_update}""",
+        project_id=project_id,
+        assignee=assignee,
+    )
+    return [_task(row) for row in rows]
+
+
+def lapsed(tx: Tx, limit: int) -> list[Task]:
+    """Tasks that nobody began in time, longest overdue first; not locked, as names are locked first."""
+    rows = tx.all(
+        f"""SELECT {_SELECT} FROM tasks WHERE {LAPSING} AND expires_at <= :now
+            ORDER BY expires_at LIMIT :limit""",
+        now=tx.now,
+        limit=limit,
+    )
+    return [_task(row) for row in rows]

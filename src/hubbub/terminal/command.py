@@ -1,0 +1,200 @@
+"""What all commands have in common: how they say which hub, as whom, and in what form; how they fail."""
+
+import functools
+import math
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from hubbub import settings
+from hubbub.client import Hub, HubRefused, HubUnreachable, owner_token, running_hub
+from hubbub.model.errors import HubError, Invalid, Unauthorized
+from hubbub.model.fleet import call_chain
+from hubbub.model.programs import extras
+from hubbub.terminal import display
+
+REFUSED, USAGE, UNREACHABLE, TIMED_OUT = 1, 2, 3, 4
+DEFAULT_PROJECT = "default"
+PERSON = "utok_"  # how the token of a person begins
+YEAR = 366 * 86_400  # seconds
+
+
+class Unreachable(click.ClickException):
+    """No hub there: exit code 3."""
+
+    exit_code = UNREACHABLE
+
+
+def sentence(refusal: HubRefused) -> str:
+    """Return the hub's refusal in words of the command line."""
+    if refusal.code != Unauthorized.code:
+        return str(refusal)
+    return (
+        "a valid token is needed: the hub does not know this one, or not any more; give another with --token or "
+        "HUBBUB_TOKEN"
+    )
+
+
+class Command(click.Command):
+    """A command that turns what the hub and the store refuse into one sentence and the right exit code."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        self._require_text(ctx)
+        try:
+            with extras.required():
+                returned = super().invoke(ctx)
+            print(end="", flush=True)  # here, where it can still be said that it does not work
+            return returned
+        except Invalid as error:
+            raise click.UsageError(display.clean(str(error)), ctx) from None
+        except HubRefused as error:
+            raise click.ClickException(display.clean(sentence(error))) from None
+        except HubError as error:
+            raise click.ClickException(display.clean(str(error))) from None
+        except HubUnreachable as error:
+            raise Unreachable(display.clean(f"{error}; is it running? start it with: hubbub serve")) from None
+
+    def _require_text(self, ctx: click.Context) -> None:
+        """Refuse bytes that are no UTF-8, which Python hands on as halves of surrogate pairs."""
+        for each in self.params:
+            try:
+                str(ctx.params.get(each.name or "", "")).encode()
+            except UnicodeEncodeError:
+                raise click.BadParameter("it must be UTF-8 text", ctx, each) from None
+
+
+class Seconds(click.FloatRange):
+    """A number of seconds, up to a year."""
+
+    def __init__(self, *, min_open: bool = False) -> None:
+        super().__init__(min=0, max=YEAR, min_open=min_open)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        seconds: float = super().convert(value, param, ctx)
+        if math.isnan(seconds):  # which is in every range
+            self.fail(f"{value!r} is no number of seconds", param, ctx)
+        return seconds
+
+
+def command(
+    name: str, *, example: str, always_json: bool = False, **attributes: Any
+) -> Callable[[Callable[..., Any]], click.Command]:
+    """Declare a command with its example, and with `--json`, which the function gets as `as_json`.
+
+    One that prints JSON anyway takes the option all the same, and is not told.
+    """
+
+    def declare(function: Callable[..., Any]) -> click.Command:
+        epilog = "\b\nExample:\n" + "\n".join(f"  {line}" for line in example.splitlines())
+        about = "Print JSON, as it does anyway." if always_json else "Print JSON."
+        option = click.option("--json", "as_json", is_flag=True, expose_value=not always_json, help=about)
+        declared: click.Command = click.command(name, cls=Command, epilog=epilog, **attributes)(
+            option(function)
+        )
+        return declared
+
+    return declare
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Which hub, as whom, in which project: what the options and the environment say, None where they say nothing."""
+
+    data: Path
+    url: str | None
+    token: str | None
+    project: str | None
+
+    def connect(self) -> Hub:
+        """The hub that is meant. Raises `HubUnreachable` if none is known, `click.UsageError` without a token."""
+        url = self.url or running_hub(self.data)
+        if url is None:
+            raise HubUnreachable(f"no hub runs on the data folder {self.data}")
+        return Hub(url, self.require_token(), project=self.project)
+
+    def require_token(self) -> str:
+        if self.token is None and os.environ.get(call_chain.VARIABLE):
+            raise click.UsageError(
+                f"no token: {call_chain.VARIABLE} says that this works for another, so it is not the hub's owner; "
+                "give --token or HUBBUB_TOKEN"
+            )
+        token = self.token or owner_token(self.data)
+        if token is None:
+            raise click.UsageError(
+                f"no token: give --token or HUBBUB_TOKEN (there is no owner-token to read in {self.data})"
+            )
+        return token
+
+
+def data_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add `--data`."""
+    return click.option("--data", metavar="FOLDER", envvar="HUBBUB_DATA", help="The hub's data folder.")(
+        function
+    )
+
+
+def chooses_hub(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that say which hub, as whom and in which project; the function gets a `choice`."""
+
+    @click.option("--url", metavar="URL", envvar="HUBBUB_URL", help="The hub; else that of the data folder.")
+    @click.option("--token", metavar="TOKEN", envvar="HUBBUB_TOKEN", help="As whom; else as the hub's owner.")
+    @click.option("--project", metavar="SLUG", envvar="HUBBUB_PROJECT", help="In which project.")
+    @data_option
+    @functools.wraps(function)
+    def chosen(
+        *, url: str | None, token: str | None, project: str | None, data: str | None, **rest: Any
+    ) -> Any:
+        folder = settings.read(data=data).data
+        return function(choice=Choice(folder, url or None, token or None, project or None), **rest)
+
+    return chosen
+
+
+def uses_hub(function: Callable[..., Any]) -> Callable[..., Any]:
+    """As `chooses_hub`, for commands that talk to the hub at once: the function gets a connected `hub`."""
+
+    @chooses_hub
+    @functools.wraps(function)
+    def connected(*, choice: Choice, **rest: Any) -> Any:
+        hub = choice.connect()
+        try:
+            return function(hub=hub, **rest)
+        finally:
+            hub.close()
+
+    return connected
+
+
+def uses_project(function: Callable[..., Any]) -> Callable[..., Any]:
+    """As `uses_hub`, for commands about one project: a person who chose none means `default`, else their only one."""
+
+    @uses_hub
+    @functools.wraps(function)
+    def placed(*, hub: Hub, **rest: Any) -> Any:
+        return function(hub=in_project(hub), **rest)
+
+    return placed
+
+
+def in_project(hub: Hub) -> Hub:
+    """The same hub, about the project that is meant where none was chosen; what that leaves open the hub refuses."""
+    if hub.project is None and hub.token.startswith(PERSON):
+        slugs = [each["slug"] for each in hub.get("/me")["projects"]]
+        if DEFAULT_PROJECT in slugs:
+            hub.project = DEFAULT_PROJECT
+    return hub
+
+
+def text_or_stdin(_ctx: click.Context, _param: click.Parameter, value: str) -> str:
+    """A text argument, where `-` stands for what comes on standard input."""
+    if value != "-":
+        return value
+    try:
+        return sys.stdin.buffer.read().decode() if sys.stdin else ""
+    except UnicodeDecodeError:
+        raise click.BadParameter("what comes on standard input must be UTF-8 text") from None

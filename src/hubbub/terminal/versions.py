@@ -1,0 +1,41 @@
+"""What this program is, and what it runs on: `hubbub --version`."""
+
+import platform
+import sys
+from importlib.metadata import version
+
+import apsw
+import click
+
+from hubbub import __version__
+from hubbub.terminal import display
+
+SDK = "mcp"  # the distribution of the official MCP SDK
+
+
+def facts() -> dict[str, str]:
+    """The versions of hubbub and of what decides how it behaves, by name."""
+    return {
+        "hubbub": __version__,
+        "python": platform.python_version(),
+        "sqlite": apsw.sqlite_lib_version(),
+        "mcp_sdk": version(SDK),
+        "platform": f"{sys.platform} {platform.machine()}",
+    }
+
+
+def line() -> str:
+    """The same on one line, which belongs into a report of a bug."""
+    found = facts()
+    on = (
+        f"Python {found['python']}, SQLite {found['sqlite']}, MCP SDK {found['mcp_sdk']}, {found['platform']}"
+    )
+    return f"hubbub {found['hubbub']} ({on})"
+
+
+def show(*, as_json: bool) -> None:
+    """Print them."""
+    if as_json:
+        display.show_json(facts())
+    else:
+        click.echo(line())

@@ -1,0 +1,132 @@
+"""One task, or one broadcast, from the inbox to the report."""
+
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import partial
+
+from hubbub.client import LetterReply, TaskReply
+from hubbub.worker.shell_command import CommandExit, ShellCommand
+
+CHECK = timedelta(seconds=2)  # how often a running task is looked at: is it still ours, what did it print
+PROGRESS_LINES, PROGRESS_LENGTH = 5, 500
+STDERR_LINES, STDERR_LENGTH = 20, 4_000
+VARIABLES = "HUBBUB_TASK_"
+LONGEST_VARIABLE = 30_000  # characters; Linux takes 128 KiB
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assignment:
+    """What is to be done: a task that was begun, or a broadcast."""
+
+    ref: str
+    number: int | None  # None: a broadcast
+    title: str
+    text: str
+    sender: str
+    priority: str
+    context: str | None
+    attempt: int
+    epoch: int | None
+
+    @classmethod
+    def of_task(cls, task: TaskReply) -> "Assignment":
+        return cls(
+            ref=task["id"],
+            number=task["number"],
+            title=task["title"],
+            text=task["text"],
+            sender=task["sender"],
+            priority=task["priority"],
+            context=task["context"],
+            attempt=task["attempt"],
+            epoch=task["epoch"],
+        )
+
+    @classmethod
+    def of_broadcast(cls, letter: LetterReply, attempt: int) -> "Assignment":
+        return cls(
+            ref=letter["id"],
+            number=None,
+            title=letter["text"].partition("\n")[0],
+            text=letter["text"],
+            sender=letter["sender"],
+            priority=letter["priority"],
+            context=None,
+            attempt=attempt,
+            epoch=None,
+        )
+
+    @property
+    def label(self) -> str:
+        """What people call it."""
+        kind = "broadcast" if self.number is None else f"task #{self.number}"
+        return f"{kind} {self.title!r}"
+
+    @property
+    def mark(self) -> str:
+        """What its output is marked with among that of others."""
+        return "broadcast" if self.number is None else f"#{self.number}"
+
+    def environment(self) -> dict[str, str]:
+        """What the command is told beside the text."""
+        facts = {
+            "ID": self.ref,
+            "NUMBER": self.number,
+            "TITLE": self.title,
+            "SENDER": self.sender,
+            "PRIORITY": self.priority,
+            "CONTEXT": self.context,
+            "ATTEMPT": self.attempt,
+        }
+        shown = {VARIABLES + name: "" if value is None else str(value) for name, value in facts.items()}
+        return {name: value.replace("\0", "")[:LONGEST_VARIABLE] for name, value in shown.items()}
+
+
+class Job:
+    """The run of the command for one assignment."""
+
+    def __init__(
+        self,
+        assignment: Assignment,
+        command: str,
+        environment: Mapping[str, str],
+        heard: Callable[[str], None] | None = None,
+    ) -> None:
+        """`heard` is told each line that the command prints, and for what it works."""
+        self.assignment = assignment
+        self.epoch = assignment.epoch  # rises when the task is delivered to us again while we are on it
+        self.is_lost = threading.Event()  # somebody took it from us, or it was cancelled
+        tell = partial(_tell, heard, assignment.mark) if heard is not None else None
+        self.program = ShellCommand(command, {**environment, **assignment.environment()}, tell)
+        self.thread = threading.current_thread()  # that which sees it through
+        self._told = ""
+
+    def start(self, timeout: timedelta | None) -> None:
+        self.program.start(self.assignment.text, timeout)
+
+    def lose(self) -> None:
+        """It is no longer ours: stop the command, report nothing."""
+        self.is_lost.set()
+        self.program.stop()
+
+    def news(self) -> str | None:
+        """The last lines it printed, if they are not the ones given last time."""
+        lines = self.program.stdout.lines(PROGRESS_LINES, PROGRESS_LENGTH)
+        if lines in ("", self._told):
+            return None
+        self._told = lines
+        return lines
+
+
+def _tell(heard: Callable[[str], None], mark: str, line: str) -> None:
+    heard(f"{mark} | {line}")
+
+
+def outcome_of_exit(ended: CommandExit) -> tuple[str, str]:
+    """How the hub is told of it: the verb, and the text."""
+    if ended.exit_code == 0 and not ended.timed_out:
+        return "complete", ended.stdout.text().strip() or "done"
+    errors = ended.stderr.lines(STDERR_LINES, STDERR_LENGTH)
+    return "fail", f"{ended.verdict}\n{errors}".strip()

@@ -1,0 +1,24 @@
+"""What the bridge on an agent's machine says to the hub in the `_meta` of a call, beside what the client says.
+
+A task is claimed in two steps: `LOOK`, then, if the hook let it through, `DIRECT`. It is done in two as well: `BEGIN`,
+then `PASSED` or `FAILED`; while the hook runs the bridge says `RENEW`, and `DROPPED` if nothing came of it.
+"""
+
+from enum import StrEnum
+
+STEP = "hubbub/step"  # one of the steps
+CHECK = "hubbub/check"  # with it: the id of the check that is meant
+OUTPUT = "hubbub/output"  # with `FAILED`: the sentence about it
+LISTS = "hubbub/lists"  # true: the bridge lists agents itself, from the files of its machine
+
+
+class HookStep(StrEnum):
+    """How far a call is that claims a task, or says that one is done."""
+
+    LOOK = "look"  # would the claim succeed?
+    DIRECT = "direct"  # no hook is to be run, or it has
+    BEGIN = "begin"  # there may be a hook to run; with a check: wait for that one's end first
+    RENEW = "renew"  # it is still running
+    PASSED = "passed"
+    FAILED = "failed"
+    DROPPED = "dropped"  # it was broken off, or could not be found out

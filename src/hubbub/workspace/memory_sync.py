@@ -1,0 +1,308 @@
+"""The memory and the summaries of a project as files in a relay folder, kept equal with the hub both ways.
+
+Three texts meet: what file and hub last agreed on, what the hub holds, and what the file says. What one side changed
+reaches the other; a part that both changed stays as the hub has it, followed by the file's as a section that says so.
+A file that was deleted, or emptied, is restored: clearing a memory by accident must not be easy. The hub is asked and
+told before the file is written, and what was agreed on is noted last; whoever dies in between leaves something that
+the next one merges again, to the same effect.
+"""
+
+import asyncio
+import stat
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from contextlib import aclosing, suppress
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import NamedTuple
+
+from watchfiles import awatch
+from watchfiles._rust_notify import WatchfilesRustInternalError
+
+from hubbub.model.errors import Conflict, HubError
+from hubbub.model.work.memory import MemoryPart
+from hubbub.model.work.memory_merge import MergeConflict, merge, merge_text
+from hubbub.workspace.documents import DocumentKind, Documents, ForeignDocument, HubAway, HubDocument, Subject
+from hubbub.workspace.relay_folder import FileRefused, RelayFolder, SyncBase, parts_of, text_of
+
+EMPTY = timedelta(milliseconds=500)  # so long a file may be empty before it is taken for emptied
+DEBOUNCE = 400  # milliseconds that a burst of changes to files may go on before they are looked at
+
+Clock = Callable[[], datetime]
+Tell = Callable[[str], None]
+
+
+class SyncPlan(NamedTuple):
+    """What is to become of a document, and for which text of the file, saying which parts, that was decided."""
+
+    parts: tuple[MemoryPart, ...]
+    clashes: Sequence[MergeConflict]
+    text: str | None
+    said: tuple[MemoryPart, ...] | None
+
+
+def combine(
+    subject: Subject,
+    base: Sequence[MemoryPart] | None,
+    held: Sequence[MemoryPart],
+    theirs: tuple[MemoryPart, ...],
+    *,
+    label: str,
+) -> tuple[tuple[MemoryPart, ...], list[MergeConflict]]:
+    """What becomes of a document that the hub holds and whose file says `theirs`, and what clashed.
+
+    `base` is what they last agreed on, None if they never did. `label` names what is kept of the file in a clash.
+    """
+    if subject.kind is not DocumentKind.RUN:
+        merged = merge(base or (), held, theirs, label=label)
+        return tuple(merged.parts), merged.clashes
+    if not held:
+        return theirs, []
+    before = text_of(subject, base) if base is not None else None
+    whole = merge_text(before, text_of(subject, held), text_of(subject, theirs), label=label)
+    return (MemoryPart(None, whole.text),), [MergeConflict(None, label)] if whole.is_clash else []
+
+
+class Mirror:
+    """One relay folder beside one project of a hub. Several may stand beside the same folder."""
+
+    def __init__(
+        self, folder: Path, documents: Documents, *, clock: Clock = lambda: datetime.now(UTC)
+    ) -> None:
+        self._shelf = RelayFolder(folder)
+        self._documents = documents
+        self._clock = clock
+        self._project: str | None = None
+
+    async def sync(self, subject: Subject) -> list[str]:
+        """Make file and hub equal; gives a sentence for each clash.
+
+        Raises `HubAway`, and `HubError` where the hub or the file refuses: then both are as they were.
+        """
+        said: tuple[MemoryPart, ...] | None = None  # by the file, when the hub last agreed to it
+        was_empty = False
+        clashes: dict[MergeConflict, None] = {}
+        while True:
+            held = await self._documents.fetch(subject)
+            self._project = held.project
+            plan = await asyncio.to_thread(self._plan, subject, held, said)
+            version = held.version
+            if plan.text is not None and not plan.text.strip() and plan.parts and not was_empty:
+                was_empty = True  # perhaps an editor is in the middle of writing it
+                await asyncio.sleep(EMPTY.total_seconds())
+                continue
+            if plan.parts != held.parts:
+                try:
+                    version = await self._documents.replace(subject, plan.parts, version)
+                except Conflict:
+                    continue
+            said = plan.said
+            clashes |= dict.fromkeys(plan.clashes)
+            if await asyncio.to_thread(self._settle, subject, plan, held.project, version):
+                return [sentence(self._shelf.name(subject), clash) for clash in clashes]
+
+    async def run(self, changes: AsyncIterator[Subject | None], tell: Tell) -> None:
+        """Stay in step until `changes` ends: with the files, which are watched, and with what the hub tells.
+
+        `changes` are the documents that the hub says were changed, and None whenever that may have been missed: above
+        all after it was away. Until then what cannot be done is left. `tell` gets the sentences of clashes and errors.
+        """
+        pending = _Pending()
+        async with asyncio.TaskGroup() as tasks:
+            busy = [
+                tasks.create_task(self._watch(pending, tell)),
+                tasks.create_task(self._work(pending, tell)),
+            ]
+            async for change in changes:
+                pending.add(change)
+            await pending.done()
+            for task in busy:
+                task.cancel()
+
+    def _plan(self, subject: Subject, held: HubDocument, said: tuple[MemoryPart, ...] | None) -> SyncPlan:
+        """Merge. The base is read before the file, as it is written after it: it is never the newer of the two."""
+        base = said if said is not None else self._base(subject, held)
+        text = self._shelf.read(subject)
+        if text is None or not text.strip():
+            return SyncPlan(held.parts, (), text, said)
+        label = f"conflict from file {self._clock():%Y-%m-%d %H:%M}"
+        theirs = parts_of(subject, text, held.parts if base is None else base)
+        parts, clashes = combine(subject, base, held.parts, theirs, label=label)
+        return SyncPlan(parts, clashes, text, theirs)
+
+    def _base(self, subject: Subject, held: HubDocument) -> tuple[MemoryPart, ...] | None:
+        """What was last agreed on; nothing with a hub that has since lost it, or was set back to an earlier day."""
+        base = self._shelf.base(held.project, subject)
+        return base.parts if base and base.version <= held.version else None
+
+    def _settle(self, subject: Subject, plan: SyncPlan, project: str, version: int) -> bool:
+        """Bring the plan to the file, and note that it was; False if the file is not any more what the plan knew."""
+        base, agreed = self._shelf.base(project, subject), SyncBase(version, plan.parts)
+        is_written = _says(subject, plan.text, plan.parts)
+        if is_written and (base == agreed or plan.text is None):
+            return True
+        with self._shelf.locked():
+            if self._shelf.read(subject) != plan.text:
+                return False
+            if not is_written:
+                self._shelf.write(subject, text_of(subject, plan.parts))
+            self._shelf.keep_base(project, subject, agreed)
+        return True
+
+    async def _watch(self, pending: "_Pending", tell: Tell) -> None:
+        """Have looked at what changes in the folder; as long as there is none, wait for it to come."""
+        try:
+            while True:
+                place = _nearest(self._shelf.folder)
+                async with aclosing(
+                    _changes(place.path, recursive=place.path == self._shelf.folder)
+                ) as changes:
+                    async for paths in changes:
+                        for path in paths:
+                            await self._note(path, pending)
+                        if not paths:
+                            pending.add(None)  # what came before it watched
+                        if place != _nearest(self._shelf.folder):
+                            break
+        except (OSError, WatchfilesRustInternalError):
+            tell(
+                "edits of files in the relay folder are not noticed from now on: the system refuses to watch it"
+            )
+
+    async def _note(self, path: Path, pending: "_Pending") -> None:
+        """Have the document looked at whose file this is; all, for a folder, which may have come with files in it."""
+        subject = self._shelf.subject(path)
+        if subject is not None and await asyncio.to_thread(self._has_changed, subject):
+            pending.add(subject)
+        elif subject is None and self._shelf.holds_documents(path):
+            pending.add(None)
+
+    def _has_changed(self, subject: Subject, version: int | None = None) -> bool:
+        """Whether the file says something else than what was last agreed on, or the hub is at another `version`."""
+        try:
+            base = self._shelf.base(self._project, subject) if self._project else None
+            if base is None or version not in (None, base.version):
+                return True
+            return not _says(subject, self._shelf.read(subject), base.parts)
+        except HubError:
+            return True  # to be said when it is looked at
+
+    async def _work(self, pending: "_Pending", tell: Tell) -> None:
+        while True:
+            for subject in await self._look_at(await pending.take(), tell):
+                try:
+                    for clash in await self.sync(subject):
+                        tell(clash)
+                except HubAway:
+                    break
+                except ForeignDocument:
+                    continue
+                except HubError as error:
+                    tell(refused(self._shelf.name(subject), error))
+            pending.finish()
+
+    async def _look_at(self, changed: set[Subject | None], tell: Tell) -> list[Subject]:
+        """The documents to be made equal: those that changed, or all that may have."""
+        if None not in changed:
+            return sorted(subject for subject in changed if subject is not None)
+        try:
+            versions = await self._documents.versions()
+        except HubAway:
+            return []
+        except HubError as error:
+            tell(str(error))
+            return []
+        subjects = {*versions, *await asyncio.to_thread(self._shelf.subjects)}
+        return [
+            subject
+            for subject in sorted(subjects)
+            if await asyncio.to_thread(self._has_changed, subject, versions.get(subject, 0))
+        ]
+
+
+class _Pending:
+    """The documents that are to be looked at; None stands for all."""
+
+    def __init__(self) -> None:
+        self._changed: set[Subject | None] = set()
+        self._came = asyncio.Event()
+        self._idle = asyncio.Event()
+
+    def add(self, change: Subject | None) -> None:
+        self._changed.add(change)
+        self._idle.clear()
+        self._came.set()
+
+    async def take(self) -> set[Subject | None]:
+        """Everything that was added since the last time, once there is something."""
+        await self._came.wait()
+        self._came.clear()
+        taken, self._changed = self._changed, set()
+        return taken
+
+    def finish(self) -> None:
+        """Say that what was taken is done."""
+        if not self._changed:
+            self._idle.set()
+
+    async def done(self) -> None:
+        """Wait until nothing is left to be looked at."""
+        await self._idle.wait()
+
+
+def _says(subject: Subject, text: str | None, parts: Sequence[MemoryPart]) -> bool:
+    """Whether the text of a file says these parts, in whatever spelling; no file says as much as an empty document."""
+    if text is None or not text.strip():
+        return not text_of(subject, parts).strip()
+    return parts_of(subject, text, parts) == tuple(parts)
+
+
+async def _changes(place: Path, *, recursive: bool) -> AsyncGenerator[set[Path], None]:
+    """What changes in a folder: an empty set as soon as it is watched, then the paths in bursts, until it is gone."""
+    watch = awatch(
+        place, watch_filter=None, debounce=DEBOUNCE, recursive=recursive, ignore_permission_denied=True
+    )
+    upcoming = asyncio.ensure_future(anext(watch))
+    try:
+        await asyncio.sleep(0)  # in its first step it begins to watch
+        yield set()
+        while True:
+            yield {Path(path) for _change, path in await upcoming}
+            upcoming = asyncio.ensure_future(anext(watch))
+    except FileNotFoundError:
+        return
+    finally:
+        upcoming.cancel()
+        await asyncio.wait([upcoming])
+        await watch.aclose()
+
+
+class _Place(NamedTuple):
+    """A folder, and which one it is: another may come to be in its place, and watching goes on with the old one."""
+
+    path: Path
+    inode: int
+
+
+def _nearest(folder: Path) -> _Place:
+    """The folder or, where it does not exist, the nearest that does in which it would come to be."""
+    for path in (folder, *folder.parents):
+        with suppress(FileNotFoundError, NotADirectoryError):
+            found = path.stat()
+            if stat.S_ISDIR(found.st_mode):
+                return _Place(path, found.st_ino)
+    raise NotADirectoryError(str(folder))  # there is always a root
+
+
+def refused(name: str, error: HubError) -> str:
+    """The refusal, told to people; where the hub refused, it does not know of the file."""
+    return str(error) if isinstance(error, FileRefused) else f"{name}: {error}"
+
+
+def sentence(name: str, clash: MergeConflict) -> str:
+    """The clash, told to people."""
+    what = f"section {clash.key!r}" if clash.key is not None else "the same text"
+    if clash.kept_as is None:
+        return f"{name}: {what} was deleted on one side and changed on the other; it is kept"
+    return (
+        f"{name}: {what} was changed in the hub too; what the file said is kept as section {clash.kept_as!r}"
+    )

@@ -1,0 +1,1 @@
+"""Git's own files, settings and variables, and what its reading subcommands show."""

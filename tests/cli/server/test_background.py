@@ -1,0 +1,126 @@
+"""`hubbub up` and `hubbub down`: a hub in the background, as real processes."""
+
+import json
+import os
+import signal
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from hubbub.client import owner_token, running_hub
+from hubbub.store.engine.folder_lock import FILE, FolderLock, holder_of
+from tests.cli.processes import RunningHub, ends, hubbub
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Iterator[Path]:
+    """A data folder; what runs on it in the end is stopped."""
+    yield tmp_path / "data"
+    hubbub("down", data=tmp_path / "data")
+
+
+def test_up_and_down(data: Path) -> None:
+    """`up` returns when the hub answers, and says where it is; `down` when it has gone, with its machine."""
+    up = hubbub("up", "--port", "0", data=data)
+
+    url = running_hub(data)
+    assert (up.returncode, up.stdout.splitlines()[:2]) == (0, [url, f"hubbub is ready at {url}"])
+    nodes = hubbub("node", "list", "--json", data=data)
+    assert [each["online"] for each in json.loads(nodes.stdout)] == [True]
+    pid = json.loads((data / "hub.json").read_text())["pid"]
+
+    down = hubbub("down", data=data)
+
+    assert (down.returncode, down.stdout) == (0, "the hub has stopped\n")
+    assert (running_hub(data), holder_of(data)) == (None, None)
+    assert ends(pid)
+
+
+@pytest.mark.system
+def test_each_is_done_once(data: Path) -> None:
+    """A second `up` says that the hub runs already, a second `down` that none runs; both with code 0."""
+    first = json.loads(hubbub("up", "--port", "0", "--json", data=data).stdout)
+    again = hubbub("up", "--json", data=data)
+    assert first["started"] is True
+    assert (again.returncode, json.loads(again.stdout)) == (0, {**first, "started": False})
+
+    assert json.loads(hubbub("down", "--json", data=data).stdout) == {"stopped": True}
+    again = hubbub("down", data=data)
+    assert (again.returncode, again.stdout) == (0, "no hub runs on the data folder\n")
+
+
+@pytest.mark.system
+def test_agents_work_where_it_was_started(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a policy the present folder is the machine's only root, as with `hubbub serve`."""
+    work = tmp_path / "work"
+    work.mkdir()
+    (work / "a.txt").write_text("hello\n")
+    monkeypatch.chdir(work)
+    config = str(tmp_path / "config")
+    up = hubbub("up", "--port", "0", "--json", data=data, environment={"HUBBUB_CONFIG": config})
+
+    read = {"name": "read_file", "arguments": {"path": "a.txt"}}
+    answer = httpx2.post(
+        f"{json.loads(up.stdout)['url']}/mcp/cmdop",
+        json={"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": read},
+        headers={"Authorization": f"Bearer {owner_token(data)}", "Accept": "application/json"},
+    )
+
+    assert answer.json()["result"]["structuredContent"]["content"] == "hello\n"
+
+
+@pytest.mark.system
+def test_a_port_that_is_taken(data: Path) -> None:
+    """A hub that does not start is said with its reason, in one sentence, and code 1."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        done = hubbub("up", "--port", str(taken.getsockname()[1]), data=data)
+
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "is in use" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.system
+def test_down_stops_a_hub_however_it_was_started(own_hub: RunningHub) -> None:
+    """Also one that a person runs in a terminal, which then ends with code 0."""
+    done = own_hub.run("down")
+
+    assert done.returncode == 0, done.stderr
+    assert own_hub.process is not None
+    assert own_hub.process.wait() == 0
+
+
+@pytest.mark.system
+def test_down_stops_what_a_client_has_started(data: Path) -> None:
+    """Also one that `hubbub mcp` has started, and left running when its client went."""
+    hubbub("mcp", "commhub", data=data, environment={"HUBBUB_PORT": "0"})
+    assert running_hub(data)
+
+    assert hubbub("down", data=data).stdout == "the hub has stopped\n"
+
+
+def test_down_stops_nobody_else(own_hub: RunningHub) -> None:
+    """A hub that was killed leaves its number behind; whoever has that now is not stopped."""
+    own_hub.stop(signal.SIGKILL)
+    facts = json.loads((own_hub.data / FILE).read_text())
+    (own_hub.data / FILE).write_text(json.dumps({**facts, "pid": os.getpid()}))
+
+    assert own_hub.run("down").stdout == "no hub runs on the data folder\n"
+
+
+def test_a_hub_of_another_machine_is_not_ours_to_stop(tmp_path: Path) -> None:
+    """Where the data folder is shared, the hub is stopped on the machine that it runs on."""
+    lock = FolderLock.take(tmp_path)
+    facts = json.loads((tmp_path / FILE).read_text())
+    (tmp_path / FILE).write_text(json.dumps({**facts, "host": "elsewhere"}))
+
+    done = hubbub("down", data=tmp_path)
+    lock.release()
+
+    assert done.returncode == 1
+    assert "on elsewhere" in done.stderr

@@ -1,0 +1,87 @@
+"""What reaches a terminal: tables that line up in any script, and nothing that could command it."""
+
+import json
+import time
+
+import pytest
+
+from hubbub.terminal import display
+
+
+@pytest.mark.parametrize(
+    ("text", "columns"),
+    [("plain", 5), ("代码1号", 7), ("café", 4), ("cafe\u0301", 4), ("👩‍💻", 4), ("", 0)],
+)
+def test_width(text: str, columns: int) -> None:
+    """Wide characters take two columns, combining marks none."""
+    assert display.width(text) == columns
+
+
+def test_fit_counts_columns() -> None:
+    """A cell is cut where its columns end, and says that something is missing."""
+    assert display.fit("指挥室指挥室", 5) == "指挥…"
+    assert display.fit("short", 5) == "short"
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    ["\x1b[2J", "\x1b]0;title\x07", "\x9b31m", "\r", "\x08", "\u202e", "\u2028", "\ud800", "\U000e0041"],
+)
+def test_clean_disarms(hostile: str) -> None:
+    """Control characters, their eight-bit kin, overrides of direction and hidden ones are shown as escapes."""
+    shown = display.clean(f"a{hostile}b", lines=True)
+    assert shown.isprintable()
+    assert json.loads(f'"{shown}"') == f"a{hostile}b"
+
+
+def test_clean_keeps_text() -> None:
+    """Text of any script stays as it is; lines stay lines only where lines are wanted."""
+    assert display.clean("héllo 你好 👩‍💻\n\tx", lines=True) == "héllo 你好 👩‍💻\n\tx"
+    assert display.clean("one\ntwo") == "one\\ntwo"
+
+
+def test_json_stays_json(capsys: pytest.CaptureFixture[str]) -> None:
+    """JSON on a terminal holds no raw control characters, and still says the same."""
+    value = {"name": "\x9b2J\u202e\U000e0041 你好"}
+    display.show_json(value)
+    printed = capsys.readouterr().out
+    assert printed.strip().isprintable()
+    assert json.loads(printed) == value
+
+
+def test_table_for_people(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a terminal columns line up, and the widest gives way when there is no room."""
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "30")
+    display.show_table(("name", "doing"), [("指挥室", "x" * 40), ("ada", None)])
+    head, wide, narrow = capsys.readouterr().out.splitlines()
+    assert head == "NAME    DOING"
+    assert narrow == "ada"
+    assert display.width(wide) == 30
+    assert wide.startswith("指挥室  xxx")
+
+
+def test_moments(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A moment is a date and a time; in a table on a terminal the time alone if it was today, else the date alone."""
+    today, long_ago = time.time_ns() // 1_000_000, 1_000_000_000_000
+    assert display.moment(None) == display.brief(None) == ""
+    assert display.brief(long_ago) == display.moment(long_ago)
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    assert display.brief(long_ago) == display.moment(long_ago)[:10] == "2001-09-09"
+    assert display.brief(today) == display.moment(today)[11:]
+
+
+def test_an_age_is_short_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """How long ago something was is told in one unit; where no person reads it, the moment is."""
+    now = 10_000_000_000
+    assert display.age(now, now + 5_000) == display.moment(now)
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    spans = (-3, 59, 60, 7_199, 86_400 * 3)
+    assert [display.age(now - each * 1_000, now) for each in spans] == ["0 s", "59 s", "1 min", "1 h", "3 d"]
+    assert display.age(None, now) == ""
+
+
+def test_table_for_programs(capsys: pytest.CaptureFixture[str]) -> None:
+    """Where it is no terminal, cells are whole, apart by tabs, one row a line."""
+    display.show_table(("name", "doing"), [("指挥室", "x" * 400), ("a\tb", "one\ntwo")])
+    assert capsys.readouterr().out == f"指挥室\t{'x' * 400}\na\\tb\tone\n"

@@ -1,0 +1,183 @@
+"""The names a project knows, and how the agents of those names are."""
+
+import re
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from hubbub.core.agents import agents, claims, scopes
+from hubbub.core.presence import checkins, presences
+from hubbub.model.agents.scopes import Scope
+from hubbub.model.errors import Invalid, UnknownAgent
+from hubbub.model.records import Condition, Presence, ReportedNode
+from hubbub.store.agents import agents as rows
+from tests.core.conftest import CREW, RACERS, TEN_MINUTES, World, on_one_engine
+
+
+def test_a_name_is_met_once(world: World) -> None:
+    """A name is known from its first meeting on, which is recorded, and only that."""
+    world.do(agents.meet, world.id, "dora")
+    world.do(agents.meet, world.id, "dora")
+
+    assert [each.agent for each in world.log() if each.kind == "agent.met"] == [*CREW, "dora"]
+    assert {agent.name for agent in world.do(agents.of_project, world.id)} == {*CREW, "dora"}
+
+
+def test_a_name_met_by_many_at_once_is_met_once(world: World) -> None:
+    """Of racing first meetings one is recorded, and none fails."""
+    outcomes = world.race(*[lambda tx: agents.meet(tx, world.id, "dora")] * RACERS)
+
+    assert outcomes == [None] * RACERS
+    assert world.kinds().count("agent.met") == len(CREW) + 1
+
+
+@on_one_engine
+@pytest.mark.parametrize("name", ["hub", " ann", "ann ", "a\nb", "a\x1b[31mb", "\t", ".", ".."])
+def test_some_names_are_nobodys(world: World, name: str) -> None:
+    """No agent is named as the hub is, with control characters, with blanks at its ends, or as steps of a path are."""
+    with pytest.raises(Invalid):
+        world.do(agents.meet, world.id, name)
+
+
+def test_names_belong_to_a_project(world: World) -> None:
+    """An agent of one project is unknown in another."""
+    other = world.elsewhere("other")
+    world.do(agents.meet, world.id, "dora")
+
+    world.do(agents.require_known, world.id, "dora")
+    with pytest.raises(UnknownAgent):
+        other.do(agents.require_known, other.id, "dora")
+
+
+@pytest.mark.parametrize(
+    ("typed", "near"),
+    [("an", ("ann",)), ("BOB", ("bob",)), ("代码2号", ("代码1号",)), ("zzzzzz", ())],
+)
+def test_an_unknown_name_is_refused_with_near_ones(world: World, typed: str, near: tuple[str, ...]) -> None:
+    """Who is not known is refused with the names much like it, in any script."""
+    with pytest.raises(UnknownAgent) as refusal:
+        world.do(agents.require_known, world.id, typed)
+    assert refusal.value.near == near
+    assert ("did you mean" in str(refusal.value)) == bool(near)
+
+
+def test_at_most_three_near_names_are_told(world: World) -> None:
+    """Of many near names the three nearest are told."""
+    for number in range(6):
+        world.do(agents.meet, world.id, f"coder-{number}")
+    with pytest.raises(UnknownAgent) as refusal:
+        world.do(agents.require_known, world.id, "coder-")
+    assert len(refusal.value.near) == 3
+    assert all(name.startswith("coder-") for name in refusal.value.near)
+
+
+def test_who_was_never_there_is_offline(world: World) -> None:
+    """An agent is offline until it reports, what it says while it is live, and offline when it is silent or gone."""
+    assert world.do(agents.condition, world.id, "bob") is Condition.OFFLINE
+    assert world.do(agents.presence, world.id, "bob") is None
+
+    world.report("bob", Condition.WAITING)
+    assert world.do(agents.condition, world.id, "bob") is Condition.WAITING
+
+    world.clock.advance(TEN_MINUTES)
+    assert world.do(agents.condition, world.id, "bob") is Condition.OFFLINE
+
+    world.report("bob")
+    world.report("bob", Condition.OFFLINE)
+    assert world.do(agents.condition, world.id, "bob") is Condition.OFFLINE
+
+
+def test_the_present_and_the_last_are_listed(world: World) -> None:
+    """Each agent that ever reported is listed once, with its present or last presence, in the order of coming."""
+    other = world.elsewhere("other")
+    other.report("ann")
+    world.report("bob", instance="first")
+    world.report("ann")
+    world.report("bob", instance="second")
+    world.report("ann", Condition.OFFLINE)
+
+    listed = world.do(agents.presences, [world.id])
+    assert [(each.agent, each.condition) for each in listed] == [
+        ("ann", Condition.OFFLINE),
+        ("bob", Condition.IDLE),
+    ]
+    assert len(world.do(agents.presences, [world.id, other.id])) == 3
+    assert world.do(agents.presences, []) == []
+
+
+def test_whatever_changes_is_another_version(world: World) -> None:
+    """After each change of what is told of agents, the project is at a version at which it never was; else it stays."""
+
+    def look() -> tuple[object, object]:
+        told, version = world.do(agents.presences, [world.id]), world.do(agents.versions, [world.id])
+        return told, version[world.id]
+
+    def there(name: str) -> Presence:
+        found = world.do(agents.presence, world.id, name)
+        assert found is not None
+        return found
+
+    task = world.accept(world.send("bob"))
+    changes: list[Callable[[], object]] = [
+        lambda: world.report("bob"),
+        lambda: world.report("ann", instance="first"),
+        lambda: world.report("ann", instance="second"),  # in place of the first
+        lambda: world.report("bob", Condition.WORKING, doing="counts"),
+        lambda: world.on(task, presences.progress, "bob", progress=50),
+        lambda: world.do(scopes.declare, world.project, there("bob"), Scope.of(None, ["docs/"])),
+        lambda: world.do(claims.claim, world.project, there("bob"), ["src/a.py"]),
+        lambda: world.do(claims.release, world.project, there("bob"), why="done"),
+        lambda: world.do(presences.rest, world.id, "bob"),
+        lambda: world.do(checkins.end, there("ann"), outcome="done", summary=None, touched=None),
+        lambda: world.pass_time(TEN_MINUTES),  # in which bob is silent
+        lambda: world.report("bob"),
+        lambda: world.do(rows.forget, world.id, "ann"),
+        lambda: world.report("ann"),
+    ]
+    told, first = look()
+    versions = [first]
+    for change in changes:
+        world.clock.advance(timedelta(milliseconds=1))  # so that a heartbeat is another one
+        change()
+        now, version = look()
+        assert now != told
+        assert version not in versions
+        assert look() == (now, version)
+        told = now
+        versions.append(version)
+
+
+def test_every_change_of_a_presence_stamps_it() -> None:
+    """Each statement of the program that changes presences sets their stamp."""
+    source = Path(agents.__file__).parents[2]
+    statements = [
+        found
+        for file in source.rglob("*.py")
+        for found in re.findall(
+            r"(?:UPDATE|INSERT INTO) presences\b[^;]*?(?=WHERE|\Z)", file.read_text("utf-8")
+        )
+    ]
+    assert len(statements) >= 5
+    assert all("stamp = :stamp" in each for each in statements)
+
+
+def test_a_machine_is_known_by_what_was_told_of_it(world: World) -> None:
+    """What an agent tells of its machine is kept; what it leaves out stays as it was."""
+
+    def tell(
+        moment: int, *, name: str | None = None, model: str | None = None, runtime: str | None = None
+    ) -> None:
+        node = ReportedNode(
+            project_id=world.id, key="n_1", name=name, model=model, runtime=runtime, seen_at=moment
+        )
+        world.do(agents.describe_node, node)
+
+    tell(1, name="box", model="m1")
+    tell(2, runtime="codex")
+    tell(3, model="m2")
+
+    assert world.do(agents.nodes, world.id) == [
+        ReportedNode(project_id=world.id, key="n_1", name="box", model="m2", runtime="codex", seen_at=3)
+    ]

@@ -1,0 +1,103 @@
+"""The board: who is there, what needs a person, and every task in the column of its state."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from hubbub.core.work import tasks
+from hubbub.model.lifecycle import Status
+from tests.dashboard.browser import PHONE, Visit
+from tests.dashboard.scene import Scene
+from tests.serve.served_hub import Hub
+
+HELD = """(card) => card.dispatchEvent(
+    new PointerEvent("contextmenu", { pointerType: "touch", bubbles: true, cancelable: true }))"""
+
+pytestmark = pytest.mark.usefixtures("scene")
+
+
+@pytest.mark.daily
+def test_a_card_says_how_its_task_is(visit: Visit, scene: Scene) -> None:
+    """A blocked task stands in its column, with its number, its title, its holder and the reason."""
+    task = scene.tasks["blocked"][0]
+    card = visit("/board").locator(f".column.is-blocked .card:has([data-item='task:{task.id}'])")
+    title = task.title.replace("`", "")
+    for text in (f"T-{task.number}", title, task.assignee or "", "Waits for a decision on retention"):
+        expect(card).to_contain_text(text)
+    expect(card.get_by_role("link")).to_have_accessible_name(re.compile(f"^T-{task.number} .*Blocked$"))
+
+
+def test_the_strip_filters_by_agent(visit: Visit) -> None:
+    """A click on an agent's tile shows only what has to do with it, and a second click everything again."""
+    page = visit("/board")
+    tile = page.get_by_role("group", name="Agents by machine").get_by_role("button", name="Bi birch")
+    tile.click()
+    expect(page).to_have_url(re.compile(r"q=agent%3Abirch"))
+    expect(tile).to_have_attribute("aria-pressed", "true")
+    others = page.locator(".board-card .board-foot").filter(has_not_text="birch")
+    expect(others).to_have_count(0)
+    tile.click()
+    expect(others.first).to_be_visible()
+
+
+def test_several_are_cancelled_by_keys(visit: Visit, hub: Hub, scene: Scene) -> None:
+    """`x` chooses cards; what is done to all of them is told in one sentence."""
+    page = visit("/board")
+    chosen = scene.tasks["delivered"][:2]
+    for task in chosen:
+        page.locator(f"[data-item='task:{task.id}']").focus()
+        page.keyboard.press("x")
+    bar = page.get_by_role("toolbar", name="For what is selected")
+    expect(bar).to_contain_text("2 selected")
+    bar.get_by_role("button", name="Cancel task").click()
+    page.get_by_role("dialog").get_by_role("button", name="Cancel task").click()
+    expect(page.get_by_role("status").filter(has_text="2 tasks cancelled.")).to_be_visible()
+    for task in chosen:
+        found = hub.do(lambda tx, ref=str(task.id): tasks.find(tx, [hub.project.id], ref))
+        assert found.status is Status.CANCELLED
+
+
+def test_esc_selects_nothing(visit: Visit) -> None:
+    """Esc drops what is selected first, and closes the task at the side after that."""
+    page = visit("/board?task=1")
+    page.locator("main [data-item^='task:']").first.focus()
+    page.keyboard.press("x")
+    bar = page.get_by_role("toolbar", name="For what is selected")
+    expect(bar).to_contain_text("1 selected")
+    page.keyboard.press("Escape")
+    expect(bar).to_have_count(0)
+    expect(page.get_by_role("complementary", name="Task")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("complementary", name="Task")).to_have_count(0)
+
+
+def test_several_are_selected_by_touch(visit: Visit) -> None:
+    """On a phone a long press selects a card, and then a tap another one, instead of opening it."""
+    page = visit("/board", size=PHONE)
+    cards = page.locator("main .board-card [data-item^='task:']")
+    cards.first.evaluate(HELD)  # Chromium without a window makes no such event of a touch
+    bar = page.get_by_role("toolbar", name="For what is selected")
+    expect(bar).to_contain_text("1 selected")
+    cards.nth(1).tap()
+    expect(bar).to_contain_text("2 selected")
+    expect(page.get_by_role("complementary")).to_have_count(0)
+
+
+def test_only_what_is_near_is_drawn(visit: Visit, hub: Hub) -> None:
+    """Of a column of a thousand tasks only those near the visible part are in the page; the last can be reached."""
+
+    def send(tx: object) -> None:
+        for number in range(1_000):
+            tasks.send(tx, hub.project.id, sender="hub", to=None, text=f"Chore {number}")  # type: ignore[arg-type]
+
+    hub.do(send)
+    page = visit("/board?q=chore")
+    column = page.locator(".column.is-queued")
+    expect(column.locator("h2")).to_contain_text("1,000")
+    assert column.locator(".card").count() < 60
+    cards = column.locator(".column-cards")
+    for _ in range(3):  # heights are guesses until they are measured
+        cards.evaluate("(list) => list.scrollTo(0, list.scrollHeight)")
+    expect(column.get_by_text("Chore 999")).to_be_visible()
+    assert column.locator(".card").count() < 60

@@ -1,0 +1,209 @@
+"""The board: the project's tasks as issues."""
+
+from hubbub.core.agents import agents
+from hubbub.core.work import completion, tasks
+from hubbub.model.lifecycle import Event, Status
+from hubbub.store.tx import Tx
+from tests.dialects.cmdop.callers import Board, refusal
+from tests.dialects.cmdop.requirements import requires
+from tests.dialects.conftest import both_engines
+from tests.dialects.every_row import every_row
+
+MOVES = ["in_progress", "blocked", "in_review", "todo", "done", "todo", "failed", "todo", "cancelled"]
+
+
+@requires(
+    "issue_create.reply", "issue_create.title", "issue_create.body", "issue_create.assignee", "all.issue_id"
+)
+def test_an_issue_is_a_task(board: Board) -> None:
+    """An issue that is opened is a task of the project: its id is the task's number, its page the task's."""
+    ada = board.agent("ada")
+
+    made = ada.issue_create(title="Mend it", body="It leaks.", assignee="bob")
+    task = board.task(made["id"])
+
+    assert made == {"id": "1", "url": f"{board.hub.url}/t/{task.id}"}
+    assert (task.title, task.description, task.assignee, task.sender) == (
+        "Mend it",
+        "It leaks.",
+        "bob",
+        "ada",
+    )
+    assert board.task(ada.issue_create(title="Free")["id"]).assignee is None
+
+
+@requires("issue_get.reply", "issue_get.comments", "issue_get.unknown", "all.comments")
+@both_engines
+def test_an_issue_has_its_comments(board: Board) -> None:
+    """What was said in the thread of a task, in whatever dialect, are the comments on its issue, in order."""
+    ada = board.agent("ada")
+    ada.issue_create(title="t", body="b")
+    board.meet("bob")
+    board.say("bob", "1", "half done")
+    board.say("bob", "1", "done soon")
+
+    issue = ada.issue_get(id="1")
+
+    assert {name: issue[name] for name in ("id", "title", "status", "body", "author", "assignee")} == {
+        "id": "1", "title": "t", "status": "todo", "body": "b", "author": "ada", "assignee": None,
+    }  # fmt: skip
+    assert [(each["author"], each["body"]) for each in issue["comments"]] == [
+        ("bob", "half done"),
+        ("bob", "done soon"),
+    ]
+    assert all(set(each) == {"id", "author", "body", "created_at"} for each in issue["comments"])
+    assert issue["created_at"].endswith("Z")
+    assert issue["delivery"] == []
+    assert refusal(ada.wrong("issue_get", id="7")) == "not_found"
+    assert refusal(ada.wrong("issue_get", id="no such")) == "not_found"
+
+
+@requires("issue_list.reply", "issue_list.status", "issue_list.assignee", "all.arrays", "all.status")
+@both_engines
+def test_the_board_is_listed(board: Board) -> None:
+    """The list has the newest first; a status, open, closed or an assignee narrow it. It is an array."""
+    ada = board.agent("ada")
+    for title in ("first", "second", "third"):
+        ada.issue_create(title=title)
+    ada.issue_update(id="2", status="in_progress")
+    ada.issue_close(id="3")
+
+    def ids(**wanted: str) -> list[str]:
+        return [row["id"] for row in ada.issue_list(**wanted)["result"]]
+
+    assert ids() == ["3", "2", "1"]
+    assert (ids(status="open"), ids(status="closed")) == (["2", "1"], ["3"])
+    assert (ids(status="todo"), ids(status="in_progress"), ids(status="done")) == (["1"], ["2"], ["3"])
+    assert (ids(assignee="ada"), ids(assignee="nobody")) == (["2"], [])
+    row = ada.issue_list(status="todo")["result"][0]
+    assert row | {"id": "1", "title": "first", "status": "todo", "assignee": None} == row
+    assert row["url"] == f"{board.hub.url}/t/{board.task('1').id}"
+    assert refusal(ada.wrong("issue_list", status="open-ish")) == "invalid"
+
+
+@requires("issue_update.reply", "issue_update.status", "issue_update.illegal")
+@both_engines
+def test_an_issue_moves_over_the_board(board: Board) -> None:
+    """Each status can be set where the way of a task leads there; else it is said from where to where not."""
+    ada = board.agent("ada")
+    ada.issue_create(title="t")
+
+    for word in MOVES:
+        assert ada.issue_update(id="1", status=word) == {"ok": True}
+        assert ada.issue_get(id="1")["status"] == word
+
+    with board.unchanged():
+        refused = ada.wrong("issue_update", id="1", status="done")
+    assert refusal(refused) == "failed"
+    assert refused["error"] == "an issue that is cancelled cannot become done; set it to todo first"
+
+
+@requires("issue_update.body", "issue_update.assignee", "issue_update.nothing", "issue_update.unknown")
+@both_engines
+def test_an_issue_is_changed(board: Board) -> None:
+    """Body and assignee can be changed, together with the status; a change of nothing is refused."""
+    ada = board.agent("ada")
+    ada.issue_create(title="t", body="old")
+
+    assert ada.issue_update(id="1", body="new", assignee="bob", status="in_progress") == {"ok": True}
+
+    task = board.task("1")
+    assert (task.title, task.description, task.assignee, task.status) == ("t", "new", "bob", Status.WORKING)
+    with board.unchanged():
+        assert refusal(ada.wrong("issue_update", id="1")) == "invalid"
+        assert refusal(ada.wrong("issue_update", id="9", body="b")) == "not_found"
+        assert refusal(ada.wrong("issue_update", id="1", assignee="hub")) == "invalid"
+        assert refusal(ada.wrong("issue_update", id="1", body="b", assignee=" b")) == "invalid"
+
+
+@requires("issue_update.free")
+def test_a_free_issue_is_taken_by_beginning_it(board: Board) -> None:
+    """Who sets a free issue to in_progress has it from then on."""
+    board.agent("ada").issue_create(title="t")
+
+    board.agent("bob").issue_update(id="1", status="in_progress")
+
+    assert board.task("1").assignee == "bob"
+
+
+@requires("issue_update.free", "all.status")
+def test_an_issue_that_waits_for_others_says_so_in_the_boards_words(board: Board) -> None:
+    """What cannot be begun yet names the issues that it waits for, each with its status on the board."""
+
+    def send(tx: Tx) -> None:
+        agents.meet(tx, board.project.id, "ada")
+        first = tasks.send(tx, board.project.id, sender="ada", to=None, text="first")
+        tasks.send(tx, board.project.id, sender="ada", to=None, text="second", needs=[first])
+
+    board.hub.do(send)
+
+    answer = board.agent("bob").wrong("issue_update", id="2", status="in_progress")
+
+    assert answer == {"error": "the issue waits for others: 1 (todo)", "code": "failed"}
+
+
+@requires("issue_close.reply", "issue_close.completes", "issue_close.cancels", "issue_close.unknown")
+def test_closing_completes_or_cancels(anywhere: Board) -> None:
+    """Closing an issue completes its task, or cancels it for a reason that begins so; once."""
+    ada = anywhere.agent("ada")
+    ends = [
+        (None, "done", "done"),
+        ("it holds now", "done", "it holds now"),
+        ("cancelled: no time", "cancelled", "cancelled: no time"),
+        ("Wontfix", "cancelled", "Wontfix"),
+        ("duplicate of 3", "cancelled", "duplicate of 3"),
+    ]
+
+    with every_row() as row:
+        for reason, status, result in ends:
+            made = ada.issue_create(title="t")["id"]
+            with row(reason):
+                assert ada.issue_close(id=made, **({"reason": reason} if reason else {})) == {"ok": True}
+                issue = ada.issue_get(id=made)
+                assert (issue["status"], issue["result"]) == (status, result)
+                assert refusal(ada.wrong("issue_close", id=made)) == "failed"
+    assert refusal(ada.wrong("issue_close", id="99")) == "not_found"
+
+
+@requires("issue_close.heard")
+def test_the_result_reaches_the_sender_as_a_comment(board: Board) -> None:
+    """What another agent, of whatever dialect, made of an issue is a comment on it."""
+    ada = board.agent("ada")
+    ada.issue_create(title="t", assignee="bob")
+
+    def finish(tx: Tx) -> None:
+        agents.meet(tx, board.project.id, "bob")
+        task = tasks.find(tx, [board.project.id], "1", lock=True)
+        completion.end(tx, task, Event.COMPLETE, by="bob", text="mended", result="mended")
+
+    board.hub.do(finish)
+
+    (comment,) = ada.issue_get(id="1")["comments"]
+    assert (comment["author"], comment["body"]) == ("bob", "mended")
+
+
+@requires("task_status.reply", "task_status.unknown")
+def test_the_status_of_a_task_is_told(board: Board) -> None:
+    """A task's status is told in the words of the board, with its result once it has one."""
+    ada = board.agent("ada")
+    ada.issue_create(title="t")
+    task_id = str(board.task("1").id)
+
+    assert ada.task_status(task_id=task_id) == {"status": "todo"}
+    ada.issue_close(id="1", reason="it is")
+    assert ada.task_status(task_id=task_id) == {"status": "done", "result": "it is"}
+    assert refusal(ada.wrong("task_status", task_id="9")) == "not_found"
+
+
+@requires("all.world")
+def test_no_project_sees_anothers_board(board: Board) -> None:
+    """An issue of another project is not there, by whatever name."""
+    board.agent("ada").issue_create(title="t")
+    task_id = str(board.task("1").id)
+
+    with Board.fresh(board.hub) as elsewhere:
+        eve = elsewhere.agent("eve")
+        assert eve.issue_list() == {"result": []}
+        for ref in ("1", task_id):
+            assert refusal(eve.wrong("issue_get", id=ref)) == "not_found"
+            assert refusal(eve.wrong("issue_close", id=ref)) == "not_found"

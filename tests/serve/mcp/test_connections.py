@@ -1,0 +1,81 @@
+"""How many transport sessions a token may have, and what opening one may bring."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from hubbub.model.people.rights import Role
+from tests.serve.mcp.wire import BOTH, LEGACY, PATH, message
+from tests.serve.served_hub import Hub, running_hub
+from tests.serve.web_client import Visit, Web, refusal
+
+MANY = 3
+SESSION = "mcp-session-id"
+
+
+@pytest.fixture
+def hub(tmp_path: Path) -> Iterator[Hub]:
+    """A hub at which a token may have few sessions; it counts them all, so that each test has its own."""
+    with running_hub(tmp_path / "hub", no_node=True, mcp_connections=MANY) as running:
+        yield running
+
+
+@pytest.fixture
+def web(hub: Hub, visit: Visit) -> Web:
+    """A viewer: who may only read can open sessions too."""
+    return visit(hub, hub.token("vera", role=Role.VIEWER), "")
+
+
+def opened(web: Web, path: str = PATH, **more: object) -> httpx2.Response:
+    params = {
+        "protocolVersion": LEGACY,
+        "clientInfo": {"name": "x", "version": "1"},
+        "capabilities": {"experimental": more},
+    }
+    return web.http.post(path, json=message("initialize", params), headers=BOTH)
+
+
+def pinged(web: Web, session: str, path: str = PATH) -> int:
+    headers = {**BOTH, SESSION: session, "mcp-protocol-version": LEGACY}
+    return web.http.post(path, json=message("ping"), headers=headers).status_code
+
+
+def test_the_session_idle_longest_gives_way(hub: Hub, web: Web, visit: Visit) -> None:
+    """Of more sessions than a token may have, in whatever dialects, the one that was used longest ago is ended."""
+    other = visit(hub, hub.token("ann"), "")
+    theirs = opened(other).headers[SESSION]
+    first, second, third = (opened(web).headers[SESSION] for _ in range(MANY))
+    assert pinged(web, first) == 200
+
+    opened(web, "/mcp/relay").raise_for_status()
+
+    assert [pinged(web, each) for each in (first, second, third)] == [200, 404, 200]
+    assert pinged(other, theirs) == 200
+    told = visit(hub, hub.owner_secret, "").http.get("/metrics").text
+    assert f"hubbub_mcp_connections {MANY + 1}.0" in told
+
+
+def test_where_all_sessions_are_in_use_another_is_refused(hub: Hub, visit: Visit) -> None:
+    """No session gives way in which something is under way; what has ended makes room."""
+    web = visit(hub, hub.token("bob"), "")
+    sessions = [opened(web).headers[SESSION] for _ in range(MANY)]
+    following = [{**BOTH, SESSION: each, "mcp-protocol-version": LEGACY} for each in sessions]
+    with (
+        web.http.stream("GET", PATH, headers=following[0]),
+        web.http.stream("GET", PATH, headers=following[1]),
+        web.http.stream("GET", PATH, headers=following[2]),
+    ):
+        assert refusal(opened(web)) == (429, "too_many")
+        web.http.delete(PATH, headers=following[0])
+        assert opened(web).status_code == 200
+
+
+def test_opening_a_session_brings_little(web: Web) -> None:
+    """What `initialize` brings is kept with the session, so it is at most 64 KiB: also where calls may be large."""
+    refused = opened(web, "/mcp/relay", x={"y": "z" * 65_536})
+
+    assert refused.status_code == 400
+    assert refused.json()["error"]["message"] == "initialize takes at most 64 KiB"
+    assert opened(web, "/mcp/relay", x={"y": "z" * 60_000}).status_code == 200

@@ -1,0 +1,73 @@
+"""Reads: SQLite runs them on their event loop, which none holds up."""
+
+import asyncio
+import threading
+
+import pytest
+
+from hubbub.model.people.rights import SYSTEM
+from hubbub.store.engine import sqlite, sqlite_connection
+from hubbub.store.engine.sqlite import SQLite
+from hubbub.store.tx import Operation, Tx
+from tests.store.engine.test_engines import user_names
+from tests.store.engine.test_short_writes import MANY_STEPS, NUMBERS, Threads
+from tests.support.waiting import patience
+
+
+def read(store: SQLite, operation: Operation[object]) -> object:
+    """Read on an event loop in this thread."""
+    return asyncio.run(asyncio.wait_for(store.read(SYSTEM, operation), patience()))
+
+
+def rows(number: int) -> Operation[int]:
+    return lambda tx: len(tx.all(NUMBERS, most=number))
+
+
+def each_row(tx: Tx) -> int:
+    return sum(1 for _row in tx.each(NUMBERS, most=sqlite.ROWS + 1))
+
+
+def statements(tx: Tx) -> int:
+    return sum(len(user_names(tx)) + 1 for _ in range(sqlite.STATEMENTS + 1))
+
+
+def steps(tx: Tx) -> object:
+    return tx.all(MANY_STEPS)[0]["n"]
+
+
+def test_what_reads_little_is_read_on_its_loop(sqlite_store: SQLite) -> None:
+    """As many rows as a loop may read are read once, by the loop."""
+    few = Threads(rows(sqlite.ROWS))
+
+    assert read(sqlite_store, few) == sqlite.ROWS
+    assert few.seen == [threading.get_ident()]
+
+
+@pytest.mark.parametrize(
+    ("work", "found"),
+    [
+        (rows(sqlite.ROWS + 1), sqlite.ROWS + 1),
+        (each_row, sqlite.ROWS + 1),
+        (statements, sqlite.STATEMENTS + 1),
+        (steps, 200_000),
+    ],
+)
+def test_what_reads_much_begins_anew_beside_its_loop(
+    sqlite_store: SQLite, work: Operation[object], found: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What reads more than a loop may is cut off there, and read whole by another thread."""
+    monkeypatch.setattr(sqlite_connection, "LOOKS", 100)
+    much = Threads(work)
+
+    assert read(sqlite_store, much) == found
+    assert (len(much.seen), much.seen[0]) == (2, threading.get_ident())
+    assert much.seen[1] != threading.get_ident()
+
+
+def test_who_has_no_loop_reads_as_much_as_they_like(sqlite_store: SQLite) -> None:
+    """A thread without a loop reads all at once, also after a loop in it was cut off."""
+    read(sqlite_store, rows(sqlite.ROWS + 1))
+    much = Threads(rows(sqlite.ROWS + 1))
+
+    assert sqlite_store.read_now(SYSTEM, much) == sqlite.ROWS + 1
+    assert much.seen == [threading.get_ident()]
