@@ -23,6 +23,7 @@ from hubbub.model.log.projection import CARD_SHAPES, CardShape
 from hubbub.model.log.webhooks import Webhook
 from hubbub.model.people.accounts import Token, User
 from hubbub.model.people.logins import Login
+from hubbub.model.proof import Contract, ProofRules, Sighting
 from hubbub.model.records import Artifact, CompletionReport, Message, Priority, Project, Review, Run, Task
 from hubbub.model.work.leases import Capacity, Lease, LeaseRule
 from hubbub.serve.rest.base.shapes import (
@@ -46,6 +47,7 @@ from hubbub.serve.rest.fleet.nodes import MachineShape
 from hubbub.serve.rest.fleet.shares import ShareShape
 from hubbub.serve.rest.people.logins import LoginShape
 from hubbub.serve.rest.work.leases import CapacityShape, LeaseRuleShape, LeaseShape
+from hubbub.serve.rest.work.proof import ContractShape, ProofRulesShape, SightingShape
 
 HEAD = """# The fields of every noun
 
@@ -86,6 +88,9 @@ NOUNS = (
     Noun("A lease", Lease, LeaseShape, CARD_SHAPES["leases"]),
     Noun("A capacity", Capacity, CapacityShape),
     Noun("A rule for a command", LeaseRule, LeaseRuleShape),
+    Noun("What a project's tasks ask for", ProofRules, ProofRulesShape),
+    Noun("What a task asks for", Contract, ContractShape),
+    Noun("What a hook saw", Sighting, SightingShape),
     Noun("A share link", ShareLink, ShareShape),
     Noun("A webhook", Webhook, WebhookShape),
     Noun("What leaves the hub", OutboxItem, ParcelShape),

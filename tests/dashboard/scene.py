@@ -253,7 +253,7 @@ def _end(tx: Tx, story: _Story, task: Task, step: str, *, who: str, number: int)
     elif step == "cancel":
         task_actions.cancel(tx, task, by="hub", reason="superseded")
     else:
-        task_actions.expire(tx, task)
+        completion.expire(tx, task)
     if step in ("complete", "fail"):
         _report(tx, story, who)
 

@@ -1,6 +1,5 @@
 """What is overdue: tasks nobody began in time, questions nobody answered, agents and machines that fell silent."""
 
-from hubbub.core.actions import task_actions
 from hubbub.core.agents import claims, connections
 from hubbub.core.cost import meter
 from hubbub.core.fleet import approvals, audit_heads, dispatches, enrolment, nodes
@@ -8,7 +7,7 @@ from hubbub.core.log import idempotency, outbox
 from hubbub.core.mail import wakes
 from hubbub.core.people import auth_attempts, lent_tokens, logins, quotas
 from hubbub.core.presence import edit_guard, presences
-from hubbub.core.work import leases, tasks
+from hubbub.core.work import completion, leases, proof, tasks
 from hubbub.store.agents import agents as agent_rows
 from hubbub.store.fleet import approvals as approval_rows
 from hubbub.store.fleet import nodes as node_rows
@@ -28,7 +27,7 @@ def settle(tx: Tx) -> None:
     """End what has run out of time by now: tasks, presences, approvals, claims, leases, and that machines are there."""
     while is_due(tx):
         for task in tasks.lapsed(tx, BATCH):
-            task_actions.expire(tx, task)
+            completion.expire(tx, task)
         for presence in agent_rows.lapsed(tx, BATCH):
             presences.lapse(tx, presence)
         for approval in approval_rows.lapsed(tx, BATCH):
@@ -56,3 +55,4 @@ def forget(tx: Tx) -> None:
     quotas.forget(tx)
     auth_attempts.forget(tx)
     connections.forget(tx)
+    proof.forget(tx)

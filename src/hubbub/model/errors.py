@@ -187,6 +187,16 @@ class LeaseTaken(Conflict):
     code: ClassVar[str] = "taken"
 
 
+class Lacking(Conflict):
+    """The task asks for proof that was not seen: `demands`; the sentence says what is missing of each."""
+
+    code: ClassVar[str] = "unproven"
+
+    def __init__(self, why: str, demands: Sequence[str]) -> None:
+        super().__init__(f"the task is not done yet: {why}")
+        self.demands = tuple(demands)
+
+
 class NotDone(HubError):
     """A machine has not done what it was asked to do."""
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 CLIENT = "claude-code"
 INSTANCE = "CLAUDE_CODE_SESSION_ID"  # the variable by which the client names the run that started us
 STARTED_AS = "CLAUDE_CODE_ENTRYPOINT"  # `cli` in a terminal, `sdk-cli` with `-p`
+FAILED = "PostToolUseFailure"  # the hook after a command with another exit status than 0
 WAKES = 2  # the exit code of a hook that has something to say
 
 _MOMENTS = {
@@ -27,6 +28,7 @@ _MOMENTS = {
     "UserPromptSubmit": event.PROMPT,
     "PreToolUse": event.BEFORE,
     "PostToolUse": event.AFTER,
+    "PostToolUseFailure": event.AFTER,
     "Stop": event.TURN,
     "SessionEnd": event.END,
 }
@@ -53,18 +55,39 @@ def read(name: str, told: Mapping[str, object]) -> Event | None:
     if moment is None or instance is None or cwd is None:
         return None
     tool, given = text(told.get("tool_name")), facts(told.get("tool_input"))
+    took = told.get("duration_ms")
+    if name == FAILED and _deed(tool) != event.SHELL:
+        return None
     path = text(given.get("file_path") or given.get("notebook_path"))
     return Event(
         client=CLIENT,
         moment=moment,
         instance=instance,
         cwd=cwd,
-        deed=_DEEDS.get(tool or "", event.OTHER),
+        deed=_deed(tool),
         tool=tool,
         paths=[path] if path is not None else [],
         command=text(given.get("command")),
+        code=_code(name, facts(told.get("tool_response"))),
+        took=int(took) if isinstance(took, int | float) else None,
         continued=told.get("stop_hook_active") is True,
     )
+
+
+def _deed(tool: str | None) -> str:
+    """What a tool does. One of a hub's own may complete a task, whatever its server is called."""
+    server, _, own = (tool or "").removeprefix("mcp__").rpartition("__")
+    return event.TELL if server and own in event.TELLING else _DEEDS.get(tool or "", event.OTHER)
+
+
+def _code(name: str, response: Mapping[str, object]) -> int | None:
+    """The exit status of a command: 0 after the hook for what went well, if it has ended, and needed no forgiving."""
+    if name == FAILED:
+        return 1
+    is_open = any(
+        response.get(each) for each in ("interrupted", "backgroundTaskId", "returnCodeInterpretation")
+    )
+    return 0 if "stdout" in response and not is_open else None
 
 
 def say(name: str, _: Event, reply: Reply) -> Said:

@@ -21,7 +21,13 @@ END = "end"  # the client ends
 EDIT = "edit"
 READ = "read"
 SHELL = "shell"
+TELL = "tell"  # tell the hub of a task, which may complete it
 OTHER = "other"
+
+# The tools of the hub by which a task is completed, in any of its tool sets.
+TELLING = (
+    "task", "report_completion", "send_reply", "update_task", "complete_task", "issue_update", "issue_close",
+)  # fmt: skip
 
 ALLOW = "allow"
 WARN = "warn"
@@ -43,6 +49,7 @@ class Event:
 
     __slots__ = (
         "client",
+        "code",
         "command",
         "continued",
         "cwd",
@@ -51,6 +58,7 @@ class Event:
         "instance",
         "moment",
         "paths",
+        "took",
         "tool",
     )
 
@@ -65,6 +73,8 @@ class Event:
         tool: str | None = None,
         paths: Sequence[str] = (),
         command: str | None = None,
+        code: int | None = None,
+        took: int | None = None,
         continued: bool = False,
         heard: bool = True,
     ) -> None:
@@ -76,6 +86,8 @@ class Event:
         self.tool = tool  # what the client calls it
         self.paths = tuple(paths)
         self.command = command  # the text given to a shell
+        self.code = code  # the exit status of the command, where the client tells it
+        self.took = took  # milliseconds, where the client tells them
         self.continued = continued  # at a turn's end: a hook has already made the model go on once
         self.heard = heard  # the model reads what this hook is answered; where not, it reads a denial alone
 

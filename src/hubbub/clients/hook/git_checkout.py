@@ -17,7 +17,7 @@ from hubbub.clients.hook import hook_state
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 LARGEST = 1_000_000  # bytes of a file of git's that are read
 LONGEST = 1_024  # characters of a path, as the hub takes it
@@ -111,10 +111,10 @@ def host() -> str:
 
 def dirty(folder: str, paths: Sequence[str], until: float) -> set[str] | None:
     """Which of the files of a checkout are not as they were committed; None if git does not say so in time."""
-    if not _has_no_filters(folder, until):
+    if not has_no_filters(folder, until):
         return None
     asked = ["status", "--porcelain", "-z", "--no-renames", "--untracked-files=all", "--ignored"]
-    told = _git(
+    told = git(
         ["-C", folder, "--literal-pathspecs", *asked, "--ignore-submodules=all", "--", *paths],
         until - time.monotonic(),
     )
@@ -123,10 +123,10 @@ def dirty(folder: str, paths: Sequence[str], until: float) -> set[str] | None:
     return {line[3:] for line in told.split("\0") if len(line) > 3}
 
 
-def _has_no_filters(folder: str, until: float) -> bool:
+def has_no_filters(folder: str, until: float) -> bool:
     """Whether the repository's own configuration has no programs that git would pass its files through."""
     asked = ["config", "--list", "--show-scope", "--name-only", "-z"]
-    told = _git(["-C", folder, *asked], until - time.monotonic())
+    told = git(["-C", folder, *asked], until - time.monotonic())
     if told is None:
         return False
     words = told.split("\0")
@@ -198,17 +198,20 @@ def _of_first_commit(common: str) -> str | None:
 
 
 def _first_commit(common: str) -> str | None:
-    told = _git([f"--git-dir={common}", "rev-list", "--max-parents=0", "HEAD"], ROOT_SECONDS)
+    told = git([f"--git-dir={common}", "rev-list", "--max-parents=0", "HEAD"], ROOT_SECONDS)
     roots = sorted(told.split()) if told else []
     return f"commit/{roots[0]}" if roots and roots[0].isalnum() else None
 
 
-def _git(arguments: Sequence[str], seconds: float) -> str | None:
-    """What git says, without running anything that the repository's own configuration wants run."""
+def git(arguments: Sequence[str], seconds: float, more: Mapping[str, str] | None = None) -> str | None:
+    """What git says, without running anything that the repository's own configuration wants run.
+
+    `more` is added to its environment.
+    """
     import subprocess
 
     command = ["git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", *arguments]
-    environment = {**os.environ, **_KEPT_STILL, "PATH": _path()}
+    environment = {**os.environ, **_KEPT_STILL, "PATH": _path(), **(more or {})}
     try:
         told = subprocess.run(
             command,

@@ -21,7 +21,7 @@ import os
 import sys
 import time
 
-from hubbub.clients.hook import edits, event, mail_pointers
+from hubbub.clients.hook import edits, event, mail_pointers, sightings
 from hubbub.clients.hook.event import Event, Reply, Said
 from hubbub.clients.hook.hub_target import config_folder, find
 
@@ -85,6 +85,16 @@ class Clock:
         """When to have an answer, of `time.monotonic()`: a little before it is too late to give it."""
         return self._began + self.seconds - MARGIN
 
+    def take_time(self) -> float:
+        """Give git the time that it needs; until when that is."""
+        self.seconds = max(self.seconds, COMMIT)
+        return self.until
+
+    @property
+    def answer_until(self) -> float:
+        """Until when one answer of the hub may be waited for, whatever time git has."""
+        return min(self.until, time.monotonic() + DEADLINE)
+
     def stop(self) -> None:
         """From now on there is an answer, and time to give it."""
         self._stopped.acquire()
@@ -109,18 +119,23 @@ def answer(adapter: ModuleType, name: str, stdin: bytes, clock: Clock) -> Said:
         return Said()
     clock.seconds = _patience(happened)
     target = find(happened.client, happened.cwd)
-    reply = _reply(target, happened, clock.until) if target is not None else Reply()
+    reply = _reply(target, happened, clock) if target is not None else Reply()
     said: Said = adapter.say(name, happened, reply) if reply else Said()
     return said
 
 
 def _patience(happened: Event) -> float:
+    if sightings.is_one(happened) and sightings.looks(happened):
+        return COMMIT
     if happened.moment not in (event.BEFORE, event.AFTER):
         return PATIENCE
     return COMMIT if edits.may_be_commit(happened) else DEADLINE
 
 
-def _reply(target: Target, happened: Event, until: float) -> Reply:
+def _reply(target: Target, happened: Event, clock: Clock) -> Reply:
+    if sightings.is_one(happened):
+        sightings.tell(target, happened, clock)
+    until = clock.until
     if happened.moment == event.BEFORE:
         return edits.before(target, happened, until=until)
     if happened.moment == event.START and happened.client in RUNG:

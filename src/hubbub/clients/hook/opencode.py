@@ -39,6 +39,7 @@ def read(name: str, told: Mapping[str, object]) -> Event | None:
     instance, cwd = text(told.get("instance")), text(told.get("cwd"))
     if moment is None or instance is None or cwd is None:
         return None
+    code = told.get("code")
     tool, path, patch = (text(told.get(each)) for each in ("tool", "path", "patch"))
     return Event(
         client=CLIENT,
@@ -49,6 +50,7 @@ def read(name: str, told: Mapping[str, object]) -> Event | None:
         tool=tool,
         paths=[path] if path is not None else patched(patch or ""),
         command=text(told.get("command")),
+        code=code if isinstance(code, int) else None,
         heard=moment != event.BEFORE,
     )
 

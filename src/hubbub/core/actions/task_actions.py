@@ -13,11 +13,11 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from hubbub.core.agents import agents
-from hubbub.core.mail import deadletters, messages
+from hubbub.core.mail import messages
 from hubbub.core.presence import presences
-from hubbub.core.work import completion, permissions, tasks, transfers
+from hubbub.core.work import completion, permissions, proof, tasks, transfers
 from hubbub.core.work.completion import EMPTY_REPORT, WorkReport
-from hubbub.model.errors import Forbidden, InvalidTransition, Unavailable
+from hubbub.model.errors import Forbidden, InvalidTransition, Lacking, Unavailable
 from hubbub.model.lifecycle import HELD, NOT_BEGUN, Event, Status, route
 from hubbub.model.people.rights import HUB
 from hubbub.model.records import Check, Message, Task
@@ -71,6 +71,7 @@ def start(
     changes: dict[str, object] = {"started_at": tx.now, "accepted_at": task.accepted_at or tx.now}
     changes |= {"leased": int(bool(leased)), "door": tx.door}
     started = tasks.step(tx, task, Event.START, changes=changes, actor=by)
+    proof.tell_taker(tx, started, before=task)
     if is_read:
         tasks.acknowledge(tx, started)
     return started
@@ -194,12 +195,18 @@ def complete(
 
     What its holder says, with an `account` of it, is kept whole as a completion; `files` are what was changed for it.
     Whoever was `told` the result already does not hear it again. Whoever began the `check` could do this then, and
-    still can. Raises `NotHolder` or `Forbidden`, `InvalidTransition`, `BeingChecked`.
+    still can. What was not seen to be done, as the task asks, goes to review where the project says so. Raises
+    `NotHolder` or `Forbidden`, `InvalidTransition`, `BeingChecked`, `Lacking`.
     """
-    return _end(
-        tx, task, Event.COMPLETE, by=by, text=result or "done", result=result or None,
-        files=files, account=account, told=told, check=check, manner=manner,
-    )  # fmt: skip
+    try:
+        return _end(
+            tx, task, Event.COMPLETE, by=by, text=result or "done", result=result or None,
+            files=files, account=account, told=told, check=check, manner=manner,
+        )  # fmt: skip
+    except Lacking as missing:
+        if by != task.assignee or not proof.goes_to_review(tx, task):
+            raise
+        return submit(tx, task, by=by, result=f"{result}\n\n{missing}".strip(), manner=manner)
 
 
 def fail(
@@ -222,15 +229,6 @@ def cancel(
     return _end(
         tx, task, Event.CANCEL, by=by, text=reason or "cancelled", result=reason, told=told, manner=manner
     )
-
-
-def expire(tx: Tx, task: Task) -> None:
-    """End a task that nobody began in time, as the hub does, and tell who waits for it. Records `task.expired`."""
-    given_at = task.delivered_at or task.created_at
-    seconds = ((task.expires_at or tx.now) - given_at) // 1000
-    text = f"expired: nobody began it within {seconds} s"
-    ended = completion.end(tx, task, Event.EXPIRE, by=HUB, text=text, result=None)
-    deadletters.expired(tx, ended)
 
 
 # ---- giving it to others, and bringing it back
@@ -333,6 +331,7 @@ def _accept(tx: Tx, task: Task, by: str, *, leased: bool, manner: VerbManner = P
     accepted = tasks.step(tx, task, Event.ACCEPT, changes=changes, actor=by)
     if by == accepted.assignee:
         tasks.acknowledge(tx, accepted)
+    proof.tell_taker(tx, accepted, before=task)
     return accepted
 
 
@@ -371,6 +370,7 @@ def _move(
         raise InvalidTransition(task.status, verb)
     leased = leased if by == task.assignee else None
     moved = transfers.move_to(tx, task, target, by=by, leased=leased, reason=reason)
+    proof.tell_taker(tx, moved, before=task)
     if target is not task.status:
         permissions.tell_holder(tx, task, MOVED[target], by=by, reason=reason)
     return moved

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from hubbub.core.log import outbox
-from hubbub.core.mail import messages
-from hubbub.core.work import completion_checks, dependencies, tasks
+from hubbub.core.mail import deadletters, messages
+from hubbub.core.work import completion_checks, dependencies, proof, tasks
 from hubbub.model.ids import new_id
 from hubbub.model.lifecycle import Event
+from hubbub.model.people.rights import HUB
 from hubbub.model.records import CompletionReport, LetterKind, Task
 from hubbub.store.tx import Tx
 from hubbub.store.work import completion_reports
@@ -50,10 +51,11 @@ def end(
     get it as a chained reply. The issue that a completed task is about gets it as a comment, from the outbox.
     The task keeps the beginning of `result`, and `files`, what was changed for it; what its holder says is done is
     kept whole, with an `account` of it. Records `task.completed` and so on. Raises `InvalidTransition` if it has ended,
-    `BeingChecked` if it is to be completed while somebody looks at it.
+    `BeingChecked` if it is to be completed while somebody looks at it, `Lacking` without the proof that it asks for.
     """
     if event is Event.COMPLETE:
         completion_checks.require_none(tx, task)
+        proof.settle(tx, task, by=by)
         if by == task.assignee:
             keep(tx, task.project_id, by, result or "", task_id=task.id, account=account)
     changes: dict[str, object] = {"result": result and result[:RESULT_LENGTH], "leased": 0}
@@ -72,6 +74,15 @@ def end(
         _reply(tx, ended, to=ended.sender, subject_id=ended.id, text=text, by=by)
     _chain(tx, ended, text, by)
     return ended
+
+
+def expire(tx: Tx, task: Task) -> None:
+    """End a task that nobody began in time, as the hub does, and tell who waits for it. Records `task.expired`."""
+    given_at = task.delivered_at or task.created_at
+    seconds = ((task.expires_at or tx.now) - given_at) // 1000
+    text = f"expired: nobody began it within {seconds} s"
+    ended = end(tx, task, Event.EXPIRE, by=HUB, text=text, result=None)
+    deadletters.expired(tx, ended)
 
 
 def keep(

@@ -9,7 +9,7 @@ from pydantic import Field, WithJsonSchema
 from hubbub.core.actions import task_actions
 from hubbub.core.log import activity
 from hubbub.core.mail import threads, wakes
-from hubbub.core.work import dependencies, task_search, tasks
+from hubbub.core.work import dependencies, proof, task_search, tasks
 from hubbub.dialects.call import Call
 from hubbub.dialects.dialect import Reply
 from hubbub.dialects.hub import short_ids, vocabulary
@@ -72,16 +72,16 @@ def task(
     here = look(tx, call) if action == "show" else act(tx, call)
     said = _Said(text=text, proof=proof, files=files, to=to, progress=progress)
     if task is None and action == "claim":
-        return _changed(_claim_next(tx, here))
+        return _changed(tx, _claim_next(tx, here))
     if task is None:
         raise Invalid("task is missing: give its id, such as T-4")
     found = short_ids.task(tx, here.project.id, task, lock=action != "show")
     if action == "show":
         return _whole(tx, found)
-    return _changed(_ACTIONS[action](tx, here, found, said))
+    return _changed(tx, _ACTIONS[action](tx, here, found, said))
 
 
-def _changed(task: Task) -> Reply:
+def _changed(tx: Tx, task: Task) -> Reply:
     return vocabulary.known(
         id=short_ids.short(short_ids.TASK, task.number),
         status=vocabulary.STATUS[task.status],
@@ -90,6 +90,7 @@ def _changed(task: Task) -> Reply:
         text=task.text if task.status in vocabulary.BEGINNING else None,
         edited_by=task.edited_by if task.status in vocabulary.BEGINNING else None,
         context=task.context if task.status in vocabulary.BEGINNING else None,
+        done_when=(proof.told(tx, task) or None) if task.status in vocabulary.BEGINNING else None,
     )
 
 

@@ -36,7 +36,7 @@ from hubbub.serve.rest.fleet import approvals, desk, managed_agents, nodes, shar
 from hubbub.serve.rest.log import audit, hub_overview, snapshots, webhooks, why
 from hubbub.serve.rest.mail import deadletters, messages, threads, wakes
 from hubbub.serve.rest.people import accounts, logins, projects
-from hubbub.serve.rest.work import artifacts, leases, memory, reviews, runs, task_actions, tasks
+from hubbub.serve.rest.work import artifacts, leases, memory, proof, reviews, runs, task_actions, tasks
 
 # What there is to say of a body as a whole, by pydantic's types of problems.
 _OF_BODIES = {
@@ -59,6 +59,7 @@ ROUTERS = tuple(
         agents,
         tasks,
         task_actions,
+        proof,
         messages,
         deadletters,
         threads,

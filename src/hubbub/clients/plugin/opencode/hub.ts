@@ -89,7 +89,7 @@ export const Hubbub = async ({ client, directory }: any) => {
       if (answer.deny) throw new Error(answer.deny)
     },
     "tool.execute.after": async (input: any, output: any) => {
-      const answer = await ask("after", facts(input.tool, input.args))
+      const answer = await ask("after", { ...facts(input.tool, input.args), code: output.metadata?.exit })
       if (answer.text && typeof output.output === "string") output.output += `\n\n${answer.text}`
     },
   }

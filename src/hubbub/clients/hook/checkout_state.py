@@ -1,0 +1,175 @@
+"""How a checkout is: what is committed, what is not, and the tree of all of it, as git would name it.
+
+Nothing is written where git or its user would find it: a copy of the index, and objects in a folder of their own, are
+thrown away. Where the repository has filters of its own, nothing is looked at, as git would run them.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+from hubbub.clients.hook import git_checkout
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from hubbub.clients.hook.git_checkout import Checkout
+
+MOST_PATHS = 500
+MOST_MOVES = 60
+MOST_COMMITS = 50
+TAIL = 30_000  # bytes of the log of a branch that are read
+LARGEST_INDEX = 64_000_000  # bytes
+_NEW = "\x01"  # before each commit of git's log
+_STATUS = (
+    "status", "--porcelain=v2", "--branch", "-z", "--no-renames", "--untracked-files=all", "--ignore-submodules=dirty",
+)  # fmt: skip
+_LOG = (
+    "log", f"-{MOST_COMMITS}", f"--format={_NEW}%H %T", "--cc", "--no-renames", "--name-only",
+    "--no-ext-diff", "--no-show-signature",
+)  # fmt: skip
+
+State = dict[str, object]
+
+
+def look(checkout: Checkout, until: float) -> State | None:
+    """The checkout as the hub takes it; None if git does not say so in time."""
+    if not git_checkout.has_no_filters(checkout.folder, until):
+        return None
+    told = _asked(
+        checkout,
+        _STATUS,
+        until,
+    )
+    if told is None:
+        return None
+    lines = told.split("\0")
+    facts = dict(line[2:].split(" ", 1) for line in lines if line.startswith("# ") and " " in line[2:])
+    dirty = sorted({*_dirty(lines)})
+    commits = _commits(checkout, until)
+    head = facts.get("branch.oid", "")
+    head_tree = commits[0][1] if commits else None
+    tree = _tree(checkout, until) if dirty or head_tree is None else head_tree
+    if tree is None or (commits and commits[0][0] != head):
+        return None  # git was too slow, or is at work
+    paths = sum(len(each[2]) for each in commits) + len(dirty)
+    return {
+        "tree": tree,
+        "head": commits[0][0] if commits else None,
+        "head_tree": head_tree,
+        "branch": checkout.branch(),
+        "pushed": _is_pushed(checkout, head, facts, until),
+        "dirty": [_text(each) for each in dirty[:MOST_PATHS]],
+        "is_cut": paths > 4 * MOST_PATHS or len(dirty) > MOST_PATHS,
+        "moves": [*_moves(checkout)][-MOST_MOVES:],
+        "commits": commits if paths <= 4 * MOST_PATHS else [],
+    }
+
+
+def _asked(
+    checkout: Checkout, arguments: Sequence[str], until: float, more: dict[str, str] | None = None
+) -> str | None:
+    return git_checkout.git(
+        ["-c", "core.quotePath=false", "-C", checkout.folder, *arguments], until - time.monotonic(), more
+    )
+
+
+def _dirty(lines: list[str]) -> Iterator[str]:
+    """The paths in what `git status` says, in its second form."""
+    fields = {"1": 8, "u": 10, "?": 1}
+    for line in lines:
+        number = fields.get(line[:1])
+        if number is not None and line[1:2] == " ":
+            yield line.split(" ", number)[number]
+
+
+def _commits(checkout: Checkout, until: float) -> list[tuple[str, str, list[str]]]:
+    """The last commits, newest first: each with its tree and its files, of a merge those that are like in no parent."""
+    told = _asked(
+        checkout,
+        _LOG,
+        until,
+    )
+    found = []
+    for each in (told or "").split(_NEW)[1:]:
+        first, *paths = each.splitlines()
+        commit, _, tree = first.partition(" ")
+        found.append((commit, tree, [_text(path) for path in paths if path]))
+    return found
+
+
+def _tree(checkout: Checkout, until: float) -> str | None:
+    """The tree that a commit of everything would have."""
+    import shutil
+    import tempfile
+
+    folder = tempfile.mkdtemp(prefix="hubbub-look-")
+    try:
+        if not _copy_index(checkout, os.path.join(folder, "index")):
+            return None
+        os.mkdir(os.path.join(folder, "objects"))
+        apart = {
+            "GIT_INDEX_FILE": os.path.join(folder, "index"),
+            "GIT_OBJECT_DIRECTORY": os.path.join(folder, "objects"),
+            "GIT_ALTERNATE_OBJECT_DIRECTORIES": _quoted(os.path.join(checkout.common, "objects")),
+        }
+        if _asked(checkout, ["add", "--all", "--", "."], until, apart) is None:
+            return None
+        told = _asked(checkout, ["write-tree"], until, apart)
+        return told.strip() if told is not None else None
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _copy_index(checkout: Checkout, to: str) -> bool:
+    """Copy git's index with its time: git mistrusts files that were changed in the second in which it was written."""
+    try:
+        with open(os.path.join(checkout.git, "index"), "rb") as file:
+            status = os.fstat(file.fileno())
+            if status.st_size > LARGEST_INDEX:
+                return False
+            content = file.read()
+    except FileNotFoundError:
+        return True  # nothing was ever added
+    with open(to, "wb") as copy:
+        copy.write(content)
+    os.utime(to, ns=(status.st_atime_ns, status.st_mtime_ns))
+    return True
+
+
+def _quoted(path: str) -> str:
+    """A path in a list that git parts at colons."""
+    return '"' + path.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _is_pushed(checkout: Checkout, head: str, facts: dict[str, str], until: float) -> bool | None:
+    """Whether a branch of a remote holds the commit; None where git knows of no such branch."""
+    if facts.get("branch.ab", "").startswith("+0 "):
+        return True
+    known = ["for-each-ref", "--count=1", "--format=%(refname)"]
+    if not head.isalnum() or not _asked(checkout, [*known, "refs/remotes"], until):
+        return None
+    told = _asked(checkout, [*known, "--contains", head, "refs/remotes"], until)
+    return bool(told) if told is not None else None
+
+
+def _moves(checkout: Checkout) -> Iterator[tuple[str, int, str]]:
+    """What was done to the branch, oldest first: the commit that came of it, when, and git's words for it."""
+    try:
+        with open(os.path.join(checkout.git, "logs", "HEAD"), "rb") as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - TAIL))
+            lines = file.read(TAIL).decode("utf-8", "replace").splitlines()
+    except OSError:
+        return
+    for line in lines:
+        who, _, deed = line.partition("\t")
+        words = who.split(" ")
+        if len(words) > 4 and len(words[0]) >= 40 and words[-2].isdigit():
+            yield words[1], int(words[-2]), deed.partition(":")[0][:100]
+
+
+def _text(path: str) -> str:
+    """A path as JSON can have it."""
+    return path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")[: git_checkout.LONGEST]

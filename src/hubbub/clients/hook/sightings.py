@@ -1,0 +1,85 @@
+"""What is seen of an agent's work: the hub is told what ran, how it ended, and how the checkout is after it.
+
+Looking takes git some time, so it is done only for an agent whose task asks for proof. Whether one does is asked with
+what is told; the last answer is kept, so that there is but one call where nothing has changed.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+from hubbub.clients.hook import checkout_state, event, git_checkout, hook_state, http_request
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hubbub.clients.hook.event import Event
+    from hubbub.clients.hook.git_checkout import Checkout
+    from hubbub.clients.hook.hub_target import Target
+    from hubbub.clients.hook.main import Clock
+
+OK = 200
+MOST = 200  # files of one edit
+LONGEST = 4_000  # characters of a command
+ANSWER = 0.15  # seconds that are left for the hub when git has been asked
+LOOKS = "looks"  # the shelf of whether the hub wants to know how a checkout is
+_DEEDS = {event.SHELL: "shell", event.EDIT: "edit", event.TELL: "look"}
+
+
+def is_one(told: Event) -> bool:
+    """Whether this is a step of work: something ran or was edited, or a task is about to be completed."""
+    moment = event.BEFORE if told.deed == event.TELL else event.AFTER
+    return told.moment == moment and told.deed in _DEEDS
+
+
+def looks(told: Event) -> bool:
+    """Whether the hub wanted to know last how the checkout is, for which git needs more time."""
+    return hook_state.recall(LOOKS, told.instance) == "yes"
+
+
+def tell(target: Target, told: Event, clock: Clock) -> None:
+    """Tell the hub of one step of work; a hub that does not answer changes nothing about what follows."""
+    checkout = _checkout(told)
+    is_wanted = looks(told)
+    step = _described(target, told, checkout)
+    if is_wanted:
+        step["tree"] = _look(checkout, clock.take_time())
+    answer = _send(target, {**step, "asks": not is_wanted}, clock.answer_until)
+    if answer != is_wanted:
+        hook_state.keep(LOOKS, told.instance, "yes" if answer else "no")
+    if answer and not is_wanted:
+        _send(target, {**step, "tree": _look(checkout, clock.take_time()), "asks": False}, clock.answer_until)
+
+
+def _look(checkout: Checkout | None, until: float) -> object:
+    return checkout_state.look(checkout, until - ANSWER) if checkout is not None else None
+
+
+def _checkout(told: Event) -> Checkout | None:
+    """The checkout in which something was done: that of the first file, else where the agent is."""
+    if told.deed == event.EDIT and told.paths:
+        return git_checkout.checkout(git_checkout.real(told.paths[0], told.cwd))
+    return git_checkout.checkout(os.path.join(git_checkout.real(".", told.cwd), "."))
+
+
+def _described(target: Target, told: Event, checkout: Checkout | None) -> dict[str, object]:
+    return {
+        "agent": target.agent,
+        "client": told.client,
+        "clock": int(time.time() * 1000),
+        "code": told.code,
+        "command": told.command[:LONGEST] if told.deed == event.SHELL and told.command is not None else None,
+        "deed": _DEEDS[told.deed],
+        "host": git_checkout.host(),
+        "instance": told.instance,
+        "paths": [each[: git_checkout.LONGEST] for each in told.paths[:MOST]],
+        "place": hook_state.key(f"{git_checkout.host()}\n{checkout.folder}") if checkout is not None else "",
+        "repository": checkout.repository() if checkout is not None else None,
+        "took": told.took,
+        "worktree": (os.path.basename(checkout.folder) or None) if checkout is not None else None,
+    }
+
+
+def _send(target: Target, step: dict[str, object], until: float) -> bool:
+    status, answer = http_request.call(target, "POST", "/sightings", step, until=until)
+    return status == OK and answer.get("looks") is True

@@ -1,0 +1,272 @@
+"""Proof: a task counts as completed when what it asks for was seen, and not because its holder says so.
+
+What a task asks for is its contract: its own, else its project's. Hooks beside the agents' programs tell what they saw
+of the work (`saw`). Whoever completes a task without what it asks for hears what is missing. A person who speaks in
+nobody's name may complete or approve it all the same, or waive the proof; the log says who did.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import timedelta
+from uuid import UUID
+
+from hubbub.core.people import access
+from hubbub.core.work import artifacts, permissions, reviews
+from hubbub.model.agents import path_patterns
+from hubbub.model.errors import Forbidden, Invalid, Lacking
+from hubbub.model.fleet.nodes import NODE_PREFIX
+from hubbub.model.ids import new_id
+from hubbub.model.lifecycle import HELD, Status
+from hubbub.model.people.rights import HUB
+from hubbub.model.proof import (
+    LONGEST,
+    MOST_DEMANDS,
+    Contract,
+    Deed,
+    Finding,
+    Known,
+    ProofRules,
+    Sighting,
+    Tree,
+    Unproven,
+    Verdict,
+    checked,
+    judge,
+    lacking,
+    refusal,
+    sentence,
+)
+from hubbub.model.records import Project, ReviewVerdict, Task
+from hubbub.model.redaction import Redactor
+from hubbub.model.timestamps import milliseconds
+from hubbub.model.visible_text import cut
+from hubbub.model.work.permissions import Verb
+from hubbub.store.tx import Tx
+from hubbub.store.work import proof as rows
+
+KEEP = timedelta(days=90)
+MOST_SEEN = 2_000  # sightings of one task that are judged, the newest
+MOST_TEST_FILES = 100
+OWN_DOOR = "hub"  # the tool set whose replies say what a task asks for
+
+_SECRETS = Redactor()  # a command may have some in its words, and everybody who looks at the project reads it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """What a hook tells of one step; `took` are the milliseconds of the command, `clock` the machine's time."""
+
+    deed: Deed
+    instance: str
+    place: str
+    client: str | None = None
+    host: str | None = None
+    worktree: str | None = None
+    repository: str | None = None
+    command: str | None = None
+    code: int | None = None
+    took: int | None = None
+    clock: int | None = None
+    paths: tuple[str, ...] = ()
+    tree: Tree | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proof:
+    """What a task asks for, in words too, what is known of each, and what was seen of the work."""
+
+    contract: Contract
+    rules: ProofRules
+    demands: Sequence[str]
+    findings: Sequence[Finding]
+    sightings: Sequence[Sighting]
+
+
+def rules_of(tx: Tx, project_id: UUID) -> ProofRules:
+    """What the project asks for where a task says nothing."""
+    return rows.rules(tx, project_id) or ProofRules()
+
+
+def put_rules(tx: Tx, project: Project, new: ProofRules) -> ProofRules:
+    """Say what a project's tasks ask for, those under way too. Records `project.proof`. Raises `Invalid`."""
+    if len(new.test_files) > MOST_TEST_FILES:
+        raise Invalid(f"test_files: at most {MOST_TEST_FILES} of them")
+    files = tuple(dict.fromkeys(map(path_patterns.normalise, new.test_files)))
+    tests = _command(new.tests) if new.tests else None
+    fresh = replace(new, done_when=checked(new.done_when), test_files=files, tests=tests)
+    rows.put_rules(tx, project.id, fresh)
+    tx.record(
+        "project.proof", project_id=project.id, detail={**asdict(fresh), "unproven": str(fresh.unproven)}
+    )
+    return fresh
+
+
+def put_contract(tx: Tx, task: Task, done_when: Sequence[str] | None, *, by: str) -> Contract:
+    """Say what one task asks for, None for what its project does. Records `task.contract`.
+
+    Raises `Forbidden` for whoever has the task, `Invalid`.
+    """
+    if by == task.assignee:
+        raise Forbidden("whoever does the work does not say when it is done")
+    permissions.require(tx, task, Verb.APPROVE, by)
+    demands = checked(done_when) if done_when is not None else None
+    contract = replace(_contract(tx, task), done_when=demands)
+    rows.put_contract(tx, contract)
+    detail = {"done_when": list(demands) if demands is not None else None}
+    tx.record("task.contract", project_id=task.project_id, actor=by, task_id=task.id, detail=detail)
+    return contract
+
+
+def waive(tx: Tx, task: Task, *, by: str, reason: str) -> Contract:
+    """Let a task be completed without what it asks for, as a person. Records `task.waived`. Raises `Forbidden`."""
+    access.require_person(tx, "let a task be completed without proof")
+    if by != HUB:
+        raise Forbidden("a person waives proof in nobody's name but their own")
+    return _waive(tx, task, reason)
+
+
+def saw(tx: Tx, project: Project, agent: str, seen: Seen, *, asks: bool = False) -> bool:
+    """Keep what a hook saw of an agent that has a task; whether it shall look at the checkout, too.
+
+    A hook that only `asks` tells it again if so, with what it found; else that is kept as it is.
+    """
+    held = rows.under_way(tx, project.id, agent, HELD)
+    looks = any(demands(tx, each) for each in held)
+    if not held or (asks and looks):
+        return looks
+    began = tx.now - min(max(0, seen.took or 0), milliseconds(KEEP))
+    rows.insert(
+        tx,
+        Sighting(
+            id=new_id(),
+            project_id=project.id,
+            agent=agent,
+            at=tx.now,
+            began_at=began,
+            deed=seen.deed,
+            client=seen.client,
+            host=seen.host,
+            place=seen.place,
+            worktree=seen.worktree,
+            repository=seen.repository,
+            command=_command(seen.command) if seen.command is not None else None,
+            code=seen.code,
+            paths=seen.paths,
+            tree=seen.tree,
+            skew=tx.now - seen.clock if seen.clock is not None else 0,
+        ),
+    )
+    return looks
+
+
+def demands(tx: Tx, task: Task) -> Sequence[str]:
+    """What a task asks for; what a machine itself does asks for nothing but what was said of that task."""
+    contract = rows.contract(tx, task.id)
+    if contract is not None and contract.done_when is not None:
+        return contract.done_when
+    return () if (task.assignee or "").startswith(NODE_PREFIX) else rules_of(tx, task.project_id).done_when
+
+
+def told(tx: Tx, task: Task) -> list[str]:
+    """What a task asks for, in words for whoever works on it."""
+    wanted = demands(tx, task)
+    rules = rules_of(tx, task.project_id) if wanted else ProofRules()
+    return [sentence(each, rules) for each in wanted]
+
+
+def of_task(tx: Tx, task: Task) -> Proof:
+    """What a task asks for, and what was seen of the work; of one that has ended, as it was then."""
+    contract, rules, wanted = _contract(tx, task), rules_of(tx, task.project_id), demands(tx, task)
+    seen = _seen(tx, task)
+    if contract.found is not None and task.status is Status.COMPLETED:
+        found = [Finding(each["demand"], Verdict(each["verdict"]), each["why"]) for each in contract.found]
+    else:
+        found = judge(wanted, rules, seen, _known(tx, task))
+    return Proof(contract=contract, rules=rules, demands=wanted, findings=found, sightings=seen)
+
+
+def settle(tx: Tx, task: Task, *, by: str) -> None:
+    """Keep what is known of a task that is about to be completed. Raises `Lacking` where that is not what it asks for.
+
+    A person who speaks in nobody's name completes it all the same, which the log says.
+    """
+    wanted = demands(tx, task)
+    if not wanted or task.is_ended:
+        return
+    found = judge(wanted, rules_of(tx, task.project_id), _seen(tx, task), _known(tx, task, by))
+    missing, contract = lacking(found), _contract(tx, task)
+    if missing and contract.waived_by is None:
+        if not (tx.actor.is_person and by == HUB):
+            raise Lacking(refusal(missing), [each.demand for each in missing])
+        contract = _waive(tx, task, None, [each.demand for each in missing])
+    kept = tuple(_shown(each) for each in found)
+    rows.put_contract(tx, replace(contract, found=kept, found_at=tx.now))
+
+
+def tell_taker(tx: Tx, task: Task, *, before: Task) -> None:
+    """Tell whoever has just taken a task what it asks for, by mail; a tool of the hub's own says it in its reply."""
+    if tx.door == OWN_DOOR or task.assignee is None or before.accepted_at == task.accepted_at:
+        return
+    if asked := told(tx, task):
+        permissions.say(
+            tx, task, f"task #{task.number} is done when {'; '.join(asked)}", by=HUB, to=task.assignee
+        )
+
+
+def goes_to_review(tx: Tx, task: Task) -> bool:
+    """Whether somebody else is to look at what its holder completes without proof."""
+    return task.status is not Status.IN_REVIEW and rules_of(tx, task.project_id).unproven is Unproven.REVIEW
+
+
+def forget(tx: Tx) -> None:
+    """Drop what was seen long ago."""
+    rows.forget(tx, tx.now - milliseconds(KEEP))
+
+
+def _waive(tx: Tx, task: Task, reason: str | None, missing: Sequence[str] = ()) -> Contract:
+    who, why = permissions.label(tx, HUB), cut(reason, LONGEST) if reason else None
+    contract = replace(_contract(tx, task), waived_by=who, waived_why=why, waived_at=tx.now)
+    rows.put_contract(tx, contract)
+    detail = {"reason": why, "missing": list(missing)[:MOST_DEMANDS]}
+    tx.record("task.waived", project_id=task.project_id, agent=task.assignee, task_id=task.id, detail=detail)
+    return contract
+
+
+def _contract(tx: Tx, task: Task) -> Contract:
+    return rows.contract(tx, task.id) or Contract(task_id=task.id, project_id=task.project_id)
+
+
+def _seen(tx: Tx, task: Task) -> list[Sighting]:
+    """What was seen of the task's holder since they took it."""
+    if task.assignee is None:
+        return []
+    until = task.ended_at if task.is_ended and task.ended_at is not None else tx.now
+    return rows.seen(tx, task.project_id, task.assignee, since=_since(task), until=until, limit=MOST_SEEN)
+
+
+def _since(task: Task) -> int:
+    """When its holder took it, or had it in the inbox where they never said so."""
+    return task.accepted_at or task.delivered_at or task.created_at
+
+
+def _known(tx: Tx, task: Task, by: str | None = None) -> Known:
+    """What the hub knows itself; whoever completes it in review, and did not do it, has looked at it."""
+    since = _since(task)
+    made = [each for each in artifacts.of_task(tx, task) if each.created_at >= since]
+    asked = [review for each in made for review in reviews.of_artifact(tx, each)]
+    approves = by is not None and by != task.assignee and task.status is Status.IN_REVIEW
+    return Known(
+        since=since,
+        has_artifact=any(each.creator == task.assignee for each in made),
+        is_reviewed=approves
+        or any(each.verdict is ReviewVerdict.APPROVED and each.reviewer != task.assignee for each in asked),
+    )
+
+
+def _shown(finding: Finding) -> Mapping[str, str]:
+    return {"demand": finding.demand, "verdict": str(finding.verdict), "why": finding.why}
+
+
+def _command(text: str) -> str:
+    """A command as it is kept and compared: as it was given, without secrets."""
+    return cut(_SECRETS.text(text[: 4 * LONGEST].strip()), LONGEST)

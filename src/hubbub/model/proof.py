@@ -1,0 +1,394 @@
+"""Proof: what a task asks for before it counts as completed, what hooks saw of the work, and what follows from that.
+
+What is judged is what was seen, never what was said. A demand is *met*, *missing*, or *not seen*: where no hook looked,
+nothing is known, and that is no pass.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum, auto
+from typing import Annotated
+from uuid import UUID
+
+from hubbub.model.agents import path_patterns
+from hubbub.model.errors import Invalid
+from hubbub.model.fields import REST, Seen
+
+MOST_DEMANDS = 12
+MOST_PATHS = 500  # of a look: more than that are counted as not seen
+MOST_MOVES = 60  # of the branch, newest last
+MOST_COMMITS = 50
+LONGEST = 1_000  # characters of a demand, and of a command that is kept
+SHOWN = 3  # paths in a sentence
+RAN, WITHIN = "ran ", "within "
+
+_OWN = re.compile(r"commit\b")
+_PICKED = re.compile(r".*rebase.*\((?:pick|squash|fixup|continue|reword|edit)\)")
+
+
+class Demand(StrEnum):
+    """What a task may ask for by one word. Two more have a text of their own: `ran COMMAND`, `within PATH …`."""
+
+    CLEAN = "clean"
+    COMMIT = "commit"
+    PUSHED = "pushed"
+    TESTS = "tests"
+    TESTS_KEPT = "tests-kept"
+    ARTIFACT = "artifact"
+    REVIEW = "review"
+
+
+MEANT = {
+    Demand.CLEAN: "everything is committed",
+    Demand.COMMIT: "a commit was made for it",
+    Demand.PUSHED: "the commit is on the remote",
+    Demand.TESTS: "the project's tests ran after the last change, and passed",
+    Demand.TESTS_KEPT: "no file of the tests was changed",
+    Demand.ARTIFACT: "an artifact was shared for it",
+    Demand.REVIEW: "somebody else has approved it",
+}
+
+
+class Verdict(StrEnum):
+    """What is known of a demand."""
+
+    MET = auto()
+    MISSING = auto()
+    NOT_SEEN = "not seen"
+
+
+class Unproven(StrEnum):
+    """What becomes of a task that its holder completes without proof."""
+
+    REFUSE = auto()
+    REVIEW = auto()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProofRules:
+    """What a project asks for where a task says nothing, and what is meant by its tests."""
+
+    done_when: Annotated[tuple[str, ...], Seen(REST, "what each task asks for that does not say")] = ()
+    tests: Annotated[str | None, Seen(REST, "the command that runs the tests")] = None
+    test_files: Annotated[tuple[str, ...], Seen(REST, "paths and patterns of what belongs to the tests")] = ()
+    unproven: Annotated[Unproven, Seen(REST, "what becomes of a task completed without proof")] = (
+        Unproven.REFUSE
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contract:
+    """What one task asks for, who let it be completed without that, and what was found when it was completed."""
+
+    task_id: UUID
+    project_id: UUID
+    done_when: Annotated[tuple[str, ...] | None, Seen(REST, "null: what the project asks for")] = None
+    waived_by: Annotated[str | None, Seen(REST, "who let it be completed without proof")] = None
+    waived_why: Annotated[str | None, Seen(REST)] = None
+    waived_at: Annotated[int | None, Seen(REST)] = None
+    found: tuple[Mapping[str, str], ...] | None = None  # at its completion
+    found_at: Annotated[int | None, Seen(REST, "when it was completed")] = None
+
+
+class Deed(StrEnum):
+    """What a hook was called for."""
+
+    SHELL = auto()
+    EDIT = auto()
+    LOOK = auto()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tree:
+    """A checkout as a hook found it; every name in it is git's.
+
+    `moves` are the last steps of the branch, as `[commit, Unix seconds, what was done]`; `commits` the last ones that
+    it holds, as `[commit, tree, [path, …]]`.
+    """
+
+    tree: str  # of all that is there but ignored files, committed or not
+    head: str | None
+    head_tree: str | None
+    branch: str | None
+    pushed: bool | None  # whether a branch of a remote holds the commit, as far as git here knows
+    dirty: Sequence[str]
+    is_cut: bool = False  # there are more paths than were told
+    moves: Sequence[tuple[str, int, str]] = ()
+    commits: Sequence[tuple[str, str, Sequence[str]]] = ()
+
+    def __post_init__(self) -> None:
+        for name in ("dirty", "moves", "commits"):
+            object.__setattr__(self, name, _frozen(getattr(self, name)))
+
+
+def _frozen(value: object) -> object:
+    """What came as JSON, without lists, so that it is the same before and after."""
+    return tuple(map(_frozen, value)) if isinstance(value, list | tuple) else value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sighting:
+    """What a hook saw of one step: a command that ran, a file that was edited, or a look alone."""
+
+    id: UUID
+    project_id: UUID
+    agent: Annotated[str, Seen(REST)]
+    at: Annotated[int, Seen(REST)]
+    began_at: Annotated[int, Seen(REST, "as far as the client says how long it took")]
+    deed: Annotated[Deed, Seen(REST)]
+    client: Annotated[str | None, Seen(REST)]
+    host: Annotated[str | None, Seen(REST)]
+    place: str  # one for each checkout of each machine
+    worktree: Annotated[str | None, Seen(REST, "what people call the folder")]
+    repository: Annotated[str | None, Seen(REST)]
+    command: Annotated[str | None, Seen(REST, "without secrets")]
+    code: Annotated[int | None, Seen(REST, "its exit status; null: not seen")]
+    paths: Annotated[tuple[str, ...], Seen(REST, "what was edited")] = ()
+    tree: Tree | None = None
+    skew: int = 0  # milliseconds by which the machine's clock is behind the hub's
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What is known of one demand, and why."""
+
+    demand: str
+    verdict: Verdict
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """What the hub knows by itself of a task."""
+
+    since: int  # when its holder took it
+    has_artifact: bool
+    is_reviewed: bool
+
+
+def checked(demands: Iterable[str]) -> tuple[str, ...]:
+    """The demands, each once, as they are kept. Raises `Invalid` for what is none."""
+    found = tuple(dict.fromkeys(_checked(each.strip()) for each in demands))
+    if len(found) > MOST_DEMANDS:
+        raise Invalid(f"done_when: at most {MOST_DEMANDS} of them")
+    return found
+
+
+def _checked(demand: str) -> str:
+    if len(demand) > LONGEST:
+        raise Invalid(f"done_when: each has at most {LONGEST} characters")
+    if demand.startswith(WITHIN):
+        return WITHIN + " ".join(path_patterns.normalise(each) for each in demand[len(WITHIN) :].split())
+    if demand not in [*Demand] and not demand.startswith(RAN):
+        raise Invalid(f"done_when: each is one of {', '.join(Demand)}, `ran COMMAND` or `within PATH …`")
+    return demand
+
+
+def sentence(demand: str, rules: ProofRules) -> str:
+    """What a demand means, to whoever works on the task."""
+    if demand.startswith(RAN):
+        return f"`{demand[len(RAN) :]}`, run by itself after the last change, passed"
+    if demand.startswith(WITHIN):
+        return f"only {demand[len(WITHIN) :]} was changed"
+    if demand == Demand.TESTS and rules.tests:
+        return f"the tests, `{rules.tests}`, run by themselves after the last change, passed"
+    return MEANT[Demand(demand)]
+
+
+def judge(
+    demands: Iterable[str], rules: ProofRules, sightings: Sequence[Sighting], known: Known
+) -> list[Finding]:
+    """What is known of each demand, by what was seen, oldest first, since the task was taken."""
+    evidence = _Evidence(rules, [each for each in sightings if each.at >= known.since], known)
+    return [Finding(each, *evidence.of(each)) for each in demands]
+
+
+_Found = tuple[Verdict, str]
+
+
+@dataclass
+class _Checkout:
+    """What was seen of one checkout."""
+
+    seen: list[Sighting]
+    since: int
+    last: Tree | None = field(init=False)
+    own: list[tuple[str, str, Sequence[str]]] = field(
+        init=False
+    )  # the commits made for the task that it still holds
+
+    def __post_init__(self) -> None:
+        self.last = self.seen[-1].tree
+        made = self._made()
+        self.own = [each for each in self.last.commits if each[0] in made and each[2]] if self.last else []
+
+    def _made(self) -> set[str]:
+        """The commits that were made here in the task's time, and what a rebase made of them since."""
+        made: set[str] = set()
+        for commit, seconds, deed in self.last.moves if self.last else ():
+            if (seconds + 1) * 1000 + self.seen[-1].skew <= self.since:
+                continue
+            if _OWN.match(deed) or (made and _PICKED.match(deed)):
+                made.add(commit)
+        return made
+
+    @property
+    def is_changed(self) -> bool:
+        trees = {each.tree.tree for each in self.seen if each.tree is not None}
+        return (
+            len(trees) > 1
+            or any(each.deed is Deed.EDIT for each in self.seen)
+            or bool(self.own or self.dirty)
+        )
+
+    @property
+    def dirty(self) -> Sequence[str]:
+        return self.last.dirty if self.last is not None else ()
+
+    @property
+    def changed(self) -> set[str] | None:
+        """The files that were changed for the task; None where not all of that is seen."""
+        last = self.last
+        if last is None or last.is_cut:
+            return None
+        oldest = last.moves[0][1] * 1000 + self.seen[-1].skew if last.moves else 0
+        lost = self._made() - {each[0] for each in last.commits}
+        if (len(last.moves) >= MOST_MOVES and oldest >= self.since) or (
+            lost and len(last.commits) >= MOST_COMMITS
+        ):
+            return None
+        return {*last.dirty, *(path for each in self.own for path in each[2])}
+
+    def runs(self, command: str) -> list[Sighting]:
+        return [each for each in self.seen if each.command == command]
+
+    def is_alone(self, run: Sighting) -> bool:
+        """Whether nothing was changed from when a command began until its end."""
+        before = [each for each in self.seen if each.at <= run.began_at and each is not run]
+        during = [each for each in self.seen if run.began_at < each.at <= run.at and each is not run]
+        tree = run.tree.tree if run.tree is not None else None
+        return all(each.tree is not None and each.tree.tree == tree for each in [*before[-1:], *during])
+
+
+_KNOWN: Mapping[str, tuple[Callable[[Known], bool], str]] = {
+    Demand.ARTIFACT: (lambda known: known.has_artifact, "none was shared for it since it was taken"),
+    Demand.REVIEW: (lambda known: known.is_reviewed, "nobody else has approved it: submit it"),
+}
+
+
+class _Evidence:
+    """What was seen since the task was taken, by checkout: those that were changed, else all."""
+
+    def __init__(self, rules: ProofRules, seen: Sequence[Sighting], known: Known) -> None:
+        self.rules, self.known = rules, known
+        by_place: dict[str, list[Sighting]] = {}
+        for each in seen:
+            if each.place:
+                by_place.setdefault(each.place, []).append(each)
+        found = [_Checkout(each, known.since) for each in by_place.values()]
+        self.changed = [each for each in found if each.is_changed]
+        self.checkouts = self.changed or found
+
+    def of(self, demand: str) -> _Found:
+        if demand in _KNOWN:
+            has, why = _KNOWN[demand]
+            return self._said(has(self.known), why)
+        if not self.checkouts:
+            return Verdict.NOT_SEEN, "no hook saw any work on it"
+        if any(each.last is None for each in self.checkouts):
+            return Verdict.NOT_SEEN, "no hook saw how the checkout is now"
+        return self._seen(demand)
+
+    def _seen(self, demand: str) -> _Found:
+        if demand.startswith(RAN):
+            return self._ran(demand[len(RAN) :])
+        if demand.startswith(WITHIN):
+            return self._within(demand[len(WITHIN) :].split())
+        judges = {
+            Demand.CLEAN: self._clean, Demand.COMMIT: self._committed, Demand.PUSHED: self._pushed,
+            Demand.TESTS: self._tests, Demand.TESTS_KEPT: self._kept,
+        }  # fmt: skip
+        return judges[Demand(demand)]()
+
+    def _clean(self) -> _Found:
+        dirty = [path for each in self.checkouts for path in each.dirty]
+        return self._said(not dirty, f"{_paths(dirty)} not committed")
+
+    def _committed(self) -> _Found:
+        made = bool(self.changed) and all(each.own for each in self.changed)
+        return self._said(made, "no commit that was made for it since it was taken is on the branch")
+
+    @staticmethod
+    def _said(is_met: bool, why: str) -> _Found:
+        return (Verdict.MET, "") if is_met else (Verdict.MISSING, why)
+
+    def _pushed(self) -> _Found:
+        told = [each.last.pushed for each in self.checkouts if each.last is not None]
+        if None in told:
+            return Verdict.NOT_SEEN, "there is no remote that git here knows of"
+        return self._said(all(told), "no branch of a remote holds the last commit")
+
+    def _tests(self) -> _Found:
+        if self.rules.tests is None:
+            return Verdict.NOT_SEEN, "the project does not say which command its tests are"
+        return self._ran(self.rules.tests)
+
+    def _ran(self, command: str) -> _Found:
+        found = [self._ran_in(each, command) for each in self.checkouts]
+        return next((each for each in found if each[0] is not Verdict.MET), found[0])
+
+    def _ran_in(self, checkout: _Checkout, command: str) -> _Found:
+        runs, last = checkout.runs(command), checkout.last
+        if not runs:
+            return Verdict.MISSING, f"`{command}`, by itself and just so, was not seen to run"
+        of_now = [
+            each
+            for each in runs
+            if each.tree is not None and last is not None and each.tree.tree == last.tree
+        ]
+        if not of_now:
+            return Verdict.MISSING, f"`{command}` has not run since the last change"
+        run = of_now[-1]
+        if not checkout.is_alone(run):
+            return Verdict.MISSING, f"files were changed while `{command}` ran: run it once more, by itself"
+        if run.code is None:
+            return Verdict.NOT_SEEN, f"the client does not say how `{command}` ended"
+        return self._said(run.code == 0, f"`{command}` failed with exit status {run.code}")
+
+    def _kept(self) -> _Found:
+        if not self.rules.test_files:
+            return Verdict.NOT_SEEN, "the project does not say which files its tests are"
+        return self._compare(self.rules.test_files, are_allowed=False)
+
+    def _within(self, entries: Sequence[str]) -> _Found:
+        return self._compare(entries, are_allowed=True)
+
+    def _compare(self, entries: Sequence[str], *, are_allowed: bool) -> _Found:
+        wrong: list[str] = []
+        for checkout in self.checkouts:
+            changed = checkout.changed
+            if changed is None:
+                return Verdict.NOT_SEEN, "too much was changed for a hook to tell"
+            wrong += [
+                path
+                for path in sorted(changed)
+                if any(path_patterns.matches(each, path) for each in entries) != are_allowed
+            ]
+        return self._said(not wrong, f"{_paths(wrong)} changed")
+
+
+def _paths(paths: Sequence[str]) -> str:
+    shown = ", ".join(paths[:SHOWN])
+    more = f" and {len(paths) - SHOWN} more" if len(paths) > SHOWN else ""
+    return f"{shown}{more} {'is' if len(paths) == 1 else 'are'}"
+
+
+def lacking(findings: Iterable[Finding]) -> list[Finding]:
+    """Those that are not met."""
+    return [each for each in findings if each.verdict is not Verdict.MET]
+
+
+def refusal(findings: Sequence[Finding]) -> str:
+    """Why a task does not count as completed yet, and what to do about it."""
+    return "; ".join(f"{each.demand} ({each.verdict}): {each.why}" for each in findings)

@@ -1,0 +1,87 @@
+"""SQL for proof: what projects and tasks ask for, and what hooks saw of the work."""
+
+import json
+from collections.abc import Collection
+from uuid import UUID
+
+from hubbub.model.lifecycle import Status
+from hubbub.model.proof import Contract, ProofRules, Sighting, Unproven
+from hubbub.model.records import Task
+from hubbub.store.table import Table
+from hubbub.store.tx import Tx
+from hubbub.store.work import tasks
+
+_CONTRACTS = Table("contracts", Contract)
+_SIGHTINGS = Table("sightings", Sighting)
+
+
+def rules(tx: Tx, project_id: UUID) -> ProofRules | None:
+    row = tx.one(
+        "SELECT done_when, tests, test_files, unproven FROM proof_rules WHERE project_id = :id", id=project_id
+    )
+    if row is None:
+        return None
+    return ProofRules(
+        done_when=tuple(json.loads(row["done_when"])),
+        tests=row["tests"],
+        test_files=tuple(json.loads(row["test_files"])),
+        unproven=Unproven(row["unproven"]),
+    )
+
+
+def put_rules(tx: Tx, project_id: UUID, new: ProofRules) -> None:
+    tx.run(
+        """INSERT INTO proof_rules (project_id, done_when, tests, test_files, unproven)
+           VALUES (:project_id, :done_when, :tests, :test_files, :unproven)
+           ON CONFLICT (project_id) DO UPDATE SET done_when = excluded.done_when, tests = excluded.tests,
+               test_files = excluded.test_files, unproven = excluded.unproven""",
+        project_id=project_id,
+        done_when=json.dumps(new.done_when),
+        tests=new.tests,
+        test_files=json.dumps(new.test_files),
+        unproven=new.unproven,
+    )
+
+
+def contract(tx: Tx, task_id: UUID) -> Contract | None:
+    row = tx.one(f"SELECT {_CONTRACTS.selected} FROM contracts WHERE task_id = :id", id=task_id)
+    return _CONTRACTS.record(row) if row else None
+
+
+def put_contract(tx: Tx, new: Contract) -> None:
+    tx.run(_CONTRACTS.putting("task_id"), **_CONTRACTS.row(new))
+
+
+def under_way(tx: Tx, project_id: UUID, agent: str, statuses: Collection[Status]) -> list[Task]:
+    """The tasks of an agent in one of the statuses, which nobody is kept from changing."""
+    rows = tx.all(
+        f"""SELECT id FROM tasks WHERE project_id = :project_id AND assignee = :agent
+            AND status IN ({", ".join(f"'{each}'" for each in sorted(statuses))})""",
+        project_id=project_id,
+        agent=agent,
+    )
+    return [task for row in rows if (task := tasks.find(tx, row["id"])) is not None]
+
+
+def insert(tx: Tx, sighting: Sighting) -> None:
+    tx.run(_SIGHTINGS.insertion, **_SIGHTINGS.row(sighting))
+
+
+def seen(tx: Tx, project_id: UUID, agent: str, *, since: int, until: int, limit: int) -> list[Sighting]:
+    """What was seen of an agent in that time, oldest first; of more, the newest."""
+    rows = tx.all(
+        f"""SELECT {_SIGHTINGS.selected} FROM sightings
+            WHERE project_id = :project_id AND agent = :agent AND at >= :since AND at <= :until
+            ORDER BY at DESC, id DESC LIMIT :limit""",
+        project_id=project_id,
+        agent=agent,
+        since=since,
+        until=until,
+        limit=limit,
+    )
+    return [_SIGHTINGS.record(row) for row in reversed(rows)]
+
+
+def forget(tx: Tx, before: int) -> None:
+    """Drop what was seen before then."""
+    tx.run("DELETE FROM sightings WHERE at < :before", before=before)
