@@ -123,6 +123,9 @@ ENTRIES = {
     "log": CommandEntry("hubbub.cli.log.activity_log", "What happened, and what happens."),
     "watch": CommandEntry("hubbub.cli.log.watch", "The dashboard in a terminal."),
     "why": CommandEntry("hubbub.cli.log.why", "Why a task waits, an agent is silent, a file is taken."),
+    "proof": CommandEntry(
+        "hubbub.cli.work.proof", "What was seen of the work on a task, beside what is said."
+    ),
     "cost": CommandEntry("hubbub.cli.cost", "What was used, in tokens and in money."),
     "project": CommandEntry(
         "hubbub.cli.people.projects", "Create, list and show projects, and divide them into areas."
