@@ -139,7 +139,7 @@ def surrounded(machines: Mapping[str, "Machine"]) -> Iterator[None]:
         for place, name, value in (
             (websocket, "opened", lambda _url, token, _pace: machines[token].opened()),
             (daemon, "Journal", journal),
-            (daemon, "measured", lambda: None),
+            (daemon, "measure", lambda: None),
             (daemon, "log", SILENT),
             (incoming_calls, "log", SILENT),
         ):

@@ -387,15 +387,23 @@ def orders_are_done_once(watch: Watch) -> Iterator[str]:
             yield f"{mark} was answered as done, and was done {done[mark]} times"
         if answers == {"undone"} and done[mark]:
             yield f"nothing of {mark} was done, as was answered; but it was"
-    for id_, status, code, arguments in watch.rows("SELECT id, status, code, arguments FROM dispatches"):
-        mark, before = watch.orders.get(id_, ("", "queued"))
+    yield from _orders_go_on(watch)
+
+
+def _orders_go_on(watch: Watch) -> Iterator[str]:
+    """Yield what is wrong with how orders are kept; several have one mark, where the first came to nothing."""
+    undone: dict[str, bool] = {}
+    for order, status, code, arguments in watch.rows("SELECT id, status, code, arguments FROM dispatches"):
+        mark, before = watch.orders.get(order, ("", "queued"))
         mark = mark or str(json.loads(arguments).get("command", "")).partition(" ")[0]
         if status not in ORDER_LIFE[before].split():
             yield f"the order {mark} was {before} and is {status}"
+        watch.orders[order] = mark, status
         is_undone = status == "withdrawn" or code in ("denied", "offline", "invalid")
-        if mark and is_undone and done[mark]:
-            yield f"the order {mark} is kept as {status} ({code}), and it was done"
-        watch.orders[id_] = mark, status
+        undone[mark] = undone.get(mark, True) and is_undone
+    for mark, is_undone in undone.items():
+        if mark and is_undone and watch.world.machine and watch.world.machine.deeds.done[mark]:
+            yield f"the order {mark} is kept as undone, and it was done"
 
 
 def the_feed_passes_on_the_log(watch: Watch) -> Iterator[str]:
