@@ -242,6 +242,17 @@ class _File(apsw.VFSFile):
                 _synced(self._recording, os.path.dirname(self._path))
 
 
+def _failed(call: str) -> apsw.IOError:
+    error = apsw.IOError("the disk fails")
+    known = {
+        "read": apsw.SQLITE_IOERR_READ,
+        "sync": apsw.SQLITE_IOERR_FSYNC,
+        "name": apsw.SQLITE_IOERR_DELETE,
+    }
+    error.__dict__["extendedresult"] = known.get(call, apsw.SQLITE_IOERR_WRITE)
+    return error
+
+
 def _synced(recording: Recording, path: str) -> None:
     if (number := recording.number(path)) is not None:
         recording.do("sync", number)
@@ -255,4 +266,4 @@ def _require(recording: Recording, call: str, path: str) -> None:
         raise apsw.FullError("no room")
     if call in ("create", "open"):
         raise apsw.CantOpenError("no such luck")
-    raise apsw.IOError("the disk fails")
+    raise _failed(call)

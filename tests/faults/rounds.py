@@ -43,10 +43,10 @@ class Found(NamedTuple):
 def power_cuts(recording: Recording, rounds: int, look: Callable[[Found], None]) -> None:
     """Have `look` see so many power cuts, at places all over the story; what it asserts is told with the round."""
     places, said = _places(recording), [step.said for step in recording.steps if isinstance(step, Note)]
-    at = [places[number * len(places) // rounds] for number in range(rounds)]
+    chosen = [places[number * len(places) // rounds] for number in range(rounds)]
     chance = random.Random(rounds)
     with TemporaryDirectory(dir=in_memory(), prefix="hubbub-cut-") as scratch:
-        for number, (step, disk, noted) in enumerate(_at(recording, at)):
+        for number, (step, disk, noted) in enumerate(at(recording, chosen)):
             folder = Path(scratch, str(number))
             folder.mkdir()
             share = chance.choice(SHARES)
@@ -75,7 +75,7 @@ def _places(recording: Recording) -> list[int]:
     return sorted([*joints, *middles, *names, *names, len(steps)])  # names are what is forgotten most easily
 
 
-def _at(recording: Recording, places: Sequence[int]) -> Iterator[tuple[int, Disk, int]]:
+def at(recording: Recording, places: Sequence[int]) -> Iterator[tuple[int, Disk, int]]:
     """Yield the disk before each of the steps, in their order, and how much had been noted."""
     disk, noted, done = Disk(), 0, 0
     for place in places:

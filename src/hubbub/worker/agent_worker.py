@@ -144,13 +144,21 @@ class Worker:
         """What to do, once the hub knows that we do it; None if it is not ours to do (any more)."""
         ref = letter["task_id"]
         if ref is None:
-            return Assignment.of_broadcast(letter, self.spool.begin(letter["id"]))
+            return Assignment.of_broadcast(letter, self._attempt(letter["id"]))
         with self._handing_in:
             task = self._patiently(lambda: self.hub.task(ref))
             if task is None or task["status"] != "delivered":
                 return None
             task = self._patiently(lambda: self._start(ref))
         return Assignment.of_task(task) if task else None
+
+    def _attempt(self, ref: str) -> int:
+        """For which time a broadcast is begun; where that cannot be noted, as if for the first."""
+        try:
+            return self.spool.begin(ref)
+        except OSError as error:
+            self.say(f"{error.strerror}: it is not noted on disk that a broadcast is begun")
+            return 1
 
     def _start(self, ref: str) -> TaskReply | None:
         """Accept and start a task. If an answer got lost on the way, go on from where the task is."""
@@ -202,7 +210,13 @@ class Worker:
             text=text,
             instance=str(self.seat.instance),
         )
-        self.spool.keep(result)
+        try:
+            self.spool.keep(result)
+        except OSError as error:
+            self.say(
+                f"{assignment.label}: {error.strerror}: its result is not on disk, and lost if this worker dies"
+            )
+            self.spool.hold(result)
         return result
 
     def _check(self, job: Job) -> None:

@@ -33,6 +33,7 @@ class ResultSpool:
     def __init__(self, folder: Path) -> None:
         durable_files.make_folder(folder, 0o700)
         self.folder = folder
+        self._held: dict[str, SpooledResult] = {}  # that the disk does not take
 
     @classmethod
     def of(cls, data: Path, hub: str, project: str, agent: str) -> "ResultSpool":
@@ -46,13 +47,21 @@ class ResultSpool:
             self.folder / f"{result.name}.json", json.dumps(asdict(result), ensure_ascii=False)
         )
 
+    def hold(self, result: SpooledResult) -> None:
+        """Keep a result that cannot be on disk as long as this process lives."""
+        self._held[result.name] = result
+
     def kept(self) -> list[SpooledResult]:
         """Every result that is kept, oldest first."""
         files = sorted(self.folder.glob("*.json"), key=lambda file: file.stat().st_mtime_ns)
-        return [SpooledResult(**json.loads(file.read_text("utf-8"))) for file in files]
+        return [
+            *(SpooledResult(**json.loads(file.read_text("utf-8"))) for file in files),
+            *self._held.values(),
+        ]
 
     def drop(self, result: SpooledResult) -> None:
         """Forget a result, and that its letter was begun: the hub has it, or will not have it."""
+        self._held.pop(result.name, None)
         for suffix in ("json", "begun"):
             (self.folder / f"{result.name}.{suffix}").unlink(missing_ok=True)
 

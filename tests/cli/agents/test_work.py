@@ -265,6 +265,16 @@ def test_killed_worker_gets_its_task_again(hub: RunningHub, tmp_path: Path) -> N
 
 
 @pytest.mark.system
+def test_result_that_the_disk_does_not_take_is_handed_in(own_hub: RunningHub) -> None:
+    """Where a result cannot be kept on disk the worker says so, hands it in all the same, and takes the next task."""
+    worker = own_hub.work("keeper", f'rm -rf "{own_hub.data}/work"; echo done')
+    worker.says("ready")
+    for number in (1, 2):
+        own_hub.send("keeper", "clear up")
+        worker.says("its result is not on disk, and lost if this worker dies")
+        assert result_of(own_hub, number)["result"] == "done"
+
+
 def test_result_outlives_hub_and_worker(own_hub: RunningHub, tmp_path: Path) -> None:
     """A result that the hub could not take is kept on disk: a later worker hands it in, without a second run."""
     began, ledger = fifo(tmp_path), tmp_path / "ledger"

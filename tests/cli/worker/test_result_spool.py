@@ -22,6 +22,17 @@ def test_what_is_kept_is_there_for_the_next(tmp_path: Path) -> None:
     assert spool.kept() == [second]
 
 
+def test_what_the_disk_does_not_take_is_held(tmp_path: Path) -> None:
+    """A result that cannot be on disk is handed in all the same by the worker that has it, and by no other."""
+    spool = ResultSpool(tmp_path)
+    spool.keep(result("1"))
+    spool.hold(result("2"))
+    assert spool.kept() == [result("1"), result("2")]
+    assert ResultSpool(tmp_path).kept() == [result("1")]
+    spool.drop(result("2"))
+    assert spool.kept() == [result("1")]
+
+
 def test_agents_do_not_share(tmp_path: Path) -> None:
     """Each agent of each project of each hub has a spool of its own, which only its user may read."""
     places = [

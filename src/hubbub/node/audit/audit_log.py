@@ -11,8 +11,9 @@ import json
 import os
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from enum import StrEnum, auto
+from errno import ENOSPC
 from itertools import islice
 from pathlib import Path
 from typing import IO
@@ -107,11 +108,22 @@ class AuditLog:
             _mend(log, last)
             text, digest = hash_chain.line(last.seq + 1, facts, last.digest, time.time_ns() // MILLISECOND)
             unended = b"" if _tail(log, 1) in (b"", b"\n") else b"\n"
-            log.write(unended + text.encode() + b"\n")
-            log.flush()
-            os.fsync(log.fileno())
+            _add(log, unended + text.encode() + b"\n")
             seal.keep(ChainHead(last.seq + 1, digest))
             return last.seq + 1
+
+
+def _add(log: IO[bytes], line: bytes) -> None:
+    """Add a line for sure; what cannot be is taken back, as what it tells of will not be done. Raises `OSError`."""
+    size = log.seek(0, os.SEEK_END)
+    try:
+        if log.write(line) != len(line):
+            raise OSError(ENOSPC, os.strerror(ENOSPC))
+        os.fsync(log.fileno())
+    except OSError:
+        with suppress(OSError):
+            log.truncate(size)
+        raise
 
 
 def verify(file: Path, heads: Iterable[tuple[str, ChainHead]] = ()) -> list[ChainFault]:
@@ -194,7 +206,7 @@ def _locked(file: Path) -> Iterator[IO[bytes]]:
     try:
         durable_files.make_folder(file.parent, 0o700)
         is_new = not file.exists()
-        with os.fdopen(os.open(file, flags, PRIVATE), "a+b") as log:
+        with os.fdopen(os.open(file, flags, PRIVATE), "a+b", buffering=0) as log:
             if is_new:
                 durable_files.sync(file.parent)
             file_locks.wait(log.fileno())

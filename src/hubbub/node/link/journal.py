@@ -77,10 +77,14 @@ class Journal:
             durable_files.make_folder(file.parent, 0o700)
             os.close(os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600))
             self._db = apsw.Connection(str(file))
-            for statement in (*SETTINGS, *TABLES):
-                self._db.execute(statement).fetchall()
-            # How many are remembered: to count anew for each order takes longer than the rest.
-            (self._count,) = cast(tuple[int], self._db.execute("SELECT count(*) FROM orders").fetchone())
+            try:
+                for statement in (*SETTINGS, *TABLES):
+                    self._db.execute(statement).fetchall()
+                # How many are remembered: to count anew for each order takes longer than the rest.
+                (self._count,) = cast(tuple[int], self._db.execute("SELECT count(*) FROM orders").fetchone())
+            except BaseException:
+                self._db.close()  # it has the file to itself as long as it is open
+                raise
 
     def close(self) -> None:
         self._db.close()

@@ -32,8 +32,12 @@ class FolderLock:
             raise StoreRefused(
                 f"the data folder is in use by {holder}; stop that hub or choose another folder with --data"
             )
-        os.ftruncate(file, 0)
-        os.pwrite(file, _holder(url), 0)
+        try:
+            os.ftruncate(file, 0)
+            os.pwrite(file, _holder(url), 0)
+        except OSError:
+            os.close(file)
+            raise
         return cls(file)
 
     def release(self) -> None:

@@ -64,11 +64,11 @@ class SQLite(SingleHub):
         try:
             durable_files.make_folder(folder, 0o700)
             lock = FolderLock.take(folder, url=url)
-            file.touch(mode=0o600)
         except OSError as error:
             raise StoreUnavailable(f"the data folder cannot be used: {error.strerror}") from error
         try:
             with explaining("nothing was changed"):
+                file.touch(mode=0o600)
                 _prepare(file, folder, busy_timeout)
                 return cls(file, lock, busy_timeout, clock)
         except BaseException:
@@ -105,8 +105,8 @@ class SQLite(SingleHub):
     def _read(self, actor: Actor, operation: Operation[T], *, on_loop: bool = False) -> T:
         if self._is_closed:
             raise StoreUnavailable("the hub is closing")
-        connection = self._reader()
         with explaining("nothing was read"):
+            connection = self._reader()
             if on_loop:
                 connection.bound(STATEMENTS, ROWS)
             else:

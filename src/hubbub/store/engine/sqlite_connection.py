@@ -4,6 +4,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
+from errno import EDQUOT, ENOSPC
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
@@ -134,17 +135,23 @@ def _row(names: Sequence[str], values: Sequence[Any]) -> Row:
 
 def explained(error: BaseException, consequence: str) -> BaseException:
     """The error as its caller should see it: a fault of the engine as one sentence, anything else as it is."""
-    if isinstance(error, apsw.Error) and type(error) in FAULTS:
-        fault = StoreUnavailable(f"{FAULTS[type(error)]}; {consequence}")
+    if (told := _fault(error)) is not None:
+        fault = StoreUnavailable(f"{told}; {consequence}")
         fault.__cause__ = error
         return fault
     return error
+
+
+def _fault(error: BaseException) -> str | None:
+    if isinstance(error, OSError):
+        return FAULTS[apsw.FullError if error.errno in (ENOSPC, EDQUOT) else apsw.IOError]
+    return FAULTS.get(type(error)) if isinstance(error, apsw.Error) else None
 
 
 @contextmanager
 def explaining(consequence: str) -> Iterator[None]:
     try:
         yield
-    except apsw.Error as error:
+    except (apsw.Error, OSError) as error:
         fault = explained(error, consequence)
         raise fault from fault.__cause__

@@ -45,6 +45,8 @@ PRAGMAS = {
     "foreign_keys": "ON",
 }
 KEPT_NOTHING = "nothing of this call was kept"
+LOOK = "look whether this call was kept"
+UNSYNCED = (apsw.SQLITE_IOERR_FSYNC, apsw.SQLITE_IOERR_DIR_FSYNC)
 
 
 @dataclass(slots=True)
@@ -71,8 +73,12 @@ class Writer:
         """`busy_timeout` is how long it waits for another program that has locked the database."""
         self._connection = SQLiteConnection(file, busy_timeout)
         self._db, self._clock, self._wake = self._connection.db, clock, wake
-        for name, value in PRAGMAS.items():
-            self._db.pragma(name, value)
+        try:
+            for name, value in PRAGMAS.items():
+                self._db.pragma(name, value)
+        except BaseException:
+            self._db.close()
+            raise
         self._busy_timeout = milliseconds(busy_timeout)
         self._gate = threading.Lock()  # around the next five
         self._waiting: deque[PendingCall] = deque()
@@ -195,7 +201,7 @@ class Writer:
             self._undo()
             turn.recorded = 0
             for call in turn.calls:
-                call.error = explained(error, KEPT_NOTHING)
+                call.error = explained(error, LOOK if _is_unknown(error) else KEPT_NOTHING)
         answer(turn.calls)
         return turn.recorded > 0
 
@@ -255,3 +261,8 @@ class Writer:
         with suppress(apsw.Error):
             self._db.wal_checkpoint(mode=mode)
         self._db.set_busy_timeout(self._busy_timeout)
+
+
+def _is_unknown(error: BaseException) -> bool:
+    """Whether a commit was written, and the disk did not say that it has it: a hub that starts now may find it."""
+    return isinstance(error, apsw.IOError) and getattr(error, "extendedresult", None) in UNSYNCED
