@@ -209,6 +209,7 @@ class Worker:
             verb=verb,
             text=text,
             instance=str(self.seat.instance),
+            used=job.used(),
         )
         try:
             self.spool.keep(result)

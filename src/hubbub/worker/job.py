@@ -2,17 +2,19 @@
 
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import timedelta
 from functools import partial
 
 from hubbub.client import LetterReply, TaskReply
+from hubbub.model.used import Listener
 from hubbub.worker.shell_command import CommandExit, ShellCommand
 
 CHECK = timedelta(seconds=2)  # how often a running task is looked at: is it still ours, what did it print
 PROGRESS_LINES, PROGRESS_LENGTH = 5, 500
 STDERR_LINES, STDERR_LENGTH = 20, 4_000
 VARIABLES = "HUBBUB_TASK_"
+RESOURCE = "OTEL_RESOURCE_ATTRIBUTES"  # what programs that export say of themselves
 LONGEST_VARIABLE = 30_000  # characters; Linux takes 128 KiB
 
 
@@ -98,8 +100,10 @@ class Job:
         self.assignment = assignment
         self.epoch = assignment.epoch  # rises when the task is delivered to us again while we are on it
         self.is_lost = threading.Event()  # somebody took it from us, or it was cancelled
-        tell = partial(_tell, heard, assignment.mark) if heard is not None else None
-        self.program = ShellCommand(command, {**environment, **assignment.environment()}, tell)
+        self._heard = partial(_tell, heard, assignment.mark) if heard is not None else None
+        self._listener = Listener(f"{assignment.ref} {assignment.attempt}")
+        told = {**environment, **assignment.environment(), **_exporting(environment, assignment)}
+        self.program = ShellCommand(command, told, self._hear)
         self.thread = threading.current_thread()  # that which sees it through
         self._told = ""
 
@@ -111,6 +115,18 @@ class Job:
         self.is_lost.set()
         self.program.stop()
 
+    def used(self) -> list[Mapping[str, object]]:
+        """What the command said that it used, put down to its task."""
+        return [asdict(each) | {"task": self._task()} for each in self._listener.used()]
+
+    def _task(self) -> str | None:
+        return self.assignment.ref if self.assignment.number is not None else None
+
+    def _hear(self, line: str) -> None:
+        self._listener.hear(line)
+        if self._heard is not None:
+            self._heard(line)
+
     def news(self) -> str | None:
         """The last lines it printed, if they are not the ones given last time."""
         lines = self.program.stdout.lines(PROGRESS_LINES, PROGRESS_LENGTH)
@@ -118,6 +134,15 @@ class Job:
             return None
         self._told = lines
         return lines
+
+
+def _exporting(environment: Mapping[str, str], assignment: Assignment) -> dict[str, str]:
+    """By which a command that exports what it uses names its task: where several run, the hub cannot know."""
+    if assignment.number is None:
+        return {}
+    others = environment.get(RESOURCE)
+    own = f"hubbub.task={assignment.ref}"
+    return {RESOURCE: f"{others},{own}" if others else own}
 
 
 def _tell(heard: Callable[[str], None], mark: str, line: str) -> None:

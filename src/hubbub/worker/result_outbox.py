@@ -40,8 +40,18 @@ class ResultOutbox:
     def _ours(self) -> list[SpooledResult]:
         return [each for each in self.spool.kept() if self.seat.speaks_for(each.instance)]
 
+    def _tell_use(self, result: SpooledResult) -> None:
+        """Tell what was used for it; twice is no harm. A hub that does not want to know is not asked again."""
+        if result.used:
+            try:
+                self.hub.post("/cost/reports", {"used": result.used})
+            except HubRefused as error:
+                if not is_final(error):
+                    raise
+
     def _report(self, result: SpooledResult) -> None:
         """Hand in one result; twice is no harm, by its key."""
+        self._tell_use(result)
         key = f"work-{result.name}"
         if result.epoch is not None:
             member = "result" if result.verb == "complete" else "reason"

@@ -2,7 +2,8 @@
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from hubbub.processes import durable_files
@@ -21,6 +22,7 @@ class SpooledResult:
     verb: str
     text: str
     instance: str
+    used: list[Mapping[str, object]] = field(default_factory=list)  # what its command said that it used
 
     @property
     def name(self) -> str:

@@ -1,5 +1,6 @@
 """`hubbub work`: any program as an agent, through a real hub, with real signals."""
 
+import json
 import os
 import signal
 import sys
@@ -409,3 +410,18 @@ def test_nothing_to_run(hub: RunningHub) -> None:
     for command in ("", "  "):
         assert hub.run("work", "ada", "--run", command).returncode == 2
     assert hub.run("work", "ada", "--run", "cat", "--timeout", "nan").returncode == 2
+
+
+def test_tells_what_the_command_used(hub: RunningHub, tmp_path: Path) -> None:
+    """What the program of a task prints of its tokens is put down to the task; a program that exports names it too."""
+    models = {"claude-sonnet-5": {"inputTokens": 70, "outputTokens": 7, "costUSD": 0.5}}
+    result = {"type": "result", "session_id": "s-1", "usage": {}, "modelUsage": models, "result": "done"}
+    printed = tmp_path / "printed.jsonl"
+    printed.write_text(json.dumps(result) + "\n")
+    command = f'cat "{printed}"; echo "$OTEL_RESOURCE_ATTRIBUTES"'
+    hub.work("spender", command, OTEL_RESOURCE_ATTRIBUTES="team=red").says("ready")
+    sent = hub.send("spender", "spend")
+
+    assert f"team=red,hubbub.task={sent['id']}" in result_of(hub, 1)["result"]
+    (line,) = hub.json("cost", "--by", "task")["lines"]
+    assert (line["name"], line["tokens"], line["cost"]) == (sent["id"], 77, 0.5)

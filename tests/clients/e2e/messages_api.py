@@ -76,10 +76,12 @@ class ScriptedModel:
     script: Script
     url: str = ""
     turns: list[Turn] = field(default_factory=list)
+    answered: int = 0  # requests, also those on the side
     _came: threading.Condition = field(default_factory=threading.Condition)
 
     def answer(self, request: dict[str, Any]) -> list[Block]:
         """What the script says to this request; what the client asks on the side, without tools, is no turn."""
+        self.answered += 1
         if not request.get("tools"):
             return [say("ok")]
         turn = Turn(request)

@@ -48,7 +48,7 @@ def test_a_users_install_registers_the_plugin_by_settings_alone(place: Place) ->
         "path": str(market(place)),
     }
     assert settings["enabledPlugins"] == {"hubbub@hubbub": True}
-    assert settings["env"] == {"HUBBUB_TOKEN": SECRET}
+    assert settings["env"]["HUBBUB_TOKEN"] == SECRET
     assert (place.home / ".claude" / "settings.json").stat().st_mode & 0o077 == 0
     assert (
         load(market(place) / ".claude-plugin" / "marketplace.json")["plugins"][0]["source"]

@@ -116,6 +116,20 @@ def test_a_conversation_is_metered_by_one_way(world: World) -> None:
     assert used(world, By.CONVERSATION) == {"s-1": 110, "s-2": 300}
 
 
+def test_another_way_goes_on_after_a_silence(world: World) -> None:
+    """A conversation that is told of otherwise after ten minutes goes on from there; a report never takes over."""
+    began = world.clock() * NANO
+    note(world, reading(world, "1"), total(world, 100, since=began))
+    world.clock.advance(timedelta(minutes=11))
+
+    note(world, reading(world, "2", source=Source.REPORT))
+    assert used(world) == {"bob": 110}
+    note(world, total(world, 130, since=began))
+    assert used(world) == {"bob": 140}
+    note(world, reading(world, "3"))
+    assert used(world) == {"bob": 140}
+
+
 def test_what_is_used_is_put_down_to_the_task(world: World) -> None:
     """What is used while an agent is at a task is that task's, and its run's, also when it is told after the end."""
     first, second = world.send(text="first"), world.send(text="second")

@@ -3,11 +3,13 @@
 import asyncio
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
+from hubbub.model.used import Used
 from hubbub.node.policy.node_policy import AdaptedRuntime
 from hubbub.node.runtimes import conversation
 from hubbub.node.runtimes.adapted_program import ADAPTERS, AdaptedConversation
@@ -320,3 +322,18 @@ def test_who_cancels_a_prompt_ends_the_program(record: Record) -> None:
 
     asyncio.run(story())
     assert ends(player.pid)
+
+
+@each
+def test_what_it_used_is_told(kind: str, record: Record) -> None:
+    """What a program prints of its tokens is told the hub, also where it has no answer."""
+    told: list[Used] = []
+
+    async def tell(used: Sequence[Used]) -> None:
+        told.extend(used)
+
+    player = Player.of(record.folder, kind, recorded(f"{kind}-answer"), code=3)
+    runtime = AdaptedRuntime(kind, program=str(player.program))
+    with pytest.raises(RuntimeFailed):
+        asyncio.run(AdaptedConversation(runtime).say("", replace(record.hands(), tell=tell)))
+    assert {"claude": "claude-code"}.get(kind, kind) in {each.client for each in told}

@@ -7,15 +7,19 @@ from datetime import timedelta
 import pytest
 
 from hubbub.core.actions import inbox
+from hubbub.core.cost import prices, spending
+from hubbub.core.cost.spending import Asked
 from hubbub.core.fleet import api_keys, approvals, audit_heads
 from hubbub.core.people import access
 from hubbub.core.work import tasks
+from hubbub.model.cost.spending import By
 from hubbub.model.errors import Conflict, Forbidden, HubError, Invalid, Unauthorized
 from hubbub.model.fleet.approvals import Approval, ApprovalStatus
 from hubbub.model.fleet.calls import Principal, Ruling
 from hubbub.model.fleet.managed_agents import AgentCredentials
 from hubbub.model.lifecycle import Status
 from hubbub.model.people.rights import Role
+from hubbub.model.used import Used
 from tests.serve.fleet.desk_routes import (
     ANN,
     DIGEST,
@@ -258,3 +262,18 @@ async def test_nobody_ends_by_giving_back_what_was_not_lent(hub: Hub, opened: Op
         for token in (secret, "ntok_unknown"):
             await machine.give_back(AgentCredentials("", token))
     assert hub.do(lambda tx: access.authenticate(tx, secret)).agent == "ann"
+
+
+async def test_what_was_used_is_put_down_to_the_task(hub: Hub, opened: Open) -> None:
+    """What the machine's agent used on a task is that task's; told again it counts once."""
+    used = Used(id="1", conversation="s-1", client="codex", model="gpt-5.1", input=70, output=7)
+    async with opened(hub) as machine:
+        task_id = await machine.begin_task(ANN, "count", "count the lines")
+        for _ in range(2):
+            await machine.use(ANN, [used], task_id)
+
+    everything = Asked(by=By.TASK, since=0, until=2**53)
+    report = await hub.store.read(
+        hub.owner, lambda tx: spending.report(tx, hub.project, prices.read(None), everything)
+    )
+    assert [(line.name, line.tokens) for line in report.lines] == [(task_id, 77)]

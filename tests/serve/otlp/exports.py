@@ -70,8 +70,8 @@ def claude_request(session: str = "s-1", ago: float = 0, **more: object) -> Json
 
 
 def codex_response(conversation: str = "t-1") -> Json:
-    """What Codex says of one response; cached tokens are among the input."""
-    return log(
+    """What Codex says of one response: cached tokens are among the input; its events have the names of places."""
+    told = log(
         "codex.sse_event",
         event__kind="response.completed",
         conversation__id=conversation,
@@ -81,6 +81,8 @@ def codex_response(conversation: str = "t-1") -> Json:
         output_token_count="10",
         reasoning_token_count="4",
     )
+    seen = {"timeUnixNano": "0", "observedTimeUnixNano": told["timeUnixNano"]}
+    return {**told, **seen, "eventName": "event otel/src/events/session_telemetry.rs:1153", "body": None}
 
 
 def gemini_response(session: str = "g-1") -> Json:

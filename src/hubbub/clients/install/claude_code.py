@@ -16,6 +16,7 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from hubbub.clients import plugin
+from hubbub.clients.install import metered
 from hubbub.clients.install.client_installer import (
     BRACED,
     SERVER,
@@ -85,6 +86,7 @@ def _for_user(request: InstallRequest) -> Iterator[InstallStep]:
     settings, market = folder / "settings.json", request.config / "marketplace" / NAME
     yield ConfigEntry(servers, JSON, ("mcpServers", SERVER), _server(request), same="url", private=True)
     yield ConfigEntry(settings, JSON, ("env", VARIABLE), request.token, private=True)
+    yield metered.claude_code(request, settings)
     yield from (OwnedFile(market / place, text) for place, text in _rendered(files(plugin)))
     source = {"source": {"source": "directory", "path": str(market)}}
     yield ConfigEntry(settings, JSON, ("extraKnownMarketplaces", SERVER), source)

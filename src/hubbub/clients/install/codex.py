@@ -11,6 +11,7 @@ finds the token too, that server is started anew, unless it is in the middle of 
 from collections.abc import Sequence
 from pathlib import Path
 
+from hubbub.clients.install import metered
 from hubbub.clients.install.client_installer import (
     SERVER,
     UNATTENDED,
@@ -35,6 +36,7 @@ def changes(request: InstallRequest) -> Sequence[InstallStep]:
     file = _folder(request) / "config.toml"
     made: list[InstallStep] = [ConfigEntry(file, "toml", ("mcp_servers", SERVER), entry, same="url")]
     if request.is_user:
+        made.append(metered.codex(request, file))
         made.append(ConfigEntry(_folder(request) / ".env", "env", (VARIABLE,), request.token, private=True))
     made.extend(hook_items(_folder(request) / "hooks.json", "json", HOOKS, NAME))
     made.extend(skill_files(_folder(request) / "skills"))

@@ -3,7 +3,7 @@
 import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from itertools import groupby
 from operator import attrgetter
@@ -13,17 +13,19 @@ from uuid import UUID
 from hubbub.core.agents import agents
 from hubbub.core.people import runs
 from hubbub.core.work import tasks
-from hubbub.model.cost.spending import SLICE, Measure, Reading, Spending
+from hubbub.model.cost.spending import MICRO, SLICE, Measure, Reading, Source, Spending
 from hubbub.model.errors import NotFound
 from hubbub.model.ids import parse_id
 from hubbub.model.records import Project
 from hubbub.model.timestamps import milliseconds
+from hubbub.model.used import Used
 from hubbub.store.agents import agents as agent_rows
 from hubbub.store.cost import spending as rows
 from hubbub.store.tx import Tx
 
 LATEST = timedelta(days=7)  # what is told later than that is not counted: whether it was is forgotten
 TOTALS = timedelta(days=35)  # for how long it is known at what a counter was
+SILENT = timedelta(minutes=10)  # after that another source takes over
 NANO = 1_000_000  # nanoseconds in a millisecond
 
 
@@ -63,11 +65,45 @@ def note(tx: Tx, project: Project, readings: Sequence[Reading]) -> Noted:
     name = attrgetter("conversation")
     for conversation, own in groupby(sorted(readings, key=name), name):  # all lock in this order
         told = list(own)
-        source = rows.hear(tx, project.id, conversation, min(each.source for each in told))
+        first = min(each.source for each in told)
+        source = rows.hear(tx, project.id, conversation, first, silent=tx.now - milliseconds(SILENT))
         for reading in told:
-            if reading.source == source:
-                meter.take(reading)
+            meter.take(reading, counts=reading.source == source)
     return Noted(meter.late, meter.written())
+
+
+def readings(
+    used: Used, now: int, *, agent: str | None = None, task: str | None = None, machine: str | None = None
+) -> list[Reading]:
+    """What a program printed of its use, as readings: a total is one of each measure."""
+    weights = {
+        Measure.INPUT: used.input,
+        Measure.OUTPUT: used.output,
+        Measure.CACHE_READ: used.cache_read,
+        Measure.CACHE_WRITTEN: used.cache_written,
+    }
+    if used.cost is not None:
+        weights[Measure.TOLD] = round(used.cost * MICRO)
+    reading = Reading(
+        conversation=used.conversation,
+        source=Source.REPORT,
+        mark=used.id,
+        at=now * NANO,
+        value=1,
+        weights=weights,
+        model=used.model,
+        client=used.client,
+        machine=machine,
+        agent=agent,
+        task=task,
+    )
+    if not used.total:
+        return [reading]
+    return [
+        replace(reading, mark=f"{used.id} {measure}", since=0, value=amount, weights={measure: 1})
+        for measure, amount in weights.items()
+        if amount
+    ]
 
 
 def forget(tx: Tx) -> None:
@@ -85,14 +121,17 @@ class _Meter:
     used: dict[_Slice, defaultdict[Measure, float]] = field(default_factory=dict)
     known: dict[tuple[object, ...], _Whose] = field(default_factory=dict)
 
-    def take(self, reading: Reading) -> None:
-        """Count a reading, unless it was counted before or comes too late."""
+    def take(self, reading: Reading, *, counts: bool) -> None:
+        """Count a reading, unless it was counted before or comes too late.
+
+        Of one that does not count it is kept that it was told: should its source take over, it does so from there.
+        """
         at = reading.at // NANO
         if at < self.tx.now - milliseconds(LATEST):
             self.late += 1
             return
         more = self._more(reading)
-        if more == 0:
+        if more == 0 or not counts:
             return
         at = min(at, self.tx.now)  # a clock that is ahead
         whose = self._whose(reading, at)

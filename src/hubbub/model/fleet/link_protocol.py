@@ -34,6 +34,7 @@ seal         seq, digest                                        {}
 key          -                                                  key, a text or null
 credentials  agent                                              url, token
 lend         task_id, a text or null; chain; who, as above      url, token; from version 2 on
+use          used, a list; task_id, a text or null; who         {}; from version 3 on
 
 `order` is the order for which it is needed, null where there is none: for `seal`, `key`, `end_task`, and for the
 credentials of an agent that is started anew. An order counts as held by its machine until it has ended, and for as long
@@ -61,7 +62,8 @@ from hubbub.model.fleet.calls import (
     Ruling,
     ToolResult,
 )
-from hubbub.model.fleet.managed_agents import ManagedAgentStatus, ProcessStatus
+from hubbub.model.fleet.managed_agents import ProcessStatus
+from hubbub.model.fleet.managed_agents import fares_of as process_statuses_of
 from hubbub.model.fleet.nodes import Load
 from hubbub.model.ids import parse_id
 from hubbub.model.json_fields import (
@@ -126,6 +128,7 @@ class HubRequest(StrEnum):
     LEND = "lend"  # for the program that is the machine's agent, for an order
     GIVE_BACK = "give_back"  # what was lent; never over a link, where it ends with its order
     RESOLVE = "resolve"  # what the client that made the call answers; there is none at the end of a link
+    USE = "use"  # what the program used that is the machine's agent, for an order
     FARE = "fare"  # how the agents that were placed here fare; over a link it is a message of its own
 
 
@@ -385,25 +388,3 @@ def load_of(given: Message) -> Load:
     if not all(0 <= each < LARGEST_LOAD for each in (load1, cpus, used or 0, total or 0)):
         raise Invalid("load: nothing of it is less than nothing, or larger than a machine")
     return Load(load1=float(load1), cpus=cpus, memory_used=used, memory_total=total)
-
-
-def process_statuses_of(given: Message) -> tuple[ProcessStatus, ...]:
-    """How a machine's agents fare. Raises `Invalid`."""
-    found = given.get("fares", [])
-    if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
-        raise Invalid("fares: must be a list of objects")
-    return tuple(_fares(each) for each in found)
-
-
-def _fares(given: Message) -> ProcessStatus:
-    return ProcessStatus(
-        agent=text_of(given, "agent"),
-        command=text_of(given, "command"),
-        status=word_of(given, "status", ManagedAgentStatus),
-        since=number_of(given, "since"),
-        pid=number_or_none(given, "pid"),
-        restarts=number_of(given, "restarts"),
-        exit_code=number_or_none(given, "exit_code"),
-        last_output=text_or_none(given, "last_output"),
-        last_output_at=number_or_none(given, "last_output_at"),
-    )

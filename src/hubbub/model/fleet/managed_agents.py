@@ -1,11 +1,14 @@
 """Agents that were placed on machines: what runs where, and how it fares."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum, auto
 from typing import Annotated
 from uuid import UUID
 
+from hubbub.model.errors import Invalid
 from hubbub.model.fields import REST, Secret, Seen
+from hubbub.model.json_fields import number_of, number_or_none, text_of, text_or_none, word_of
 
 MOST_TASKS = 64  # that an agent works on at a time
 NO_AGENTS = (
@@ -81,3 +84,25 @@ class AgentCredentials:
 
     url: str
     token: Annotated[str, Secret()] = field(repr=False)
+
+
+def fares_of(given: Mapping[str, object]) -> tuple[ProcessStatus, ...]:
+    """How a machine's agents fare. Raises `Invalid`."""
+    found = given.get("fares", [])
+    if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
+        raise Invalid("fares: must be a list of objects")
+    return tuple(_fares(each) for each in found)
+
+
+def _fares(given: Mapping[str, object]) -> ProcessStatus:
+    return ProcessStatus(
+        agent=text_of(given, "agent"),
+        command=text_of(given, "command"),
+        status=word_of(given, "status", ManagedAgentStatus),
+        since=number_of(given, "since"),
+        pid=number_or_none(given, "pid"),
+        restarts=number_of(given, "restarts"),
+        exit_code=number_or_none(given, "exit_code"),
+        last_output=text_or_none(given, "last_output"),
+        last_output_at=number_or_none(given, "last_output_at"),
+    )

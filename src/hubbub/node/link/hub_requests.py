@@ -17,8 +17,9 @@ from hubbub.model.fleet.call_chain import CallChain
 from hubbub.model.fleet.calls import Answered, NodeCall, Principal, Question, ToolResult
 from hubbub.model.fleet.link_protocol import HubRequest, Message, MessageKind
 from hubbub.model.fleet.managed_agents import AgentCredentials, ProcessStatus
-from hubbub.model.fleet.protocol_versions import FIRST, LENDS
+from hubbub.model.fleet.protocol_versions import FIRST, LENDS, METERS
 from hubbub.model.ids import new_id
+from hubbub.model.used import Used
 from hubbub.node.link.websocket import LinkSender, LinkTimings
 from hubbub.node.requests.hub_client import HubClient
 
@@ -120,6 +121,11 @@ class LinkHubClient(HubClient):
         if self.version < LENDS:
             raise Conflict("the hub is older than this machine, and lends no tokens")
         return await super().lend(who, task_id, chain)
+
+    async def use(self, who: Principal, used: Sequence[Used], task_id: str | None = None) -> None:
+        """Tell what was used for the order at work; a hub that is older would not understand."""
+        if self.version >= METERS:
+            await super().use(who, used, task_id)
 
     async def give_back(self, lent: AgentCredentials) -> None:
         """Say nothing: the hub ends it with the order, or the task, of whose end it is told."""

@@ -23,6 +23,7 @@ from hubbub.model.fleet.calls import Answered, Principal, Question, Ruling
 from hubbub.model.fleet.link_protocol import HubRequest, Message
 from hubbub.model.fleet.managed_agents import AgentCredentials, ProcessStatus
 from hubbub.model.json_fields import text_of, text_or_none
+from hubbub.model.used import Used
 from hubbub.model.visible_text import SHOWN_LENGTH, abridged, cut, visible
 
 TITLE_LENGTH, TEXT_LENGTH = 200, 50_000  # characters of a task's title, and of other texts, that a hub takes
@@ -200,6 +201,11 @@ class HubClient:
     async def give_back(self, lent: AgentCredentials) -> None:
         """Tell that what was lent is not needed any more: it ends."""
         await self._wire.request(HubRequest.GIVE_BACK, {"token": lent.token})
+
+    async def use(self, who: Principal, used: Sequence[Used], task_id: str | None = None) -> None:
+        """Tell what the program used that is this machine's agent, for `who`, or on a task of theirs."""
+        said = {"who": asdict(who), "task_id": task_id, "used": [asdict(each) for each in used]}
+        await self._wire.request(HubRequest.USE, said)
 
     async def credentials(self, agent: str) -> AgentCredentials:
         """With what an agent that was placed on this machine acts; what it had before is worth nothing from now on."""

@@ -38,10 +38,14 @@ class AdaptedConversation:
         adapter = ADAPTERS[runtime.kind]()
         stream = EventStream(runtime.kind, adapter, hear)
         words = adapter.words(_found(runtime), [*_model(runtime), *runtime.arguments])
-        ended = await agent_program.run_agent(
-            words, prompt, stream, hands, key=runtime.key, patience=self._patience, called=runtime.kind
-        )
-        return await stream.answer(ended)
+        try:
+            ended = await agent_program.run_agent(
+                words, prompt, stream, hands, key=runtime.key, patience=self._patience, called=runtime.kind
+            )
+            return await stream.answer(ended)
+        finally:
+            if hands.tell is not None and (used := stream.used()):
+                await hands.tell(used)
 
 
 def _model(runtime: AdaptedRuntime) -> Sequence[str]:

@@ -8,9 +8,11 @@ from typing import Protocol
 
 from hubbub.model.fleet.calls import ToolResult, ToolSpec
 from hubbub.model.fleet.managed_agents import AgentCredentials
+from hubbub.model.used import Used
 
 PATIENCE = timedelta(minutes=30)  # with one prompt; a runtime that takes longer is stopped
 
+Tell = Callable[[Sequence[Used]], Awaitable[None]]
 OnText = Callable[[str], Awaitable[None]]  # takes a piece of the answer as it comes
 
 
@@ -46,6 +48,7 @@ class ToolAccess:
     task_id: str | None = None  # the hub's task that it works on
     chain: tuple[str, ...] = ()  # who asked whom, up to this agent; what it does goes on from there
     lent: AgentCredentials | None = None  # with what it acts at the hub, where it is a program
+    tell: Tell | None = None  # what was used, to the hub
     is_limited: bool = False  # whether `tools` is less than there is
 
 

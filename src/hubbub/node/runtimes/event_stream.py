@@ -10,7 +10,9 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
+from uuid import uuid4
 
+from hubbub.model.used import Listener, Used
 from hubbub.model.visible_text import cut
 from hubbub.node.runtimes.agent_program import CUT, MOST, ProgramExit
 from hubbub.node.runtimes.conversation import Answer, OnText, RuntimeFailed, ToolCall
@@ -138,6 +140,7 @@ class EventStream:
         self._calls: dict[str, ToolCall] = {}
         self._arguments = 0  # characters of those that were told
         self._done: Done | None = None
+        self._listener = Listener(str(uuid4()))
         self._failed = self._trouble = self._stray = ""
 
     async def add(self, chunk: bytes) -> None:
@@ -163,6 +166,10 @@ class EventStream:
         text = self._said if self._done.text is None else self._done.text
         return Answer(_bounded(text.strip()), tuple(self._calls.values()))
 
+    def used(self) -> Sequence[Used]:
+        """What the program said that it used."""
+        return self._listener.used()
+
     def _keep(self, part: bytes) -> None:
         if len(self._line) + len(part) > LINE:
             self._is_too_long = True
@@ -179,6 +186,7 @@ class EventStream:
             told = TOO_LONG if is_too_long else line.decode("utf-8", "replace")
             self._stray = _sentence(told) or self._stray
             return
+        self._listener.hear(line.decode("utf-8", "replace"))
         for seen in self._adapter.read(event):
             await self._take(seen)
 

@@ -12,10 +12,11 @@ from hubbub.model.errors import HubError, Invalid
 from hubbub.model.fleet import call_chain
 from hubbub.model.fleet.calls import NodeCall, ToolResult
 from hubbub.model.fleet.managed_agents import AgentCredentials
+from hubbub.model.used import Used
 from hubbub.node.policy.node_policy import AdaptedRuntime, CommandRuntime
 from hubbub.node.runtimes import NONE, conversation
 from hubbub.node.runtimes.agent_program import TOKEN
-from hubbub.node.runtimes.conversation import Answer, OnText, RuntimeFailed, ToolAccess
+from hubbub.node.runtimes.conversation import Answer, OnText, RuntimeFailed, Tell, ToolAccess
 from hubbub.node.tools.tool_context import ToolContext
 
 log = structlog.get_logger("hubbub")
@@ -41,7 +42,7 @@ async def ask(
     hands = _hands(place, order, only, task_id)
     talk = await conversation(place.policy.runtime, await place.hub.key())
     async with _lent(place, order, hands) as lent:
-        return await talk.say(prompt, replace(hands, lent=lent), hear)
+        return await talk.say(prompt, replace(hands, lent=lent, tell=_telling(place, order, task_id)), hear)
 
 
 async def start(
@@ -64,6 +65,18 @@ async def start(
         return replace(answer, text=place.redact(answer.text))
 
     return task_id, place.errands.start(place.hub, place.data, task_id, work())
+
+
+def _telling(place: ToolContext, order: NodeCall, task_id: str | None) -> Tell:
+    """The way on which the hub hears what was used. It is not worth an answer that the hub cannot be told of it."""
+
+    async def tell(used: Sequence[Used]) -> None:
+        try:
+            await place.hub.use(order.who, used, task_id)
+        except HubError as error:
+            log.warning("the hub was not told what the agent used", reason=str(error))
+
+    return tell
 
 
 def said(answer: Answer) -> dict[str, object]:

@@ -9,16 +9,8 @@ from hubbub.core.fleet import dispatches, managed_agents, nodes
 from hubbub.model.errors import Invalid, StoreUnavailable
 from hubbub.model.fleet.calls import RefusalCode, ToolResult, refused
 from hubbub.model.fleet.dispatches import Dispatch
-from hubbub.model.fleet.link_protocol import (
-    CloseReason,
-    Message,
-    MessageKind,
-    call_id,
-    load_of,
-    process_statuses_of,
-    result_of,
-)
-from hubbub.model.fleet.managed_agents import ProcessStatus
+from hubbub.model.fleet.link_protocol import CloseReason, Message, MessageKind, call_id, load_of, result_of
+from hubbub.model.fleet.managed_agents import ProcessStatus, fares_of
 from hubbub.model.people.rights import SYSTEM
 from hubbub.serve.fleet.linked_nodes import LinkedNodes
 from hubbub.serve.fleet.node_link import NodeLink
@@ -127,7 +119,7 @@ class NodeReports:
         link.busy(self._fleet.soon(tell()))
 
     def _fare(self, link: NodeLink, message: Message) -> None:
-        self.fare(link, process_statuses_of(message))
+        self.fare(link, fares_of(message))
 
     def fare(self, link: NodeLink, fares: Sequence[ProcessStatus]) -> None:
         """Keep how the agents on a machine fare, as it says."""

@@ -43,6 +43,7 @@ FOR_AN_ORDER = frozenset(
         HubRequest.ACT,
         HubRequest.BEGIN_TASK,
         HubRequest.LEND,
+        HubRequest.USE,
     }
 )
 REACHES_THE_HUB = frozenset({HubRequest.LEND, HubRequest.CREDENTIALS})  # so that it has to know where that is

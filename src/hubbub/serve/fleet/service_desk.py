@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
+from hubbub.core.cost import meter
 from hubbub.core.fleet import approvals, nodes
 from hubbub.core.fleet.requesters import Requester
 from hubbub.core.people import lent_tokens
@@ -24,10 +25,11 @@ from hubbub.model.fleet.link_protocol import (
     Message,
     answered_json,
     principal_of,
-    process_statuses_of,
     question_of,
     require_shallow,
 )
+from hubbub.model.fleet.managed_agents import fares_of
+from hubbub.model.fleet.nodes import board_name
 from hubbub.model.ids import parse_id
 from hubbub.model.json_fields import (
     flag_of,
@@ -39,6 +41,7 @@ from hubbub.model.json_fields import (
     text_or_none,
 )
 from hubbub.model.people.rights import SYSTEM, Actor
+from hubbub.model.used import used_of
 from hubbub.serve.live.activity_source import LiveActivitySource
 from hubbub.store.tx import Operation, Tx
 
@@ -209,12 +212,25 @@ def _give_back(tx: Tx, _asker: Requester, message: Message) -> Value:
     return {}
 
 
+def _use(tx: Tx, asker: Requester, message: Message) -> Value:
+    """Count what a machine's agent used, by the name that it has on the board; or the token's agent."""
+    standing = asker.standing(tx, _who(message))
+    agent, task = board_name(standing.node), text_or_none(message, "task_id")
+    told = [
+        reading
+        for each in used_of(message)
+        for reading in meter.readings(each, tx.now, agent=agent, task=task, machine=standing.node)
+    ]
+    meter.note(tx, standing.project, told)
+    return {}
+
+
 def _credentials(tx: Tx, asker: Requester, message: Message) -> Value:
     return {"token": asker.equip(tx, text_of(message, "agent"))}
 
 
 def _fare(tx: Tx, asker: Requester, message: Message) -> Value:
-    asker.fare(tx, process_statuses_of(message))
+    asker.fare(tx, fares_of(message))
     return {}
 
 
@@ -234,6 +250,7 @@ HANDLERS: Mapping[HubRequest, Callable[[Tx, Requester, Message], Value]] = {
     HubRequest.GIVE_BACK: _give_back,
     HubRequest.CREDENTIALS: _credentials,
     HubRequest.FARE: _fare,
+    HubRequest.USE: _use,
 }
 
 

@@ -161,7 +161,7 @@ def _of_json(signal: Signal, resource: Mapping[str, Value], record: Mapping[str,
         mark = f"{record.get('traceId', '')} {record.get('spanId', '')}"
         yield Told(str(record.get("name")), resource, values, int(record.get("endTimeUnixNano") or 0), mark)
         return
-    at = int(record.get("timeUnixNano") or record.get("observedTimeUnixNano") or 0)
+    at = int(record.get("timeUnixNano") or 0) or int(record.get("observedTimeUnixNano") or 0)
     body = record.get("body") or {}
     yield Told(event_name(record.get("eventName"), values, body.get("stringValue")), resource, values, at)
 
@@ -196,8 +196,11 @@ def _values(attributes: Iterable[Mapping[str, Any]] | None) -> dict[str, Value]:
 
 
 def event_name(own: object, values: Mapping[str, Value], body: object) -> str:
-    """The name of an event: told as such, else among its values; its text, where that is the name in full."""
-    named, text = str(own or values.get("event.name") or ""), str(body or "")
+    """The name of an event: among its values, else told as such; its text, where that is the name in full.
+
+    What is told as such may be no name of what happened, but of the place in the program where it did.
+    """
+    named, text = str(values.get("event.name") or own or ""), str(body or "")
     return text if "." not in named and text.endswith(named) else named
 
 

@@ -3,6 +3,7 @@
 import csv
 import io
 from collections.abc import Mapping
+from dataclasses import fields
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Request
@@ -11,8 +12,9 @@ from pydantic import BaseModel, Field
 
 from hubbub.core.cost import meter, spending
 from hubbub.core.cost.spending import Asked, Report
-from hubbub.model.cost.spending import MICRO, SLICE, By, Measure, Reading, Source
+from hubbub.model.cost.spending import SLICE, By, Measure, Reading
 from hubbub.model.people.rights import Right
+from hubbub.model.used import Used
 from hubbub.serve.rest.base.call import Call, RestCall
 from hubbub.serve.rest.base.shapes import Body, Line, Name
 from hubbub.store.tx import Tx
@@ -66,13 +68,13 @@ class Cost(BaseModel):
     unmetered: list[CostLine] = Field(description="agents or tasks of which nobody has told what they used")
 
 
-class Used(Body):
+class UsedBody(Body):
     """What a client used of one model, as the program that started it read from what it printed."""
 
     id: Name = Field(
         description="what tells it from all else of the same conversation: told again, it counts once"
     )
-    conversation: Name = Field(description="the client's own, by which its exports name it too")
+    conversation: Name = Field(description="by the client's own name, which its exports have too")
     client: Line | None = Field(None, description="such as `claude-code`")
     model: Line = ""
     input: Tokens = Field(0, description="tokens that were neither read from a cache nor written to one")
@@ -80,36 +82,20 @@ class Used(Body):
     cache_read: Tokens = 0
     cache_written: Tokens = 0
     cost: float | None = Field(None, ge=0, le=10**9, description="US dollars, as the client says")
+    total: bool = Field(
+        default=False, description="the numbers are the conversation's up to now; what they rose by counts"
+    )
     machine: Line | None = None
     task: Line | None = Field(None, description="its id or number; else the one that the agent has under way")
     agent: Line | None = Field(None, description="where the token is not bound to one")
 
-    def reading(self, now: int) -> Reading:
-        weights = {
-            Measure.INPUT: self.input,
-            Measure.OUTPUT: self.output,
-            Measure.CACHE_READ: self.cache_read,
-            Measure.CACHE_WRITTEN: self.cache_written,
-        }
-        if self.cost is not None:
-            weights[Measure.TOLD] = round(self.cost * MICRO)
-        return Reading(
-            conversation=self.conversation,
-            source=Source.REPORT,
-            mark=self.id,
-            at=now * meter.NANO,
-            value=1,
-            weights=weights,
-            model=self.model,
-            client=self.client,
-            machine=self.machine,
-            agent=self.agent,
-            task=self.task,
-        )
+    def readings(self, now: int) -> list[Reading]:
+        used = Used(**self.model_dump(include={each.name for each in fields(Used)}) | {"client": self.client})
+        return meter.readings(used, now, agent=self.agent, task=self.task, machine=self.machine)
 
 
 class Usage(Body):
-    used: list[Used] = Field(max_length=500)
+    used: list[UsedBody] = Field(max_length=500)
 
 
 class Counted(BaseModel):
@@ -163,7 +149,7 @@ async def report_usage(request: Request, call: Call, body: Usage) -> Counted:
     """Tell what a client used that does not export it by itself; of a conversation that does, this counts nothing."""
 
     def note(tx: Tx) -> meter.Noted:
-        return meter.note(tx, call.enter(tx), [each.reading(tx.now) for each in body.used])
+        return meter.note(tx, call.enter(tx), [told for each in body.used for told in each.readings(tx.now)])
 
     noted = await call.write(note)
     request.app.state.use(noted.used)

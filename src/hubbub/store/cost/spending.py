@@ -37,20 +37,27 @@ class CountedSpending(NamedTuple):
     total: float
 
 
-def hear(tx: Tx, project_id: UUID, conversation: str, source: Source) -> Source:
-    """Note that a client's conversation is heard of, and return by which source it is metered: that which came first.
+def hear(tx: Tx, project_id: UUID, conversation: str, source: Source, *, silent: int) -> Source:
+    """Note that a client's conversation is heard of by a source, and return by which it is metered.
 
-    The row is locked from then on, so that nobody counts of the same conversation meanwhile.
+    It is the first, until that has been silent since `silent`; a report never takes the place of another. The row is
+    locked from then on, so that nobody counts of the same conversation meanwhile.
     """
+    takes_over = "metered.heard_at < :silent AND excluded.source <> :report"
     row = tx.one(
-        """INSERT INTO metered (project_id, conversation, source, heard_at)
-           VALUES (:project_id, :conversation, :source, :now)
-           ON CONFLICT (project_id, conversation) DO UPDATE SET heard_at = excluded.heard_at
-           RETURNING source""",
+        f"""INSERT INTO metered (project_id, conversation, source, heard_at)
+            VALUES (:project_id, :conversation, :source, :now)
+            ON CONFLICT (project_id, conversation) DO UPDATE SET
+                source = CASE WHEN {takes_over} THEN excluded.source ELSE metered.source END,
+                heard_at = CASE WHEN metered.source = excluded.source OR {takes_over} THEN excluded.heard_at
+                                ELSE metered.heard_at END
+            RETURNING source""",
         project_id=project_id,
         conversation=conversation,
         source=int(source),
         now=tx.now,
+        silent=silent,
+        report=int(Source.REPORT),
     )
     assert row is not None  # an upsert always returns its row
     return Source(row["source"])

@@ -1,0 +1,77 @@
+"""Having a client tell the hub what it uses, where it can: by OTLP, to the hub's own addresses.
+
+Many have a client report to something of their own already. Where any of our places is taken, nothing is changed, and a
+note says so: what others see is worth more than what we would.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from hubbub.clients.install.client_installer import InstallRequest, bearer
+from hubbub.clients.install.install_plan import ConfigEntry, InstallPlan
+from spliceconf import MISSING, Keys, find
+
+LOGS = "/v1/logs"
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """Entries that are made together, and only where nothing stands at any of their places, nor at those `beside`."""
+
+    client: str
+    file: Path
+    language: str
+    entries: Sequence[tuple[Keys, object]]
+    beside: Sequence[Keys] = ()
+
+    def make(self, plan: InstallPlan) -> None:
+        made = [
+            ConfigEntry(self.file, self.language, keys, value, private=True) for keys, value in self.entries
+        ]
+        if any(self._is_taken(plan, each) for each in made) or any(
+            find(plan.loaded(made[0]), keys) is not MISSING for keys in self.beside
+        ):
+            plan.notes.append(
+                f"{self.client} exports what it uses elsewhere already, and goes on with that; the hub says unmetered"
+            )
+            return
+        for each in made:
+            each.make(plan)
+
+    @staticmethod
+    def _is_taken(plan: InstallPlan, entry: ConfigEntry) -> bool:
+        """Whether something of others stands there: neither our value, nor that of an earlier install of ours."""
+        present = find(plan.loaded(entry), entry.keys)
+        return present not in (MISSING, entry.value) and (entry.file, entry.keys) not in plan.held
+
+
+def claude_code(request: InstallRequest, settings: Path) -> Offer:
+    """Claude Code reads it as its environment; events are enough, and are told within seconds."""
+    told = {
+        "CLAUDE_CODE_ENABLE_TELEMETRY": "1",
+        "OTEL_LOGS_EXPORTER": "otlp",
+        "OTEL_EXPORTER_OTLP_LOGS_PROTOCOL": "http/json",
+        "OTEL_EXPORTER_OTLP_LOGS_ENDPOINT": request.url.rstrip("/") + LOGS,
+        "OTEL_EXPORTER_OTLP_HEADERS": f"Authorization={bearer(request.token)}",
+    }
+    others = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_LOGS_HEADERS", "OTEL_METRICS_EXPORTER")
+    return Offer(
+        "Claude Code",
+        settings,
+        "json",
+        [(("env", name), value) for name, value in told.items()],
+        [("env", name) for name in others],
+    )
+
+
+def codex(request: InstallRequest, file: Path) -> Offer:
+    """Codex has a table for it, in which a token stands as it is: the file is for its owner alone from then on."""
+    exporter = {
+        "endpoint": request.url.rstrip("/") + LOGS,
+        "protocol": "json",
+        "headers": {"Authorization": bearer(request.token)},
+    }
+    return Offer(
+        "Codex", file, "toml", [(("otel", "exporter", "otlp-http"), exporter)], [("otel", "exporter")]
+    )
