@@ -15,6 +15,7 @@ from uuid import UUID
 from docs.words import NOTHING, table
 from hubbub.model.agents.scopes import Area
 from hubbub.model.fields import FIRST, Field, Seen, declared, merged
+from hubbub.model.fleet.accounts import Account
 from hubbub.model.fleet.approvals import Approval
 from hubbub.model.fleet.managed_agents import ManagedAgent
 from hubbub.model.fleet.nodes import Machine, ShareLink
@@ -45,6 +46,7 @@ from hubbub.serve.rest.fleet.approvals import ApprovalShape
 from hubbub.serve.rest.fleet.managed_agents import PlacementShape
 from hubbub.serve.rest.fleet.nodes import MachineShape
 from hubbub.serve.rest.fleet.shares import ShareShape
+from hubbub.serve.rest.fleet.usage_limits import AccountShape
 from hubbub.serve.rest.people.logins import LoginShape
 from hubbub.serve.rest.work.leases import CapacityShape, LeaseRuleShape, LeaseShape
 from hubbub.serve.rest.work.proof import ContractShape, ProofRulesShape, SightingShape
@@ -85,6 +87,7 @@ NOUNS = (
     Noun("An approval", Approval, ApprovalShape, CARD_SHAPES["approvals"]),
     Noun("A machine", Machine, MachineShape, CARD_SHAPES["machines"]),
     Noun("A placement", ManagedAgent, PlacementShape),
+    Noun("An account", Account, AccountShape, CARD_SHAPES["accounts"]),
     Noun("A lease", Lease, LeaseShape, CARD_SHAPES["leases"]),
     Noun("A capacity", Capacity, CapacityShape),
     Noun("A rule for a command", LeaseRule, LeaseRuleShape),
@@ -106,6 +109,7 @@ CARDS = {
     "letters": "Letter",
     "overlaps": "Overlap",
     "leases": "Lease",
+    "accounts": "Account",
 }
 COLUMNS = ("field", "type", "kept", "REST", "card", "")
 

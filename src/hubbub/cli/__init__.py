@@ -127,6 +127,13 @@ ENTRIES = {
         "hubbub.cli.work.proof", "What was seen of the work on a task, beside what is said."
     ),
     "cost": CommandEntry("hubbub.cli.cost", "What was used, in tokens and in money."),
+    "account": CommandEntry(
+        "hubbub.cli.fleet.accounts", "Say which agents share an account, and see which are paused."
+    ),
+    "pause": CommandEntry(
+        "hubbub.cli.fleet.accounts", "Have the agents of an account begin nothing for a while."
+    ),
+    "resume": CommandEntry("hubbub.cli.fleet.accounts", "Let the agents of a paused account go on."),
     "project": CommandEntry(
         "hubbub.cli.people.projects", "Create, list and show projects, and divide them into areas."
     ),

@@ -2,7 +2,7 @@
 
 from hubbub.core.agents import claims, connections
 from hubbub.core.cost import meter
-from hubbub.core.fleet import approvals, audit_heads, dispatches, enrolment, nodes
+from hubbub.core.fleet import accounts, approvals, audit_heads, dispatches, enrolment, nodes
 from hubbub.core.log import idempotency, outbox
 from hubbub.core.mail import wakes
 from hubbub.core.people import auth_attempts, lent_tokens, logins, quotas
@@ -24,8 +24,9 @@ def is_due(tx: Tx) -> bool:
 
 
 def settle(tx: Tx) -> None:
-    """End what has run out of time by now: tasks, presences, approvals, claims, leases, and that machines are there."""
+    """End what has run out of time by now: pauses, tasks, presences, approvals, claims, leases, machines."""
     while is_due(tx):
+        accounts.settle(tx, BATCH)
         for task in tasks.lapsed(tx, BATCH):
             completion.expire(tx, task)
         for presence in agent_rows.lapsed(tx, BATCH):

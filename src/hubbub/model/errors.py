@@ -5,6 +5,7 @@ what is allowed.
 """
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from hubbub.model.visible_text import cut
@@ -195,6 +196,22 @@ class Lacking(Conflict):
     def __init__(self, why: str, demands: Sequence[str]) -> None:
         super().__init__(f"the task is not done yet: {why}")
         self.demands = tuple(demands)
+
+
+class AccountPaused(Conflict):
+    """The account that an agent shares is paused: it begins nothing before that is over."""
+
+    code: ClassVar[str] = "paused"
+
+    def __init__(self, account: str, until: int | None) -> None:
+        when = (
+            "somebody resumes it"
+            if until is None
+            else f"{datetime.fromtimestamp(until / 1000, UTC):%Y-%m-%d %H:%M} UTC"
+        )
+        super().__init__(
+            f"the account {quoted(account)} is paused until {when}; nothing is begun on it before"
+        )
 
 
 class NotDone(HubError):

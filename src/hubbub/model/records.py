@@ -118,9 +118,14 @@ class Presence(Profile):
     since: int | None = None  # when it came to be in this condition
     voices: Mapping[str, str] = field(default_factory=dict)  # the instance that speaks for it, by its door
     heartbeat_told_at: int | None = None  # when a bare heartbeat of the agent was recorded last
+    paused_until: int | None = None  # until when its clock stands still, or did
 
     def is_live(self, now: int) -> bool:
         return self.ended_at is None and self.expires_at > now
+
+    def lasts_until(self, now: int, ttl: int) -> int:
+        """When it ends if nothing is heard of the agent for `ttl` milliseconds in which its clock goes."""
+        return max(now, self.paused_until or 0) + ttl
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

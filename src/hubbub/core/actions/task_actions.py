@@ -40,9 +40,9 @@ def accept(tx: Tx, task: Task, by: str, *, leased: bool = True, manner: VerbMann
 
     Who says it for whoever it is addressed to leaves it there. `leased` says that the holder has a heartbeat, so that
     the task comes free, or is delivered again, when it falls silent. Records `task.accepted`.
-    Raises `NotHolder`, `Unavailable` where no agent is named, `Unmet`, `InvalidTransition`.
+    Raises `NotHolder`, `Unavailable` where no agent is named, `Unmet`, `AccountPaused`, `InvalidTransition`.
     """
-    tasks.require_met(tx, task)
+    tasks.require_met(tx, task, by)
     return _accept(tx, task, by, leased=leased, manner=manner)
 
 
@@ -63,7 +63,7 @@ def start(
     """
     if manner is not PLAIN or task.status in (Status.BLOCKED, Status.IN_REVIEW):
         return _move(tx, task, Verb.START, by=by, leased=leased, reason=reason, manner=manner)
-    tasks.require_met(tx, task)
+    tasks.require_met(tx, task, by)
     if task.assignee is None:
         task = _accept(tx, task, by, leased=bool(leased))
     else:

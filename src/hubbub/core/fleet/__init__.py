@@ -1,1 +1,1 @@
-"""Machines: how they join, what they are asked to do, what they ask of people, and the agents that run on them."""
+"""The fleet: the machines and accounts that agents run on."""

@@ -10,6 +10,7 @@ from datetime import timedelta
 from uuid import UUID
 
 from hubbub.core.agents import agents, last_activity
+from hubbub.core.fleet import accounts
 from hubbub.core.log.snapshots import patches
 from hubbub.core.people import access, tokens
 from hubbub.model.errors import Conflict, Forbidden, Invalid, NotFound
@@ -37,7 +38,8 @@ def order(tx: Tx, project: Project, *, agent: str, machine: Machine, command: st
     """Note that an agent is about to be started on a machine; the machine says what comes of it.
 
     Records `placement.ordered`. Raises `Forbidden` for who is no person, `Invalid` for what no agent is called,
-    `NotFound` for a machine that was removed, and `Conflict`, which says where, for an agent that runs already.
+    `NotFound` for a machine that was removed, `AccountPaused`, and `Conflict`, which says where, for an agent that runs
+    already.
     """
     require_person(tx)
     if agent.startswith(NODE_PREFIX):
@@ -46,6 +48,7 @@ def order(tx: Tx, project: Project, *, agent: str, machine: Machine, command: st
         raise NotFound("machine", machine.name)
     agents.make(tx, project.id, agent)
     lock_names(tx, project.id, agent)
+    accounts.require_running(tx, project.id, agent)
     before = rows.find(tx, project.id, agent)
     if before is not None and _is_held(tx, before):
         raise Conflict(f"{agent!r} runs on {before.node!r} already; stop it there first")

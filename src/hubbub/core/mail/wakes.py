@@ -12,6 +12,7 @@ from datetime import timedelta
 from uuid import UUID
 
 from hubbub.core.agents import agents
+from hubbub.core.fleet import accounts
 from hubbub.core.mail import messages
 from hubbub.core.people import access
 from hubbub.model.errors import Conflict, NotFound
@@ -83,6 +84,9 @@ def take(tx: Tx, waker: Waker, *, gather: timedelta = GATHER) -> PollResult:
     state = _State.of(tx, waker.project_id, waker.agent, there)
     if state.is_quiet:
         return PollResult(again_at=state.quiet_until)
+    goes_on_at = accounts.goes_on(tx, waker.project_id, waker.agent)
+    if goes_on_at is not None:
+        return PollResult(again_at=goes_on_at)
     first = _first(tx, there)
     if first is None or (first.instance, first.method) != (waker.instance, waker.method):
         return PollResult(again_at=first.expires_at if first is not None else None)

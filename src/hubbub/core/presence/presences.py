@@ -19,6 +19,7 @@ from hubbub.model.records import Condition, Presence, Profile, Project, Task
 from hubbub.model.timestamps import milliseconds
 from hubbub.model.visible_text import cut
 from hubbub.store.agents import agents
+from hubbub.store.fleet import accounts
 from hubbub.store.tx import MustWrite, Tx
 from hubbub.store.work import tasks as task_rows
 
@@ -234,7 +235,9 @@ def release_scope(tx: Tx, project: Project, agent: str, *, by: str, reason: str)
 
 def keep(tx: Tx, presence: Presence) -> Presence:
     """A bare heartbeat, by which a presence that was found with a lock goes on for as long again."""
-    return agents.update_presence(tx, replace(presence, seen_at=tx.now, expires_at=tx.now + presence.ttl))
+    return agents.update_presence(
+        tx, replace(presence, seen_at=tx.now, expires_at=presence.lasts_until(tx.now, presence.ttl))
+    )
 
 
 def end(tx: Tx, presence: Presence) -> Presence | None:
@@ -262,6 +265,8 @@ def _open(
     heartbeat_told_at: int | None,
 ) -> Presence:
     lasts = milliseconds(ttl)
+    account = accounts.of_agent(tx, project_id, name)
+    held_until = account.held_until(tx.now) if account is not None else None
     opened = agents.open_presence(
         tx,
         Presence(
@@ -273,7 +278,7 @@ def _open(
             ttl=lasts,
             opened_at=tx.now,
             seen_at=tx.now,
-            expires_at=tx.now + lasts,
+            expires_at=max(tx.now, held_until or 0) + lasts,
             ended_at=None,
             end_reason=None,
             token_id=tx.actor.token_id,
@@ -281,6 +286,7 @@ def _open(
             since=tx.now,
             voices={tx.door: instance},
             heartbeat_told_at=heartbeat_told_at,
+            paused_until=held_until,
             **_told(profile),
         ),
     )
@@ -321,7 +327,7 @@ def _heard(
         condition=condition,
         ttl=lasts,
         seen_at=tx.now,
-        expires_at=tx.now + lasts,
+        expires_at=last.lasts_until(tx.now, lasts),
         since=last.since if condition is last.condition else tx.now,
         **_told(_merged(last, profile)),
     )

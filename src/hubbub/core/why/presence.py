@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from uuid import UUID
 
 from hubbub.core.agents import agents, last_activity
-from hubbub.core.why.explanation import NOTHING, Fact, ago, named, quoted, say
+from hubbub.core.fleet import accounts
+from hubbub.core.why.explanation import NOTHING, Fact, ago, ahead, named, quoted, say
 from hubbub.model.fleet.managed_agents import ManagedAgent, ManagedAgentStatus
 from hubbub.model.fleet.nodes import AT, NODE_PREFIX, Machine
 from hubbub.model.records import Presence
@@ -37,6 +38,7 @@ def of_agent(tx: Tx, project_id: UUID, name: str) -> Iterator[Fact]:
         yield _presence(tx, name, current)
     if acted_at is not None:
         yield _acted(tx, name, current, acted_at)
+    yield from _paused(tx, project_id, name)
     placed = managed_agents.find(tx, project_id, name)
     if placed is not None:
         yield _placement(tx, placed)
@@ -101,6 +103,23 @@ def _acted(tx: Tx, name: str, presence: Presence | None, at: int) -> Fact:
     when = ago(at, tx.now)
     told = say("agent_acts", name=named(name), at=when) if presence is None else say("agent_acted", at=when)
     return Fact("agent.acted", told, {"agent": name, "at": at})
+
+
+def _paused(tx: Tx, project_id: UUID, name: str) -> Iterator[Fact]:
+    """Whether its account is paused, so that it begins nothing."""
+    account = accounts.of_agent(tx, project_id, name)
+    if account is None or not account.is_paused(tx.now):
+        return
+    until, kind = account.paused_until, account.limit_kind
+    told = say(
+        "account_paused" if until is not None else "account_paused_open",
+        account=named(account.name),
+        why=say(f"limit_{kind}")
+        if kind is not None
+        else say("limit_none", by=named(account.paused_by or "")),
+        until=ahead(until, tx.now) if until is not None else NOTHING,
+    )
+    yield Fact("account.paused", told, {"account": account.name, "limit": kind, "until": until})
 
 
 def _placement(tx: Tx, placed: ManagedAgent) -> Fact:

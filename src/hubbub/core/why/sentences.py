@@ -27,6 +27,16 @@ OF_PRESENCE = {
     "condition_offline": "offline",
     "agent_acts": "{name} keeps no heartbeat here; it was last seen to act at {at}.",
     "agent_acted": "It has acted since, without a heartbeat, at {at}.",
+    "account_paused": (
+        "Its account {account} is paused until {until}: {why}."
+        " Nothing is begun on it before, and its leases last as much longer."
+    ),
+    "account_paused_open": "Its account {account} is paused until a person resumes it: {why}.",
+    "limit_window": "the usage limit of some hours is reached",
+    "limit_weekly": "the usage limit of a week is reached",
+    "limit_model": "the usage limit of its model is reached",
+    "limit_overloaded": "the maker of its model takes no more calls just now",
+    "limit_none": "{by} paused it",
     "placement_running": "It runs on the machine {where} since {since}{times}.",
     "placement_restarting": "Its program on {where} died{died} and is started again{times}, since {since}.",
     "placement_failed": "Its program on {where} failed{died}{times} at {since}; start it again: hubbub agent start.",

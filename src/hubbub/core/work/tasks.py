@@ -13,6 +13,7 @@ from typing import Any
 from uuid import UUID
 
 from hubbub.core.agents import agents, scopes
+from hubbub.core.fleet import accounts
 from hubbub.core.log.snapshots import cards, patches
 from hubbub.core.people import lent_tokens
 from hubbub.model.errors import Conflict, NotFound, Unmet
@@ -235,8 +236,13 @@ def require_epoch(task: Task, epoch: int | None) -> None:
         raise Conflict(f"the task has changed hands since (epoch {epoch}, now {task.epoch})")
 
 
-def require_met(tx: Tx, task: Task) -> None:
-    """Raise `Unmet` if the task has not begun, and something that it needs is not completed."""
+def require_met(tx: Tx, task: Task, by: str | None = None) -> None:
+    """Raise `Unmet` if the task has not begun, and something that it needs is not completed.
+
+    Raise `AccountPaused` if `by`, who is about to begin it, shares an account that is paused.
+    """
+    if by is not None:
+        accounts.require_running(tx, task.project_id, by)
     if task.gated and task.started_at is None and (unmet := dependency_rows.unmet(tx, task.id)):
         raise Unmet(unmet)
 

@@ -117,6 +117,7 @@ class AgentFacts:
     ended_at: int
     asks: bool  # a question of its calls waits for an answer
     work: frozenset[str] = frozenset()  # the statuses of the tasks that it has under way
+    paused_until: int = 0  # until when its account is paused, or was
 
     @property
     def waits(self) -> bool:
@@ -188,7 +189,7 @@ def need_of_task(
             asked = Need(NeedKind.QUESTION, max(updated_at, holder.since))
             return None if holder.asks else asked  # the approval is the question
         case Status.WORKING if holder is not None and holder.is_live:
-            return Need(NeedKind.LATE, max(updated_at, holder.since) + SILENT_FOR)
+            return Need(NeedKind.LATE, max(updated_at, holder.since, holder.paused_until) + SILENT_FOR)
         case _:
             return None
 

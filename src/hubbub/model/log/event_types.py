@@ -7,6 +7,7 @@ from hubbub.model.errors import Invalid, quoted
 
 LONGEST = 100  # characters of a name that are compared with those that there are
 GROUPS: Mapping[str, Sequence[str]] = {
+    "account": ("changed", "paused", "removed", "resumed"),
     "agent": (
         "changed", "checkin", "checkout", "described", "heartbeat", "met", "removed", "scope_change", "timeout",
         "woken",

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any, Self, TypedDict
 
 from hubbub.model.fields import CARD, Field, Seen, declared, merged, seen
+from hubbub.model.fleet.accounts import Account
 from hubbub.model.fleet.approvals import Approval
 from hubbub.model.fleet.nodes import Machine
 from hubbub.model.people.rights import Right
@@ -80,6 +81,7 @@ class AgentCard(TypedDict):
     files: Annotated[list[str] | None, Seen(CARD, "and on what; cut")]
     since: Annotated[int | None, Seen(CARD, "when it came to be in its condition")]
     ended_at: int | None
+    account: Annotated[str | None, Seen(CARD, "which it shares with others, as far as is known")]
 
 
 class LetterCard(TypedDict):
@@ -131,6 +133,7 @@ CARD_SHAPES = {
     "letters": CardShape(None, LetterCard),
     "overlaps": CardShape(None, OverlapCard),
     "leases": CardShape(Lease, None),
+    "accounts": CardShape(Account, None),
 }
 NOUNS = tuple(CARD_SHAPES)
 

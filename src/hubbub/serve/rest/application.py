@@ -32,7 +32,15 @@ from hubbub.serve.otlp.door import Use
 from hubbub.serve.rest import cost
 from hubbub.serve.rest.agents import agents, edits, scopes
 from hubbub.serve.rest.base.shapes import Failure
-from hubbub.serve.rest.fleet import approvals, desk, managed_agents, nodes, shares, terminal
+from hubbub.serve.rest.fleet import (
+    approvals,
+    desk,
+    managed_agents,
+    nodes,
+    shares,
+    terminal,
+    usage_limits,
+)
 from hubbub.serve.rest.log import audit, hub_overview, snapshots, webhooks, why
 from hubbub.serve.rest.mail import deadletters, messages, threads, wakes
 from hubbub.serve.rest.people import accounts, logins, projects
@@ -53,6 +61,7 @@ ROUTERS = tuple(
         scopes,
         edits,
         leases,
+        usage_limits,
         runs,
         managed_agents,
         wakes,

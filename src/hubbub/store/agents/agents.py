@@ -260,7 +260,7 @@ def update_presence(tx: Tx, presence: Presence) -> Presence:
     """Keep what a heartbeat brought."""
     changing = (
         "instance", "condition", *_PROFILE, "ttl", "seen_at", "expires_at", "ended_at", "end_reason", "since",
-        "secret", "voices", "heartbeat_told_at",
+        "secret", "voices", "heartbeat_told_at", "paused_until",
     )  # fmt: skip
     row = _TABLE.row(presence)
     tx.run(

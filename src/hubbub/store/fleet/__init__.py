@@ -1,1 +1,1 @@
-"""SQL for machines, what they are asked to do, and what they ask of people."""
+"""SQL for the fleet: the machines and accounts that agents run on."""

@@ -23,7 +23,8 @@ _HELD = "id, number, assignee, status, started_at"
 _NOT_TAKEN = f"status IN ('{Status.QUEUED}', '{Status.DELIVERED}')"
 _READY = """CASE WHEN count(*) > count(CASE WHEN n.status = :completed THEN 1 END) THEN NULL
                  ELSE max(n.ended_at) END AS ready_at"""
-_AGENT = """SELECT a.name, p.id AS presence_id, p.condition, p.doing, p.progress, p.runtime, p.model, p.hostname,
+_AGENT = """SELECT a.name, a.account, p.id AS presence_id, p.condition, p.doing, p.progress, p.runtime, p.model,
+                   p.hostname, p.paused_until,
                    p.area, p.files, p.claimed, p.since, p.ended_at, p.end_reason, m.name AS placed_on, e.node AS seen_on
             FROM agents a
             LEFT JOIN presences p ON p.id = a.presence_id

@@ -22,7 +22,8 @@ _DUE = """WITH waiting AS (
         SELECT id, CASE WHEN updated_at > ready_at THEN updated_at ELSE ready_at END + :unbegun AS since
         FROM waiting WHERE ready_at IS NOT NULL
         UNION ALL
-        SELECT t.id, CASE WHEN t.updated_at > h.since THEN t.updated_at ELSE h.since END + :silent AS since
+        SELECT t.id, CASE WHEN h.paused_until > t.updated_at AND h.paused_until > h.since THEN h.paused_until
+                          WHEN t.updated_at > h.since THEN t.updated_at ELSE h.since END + :silent AS since
         FROM projects p CROSS JOIN tasks t
         JOIN agents a ON a.project_id = t.project_id AND a.name = t.assignee JOIN presences h ON h.id = a.presence_id
         WHERE t.project_id = p.id AND t.status = :working AND t.updated_at <= :silent_since

@@ -8,6 +8,7 @@ _DUE = f"""SELECT EXISTS (SELECT 1 FROM tasks WHERE {tasks.LAPSING} AND expires_
                OR EXISTS (SELECT 1 FROM presences WHERE ended_at IS NULL AND expires_at <= :now)
                OR EXISTS (SELECT 1 FROM claims WHERE expires_at <= :now)
                OR EXISTS (SELECT 1 FROM leases WHERE expires_at <= :now)
+               OR EXISTS (SELECT 1 FROM accounts WHERE paused_until <= :now)
                OR EXISTS (SELECT 1 FROM approvals WHERE ended_at IS NULL AND expires_at <= :now)
                OR EXISTS (SELECT 1 FROM machines WHERE online = 1 AND expires_at <= :now)
                OR EXISTS (SELECT 1 FROM approvals WHERE {approvals.FORSAKEN}) AS due"""

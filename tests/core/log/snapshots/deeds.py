@@ -10,7 +10,7 @@ from datetime import timedelta
 from hubbub.core import expiry
 from hubbub.core.actions import inbox, task_actions
 from hubbub.core.agents import agents, claims, scopes
-from hubbub.core.fleet import approvals, managed_agents, nodes
+from hubbub.core.fleet import accounts, approvals, managed_agents, nodes
 from hubbub.core.mail import messages
 from hubbub.core.people import access, projects
 from hubbub.core.presence import checkins, presences
@@ -19,6 +19,7 @@ from hubbub.model.agents.scopes import Scope
 from hubbub.model.errors import HubError
 from hubbub.model.fleet.calls import NodeInfo, Principal, Question
 from hubbub.model.fleet.managed_agents import ManagedAgentStatus, ProcessStatus
+from hubbub.model.fleet.usage_limits import LimitKind, UsageLimit
 from hubbub.model.lifecycle import Event, Status
 from hubbub.model.people.rights import HUB, Actor
 from hubbub.model.records import Condition, Presence, Priority, Profile, Project, Task
@@ -267,6 +268,23 @@ def lease(tx: Tx, project: Project, numbers: Sequence[int]) -> object:
     return leases.hold_by_tool(tx, project, [thing], by=by, ttl=TEN_MINUTES)
 
 
+def share(tx: Tx, project: Project, numbers: Sequence[int]) -> object:
+    name = ("max", "pro")[numbers[1] % 2]
+    if numbers[2] % 4 == 0:
+        accounts.drop(tx, project, name)
+        return None
+    return accounts.put(tx, project, name, CREW[: numbers[2] % 4])
+
+
+def reach_limit(tx: Tx, project: Project, numbers: Sequence[int]) -> object:
+    until = tx.now + 60_000 * (numbers[2] % 9) if numbers[2] % 3 else None
+    return accounts.reached(tx, project, _one(numbers, CREW), UsageLimit(LimitKind.WINDOW, until))
+
+
+def go_on(tx: Tx, project: Project, numbers: Sequence[int]) -> object:
+    return accounts.resume(tx, project, ("max", "pro")[numbers[1] % 2], by="eve")
+
+
 def give_back(tx: Tx, project: Project, numbers: Sequence[int]) -> object:
     found = leases.of_project(tx, project.id)
     if not found:
@@ -286,6 +304,7 @@ DEEDS: tuple[Deed, ...] = (
     *(send, send, accept, start, start, move, move, end, cancel, again, give, describe),
     *(report, report, report, progress, rest, stay, declare, declare, declare, put_area, mind),
     *(claim, claim, let_go, attend, lease, lease, give_back, count),
+    *(share, share, reach_limit, go_on),
     *(write, acknowledge, ask, answer, come, come, go, place, fare),
 )
 

@@ -14,6 +14,7 @@ from operator import attrgetter
 from typing import Any
 from uuid import UUID
 
+from hubbub.model.fleet.accounts import Account
 from hubbub.model.fleet.approvals import Approval, ApprovalStatus
 from hubbub.model.fleet.nodes import NODE_PREFIX, Machine
 from hubbub.model.log import attention
@@ -91,6 +92,7 @@ def _question(text: str) -> str | None:
 _TASK = CardMaker(CARD_SHAPES["tasks"], title=lambda title: short(title, TITLE))
 _MACHINE = CardMaker(CARD_SHAPES["machines"])
 _APPROVAL = CardMaker(CARD_SHAPES["approvals"], shown=_question, reason=_question)
+_ACCOUNT = CardMaker(CARD_SHAPES["accounts"])
 _LEASE = CardMaker(CARD_SHAPES["leases"], things=list, host=lambda host: short(host, LINE))
 
 
@@ -146,6 +148,7 @@ def agent(row: Mapping[str, Any], stands: AgentFacts, work: Sequence[UUID]) -> A
         "files": files,
         "since": row["since"],
         "ended_at": row["ended_at"],
+        "account": row["account"],
     }
 
 
@@ -176,6 +179,11 @@ def approval(of: Approval) -> Card:
 def lease(of: Lease) -> Card:
     """Things that somebody holds, or waits for."""
     return _LEASE.of(of, {})
+
+
+def account(of: Account) -> Card:
+    """What agents share of a maker's, and whether it is paused."""
+    return _ACCOUNT.of(of, {})
 
 
 def letter(message: Message, row: Delivery) -> LetterCard:
@@ -211,6 +219,7 @@ def stands(row: Mapping[str, Any], work: Iterable[str], *, asks: bool) -> AgentF
         ended_at=row["ended_at"] or 0,
         asks=asks,
         work=frozenset(work),
+        paused_until=row["paused_until"] or 0,
     )
 
 

@@ -1,1 +1,1 @@
-"""REST for machines: how they join, what people approve and run there, and who may look at them."""
+"""REST for the fleet: the machines and accounts that agents run on."""

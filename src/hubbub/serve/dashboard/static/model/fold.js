@@ -55,6 +55,7 @@
  * @property {string[]|null} files  and on what; cut
  * @property {number|null} since  when it came to be in its condition
  * @property {number|null} ended_at
+ * @property {string|null} account  which it shares with others, as far as is known
  */
 /**
  * @typedef {object} Machine
@@ -119,6 +120,14 @@
  * @property {object} units  which of the things that are counted
  * @property {number} asked_at
  * @property {number|null} granted_at  null while it waits
+ */
+/**
+ * @typedef {object} Account
+ * @property {string} name
+ * @property {number|null} paused_at  null: it is not paused
+ * @property {number|null} paused_until  when its agents go on; null while it is paused: when a person resumes it
+ * @property {"window"|"weekly"|"model"|"overloaded"|null} limit_kind  which limit was reached; null where a person paused it
+ * @property {string|null} paused_by  who paused it, or the agent that was told of the limit
  */
 // The end of the cards.
 

@@ -69,6 +69,7 @@ function parts(activity) {
     task: () => taskLink(activity),
     node: () => place(detail.node, "machines", { node: detail.node }) ?? t("activity.a_machine"),
     others: () => isolated((detail.conflicts ?? []).slice(0, 5).join(", ")),
+    account: () => isolated(detail.account),
     holder: () => who(detail.holder),
     rule: () => isolated(detail.command),
     things: () => isolated((detail.things ?? []).slice(0, 5).join(" ")),

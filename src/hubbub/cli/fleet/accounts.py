@@ -1,0 +1,103 @@
+"""`hubbub account`, `hubbub pause`, `hubbub resume`: accounts with makers of models, which agents share."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import click
+
+from hubbub.cli import Group
+from hubbub.client import Hub, segment
+from hubbub.model import timestamps
+from hubbub.model.timestamps import duration_text
+from hubbub.terminal import display
+from hubbub.terminal.command import command, uses_project
+
+
+@click.group("account", cls=Group, short_help="Say which agents share an account, and see which are paused.")
+def account() -> None:
+    """Say which agents share an account with a maker of models, and see which are paused."""
+
+
+@command("list", example="hubbub account list")
+@uses_project
+def list_(*, hub: Hub, as_json: bool) -> None:
+    """List the accounts, who shares them, and until when they are paused."""
+    found = hub.get("/accounts")
+    if as_json:
+        display.show_json(found["accounts"])
+        return
+    rows = [_row(each, found["now"]) for each in found["accounts"]]
+    display.show_table(("account", "status", "limit", "agents"), rows)
+
+
+@command("set", example="hubbub account set max coder-1 coder-2")
+@click.argument("name")
+@click.argument("agents", nargs=-1)
+@uses_project
+def set_(*, hub: Hub, name: str, agents: tuple[str, ...], as_json: bool) -> None:
+    """Say that AGENTS share the account NAME, and nobody else."""
+    _tell(hub.put(f"/accounts/{segment('account', name)}", {"agents": agents}), as_json=as_json)
+
+
+@command("remove", example="hubbub account remove max")
+@click.argument("name")
+@uses_project
+def remove(*, hub: Hub, name: str, as_json: bool) -> None:
+    """Forget the account NAME; its agents go on."""
+    found = hub.delete(f"/accounts/{segment('account', name)}")
+    if as_json:
+        display.show_json(found["accounts"])
+    else:
+        display.show(f"{name} is no account any more")
+
+
+account.add_command(list_)
+account.add_command(set_)
+account.add_command(remove)
+
+
+@command(
+    "pause",
+    short_help="Have the agents of an account begin nothing for a while.",
+    example="hubbub pause max --until 2026-04-12T18:30+02:00\nhubbub pause max",
+)
+@click.argument("name", metavar="ACCOUNT")
+@click.option("--until", metavar="TIME", help="When they go on, such as 2026-04-12T18:30+02:00.")
+@uses_project
+def pause(*, hub: Hub, name: str, until: str | None, as_json: bool) -> None:
+    """Have no agent of ACCOUNT begin anything, on any machine, until TIME or `hubbub resume`."""
+    end = timestamps.parse_timestamp("--until", until) if until else None
+    _tell(hub.post(f"/accounts/{segment('account', name)}/pause", {"until": end}), as_json=as_json)
+
+
+@command("resume", short_help="Let the agents of a paused account go on.", example="hubbub resume max")
+@click.argument("name", metavar="ACCOUNT")
+@uses_project
+def resume(*, hub: Hub, name: str, as_json: bool) -> None:
+    """Let the agents of ACCOUNT go on now."""
+    _tell(hub.post(f"/accounts/{segment('account', name)}/resume"), as_json=as_json)
+
+
+def _tell(found: dict[str, Any], *, as_json: bool) -> None:
+    if as_json:
+        display.show_json(found)
+        return
+    name, agents = found["account"]["name"], ", ".join(found["agents"]) or "nobody"
+    display.show(f"{name}: {_status(found['account'])}; shared by {agents}")
+
+
+def _status(of: dict[str, Any], now: int | None = None) -> str:
+    """Whether an account is paused, and until when."""
+    if of["paused_at"] is None:
+        return "goes"
+    if of["paused_until"] is None:
+        return "paused until it is resumed"
+    until = f"{datetime.fromtimestamp(of['paused_until'] / 1000, UTC):%Y-%m-%d %H:%M} UTC"
+    return f"paused until {until}" + (
+        f", in {duration_text(of['paused_until'] - now)}" if now is not None else ""
+    )
+
+
+def _row(each: dict[str, Any], now: int) -> tuple[str, ...]:
+    of = each["account"]
+    return of["name"], _status(of, now), of["limit_kind"] or "", " ".join(each["agents"])

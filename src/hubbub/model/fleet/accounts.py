@@ -1,0 +1,68 @@
+"""Accounts: with a maker of models, which lets each do so much in a time; agents that share one are paused together.
+
+The hub knows an account by a name alone, which people choose or which is made from a fingerprint; never by its secret.
+"""
+
+import re
+import zlib
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Annotated
+from uuid import UUID
+
+from hubbub.model.errors import Invalid
+from hubbub.model.fields import CARD, REST, Seen
+from hubbub.model.fleet.usage_limits import LimitKind
+from hubbub.model.timestamps import milliseconds
+
+MOST = 200  # accounts of a project
+MOST_AGENTS = 500
+LONGEST = timedelta(days=366)  # of a pause that has an end
+SPREAD = timedelta(
+    seconds=60
+)  # within which the agents of an account go on after a pause, each at its own moment
+IN_A_ROW = timedelta(hours=2)  # after a pause, within which another notice without a time counts as one more
+WITHOUT_END = 253_370_764_800_000  # the year 9999: until when a clock stands still that nobody set an end to
+
+_NAME = re.compile(r"[A-Za-z0-9][\w.@+-]{0,79}", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Account:
+    project_id: UUID
+    name: Annotated[str, Seen(REST | CARD)]
+    is_set: Annotated[bool, Seen(REST, "whether people have said which agents share it")] = False
+    paused_at: Annotated[int | None, Seen(REST | CARD, "null: it is not paused")] = None
+    paused_until: Annotated[
+        int | None,
+        Seen(REST | CARD, "when its agents go on; null while it is paused: when a person resumes it"),
+    ] = None
+    limit_kind: Annotated[
+        LimitKind | None, Seen(REST | CARD, "which limit was reached; null where a person paused it")
+    ] = None
+    paused_by: Annotated[
+        str | None, Seen(REST | CARD, "who paused it, or the agent that was told of the limit")
+    ] = None
+    notices: int = 0  # of a limit, in a row, that named no time
+    resumed_at: int | None = None  # when it went on last
+
+    def is_paused(self, now: int) -> bool:
+        return self.paused_at is not None and (self.paused_until is None or now < self.paused_until)
+
+    def held_until(self, now: int) -> int | None:
+        """Until when nothing begins; None where it is not paused."""
+        if not self.is_paused(now):
+            return None
+        return self.paused_until if self.paused_until is not None else WITHOUT_END
+
+
+def named(name: str) -> str:
+    """The name of an account. Raises `Invalid` for what can be none."""
+    if not _NAME.fullmatch(name):
+        raise Invalid("account: a name has letters, digits and . _ @ + -, and at most 80 of them")
+    return name
+
+
+def goes_on_at(until: int, agent: str) -> int:
+    """When an agent goes on after a pause: not all in the same second, and each at the same moment whoever asks."""
+    return until if until >= WITHOUT_END else until + zlib.crc32(agent.encode()) % milliseconds(SPREAD)

@@ -1,0 +1,19 @@
+"""`hubbub account`, `hubbub pause`, `hubbub resume`, and why an agent does nothing meanwhile."""
+
+from tests.cli.processes import RunningHub
+
+
+def test_an_account_is_shared_paused_and_resumed(hub: RunningHub) -> None:
+    """People say who shares an account, pause it and resume it; whoever asks why is told."""
+    assert hub.run("account", "set", "max", "ada", "bob").stdout == "max: goes; shared by ada, bob\n"
+
+    told = hub.run("pause", "max", "--until", "2999-01-01")
+    assert "until: must be a moment to come, at most 366 days from now" in told.stderr
+    assert hub.run("pause", "max").stdout == "max: paused until it is resumed; shared by ada, bob\n"
+
+    assert "Its account max is paused until a person resumes it" in hub.run("why", "ada").stdout
+    assert "paused until it is resumed" in hub.run("account", "list").stdout
+    [listed] = hub.json("account", "list")
+    assert (listed["account"]["name"], listed["agents"]) == ("max", ["ada", "bob"])
+    assert hub.run("resume", "max").stdout == "max: goes; shared by ada, bob\n"
+    assert hub.run("account", "remove", "max").stdout == "max is no account any more\n"
