@@ -1,7 +1,8 @@
 """The dashboard's files, read once and kept as they are sent.
 
 Their addresses hold a digest of all of them, and so does what they import from each other by relative addresses: a
-browser may keep them for ever, and a new version of the hub is never mixed with files of the old one.
+browser may keep them for ever, and a new version of the hub is never mixed with files of the old one. A page names all
+modules that its view imports, near and far, so that a browser asks for them at once and not one after the other.
 """
 
 import gzip
@@ -12,16 +13,13 @@ from dataclasses import dataclass
 from functools import cache
 from http import HTTPStatus
 from pathlib import Path, PurePosixPath
+from posixpath import dirname, join, normpath
 
-import structlog
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from hubbub.serve.dashboard.linking import Unlinkable, link, resolved
 from hubbub.serve.http.guard import error_response
-
-log = structlog.get_logger(__name__)
 
 FOLDER = Path(__file__).parent / "static"
 KINDS = {
@@ -34,13 +32,8 @@ KINDS = {
     ".woff2": "font/woff2",
 }
 PACKED = frozenset({".css", ".js", ".json", ".svg", ".txt"})  # the others are compressed already
-FIRST_VIEWS = (
-    "needs",
-    "board",
-)  # whose scripts come with those of every view, and which do without later styles
-START, FIRST = "app.js", tuple(f"views/{view}.js" for view in FIRST_VIEWS)
-# What scripts ask for when it is needed.
-LATER = r"views/(\w+|agent/panel|task/(forms|inspector))\.js"
+FIRST_VIEWS = ("needs", "board")  # which do without later styles
+START = "app.js"
 STYLES = {
     "styles/first.css": "styles/FIRST",
     "styles/later.css": "styles/LATER",
@@ -53,11 +46,7 @@ HEADERS = {
     "Vary": "Accept-Encoding",
     "X-Content-Type-Options": "nosniff",
 }
-_COMMENT = re.compile(rb"/\*.*?\*/\s*", re.DOTALL)
-_AROUND = re.compile(
-    rb"\s*([{};,])\s*|(?<=:)\s+"
-)  # spaces that mean nothing: no text of ours in a style has these
-_IMPORT = re.compile(r"""^(?:import|export)\b(?:[^;"']*?\bfrom)?\s*["'](\.{1,2}/[^"']+)["']""", re.MULTILINE)
+_IMPORT = re.compile(r"""^import\b(?:[^;"']*?\bfrom)?\s*["'](\.{1,2}/[^"']+)["']""", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +62,7 @@ class Assets:
     """All files of a folder, by their names in it."""
 
     def __init__(self, files: Mapping[str, bytes]) -> None:
-        served = {**files, **_scripts(files), **_styles(files)}
+        served = {**files, **_styles(files)}
         self.files = {name: _asset(name, content) for name, content in served.items() if _kind(name)}
         self.digest = _digest(files)
         self._modules: dict[str, list[str]] = {}
@@ -129,7 +118,7 @@ class Assets:
     def _imports(self, name: str) -> Iterator[str]:
         text = self.files[name].plain.decode()
         for wanted in dict.fromkeys(_IMPORT.findall(text)):
-            target = resolved(name, wanted)
+            target = normpath(join(dirname(name), wanted))
             if target in self.files:
                 yield target
 
@@ -139,25 +128,10 @@ def _asset(name: str, content: bytes) -> Asset:
     return Asset(_kind(name), content, packed if packed and len(packed) < len(content) else None)
 
 
-def _scripts(files: Mapping[str, bytes]) -> dict[str, bytes]:
-    """The scripts as few; as they are, where they cannot be put together, so that one sees what is wrong."""
-    modules = {name: content.decode() for name, content in files.items() if name.endswith(".js")}
-    starts = [name for name in (START, *FIRST) if name in modules]
-    later = [name for name in modules if re.fullmatch(LATER, name)]
-    try:
-        return {name: text.encode() for name, text in link(modules, starts, later).items()}
-    except Unlinkable as error:
-        log.warning("the scripts of the dashboard are served one by one", reason=str(error))
-        return {}
-
-
 def _styles(files: Mapping[str, bytes]) -> dict[str, bytes]:
-    """The styles as few, without what only readers need."""
+    """The styles as few."""
     lists = {name: files[listed].decode().split() for name, listed in STYLES.items()}
-    return {
-        name: _AROUND.sub(rb"\1", _COMMENT.sub(b"", b"".join(files[f"styles/{each}"] for each in names)))
-        for name, names in lists.items()
-    }
+    return {name: b"".join(files[f"styles/{each}"] for each in names) for name, names in lists.items()}
 
 
 def _kind(name: str) -> str:
