@@ -53,6 +53,7 @@ lint: $(READY) ## style, types and layer rules
 	@$(BIN)/ruff format --check
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
+	@$(BIN)/python -m tests.types
 
 conformance: $(READY) ## the official MCP conformance suite and clients of every age, where Node is present
 	@tests/serve/mcp/conformance/run

@@ -153,6 +153,20 @@ def test_the_sprite_has_the_icons_that_are_used() -> None:
     assert set(re.findall(r'(?:<\$\{Icon\} name|\bicon)=?:? ?"([\w-]+)"', texts)) <= set(drawn)
 
 
+def test_the_types_of_others_are_of_what_is_taken_over() -> None:
+    """The libraries whose declarations the types are checked against have the versions that the page's files are of."""
+    root = Path(__file__).parents[2]
+    built, checked = (
+        json.loads((root / folder / "package.json").read_text())["dependencies"]
+        for folder in ("vendoring", "tests/types")
+    )
+    assert checked.keys() - {"typescript"} <= built.keys()
+    assert {name: built[name] for name in checked if name in built}.items() <= checked.items()
+    for name in ("ui", "dagre"):
+        told = exports((STATIC / f"vendor/{name}.d.ts").read_text())
+        assert told <= exports((STATIC / f"vendor/{name}.js").read_text()) | {"ReadonlySignal", "Signal"}
+
+
 def exports(text: str) -> set[str]:
     maps = [each.strip() for names in EXPORTED_MAPS.findall(text) for each in names.split(",")]
     listed = [

@@ -10,8 +10,8 @@ NODE = MODULES / "node" / "bin" / "node"  # fetched too: that of the machine may
 STAMP = ".fetched"
 
 
-def is_fetched() -> bool:
-    """Fetch the programs, unless they are here; return False on a machine without npm.
+def is_fetched(package: Path = PACKAGE) -> bool:
+    """Fetch the programs that `package` names, unless they are here; return False on a machine without npm.
 
     Raises:
         subprocess.CalledProcessError: npm could not fetch them.
@@ -19,9 +19,9 @@ def is_fetched() -> bool:
     npm = shutil.which("npm")
     if npm is None:
         return False
-    wanted, stamp = PACKAGE.read_text(), MODULES / STAMP
+    wanted, stamp = package.read_text(), package.with_name("node_modules") / STAMP
     if not stamp.exists() or stamp.read_text() != wanted:
         command = [npm, "install", "--no-package-lock", "--no-audit", "--no-fund", "--loglevel=error"]
-        subprocess.run(command, cwd=PACKAGE.parent, check=True, stdout=subprocess.DEVNULL)
+        subprocess.run(command, cwd=package.parent, check=True, stdout=subprocess.DEVNULL)
         stamp.write_text(wanted)
     return True

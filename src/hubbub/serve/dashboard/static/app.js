@@ -35,7 +35,7 @@ if (project.value) {
   restore(); // before anything is shown: a link to the past must not show the present first
 }
 await loadWords();
-render(h(App), document.getElementById("app"));
+render(h(App, null), document.getElementById("app"));
 watchNeeds();
 fetchAhead();
 if (closed) toast(t("errors.no_such_project", { project: closed }), { kind: "error" });

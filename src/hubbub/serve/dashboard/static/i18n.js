@@ -52,6 +52,10 @@ export function t(key, values = {}) {
 /** Whether there are words for a key. */
 export const has = (key) => find(loadedWords.en ?? {}, key, {}) !== undefined;
 
+/**
+ * @param {Record<string, Record<string, string>>} all @param {string} key @param {{count?: any}} values
+ * @returns {string|undefined}
+ */
 function find(all, key, { count }) {
   const dot = key.indexOf(".");
   const section = all[key.slice(0, dot)] ?? {};
@@ -86,6 +90,7 @@ export const day = (at) =>
 /** The whole moment, to the second. */
 export const fullTime = (at) => format("DateTimeFormat", { dateStyle: "medium", timeStyle: "medium" }).format(at);
 
+/** @type {[string, number][]} */
 const STEPS = [["day", 86_400_000], ["hour", 3_600_000], ["minute", 60_000], ["second", 1000]];
 
 /** A duration in milliseconds, compact: "8s", "36m", "1h 5m", "3d". Minutes beside days say nothing. */

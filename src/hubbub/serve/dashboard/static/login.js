@@ -1,6 +1,6 @@
 // The page where one signs in. Without this script it works all the same.
 
-const link = document.getElementById("link");
+const link = /** @type {HTMLFormElement|null} */ (document.getElementById("link"));
 const login = document.getElementById("login");
 
 // A link that was sent to a browser signs in by itself. What only looks at links, as mail programs do, runs no script.

@@ -12,6 +12,7 @@ const ANSWERED_FOR = 2_000; // longer than the log is ever behind; what changed 
 const TRIES = 3;
 const BETWEEN_TRIES = 1_000;
 
+/** @type {(sentence: string) => void} */
 let tell = () => {};
 
 /** Whom to tell the hub's sentence when it refuses something. */

@@ -52,10 +52,14 @@ export const link = {
 // The table of actions. `request(values, options)` is the call of REST; `of(values)` names the card that it is done to,
 // `noun\nkey`, which is pending until the hub has told what came of it.
 
-/** An action on one thing, whose id is among the values; the others are sent as they are. */
+/**
+ * An action on one thing, whose id is among the values; the others are sent as they are.
+ * @typedef {Record<string, any>} Values
+ * @param {string} noun @param {string} name @param {string} way
+ */
 const on = (noun, name, way) => (verb) => ({
-  request: ({ [name]: id, ...body }, options) => post(at(way, id, `/${verb}`), body, options),
-  of: ({ [name]: id }) => `${noun}\n${id}`,
+  request: (/** @type {Values} */ { [name]: id, ...body }, options) => post(at(way, id, `/${verb}`), body, options),
+  of: (/** @type {Values} */ { [name]: id }) => `${noun}\n${id}`,
 });
 
 const onTask = on("tasks", "task", "/tasks");

@@ -17,7 +17,8 @@ import { address, get, leaveForLogin } from "./api.js";
  * @param {() => void} heard
  */
 async function* frames(body, heard) {
-  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  const decoder = /** @type {ReadableWritablePair<string, Uint8Array>} */ (new TextDecoderStream());
+  const reader = body.pipeThrough(decoder).getReader();
   let rest = "";
   try {
     for (;;) {
@@ -38,7 +39,9 @@ async function* frames(body, heard) {
 
 /** @typedef {"connecting"|"live"|"reconnecting"|"paused"|"refused"} ConnectionStatus */
 
-/** How the stream is, how far it is behind, and the last id. @type {{value: {status: ConnectionStatus}}} */
+/** @typedef {{status: ConnectionStatus, behindMs: number, id: number, why: string|null}} Connection */
+
+/** How the stream is, how far it is behind, and the last id. @type {import("../vendor/ui.js").Signal<Connection>} */
 export const connection = signal({ status: "connecting", behindMs: 0, id: 0, why: null });
 export const isLive = computed(() => connection.value.status === "live");
 export const isAway = computed(() => connection.value.status === "reconnecting");
@@ -58,10 +61,12 @@ let waiting = []; // came in, not yet folded
 let due = false; // whether a flush is planned
 let running = null; // the AbortController of the stream that is open
 let heardAt = 0;
+/** @type {(value?: unknown) => void} */
 let goOn = () => {}; // ends the pause between two tries
 let hiddenTimer;
 let wanted = () => false; // whether somebody wants to be told things while the page is hidden
 
+/** @param {Partial<Connection>} changes */
 const say = (changes) => (connection.value = { ...connection.value, ...changes });
 
 /** Keep the stream going for good. `listensHidden` says whether a hidden page has a reason to listen. */
@@ -74,8 +79,9 @@ export async function follow({ listensHidden = wanted } = {}) {
     const began = performance.now();
     const ended = await once();
     failures = ended === "reset" || performance.now() - began > LONGEST_PAUSE ? 0 : failures + 1;
-    if (connection.value.status === "paused") await new Promise((resolve) => (goOn = resolve));
-    else if (connection.value.status !== "refused") await pause(failures);
+    const { status } = connection.peek();
+    if (status === "paused") await new Promise((resolve) => (goOn = resolve));
+    else if (status !== "refused") await pause(failures);
   }
 }
 

@@ -28,7 +28,7 @@ export const WAITING = new Set([
 ]);
 
 const GROUP_OF = new Map(
-  Object.entries(GROUPS).flatMap(([group, { of }]) => of.map((noun) => [noun, group])),
+  Object.entries(GROUPS).flatMap(([group, { of }]) => of.map((noun) => /** @type {const} */ ([noun, group]))),
 );
 
 /** The group of a kind; what no other group claims is the hub's. @param {string} kind */

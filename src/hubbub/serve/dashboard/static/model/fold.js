@@ -152,7 +152,7 @@ export const NOUNS = ["tasks", "agents", "machines", "approvals", "letters", "ov
 
 /** A picture as the hub tells it, `{noun: {key: card}}`; without one the empty picture. @returns {Picture} */
 export function open(cards = {}) {
-  const picture = { written: new Map() };
+  const picture = /** @type {Picture} */ ({ written: new Map() });
   for (const noun of NOUNS) picture[noun] = new Map(Object.entries(cards[noun] ?? {}));
   return picture;
 }
@@ -187,7 +187,7 @@ export function apply(picture, activity, changed) {
  * @returns {Picture}
  */
 export function copy(picture, changed, last) {
-  const made = { written: new Map(last ? null : picture.written) };
+  const made = /** @type {Picture} */ ({ written: new Map(last ? null : picture.written) });
   for (const noun of NOUNS) {
     made[noun] = last && !changed.has(noun) ? last[noun] : new Map(picture[noun]);
   }

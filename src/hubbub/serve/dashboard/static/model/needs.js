@@ -54,7 +54,10 @@ const coarse = computed(() => Math.floor(now.value / STEP) * STEP);
 /** The keys of those that who looks here has dealt with: nobody else has to know. */
 export const settled = signal(new Set());
 
-/** Anew only when something changed of which needs are made. @type {{value: Need[]}} */
+/**
+ * Anew only when something changed of which needs are made.
+ * @type {import("../vendor/ui.js").ReadonlySignal<Need[]>}
+ */
 export const waiting = computed(() => {
   for (const noun of [tasks, agents, approvals, letters, overlaps]) noun.value;
   const all = needs(shown.peek(), coarse.value);

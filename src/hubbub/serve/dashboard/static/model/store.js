@@ -6,7 +6,7 @@ import { NOUNS, open } from "./fold.js";
 
 /** @typedef {import("./fold.js").Picture} Picture */
 
-/** As the hub knows it; a new object after each flush. @type {{value: Picture}} */
+/** As the hub knows it; a new object after each flush. @type {import("../vendor/ui.js").Signal<Picture>} */
 export const live = signal(open());
 
 /** Whether the first snapshot is there: before, an empty picture means nothing. */
@@ -15,7 +15,7 @@ export const loaded = signal(false);
 /** The moment that is replayed, `{id, at}`; null while live. */
 export const moment = signal(null);
 
-/** The picture of that moment. @type {{value: Picture|null}} */
+/** The picture of that moment. @type {import("../vendor/ui.js").Signal<Picture|null>} */
 export const past = signal(null);
 
 /** The cards, by noun and key, to which something is being done from here that the hub has not told of yet. */
@@ -24,7 +24,7 @@ export const pending = signal([]);
 /** Whether something is being done to a card: `noun\nkey`. */
 export const isPending = (of) => pending.value.includes(of);
 
-/** The picture to show: of the past, or the live one. @type {{value: Picture}} */
+/** The picture to show: of the past, or the live one. @type {import("../vendor/ui.js").ReadonlySignal<Picture>} */
 export const shown = computed(() => (moment.value ? past.value ?? live.value : live.value));
 
 const maps = Object.fromEntries(NOUNS.map((noun) => [noun, computed(() => shown.value[noun])]));

@@ -15,12 +15,14 @@ import { Menu } from "../ui/controls.js";
 
 const A_YEAR = 365 * 24 * 3600;
 
+/** @typedef {"dark"|"light"|"system"} Theme */
+
+/** @type {Theme[]} */
 export const THEMES = ["dark", "light", "system"];
 
-/** @type {{value: "dark"|"light"|"system"}} */
-export const theme = signal(document.documentElement.dataset.theme || "system");
+export const theme = signal(/** @type {Theme} */ (document.documentElement.dataset.theme || "system"));
 
-/** @param {"dark"|"light"|"system"} chosen */
+/** @param {Theme} chosen */
 export function setTheme(chosen) {
   theme.value = chosen;
   const system = chosen === "system";

@@ -78,7 +78,9 @@ function close(_item, { target }) {
   if (isTyping(target)) return target.blur();
   const open = CLOSED.find((key) => route.value.query[key]);
   if (!open) return false;
-  document.querySelector("main .card-link[aria-current=true]")?.focus({ preventScroll: true });
+  /** @type {HTMLElement|null} */
+  const card = document.querySelector("main .card-link[aria-current=true]");
+  card?.focus({ preventScroll: true });
   return set({ [open]: null });
 }
 

@@ -53,7 +53,7 @@ export function useKey(key, word, run, { group = "act" } = {}) {
 
 /** What the focused card stands for ("task:ID"), or null. */
 function focusedItem() {
-  return document.activeElement?.closest("[data-item]")?.dataset.item ?? null;
+  return document.activeElement?.closest("[data-item]")?.getAttribute("data-item") ?? null;
 }
 
 let chord = null;
@@ -139,6 +139,7 @@ export function listen() {
 
 // hjkl and the arrows: from one card to the next, by where they are on the screen.
 
+/** @type {Record<string, [number, number]>} */
 const WAYS = {
   h: [-1, 0], j: [0, 1], k: [0, -1], l: [1, 0],
   ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1], ArrowRight: [1, 0],
@@ -166,7 +167,7 @@ export function registerMoving() {
   return () => all.forEach((forget) => forget());
 }
 
-/** @param {number[]} way @param {boolean} may arrows scroll the page unless a card has the focus */
+/** @param {[number, number]} way @param {boolean} may arrows scroll the page unless a card has the focus */
 function move(way, may) {
   if (!may) return false;
   const items = [...lists].flatMap(({ current }) => [...(current?.querySelectorAll("[data-item]") ?? [])])

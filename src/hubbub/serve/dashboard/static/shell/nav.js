@@ -111,6 +111,7 @@ function Projects() {
   <//>`;
 }
 
+/** @param {View} props */
 const inMenu = ({ view, icon, count }) => ({
   label: t(`shell.${view}`), icon, href: href(view), hint: count?.value ? String(count.value) : undefined,
 });

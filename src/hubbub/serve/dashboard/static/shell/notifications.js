@@ -68,7 +68,7 @@ function title({ task, agent }) {
 
 /** On the icon of the tab a dot, while something waits; on that of an installed page the number. */
 function badge(count) {
-  const link = document.querySelector("link[rel=icon]");
+  const link = /** @type {HTMLLinkElement|null} */ (document.querySelector("link[rel=icon]"));
   const address = new URL(count ? "../mark-waiting.svg" : "../mark.svg", import.meta.url).href;
   if (link && link.href !== address) link.href = address;
   if (count) navigator.setAppBadge?.(count).catch(() => {}); // where a page cannot be installed there is no badge

@@ -89,7 +89,10 @@ const AT_THE_END = 0.995; // of the width: there it is now
 
 let before = Promise.resolve();
 
-/** Move, once all moves before are done: keys come faster than the log is fetched. @param {() => any} move */
+/**
+ * Move, once all moves before are done: keys come faster than the log is fetched.
+ * @param {() => any} move @returns {Promise<any>}
+ */
 function tried(move) {
   before = before.then(() => attempted(move));
   return before;

@@ -65,7 +65,8 @@ function move(address, replace) {
 export function listen() {
   addEventListener("popstate", () => (route.value = read(location)));
   document.addEventListener("click", (event) => {
-    const link = event.target.closest?.("a[href]");
+    /** @type {HTMLAnchorElement|null} */
+    const link = event.target instanceof Element ? event.target.closest("a[href]") : null;
     if (!link || event.defaultPrevented || event.button || link.target || link.hasAttribute("download")) return;
     if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey || !isView(link)) return;
     event.preventDefault();

@@ -16,6 +16,8 @@ import { Button, IconButton } from "./controls.js";
  * @param {boolean} [props.pending] something is being done to it, and the hub has not told what came of it
  * @param {"amber"|"red"} [props.tone]
  * @param {any} [props.flash] the card flashes when this changes
+ * @param {string} [props.class]
+ * @param {any} [props.children]
  */
 export function Card({
   item, href, name, selected, current, pending, tone, flash, class: more = "", children, ...rest

@@ -23,6 +23,8 @@ export function Icon({ name, size = 16 }) {
  * @param {string} [props.href] makes it a link
  * @param {boolean} [props.small]
  * @param {boolean} [props.pressed] makes it a toggle
+ * @param {string} [props.class]
+ * @param {any} [props.children]
  */
 export function Button({ kind = "plain", icon, keyHint, href, small, pressed, class: more, children, ...rest }) {
   const look = ["button", `is-${kind}`, small && "is-small", more].filter(Boolean).join(" ");
@@ -36,7 +38,8 @@ export function Button({ kind = "plain", icon, keyHint, href, small, pressed, cl
 
 /**
  * A button that is only an icon: `label` is its name and its tooltip.
- * @param {{icon: string, label: string, kind?: string, small?: boolean, pressed?: boolean}} props
+ * @param {{icon: string, label: string, kind?: string, small?: boolean, pressed?: boolean,
+ *   class?: string}} props
  */
 export function IconButton({ icon, label, kind = "plain", small, pressed, class: more, ...rest }) {
   const look = ["button is-icon", `is-${kind}`, small && "is-small", more].filter(Boolean).join(" ");
@@ -100,6 +103,9 @@ export function Tabs({ label, tabs, current, onChange, children }) {
  * @param {object} props
  * @param {string} props.label the button's words; with `bare` or children its name, which has what is seen in it
  * @param {boolean} [props.bare] only the icon is seen
+ * @param {string} [props.kind] of the button
+ * @param {boolean} [props.small]
+ * @param {any} [props.children]
  * @param {string} [props.icon]
  * @param {(Item|"-"|null|false)[]|(() => Item[])} props.items "-": a line; `heading`: a line of words;
  *   a function is asked when the menu opens
@@ -179,7 +185,7 @@ function choices(panel) {
 /** Arrows, first letters, Esc. */
 function onKey(event, panel, close) {
   const all = choices(panel);
-  const at = all.indexOf(document.activeElement);
+  const at = all.findIndex((one) => one === document.activeElement);
   event.stopPropagation();
   const steps = { ArrowDown: at + 1, ArrowUp: at - 1 + all.length, Home: 0, End: all.length - 1 };
   if (event.key in steps) all[steps[event.key] % all.length]?.focus();

@@ -13,6 +13,7 @@ import { openDialog, Toasts } from "./overlays.js";
  * @param {boolean} [props.wide]
  * @param {(event: Event) => void} [props.onSubmit] makes it a form, with a way back
  * @param {any} [props.footer] its buttons
+ * @param {any} [props.children]
  * @param {string} [props.draft] under which name what is typed is kept until it is sent, if the title is not enough
  */
 export function Dialog({ title, onClose, wide, onSubmit, footer, draft = title, children }) {

@@ -17,7 +17,11 @@ export function TextArea({ label, hint, error, ...rest }) {
   return framed({ label, hint, error }, (tied) => html`<textarea class="input" ...${rest} ...${tied}></textarea>`);
 }
 
-/** One of a few. @param {{label: string, options: {value: string, label: string}[], value?: string}} props */
+/**
+ * One of a few.
+ * @param {{label: string, hint?: string, error?: string, value?: string,
+ *   options: {value: string, label: string}[]}} props
+ */
 export function Select({ label, hint, error, options, value, ...rest }) {
   return framed({ label, hint, error }, (tied) => html`<select class="input" ...${rest} ...${tied} value=${value}>
     ${options.map((one) => html`<option key=${one.value} value=${one.value} selected=${one.value === value}>
@@ -57,7 +61,9 @@ const FIELDS = "input[type=text]:not([role]), textarea";
 export function useDraft(box, name) {
   const isSent = useRef(false);
   useLayoutEffect(() => {
-    const fields = [...(box.current?.querySelectorAll(FIELDS) ?? [])];
+    /** @type {NodeListOf<HTMLInputElement>|undefined} */
+    const found = box.current?.querySelectorAll(FIELDS);
+    const fields = [...(found ?? [])];
     const first = fields.map(({ value }) => value);
     drafts.get(name)?.forEach((value, place) => fields[place] && type(fields[place], value));
     return () => {
@@ -86,7 +92,7 @@ const WRITTEN = { space: "␣", Escape: "Esc", Enter: "↵" };
 export function onCommandEnter(event) {
   if (event.key !== "Enter" || !(event.metaKey || event.ctrlKey)) return;
   event.preventDefault();
-  event.target.form?.requestSubmit();
+  /** @type {HTMLInputElement} */ (event.target).form?.requestSubmit();
 }
 
 /** "mod+k" -> "⌘K" or "Ctrl K", "g b" -> "g b". @param {string} key */

@@ -58,7 +58,8 @@ const BEYOND = 500; // pixels above and below the visible part that are drawn, t
 const STEP = 200; // pixels that have to be scrolled before it is looked at again
 
 /**
- * @param {{items: {key: string}[], draw: (item: object) => object, guess?: number, label: string}} props
+ * @param {{items: {key: string}[], draw: (item: object) => object, guess?: number, label: string,
+ *   children?: any}} props
  *   `draw` makes the one element of an item; it is to give the same object for what has not changed
  */
 export function Window({ items, draw, guess = GUESS, label, children }) {

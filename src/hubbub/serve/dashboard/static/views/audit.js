@@ -64,7 +64,7 @@ function byMachine(heads) {
     machines.set(head.node, known);
   }
   return [...machines.values()].sort((one, other) =>
-    Boolean(other.broken) - Boolean(one.broken) || one.node.localeCompare(other.node));
+    Number(Boolean(other.broken)) - Number(Boolean(one.broken)) || one.node.localeCompare(other.node));
 }
 
 function Head({ machine: { node, latest, broken } }) {

@@ -84,7 +84,7 @@ function byMachine(agents) {
     if (!machines.has(name)) machines.set(name, []);
     machines.get(name).push(agent);
   }
-  const byName = (a, b) => (a === "") - (b === "") || a.localeCompare(b);
+  const byName = (a, b) => Number(a === "") - Number(b === "") || a.localeCompare(b);
   for (const crew of machines.values()) crew.sort((a, b) => a.name.localeCompare(b.name));
   return [...machines].sort(([a], [b]) => byName(a, b));
 }
@@ -104,6 +104,7 @@ const TELLING = new Set(["blocked", "waiting", "failed"]);
  * @param {boolean} props.selected  one of those that the next action is for
  * @param {boolean} props.current  the one that is open at the side
  * @param {boolean} props.pending  something is being done to it
+ * @param {(event: MouseEvent) => void} props.onPick
  */
 function TaskCard({ task, state, picture, counts, progress, selected, current, pending, onPick }) {
   const note = TELLING.has(state) && reasonOf(task, picture);
@@ -187,6 +188,8 @@ const CARD = 92; // pixels of a card with a title of one line, and the gap below
  * @param {object} props
  * @param {{name: string, glyph: string, cards: {task: object, state: string}[]}} props.column
  * @param {object} props.look  what cards are drawn from: picture, links, letters, selected, current, pick
+ * @param {any} [props.aside]
+ * @param {any} [props.children]
  */
 function Column({ column, look, aside, children }) {
   const drawn = useRef(new Map());

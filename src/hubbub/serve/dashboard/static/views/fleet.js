@@ -193,6 +193,7 @@ const METHOD_ICONS = { stream: "zap", worker: "play", wait: "timer", none: "bell
  * @param {object} props.agent @param {string} props.state @param {object} [props.task] what it is at
  * @param {number[]} props.pulse @param {object} [props.fact] what `GET /agents` tells of it
  * @param {string} props.href @param {string} [props.taskHref] @param {boolean} props.current
+ * @param {import("../model/fold.js").Picture} props.picture
  */
 function AgentCard({ agent, state, task, pulse, fact, href, taskHref, current, picture }) {
   const about = [agent.runtime ?? fact?.runtime, agent.area].filter(Boolean).join(", ");

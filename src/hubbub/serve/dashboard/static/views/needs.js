@@ -293,14 +293,14 @@ async function explain(open, setWhy) {
   setWhy(() => found?.Why ?? null);
 }
 
-/** A blocked task is told apart from an agent that asks. */
+/** A blocked task is told apart from an agent that asks. @param {import("../model/needs.js").Need} need */
 function titleOf({ kind, task, approval }) {
   if (kind === "question" && task?.state === "blocked") return "title_blocked";
   if (kind === "approval" && approval.dangerous) return "title_dangerous";
   return `title_${kind}`;
 }
 
-/** What is asked about: the task, or who holds it. */
+/** What is asked about: the task, or who holds it. @param {import("../model/needs.js").Need} need */
 function whyOf({ task, agent }) {
   return task ? { ref: task.number, kind: "task" } : { ref: agent.name, kind: "agent" };
 }
@@ -343,9 +343,11 @@ function press(key, item) {
   return true;
 }
 
+/** @returns {HTMLElement|null} */
 const buttonOf = (item) => document.querySelector(`[data-item="${CSS.escape(item)}"] [data-act="approve"]`);
 
 function focusFirst() {
+  /** @type {HTMLElement|null} */
   const first = document.querySelector("[data-item^='need:approval']");
   first?.focus();
   first?.scrollIntoView({ block: "nearest", inline: "nearest" });

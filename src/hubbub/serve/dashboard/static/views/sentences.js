@@ -100,7 +100,7 @@ function taskLink({ task_id: id, detail }) {
   return html`<a class="part mono" href=${href(view, { ...query, task: number ?? id })}>${name}</a>`;
 }
 
-/** A sentence begins with a capital letter, unless with somebody's name. */
+/** A sentence begins with a capital letter, unless with somebody's name. @param {any[]} told */
 const capitalised = ([first, ...rest]) =>
   [typeof first === "string" ? first[0].toUpperCase() + first.slice(1) : first, ...rest];
 

@@ -197,7 +197,7 @@ function usePeople() {
 }
 
 const goodAndNewFirst = (one, other) =>
-  Boolean(one.revoked_at) - Boolean(other.revoked_at) || other.created_at - one.created_at;
+  Number(Boolean(one.revoked_at)) - Number(Boolean(other.revoked_at)) || other.created_at - one.created_at;
 
 export function Tokens() {
   const people = usePeople();

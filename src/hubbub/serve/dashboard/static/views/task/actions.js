@@ -113,7 +113,7 @@ export const TASK_ACTIONS = [
   },
 ];
 
-/** Whether the hub would let a person do that to a task as it is. */
+/** Whether the hub would let a person do that to a task as it is. @param {TaskAction} action @param {Task} task */
 export const isAble = ({ verbs, states }, task) =>
   verbs.some((verb) => task.may.includes(verb)) && (states?.includes(task.state) ?? true);
 
