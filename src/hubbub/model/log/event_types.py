@@ -22,6 +22,7 @@ GROUPS: Mapping[str, Sequence[str]] = {
     "dispatch": ("ended", "queued", "sent"),
     "file": ("claimed", "refused", "released"),
     "key": ("cleared", "set"),
+    "lease": ("capacity", "granted", "released", "rule", "waiting"),
     "login": ("ended", "started"),
     "member": ("put", "removed"),
     "memory": ("updated",),
