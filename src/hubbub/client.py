@@ -17,6 +17,7 @@ from uuid import uuid4
 
 import httpx2
 
+from hubbub.model import data_folder
 from hubbub.model.errors import Invalid
 from hubbub.model.programs.proxy_trust import authorities, trusts_environment
 from hubbub.model.programs.retry_after import patiently
@@ -36,8 +37,8 @@ PATIENT = 6  # tries at a request, while the hub has us wait
 SCHEMES = frozenset({"http", "https"})
 DOTS = {".": "%2E", "..": "%2E%2E"}  # parts of a path that would be resolved
 
-ADDRESS_FILE = "hub.json"  # the running hub writes it into its data folder
-OWNER_FILE = "owner-token"
+OWNER_FILE = data_folder.OWNER_FILE
+running_hub, owner_token = data_folder.running_hub, data_folder.owner_token
 
 
 class HubRefused(Exception):
@@ -146,24 +147,6 @@ class Frame:
 
     id: str
     data: dict[str, Any]
-
-
-def running_hub(data: Path) -> str | None:
-    """The address of the hub that serves the data folder, as it wrote it down; None if it wrote nothing."""
-    try:
-        facts = json.loads((data / ADDRESS_FILE).read_text("utf-8"))
-    except (OSError, ValueError):
-        return None
-    url = facts.get("url") if isinstance(facts, dict) else None
-    return url if isinstance(url, str) else None
-
-
-def owner_token(data: Path) -> str | None:
-    """The token of the person who owns the hub of the data folder; None if there is none, or it is not ours to read."""
-    try:
-        return (data / OWNER_FILE).read_text("utf-8").strip() or None
-    except (OSError, ValueError):
-        return None
 
 
 class Hub:

@@ -17,7 +17,7 @@ from hubbub.core.people import runs
 from hubbub.core.presence import presences
 from hubbub.core.why import Explanation, Fact, SubjectKind
 from hubbub.core.why.explanation import ago, listed, named, quoted
-from hubbub.core.work import artifacts, completion_checks, reviews, tasks, transfers
+from hubbub.core.work import artifacts, completion_checks, leases, reviews, tasks, transfers
 from hubbub.model.agents.scopes import Scope
 from hubbub.model.errors import Invalid, NotFound, UnknownAgent
 from hubbub.model.fleet.calls import NodeCall, NodeInfo, Principal, Question
@@ -28,6 +28,7 @@ from hubbub.model.lifecycle import Event, Status
 from hubbub.model.people.rights import Role
 from hubbub.model.records import Condition, Task
 from hubbub.model.timestamps import duration_text
+from hubbub.model.work.leases import Terms
 from hubbub.model.work.permissions import VerbManner
 from hubbub.store.engine.sqlite import SQLite
 from hubbub.store.fleet import managed_agents
@@ -130,6 +131,38 @@ def test_a_free_task_names_who_could_take_it(world: World) -> None:
     assert only.sentence == "It is free, and nobody has claimed it; bob could, being the only one here."
     assert several.sentence == "It is free, and nobody has claimed it; ann and bob could: they are here."
     assert several.detail == {"here": ["ann", "bob"]}
+
+
+def test_who_holds_a_thing_and_who_waits(world: World) -> None:
+    """Of a thing it is told who holds it, where and for what, how many there are, and who waits in which turn."""
+    world.do(leases.put_capacity, world.project, "gpu", 2)
+    terms = Terms(purpose="make test", host="atlas")
+    world.do(leases.ask, world.project, ["gpu:2"], by="ann", terms=terms)
+    world.clock.advance(MINUTE / 3)
+    for name in ("bob", "代码1号"):
+        world.do(leases.ask, world.project, ["gpu", "port:1"], by=name)
+
+    assert kinds(world, "gpu") == ["thing.counted", "thing.held", "thing.waiting"]
+    told = explain(world, "gpu").sentence
+    assert told.startswith(
+        'There are 2 of gpu, of which 2 are held. ann holds gpu:2 on atlas for "make test" since '
+    )
+    assert told.endswith(" 2 wait for it, in this turn: bob and 代码1号.")
+    assert explain(world, "db", SubjectKind.THING).sentence == "Nobody holds db: it is free."
+    with pytest.raises(NotFound):
+        explain(world, "db")
+
+
+def test_what_an_agent_holds_and_waits_for(world: World) -> None:
+    """Of an agent it is told which things it holds, and which it waits for: who has them, and who asked before."""
+    world.do(leases.ask, world.project, ["db"], by="ann")
+    for name in ("代码1号", "bob"):
+        world.do(leases.ask, world.project, ["db"], by=name)
+
+    assert fact(world, "ann", "lease.held").sentence.startswith("It holds db since ")
+    waiting = fact(world, "bob", "lease.waiting")
+    assert waiting.sentence.endswith(", which ann holds; 代码1号 asked before.")
+    assert (waiting.detail["holders"], waiting.detail["before"]) == (["ann"], ["代码1号"])
 
 
 def test_a_task_is_found_by_number_or_id(world: World) -> None:
@@ -606,7 +639,7 @@ def test_a_file_that_is_claimed_and_declared(world: World) -> None:
 def test_what_there_is_not(world: World) -> None:
     """What is no task, agent, machine or file of the project is one sentence, with near names where one is meant."""
     for ref in ("77", "nobody", str(uuid4())):
-        with pytest.raises(NotFound, match=r"task, agent, machine or file '.*' not found"):
+        with pytest.raises(NotFound, match=r"task, agent, machine, file or thing '.*' not found"):
             explain(world, ref)
     with pytest.raises(UnknownAgent, match="bob"):
         explain(world, "bobb", SubjectKind.AGENT)

@@ -43,7 +43,7 @@ def test_a_lease_from_its_beginning_to_its_end(web: Web) -> None:
     path = f"/leases/{mine['id']}"
     waiting = ask(web, "db", agent="bob")
     assert [each["holder"] for each in waiting["holders"]] == ["ann"]
-    assert waiting["sentence"].startswith("db is held by 'ann' on 'atlas' since ")
+    assert waiting["sentence"].startswith("db has been held by 'ann' on 'atlas' for ")
     assert done(web.get(path))["lease"]["things"] == ["db"]
     assert done(web.post(f"{path}/renew", {"agent": "ann"}))["lease"]["status"] == "held"
     assert held(web) == [("ann", "held"), ("bob", "waiting")]
@@ -75,6 +75,18 @@ def test_who_hangs_up_waits_no_more(web: Web, hub: Hub) -> None:
         web.http.post("/leases", json=body, timeout=0.5)
 
     until(lambda: held(web) == [("ann", "held")], "bob to wait no more")
+
+
+def test_leases_are_counted(web: Web, hub: Hub, visit: Visit) -> None:
+    """The numbers of the hub tell how many leases are held, and how many are waited for."""
+    ask(web, "db")
+    ask(web, "port:1")
+    ask(web, "db", agent="bob")
+
+    told = visit(hub, hub.token(), root="").get("/metrics").text
+
+    assert 'hubbub_leases{status="held"} 2.0' in told
+    assert 'hubbub_leases{status="waiting"} 1.0' in told
 
 
 def test_who_does_not_wait_is_refused(web: Web) -> None:

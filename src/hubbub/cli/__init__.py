@@ -91,6 +91,9 @@ ELSEWHERE = {
     "logs": "log",
     "message": "send",
     "mail": "inbox",
+    "lock": "with",
+    "flock": "with",
+    "leases": "lease",
 }
 
 ENTRIES = {
@@ -122,7 +125,9 @@ ENTRIES = {
     "trust": CommandEntry("hubbub.cli.clients.trust_hooks", "Let the hooks of a project run."),
     "log": CommandEntry("hubbub.cli.log.activity_log", "What happened, and what happens."),
     "watch": CommandEntry("hubbub.cli.log.watch", "The dashboard in a terminal."),
-    "why": CommandEntry("hubbub.cli.log.why", "Why a task waits, an agent is silent, a file is taken."),
+    "why": CommandEntry(
+        "hubbub.cli.log.why", "Why a task waits, an agent is silent, a file or a port is taken."
+    ),
     "proof": CommandEntry(
         "hubbub.cli.work.proof", "What was seen of the work on a task, beside what is said."
     ),
@@ -134,6 +139,14 @@ ENTRIES = {
         "hubbub.cli.fleet.accounts", "Have the agents of an account begin nothing for a while."
     ),
     "resume": CommandEntry("hubbub.cli.fleet.accounts", "Let the agents of a paused account go on."),
+    "with": CommandEntry(
+        "hubbub.cli.leases.with_command",
+        "Run a command while it holds a port, a database, a processor.",
+        "with_",
+    ),
+    "lease": CommandEntry(
+        "hubbub.cli.leases.lease", "Who holds what, how many there are of it, which commands need it."
+    ),
     "project": CommandEntry(
         "hubbub.cli.people.projects", "Create, list and show projects, and divide them into areas."
     ),

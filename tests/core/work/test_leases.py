@@ -128,7 +128,7 @@ def test_who_does_not_wait_hears_who_holds_it(world: World) -> None:
         ask(world, "db", by="代码1号", waits=False)
 
     assert str(refused.value) == (
-        "db is held by 'ann' on 'atlas' since less than a second ('make test'); 1 asked before ('bob')"
+        "db has been held by 'ann' on 'atlas' for less than a second ('make test'); 1 asked before ('bob')"
     )
     assert len(world.do(leases.of_project, world.id)) == 2
 

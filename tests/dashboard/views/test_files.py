@@ -1,5 +1,7 @@
 """Files: who works on what, where two are in each other's way, and what a person does about it."""
 
+import re
+from functools import partial
 from typing import Any
 
 import pytest
@@ -9,10 +11,11 @@ from hubbub.core.actions import task_actions
 from hubbub.core.agents import agents, scopes
 from hubbub.core.mail import messages
 from hubbub.core.presence import presences
-from hubbub.core.work import tasks
+from hubbub.core.work import leases, tasks
 from hubbub.model.agents.scopes import Scope
 from hubbub.model.lifecycle import Event
-from hubbub.model.records import Condition, Profile
+from hubbub.model.records import Condition, Priority, Profile
+from hubbub.model.work.leases import Terms
 from hubbub.store.tx import Tx
 from tests.dashboard.browser import PHONE, Visit, inside, until_told
 from tests.dashboard.conftest import VIEWER
@@ -66,6 +69,28 @@ def test_conflicts_stand_first_and_say_how_many_agents(visit: Visit) -> None:
     expect(names.nth(2)).to_have_text("docs/part_165.md")
     expect(row(page, "web/tokens.css")).to_contain_text("2 agents")
     expect(page.get_by_text("5 files claimed, 2 conflicts")).to_be_visible()
+
+
+def test_who_holds_a_thing_and_who_waits_is_there(visit: Visit, hub: Hub) -> None:
+    """Above the map stands who holds which things, and who waits for them in their turn; live, and till it is over."""
+    page = visit("/files")
+    shown = page.get_by_role("region", name="Ports, databases and other things").get_by_role("listitem")
+    expect(shown).to_have_count(0)
+
+    held = hub.do(lambda tx: leases.ask(tx, hub.project, ["port:8000"], by="mara", terms=Terms(host="atlas")))
+    for name, priority in (("ember", Priority.MEDIUM), ("rune", Priority.HIGH)):
+        hub.do(
+            partial(
+                leases.ask, project=hub.project, things=["port:8000"], by=name, terms=Terms(priority=priority)
+            )
+        )
+
+    expect(shown).to_have_text(
+        [re.compile(f"^port:8000(held|waited for) by{name}") for name in ("mara", "rune", "ember")]
+    )
+    hub.do(lambda tx: leases.release(tx, hub.project, str(held.id), by="mara"))
+    expect(shown).to_have_count(2)
+    expect(shown.first).to_contain_text("held byrune")
 
 
 def test_a_mark_says_what_the_agent_does_with_the_file(page: Page) -> None:

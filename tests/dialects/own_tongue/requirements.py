@@ -76,6 +76,7 @@ HUB = Requirements("hub", {
         "release": "release lets go of some, or of all",
         "block": "in a project that blocks conflicts a claim that meets another is refused",
         "list": "list shows who works where",
+        "things": "things are claimed, checked, listed and released like files, all or none, without waiting",
     }),
     "share": Section(PAGE, {
         "artifact": "an artifact is posted, listed, and read by its id or its name",

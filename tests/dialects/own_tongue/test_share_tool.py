@@ -58,6 +58,27 @@ def test_releasing_files(team: Team) -> None:
     assert ada.files(action="release") == {"released": []}
 
 
+@requires("files.things")
+@both_engines
+def test_claiming_things(team: Team) -> None:
+    """What one holds another is refused, and told who has it; it is listed, held on, and free when it is released."""
+    ada, ember = team.joined("ada"), team.joined("ember")
+    (held,) = ada.files(action="claim", things=["port:8000", "db"])["leased"]
+    assert (held["things"], held["status"], held["fence"]) == (["port:8000", "db"], "held", 1)
+    assert ada.files(action="claim", things=["db"])["leased"][0]["fence"] == 1
+    assert ada.files(action="check", things=["db"]) == {"is_free": True}
+    with team.unchanged():
+        assert ember.files(action="check", things=["db", "x"])["taken"].startswith(
+            "port:8000 db has been held by 'ada' "
+        )
+    refused = ember.wrong("files", action="claim", paths=["a.py"], things=["db"])
+    assert refused["error"] == "taken"
+    assert [each["holder"] for each in ember.files(action="list")["leased"]] == ["ada"]
+    assert ada.files(action="release", things=["db"]) == {"released": ["port:8000", "db"]}
+    assert ember.files(action="claim", things=["db"])["leased"][0]["fence"] == 2
+    assert ember.files(action="release") == {"released": ["db"]}
+
+
 @requires("files.block")
 @both_engines
 def test_a_project_that_blocks(team: Team) -> None:

@@ -136,6 +136,10 @@ def _reply(target: Target, happened: Event, clock: Clock) -> Reply:
     if sightings.is_one(happened):
         sightings.tell(target, happened, clock)
     until = clock.until
+    if happened.moment == event.BEFORE and happened.deed == event.SHELL:
+        from hubbub.clients.hook import commands  # no edit needs it
+
+        return commands.before(target, happened, until=until)
     if happened.moment == event.BEFORE:
         return edits.before(target, happened, until=until)
     if happened.moment == event.START and happened.client in RUNG:

@@ -7,7 +7,7 @@ as they are in one transaction. Nothing of it is guessed.
 from collections.abc import Iterable
 
 from hubbub.core.agents import agents as names
-from hubbub.core.why import agents, files, presence, tasks
+from hubbub.core.why import agents, files, leases, presence, tasks
 from hubbub.core.why.explanation import Explanation, Fact, SubjectKind
 from hubbub.core.work import tasks as work
 from hubbub.model.errors import NotFound
@@ -21,7 +21,7 @@ OF_FILES = frozenset("/.*")  # what has one of these may be a file
 
 
 def explain(tx: Tx, project: Project, ref: str, kind: SubjectKind | None = None) -> Explanation:
-    """Why a task (by its number or id), an agent, a machine (by their names) or a file (by its path) is as it is.
+    """Why a task (by its number or id), an agent, a machine, a thing (by their names) or a file (by its path) is so.
 
     Without a `kind` it is the first of these that there is; what has a slash or a dot in it may always be a file.
     Raises `NotFound`; `UnknownAgent`, with near names, where only an agent is meant; `Invalid` for what is no path.
@@ -31,6 +31,7 @@ def explain(tx: Tx, project: Project, ref: str, kind: SubjectKind | None = None)
         SubjectKind.AGENT: _agent,
         SubjectKind.MACHINE: _machine,
         SubjectKind.FILE: _file if kind is SubjectKind.FILE else _what_may_be_a_file,
+        SubjectKind.THING: _thing if kind is SubjectKind.THING else _what_may_be_a_thing,
     }
     if kind is SubjectKind.AGENT:
         names.require_known(tx, project.id, ref)
@@ -38,7 +39,7 @@ def explain(tx: Tx, project: Project, ref: str, kind: SubjectKind | None = None)
         account = found[each](tx, project, ref)
         if account is not None:
             return account
-    raise NotFound(str(kind or "task, agent, machine or file"), ref)
+    raise NotFound(str(kind or "task, agent, machine, file or thing"), ref)
 
 
 def _task(tx: Tx, project: Project, ref: str) -> Explanation | None:
@@ -70,6 +71,14 @@ def _file(tx: Tx, project: Project, ref: str) -> Explanation | None:
 def _what_may_be_a_file(tx: Tx, project: Project, ref: str) -> Explanation | None:
     is_one = not OF_FILES.isdisjoint(ref) or files.is_declared(tx, project, ref)
     return _file(tx, project, ref) if is_one else None
+
+
+def _thing(tx: Tx, project: Project, ref: str) -> Explanation | None:
+    return _account(SubjectKind.THING, ref, leases.of_thing(tx, project, ref))
+
+
+def _what_may_be_a_thing(tx: Tx, project: Project, ref: str) -> Explanation | None:
+    return _thing(tx, project, ref) if leases.is_known(tx, project, ref) else None
 
 
 def _account(kind: SubjectKind, name: str, facts: Iterable[Fact]) -> Explanation:

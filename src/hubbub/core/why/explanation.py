@@ -87,12 +87,13 @@ class SubjectKind(StrEnum):
     TASK = auto()
     AGENT = auto()
     MACHINE = auto()
+    THING = auto()  # that is leased
     FILE = auto()
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Why a task, an agent, a machine or a file is as it is."""
+    """Why a task, an agent, a machine, a thing or a file is as it is."""
 
     kind: SubjectKind
     name: str

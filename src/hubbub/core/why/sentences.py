@@ -203,11 +203,27 @@ OF_TASKS = {
     "agent_holds_one": "It holds {count} task: {tasks}.",
     "agent_holds_other": "It holds {count} tasks: {tasks}.",
 }
+OF_LEASES = {
+    "thing_counted": "There are {capacity} of {thing}, of which {taken} are held.",
+    "thing_held": (
+        "{holder} holds {things}{host}{purpose} since {since}, until it gives that back or is heard of no more."
+    ),
+    "thing_waiting_one": "{who} waits for it.",
+    "thing_waiting_other": "{count} wait for it, in this turn: {who}.",
+    "thing_free": "Nobody holds {thing}: it is free.",
+    "lease_held": "It holds {things}{host}{purpose} since {since}.",
+    "lease_waiting": "It waits for {things}{host}{purpose} since {since}{holders}{before}.",
+    "lease_holders": ", which {who} holds",
+    "lease_before": "; {who} asked before",
+    "lease_on": " on {host}",
+    "lease_for": " for {purpose}",
+}
 WORDS = {
     "ago": "{at} ({span} ago)",
     "ahead": "{at} (in {span})",
     **OF_PRESENCE,
     **OF_WAITING,
+    **OF_LEASES,
     **OF_FILES,
     **OF_AGENTS,
     **OF_TASKS,

@@ -1,10 +1,10 @@
-"""What an agent waits for: a person's answer, or a machine that has an order of it."""
+"""What an agent waits for: a person's answer, what others hold, or a machine that has an order of it."""
 
 from collections.abc import Iterator
 from uuid import UUID
 
 from hubbub.core.fleet import dispatches
-from hubbub.core.why import presence
+from hubbub.core.why import leases, presence
 from hubbub.core.why.explanation import NOTHING, Fact, Value, ago, ahead, named, quoted, say
 from hubbub.model.fleet.approvals import Approval, ApprovalStatus
 from hubbub.model.fleet.nodes import NODE_PREFIX
@@ -16,8 +16,9 @@ SHOWN_LENGTH = 120
 
 
 def of_agent(tx: Tx, project_id: UUID, name: str) -> Iterator[Fact]:
-    """The questions of an agent's calls that no person has answered, and its orders that have not ended."""
+    """The questions of an agent's calls that no person has answered, its leases, and its orders that have not ended."""
     yield from _approvals(tx, project_id, name)
+    yield from leases.of_agent(tx, project_id, name)
     yield from _dispatches(tx, project_id, name)
 
 

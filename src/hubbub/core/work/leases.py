@@ -34,6 +34,7 @@ from hubbub.model.work.leases import (
     USUAL,
     Ahead,
     Capacity,
+    InUse,
     Lease,
     LeaseStatus,
     LeaseTable,
@@ -50,7 +51,7 @@ from hubbub.store.work import leases
 _SECRETS = Redactor()  # a command may have some in its words, and everybody who looks at the project reads it
 
 # Nothing to decide: the store's own.
-of_project = leases.of_project
+of_project, totals = leases.of_project, leases.totals
 
 
 def ask(
@@ -159,6 +160,24 @@ def hold_by_tool(tx: Tx, project: Project, things: Sequence[str], *, by: str, tt
     return kept
 
 
+def taken(tx: Tx, project: Project, things: Sequence[str], *, by: str) -> str | None:
+    """What keeps `by` from holding these things now, in one sentence; None where nothing does. Changes nothing."""
+    known = leases.capacities(tx, project.id)
+    wants = wanted(things, known)
+    others = [each for each in leases.of_project(tx, project.id) if not (each.by_tool and each.holder == by)]
+    left = {thing: known.get(thing, 1) for thing in wants}
+    for each in others:
+        for thing, count in each.wants.items():
+            left[thing] = left.get(thing, 0) - count
+    if all(left[thing] >= count for thing, count in wants.items()):
+        return None
+    concerned = [each for each in others if not each.wants.keys().isdisjoint(wants)]
+    return refusal(
+        Ahead([each for each in concerned if each.is_held], [each for each in concerned if not each.is_held]),
+        tx.now,
+    )
+
+
 def find(tx: Tx, project: Project, ref: str) -> Lease:
     """A lease of the project by its id. Raises `NotFound`."""
     lease_id = parse_id(ref)
@@ -183,11 +202,12 @@ def ahead(tx: Tx, project: Project, lease: Lease) -> Ahead:
     return _table(tx, project.id).ahead(lease)
 
 
-def of_thing(tx: Tx, project: Project, thing: str) -> tuple[list[Lease], list[Lease], int]:
+def of_thing(tx: Tx, project: Project, thing: str) -> InUse:
     """Who holds a thing, who waits for it in their turn, and how many there are of it. Raises `Invalid`."""
     table = _table(tx, project.id)
     (name,) = wanted([thing], leases.capacities(tx, project.id))
-    return (
+    return InUse(
+        name,
         [each for each in table.held if name in each.wants],
         [each for each in table.waiting if name in each.wants],
         table.capacity(name),

@@ -1,10 +1,11 @@
-"""`files`: who edits what, so that two agents do not undo each other's work."""
+"""`files`: who edits what and who uses what, so that two agents do not undo each other's work."""
 
 from typing import Annotated, Literal
 
 from pydantic import Field, WithJsonSchema
 
 from hubbub.core.agents import agents, claims, scopes
+from hubbub.core.work import leases
 from hubbub.dialects.call import Call
 from hubbub.dialects.dialect import Reply
 from hubbub.dialects.hub import vocabulary
@@ -12,6 +13,7 @@ from hubbub.dialects.hub.definition import DIALECT, OwnContext, Paths, act, look
 from hubbub.model.errors import Invalid
 from hubbub.model.people.rights import HUB
 from hubbub.model.records import Presence
+from hubbub.model.work.leases import TOOL_TTL
 from hubbub.store.tx import Tx
 
 READS = ("check", "list")  # the actions that change nothing; what is none of them need not be hashable
@@ -25,29 +27,56 @@ def files(
     call: Call,
     action: Literal["claim", "check", "release", "list"],
     paths: Paths | None = None,
+    things: Paths | None = None,
     repository: Repository | None = None,
 ) -> Reply:
     """Claim files or globs before you edit them; check changes nothing; release lets go, without paths of all.
 
-    paths: relative to the repository, by default the project's. list: who holds what.
+    paths: relative to the repository, by default the project's. list: who holds what. things: ports, databases...
+    that all share, such as port:8000; in a shell rather: hubbub with port:8000 -- command.
     """
     here = look(tx, call) if action in READS else act(tx, call)
     if action == "list":
         return _listed(tx, here)
-    if action != "release" and not paths:
+    if action != "release" and not paths and not things:
         raise Invalid(f"paths is missing: say which files to {action}")
     mine = agents.presence(tx, here.project.id, here.name)
     if action == "check":
         but = mine.id if mine is not None else None
-        found = claims.check(tx, here.project, paths or (), repository=repository, but=but)
-        return {"is_free": not found, **vocabulary.known(conflicts=vocabulary.conflicts(found))}
+        found = claims.check(tx, here.project, paths, repository=repository, but=but) if paths else []
+        taken = leases.taken(tx, here.project, things, by=here.name) if things else None
+        return {
+            "is_free": not found and taken is None,
+            **vocabulary.known(conflicts=vocabulary.conflicts(found), taken=taken),
+        }
     presence = _present(here, mine)
     if action == "release":
-        return {"released": claims.release(tx, here.project, presence, paths, repository=repository)}
+        return {"released": _released(tx, here, presence, paths, things, repository)}
     if len(paths or ()) > claims.MOST:
         raise Invalid(f"paths: an agent holds {claims.MOST} at most; claim patterns, such as src/**")
-    found = claims.claim(tx, here.project, presence, paths or (), repository=repository)
-    return {"claimed": list(paths or ()), **vocabulary.known(conflicts=vocabulary.conflicts(found))}
+    held = leases.hold_by_tool(tx, here.project, things, by=here.name, ttl=TOOL_TTL) if things else []
+    found = claims.claim(tx, here.project, presence, paths, repository=repository) if paths else []
+    return {
+        "claimed": list(paths or ()),
+        **vocabulary.known(conflicts=vocabulary.conflicts(found), leased=list(map(vocabulary.lease, held))),
+    }
+
+
+def _released(
+    tx: Tx,
+    here: OwnContext,
+    presence: Presence,
+    paths: Paths | None,
+    things: Paths | None,
+    repository: str | None,
+) -> list[str]:
+    """Let go of files and things: of those that are named, else of all."""
+    is_all = not paths and not things
+    files = (
+        claims.release(tx, here.project, presence, paths, repository=repository) if paths or is_all else []
+    )
+    used = leases.release_by_tool(tx, here.project, things or None, by=here.name) if things or is_all else []
+    return [*files, *used]
 
 
 def _present(here: OwnContext, presence: Presence | None) -> Presence:
@@ -66,4 +95,5 @@ def _listed(tx: Tx, here: OwnContext) -> Reply:
         }
         for each in scopes.live(tx, here.project.id)
     ]
-    return {"held": standing}
+    used = [vocabulary.lease(each) for each in leases.of_project(tx, here.project.id)[: vocabulary.LISTED]]
+    return {"held": standing, **vocabulary.known(leased=used)}

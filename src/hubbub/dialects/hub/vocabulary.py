@@ -21,6 +21,7 @@ from hubbub.model.records import (
     Review,
     Task,
 )
+from hubbub.model.work.leases import Lease
 
 Row = Mapping[str, object]
 
@@ -70,6 +71,18 @@ def delivery(row: Delivery, results: Mapping[UUID, WakeResult]) -> Row:
         acked_at=row.acked_at,
         withdrawn_at=row.withdrawn_at,
         dead_at=row.dead_at,
+    )
+
+
+def lease(each: Lease) -> Row:
+    """Things that somebody holds, or waits for."""
+    return known(
+        things=list(each.things),
+        status=each.status,
+        holder=each.holder,
+        fence=each.fence,
+        units={thing: list(numbers) for thing, numbers in each.units.items()},
+        expires_at=each.expires_at if each.by_tool else None,
     )
 
 

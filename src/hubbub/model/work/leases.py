@@ -126,6 +126,21 @@ class Ahead:
     waiting: Sequence[Lease] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class InUse:
+    """Who holds a thing, who waits for it in their turn, and how many there are of it."""
+
+    thing: str
+    held: Sequence[Lease]
+    waiting: Sequence[Lease]
+    capacity: int
+
+    @property
+    def taken(self) -> int:
+        """How many of it are held."""
+        return sum(each.wants[self.thing] for each in self.held)
+
+
 class LeaseTable:
     """The leases of a project, and how many there are of each thing: who is served next."""
 
@@ -237,14 +252,19 @@ def asked(wants: Mapping[str, int], capacities: Mapping[str, int]) -> tuple[str,
 
 def refusal(ahead: Ahead, now: int) -> str:
     """What keeps somebody waiting, in one sentence."""
-    held = [
-        f"{' '.join(each.things)} is held by {each.holder!r}{f' on {visible(each.host)!r}' if each.host else ''} since "
-        f"{duration_text(now - each.since)}{f' ({visible(each.purpose)!r})' if each.purpose else ''}"
-        for each in ahead.holders[:3]
-    ]
+    held = [_held(each, now) for each in ahead.holders[:3]]
     more = len(ahead.holders) - len(held)
     said = held + ([f"{more} more hold some of it"] if more > 0 else [])
     if ahead.waiting:
         names = ", ".join(repr(each.holder) for each in ahead.waiting[:3])
         said.append(f"{len(ahead.waiting)} asked before ({names}{', …' if len(ahead.waiting) > 3 else ''})")
     return "; ".join(said) or "there is not enough of it just now"
+
+
+def _held(lease: Lease, now: int) -> str:
+    where = f" on {visible(lease.host)!r}" if lease.host else ""
+    purpose = f" ({visible(lease.purpose)!r})" if lease.purpose else ""
+    things = " ".join(lease.things)
+    return (
+        f"{things} has been held by {lease.holder!r}{where} for {duration_text(now - lease.since)}{purpose}"
+    )

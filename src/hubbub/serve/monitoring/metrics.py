@@ -18,12 +18,13 @@ from prometheus_client.registry import Collector
 
 from hubbub.core.people.quotas import NEAR, Quota, Quotas
 from hubbub.core.transaction import Transactions
-from hubbub.core.work import tasks
+from hubbub.core.work import leases, tasks
 from hubbub.dialects.dialect import Dialect
 from hubbub.model.cost.spending import MICRO, Measure
 from hubbub.model.fleet.calls import ToolResult
 from hubbub.model.lifecycle import Status
 from hubbub.model.people.rights import SYSTEM
+from hubbub.model.work.leases import LeaseStatus
 from hubbub.serve.fleet.linked_nodes import LinkedNodes
 
 UNKNOWN = "(unknown)"
@@ -122,6 +123,7 @@ class Metrics:
             registry=self._registry,
         )
         self._tasks = Gauge("hubbub_tasks", "Tasks by status", ("status",), registry=self._registry)
+        self._leases = Gauge("hubbub_leases", "Leases by status", ("status",), registry=self._registry)
         open_streams = Gauge("hubbub_open_streams", "Streams that are followed now", registry=self._registry)
         open_streams.set_function(streams)
         open_connections = Gauge(
@@ -167,4 +169,7 @@ class Metrics:
         totals = await self._transactions.read(SYSTEM, tasks.totals)
         for status in Status:
             self._tasks.labels(status).set(totals.get(status, 0))
+        leased = await self._transactions.read(SYSTEM, leases.totals)
+        for each in LeaseStatus:
+            self._leases.labels(each).set(leased.get(each, 0))
         return generate_latest(self._registry)

@@ -35,6 +35,12 @@ def of_project(tx: Tx, project_id: UUID) -> list[Lease]:
     return [_lease(row) for row in rows]
 
 
+def totals(tx: Tx) -> dict[LeaseStatus, int]:
+    """How many leases of all projects there are in each status that occurs."""
+    rows = tx.all("SELECT status, count(*) AS leases FROM leases GROUP BY status")
+    return {LeaseStatus(row["status"]): row["leases"] for row in rows}
+
+
 def of_holder(tx: Tx, project_id: UUID, holder: str) -> list[Lease]:
     rows = tx.all(
         f"SELECT {_COLUMNS} FROM leases WHERE project_id = :id AND holder = :holder",

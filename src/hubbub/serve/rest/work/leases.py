@@ -156,8 +156,8 @@ async def list_leases(
         if thing is None:
             found = leases.of_project(tx, project.id)
         else:
-            held, waiting, _ = leases.of_thing(tx, project, thing)
-            found = [*held, *waiting]
+            use = leases.of_thing(tx, project, thing)
+            found = [*use.held, *use.waiting]
         return Leases(leases=[LeaseShape.of(each) for each in found], now=tx.now)
 
     return await call.read(look)

@@ -3,7 +3,7 @@
 import { computed, html, signal, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../vendor/ui.js";
 import { claims, overlapsOf, reviewed } from "../model/claims.js";
 import { isEmpty, matches, parse } from "../model/filter.js";
-import { agents, could, inProject, loaded, may, overlaps, project, shown, tasks } from "../model/store.js";
+import { agents, could, inProject, leases, loaded, may, overlaps, project, shown, tasks } from "../model/store.js";
 import { read } from "../hub/endpoints.js";
 import { t } from "../i18n.js";
 import { compose } from "../shell/dialogs.js";
@@ -15,6 +15,7 @@ import { Glyph, StateWord, Tile } from "../ui/marks.js";
 import { Text } from "../ui/text.js";
 import { releaseScope } from "./agent/actions.js";
 import { useFetched } from "./fetching.js";
+import { Leases } from "./leases.js";
 import { clashWords } from "./sentences.js";
 import { refOf, taskHref } from "./task/actions.js";
 
@@ -289,7 +290,7 @@ export function View() {
   const query = useMemo(() => parse(q), [q]);
   const { rows, claimed, conflicts } = all.value;
   if (!loaded.value) return html`<div class="view"><${Skeleton} /></div>`;
-  if (rows.length === 0) {
+  if (rows.length === 0 && leases.value.size === 0) {
     return html`<${Empty} icon="folder-tree" title=${t("files.empty")} text=${t("files.empty_text")}
       command=${inProject("hubbub install claude-code")} />`;
   }
@@ -304,6 +305,7 @@ export function View() {
           </span>${t(`files.legend_${mark}`)}</span>`)}
       <span class="end num">
         ${t("files.claimed", { count: claimed })}, ${t("files.conflicts", { count: conflicts })}</span>
+      <${Leases} leases=${leases.value} />
     </div>
     ${found.length === 0 ? html`<${Empty} icon="filter" title=${t("files.none_match")}
       text=${t("files.none_match_text")} />`

@@ -1,0 +1,108 @@
+"""`hubbub lease`: who holds what, how many there are of it, and which commands need it."""
+
+from typing import Any
+
+import click
+
+from hubbub.cli import Group
+from hubbub.client import Hub, quoted, segment
+from hubbub.model.timestamps import duration_text
+from hubbub.terminal import display
+from hubbub.terminal.command import command, uses_project
+
+
+@click.group(
+    "lease", cls=Group, short_help="Who holds what, how many there are of it, which commands need it."
+)
+def lease() -> None:
+    """Who holds what, how many there are of it, which commands need it."""
+
+
+@command("list", example="hubbub lease list\nhubbub lease list gpu")
+@click.argument("thing", required=False)
+@uses_project
+def list_(*, hub: Hub, thing: str | None, as_json: bool) -> None:
+    """List who holds what and who waits for what, in their turn; of THING alone, if it is given."""
+    answer = hub.get("/leases", thing=thing)
+    if as_json:
+        display.show_json(answer["leases"])
+        return
+    rows = [
+        (
+            each["id"],
+            " ".join(each["things"]),
+            each["status"],
+            each["holder"],
+            each["host"] or "",
+            duration_text(answer["now"] - (each["granted_at"] or each["asked_at"])),
+            each["purpose"] or "",
+        )
+        for each in sorted(answer["leases"], key=lambda each: each["status"])
+    ]
+    display.show_table(("id", "things", "status", "holder", "on", "for", "purpose"), rows)
+
+
+@command("release", example="hubbub lease release 019c2f3e-8a51-7d10-9d2c-3f4a5b6c7d8e")
+@click.argument("lease_id", metavar="ID")
+@click.option("--agent", metavar="NAME", help="Whose it is, where the token is not bound to an agent.")
+@uses_project
+def release(*, hub: Hub, lease_id: str, agent: str | None, as_json: bool) -> None:
+    """Give the lease ID back; its command is ended. That of another takes a person who manages the project."""
+    done = hub.delete(f"/leases/{segment('lease', lease_id)}", agent=agent)["lease"]
+    if as_json:
+        display.show_json(done)
+    else:
+        display.show(f"{' '.join(done['things'])} is free of {done['holder']}")
+
+
+@command("capacity", example="hubbub lease capacity gpu 4\nhubbub lease capacity")
+@click.argument("thing", required=False)
+@click.argument("number", required=False, type=click.IntRange(1, 1000))
+@click.option("--drop", is_flag=True, help="Count THING no more: there is one of it.")
+@uses_project
+def capacity(*, hub: Hub, thing: str | None, number: int | None, drop: bool, as_json: bool) -> None:
+    """Say that there are NUMBER of THING; without them, list what is counted."""
+    if (thing is None) == (drop or number is not None) or (drop and number is not None):
+        raise click.UsageError("say THING and NUMBER, or THING and --drop, or nothing")
+    if thing is None:
+        found = hub.get("/leases/capacities")["capacities"]
+    elif drop:
+        found = hub.delete(f"/leases/capacities/{quoted(thing)}")["capacities"]
+    else:
+        found = [hub.put(f"/leases/capacities/{quoted(thing)}", {"capacity": number})["capacity"]]
+    if as_json:
+        display.show_json(found)
+    else:
+        display.show_table(("thing", "capacity"), [(each["thing"], each["capacity"]) for each in found])
+
+
+@command(
+    "rule",
+    example="hubbub lease rule 'docker compose up' port:5432\n"
+    "hubbub lease rule 'docker compose up' --drop\nhubbub lease rule",
+)
+@click.argument("words", metavar="COMMAND", required=False)
+@click.argument("things", nargs=-1, metavar="THING...")
+@click.option("--drop", is_flag=True, help="Let COMMAND run without anything.")
+@uses_project
+def rule(*, hub: Hub, words: str | None, things: tuple[str, ...], drop: bool, as_json: bool) -> None:
+    """Let agents run COMMAND only while they hold the THINGs; without them, list the rules. Hooks see to it."""
+    if (words is None) == (drop or bool(things)) or (drop and things):
+        raise click.UsageError("say COMMAND and the THINGs, or COMMAND and --drop, or nothing")
+    found: list[dict[str, Any]]
+    if words is None:
+        found = hub.get("/leases/rules")["rules"]
+    elif drop:
+        found = hub.delete("/leases/rules", command=words)["rules"]
+    else:
+        found = [hub.put("/leases/rules", {"command": words, "things": things})["rule"]]
+    if as_json:
+        display.show_json(found)
+    else:
+        display.show_table(
+            ("command", "things"), [(each["command"], " ".join(each["things"])) for each in found]
+        )
+
+
+for each in (list_, release, capacity, rule):
+    lease.add_command(each)

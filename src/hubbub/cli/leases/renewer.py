@@ -1,0 +1,178 @@
+"""The process beside a command that runs under a lease: it renews the lease, and gives it back when the command ends.
+
+It is forked before `hubbub with` becomes the command, so that nothing stands between the command and whoever started
+it: terminal, signals and exit status are its own. It sees the command's end whatever that is, a kill included. Where it
+cannot renew the lease, it ends the command before the hub lets somebody else in.
+"""
+
+import os
+import select
+import signal
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from hubbub.clients.hook import http_request
+from hubbub.clients.hook.hub_target import Target
+
+PATIENCE = 10.0  # seconds for which the hub may take over one answer
+PAUSE = 1.0  # seconds between tries to reach a hub that does not answer
+OK, NOT_FOUND = 200, 404
+_CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)  # goes on while the machine sleeps
+
+
+def clock() -> float:
+    """Seconds that pass also while the machine sleeps."""
+    return time.clock_gettime(_CLOCK)
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A lease that was granted: which, where and to whom, and from when on it lasts for how many seconds."""
+
+    target: Target
+    agent: str | None
+    lease_id: str
+    ttl: float
+    since: float
+
+    @property
+    def path(self) -> str:
+        return f"/leases/{self.lease_id}"
+
+
+class Command:
+    """The command, which has the process that this one was forked from."""
+
+    def __init__(self, pid: int) -> None:
+        self._pid = pid
+        self._end = os.pidfd_open(pid) if hasattr(os, "pidfd_open") else None
+
+    def has_ended(self, within: float = 0) -> bool:
+        """Whether it has ended, or does within so many seconds."""
+        if self._end is not None:
+            return bool(select.select([self._end], [], [], max(0, within))[0])
+        until = clock() + within
+        while self._is_there():
+            if clock() >= until:
+                return False
+            time.sleep(min(0.1, max(0, until - clock())))
+        return True
+
+    def descriptors(self) -> set[int]:
+        """The open files by which its end is seen."""
+        return set() if self._end is None else {self._end}
+
+    def signal(self, number: int) -> None:
+        """Send it a signal; and to its whole group, where it leads one."""
+        with suppress(ProcessLookupError, PermissionError):
+            if os.getpgid(self._pid) == self._pid:
+                os.killpg(self._pid, number)
+            else:
+                os.kill(self._pid, number)
+
+    def tell(self, sentence: str) -> None:
+        """Write a line where it writes its errors, if that can be opened from here."""
+        with suppress(OSError), Path(f"/proc/{self._pid}/fd/2").open("a", encoding="utf-8") as errors:
+            errors.write(f"hubbub: {sentence}\n")
+
+    def _is_there(self) -> bool:
+        try:
+            os.kill(self._pid, 0)
+        except ProcessLookupError:
+            return False
+        return True
+
+
+def begin(held: Held) -> None:
+    """Have the lease renewed from now on, for as long as this process lives, whatever program it becomes."""
+    command = Command(os.getpid())
+    child = os.fork()
+    if child:
+        os.waitpid(child, 0)
+        for each in command.descriptors():
+            os.close(each)
+        return
+    try:
+        os.setsid()
+        if os.fork() == 0:  # an orphan, which the command does not find among its children
+            _let_go(command.descriptors())
+            keep(held, command)
+    finally:
+        os._exit(0)
+
+
+def keep(held: Held, command: Command) -> None:
+    """Renew the lease until the command has ended, then give it back; end the command if the lease is lost."""
+    renewed_at, lasts = held.since, held.ttl * 5 / 6  # the rest is for the command to end
+    pause = held.ttl / 3
+    while not command.has_ended(pause):
+        sent_at = clock()
+        try:
+            status = _renew(held)
+        except OSError:
+            status = 0
+        if status == OK:
+            renewed_at, pause = sent_at, held.ttl / 3
+        elif status == NOT_FOUND or clock() - renewed_at >= lasts:
+            _end(command, held.ttl / 12)
+            break
+        else:
+            pause = min(PAUSE, renewed_at + lasts - clock())
+    _until_it_works(lambda: _release(held), held.ttl)
+
+
+def release(held: Held) -> None:
+    """Give the lease back; it ends by itself where the hub is not reached."""
+    with suppress(OSError):
+        _release(held)
+
+
+def _renew(held: Held) -> int:
+    patience = min(PATIENCE, held.ttl / 3)
+    body = {"agent": held.agent} if held.agent is not None else {}
+    until = time.monotonic() + patience
+    status, _ = http_request.call(held.target, "POST", f"{held.path}/renew", body, until=until)
+    return status
+
+
+def _release(held: Held) -> None:
+    until = time.monotonic() + PATIENCE
+    http_request.call(held.target, "DELETE", held.path, query={"agent": held.agent}, until=until)
+
+
+def _until_it_works(deed: Callable[[], None], seconds: float) -> None:
+    ends_at = clock() + seconds
+    while clock() < ends_at:
+        try:
+            deed()
+        except OSError:
+            time.sleep(PAUSE)
+        else:
+            return
+
+
+def _end(command: Command, grace: float) -> None:
+    """Ask the command to end, and kill it if it does not."""
+    command.tell("the lease is lost, and another may have it; the command is ended")
+    command.signal(signal.SIGTERM)
+    if not command.has_ended(grace):
+        command.signal(signal.SIGKILL)
+
+
+def _let_go(kept: set[int]) -> None:
+    """Hold nothing of the command's: no terminal, no pipe, no folder, none of its signals."""
+    os.chdir("/")
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for number in (0, 1, 2):
+        os.dup2(nowhere, number)
+    highest = os.sysconf("SC_OPEN_MAX")
+    lowest = 3
+    for each in sorted(kept):
+        os.closerange(lowest, each)
+        lowest = each + 1
+    os.closerange(lowest, highest)
+    for each in (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(each, signal.SIG_DFL)

@@ -1,0 +1,299 @@
+"""`hubbub with`: run a command while it holds what it needs.
+
+Loaded without what other commands need to talk to the hub, since it stands in front of each run of a test.
+"""
+
+import json
+import os
+import shutil
+import signal
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import Any, NoReturn
+
+import click
+
+from hubbub.cli.leases import renewer
+from hubbub.cli.leases.renewer import Held
+from hubbub.clients.hook import http_request
+from hubbub.clients.hook.hub_target import Target, data_folder
+from hubbub.model.data_folder import owner_token, running_hub
+from hubbub.model.fleet import call_chain
+from hubbub.terminal import display
+
+NOT_GRANTED, FAILED, NOT_RUN, NOT_FOUND = 124, 125, 126, 127  # exit codes, as those of `timeout` and `env`
+AT_A_TIME = 20.0  # seconds for which one call waits
+PATIENCE = 10.0  # seconds for which the hub may take over an answer
+TAKEN, GONE = 409, 404
+PERSON, USUAL_PROJECT = "utok_", "default"
+PRIORITIES = ("critical", "high", "medium", "low")
+Json = dict[str, Any]
+
+EXAMPLE = (
+    "hubbub with port:8000 -- make test\n  hubbub with gpu:2 db --wait 600 --priority high -- ./train.sh"
+)
+
+
+class Refused(click.ClickException):
+    """What keeps the command from being run, in one sentence."""
+
+    exit_code = FAILED
+
+    def __init__(self, message: str) -> None:
+        super().__init__(display.clean(message))
+
+
+class NotGranted(Refused):
+    """The things were not free, or not in time."""
+
+    exit_code = NOT_GRANTED
+
+
+class NotFound(Refused):
+    """There is no such command."""
+
+    exit_code = NOT_FOUND
+
+
+class NotRun(Refused):
+    """The command cannot be run."""
+
+    exit_code = NOT_RUN
+
+
+class Interrupted(Exception):
+    """A signal came while the lease was waited for."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.number = number
+
+
+class WithCommand(click.Command):
+    """A command whose words end at `--`: what comes after is another's."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        at = args.index("--") if "--" in args else len(args)
+        ctx.meta[__name__] = args[at + 1 :]
+        return super().parse_args(ctx, args[:at])
+
+    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
+        return [*super().collect_usage_pieces(ctx), "-- COMMAND..."]
+
+
+@click.command(
+    "with",
+    cls=WithCommand,
+    short_help="Run a command while it holds a port, a database, a processor.",
+    epilog=f"\b\nExample:\n  {EXAMPLE}",
+)
+@click.argument("things", nargs=-1, required=True, metavar="THING...")
+@click.option(
+    "--wait",
+    type=click.FloatRange(0, 366 * 86_400),
+    metavar="S",
+    help="Wait S seconds at most. [default: for ever]",
+)
+@click.option("--no-wait", is_flag=True, help="Do not wait: where something is held, say who holds it.")
+@click.option(
+    "--priority",
+    type=click.Choice(PRIORITIES),
+    default="medium",
+    show_default=True,
+    help="Among those who wait.",
+)
+@click.option(
+    "--ttl",
+    type=click.IntRange(5, 86_400),
+    default=30,
+    show_default=True,
+    metavar="S",
+    help="Seconds after which it is another's if nothing is heard of this machine.",
+)
+@click.option(
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="Print the lease as JSON on standard error before the command begins.",
+)
+@click.option(
+    "--agent",
+    metavar="NAME",
+    envvar="HUBBUB_AGENT",
+    help="Whose lease, if the token is not bound to an agent.",
+)
+@click.option("--url", metavar="URL", envvar="HUBBUB_URL", help="The hub; else that of the data folder.")
+@click.option("--token", metavar="TOKEN", envvar="HUBBUB_TOKEN", help="As whom; else as the hub's owner.")
+@click.option("--project", metavar="SLUG", envvar="HUBBUB_PROJECT", help="In which project.")
+@click.option("--data", metavar="FOLDER", envvar="HUBBUB_DATA", help="The hub's data folder.")
+@click.pass_context
+def with_(
+    ctx: click.Context,
+    /,
+    *,
+    things: Sequence[str],
+    wait: float | None,
+    no_wait: bool,
+    priority: str,
+    ttl: int,
+    as_json: bool,
+    agent: str | None,
+    **where: str | None,
+) -> None:
+    """Run COMMAND while it holds the THINGs, such as `port:8000` or `gpu:2`; wait until they are free.
+
+    The command has this process: its terminal, its signals and its exit status are its own. When it ends, however it
+    ends, the things are free. Its environment has HUBBUB_LEASE_ID, HUBBUB_LEASE_THINGS, HUBBUB_LEASE_FENCE, and for
+    counted things their numbers, as in HUBBUB_LEASE_UNITS_GPU=0,1.
+
+    Exit status: that of the command; 124 where the things were not free in time, 125 where the hub refuses or cannot be
+    reached, 126 and 127 where the command cannot be run or found.
+    """
+    command: list[str] = ctx.meta[__name__]
+    if not command:
+        raise click.UsageError("say which command to run, after --", ctx)
+    if no_wait and wait is not None:
+        raise click.UsageError("--wait and --no-wait exclude each other", ctx)
+    if shutil.which(command[0]) is None:
+        raise NotFound(f"{command[0]!r} is no program that can be found")
+    asking = {
+        "things": things,
+        "agent": agent or None,
+        "priority": priority,
+        "ttl_seconds": ttl,
+        "waits": not no_wait,
+        "purpose": " ".join(command)[:1000],
+        "host": os.uname().nodename,
+        "within": os.environ.get("HUBBUB_LEASE_ID"),
+    }
+    target = _target(**where)
+    lease, since = _granted(target, asking, 0 if no_wait else wait)
+    if as_json:
+        sys.stderr.write(json.dumps(lease, ensure_ascii=False) + "\n")
+    _become(command, lease, Held(target, agent or None, lease["id"], ttl, since))
+
+
+def _become(command: Sequence[str], lease: Json, held: Held) -> NoReturn:
+    """Let this process be the command from now on, with another beside it that keeps the lease."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    is_outer = lease["id"] == os.environ.get("HUBBUB_LEASE_ID")
+    if not is_outer:  # else whoever has it keeps it
+        renewer.begin(held)
+    try:
+        os.execvpe(command[0], [*command], {**os.environ, **_variables(lease)})  # noqa: S606, what the caller says
+    except OSError as error:
+        raise NotRun(f"{command[0]!r} cannot be run: {error.strerror}") from None
+
+
+def _variables(lease: Json) -> Mapping[str, str]:
+    """What the command's environment tells of its lease."""
+    told = {
+        "HUBBUB_LEASE_ID": lease["id"],
+        "HUBBUB_LEASE_THINGS": " ".join(lease["things"]),
+        "HUBBUB_LEASE_FENCE": str(lease["fence"]),
+    }
+    for thing, numbers in lease["units"].items():
+        name = "".join(each if each.isalnum() else "_" for each in thing.upper())
+        told[f"HUBBUB_LEASE_UNITS_{name}"] = ",".join(map(str, numbers))
+    return told
+
+
+def _granted(target: Target, asking: Json, wait: float | None) -> tuple[Json, float]:
+    """The lease when it is held, and a moment from which on it lasts. Raises `Refused` where it is not in time."""
+    ends_at = None if wait is None else time.monotonic() + wait
+    told, lease = None, None
+    try:
+        with _interruptible():
+            while True:
+                left = AT_A_TIME if ends_at is None else max(0.0, min(AT_A_TIME, ends_at - time.monotonic()))
+                since = renewer.clock()
+                answer = _answer(
+                    target, lease, {**asking, "wait_seconds": left}, patient=ends_at is None or left > 0
+                )
+                lease = answer.get("lease")
+                if lease is not None and lease["status"] == "held":
+                    return lease, since
+                if lease is not None and left <= 0:
+                    raise NotGranted(f"not in time: {answer['sentence']}")
+                if lease is not None and (ahead := _ahead(answer)) != told:
+                    told = ahead
+                    click.echo(f"hubbub: waiting: {display.clean(answer['sentence'])}", err=True)
+    except (Interrupted, Refused) as error:
+        if lease is not None:
+            renewer.release(Held(target, asking["agent"], lease["id"], 0, 0))
+        if isinstance(error, Interrupted):
+            sys.exit(128 + error.number)
+        raise
+
+
+def _ahead(answer: Json) -> list[str]:
+    """Who holds it, and who asked before."""
+    return [each["id"] for each in (*answer.get("holders", ()), *answer.get("waiting", ()))]
+
+
+def _answer(target: Target, lease: Json | None, asking: Json, *, patient: bool) -> Json:
+    """What the hub says of the lease that waits, or to whoever asks anew; nothing where it is to be asked again."""
+    path = f"/leases/{lease['id']}/renew" if lease is not None else "/leases"
+    body = {name: asking[name] for name in ("agent", "wait_seconds")} if lease is not None else asking
+    try:
+        status, answer = http_request.call(
+            target, "POST", path, body, until=time.monotonic() + asking["wait_seconds"] + PATIENCE
+        )
+    except OSError as error:
+        if lease is None or not patient:
+            raise Refused(
+                f"the hub at {target.url} cannot be reached ({str(error) or type(error).__name__})"
+            ) from None
+        time.sleep(renewer.PAUSE)
+        return {"lease": lease, "sentence": "the hub cannot be reached"}
+    if status < 400:
+        return answer
+    if status == GONE and lease is not None:  # this machine slept for too long
+        return {}
+    refused = NotGranted if status == TAKEN else Refused
+    raise refused(str(answer.get("message", f"the hub answers {status}")))
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Raise `Interrupted` where a signal asks for the end."""
+
+    def stop(number: int, _frame: FrameType | None) -> None:
+        raise Interrupted(number)
+
+    before = {each: signal.signal(each, stop) for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)
+
+
+def _target(*, url: str | None, token: str | None, project: str | None, data: str | None) -> Target:
+    """The hub that is meant, as whom, and the project: a person who chose none means `default`, if there is one."""
+    folder = Path(data).expanduser().absolute() if data else Path(data_folder())
+    is_for_another = bool(os.environ.get(call_chain.VARIABLE))  # so it is not the hub's owner
+    url = url or running_hub(folder)
+    token = token or (None if is_for_another else owner_token(folder))
+    if url is None:
+        raise Refused(f"no hub runs on the data folder {folder}; is it running? start it with: hubbub serve")
+    if token is None:
+        raise Refused("no token: give --token or HUBBUB_TOKEN")
+    target = Target(url=url, token=token, agent="", project=project or None)
+    if target.project is None and token.startswith(PERSON):
+        target.project = _only_project(target)
+    return target
+
+
+def _only_project(target: Target) -> str | None:
+    try:
+        _, me = http_request.call(target, "GET", "/me", until=time.monotonic() + PATIENCE)
+    except OSError as error:
+        raise Refused(f"the hub at {target.url} cannot be reached ({error})") from None
+    slugs = [each["slug"] for each in me.get("projects", [])]  # type: ignore[attr-defined]
+    return USUAL_PROJECT if USUAL_PROJECT in slugs else None

@@ -1,0 +1,33 @@
+"""Before a shell runs a command: asks the hub whether the project lets it run without what it needs.
+
+What a project insists on are its lease rules, such as that `docker compose up` runs under `hubbub with port:5432`.
+"""
+
+from __future__ import annotations
+
+import os
+
+from hubbub.clients.hook import http_request
+from hubbub.clients.hook.event import DENY, Reply
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hubbub.clients.hook.event import Event
+    from hubbub.clients.hook.hub_target import Target
+
+OK = 200
+LONGEST = 100_000  # characters of a command; what comes after is not looked at
+
+
+def before(target: Target, told: Event, *, until: float) -> Reply:
+    """Whether the command may be run as it is; else how it may be."""
+    if not told.command:
+        return Reply()
+    body: dict[str, object] = {
+        "agent": target.agent,
+        "command": told.command[:LONGEST],
+        "within": os.environ.get("HUBBUB_LEASE_ID"),
+    }
+    status, answer = http_request.call(target, "POST", "/leases/judge", body, until=until)
+    sentence = answer.get("sentence")
+    return Reply(DENY, sentence) if status == OK and isinstance(sentence, str) else Reply()

@@ -1,0 +1,25 @@
+"""Files that a running hub leaves in its data folder for programs on its machine: its address, its owner's token."""
+
+import json
+from pathlib import Path
+
+ADDRESS_FILE = "hub.json"  # the running hub writes it into its data folder
+OWNER_FILE = "owner-token"
+
+
+def running_hub(data: Path) -> str | None:
+    """The address of the hub that serves the data folder, as it wrote it down; None if it wrote nothing."""
+    try:
+        facts = json.loads((data / ADDRESS_FILE).read_text("utf-8"))
+    except (OSError, ValueError):
+        return None
+    url = facts.get("url") if isinstance(facts, dict) else None
+    return url if isinstance(url, str) else None
+
+
+def owner_token(data: Path) -> str | None:
+    """The token of the person who owns the hub of the data folder; None if there is none, or it is not ours to read."""
+    try:
+        return (data / OWNER_FILE).read_text("utf-8").strip() or None
+    except (OSError, ValueError):
+        return None

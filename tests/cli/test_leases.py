@@ -1,0 +1,286 @@
+"""`hubbub with` and `hubbub lease`: commands that run while they hold what they need."""
+
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from urllib.parse import urlencode
+
+import pytest
+from psycopg.conninfo import conninfo_to_dict
+
+from tests.cli.processes import PROGRAM, RunningHub, ends, plain_environment
+from tests.support.waiting import patience, until
+
+LONG = "3600"  # seconds that no test lives to see
+SHORT = "5"  # the shortest time that a lease may have
+Run = Callable[..., "subprocess.Popen[str]"]
+
+# Says so where it is not alone, by a lock that the kernel takes from whoever is killed; else writes its fence down.
+ALONE = """
+import fcntl, os, sys
+with open(sys.argv[1], "a") as file:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        file.write("two\\n")
+    file.write(os.environ["HUBBUB_LEASE_FENCE"] + "\\n")
+    file.flush()
+    for _ in range(20000):
+        os.getpid()
+"""
+
+
+@pytest.fixture
+def run(hub: RunningHub) -> Iterator[Run]:
+    """Starts `hubbub with`; what still runs in the end is killed."""
+    started: list[subprocess.Popen[str]] = []
+
+    def start(*words: str, of: RunningHub = hub) -> "subprocess.Popen[str]":
+        process = subprocess.Popen(
+            [*PROGRAM, "with", *words],
+            env=plain_environment(of.data, HUBBUB_PROJECT=of.project),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        started.append(process)
+        return process
+
+    yield start
+    for each in started:
+        each.kill()
+        each.communicate()
+
+
+def listed(hub: RunningHub) -> list[tuple[str, str]]:
+    return [(" ".join(each["things"]), each["status"]) for each in hub.client().get("/leases")["leases"]]
+
+
+def until_listed(hub: RunningHub, *wanted: tuple[str, str]) -> None:
+    until(lambda: listed(hub) == [*wanted], f"the leases {wanted}", seen=lambda: listed(hub))
+
+
+def test_a_command_runs_while_it_holds_what_it_needs(hub: RunningHub) -> None:
+    """The command knows its lease, its fence and which of what is counted it has; its exit status is the answer."""
+    hub.json("lease", "capacity", "gpu", "4")
+    said = "echo $HUBBUB_LEASE_THINGS, $HUBBUB_LEASE_FENCE, $HUBBUB_LEASE_UNITS_GPU, $HUBBUB_LEASE_ID; exit 7"
+
+    done = hub.run("with", "gpu:2", "port:8000", "--", "sh", "-c", said)
+
+    things, fence, units, lease = done.stdout.strip().split(", ")
+    assert (done.returncode, things, fence, units) == (7, "gpu:2 port:8000", "1", "0,1")
+    granted = hub.until("lease.granted")
+    assert granted["detail"]["lease_id"] == lease
+    until_listed(hub)
+
+
+def test_the_command_has_the_process(run: Run) -> None:
+    """Nothing stands between the command and whoever started it: signals, terminal and exit status are its own."""
+    process = run(
+        "db", "--", "sh", "-c", "trap 'echo asked; exit 3' TERM; echo $$; while :; do sleep 0.05; done"
+    )
+    assert process.stdout is not None
+    assert int(process.stdout.readline()) == process.pid
+
+    process.terminate()
+
+    assert process.communicate(timeout=patience()) == ("asked\n", "")
+    assert process.returncode == 3
+
+
+def test_what_a_killed_command_held_is_free_at_once(hub: RunningHub, run: Run) -> None:
+    """A command that is killed gives back what it held, long before its time is over."""
+    process = run("db", "--ttl", LONG, "--", "sh", "-c", "echo on; exec sleep 3600")
+    assert process.stdout is not None
+    assert process.stdout.readline() == "on\n"
+
+    process.kill()
+
+    until_listed(hub)
+
+
+def test_who_waits_says_why_and_then_runs(hub: RunningHub, run: Run) -> None:
+    """A command that has to wait says who holds what it needs, and runs when that is free."""
+    first = run("db", "--", "sleep", LONG)
+    until_listed(hub, ("db", "held"))
+    second = run("db", "port:1", "--ttl", LONG, "--", "echo", "mine")
+    until_listed(hub, ("db", "held"), ("db port:1", "waiting"))
+    assert second.stderr is not None
+    assert second.stderr.readline().startswith("hubbub: waiting: db has been held by 'owner' on ")
+
+    first.kill()
+
+    assert second.communicate(timeout=patience())[0] == "mine\n"
+
+
+def test_who_stops_waiting_leaves_no_place(hub: RunningHub, run: Run) -> None:
+    """Whoever is interrupted while they wait, or even killed, waits no more, and has not run anything."""
+    run("db", "--", "sleep", LONG)
+    until_listed(hub, ("db", "held"))
+    for number, code in ((signal.SIGINT, 130), (signal.SIGKILL, -9)):
+        second = run("db", "--ttl", LONG, "--", "echo", "mine")
+        until_listed(hub, ("db", "held"), ("db", "waiting"))
+
+        second.send_signal(number)
+
+        assert second.communicate(timeout=patience())[0] == ""
+        assert second.returncode == code
+        until_listed(hub, ("db", "held"))
+
+
+def test_who_does_not_wait(hub: RunningHub, run: Run) -> None:
+    """With --no-wait, and when --wait is over, the exit code is 124, and one sentence says who holds it."""
+    run("db", "--", "sleep", LONG)
+    until_listed(hub, ("db", "held"))
+
+    for option in (["--no-wait"], ["--wait", "0"]):
+        done = hub.run("with", "db", *option, "--", "echo", "mine")
+        assert (done.returncode, done.stdout) == (124, "")
+        assert "db has been held by 'owner' on " in done.stderr
+        assert "('sleep 3600')" in done.stderr
+    assert listed(hub) == [("db", "held")]
+
+
+def test_a_command_within_another(hub: RunningHub) -> None:
+    """What the outer command holds the inner one holds too; more, where it is taken, is refused and not waited for."""
+    inner = [*PROGRAM, "with"]
+    done = hub.run("with", "db", "port:1", "--", *inner, "db", "--", "sh", "-c", "echo $HUBBUB_LEASE_THINGS")
+    assert (done.stdout, done.returncode) == ("db port:1\n", 0)
+
+    held = hub.client().post("/leases", {"things": ["port:2"]})["lease"]
+    done = hub.run("with", "db", "--", *inner, "port:2", "--", "true")
+    assert done.returncode == 124
+    assert "rather than for more while you hold db" in done.stderr
+    hub.client().delete(f"/leases/{held['id']}")
+
+
+def test_what_keeps_a_command_from_running(hub: RunningHub, tmp_path: Path) -> None:
+    """What is wrong is one sentence and an exit code of its own, and nothing is held for it."""
+    broken = tmp_path / "broken"
+    broken.write_text("#!/nonsense\n")
+    broken.chmod(0o700)
+    table = (
+        (("db",), 2, "say which command to run"),
+        (("--", "true"), 2, "Missing argument"),
+        (("db", "--wait", "1", "--no-wait", "--", "true"), 2, "exclude each other"),
+        (("a b", "--", "true"), 125, "a thing is named like"),
+        (("db", "--url", "http://127.0.0.1:9", "--token", "utok_1", "--", "true"), 125, "cannot be reached"),
+        (("db", "--token", "utok_1", "--", "true"), 125, "a valid token is needed"),
+        (("db", "--", "no-such-program"), 127, "no program that can be found"),
+        (("db", "--", str(broken)), 126, "cannot be run"),
+    )
+    for words, code, sentence in table:
+        done = hub.run("with", *words)
+        assert (done.returncode, done.stdout) == (code, ""), words
+        assert sentence in done.stderr
+    until_listed(hub)
+
+
+def test_a_lease_is_told_as_json(hub: RunningHub) -> None:
+    """With --json the lease is told on standard error before the command begins, whose output stays its own."""
+    done = hub.run("with", "db", "--json", "--", "echo", "mine")
+
+    assert done.stdout == "mine\n"
+    assert json.loads(done.stderr)["things"] == ["db"]
+
+
+def test_leases_are_listed_and_released(hub: RunningHub) -> None:
+    """Who holds what is listed, with for how long and for what; and somebody who manages the project releases it."""
+    held = hub.client().post(
+        "/leases", {"things": ["db"], "agent": "ann", "purpose": "make", "host": "atlas"}
+    )["lease"]
+    hub.client().post("/leases", {"things": ["db"], "agent": "bob"})
+
+    rows = [line.split("\t") for line in hub.run("lease", "list").stdout.splitlines()]
+
+    assert [row[1:5] for row in rows] == [["db", "held", "ann", "atlas"], ["db", "waiting", "bob", ""]]
+    assert hub.json("lease", "list", "other") == []
+    assert hub.run("lease", "release", held["id"]).stdout == "db is free of ann\n"
+    assert listed(hub) == [("db", "held")]
+
+
+def test_how_many_there_are_is_said_and_listed(hub: RunningHub) -> None:
+    """A thing is counted, listed with its number, and counted no more."""
+    assert hub.json("lease", "capacity", "gpu", "4") == [{"thing": "gpu", "capacity": 4}]
+    assert hub.run("lease", "capacity").stdout == "gpu\t4\n"
+    assert hub.json("lease", "capacity", "gpu", "--drop") == []
+    assert hub.run("lease", "capacity", "gpu").returncode == 2
+
+
+def test_rules_are_said_and_listed(hub: RunningHub) -> None:
+    """A command gets a rule, which is listed, and dropped."""
+    assert hub.json("lease", "rule", "docker compose up", "port:5432", "db")[0]["things"] == [
+        "port:5432",
+        "db",
+    ]
+    assert hub.run("lease", "rule").stdout == "docker compose up\tport:5432 db\n"
+    assert hub.json("lease", "rule", "docker compose up", "--drop") == []
+    assert hub.run("lease", "rule", "docker compose up").returncode == 2
+
+
+@pytest.mark.system
+def test_a_command_ends_with_its_lease(hub: RunningHub, run: Run) -> None:
+    """A command whose lease was taken from it is told so, and ended."""
+    process = run("db", "--ttl", SHORT, "--", "sleep", LONG)
+    until_listed(hub, ("db", "held"))
+    (lease,) = hub.client().get("/leases")["leases"]
+
+    hub.client().delete(f"/leases/{lease['id']}")
+
+    _, told = process.communicate(timeout=patience())
+    assert process.returncode == -signal.SIGTERM
+    assert told == "hubbub: the lease is lost, and another may have it; the command is ended\n"
+
+
+@pytest.mark.system
+def test_a_command_ends_before_another_is_let_in(own_hub: RunningHub, run: Run) -> None:
+    """A command that cannot renew its lease, as the hub is gone, is ended, even where it will not hear of it."""
+    deaf = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(flush=True); time.sleep(3600)"
+    process = run("db", "--ttl", SHORT, "--", sys.executable, "-c", deaf, of=own_hub)
+    assert process.stdout is not None
+    process.stdout.readline()
+
+    own_hub.stop(signal.SIGKILL)
+
+    assert ends(process.pid)
+    assert process.wait() == -signal.SIGKILL
+    own_hub.start()
+    done = own_hub.run("with", "db", "--", "echo", "mine")
+    assert (done.stdout, done.returncode) == ("mine\n", 0)
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def any_hub(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[RunningHub]:
+    """A hub over either engine, for one test alone."""
+    settings = {}
+    if request.param == "postgres":
+        parts = conninfo_to_dict(request.getfixturevalue("postgres_url"))
+        settings["HUBBUB_DATABASE"] = f"postgresql:///{parts.pop('dbname')}?{urlencode(parts)}"
+    running = RunningHub(tmp_path / "data", settings=settings)
+    running.start()
+    yield running
+    running.close()
+
+
+@pytest.mark.system
+def test_nobody_is_ever_two(any_hub: RunningHub, run: Run, tmp_path: Path) -> None:
+    """Of many commands at once, of which some are killed as they wait and as they run, no two ever run together."""
+    told = tmp_path / "told"
+    told.touch()
+    words = ("db", "--", sys.executable, "-c", ALONE, str(told))
+    running = [run(*words, of=any_hub) for _ in range(64)]
+
+    for place, each in enumerate(running):
+        if place % 3 == 0:
+            each.kill()
+    codes = [each.wait(patience(60)) for each in running]
+
+    fences = told.read_text().split()
+    assert "two" not in fences
+    assert [int(each) for each in fences] == sorted({int(each) for each in fences})
+    assert len(fences) >= codes.count(0) >= 64 * 2 // 3
+    until_listed(any_hub)
