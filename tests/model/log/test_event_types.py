@@ -26,7 +26,7 @@ def test_what_the_core_writes_down_is_a_kind() -> None:
         for each in (ROOT / "src" / "hubbub" / "core").rglob("*.py")
         if "why" not in each.parts
     )
-    written = set(re.findall(r'record\(\s*(?:tx, )?"([a-z_.]+)"', core))
+    written = set(re.findall(r'\brecord\(\s*(?:tx, )?"([a-z_.]+)"', core))
     assert "agent.scope_change" in written
     assert written <= KINDS
 

@@ -148,7 +148,7 @@
 /** So many ended tasks are in a snapshot; older ones are history, which REST tells of. */
 const ENDED = 1000;
 
-export const NOUNS = ["tasks", "agents", "machines", "approvals", "letters", "overlaps", "leases"];
+export const NOUNS = ["tasks", "agents", "machines", "approvals", "letters", "overlaps", "leases", "accounts"];
 
 /** A picture as the hub tells it, `{noun: {key: card}}`; without one the empty picture. @returns {Picture} */
 export function open(cards = {}) {
