@@ -15,6 +15,8 @@ from hubbub.worker.job import CHECK, Assignment, Job, outcome_of_exit
 from hubbub.worker.name_lease import NameLease
 from hubbub.worker.result_outbox import ResultOutbox
 from hubbub.worker.result_spool import ResultSpool, SpooledResult
+from hubbub.worker.shell_command import CommandExit
+from hubbub.worker.usage_gate import LOOK, UsageGate, told
 
 BEAT = timedelta(seconds=10)
 SAFETY_LOOK = timedelta(seconds=30)  # into the inbox, should a wake-up have been lost
@@ -41,12 +43,16 @@ class Worker:
         concurrency: int = 1,
         timeout: timedelta | None = None,
         shows_output: bool = False,
+        resume: str | None = None,
+        account: str | None = None,
     ) -> None:
         self.hub, self.seat, self.spool = hub, seat, spool
         self.outbox = ResultOutbox(hub, seat, spool, say)
         self.command, self.environment, self.timeout = command, environment, timeout
         self.concurrency, self.say, self.shows_output = concurrency, say, shows_output
+        self.resume, self.gate = resume, UsageGate(hub, seat.name, account, say)
         self.jobs: dict[str, Job] = {}
+        self._is_held = False  # our account is paused
         self.leaving, self.left = threading.Event(), threading.Event()
         self._wake, self._kick = threading.Event(), threading.Event()
         self._is_over = threading.Event()  # nothing runs, or what runs is not waited for any longer
@@ -72,7 +78,7 @@ class Worker:
             self._wake.clear()
             if self._has_room():
                 self._take()
-            self._wake.wait(SAFETY_LOOK.total_seconds())
+            self._wake.wait((LOOK if self._is_held else SAFETY_LOOK).total_seconds())
         self._finish(grace)
         self.left.set()
         self._kick.set()
@@ -106,12 +112,25 @@ class Worker:
             if letter["kind"] not in NEEDS_THOUGHT:
                 self._show(letter)
             elif self._has_room() and (letter["task_id"] or letter["id"]) not in in_hand:
+                if not self._may_begin():
+                    return
                 self._begin(letter)
         if len(letters) == PAGE and self._has_room():
             self._wake.set()  # there may be more behind what was only shown
 
     def _has_room(self) -> bool:
         return len(self.jobs) < self.concurrency and not self.leaving.is_set()
+
+    def _may_begin(self) -> bool:
+        """Whether our account lets anything be begun. Where the hub can't say we try: it refuses what may not be."""
+        was_held = self._is_held
+        try:
+            self._is_held = not self.gate.is_open()
+        except (HubUnreachable, HubRefused):
+            self._is_held = False
+        if self._is_held and not was_held:
+            self.say("our account is paused; what comes waits until it goes on")
+        return not self._is_held
 
     def _in_hand(self) -> frozenset[str]:
         """Return what runs, and what has ended and is not handed in yet: none of it is to be begun again.
@@ -133,7 +152,7 @@ class Worker:
         again = f", attempt {assignment.attempt}" if assignment.attempt > 1 else ""
         self.say(f"{assignment.label} from {assignment.sender}{again}")
         heard = self.say if self.shows_output else None
-        job = Job(assignment, self.command, self.environment, heard)
+        job = Job(assignment, self.command, self.environment, heard, self.resume)
         self.jobs[assignment.ref] = job
         self._is_over.clear()
         job.thread = threading.Thread(target=self._see_through, args=(job,), daemon=True)
@@ -190,14 +209,39 @@ class Worker:
         self._wake.set()
 
     def _outcome(self, job: Job) -> tuple[str, str]:
-        """Run the command to its end; what to tell the hub of it."""
-        try:
-            job.start(self.timeout)
-        except OSError as error:
-            return "fail", f"the command cannot be started: {error.strerror}"
-        while not job.program.ended.wait(CHECK.total_seconds()):
-            self._check(job)
-        return outcome_of_exit(job.program.outcome())
+        """Run the command to its end, as often as a usage limit stops it; what to tell the hub of it."""
+        while True:
+            try:
+                job.start(self.timeout)
+            except OSError as error:
+                return "fail", f"the command cannot be started: {error.strerror}"
+            while not job.program.ended.wait(CHECK.total_seconds()):
+                self._check(job)
+            ended = job.program.outcome()
+            if job.is_lost.is_set() or not self._waits_out_limit(job, ended) or job.is_lost.is_set():
+                return outcome_of_exit(ended)
+            job.go_on(ended)
+            self.say(f"{job.assignment.label} goes on")
+
+    def _waits_out_limit(self, job: Job, ended: CommandExit) -> bool:
+        """Whether a usage limit stopped the command; then our account is paused, and this returns when it goes on."""
+        limit = self.gate.limit_of(ended)
+        left = self._patiently(lambda: self.gate.report(limit)) if limit is not None else None
+        if left is None:
+            if limit is not None and self.leaving.is_set():
+                job.lose()
+            return False
+        self.say(f"{job.assignment.label}: a usage limit is reached; {told(left)}, and stays ours")
+        job.waits = True
+        self.gate.wait(job.is_lost, lambda: self._look_after(job))
+        job.waits = False
+        return True
+
+    def _look_after(self, job: Job) -> None:
+        """See whether a job that waits is still ours; whoever leaves does not wait for it."""
+        if self.leaving.is_set():
+            job.lose()
+        self._check(job)
 
     def _keep(self, job: Job, verb: str, text: str) -> SpooledResult:
         """Put a result on disk; from now on it outlives us."""
@@ -308,6 +352,9 @@ class Worker:
 
     def _finish(self, grace: timedelta) -> None:
         """Wait for what runs, stop what does not end, hand in, and give up the seat."""
+        for job in list(self.jobs.values()):
+            if job.waits:
+                job.lose()
         if self.jobs:
             self.say(f"waiting for {len(self.jobs)} running; a second signal stops them")
         self._is_over.wait(grace.total_seconds())

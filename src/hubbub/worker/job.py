@@ -5,15 +5,22 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import timedelta
 from functools import partial
+from uuid import uuid4
 
 from hubbub.client import LetterReply, TaskReply
 from hubbub.model.used import Listener
 from hubbub.worker.shell_command import CommandExit, ShellCommand
+from hubbub.worker.usage_gate import conversation_of
 
 CHECK = timedelta(seconds=2)  # how often a running task is looked at: is it still ours, what did it print
 PROGRESS_LINES, PROGRESS_LENGTH = 5, 500
 STDERR_LINES, STDERR_LENGTH = 20, 4_000
 VARIABLES = "HUBBUB_TASK_"
+CONVERSATION = "HUBBUB_CONVERSATION"  # the variable with the name of what a program can go on with
+GO_ON = "The usage limit that stopped you is over. Go on with the task where you were."
+ANEW = (
+    "An earlier run of this task was stopped by a usage limit. What it had done is still there; it said last:"
+)
 RESOURCE = "OTEL_RESOURCE_ATTRIBUTES"  # what programs that export say of themselves
 LONGEST_VARIABLE = 30_000  # characters; Linux takes 128 KiB
 
@@ -95,20 +102,41 @@ class Job:
         command: str,
         environment: Mapping[str, str],
         heard: Callable[[str], None] | None = None,
+        resume: str | None = None,
     ) -> None:
-        """`heard` is told each line that the command prints, and for what it works."""
+        """`heard` is told each line that the command prints, and for what it works.
+
+        `resume` is what goes on with a conversation that was stopped; without it the command is run anew.
+        """
         self.assignment = assignment
         self.epoch = assignment.epoch  # rises when the task is delivered to us again while we are on it
         self.is_lost = threading.Event()  # somebody took it from us, or it was cancelled
+        self.waits = False  # for the end of a pause; nothing runs
         self._heard = partial(_tell, heard, assignment.mark) if heard is not None else None
         self._listener = Listener(f"{assignment.ref} {assignment.attempt}")
-        told = {**environment, **assignment.environment(), **_exporting(environment, assignment)}
-        self.program = ShellCommand(command, told, self._hear)
+        self._text, self._command, self._resume = assignment.text, command, resume
+        self._environment = {
+            **environment,
+            **assignment.environment(),
+            **_exporting(environment, assignment),
+            CONVERSATION: str(uuid4()),
+        }
+        self.program = ShellCommand(command, self._environment, self._hear)
         self.thread = threading.current_thread()  # that which sees it through
         self._told = ""
 
     def start(self, timeout: timedelta | None) -> None:
-        self.program.start(self.assignment.text, timeout)
+        self.program.start(self._text, timeout)
+        if self.is_lost.is_set():  # while another run was made ready
+            self.program.stop()
+
+    def go_on(self, ended: CommandExit) -> None:
+        """Make ready for another run, which goes on from where the one that has ended was stopped."""
+        said = ended.stdout.lines(STDERR_LINES, STDERR_LENGTH)
+        name = (conversation_of(ended) or self._environment[CONVERSATION]) if self._resume else str(uuid4())
+        self._text = GO_ON if self._resume else f"{self.assignment.text}\n\n{ANEW}\n{said}"
+        self._environment = {**self._environment, CONVERSATION: name}
+        self.program = ShellCommand(self._resume or self._command, self._environment, self._hear)
 
     def lose(self) -> None:
         """It is no longer ours: stop the command, report nothing."""

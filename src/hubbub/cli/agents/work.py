@@ -11,6 +11,7 @@ from pathlib import Path
 import click
 
 from hubbub.client import Hub
+from hubbub.clients import signed_in
 from hubbub.terminal import display
 from hubbub.terminal.agent_names import agents
 from hubbub.terminal.command import Choice, Seconds, chooses_hub, command
@@ -48,6 +49,12 @@ def some_command(_ctx: click.Context, _param: click.Parameter, value: str) -> st
     "--concurrency", type=click.IntRange(1, 64), default=1, show_default=True, help="Tasks at a time."
 )
 @click.option("--timeout", type=Seconds(min_open=True), metavar="S", help="Seconds a task may take.")
+@click.option(
+    "--resume",
+    metavar="COMMAND",
+    help="What to run instead, to go on where a usage limit stopped it. [default: COMMAND anew]",
+)
+@click.option("--account", metavar="NAME", help="With whom it shares a usage limit. [default: as found]")
 @click.option("--show-output", is_flag=True, help="Pass on what COMMAND prints, line by line.")
 @chooses_hub
 def work(
@@ -56,6 +63,8 @@ def work(
     shell_command: str,
     concurrency: int,
     timeout: float | None,
+    resume: str | None,
+    account: str | None,
     show_output: bool,
     choice: Choice,
     as_json: bool,
@@ -64,8 +73,9 @@ def work(
 
     The task's text is on COMMAND's standard input; HUBBUB_TASK_ID, _NUMBER, _TITLE, _SENDER, _PRIORITY, _CONTEXT and
     _ATTEMPT are in its environment, with HUBBUB_AGENT, HUBBUB_PROJECT, HUBBUB_URL and HUBBUB_TOKEN to use the hub. What
-    it prints is the reply; when it ends with another code than 0, the task has failed. A first signal lets running
-    tasks end, a second stops them.
+    it prints is the reply; when it ends with another code than 0, the task has failed. When a usage limit stops it, all
+    of its account are paused, and it goes on after that; HUBBUB_CONVERSATION names what it goes on with. A first signal
+    lets running tasks end, a second stops them.
     """
     hub = act(choice, agent=name)
     hub.project = hub.project or hub.get("/me")["projects"][0]["slug"]
@@ -81,6 +91,8 @@ def work(
         concurrency=concurrency,
         timeout=timedelta(seconds=timeout) if timeout else None,
         shows_output=show_output,
+        resume=resume,
+        account=account or _account(shell_command),
     )
 
     _run_until_signals(worker, seat)
@@ -102,6 +114,12 @@ def _run_until_signals(worker: Worker, seat: NameLease) -> None:
             seat.interrupted.set()
             worker.leave()
     running.result()
+
+
+def _account(shell_command: str) -> str | None:
+    """The account that the command's program is signed in to, by a fingerprint."""
+    program = signed_in.program_of(shell_command)
+    return signed_in.account(program, Path.home(), os.environ) if program is not None else None
 
 
 def _facts(hub: Hub, name: str) -> dict[str, str]:

@@ -1,0 +1,96 @@
+"""What the hub knows of our account: whether we may begin something, and what it makes of a limit that was reached.
+
+All times are the hub's: a machine's own clock may be wrong.
+"""
+
+import re
+import threading
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+from hubbub.client import Hub, HubRefused, HubUnreachable
+from hubbub.model.fleet.usage_limits import LimitKind, UsageLimit, read
+from hubbub.model.timestamps import duration_text
+from hubbub.worker.shell_command import CommandExit
+
+LOOK = timedelta(seconds=5)  # how often it is asked whether a pause is over: people end one at any time
+SHORT = 400  # characters: whoever ends well having said no more than that may have said that it can't work
+LINES, LENGTH = 20, 40_000  # of each output: no more lines of both than the reader looks at
+MISSING = 404  # from a hub that knows of no accounts
+# The name goes into a command line, so it never looks like an option.
+_CONVERSATION = re.compile(
+    r"(?:session_id|thread_id|sessionID|session id)\"?\s*[:=]\s*\"?(\w[\w-]{7,79})", re.ASCII
+)
+
+
+class UsageGate:
+    """The account of one agent, as its worker sees it."""
+
+    def __init__(self, hub: Hub, agent: str, account: str | None, say: Callable[[str], None]) -> None:
+        """`account` is its name, made from what the program signs in with, where that is known."""
+        self.hub, self.agent, self.account, self.say = hub, agent, account, say
+
+    def is_open(self) -> bool:
+        """Whether something may be begun now. Raises `HubUnreachable` and `HubRefused`."""
+        return self._left(self._ask()) is None
+
+    def limit_of(self, ended: CommandExit) -> UsageLimit | None:
+        """The limit by which a run ended; None where it ended otherwise, or the hub cannot be asked for the time.
+
+        Who ends well is never overloaded: that it has waited out itself.
+        """
+        printed = f"{ended.stdout.lines(LINES, LENGTH)}\n{ended.stderr.lines(LINES, LENGTH)}".strip()
+        if ended.timed_out or ended.exit_code < 0 or (ended.exit_code == 0 and len(printed) > SHORT):
+            return None
+        notice = read(printed, now=0)  # the hub's time is asked for only where something is to be timed
+        if notice is None or (ended.exit_code == 0 and notice.kind is LimitKind.OVERLOADED):
+            return None
+        try:
+            now = self._ask()["now"]
+        except (HubUnreachable, HubRefused):
+            return None
+        return read(printed, now=now) if now is not None else None
+
+    def report(self, limit: UsageLimit) -> timedelta:
+        """Tell the hub that a limit is reached; how long the pause is. Raises `HubUnreachable` and `HubRefused`."""
+        body = {"agent": self.agent, "kind": limit.kind, "until": limit.until, "account": self.account}
+        found = self.hub.post("/limits", body)
+        return self._left(found) or timedelta(0)
+
+    def wait(self, is_over: threading.Event, look: Callable[[], None]) -> None:
+        """Wait until the pause has ended, or `is_over` is set; `look` is called first, and every so often."""
+        look()
+        while not is_over.wait(LOOK.total_seconds()):
+            look()
+            try:
+                if self.is_open():
+                    return
+            except (HubUnreachable, HubRefused):
+                continue  # without a hub nobody knows; it comes back
+
+    def _ask(self) -> Any:
+        try:
+            return self.hub.get("/limits", agent=self.agent)
+        except HubRefused as error:
+            if error.status != MISSING:
+                raise
+            return {"goes_on_at": None, "now": None}
+
+    def _left(self, found: Any) -> timedelta | None:
+        """How long nothing may be begun from now on; None: it may."""
+        at = found["goes_on_at"]
+        return timedelta(milliseconds=at - found["now"]) if at is not None else None
+
+
+def told(left: timedelta) -> str:
+    """How long a pause is, for people."""
+    return f"paused for {duration_text(int(left.total_seconds() * 1000))}"
+
+
+def conversation_of(ended: CommandExit) -> str | None:
+    """By what name the program says that its conversation can be gone on with."""
+    found = _CONVERSATION.search(
+        f"{ended.stderr.text()}\n{ended.stdout.text()}"
+    )  # what comes later may be quoted
+    return found[1] if found else None
