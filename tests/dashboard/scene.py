@@ -13,12 +13,14 @@ from uuid import UUID
 
 from hubbub.core.actions import inbox, task_actions
 from hubbub.core.agents import agents, scopes
+from hubbub.core.cost import meter
 from hubbub.core.fleet import approvals, nodes
 from hubbub.core.mail import messages
 from hubbub.core.mail.messages import Thread
 from hubbub.core.presence import presences
 from hubbub.core.work import completion, tasks
 from hubbub.model.agents.scopes import Scope
+from hubbub.model.cost.spending import Measure, Reading, Source
 from hubbub.model.fleet.calls import NodeInfo, Principal, Question, call_digest
 from hubbub.model.lifecycle import Event
 from hubbub.model.people.rights import SYSTEM
@@ -65,6 +67,15 @@ SILENT_AFTER = timedelta(minutes=60)
 MINUTE = 60_000
 LEFT = ("north", "basil")  # who were there, and went home
 LENGTH = 110  # minutes that the story takes
+
+# Who used how many tokens, of which model: the minute, input, output, and what was read from a cache.
+SPENT = (
+    (18, "cedar", "claude-opus-4-5", 21_400, 68_200, 4_120_000),
+    (30, "onyx", "made-at-home", 48_000, 3_100, 0),
+    (47, "iris", "gpt-5-codex", 310_500, 41_700, 902_000),
+    (92, "cedar", "claude-opus-4-5", 9_800, 31_000, 2_450_000),
+    (100, "ember", "claude-sonnet-5", 1_500_000, 0, 0),
+)
 
 # What becomes of a task: the steps, each so many minutes after the one before.
 FATES: dict[str, tuple[str, ...]] = {
@@ -132,6 +143,7 @@ def fill(store: Store, project: Project, counts: Sequence[int] = FEW) -> Scene:
         _work(story, counts)
         _talk(story)
         _trouble(story)
+        _spend(story)
         story.tell(tx)
 
     store.write_now(SYSTEM, tell)
@@ -303,6 +315,26 @@ def _trouble(story: _Story) -> None:
     _ask(
         story, 108, "quartz", "git push --force-with-lease origin api-v2", "matches rule `git push --force*`"
     )
+
+
+def _spend(story: _Story) -> None:
+    """Some tell what they used; of one model nobody knows a price."""
+
+    def note(tx: Tx, agent: str, model: str, tokens: Sequence[int]) -> None:
+        reading = Reading(
+            conversation=agent,
+            source=Source.EVENTS,
+            mark=str(tx.now),
+            at=tx.now * 1_000_000,
+            value=1,
+            weights=dict(zip((Measure.INPUT, Measure.OUTPUT, Measure.CACHE_READ), tokens, strict=True)),
+            model=model,
+            agent=agent,
+        )
+        meter.note(tx, story.scene.project, [reading])
+
+    for minute, agent, model, *tokens in SPENT:
+        story.at(minute, note, agent, model, tokens)
 
 
 def _claim(story: _Story, minute: float, name: str, files: Sequence[str]) -> None:

@@ -18,7 +18,7 @@ from tests.dashboard.scene import Scene
 
 WORDS = Path(__file__).parents[2] / "src/hubbub/serve/dashboard/static/words/en.json"
 VIEWS = (
-    "needs", "board", "fleet", "messages", "files", "graph", "activity", "machines", "audit", "settings",
+    "needs", "board", "fleet", "messages", "files", "graph", "activity", "machines", "cost", "audit", "settings",
 )  # fmt: skip
 
 # Texts that stick out of a box that hides what does, where no ellipsis says that there is more.

@@ -108,7 +108,9 @@ OPEN = """(name) =>
   [...document.querySelectorAll(".side [role=tab]")].find((tab) => tab.textContent.startsWith(name)).click()"""
 
 NOTHING = "nothing-has-this"  # what a view is filtered by that only stands behind what is looked at
-VIEWS = ("needs", "board", "fleet", "messages", "files", "graph", "activity", "machines", "audit", "settings")
+VIEWS = (
+    "needs", "board", "fleet", "messages", "files", "graph", "activity", "machines", "cost", "audit", "settings",
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")

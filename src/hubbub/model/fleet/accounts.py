@@ -38,7 +38,7 @@ class Account:
         Seen(REST | CARD, "when its agents go on; null while it is paused: when a person resumes it"),
     ] = None
     limit_kind: Annotated[
-        LimitKind | None, Seen(REST | CARD, "which limit was reached; null where a person paused it")
+        LimitKind | None, Seen(REST | CARD, "which limit; null where a person paused it")
     ] = None
     paused_by: Annotated[
         str | None, Seen(REST | CARD, "who paused it, or the agent that was told of the limit")

@@ -2,7 +2,7 @@
 
 import re
 
-VIEWS = ("board", "fleet", "messages", "files", "graph", "activity", "machines", "audit", "settings")
+VIEWS = ("board", "fleet", "messages", "files", "graph", "activity", "machines", "cost", "audit", "settings")
 LOGIN, LOGOUT = "/login", "/logout"
 ICON, MANIFEST = "/favicon.ico", "/manifest.webmanifest"
 

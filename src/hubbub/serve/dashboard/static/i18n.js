@@ -75,6 +75,11 @@ function format(kind, options = {}) {
 
 export const number = (value) => format("NumberFormat").format(value);
 
+/** Dollars: in cents, or finer where there are none. */
+export const money = (dollars) => format("NumberFormat", {
+  style: "currency", currency: "USD", maximumFractionDigits: dollars > 0 && dollars < 0.01 ? 4 : 2,
+}).format(dollars);
+
 /** 09:17:03 */
 export const clock = (at) =>
   format("DateTimeFormat", { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" }).format(at);
@@ -83,9 +88,9 @@ export const clock = (at) =>
 export const hourAndMinute = (at) =>
   format("DateTimeFormat", { hour: "2-digit", minute: "2-digit", hourCycle: "h23" }).format(at);
 
-/** Sat, 22 Nov, or 11月22日周六 */
-export const day = (at) =>
-  format("DateTimeFormat", { weekday: "short", day: "numeric", month: "short" }).format(at);
+/** Sat, 22 Nov, or 11月22日周六; where the browser is, or in the time zone that is named. */
+export const day = (at, timeZone = undefined) =>
+  format("DateTimeFormat", { weekday: "short", day: "numeric", month: "short", timeZone }).format(at);
 
 /** The whole moment, to the second. */
 export const fullTime = (at) => format("DateTimeFormat", { dateStyle: "medium", timeStyle: "medium" }).format(at);

@@ -10,6 +10,7 @@ export const read = {
   activity: (query) => get("/activity", query),
   auditEntries: (query) => get("/audit/entries", query),
   auditHeads: () => get("/audit/heads"),
+  cost: (query) => get("/cost", query),
 
   approval: (id) => get(at("/approvals", id)),
   tasks: (query) => get("/tasks", query),
@@ -45,6 +46,7 @@ export const read = {
 /** Addresses of what the browser itself fetches: to keep as a file, or line by line. */
 export const link = {
   auditExport: (ending, query) => address(`/audit/entries.${ending}`, query),
+  cost: (query) => address("/cost.csv", query),
   backup: () => address("/backup"),
   output: (agent, query) => address(at("/agents", agent, "/logs"), query),
 };

@@ -126,7 +126,7 @@
  * @property {string} name
  * @property {number|null} paused_at  null: it is not paused
  * @property {number|null} paused_until  when its agents go on; null while it is paused: when a person resumes it
- * @property {"window"|"weekly"|"model"|"overloaded"|null} limit_kind  which limit was reached; null where a person paused it
+ * @property {"window"|"weekly"|"model"|"overloaded"|null} limit_kind  which limit; null where a person paused it
  * @property {string|null} paused_by  who paused it, or the agent that was told of the limit
  */
 // The end of the cards.

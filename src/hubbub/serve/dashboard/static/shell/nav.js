@@ -35,6 +35,7 @@ export const WATCH = [
 /** What keeps it all going. @type {View[]} */
 export const OPERATE = [
   { view: "machines", icon: "server", chord: "n" },
+  { view: "cost", icon: "timer", chord: "e" },
   { view: "audit", icon: "scroll-text", chord: "u" },
   { view: "settings", icon: "settings", chord: "s" },
 ];

@@ -6,7 +6,7 @@ import { signal } from "../vendor/ui.js";
 /** @typedef {{view: string, query: Record<string, string>}} Route */
 
 const VIEWS = [
-  "needs", "board", "fleet", "messages", "files", "graph", "activity", "machines", "audit", "settings",
+  "needs", "board", "fleet", "messages", "files", "graph", "activity", "machines", "cost", "audit", "settings",
 ];
 
 /** What goes along from view to view. */

@@ -1,0 +1,40 @@
+"""What agents cost, in a browser: a plot and lines, as it was at the moment that is shown."""
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.dashboard.browser import Visit, inside
+from tests.serve.served_hub import Hub
+
+AN_HOUR_AGO = """SELECT MAX(seq) AS seq FROM activity
+                 WHERE project_id = :project_id AND at <= (SELECT MAX(at) FROM activity) - 3600000"""
+
+
+def line(page: Page, name: str) -> Any:
+    return page.get_by_role("region", name="What was used").get_by_role("row").filter(has_text=name)
+
+
+@pytest.mark.daily
+@pytest.mark.usefixtures("scene")
+def test_what_agents_cost_is_shown_as_far_as_it_is_known(visit: Visit, hub: Hub) -> None:
+    """A line has an estimate, or says that there is no price or no meter; in time travel all is as it was then."""
+    page = visit("/cost?days=1")
+    expect(line(page, "ember")).to_contain_text("$3.00")
+    expect(line(page, "onyx")).to_contain_text("no price")
+    expect(line(page, "grove")).to_have_text("groveunmetered")
+    expect(page.locator(".cost-total")).to_contain_text("an estimate, by list prices")
+    expect(page.locator(".plot rect")).not_to_have_count(0)
+
+    with page.expect_download() as kept:
+        page.get_by_role("link", name="Export CSV").click()
+    assert "agent,grove,unmetered" in kept.value.path().read_text()
+
+    page.get_by_role("button", name="Model").click()
+    expect(line(page, "claude-sonnet-5")).to_contain_text("1,500,000")
+
+    then = hub.do(lambda tx: tx.one(AN_HOUR_AGO, project_id=hub.project.id))["seq"]
+    inside(page, "shell/router.js", "m.set({ at: x })", then)
+    expect(line(page, "claude-sonnet-5")).to_have_count(0)
+    expect(line(page, "made-at-home")).to_have_count(1)
