@@ -31,7 +31,7 @@ from hubbub.serve.fleet.link_endpoint import LinkEndpoint
 from hubbub.store.tx import Tx
 
 LATEST = 0.3  # seconds on the way
-NOTICED = 40.0  # seconds until a side knows at the latest that its line is gone
+NOTICED = 29.0  # seconds until a side knows at the latest that its line is gone: pings tell after 30
 DENIED = "mend"  # what the gate of these machines denies
 
 

@@ -182,9 +182,16 @@ def _begin(world: World, speaker: Speaker, call: Prepared) -> None:
 
 
 async def _order(world: World, speaker: Speaker, call: Prepared) -> None:
+    world.counted += 1
+    world.orders[call.mark].add(under_way := f"under way {world.counted}")
     outcome = await world.call(speaker, call)
+    world.orders[call.mark].discard(under_way)
     told = "unknown" if outcome is None or outcome.is_error else "yes"
-    world.orders[call.mark].add("undone" if outcome is not None and outcome.is_undone else told)
+    if (
+        outcome is not None and outcome.is_undone and "order" not in outcome.content
+    ):  # else it went away at work
+        told = "undone"
+    world.orders[call.mark].add(told)
 
 
 async def lease(world: World, speaker: Speaker, number: int) -> None:

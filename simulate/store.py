@@ -65,7 +65,7 @@ class Memory:
     """SQLite in memory."""
 
     def __init__(self) -> None:
-        self.fate = Fate.NONE
+        self.fate, self._commits = Fate.NONE, 0  # of this turn
         self.clock: Clock = lambda: 0
         self._writer = _Writer(Path(":memory:"), timedelta(0), lambda: self.clock(), lambda: None)  # noqa: PLW0108  # it is another in each run
         self._db = self._writer._db
@@ -77,6 +77,7 @@ class Memory:
         self._db.set_commit_hook(self._refuses)
 
     def turn(self, calls: list[PendingCall]) -> bool:
+        self._commits = 0
         return self._writer._is_committed(WriteBatch(calls))
 
     def read(self, actor: Actor, operation: Operation[T]) -> T:
@@ -102,7 +103,8 @@ class Memory:
         self._db.execute("PRAGMA foreign_keys = 1")
 
     def _refuses(self) -> bool:
-        if self.fate in (Fate.REFUSED, Fate.KILLED):
+        self._commits += 1
+        if self.fate in (Fate.REFUSED, Fate.KILLED) or (self.fate is Fate.UNHEARD and self._commits > 1):
             raise apsw.FullError("the disk is full")
         return False
 

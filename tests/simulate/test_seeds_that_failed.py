@@ -35,3 +35,18 @@ def test_seed_273() -> None:
         ),
     )
     assert play(story) is None
+
+
+def test_seed_6294() -> None:
+    """Whoever made a free task their own on a board had it, though what it needed was not completed."""
+    story = Story(
+        6294,
+        ("block", "block"),
+        (
+            Step("red/cat", "commhub.send_task", 545372),
+            Step("red/ann", "relay.create_task", 168213),
+            Step("-", "wait", 846694),
+            Step("red/cat", "cmdop.issue_update", 235631, beside=True),
+        ),
+    )
+    assert play(story) is None

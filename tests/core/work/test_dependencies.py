@@ -13,8 +13,9 @@ from hubbub.model.errors import NeededTask, Unavailable, Unmet
 from hubbub.model.lifecycle import ENDED, Event, Status
 from hubbub.model.people.rights import HUB
 from hubbub.model.records import Activity, Task
+from hubbub.model.work.permissions import VerbManner
 from hubbub.store.tx import Operation, Tx
-from tests.core.conftest import World, errors_of, finish
+from tests.core.conftest import World, errors_of, finish, member
 
 S, E = Status, Event
 LOST = ENDED - {S.COMPLETED}
@@ -360,3 +361,14 @@ def test_the_acknowledged_are_not_delivered_twice(world: World) -> None:
     assert world.inbox("bob") == []
     assert world.task(held).status is S.ACCEPTED
     assert told_of(world, held).count("task.delivered") == 1
+
+
+@pytest.mark.parametrize("manner", [VerbManner.ANSWER, VerbManner.BOARD])
+def test_what_waits_is_not_taken_by_who_makes_it_theirs(world: World, manner: VerbManner) -> None:
+    """Nobody takes a free task by making it their own, in whatever words, before what it needs is completed."""
+    task = world.send(None, needs=[world.send("bob")])
+
+    taker = world.acting(member(world.project, agent="代码1号"))
+    with pytest.raises(Unmet):
+        taker.on(task, task_actions.reassign, to="代码1号", by="代码1号", manner=manner)
+    assert world.task(task) == task

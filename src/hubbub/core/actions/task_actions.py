@@ -270,6 +270,7 @@ def reassign(tx: Tx, task: Task, *, to: str, by: str, manner: VerbManner = PLAIN
     """
     takes = to == by and task.assignee is None and not permissions.may(tx, task, Verb.REASSIGN, by)
     if takes and manner is not PLAIN:
+        tasks.require_met(tx, task)
         return _accept(tx, task, by, leased=False)
     if manner is PLAIN:
         agents.require_known(tx, task.project_id, to)
