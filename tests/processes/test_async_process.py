@@ -16,7 +16,7 @@ os.register_at_fork(after_in_child=lambda: os._exit({MARKED}))
 NONE = subprocess.DEVNULL
 
 async def main():
-    child = Child(["/bin/sh", "-c", "exit 7"], cwd="/", env={{}}, stdin=NONE, stdout=NONE, stderr=NONE)
+    child = AsyncProcess(["/bin/sh", "-c", "exit 7"], cwd="/", env={{}}, stdin=NONE, stdout=NONE, stderr=NONE)
     print(await child.wait(), child.code)
 
 uvloop.run(main())

@@ -16,7 +16,7 @@ from hubbub.processes.process_group import ProcessGroup
 
 NONE = subprocess.DEVNULL
 words = ["/bin/sh", "-c", "trap '' TERM HUP; exec 3>alive; sleep 600 & wait"]
-Group(words, env=os.environ, cwd=sys.argv[1], stdin=NONE, stdout=NONE, stderr=NONE).reap()
+ProcessGroup(words, env=os.environ, cwd=sys.argv[1], stdin=NONE, stdout=NONE, stderr=NONE).reap()
 """
 
 

@@ -175,6 +175,34 @@ RIGHTS: Mapping[str, frozenset[str]] = {
     "GET /activity": READ,
     "GET /status": READ,
     "GET /backup": OWNER,
+    "GET /leases": READ,
+    "POST /leases": WRITE,
+    "GET /leases/{lease_id}": READ,
+    "DELETE /leases/{lease_id}": WRITE,
+    "POST /leases/{lease_id}/renew": WRITE,
+    "POST /leases/judge": READ,
+    "GET /leases/capacities": READ,
+    "PUT /leases/capacities/{thing}": MANAGE,
+    "DELETE /leases/capacities/{thing}": MANAGE,
+    "GET /leases/rules": READ,
+    "PUT /leases/rules": MANAGE,
+    "DELETE /leases/rules": MANAGE,
+    "GET /accounts": READ,
+    "PUT /accounts/{name}": MANAGE,
+    "DELETE /accounts/{name}": MANAGE,
+    "POST /accounts/{name}/pause": PERSON_WRITES,
+    "POST /accounts/{name}/resume": PERSON_WRITES,
+    "GET /limits": READ,
+    "POST /limits": WRITE,
+    "GET /cost": READ,
+    "GET /cost.csv": READ,
+    "POST /cost/reports": WRITE,
+    "POST /sightings": WRITE,
+    "GET /tasks/{ref}/proof": READ,
+    "PUT /tasks/{ref}/done-when": PERSON_WRITES,  # or an agent that does not do the work
+    "POST /tasks/{ref}/waive": PERSON_WRITES,
+    "GET /projects/{slug}/proof": READ,
+    "PUT /projects/{slug}/proof": MANAGE,
 }
 ORDERS = {"GET /agents/{name}/logs", "GET /nodes/{name}/policy"}  # ask a machine, which is told and noted
 SEEN = {"GET /agents/{name}/inbox"}  # has it noted that an agent sees what it reads by its own token
@@ -210,6 +238,18 @@ BODIES: Mapping[str, Mapping[str, object]] = {
     "POST /nodes/join": {"name": "new", **dict.fromkeys(("machine_id", "platform", "version", "sandbox"), "x")},
     "POST /nodes/{name}/run": {"command": "true"},
     "POST /shares": {"node": "far"},
+    "POST /leases": {"things": ["port:1"], "agent": "ada"},
+    "POST /leases/{lease_id}/renew": {"agent": "ada"},
+    "POST /leases/judge": {"command": "true", "agent": "ada"},
+    "PUT /leases/capacities/{thing}": {"capacity": 2},
+    "PUT /leases/rules": {"command": "make deploy", "things": ["db"]},
+    "PUT /accounts/{name}": {"agents": ["ada"]},
+    "POST /limits": {"agent": "ada", "kind": "weekly"},
+    "POST /cost/reports": {"used": []},
+    "POST /sightings": {"deed": "shell", "instance": "i"},
+    "PUT /tasks/{ref}/done-when": {"done_when": ["committed"]},
+    "POST /tasks/{ref}/waive": REASON,
+    "PUT /projects/{slug}/proof": {},
     **dict.fromkeys(
         (
             "POST /tasks",
@@ -223,6 +263,7 @@ BODIES: Mapping[str, Mapping[str, object]] = {
 }  # fmt: skip
 QUERIES = {
     "DELETE /agents/{name}/presence": {"instance": "i"},
+    "DELETE /leases/rules": {"command": "make deploy"},
 }
 
 
@@ -305,6 +346,8 @@ def things(hub: Hub, callers: Mapping[str, Web]) -> Mapping[str, str]:
         ]["id"],
         "approval_id": put(agent, "far")["approval_id"],
         "share_id": done(owner.post("/shares", {"node": "far"}))["share"]["id"],
+        "lease_id": str(uuid4()),
+        "thing": "gpu",
         "login_id": str(uuid4()),
         "delivery_id": str(uuid4()),
     }

@@ -67,7 +67,7 @@ async def open_shell(wanted: Destination, home: Path, agent: str | None) -> Shel
             dialing = await asyncio.to_thread(importlib.import_module, "hubbub.node.ssh.connect")
     except extras.NotInstalled as error:
         raise NotConnected(RefusalCode.FAILED, str(error)) from None
-    line: ShellChannel = await dialing.dial(wanted, home, agent)
+    line: ShellChannel = await dialing.open_shell(wanted, home, agent)
     return line
 
 
