@@ -25,15 +25,28 @@ def test_seeds_of_every_day_hold() -> None:
 
 
 @pytest.mark.system
-def test_new_seeds_hold_for_a_minute() -> None:
-    """Seeds that nobody has chosen hold for a minute; one that does not is printed, with a test made of it."""
+def test_the_program_says_that_every_promise_held() -> None:
+    """The command plays as many seeds as it is told, from the first; `make simulate` takes new ones."""
     done = subprocess.run(
-        [sys.executable, "-m", "simulate.run", "--processes", "1"],
+        [
+            sys.executable,
+            "-m",
+            "simulate.run",
+            "--processes",
+            "1",
+            "--first",
+            "1",
+            "--seeds",
+            "120",
+            "--seconds",
+            "600",
+        ],
         capture_output=True,
         text=True,
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
+    assert "120 seeds" in done.stdout
     assert "every promise held" in done.stdout
 
 
