@@ -4,7 +4,7 @@ from demo.cast import EMIL, FAYE
 from demo.player import Player
 from demo.stage import PROJECT, Stage
 
-FILE, AROUND_IT, ELSEWHERE = "src/hubbub/core/work/tasks.py", "src/hubbub/core/*.py", "docs/"
+FILE, AROUND_IT, ELSEWHERE = "src/hubbub/core/work/tasks.py", "src/hubbub/core/work/*.py", "docs/"
 STRICT = "strict"
 
 
