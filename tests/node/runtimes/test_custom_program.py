@@ -1,5 +1,4 @@
 import asyncio
-import os
 import subprocess
 import sys
 from datetime import timedelta
@@ -182,18 +181,20 @@ def test_what_a_program_leaves_running_ends_with_it(record: Record) -> None:
 
 def test_a_program_does_not_outlive_the_machine(record: Record) -> None:
     """Where the process that asked it is killed, the program ends with all that it started."""
-    os.mkfifo(record.folder / "pids")
     asking = f"""if True:
         import asyncio
         from pathlib import Path
         from hubbub.node.runtimes.custom_program import CommandConversation
         from hubbub.node.runtimes.conversation import ToolAccess
-        hands = Hands(node="here", folder=Path({str(record.folder)!r}), tools=(), call=None)
-        words = ["/bin/sh", "-c", {STUBBORN.replace("echo", "echo > pids")!r}]
-        asyncio.run(CommandConversation(words).say("", hands))
+        async def hear(piece):
+            print(piece, end="", flush=True)
+        access = ToolAccess(node="here", folder=Path({str(record.folder)!r}), tools=(), call=None)
+        asyncio.run(CommandConversation(["/bin/sh", "-c", {STUBBORN!r}]).say("", access, hear))
     """
-    machine = subprocess.Popen([sys.executable, "-c", asking])
-    pids = (record.folder / "pids").read_text().split()
+    machine = subprocess.Popen([sys.executable, "-c", asking], stdout=subprocess.PIPE, text=True)
+    assert machine.stdout is not None
+    with machine.stdout as heard:
+        pids = heard.readline().split()
     machine.kill()
     machine.wait()
 
