@@ -39,7 +39,7 @@ class Demand(StrEnum):
     REVIEW = "review"
 
 
-MEANT = {
+MEANT: Mapping[str, str] = {
     Demand.CLEAN: "everything is committed",
     Demand.COMMIT: "a commit was made for it",
     Demand.PUSHED: "the commit is on the remote",
@@ -47,6 +47,9 @@ MEANT = {
     Demand.TESTS_KEPT: "no file of the tests was changed",
     Demand.ARTIFACT: "an artifact was shared for it",
     Demand.REVIEW: "somebody else has approved it",
+    "named-tests": "the tests, `{command}`, run by themselves after the last change, passed",
+    "ran": "`{command}`, run by itself after the last change, passed",
+    "within": "only {paths} was changed",
 }
 
 
@@ -185,15 +188,21 @@ def _checked(demand: str) -> str:
     return demand
 
 
+def meaning(demand: str, rules: ProofRules) -> tuple[str, Mapping[str, str]]:
+    """What a demand means: the key of its words in `MEANT`, and what they are filled with."""
+    if demand.startswith(RAN):
+        return "ran", {"command": demand[len(RAN) :]}
+    if demand.startswith(WITHIN):
+        return "within", {"paths": demand[len(WITHIN) :]}
+    if demand == Demand.TESTS and rules.tests:
+        return "named-tests", {"command": rules.tests}
+    return demand, {}
+
+
 def sentence(demand: str, rules: ProofRules) -> str:
     """What a demand means, to whoever works on the task."""
-    if demand.startswith(RAN):
-        return f"`{demand[len(RAN) :]}`, run by itself after the last change, passed"
-    if demand.startswith(WITHIN):
-        return f"only {demand[len(WITHIN) :]} was changed"
-    if demand == Demand.TESTS and rules.tests:
-        return f"the tests, `{rules.tests}`, run by themselves after the last change, passed"
-    return MEANT[Demand(demand)]
+    key, values = meaning(demand, rules)
+    return MEANT[key].format(**values)
 
 
 def judge(

@@ -4,6 +4,7 @@
 """
 
 from hubbub.core.mail.delivery_forecast import NOTES
+from hubbub.model.proof import MEANT
 
 OF_PRESENCE = {
     "machine_online": "The machine {name} is online; it was heard {seen}.",
@@ -218,6 +219,15 @@ OF_LEASES = {
     "lease_on": " on {host}",
     "lease_for": " for {purpose}",
 }
+OF_PROOF = {
+    "task_done_when": "It will count as completed when {demands}.",
+    "task_unproven": "It does not count as completed before {lacks}.",
+    "task_proven": "All that it asks for was seen.",
+    "task_waived": "{by} let it be completed without the proof that it asks for{reason}.",
+    "lack_missing": "{demand} (missing: {reason})",
+    "lack_not_seen": "{demand} (not seen: {reason})",
+    **{f"demand_{key.replace('-', '_')}": words for key, words in MEANT.items()},
+}
 WORDS = {
     "ago": "{at} ({span} ago)",
     "ahead": "{at} (in {span})",
@@ -227,5 +237,6 @@ WORDS = {
     **OF_FILES,
     **OF_AGENTS,
     **OF_TASKS,
+    **OF_PROOF,
     **{f"note_{key}": note for key, note in NOTES.items()},
 }

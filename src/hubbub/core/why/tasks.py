@@ -6,7 +6,7 @@ from uuid import UUID
 from hubbub.core.agents import agents
 from hubbub.core.log import activity
 from hubbub.core.log.snapshots import card_states
-from hubbub.core.why import presence, waits
+from hubbub.core.why import presence, proof, waits
 from hubbub.core.why.explanation import NOTHING, Fact, Phrase, Value, ago, ahead, named, quoted, say
 from hubbub.core.work import completion_checks, dependencies, task_search, tasks
 from hubbub.model.fleet.nodes import AT, NODE_PREFIX
@@ -28,6 +28,8 @@ def account(tx: Tx, task: Task) -> Iterator[Fact]:
     yield _status(tx, task)
     if task.status in ENDED:
         yield from _end(tx, task)
+        if task.status is Status.COMPLETED:
+            yield from proof.of_task(tx, task)
         return
     yield from _needs(tx, task)
     yield from _way_back(tx, task)
@@ -37,6 +39,7 @@ def account(tx: Tx, task: Task) -> Iterator[Fact]:
         yield from _held(tx, task, task.assignee)
     if task.status is Status.IN_REVIEW:
         yield from _review(tx, task)
+    yield from proof.of_task(tx, task)
     yield from _late(tx, task)
     if task.expires_at is not None and task.status in NOT_BEGUN:
         told = say("task_expires", at=ahead(task.expires_at, tx.now))

@@ -199,7 +199,7 @@ def settle(tx: Tx, task: Task, *, by: str) -> None:
         if not (tx.actor.is_person and by == HUB):
             raise Lacking(refusal(missing), [each.demand for each in missing])
         contract = _waive(tx, task, None, [each.demand for each in missing])
-    kept = tuple(_shown(each) for each in found)
+    kept = tuple(shown(each) for each in found)
     rows.put_contract(tx, replace(contract, found=kept, found_at=tx.now))
 
 
@@ -221,6 +221,11 @@ def goes_to_review(tx: Tx, task: Task) -> bool:
 def forget(tx: Tx) -> None:
     """Drop what was seen long ago."""
     rows.forget(tx, tx.now - milliseconds(KEEP))
+
+
+def shown(finding: Finding) -> Mapping[str, str]:
+    """A finding as JSON."""
+    return {"demand": finding.demand, "verdict": str(finding.verdict), "why": finding.why}
 
 
 def _waive(tx: Tx, task: Task, reason: str | None, missing: Sequence[str] = ()) -> Contract:
@@ -261,10 +266,6 @@ def _known(tx: Tx, task: Task, by: str | None = None) -> Known:
         is_reviewed=approves
         or any(each.verdict is ReviewVerdict.APPROVED and each.reviewer != task.assignee for each in asked),
     )
-
-
-def _shown(finding: Finding) -> Mapping[str, str]:
-    return {"demand": finding.demand, "verdict": str(finding.verdict), "why": finding.why}
 
 
 def _command(text: str) -> str:
