@@ -12,7 +12,7 @@ from hubbub.model.programs.launching import program
 from hubbub.store.engine.folder_lock import FolderLock
 
 LOG_FILE = "hub.log"
-PATIENCE = 20.0  # seconds for a hub to start
+PATIENCE = 60.0  # seconds for a hub to start, which takes a busy machine long
 LOOK = 0.05
 OURS = ("RELAY_", "GXV_")  # so begin the variables that say who a client is, and where it works
 

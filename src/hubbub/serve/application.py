@@ -29,6 +29,7 @@ from hubbub.serve.dialect_apis.commhub_rest import CommHubRest
 from hubbub.serve.dialect_apis.golemxv_rest import GolemXvRest
 from hubbub.serve.dialect_apis.relay_rest import RelayRest
 from hubbub.serve.dialect_apis.relay_websocket import LiveView
+from hubbub.serve.documents.pages import DocumentPages
 from hubbub.serve.fleet.link_endpoint import LinkEndpoint
 from hubbub.serve.fleet.linked_nodes import LinkedNodes
 from hubbub.serve.fleet.node_reports import NodeReports
@@ -100,11 +101,11 @@ def application(parts: AppContext, alive: Lifespan) -> ASGIApp:
 
     hosts = Hosts.of(settings.host, parts.port, settings.public_url)
     logins, gatekeeper = LoginCookies(transactions, hosts, parts.port), PasswordLogin(transactions)
-    assets = Assets.of()
-    pages = Pages(assets)
+    pages = Pages(Assets.of())
     routes = [
         *LoginPages(transactions, logins, pages, gatekeeper).routes(),
-        *assets.routes(),
+        *DocumentPages(pages).routes(),
+        *pages.assets.routes(),
         *protocol.routes,
         *health.routes(transactions, metrics),
         *Exports(transactions, metrics.use).routes(),

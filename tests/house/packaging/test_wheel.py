@@ -11,6 +11,7 @@ import pytest
 
 from hubbub import __version__
 from hubbub.model.programs.extras import NotInstalled
+from hubbub.serve.documents.library import Library
 from tests.house.packaging.package import ROOT, Installed, build
 from tests.support.waiting import patience, until
 
@@ -24,15 +25,16 @@ def _names(wheel: Path) -> set[str]:
 
 
 def test_everything_is_in_it(wheel: Path) -> None:
-    """Each file of the package is in the wheel: code, types, migrations, the dashboard, the plugins of clients."""
+    """Each file of the package is in the wheel: code, types, migrations, the dashboard, plugins, the documents."""
     files = {
         str(file.relative_to(SOURCE))
         for file in SOURCE.rglob("*")
         if file.is_file() and file.suffix != COMPILED and file.name != "pyproject.toml"
     }
+    documents = {f"hubbub/documents/{each.file}" for each in Library.own().documents.values()}
     kept = {name for name in _names(wheel) if ".dist-info/" not in name}
 
-    assert kept == files
+    assert kept == files | documents
     assert {
         "hubbub/py.typed",
         "hubbub/store/migrations/0001_world.sql",
@@ -93,7 +95,9 @@ def test_it_works_where_it_is_installed(installed: Installed) -> None:
     up = until(lambda: _started(installed), "a hub")  # which a busy machine may start later than `up` waits
     assert up is not None
     try:
-        page = httpx2.get(f"{json.loads(up.stdout)['url']}/login", trust_env=False, timeout=patience())
+        url = json.loads(up.stdout)["url"]
+        page = httpx2.get(f"{url}/login", trust_env=False, timeout=patience())
+        document = httpx2.get(f"{url}/docs/quickstart", trust_env=False, timeout=patience())
         sent = installed.run("hubbub", "send", "hub", "All is here.")
         letters = json.loads(installed.run("hubbub", "inbox", "hub", "--json").stdout)
         watched = installed.run("hubbub", "watch")
@@ -102,6 +106,7 @@ def test_it_works_where_it_is_installed(installed: Installed) -> None:
         down = installed.run("hubbub", "down")
 
     assert (page.status_code, "<html" in page.text) == (200, True)
+    assert (document.status_code, '<h1 id="quickstart">' in document.text) == (200, True)
     assert (sent.returncode, down.returncode) == (0, 0)
     assert [each["text"] for each in letters] == ["All is here."]
     assert watched.stderr == f"Error: {NotInstalled('tui')}\n"

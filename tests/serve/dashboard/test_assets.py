@@ -106,10 +106,12 @@ def test_styles_go_over_the_line_as_two(web: TestClient, tiny: Assets) -> None:
 
 
 def test_every_style_is_in_a_list() -> None:
-    """A style that no list names would never be seen; the login's own is no part of them."""
+    """A style that no list names would never be seen; those of the login and the documents are no part of them."""
     listed = [name for each in STYLES.values() for name in (FOLDER / each).read_text("utf-8").split()]
     assert len(listed) == len(set(listed))
-    assert {*listed, "login.css"} == {file.name for file in (FOLDER / "styles").glob("*.css")}
+    assert {*listed, "login.css", "documents.css"} == {
+        file.name for file in (FOLDER / "styles").glob("*.css")
+    }
 
 
 def test_the_dashboard_is_small() -> None:

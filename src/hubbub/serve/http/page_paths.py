@@ -1,18 +1,19 @@
-"""Where the dashboard is: its views, its login, and what of it anyone may fetch."""
+"""Where the dashboard is: its views, its login, the documents, and what of it anyone may fetch."""
 
 import re
 
 VIEWS = ("board", "fleet", "messages", "files", "graph", "activity", "machines", "cost", "audit", "settings")
 LOGIN, LOGOUT = "/login", "/logout"
+DOCUMENTS = "/docs"
 ICON, MANIFEST = "/favicon.ico", "/manifest.webmanifest"
 
 ASSET = re.compile(r"/assets/[0-9a-f]+/(?P<name>.+)")
 OF_THE_LOGIN = re.compile(
-    r"login\.js|mark(-\d+)?\.(svg|png)|styles/(tokens|base|login)\.css|fonts/[\w-]+\.woff2"
-)  # assets of the page that is there for who has not signed in yet
+    r"login\.js|mark(-\d+)?\.(svg|png)|styles/(tokens|base|login|documents)\.css|fonts/[\w-]+\.woff2"
+)  # assets of the pages that are there for who has not signed in yet
 
 _VIEW = re.compile(rf"/|/({'|'.join(VIEWS)})|/t/[^/]+")
-_OPEN = re.compile(rf"{LOGIN}(/[^/]*)?|{LOGOUT}|{re.escape(ICON)}|{re.escape(MANIFEST)}")
+_OPEN = re.compile(rf"{LOGIN}(/[^/]*)?|{LOGOUT}|{re.escape(ICON)}|{re.escape(MANIFEST)}|{DOCUMENTS}(/.*)?")
 _LOCAL = re.compile(
     r"/(?!/)[!-\[\]-~]*"
 )  # printable ASCII, and no backslash, which browsers take for a slash
@@ -31,7 +32,7 @@ def view_of(path: str) -> str:
 
 
 def is_open(path: str) -> bool:
-    """Whether what is there is for anyone: it is how one signs in."""
+    """Whether what is there is for anyone: it is how one signs in, or what is written for all."""
     if asset := ASSET.fullmatch(path):
         return OF_THE_LOGIN.fullmatch(asset["name"]) is not None
     return _OPEN.fullmatch(path) is not None

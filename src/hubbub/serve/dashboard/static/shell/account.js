@@ -46,6 +46,7 @@ export function Account() {
     { label: t("shell.letters"), checked: letters.value, run: () => switchLetters(!letters.value) },
     { label: t("shell.notifications"), checked: notifying.value, run: () => switchNotifying(!notifying.value) },
     { label: t("shell.help"), icon: "keyboard", hint: "?", run: openHelp },
+    { label: t("documents.title"), icon: "file-text", href: "/docs" },
     "-",
     { label: t("shell.sign_out"), icon: "log-out", run: signOut },
     { label: t("shell.sign_out_everywhere"), icon: "lock", danger: true, run: signOutEverywhere },

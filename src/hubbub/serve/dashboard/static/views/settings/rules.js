@@ -67,6 +67,6 @@ function RulesOf({ names }) {
       onInput=${(event) => setChosen(event.target.value)}
       options=${names.map((value) => ({ value, label: value }))} />`}
     <${Fetched} key=${name} of=${policy}>${(found) => html`<${Policy} policy=${found} />`}<//>
-    <p class="small muted">${t("settings.rules_docs")} <code>docs/reference/policy.md</code></p>
+    <p class="small"><a class="link" href="/docs/reference/policy">${t("settings.rules_docs")}</a></p>
   <//>`;
 }

@@ -1,0 +1,60 @@
+"""The documents' addresses: each page, and a search over all of them. Anyone may read what the program is."""
+
+from functools import cache
+from http import HTTPStatus
+
+from markupsafe import Markup
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from hubbub import __version__
+from hubbub.serve.dashboard.pages import Pages
+from hubbub.serve.documents.library import LONGEST_SEARCH, Library
+from hubbub.serve.documents.rendering import render
+from hubbub.serve.http.guard import error_response
+from hubbub.serve.http.page_paths import DOCUMENTS
+
+
+class DocumentPages:
+    """The handlers of the documents' addresses."""
+
+    def __init__(self, pages: Pages) -> None:
+        self.pages = pages
+
+    def routes(self) -> list[Route]:
+        return [
+            Route(DOCUMENTS, self.show, methods=["GET"]),
+            Route(f"{DOCUMENTS}/{{name:path}}", self.show, methods=["GET"]),
+        ]
+
+    async def show(self, request: Request) -> Response:
+        """Show a document, or where the words of a search are said."""
+        return await run_in_threadpool(self._page, request)  # which may have much to read, or to look through
+
+    def _page(self, request: Request) -> Response:
+        library, wanted = Library.own(), request.query_params.get("q", "")[:LONGEST_SEARCH].strip()
+        address = request.url.path.rstrip("/")
+        document = library.documents.get(address.lower().removesuffix(".md"))
+        if document is None:
+            return error_response(HTTPStatus.NOT_FOUND, "not_found", f"there is no document at {address}")
+        if document.address != request.url.path:
+            return RedirectResponse(document.address, HTTPStatus.PERMANENT_REDIRECT)
+        return self.pages.page(
+            request,
+            "document.html",
+            article=None if wanted else _article(address),
+            document=document,
+            groups=library.groups(),
+            places=library.search(wanted),
+            version=__version__,
+            wanted=wanted,
+        )
+
+
+@cache
+def _article(address: str) -> Markup:
+    """A document as HTML, made when it is first read."""
+    library = Library.own()
+    return render(library, library.documents[address])
