@@ -239,7 +239,7 @@ def test_a_command_ends_with_its_lease(hub: RunningHub, run: Run) -> None:
 @pytest.mark.system
 def test_a_command_ends_before_another_is_let_in(own_hub: RunningHub, run: Run) -> None:
     """A command that cannot renew its lease, as the hub is gone, is ended, even where it will not hear of it."""
-    deaf = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(flush=True); time.sleep(3600)"
+    deaf = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(flush=True); signal.pause()"
     process = run("db", "--ttl", SHORT, "--", sys.executable, "-c", deaf, of=own_hub)
     assert process.stdout is not None
     process.stdout.readline()
